@@ -1,0 +1,2 @@
+//! oscope: an instrument for operating systems.
+fn main() {}

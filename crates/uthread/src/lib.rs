@@ -1,0 +1,1 @@
+//! Preemptive user-level threads.
