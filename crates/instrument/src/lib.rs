@@ -1,1 +1,3 @@
 //! Part of oscope.
+
+pub mod statistics;
