@@ -1,0 +1,89 @@
+//! Wall and CPU clocks.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Result, os};
+
+/// Nanoseconds since a fixed moment in the past, never going backwards and never set.
+///
+/// On Linux `CLOCK_MONOTONIC`, read without entering the kernel where the vDSO allows it
+/// ([clock_gettime(2)](https://man7.org/linux/man-pages/man2/clock_gettime.2.html)).
+#[inline]
+pub fn now_ns() -> u64 {
+    os::clock::now_ns()
+}
+
+/// CPU time that the calling thread has used, user and system together, in ns.
+///
+/// On Linux `CLOCK_THREAD_CPUTIME_ID`: exact, a system call.
+///
+/// # Errors
+/// Only where the system has no such clock.
+#[inline]
+pub fn thread_cpu_ns() -> Result<u64> {
+    os::clock::thread_cpu_ns()
+}
+
+/// CPU time that all threads of this process have used, user and system together, in ns.
+///
+/// On Linux `CLOCK_PROCESS_CPUTIME_ID`: exact, a system call.
+///
+/// # Errors
+/// Only where the system has no such clock.
+#[inline]
+pub fn process_cpu_ns() -> Result<u64> {
+    os::clock::process_cpu_ns()
+}
+
+/// How fine [`now_ns`] is and what it costs, as observed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Calibration {
+    /// The smallest step between two readings that differ, in ns. At least the 1 ns in which the
+    /// clock is told.
+    pub resolution_ns: f64,
+    /// The median cost of one reading, in ns.
+    pub cost_ns: f64,
+}
+
+/// Observes the clock for a few milliseconds.
+pub fn calibrate() -> Calibration {
+    Calibration {
+        resolution_ns: smallest_step_ns(),
+        cost_ns: median_cost_ns(),
+    }
+}
+
+/// The smallest step among many: each waits for the clock to move once.
+fn smallest_step_ns() -> f64 {
+    const STEPS: usize = 10_000;
+    (0..STEPS)
+        .map(|_| {
+            let start = now_ns();
+            loop {
+                let step = now_ns().saturating_sub(start);
+                if step > 0 {
+                    break step as f64;
+                }
+            }
+        })
+        .fold(f64::INFINITY, f64::min)
+}
+
+/// The median over batches of the mean cost within a batch. A batch is long beside a reading, so
+/// that the clock's own resolution does not show; the median leaves out batches that were preempted.
+fn median_cost_ns() -> f64 {
+    const BATCHES: usize = 101;
+    const CALLS: u32 = 1_000;
+    let mut costs: Vec<f64> = (0..BATCHES)
+        .map(|_| {
+            let start = now_ns();
+            for _ in 0..CALLS {
+                std::hint::black_box(now_ns());
+            }
+            now_ns().saturating_sub(start) as f64 / f64::from(CALLS)
+        })
+        .collect();
+    costs.sort_by(f64::total_cmp);
+    costs[BATCHES / 2]
+}

@@ -1,0 +1,83 @@
+//! What can go wrong when the system is asked.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A question the system did not answer, or a thing it would not do.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// This system, this kernel or this file system has no such thing.
+    #[error("{what} is not supported here")]
+    NotSupported {
+        /// What was asked for, as the subject of a sentence.
+        what: &'static str,
+    },
+    /// The process lacks a right.
+    #[error("{what} needs {needs}")]
+    NotPermitted {
+        /// What was asked for, as the subject of a sentence.
+        what: &'static str,
+        /// The right that is missing, in words.
+        needs: &'static str,
+    },
+    /// The memory cannot be backed by huge pages.
+    #[error("no huge pages: {reason}")]
+    NoHugePages {
+        /// Why, and where that is set.
+        reason: String,
+    },
+    /// A system call failed.
+    #[error("cannot {action}: {source}")]
+    Os {
+        /// What was tried, as a verb.
+        action: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A system call on a path failed.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Path {
+        /// What was tried, as a verb.
+        action: &'static str,
+        /// On which path.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// A result with this crate's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// Whether the thing does not exist here at all, as opposed to having failed.
+    pub fn is_not_supported(&self) -> bool {
+        matches!(self, Self::NotSupported { .. })
+    }
+
+    /// What the system said, where it was the system that refused.
+    pub fn io_error(&self) -> Option<&io::Error> {
+        match self {
+            Self::Os { source, .. } | Self::Path { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn os<E: Into<io::Error>>(action: &'static str) -> impl FnOnce(E) -> Self {
+        move |source| Self::Os {
+            action,
+            source: source.into(),
+        }
+    }
+
+    pub(crate) fn path<E: Into<io::Error>>(
+        action: &'static str,
+        path: &Path,
+    ) -> impl FnOnce(E) -> Self {
+        move |source| Self::Path {
+            action,
+            path: path.to_owned(),
+            source: source.into(),
+        }
+    }
+}

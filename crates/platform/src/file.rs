@@ -1,0 +1,226 @@
+//! Opening files in the ways that matter to measuring, and what of them is in the page cache.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result, os};
+
+/// What a file's reads and writes wait for
+/// ([open(2)](https://man7.org/linux/man-pages/man2/open.2.html)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OpenMode {
+    /// The page cache (no flag).
+    Plain,
+    /// The device, past the page cache (`O_DIRECT`). Buffer, offset and length must be multiples of
+    /// the device's logical block; a [`crate::memory::Mapping`] is.
+    Direct,
+    /// Writes wait until data and metadata are on the device (`O_SYNC`).
+    Synchronous,
+    /// Writes wait until the data, and what is needed to read it, are on the device (`O_DSYNC`).
+    DataSynchronous,
+}
+
+/// Opens an existing file for reading.
+///
+/// # Errors
+/// If it cannot be opened; [`Error::NotSupported`] if its file system has no such mode.
+pub fn open_read(path: &Path, mode: OpenMode) -> Result<File> {
+    open(OpenOptions::new().read(true), path, mode)
+}
+
+/// Opens an existing file for writing over what is there.
+///
+/// # Errors
+/// As [`open_read`].
+pub fn open_write(path: &Path, mode: OpenMode) -> Result<File> {
+    open(OpenOptions::new().write(true), path, mode)
+}
+
+/// Opens an existing file for reading and writing.
+///
+/// # Errors
+/// As [`open_read`].
+pub fn open_read_write(path: &Path, mode: OpenMode) -> Result<File> {
+    open(OpenOptions::new().read(true).write(true), path, mode)
+}
+
+/// Makes a new file for reading and writing; never opens one that is there.
+///
+/// # Errors
+/// As [`open_read`], and if the file exists.
+pub fn create_new(path: &Path, mode: OpenMode) -> Result<File> {
+    let mut options = OpenOptions::new();
+    open(options.read(true).write(true).create_new(true), path, mode)
+}
+
+/// Makes a file for reading and writing, or empties the one that is there.
+///
+/// # Errors
+/// As [`open_read`].
+pub fn create(path: &Path, mode: OpenMode) -> Result<File> {
+    let mut options = OpenOptions::new();
+    open(
+        options.read(true).write(true).create(true).truncate(true),
+        path,
+        mode,
+    )
+}
+
+fn open(options: &mut OpenOptions, path: &Path, mode: OpenMode) -> Result<File> {
+    os::file::set_mode(options, mode)?;
+    options.open(path).map_err(|error| {
+        // That is how open(2) says that the file system has no direct mode.
+        if mode == OpenMode::Direct && error.kind() == io::ErrorKind::InvalidInput {
+            Error::NotSupported {
+                what: "direct input and output",
+            }
+        } else {
+            Error::path("open", path)(error)
+        }
+    })
+}
+
+/// Gives a file `len` bytes on the device, so that later writes need not find room
+/// ([fallocate(2)](https://man7.org/linux/man-pages/man2/fallocate.2.html)). Its size becomes at
+/// least `len`; new bytes read as zeros.
+///
+/// # Errors
+/// If the device is full; [`Error::NotSupported`] if the file system cannot do this.
+pub fn allocate(file: &File, len: u64) -> Result<()> {
+    os::file::allocate(file, len)
+}
+
+/// How far an eviction may reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reach {
+    /// The pages of one file.
+    File,
+    /// The page cache of the whole machine, where this process has the right; else of one file.
+    Machine,
+}
+
+/// How a file was evicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Eviction {
+    /// The kernel was told that the file is not needed (`POSIX_FADV_DONTNEED`).
+    Advice,
+    /// The page cache of the whole machine was dropped.
+    DropCaches,
+}
+
+/// Puts a file's changed pages on the device, then removes its pages from the page cache, and tells
+/// in which way.
+///
+/// Neither way is certain: pages that somebody has mapped or is writing stay. Ask [`residency`]
+/// before trusting that a read will be cold. What a host or a disk caches is not reached.
+///
+/// # Errors
+/// If the file cannot be synchronised.
+pub fn evict(file: &File, reach: Reach) -> Result<Eviction> {
+    os::file::evict(file, reach)
+}
+
+/// What [`drop_caches`] drops
+/// ([proc_sys_vm(5)](https://man7.org/linux/man-pages/man5/proc_sys_vm.5.html)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caches {
+    /// 1: pages of files.
+    Pages,
+    /// 2: directory entries, inodes and other reclaimable kernel objects.
+    Objects,
+    /// 3: both.
+    All,
+}
+
+/// Drops clean caches of the whole machine. Changed pages stay: synchronise first.
+///
+/// # Errors
+/// [`Error::NotPermitted`] without the right to.
+pub fn drop_caches(caches: Caches) -> Result<()> {
+    os::file::drop_caches(caches)
+}
+
+/// How much of a file is in the page cache.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Residency {
+    /// In the page cache, in bytes: whole pages, of the last only what the file fills.
+    pub resident_bytes: u64,
+    /// Of these, changed and not yet on the device, in bytes; `None` if the method does not tell.
+    pub dirty_bytes: Option<u64>,
+    /// Size of the file, in bytes.
+    pub total_bytes: u64,
+    /// Who told.
+    pub method: ResidencyMethod,
+}
+
+/// Who told how much of a file is in the page cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ResidencyMethod {
+    /// [cachestat(2)](https://docs.kernel.org/filesystems/index.html), since Linux 6.5.
+    Cachestat,
+    /// [mincore(2)](https://man7.org/linux/man-pages/man2/mincore.2.html).
+    Mincore,
+}
+
+/// Asks how much of a file is in the page cache.
+///
+/// First by `cachestat`, which needs no mapping. Where that is missing by `mincore`, but only for a
+/// file that this process owns or may write: for any other, Linux since 5.2 answers that every page
+/// is resident, to hide what others read (CVE-2019-5489).
+///
+/// # Errors
+/// [`Error::NotPermitted`] if the answer could not be trusted.
+pub fn residency(file: &File) -> Result<Residency> {
+    os::file::residency(file)
+}
+
+/// What a file is opened and locked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Reading; others may too.
+    Read,
+    /// Reading and writing; nobody else may do either.
+    Write,
+}
+
+/// An open file under an advisory lock ([`File::try_lock`]), for [`crate::memory::FileMapping`].
+#[derive(Debug)]
+pub struct LockedFile {
+    file: File,
+    access: Access,
+}
+
+impl LockedFile {
+    /// Locks a file until this is dropped.
+    ///
+    /// # Errors
+    /// [`Error::Os`] with [`io::ErrorKind::WouldBlock`] if it is locked already, in this process or
+    /// another.
+    pub fn lock(file: File, access: Access) -> Result<Self> {
+        match access {
+            Access::Read => file.try_lock_shared(),
+            Access::Write => file.try_lock(),
+        }
+        .map_err(io::Error::from)
+        .map_err(Error::os("lock a file"))?;
+        Ok(Self { file, access })
+    }
+
+    /// The file, e.g. to set its length while it is not mapped.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// What it is locked for.
+    pub fn access(&self) -> Access {
+        self.access
+    }
+}

@@ -1,0 +1,144 @@
+//! What the CPUs are doing.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::os;
+
+/// How the time of CPUs was spent since the start of the system, or between two such readings.
+///
+/// On Linux from [/proc/stat](https://man7.org/linux/man-pages/man5/proc_stat.5.html), counted in
+/// ticks (mostly 10 ms). CPUs that are switched off do not appear.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuTimes {
+    /// All CPUs together.
+    pub total: CpuTime,
+    /// Each CPU by its number.
+    pub per_cpu: BTreeMap<usize, CpuTime>,
+}
+
+/// How CPU time was spent, in ns. The fields do not overlap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuTime {
+    /// In programs, virtual machines among them.
+    pub user_ns: u64,
+    /// In programs of lowered priority.
+    pub nice_ns: u64,
+    /// In the kernel, on behalf of programs.
+    pub system_ns: u64,
+    /// Doing nothing.
+    pub idle_ns: u64,
+    /// Doing nothing while input or output is under way.
+    pub iowait_ns: u64,
+    /// In interrupts.
+    pub irq_ns: u64,
+    /// In deferred interrupt work.
+    pub softirq_ns: u64,
+    /// Wanted by this virtual machine, given to another by the host.
+    pub steal_ns: u64,
+}
+
+impl CpuTimes {
+    /// Asks the system.
+    pub fn read() -> Option<Self> {
+        os::load::cpu_times()
+    }
+
+    /// What was spent between an earlier reading and this one. A CPU that appeared in between
+    /// counts from 0, one that disappeared is left out.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            total: self.total.since(&earlier.total),
+            per_cpu: self
+                .per_cpu
+                .iter()
+                .map(|(cpu, now)| {
+                    let before = earlier.per_cpu.get(cpu).copied().unwrap_or_default();
+                    (*cpu, now.since(&before))
+                })
+                .collect(),
+        }
+    }
+}
+
+impl CpuTime {
+    /// What was spent between an earlier reading and this one. A count that went backwards (on
+    /// Linux `iowait` may) becomes 0.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            user_ns: self.user_ns.saturating_sub(earlier.user_ns),
+            nice_ns: self.nice_ns.saturating_sub(earlier.nice_ns),
+            system_ns: self.system_ns.saturating_sub(earlier.system_ns),
+            idle_ns: self.idle_ns.saturating_sub(earlier.idle_ns),
+            iowait_ns: self.iowait_ns.saturating_sub(earlier.iowait_ns),
+            irq_ns: self.irq_ns.saturating_sub(earlier.irq_ns),
+            softirq_ns: self.softirq_ns.saturating_sub(earlier.softirq_ns),
+            steal_ns: self.steal_ns.saturating_sub(earlier.steal_ns),
+        }
+    }
+
+    /// Time in which the CPU worked for somebody here: all but idle, iowait and steal, in ns.
+    pub fn busy_ns(&self) -> u64 {
+        [
+            self.user_ns,
+            self.nice_ns,
+            self.system_ns,
+            self.irq_ns,
+            self.softirq_ns,
+        ]
+        .into_iter()
+        .fold(0, u64::saturating_add)
+    }
+
+    /// All of it, in ns.
+    pub fn total_ns(&self) -> u64 {
+        [self.busy_ns(), self.idle_ns, self.iowait_ns, self.steal_ns]
+            .into_iter()
+            .fold(0, u64::saturating_add)
+    }
+}
+
+/// The clock frequency of one CPU now, in Hz, as the kernel's frequency driver tells; `None` where
+/// there is no such driver, as in most virtual machines.
+pub fn frequency_hz(cpu: usize) -> Option<f64> {
+    os::load::frequency_hz(cpu)
+}
+
+/// Runnable processes, averaged over 1, 5 and 15 minutes.
+pub fn load_average() -> Option<[f64; 3]> {
+    os::load::load_average()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_never_goes_below_zero_and_follows_the_cpus() {
+        let time = |user_ns, iowait_ns| CpuTime {
+            user_ns,
+            iowait_ns,
+            ..CpuTime::default()
+        };
+        let earlier = CpuTimes {
+            total: time(10, 10),
+            per_cpu: BTreeMap::from([(0, time(10, 10)), (1, time(1, 1))]),
+        };
+        let later = CpuTimes {
+            total: time(30, 5),
+            per_cpu: BTreeMap::from([(0, time(25, 5)), (2, time(5, 0))]),
+        };
+        let spent = later.since(&earlier);
+        assert_eq!(spent.total, time(20, 0));
+        assert_eq!(
+            spent.per_cpu,
+            BTreeMap::from([(0, time(15, 0)), (2, time(5, 0))])
+        );
+        assert_eq!(spent.total.busy_ns(), 20);
+        assert_eq!(later.total.total_ns(), 35);
+    }
+}

@@ -1,0 +1,235 @@
+//! The hardware, as far as it stays the same from one start to the next.
+
+use std::fmt;
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::os;
+
+/// Stable facts about the machine. What may change without a new machine (load, clock frequency,
+/// kernel, settings) is in [`crate::environment::Environment`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Machine {
+    /// The processor.
+    pub cpu: Cpu,
+    /// How many of what.
+    pub topology: Topology,
+    /// The caches as the CPU documents them, from the first level outwards. A virtual machine may
+    /// show its host's: 300 MiB of third level need not be its own.
+    pub caches: Vec<Cache>,
+    /// Memory that the kernel manages, in bytes: what is installed less what firmware and kernel
+    /// keep for themselves.
+    pub memory_bytes: Option<u64>,
+    /// Base page, in bytes.
+    pub page_bytes: Option<u64>,
+    /// Page that transparent huge pages use, in bytes.
+    pub huge_page_bytes: Option<u64>,
+    /// Who virtualises this machine, e.g. `KVM`; `None` on bare metal or where it hides.
+    pub hypervisor: Option<String>,
+    /// Vendor and name of the machine, as its firmware tells.
+    pub product: Option<String>,
+    /// SHA-256 (hexadecimal) over the installation's own identifier, which itself should not leave
+    /// the machine ([machine-id(5)](https://man7.org/linux/man-pages/man5/machine-id.5.html)).
+    pub installation: Option<String>,
+}
+
+/// A processor.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cpu {
+    /// Instruction set, e.g. `x86_64`, `aarch64`.
+    pub architecture: String,
+    /// Vendor, e.g. `GenuineIntel`; on ARM the implementer's code, e.g. `0x41`.
+    pub vendor: Option<String>,
+    /// Name for people, e.g. `Intel(R) Xeon(R) Processor`.
+    pub model: Option<String>,
+    /// x86 family; on ARM the part number.
+    pub family: Option<u32>,
+    /// x86 model number; on ARM the variant.
+    pub model_number: Option<u32>,
+    /// x86 stepping; on ARM the revision.
+    pub stepping: Option<u32>,
+    /// Instruction-set extensions that matter to what is measured and that programs may use here.
+    pub features: Vec<String>,
+}
+
+/// How many of what.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Topology {
+    /// Processor packages.
+    pub sockets: Option<usize>,
+    /// Physical cores that are switched on.
+    pub cores: Option<usize>,
+    /// Hardware threads that are switched on.
+    pub threads: Option<usize>,
+    /// Hardware threads that are there, on or off.
+    pub threads_present: Option<usize>,
+    /// NUMA nodes with memory.
+    pub numa_nodes: Option<usize>,
+}
+
+/// What a cache holds.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheKind {
+    /// Data only.
+    Data,
+    /// Instructions only.
+    Instruction,
+    /// Both.
+    Unified,
+}
+
+impl fmt::Display for CacheKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Data => "data",
+            Self::Instruction => "instruction",
+            Self::Unified => "unified",
+        })
+    }
+}
+
+/// All caches of one sort.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cache {
+    /// 1 is nearest to the core.
+    pub level: u32,
+    /// What it holds.
+    pub kind: CacheKind,
+    /// Size of one instance, in bytes.
+    pub size_bytes: Option<u64>,
+    /// Cache line, in bytes.
+    pub line_bytes: Option<u64>,
+    /// Associativity.
+    pub ways: Option<u32>,
+    /// How many hardware threads share one instance.
+    pub shared_by_cpus: usize,
+    /// How many instances there are.
+    pub instances: usize,
+}
+
+impl Machine {
+    /// Asks the system.
+    pub fn read() -> Self {
+        os::machine::read()
+    }
+
+    /// A short name for this machine: 16 hexadecimal digits, the same after a restart, under
+    /// another kernel and under any load, and different on another machine or installation.
+    ///
+    /// Left out are: what a kernel or its settings can change (features, threads and cores that are
+    /// switched on, caches' sharing) and the exact memory size, which moves by what the kernel keeps;
+    /// it enters rounded up to an eighth of a power of two.
+    pub fn fingerprint(&self) -> String {
+        hex(&Sha256::digest(self.identity()), 8)
+    }
+
+    /// The facts that make up the fingerprint, one to a line.
+    fn identity(&self) -> String {
+        let cpu = &self.cpu;
+        let memory = self.memory_bytes.map(rounded_memory);
+        let mut text = format!(
+            "oscope machine 1\n{}\n{:?}\n{:?}\n{:?} {:?} {:?}\n{:?}\n{memory:?}\n{:?}\n{:?}\n{:?}\n{:?}\n",
+            cpu.architecture,
+            cpu.vendor,
+            cpu.model,
+            cpu.family,
+            cpu.model_number,
+            cpu.stepping,
+            self.topology.threads_present,
+            self.page_bytes,
+            self.hypervisor,
+            self.product,
+            self.installation,
+        );
+        for cache in &self.caches {
+            let Cache {
+                level,
+                kind,
+                size_bytes,
+                line_bytes,
+                ..
+            } = cache;
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "{level} {kind} {size_bytes:?} {line_bytes:?}");
+        }
+        text
+    }
+}
+
+/// Rounded up to an eighth of the power of two above.
+fn rounded_memory(bytes: u64) -> u64 {
+    let step = (bytes.max(8).checked_next_power_of_two().unwrap_or(1 << 63)) / 8;
+    bytes.div_ceil(step).saturating_mul(step)
+}
+
+/// The first `bytes` bytes as hexadecimal digits.
+pub(crate) fn hex(digest: &[u8], bytes: usize) -> String {
+    digest
+        .iter()
+        .take(bytes)
+        .fold(String::new(), |mut text, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine() -> Machine {
+        Machine {
+            cpu: Cpu {
+                architecture: "x86_64".into(),
+                model: Some("Intel(R) Xeon(R) Processor".into()),
+                ..Cpu::default()
+            },
+            memory_bytes: Some(24_684_084 << 10),
+            ..Machine::default()
+        }
+    }
+
+    #[test]
+    fn fingerprint_ignores_what_a_kernel_can_change() {
+        let before = machine();
+        let mut after = machine();
+        after.memory_bytes = Some(24_600_000 << 10);
+        after.topology.threads = Some(1);
+        after.cpu.features = vec!["avx2".into()];
+        assert_eq!(before.fingerprint(), after.fingerprint());
+    }
+
+    #[test]
+    fn fingerprint_tells_machines_apart() {
+        let one = machine();
+        let mut memory = machine();
+        memory.memory_bytes = Some(32 << 30);
+        let mut installation = machine();
+        installation.installation = Some("00".into());
+        assert_ne!(one.fingerprint(), memory.fingerprint());
+        assert_ne!(one.fingerprint(), installation.fingerprint());
+    }
+
+    #[test]
+    fn fingerprint_is_short_hexadecimal_and_the_same_when_read_again() {
+        let print = Machine::read().fingerprint();
+        assert_eq!(print.len(), 16);
+        assert!(print.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        assert_eq!(print, Machine::read().fingerprint());
+    }
+
+    #[test]
+    fn memory_is_rounded_up_in_eighths() {
+        assert_eq!(rounded_memory(24_684_084 << 10), 24 << 30);
+        assert_eq!(rounded_memory(16 << 30), 16 << 30);
+        assert_eq!(rounded_memory(0), 0);
+        assert!(rounded_memory(u64::MAX) > 0);
+    }
+}

@@ -1,0 +1,166 @@
+//! How much memory there is, and memory of a known page size.
+
+use std::marker::PhantomData;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::file::{Access, LockedFile};
+use crate::{Result, os};
+
+/// Memory that this process could still use without swapping, in bytes: the least of what the
+/// system has, what the control groups leave and what the address-space limit leaves.
+pub fn available_bytes() -> Option<u64> {
+    os::memory::available_bytes()
+}
+
+/// The pages behind a [`Mapping`]. Their sizes are in [`crate::machine::Machine`].
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum PageSize {
+    /// The smallest, on x86-64 always 4 KiB.
+    Base,
+    /// The size of transparent huge pages, on x86-64 2 MiB.
+    Huge,
+}
+
+/// What a program tells about its use of memory
+/// ([madvise(2)](https://man7.org/linux/man-pages/man2/madvise.2.html)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advice {
+    /// Nothing in particular.
+    Normal,
+    /// From the start to the end.
+    Sequential,
+    /// In no order: reading ahead is of no use.
+    Random,
+    /// Soon.
+    WillNeed,
+    /// Not soon. Private memory loses its contents and reads as zeros.
+    DontNeed,
+}
+
+/// Private memory that starts on the boundary of a huge page and has inaccessible pages on both
+/// sides. It reads as zeros, and its pages are made at the first touch. Given back on drop.
+#[derive(Debug)]
+pub struct Mapping {
+    region: os::memory::Region,
+}
+
+impl Mapping {
+    /// Reserves `len` bytes (at least 1) that shall be backed by pages of one size: huge ones as far
+    /// as the kernel finds them ([`Mapping::huge_bytes`] tells how far that was), or base ones only.
+    ///
+    /// # Errors
+    /// [`crate::Error::NoHugePages`] with the reason, if huge ones are asked for and switched off;
+    /// [`crate::Error::Os`] if the memory cannot be had.
+    pub fn anonymous(len: usize, page_size: PageSize) -> Result<Self> {
+        os::memory::Region::anonymous(len, page_size).map(|region| Self { region })
+    }
+
+    /// Length in bytes, as asked for.
+    #[expect(clippy::len_without_is_empty, reason = "a mapping is never empty")]
+    pub fn len(&self) -> usize {
+        self.region.as_slice().len()
+    }
+
+    /// The memory.
+    pub fn as_slice(&self) -> &[u8] {
+        self.region.as_slice()
+    }
+
+    /// The memory, to be changed.
+    pub fn as_mut_slice(&mut self) -> &mut [u8] {
+        self.region.as_mut_slice()
+    }
+
+    /// Makes all pages now, so that no later touch faults. The contents stay.
+    ///
+    /// # Errors
+    /// If memory runs out.
+    pub fn populate(&mut self) -> Result<()> {
+        self.region.populate()
+    }
+
+    /// How many bytes are backed by huge pages now.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub fn huge_bytes(&self) -> Result<u64> {
+        self.region.huge_bytes()
+    }
+
+    /// Tells the kernel how the memory will be used.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn advise(&mut self, advice: Advice) -> Result<()> {
+        self.region.advise(advice)
+    }
+}
+
+/// A part of a file as memory, shared with the file: what is written here reaches it, and anybody
+/// who reads it. Taken away on drop.
+///
+/// The file is locked and borrowed for as long, so that oscope cannot change it behind the slices.
+/// Another program that ignores the lock can, as it can write to `/proc/PID/mem`; should it cut the
+/// file short, touching what is gone kills the process with SIGBUS.
+#[derive(Debug)]
+pub struct FileMapping<'file> {
+    region: os::memory::Region,
+    access: Access,
+    file: PhantomData<&'file mut LockedFile>,
+}
+
+impl<'file> FileMapping<'file> {
+    /// Maps `len` bytes (at least 1) from `offset`, a multiple of the page size. The file should be
+    /// at least that long.
+    ///
+    /// # Errors
+    /// If the file's system cannot map, the offset is no multiple, or the file was not opened for
+    /// what it was locked for.
+    pub fn new(file: &'file mut LockedFile, offset: u64, len: usize) -> Result<Self> {
+        let access = file.access();
+        let region = os::memory::Region::file(file.file(), offset, len, access)?;
+        Ok(Self {
+            region,
+            access,
+            file: PhantomData,
+        })
+    }
+
+    /// Length in bytes.
+    #[expect(clippy::len_without_is_empty, reason = "a mapping is never empty")]
+    pub fn len(&self) -> usize {
+        self.region.as_slice().len()
+    }
+
+    /// The bytes.
+    pub fn as_slice(&self) -> &[u8] {
+        self.region.as_slice()
+    }
+
+    /// The bytes, to be changed; `None` if the file was locked for reading.
+    pub fn as_mut_slice(&mut self) -> Option<&mut [u8]> {
+        (self.access == Access::Write).then(|| self.region.as_mut_slice())
+    }
+
+    /// Waits until what was changed is on the device
+    /// ([msync(2)](https://man7.org/linux/man-pages/man2/msync.2.html) with `MS_SYNC`).
+    ///
+    /// # Errors
+    /// If the device refuses.
+    pub fn sync(&self) -> Result<()> {
+        self.region.sync()
+    }
+
+    /// Tells the kernel how the memory will be used.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn advise(&mut self, advice: Advice) -> Result<()> {
+        self.region.advise(advice)
+    }
+}

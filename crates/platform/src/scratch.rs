@@ -1,0 +1,180 @@
+//! A directory for measuring that is always removed, even after its owner was killed.
+
+use std::fs::{self, File};
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::os;
+
+const PREFIX: &str = "oscope-scratch-";
+const LOCK: &str = "lock";
+/// The lock file's name until it is locked.
+const UNLOCKED: &str = "lock.new";
+
+/// A directory `oscope-scratch-<16 hexadecimal digits>` that only its owner can enter, removed with
+/// all it holds when this is dropped.
+///
+/// In it lies a file `lock`, under an advisory lock for as long as its owner lives. The kernel frees
+/// that lock when the owner ends in whatever way, and then [`Scratch::sweep`] removes the directory.
+/// The lock file gets its name only once it is locked, so there is no moment at which a directory in
+/// the making looks abandoned. The lock is not inherited by programs that the owner starts.
+#[derive(Debug)]
+pub struct Scratch {
+    path: PathBuf,
+    /// Holds the lock.
+    _lock: File,
+}
+
+/// Why there can be no scratch directory, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum ScratchError {
+    /// The directory that should hold it is not there.
+    #[error("{} does not exist: make it, or name another directory", .0.display())]
+    Missing(PathBuf),
+    /// There is something, but no directory.
+    #[error("{} is not a directory: name a directory", .0.display())]
+    NotADirectory(PathBuf),
+    /// The file system is mounted read-only.
+    #[error("{} is on a read-only file system: name a directory on another", .0.display())]
+    ReadOnly(PathBuf),
+    /// The file system or the quota is full.
+    #[error("no space left in {}: free some, or name a directory on another file system", .0.display())]
+    Full(PathBuf),
+    /// No right to write there.
+    #[error("no right to write in {}: name a directory of your own", .0.display())]
+    NotPermitted(PathBuf),
+    /// The file system has no locks.
+    #[error("the file system of {} has no file locks: name a directory on another", .0.display())]
+    NoLocks(PathBuf),
+    /// Anything else.
+    #[error("cannot make a scratch directory in {}: {source}", path.display())]
+    Io {
+        /// The directory that should hold it.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl ScratchError {
+    fn new(in_dir: &Path, source: io::Error) -> Self {
+        let path = in_dir.to_owned();
+        match source.kind() {
+            io::ErrorKind::NotFound => Self::Missing(path),
+            io::ErrorKind::NotADirectory => Self::NotADirectory(path),
+            io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly(path),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full(path),
+            io::ErrorKind::PermissionDenied => Self::NotPermitted(path),
+            io::ErrorKind::Unsupported => Self::NoLocks(path),
+            _ => Self::Io { path, source },
+        }
+    }
+}
+
+impl Scratch {
+    /// Makes a scratch directory in `in_dir`, which must exist.
+    ///
+    /// # Errors
+    /// See [`ScratchError`]; nothing is left behind.
+    pub fn create(in_dir: &Path) -> Result<Self, ScratchError> {
+        // A fresh `RandomState` is seeded by the system.
+        let random = RandomState::new().hash_one(std::process::id());
+        let path = in_dir.join(format!("{PREFIX}{random:016x}"));
+        os::scratch::create_private_dir(&path).map_err(|error| ScratchError::new(in_dir, error))?;
+        match make_lock(&path) {
+            Ok(lock) => Ok(Self { path, _lock: lock }),
+            Err(error) => {
+                // The first error is the one to tell.
+                let _ = remove(&path);
+                Err(ScratchError::new(in_dir, error))
+            }
+        }
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where a file of this name lies in it.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Removes the scratch directories in `in_dir` whose owner is gone, and returns their paths.
+    ///
+    /// Only a directory of this user with a name of ours and a lock file of ours that nobody holds
+    /// is removed. Links are never followed. What cannot be read or removed is left for the next
+    /// time. On a network file system whose locks do not reach other hosts (NFS mounted with
+    /// `local_lock`), the owner must be on this host to be seen.
+    pub fn sweep(in_dir: &Path) -> Vec<PathBuf> {
+        let Ok(entries) = fs::read_dir(in_dir) else {
+            return Vec::new();
+        };
+        entries
+            .flatten()
+            .filter(|entry| entry.file_name().to_str().is_some_and(is_our_name))
+            .map(|entry| entry.path())
+            .filter(|path| remove_abandoned(path).unwrap_or(false))
+            .collect()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Whatever is left is swept at the next start.
+        let _ = remove(&self.path);
+    }
+}
+
+fn is_our_name(name: &str) -> bool {
+    name.strip_prefix(PREFIX).is_some_and(|random| {
+        random.len() == 16
+            && random
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    })
+}
+
+fn make_lock(dir: &Path) -> io::Result<File> {
+    let unlocked = dir.join(UNLOCKED);
+    let lock = File::create_new(&unlocked)?;
+    lock.try_lock()?;
+    fs::rename(unlocked, dir.join(LOCK))?;
+    Ok(lock)
+}
+
+/// Whether the directory was abandoned and is now gone.
+fn remove_abandoned(dir: &Path) -> io::Result<bool> {
+    let metadata = fs::symlink_metadata(dir)?;
+    if !metadata.is_dir() || !os::scratch::is_own(&metadata) {
+        return Ok(false);
+    }
+    let lock = os::scratch::open_existing(&dir.join(LOCK))?;
+    if !lock.metadata()?.is_file() || lock.try_lock().is_err() {
+        return Ok(false);
+    }
+    remove(dir)?;
+    Ok(true)
+}
+
+/// Removes a scratch directory, its lock file last: if this is cut short, the rest can be swept.
+fn remove(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_name() == LOCK {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())?;
+        } else {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    match fs::remove_file(dir.join(LOCK)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    fs::remove_dir(dir)
+}

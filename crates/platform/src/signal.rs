@@ -1,0 +1,79 @@
+//! Being asked to stop.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::{Result, os};
+
+/// A request to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Ctrl-C on the terminal (SIGINT).
+    Interrupt,
+    /// Another process asks for the end (SIGTERM).
+    Terminate,
+    /// The terminal is gone (SIGHUP).
+    HangUp,
+}
+
+impl Signal {
+    /// Its number, for the exit code 128 + number that shells expect.
+    pub fn number(self) -> i32 {
+        // The numbers that POSIX gives them in kill(1).
+        match self {
+            Self::HangUp => 1,
+            Self::Interrupt => 2,
+            Self::Terminate => 15,
+        }
+    }
+}
+
+impl fmt::Display for Signal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::HangUp => "SIGHUP",
+            Self::Interrupt => "SIGINT",
+            Self::Terminate => "SIGTERM",
+        })
+    }
+}
+
+/// Whether this process was asked to stop.
+#[derive(Clone, Copy, Debug)]
+pub struct Interrupt {
+    _installed: (),
+}
+
+impl Interrupt {
+    /// From now on a first SIGINT, SIGTERM or SIGHUP only sets a flag, for the whole process; a
+    /// second one has its usual effect, so that an impatient person can still end it. A signal that
+    /// was ignored (under `nohup`, say) stays ignored. Interrupted system calls go on.
+    ///
+    /// # Errors
+    /// If the system does not allow it.
+    pub fn install() -> Result<Self> {
+        os::signal::install()?;
+        Ok(Self { _installed: () })
+    }
+
+    /// Whether the process was asked to stop.
+    pub fn is_set(self) -> bool {
+        self.flag().load(Ordering::Acquire)
+    }
+
+    /// By which signal.
+    pub fn signal(self) -> Option<Signal> {
+        os::signal::received()
+    }
+
+    /// The flag itself, for loops that know nothing of signals.
+    pub fn flag(self) -> &'static AtomicBool {
+        os::signal::flag()
+    }
+}
+
+/// Lets a write to a closed pipe end this process quietly, as other programs do, instead of
+/// failing: `oscope list | head -1`.
+pub fn restore_default_sigpipe() {
+    os::signal::restore_default_sigpipe();
+}

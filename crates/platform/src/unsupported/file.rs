@@ -1,0 +1,29 @@
+use std::fs::{File, OpenOptions};
+
+use super::refuse;
+use crate::Result;
+use crate::file::{Caches, Eviction, OpenMode, Reach, Residency};
+
+pub(crate) fn set_mode(_options: &mut OpenOptions, mode: OpenMode) -> Result<()> {
+    match mode {
+        OpenMode::Plain => Ok(()),
+        OpenMode::Direct => refuse("direct input and output"),
+        OpenMode::Synchronous | OpenMode::DataSynchronous => refuse("synchronous output"),
+    }
+}
+
+pub(crate) fn allocate(_file: &File, _len: u64) -> Result<()> {
+    refuse("allocating room for a file")
+}
+
+pub(crate) fn evict(_file: &File, _reach: Reach) -> Result<Eviction> {
+    refuse("evicting a file from the page cache")
+}
+
+pub(crate) fn drop_caches(_caches: Caches) -> Result<()> {
+    refuse("dropping caches")
+}
+
+pub(crate) fn residency(_file: &File) -> Result<Residency> {
+    refuse("asking for the residency of a file")
+}

@@ -1,0 +1,26 @@
+use crate::machine::{Cpu, Machine};
+
+#[cfg(target_arch = "x86_64")]
+use crate::cpuid::{cpu, hypervisor};
+
+#[cfg(not(target_arch = "x86_64"))]
+fn cpu() -> Cpu {
+    Cpu {
+        architecture: std::env::consts::ARCH.to_owned(),
+        ..Cpu::default()
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn hypervisor() -> Option<String> {
+    None
+}
+
+pub(crate) fn read() -> Machine {
+    let cpu: Cpu = cpu();
+    Machine {
+        cpu,
+        hypervisor: hypervisor(),
+        ..Machine::default()
+    }
+}

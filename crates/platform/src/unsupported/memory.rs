@@ -1,0 +1,47 @@
+use std::fs::File;
+
+use super::refuse;
+use crate::Result;
+use crate::file::Access;
+use crate::memory::{Advice, PageSize};
+
+pub(crate) fn available_bytes() -> Option<u64> {
+    None
+}
+
+#[derive(Debug)]
+pub(crate) enum Region {}
+
+impl Region {
+    pub(crate) fn anonymous(_len: usize, _page_size: PageSize) -> Result<Self> {
+        refuse("memory of a known page size")
+    }
+
+    pub(crate) fn file(_file: &File, _offset: u64, _len: usize, _access: Access) -> Result<Self> {
+        refuse("mapping a file")
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        match *self {}
+    }
+
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
+        match *self {}
+    }
+
+    pub(crate) fn populate(&mut self) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn huge_bytes(&self) -> Result<u64> {
+        match *self {}
+    }
+
+    pub(crate) fn advise(&mut self, _advice: Advice) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn sync(&self) -> Result<()> {
+        match *self {}
+    }
+}

@@ -1,0 +1,23 @@
+//! The backend for systems that have none yet: what the standard library answers on every system,
+//! and otherwise a typed refusal. Types that no call here can make have no values at all.
+
+pub(crate) mod call;
+pub(crate) mod clock;
+pub(crate) mod environment;
+pub(crate) mod file;
+pub(crate) mod load;
+pub(crate) mod machine;
+pub(crate) mod memory;
+pub(crate) mod placement;
+pub(crate) mod process;
+pub(crate) mod scratch;
+pub(crate) mod signal;
+pub(crate) mod storage;
+pub(crate) mod usage;
+
+use crate::{Error, Result};
+
+/// The answer to every question that has none here.
+fn refuse<T>(what: &'static str) -> Result<T> {
+    Err(Error::NotSupported { what })
+}

@@ -1,0 +1,22 @@
+use super::refuse;
+use crate::Result;
+
+pub(crate) fn allowed_cpus() -> Result<Vec<usize>> {
+    refuse("the list of allowed CPUs")
+}
+
+pub(crate) fn pin_to(_cpus: &[usize]) -> Result<()> {
+    refuse("pinning to CPUs")
+}
+
+pub(crate) fn current_cpu() -> Option<usize> {
+    None
+}
+
+pub(crate) fn set_nice(_nice: i32) -> Result<()> {
+    refuse("the precedence of a thread")
+}
+
+pub(crate) fn lock_memory() -> Result<()> {
+    refuse("locking memory")
+}

@@ -1,0 +1,17 @@
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::path::Path;
+
+pub(crate) fn create_private_dir(path: &Path) -> io::Result<()> {
+    // Private as far as the directory around it is.
+    fs::create_dir(path)
+}
+
+pub(crate) fn is_own(_metadata: &Metadata) -> bool {
+    // Not known, so nothing is swept.
+    false
+}
+
+pub(crate) fn open_existing(path: &Path) -> io::Result<File> {
+    File::open(path)
+}

@@ -1,0 +1,23 @@
+use std::sync::atomic::AtomicBool;
+
+use super::refuse;
+use crate::Result;
+use crate::signal::Signal;
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+pub(crate) fn install() -> Result<()> {
+    refuse("catching signals")
+}
+
+pub(crate) fn received() -> Option<Signal> {
+    None
+}
+
+pub(crate) fn flag() -> &'static AtomicBool {
+    &NEVER
+}
+
+pub(crate) fn restore_default_sigpipe() {
+    // There is no such signal.
+}

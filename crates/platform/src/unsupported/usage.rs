@@ -1,0 +1,15 @@
+use super::refuse;
+use crate::Result;
+use crate::usage::Usage;
+
+pub(crate) fn of_process() -> Result<Usage> {
+    refuse("the usage of a process")
+}
+
+pub(crate) fn of_thread() -> Result<Usage> {
+    refuse("the usage of a thread")
+}
+
+pub(crate) fn of_children() -> Result<Usage> {
+    refuse("the usage of children")
+}

@@ -1,0 +1,73 @@
+//! What a process or thread has used: CPU time, page faults, context switches.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Result, os};
+
+/// Resources used since the start of a process or thread, or between two such readings.
+///
+/// On Linux from [getrusage(2)](https://man7.org/linux/man-pages/man2/getrusage.2.html). The counts
+/// are exact. The *sum* of user and system time is exact too, but on kernels built without
+/// `CONFIG_VIRT_CPU_ACCOUNTING_GEN` its *split* is not: it follows how often the timer tick (1 to
+/// 10 ms) met either mode. For short spans use [`crate::clock::thread_cpu_ns`] for the total, and
+/// the split only over many ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Usage {
+    /// CPU time in user mode, in ns; see above on its precision.
+    pub user_ns: u64,
+    /// CPU time in the kernel, in ns; see above on its precision.
+    pub system_ns: u64,
+    /// Page faults served without input or output.
+    pub minor_faults: u64,
+    /// Page faults that had to read from storage.
+    pub major_faults: u64,
+    /// Context switches because the thread waited for something.
+    pub voluntary_switches: u64,
+    /// Context switches because the kernel wanted the CPU for another.
+    pub involuntary_switches: u64,
+}
+
+impl Usage {
+    /// Of all threads of this process.
+    ///
+    /// # Errors
+    /// Only where the system does not count it.
+    pub fn of_process() -> Result<Self> {
+        os::usage::of_process()
+    }
+
+    /// Of the calling thread.
+    ///
+    /// # Errors
+    /// Only where the system does not count it.
+    pub fn of_thread() -> Result<Self> {
+        os::usage::of_thread()
+    }
+
+    /// Of all children that have ended and been waited for, and of theirs.
+    ///
+    /// # Errors
+    /// Only where the system does not count it.
+    pub fn of_children() -> Result<Self> {
+        os::usage::of_children()
+    }
+
+    /// What was used between an earlier reading and this one. A count that went backwards (the
+    /// user and system split may) becomes 0.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            user_ns: self.user_ns.saturating_sub(earlier.user_ns),
+            system_ns: self.system_ns.saturating_sub(earlier.system_ns),
+            minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
+            major_faults: self.major_faults.saturating_sub(earlier.major_faults),
+            voluntary_switches: self
+                .voluntary_switches
+                .saturating_sub(earlier.voluntary_switches),
+            involuntary_switches: self
+                .involuntary_switches
+                .saturating_sub(earlier.involuntary_switches),
+        }
+    }
+}

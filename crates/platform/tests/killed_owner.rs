@@ -1,0 +1,3 @@
+//! Written with the backend.
+
+fn main() {}
