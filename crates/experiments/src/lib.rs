@@ -1,1 +1,55 @@
-//! Part of oscope.
+//! What oscope measures: one file for each experiment, in its group's folder.
+//!
+//! To add an experiment is to write its file and to name it in its group's list.
+//!
+//! # What it uses
+//!
+//! `instrument` for what an experiment is, `kernels` for the loops that are timed, `platform` for
+//! the calls that are.
+//!
+//! # What it must never do
+//!
+//! Format, print or store: findings are sentences whose numbers stay numbers, figures say what to
+//! draw and not how.
+
+mod file;
+mod memory;
+mod process;
+
+use instrument::experiment::Experiment;
+
+/// Every experiment, group by group, in the order in which they run.
+pub fn all() -> impl Iterator<Item = &'static dyn Experiment> {
+    [memory::ALL, file::ALL, process::ALL].into_iter().flatten().copied()
+}
+
+/// The experiment called `id`.
+pub fn find(id: &str) -> Option<&'static dyn Experiment> {
+    all().find(|experiment| experiment.id() == id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{all, find};
+
+    #[test]
+    fn every_experiment_is_found_by_its_id_and_describes_itself() {
+        for experiment in all() {
+            let definition = experiment.definition();
+            assert_eq!(definition.id, experiment.id());
+            assert!(find(experiment.id()).is_some());
+            assert!(definition.id.contains('.'), "{} has no group", definition.id);
+            assert!(definition.question.ends_with('?'), "{} asks nothing", definition.id);
+            assert!(!definition.metrics.is_empty());
+        }
+    }
+
+    #[test]
+    fn no_two_experiments_share_an_id() {
+        let mut ids: Vec<_> = all().map(instrument::experiment::Experiment::id).collect();
+        let count = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), count);
+    }
+}

@@ -1,1 +1,13 @@
-//! Part of oscope.
+//! What oscope shows: findings and figures made of records, for the terminal and as a page.
+//!
+//! # What it uses
+//!
+//! `record` for runs, `experiments` for what their results mean, `instrument` for the types of both.
+//!
+//! # What it must never do
+//!
+//! Touch the machine: a report is the same wherever and whenever it is made of a run.
+
+mod analysis;
+
+pub use analysis::{Analysis, ExperimentAnalysis};

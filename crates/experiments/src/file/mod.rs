@@ -1,0 +1,6 @@
+//! The group `file`.
+
+use instrument::experiment::Experiment;
+
+/// The experiments of the group, in the order in which they run.
+pub(crate) const ALL: &[&dyn Experiment] = &[];

@@ -1,0 +1,163 @@
+//! From the samples of a point to its estimates.
+
+use crate::experiment::{Definition, Isolation, Metric};
+use crate::quantity::Unit;
+use crate::results::{Estimate, Percentiles, Verdict};
+use crate::sample::{Batch, Reading, Sample};
+use crate::statistics::{Confidence, Estimated, Interval, autocorrelation, student, summary};
+
+/// How far the long leg's time per iteration may lie from the net time per iteration before the
+/// work is no longer seen to grow with its count: a loop that was folded away, or a cost that
+/// explodes.
+const LINEAR_RANGE: std::ops::RangeInclusive<f64> = 0.5..=1.5;
+
+impl Estimate {
+    /// One estimate for each metric of `definition` that the batches of a point have samples of.
+    pub fn all(definition: &Definition, batches: &[Batch]) -> Vec<Self> {
+        let estimate = |metric| Self::from_batches(metric, definition.isolation, batches);
+        definition.metrics.iter().filter_map(estimate).collect()
+    }
+
+    /// Estimates `metric` from the batches of one point; `None` if none of their samples is of it.
+    pub fn from_batches(
+        metric: &Metric,
+        isolation: Isolation,
+        batches: &[Batch],
+    ) -> Option<Self> {
+        let processes: Vec<Vec<&Sample>> = batches
+            .iter()
+            .map(|batch| batch.samples.iter().filter(|s| s.metric == metric.name).collect())
+            .filter(|samples: &Vec<_>| !samples.is_empty())
+            .collect();
+        let samples: Vec<&Sample> = processes.iter().flatten().copied().collect();
+        let cost = match isolation {
+            Isolation::FreshProcess => {
+                let medians = medians(&processes, net)?;
+                student::process_estimate(&medians, Confidence::NINETY_FIVE)?
+            }
+            Isolation::OneProcess => {
+                let series: Vec<f64> = samples.iter().map(|sample| net(sample)).collect();
+                autocorrelation::median_estimate(&series, Confidence::NINETY_FIVE)?
+            }
+        };
+        let raw_cost = medians(&processes, raw).and_then(|raw| summary::median(&raw));
+        let timed = samples.iter().any(|sample| sample.reading.net_cost_ns().is_some());
+        let in_unit = |cost| if timed { from_cost(metric.unit, cost) } else { cost };
+        let by_process = medians(&processes, net)?.into_iter().map(in_unit).collect();
+        let (cpu_share, system_share) = shares(&samples);
+        let mut estimate = Self {
+            metric: metric.name.clone(),
+            centre: in_unit(cost.centre),
+            interval: cost.interval.and_then(|interval| map(interval, in_unit)),
+            raw: raw_cost.filter(|_| timed).map(in_unit),
+            processes: processes.len(),
+            samples: samples.len(),
+            by_process,
+            cpu_share,
+            system_share,
+            percentiles: percentiles(&processes),
+            verdict: Verdict::Sound,
+        };
+        estimate.verdict = estimate.judge(metric, timed.then_some(&cost), &samples);
+        Some(estimate)
+    }
+
+    fn judge(&self, metric: &Metric, cost: Option<&Estimated>, samples: &[&Sample]) -> Verdict {
+        let Some(cost) = cost else { return Verdict::Sound };
+        let lost = cost.interval.is_some_and(|interval| interval.low <= 0.0);
+        if cost.centre <= 0.0 || lost {
+            return Verdict::BelowResolution;
+        }
+        if metric.beats_bound(self.centre) {
+            let bound = metric.bound.map_or_else(String::new, |bound| metric.unit.show(bound, 3));
+            return Verdict::Broken(format!("beyond what physics allows ({bound})"));
+        }
+        match growth(samples) {
+            Some(growth) if !LINEAR_RANGE.contains(&growth) => {
+                Verdict::Broken("twice the work did not take twice the time".into())
+            }
+            _ => Verdict::Sound,
+        }
+    }
+}
+
+/// Median over the samples of net cost by raw cost: 1 where time grows with work.
+fn growth(samples: &[&Sample]) -> Option<f64> {
+    let ratios: Vec<f64> = samples
+        .iter()
+        .filter(|sample| matches!(sample.reading, Reading::Difference { .. }))
+        .filter_map(|sample| Some(sample.reading.net_cost_ns()? / sample.reading.raw_cost_ns()?))
+        .filter(|ratio| ratio.is_finite())
+        .collect();
+    summary::median(&ratios)
+}
+
+fn net(sample: &Sample) -> f64 {
+    match sample.reading {
+        Reading::Value(value) => value,
+        timed => timed.net_cost_ns().unwrap_or(f64::NAN),
+    }
+}
+
+fn raw(sample: &Sample) -> f64 {
+    sample.reading.raw_cost_ns().unwrap_or(f64::NAN)
+}
+
+fn medians(processes: &[Vec<&Sample>], read: impl Fn(&Sample) -> f64) -> Option<Vec<f64>> {
+    let median = |samples: &Vec<&Sample>| {
+        summary::median(&samples.iter().map(|sample| read(sample)).collect::<Vec<_>>())
+    };
+    let medians: Option<Vec<f64>> = processes.iter().map(median).collect();
+    medians.filter(|medians| !medians.is_empty())
+}
+
+/// A cost in ns per unit of work, in the unit of its metric.
+fn from_cost(unit: Unit, cost_ns: f64) -> f64 {
+    match unit {
+        Unit::BytesPerSecond | Unit::OperationsPerSecond => 1e9 / cost_ns,
+        _ => cost_ns,
+    }
+}
+
+/// The interval's ends in another unit, put in order again.
+fn map(interval: Interval, change: impl Fn(f64) -> f64) -> Option<Interval> {
+    let (a, b) = (change(interval.low), change(interval.high));
+    Interval::new(a.min(b), a.max(b))
+}
+
+/// CPU time over wall time, and the kernel's part of it, over all timed samples.
+fn shares(samples: &[&Sample]) -> (Option<f64>, Option<f64>) {
+    let mut wall_ns = 0;
+    let mut user_ns = 0;
+    let mut system_ns = 0;
+    for sample in samples {
+        if let Some(sample_wall_ns) = sample.reading.wall_ns() {
+            wall_ns += sample_wall_ns;
+            user_ns += sample.usage.user_ns;
+            system_ns += sample.usage.system_ns;
+        }
+    }
+    let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
+    (share(user_ns + system_ns, wall_ns), share(system_ns, user_ns + system_ns))
+}
+
+fn percentiles(processes: &[Vec<&Sample>]) -> Option<Percentiles> {
+    let read = |pick: fn(&Reading) -> Option<f64>| {
+        let values = processes.iter().flatten().filter_map(|sample| pick(&sample.reading));
+        summary::median(&values.collect::<Vec<_>>())
+    };
+    macro_rules! percentile {
+        ($field:ident) => {
+            read(|reading| match reading {
+                Reading::Latencies { $field, .. } => Some(*$field),
+                _ => None,
+            })
+        };
+    }
+    Some(Percentiles {
+        p5_ns: percentile!(p5_ns)?,
+        p50_ns: percentile!(p50_ns)?,
+        p95_ns: percentile!(p95_ns)?,
+        p99_ns: percentile!(p99_ns)?,
+    })
+}

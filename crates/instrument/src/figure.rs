@@ -1,0 +1,101 @@
+//! Figures: what to draw, without saying how it is drawn.
+
+use crate::point::Level;
+use crate::quantity::Unit;
+use crate::results::Estimate;
+use crate::statistics::Interval;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A chart of estimates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Figure {
+    /// Name within its experiment: `bandwidth`.
+    pub key: String,
+    /// What it shows, as a title.
+    pub title: String,
+    /// How the points stand to each other.
+    pub kind: FigureKind,
+    /// What runs from left to right.
+    pub x: FigureAxis,
+    /// What runs upwards.
+    pub y: FigureAxis,
+    /// Lines of points, or groups of bars.
+    pub series: Vec<Series>,
+    /// Places on the x axis that are pointed out.
+    pub marks: Vec<Mark>,
+}
+
+/// How the points of a figure stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FigureKind {
+    /// Points along a numeric axis, joined to curves.
+    Curve,
+    /// Named things side by side.
+    Bars,
+}
+
+/// One axis of a figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FigureAxis {
+    /// What it shows.
+    pub title: String,
+    /// Unit of its numbers; `None` for names.
+    pub unit: Option<Unit>,
+    /// How it is divided at first; readers can switch.
+    pub scale: FigureScale,
+}
+
+/// How an axis is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FigureScale {
+    /// Equal steps for equal differences, from zero.
+    Linear,
+    /// Equal steps for equal ratios.
+    Logarithmic,
+}
+
+/// A line of points or a group of bars.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// Name for people.
+    pub label: String,
+    /// In the order of x.
+    pub points: Vec<FigurePoint>,
+}
+
+/// One estimate in a figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FigurePoint {
+    /// Where it stands.
+    pub x: Level,
+    /// What was estimated.
+    pub estimate: Estimate,
+    /// Whether a warning touches it.
+    pub doubtful: bool,
+}
+
+/// A place on the x axis that is pointed out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Mark {
+    /// What stands there: `L2, as documented`.
+    pub label: String,
+    /// Where.
+    pub at: f64,
+    /// The 95 % confidence interval of the place, if it was found and not looked up.
+    pub interval: Option<Interval>,
+    /// Where it comes from.
+    pub origin: MarkOrigin,
+}
+
+/// Where a mark comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MarkOrigin {
+    /// Found in the data.
+    Found,
+    /// Stated by the machine or a manual.
+    Documented,
+}

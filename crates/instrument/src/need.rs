@@ -1,0 +1,55 @@
+//! What an experiment needs, and what of it is missing here.
+
+use crate::plan::Setting;
+use crate::quantity::Bytes;
+
+/// Something that must be there for an experiment to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// The rights of the superuser.
+    Root,
+    /// Room for scratch files in the run's directory.
+    Space(Bytes),
+    /// Memory that this process may use.
+    Memory(Bytes),
+    /// Anything else, looked for by the experiment: whether it is there, and what to say if not.
+    Feature {
+        /// Whether it is there.
+        present: bool,
+        /// What it is, as in `transparent huge pages`.
+        name: String,
+    },
+}
+
+impl Need {
+    /// What is missing here, as half a sentence; `None` where the need is met.
+    pub fn missing(&self, setting: &Setting) -> Option<String> {
+        match self {
+            Self::Root if setting.is_root => None,
+            Self::Root => Some("it needs the rights of root".into()),
+            Self::Space(space) => (setting.free_bytes < space.0).then(|| {
+                format!(
+                    "it needs {:.3} free in {}, where {:.3} are",
+                    space,
+                    setting.directory.display(),
+                    Bytes(setting.free_bytes)
+                )
+            }),
+            Self::Memory(memory) => (setting.available_bytes < memory.0).then(|| {
+                format!(
+                    "it needs {:.3} of memory, of which {:.3} are available",
+                    memory,
+                    Bytes(setting.available_bytes)
+                )
+            }),
+            Self::Feature { present: true, .. } => None,
+            Self::Feature { name, .. } => Some(format!("this system has no {name}")),
+        }
+    }
+}
+
+/// Everything of `needs` that is missing, joined to one sentence; `None` where all is there.
+pub fn missing(needs: &[Need], setting: &Setting) -> Option<String> {
+    let missing: Vec<_> = needs.iter().filter_map(|need| need.missing(setting)).collect();
+    (!missing.is_empty()).then(|| missing.join("; "))
+}

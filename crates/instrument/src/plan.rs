@@ -1,0 +1,182 @@
+//! Plans: which points to measure, how precisely, and for how long.
+
+use crate::experiment::{Definition, Experiment};
+use crate::need;
+use crate::point::Point;
+use crate::quantity::Nanoseconds;
+use platform::machine::Machine;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::PathBuf;
+
+/// How long and how precise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Profile {
+    /// ±5 %, seconds an experiment.
+    Quick,
+    /// ±2 %, minutes.
+    Standard,
+    /// ±1 %, as long as it takes to be sure.
+    Thorough,
+}
+
+/// What a profile asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Precision {
+    /// Half the width of the 95 % interval over the centre at which a point is known well enough.
+    pub target: f64,
+    /// Wall time that a point may take; the points of an experiment share their times.
+    pub point_budget_ns: u64,
+    /// Fresh processes at a point before its interval is trusted.
+    pub min_processes: usize,
+    /// Samples of a metric in one process, before the pilot tells how many are worth their time.
+    pub samples: usize,
+    /// Wall time of the short leg of a sample, if one iteration does not take longer.
+    pub sample_ns: u64,
+    /// Wall time within which one process takes its samples of one metric; at least one is taken.
+    pub batch_ns: u64,
+}
+
+impl Profile {
+    /// What the profile asks for.
+    pub const fn precision(self) -> Precision {
+        const MS: u64 = 1_000_000;
+        match self {
+            Self::Quick => Precision {
+                target: 0.05,
+                point_budget_ns: 450 * MS,
+                min_processes: 5,
+                samples: 5,
+                sample_ns: MS,
+                batch_ns: 30 * MS,
+            },
+            Self::Standard => Precision {
+                target: 0.02,
+                point_budget_ns: 5000 * MS,
+                min_processes: 10,
+                samples: 7,
+                sample_ns: 2 * MS,
+                batch_ns: 200 * MS,
+            },
+            Self::Thorough => Precision {
+                target: 0.01,
+                point_budget_ns: 30_000 * MS,
+                min_processes: 20,
+                samples: 9,
+                sample_ns: 4 * MS,
+                batch_ns: 1000 * MS,
+            },
+        }
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Quick => "quick",
+            Self::Standard => "standard",
+            Self::Thorough => "thorough",
+        })
+    }
+}
+
+/// The circumstances in which experiments choose their points.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// How long and how precise.
+    pub profile: Profile,
+    /// Where scratch files go.
+    pub directory: PathBuf,
+    /// Room there, in bytes.
+    pub free_bytes: u64,
+    /// Memory that this process may use, in bytes.
+    pub available_bytes: u64,
+    /// Whether this process has the rights of root.
+    pub is_root: bool,
+    /// The machine.
+    pub machine: Machine,
+}
+
+/// What one start of oscope will measure.
+pub struct Plan<'a> {
+    /// The experiments in the order in which they run.
+    pub experiments: Vec<Planned<'a>>,
+    /// What the profile asks for.
+    pub precision: Precision,
+    /// Decides the order of the points; the same seed gives the same order.
+    pub seed: u64,
+}
+
+/// One experiment of a plan.
+pub struct Planned<'a> {
+    /// The experiment.
+    pub experiment: &'a dyn Experiment,
+    /// Its description.
+    pub definition: Definition,
+    /// What it will measure, or why it cannot be measured here.
+    pub points: Result<Vec<Point>, String>,
+    /// Wall time that all of its points may take together, in ns.
+    pub budget_ns: u64,
+}
+
+impl<'a> Plan<'a> {
+    /// Lays out `experiments` for `setting`. A `budget` for the whole run is divided among the
+    /// experiments by their numbers of points; without one, each point brings its profile's time.
+    pub fn new(
+        experiments: &[&'a dyn Experiment],
+        setting: &Setting,
+        budget: Option<Nanoseconds>,
+        seed: u64,
+    ) -> Self {
+        let precision = setting.profile.precision();
+        let mut planned: Vec<_> = experiments
+            .iter()
+            .map(|experiment| Planned::new(*experiment, setting, precision))
+            .collect();
+        let usual_ns: u64 = planned.iter().map(|planned| planned.budget_ns).sum();
+        if let Some(budget) = budget {
+            let scale = budget.0 / usual_ns.max(1) as f64;
+            for planned in &mut planned {
+                planned.budget_ns = (planned.budget_ns as f64 * scale) as u64;
+            }
+        }
+        Self { experiments: planned, precision, seed }
+    }
+
+    /// The wall time the run will take at the most, but for the batches that are under way when
+    /// their time ends.
+    pub fn budget(&self) -> Nanoseconds {
+        Nanoseconds(self.experiments.iter().map(|planned| planned.budget_ns as f64).sum())
+    }
+
+    /// Number of points in all experiments.
+    pub fn point_count(&self) -> usize {
+        self.experiments.iter().map(Planned::point_count).sum()
+    }
+}
+
+impl<'a> Planned<'a> {
+    fn new(experiment: &'a dyn Experiment, setting: &Setting, precision: Precision) -> Self {
+        let points = match need::missing(&experiment.needs(setting), setting) {
+            Some(missing) => Err(missing),
+            None => match experiment.points(setting) {
+                points if points.is_empty() => Err("nothing of it fits this machine".into()),
+                points => Ok(points),
+            },
+        };
+        let count = points.as_ref().map_or(0, Vec::len) as u64;
+        Self {
+            experiment,
+            definition: experiment.definition(),
+            points,
+            budget_ns: count * precision.point_budget_ns,
+        }
+    }
+
+    /// Number of points.
+    pub fn point_count(&self) -> usize {
+        self.points.as_ref().map_or(0, Vec::len)
+    }
+}

@@ -1,0 +1,16 @@
+//! Quantities: numbers with their units, read and printed in the field's standard notation.
+//!
+//! `{}` prints a quantity exactly: parsing the text gives the same value back. `{:.3}` prints it
+//! for people, rounded to that many significant digits.
+
+mod bytes;
+mod duration;
+mod rate;
+mod scale;
+mod unit;
+
+pub use bytes::Bytes;
+pub use duration::Nanoseconds;
+pub use rate::{BytesPerSecond, OperationsPerSecond};
+pub use scale::{ParseQuantityError, significant};
+pub use unit::Unit;

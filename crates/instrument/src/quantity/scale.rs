@@ -1,0 +1,204 @@
+//! The prefixes of units, and how a number is read and printed with them.
+
+use std::fmt;
+
+/// A unit's symbol and how many base units it stands for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    pub(super) symbol: &'static str,
+    pub(super) factor: f64,
+}
+
+impl Scale {
+    pub(super) const fn new(symbol: &'static str, factor: f64) -> Self {
+        Self { symbol, factor }
+    }
+}
+
+/// The units of one quantity: those it is printed in (ascending, the base unit first), and those
+/// it is also understood in.
+pub(super) struct Scales {
+    pub(super) quantity: &'static str,
+    pub(super) example: &'static str,
+    pub(super) printed: &'static [Scale],
+    pub(super) understood: &'static [Scale],
+}
+
+/// A text that is no quantity of the kind asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseQuantityError {
+    /// The text does not begin with a number.
+    #[error("'{text}' is no {quantity}: it must begin with a number, such as {example}")]
+    NoNumber {
+        /// What was read.
+        text: String,
+        /// What was asked for.
+        quantity: &'static str,
+        /// A text that would do.
+        example: &'static str,
+    },
+    /// The unit after the number is not known.
+    #[error("'{text}' is no {quantity}: the unit '{unit}' is not one of {known}")]
+    UnknownUnit {
+        /// What was read.
+        text: String,
+        /// The unit that is not known.
+        unit: String,
+        /// What was asked for.
+        quantity: &'static str,
+        /// The units that are.
+        known: String,
+    },
+    /// The value is a fraction of the smallest unit, or beyond the largest number.
+    #[error("'{text}' is no {quantity}: {reason}")]
+    OutOfRange {
+        /// What was read.
+        text: String,
+        /// What was asked for.
+        quantity: &'static str,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+}
+
+impl Scales {
+    /// The number and the unit's factor of `text`, both still apart so that callers that need
+    /// exact integers can join them exactly.
+    pub(super) fn split<'t>(&self, text: &'t str) -> Result<(&'t str, f64), ParseQuantityError> {
+        let trimmed = text.trim();
+        let end = number_length(trimmed);
+        let (number, unit) = trimmed.split_at(end);
+        if number.is_empty() {
+            return Err(ParseQuantityError::NoNumber {
+                text: text.to_owned(),
+                quantity: self.quantity,
+                example: self.example,
+            });
+        }
+        let unit = unit.trim_start();
+        let factor = self
+            .all()
+            .find(|scale| scale.symbol == unit || (unit.is_empty() && scale.factor == 1.0))
+            .map(|scale| scale.factor)
+            .ok_or_else(|| ParseQuantityError::UnknownUnit {
+                text: text.to_owned(),
+                unit: unit.to_owned(),
+                quantity: self.quantity,
+                known: self.all().map(|scale| scale.symbol).collect::<Vec<_>>().join(", "),
+            })?;
+        Ok((number, factor))
+    }
+
+    /// The value of `text` in base units; negative and infinite values are refused.
+    pub(super) fn parse(&self, text: &str) -> Result<f64, ParseQuantityError> {
+        let (number, factor) = self.split(text)?;
+        let number: f64 = number.parse().map_err(|_| ParseQuantityError::NoNumber {
+            text: text.to_owned(),
+            quantity: self.quantity,
+            example: self.example,
+        })?;
+        let value = number * factor;
+        if value.is_finite() {
+            Ok(value)
+        } else {
+            Err(self.out_of_range(text, "it is too large"))
+        }
+    }
+
+    pub(super) fn out_of_range(&self, text: &str, reason: &'static str) -> ParseQuantityError {
+        ParseQuantityError::OutOfRange { text: text.to_owned(), quantity: self.quantity, reason }
+    }
+
+    /// Prints `value` exactly, or rounded where the format asks for a number of significant digits.
+    pub(super) fn format(&self, value: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match f.precision() {
+            Some(digits) => self.rounded(value, digits),
+            None => self.exact(value),
+        };
+        // `pad` would cut the text at the precision, which here counts digits.
+        let width = f.width().unwrap_or(0);
+        match f.align() {
+            Some(fmt::Alignment::Right) => write!(f, "{text:>width$}"),
+            _ => write!(f, "{text:<width$}"),
+        }
+    }
+
+    fn exact(&self, value: f64) -> String {
+        let fits = |scale: &&Scale| {
+            let scaled = value / scale.factor;
+            scaled.abs() >= 1.0
+                && scaled * scale.factor == value
+                && scaled.to_string().len() <= value.to_string().len()
+        };
+        let scale = self.printed.iter().rev().find(fits).unwrap_or(&self.printed[0]);
+        format!("{} {}", value / scale.factor, scale.symbol)
+    }
+
+    fn rounded(&self, value: f64, digits: usize) -> String {
+        let mut index = 0;
+        for (candidate, scale) in self.printed.iter().enumerate() {
+            if value.abs() >= scale.factor {
+                index = candidate;
+            }
+        }
+        // 1023.97 MiB/s rounds up to 1024: then the next unit says it better.
+        if let Some(next) = self.printed.get(index + 1) {
+            let text = significant(value / self.printed[index].factor, digits);
+            let full = next.factor / self.printed[index].factor;
+            if text.parse::<f64>().is_ok_and(|shown| shown.abs() >= full) {
+                index += 1;
+            }
+        }
+        let scale = self.printed[index];
+        format!("{} {}", significant(value / scale.factor, digits), scale.symbol)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &'static Scale> {
+        self.printed.iter().chain(self.understood)
+    }
+}
+
+/// `value` with `digits` significant digits, never in exponent form; digits before the decimal
+/// point are all kept.
+pub fn significant(value: f64, digits: usize) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    let decimals = |value: f64| {
+        let magnitude = value.abs().log10().floor() as i64;
+        usize::try_from(digits as i64 - 1 - magnitude).unwrap_or(0)
+    };
+    let text = format!("{value:.*}", decimals(value));
+    // 9.996 with three digits prints as 10.00 at first: one digit too many.
+    match text.parse::<f64>() {
+        Ok(shown) if shown != 0.0 => format!("{value:.*}", decimals(shown)),
+        _ => text,
+    }
+}
+
+fn number_length(text: &str) -> usize {
+    let mut seen_point = false;
+    text.char_indices()
+        .find(|&(_, c)| {
+            let point = c == '.' && !seen_point;
+            seen_point |= c == '.';
+            !(c.is_ascii_digit() || point)
+        })
+        .map_or(text.len(), |(index, _)| index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::significant;
+
+    #[test]
+    fn significant_digits_are_counted_from_the_first() {
+        let shown = |value, digits| significant(value, digits);
+        assert_eq!(shown(1234.5, 3), "1234");
+        assert_eq!(shown(12.345, 3), "12.3");
+        assert_eq!(shown(9.996, 3), "10.0");
+        assert_eq!(shown(0.001_234, 2), "0.0012");
+        assert_eq!(shown(-1.5, 2), "-1.5");
+        assert_eq!(shown(0.0, 3), "0");
+    }
+}

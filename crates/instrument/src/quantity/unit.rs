@@ -1,0 +1,56 @@
+//! The units a metric, an axis or a finding's number can have.
+
+use super::{Bytes, BytesPerSecond, Nanoseconds, OperationsPerSecond, significant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a bare number stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Bytes moved per second of wall time.
+    BytesPerSecond,
+    /// Operations finished per second of wall time.
+    OperationsPerSecond,
+    /// Wall time of one operation.
+    Nanoseconds,
+    /// An amount of data.
+    Bytes,
+    /// A number of things.
+    Count,
+    /// A part of a whole, 1 being all of it; printed in per cent.
+    Share,
+    /// One value over another of the same unit.
+    Ratio,
+}
+
+impl Unit {
+    /// `value` with its unit, rounded to `digits` significant digits.
+    pub fn show(self, value: f64, digits: usize) -> String {
+        match self {
+            Self::BytesPerSecond => format!("{:.digits$}", BytesPerSecond(value)),
+            Self::OperationsPerSecond => format!("{:.digits$}", OperationsPerSecond(value)),
+            Self::Nanoseconds => format!("{:.digits$}", Nanoseconds(value)),
+            // Whole sizes are settings or exact results: rounding them would only mislead.
+            Self::Bytes if Bytes(value as u64).to_string().len() <= 9 => Bytes(value as u64).to_string(),
+            Self::Bytes => format!("{:.digits$}", Bytes(value.max(0.0) as u64)),
+            Self::Count => significant(value, digits),
+            Self::Share => format!("{} %", significant(value * 100.0, digits)),
+            Self::Ratio => format!("{} ×", significant(value, digits)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Unit;
+
+    #[test]
+    fn each_unit_shows_itself() {
+        assert_eq!(Unit::Bytes.show(65_536.0, 3), "64 KiB");
+        assert_eq!(Unit::Bytes.show(65_537.4, 3), "64.0 KiB");
+        assert_eq!(Unit::Share.show(0.031, 2), "3.1 %");
+        assert_eq!(Unit::Ratio.show(1.25, 3), "1.25 ×");
+        assert_eq!(Unit::Nanoseconds.show(133.4, 3), "133 ns");
+    }
+}

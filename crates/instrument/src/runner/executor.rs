@@ -1,0 +1,44 @@
+//! Executors: who takes a batch of samples.
+
+use crate::point::Point;
+use crate::sample::Batch;
+use crate::sampler::Task;
+use serde::{Deserialize, Serialize};
+
+/// One batch to be taken: which point, and how.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// Id of the experiment.
+    pub experiment: String,
+    /// The point.
+    pub point: Point,
+    /// How its samples are taken.
+    pub task: Task,
+}
+
+/// Takes batches of samples. The program's executor starts a worker process for each; tests have
+/// one that makes samples up.
+pub trait Executor {
+    /// Takes one batch.
+    ///
+    /// # Errors
+    /// Why there is none.
+    fn execute(&mut self, request: &Request) -> Result<Batch, BatchError>;
+
+    /// Whether someone asked to stop.
+    fn is_interrupted(&self) -> bool;
+}
+
+/// Why a batch could not be taken.
+#[derive(Debug, thiserror::Error)]
+pub enum BatchError {
+    /// Someone asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// The point cannot be measured here, and why.
+    #[error("{0}")]
+    Failed(String),
+    /// The worker process ended by itself or fell silent.
+    #[error("{0}")]
+    Worker(String),
+}

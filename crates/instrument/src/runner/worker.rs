@@ -1,0 +1,161 @@
+//! Worker processes: each takes one batch in an address space of its own and ends.
+//!
+//! The program starts itself with a hidden sub-command. The worker reads one [`Request`] as a line
+//! of JSON from its standard input and answers with lines of JSON on its standard output, the last
+//! of which is [`Message::Done`] or [`Message::Failed`].
+
+use super::executor::{BatchError, Executor, Request};
+use crate::clock::SystemClock;
+use crate::experiment::Experiment;
+use crate::sample::{Batch, Disturbance};
+use crate::sampler::{Output, Sampler};
+use platform::clock::now_ns;
+use platform::load::{self, CpuTimes};
+use platform::process::{Worker, WorkerError, WorkerOptions};
+use platform::signal::Interrupt;
+use serde::{Deserialize, Serialize};
+use std::io::{self, BufRead, Write};
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+/// A line that a worker writes.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Message {
+    Output(Output),
+    Failed(String),
+    Done,
+}
+
+/// What a worker process does: reads a request from `input`, measures, writes messages to `output`.
+///
+/// # Errors
+/// Where `input` holds no request or `output` takes no more; failures of the measurement are
+/// messages.
+pub fn serve(
+    experiments: &[&dyn Experiment],
+    mut input: impl BufRead,
+    mut output: impl Write,
+) -> io::Result<()> {
+    let mut line = String::new();
+    input.read_line(&mut line)?;
+    let request: Request = serde_json::from_str(&line)?;
+    let found = experiments.iter().find(|experiment| experiment.id() == request.experiment);
+    let last = match found {
+        None => Message::Failed(format!("there is no experiment '{}'", request.experiment)),
+        Some(experiment) => {
+            let mut sink = |taken| send(&mut output, &Message::Output(taken));
+            let mut sampler = Sampler::new(&SystemClock, &request.task, &mut sink);
+            match experiment.measure(&request.point, &mut sampler) {
+                Ok(()) => Message::Done,
+                Err(error) => Message::Failed(error.to_string()),
+            }
+        }
+    };
+    send(&mut output, &last)
+}
+
+fn send(output: &mut impl Write, message: &Message) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    output.write_all(&line)?;
+    output.flush()
+}
+
+/// Starts a fresh worker process for each batch.
+#[derive(Debug)]
+pub struct WorkerExecutor {
+    /// The program to start.
+    pub program: PathBuf,
+    /// Its arguments: the hidden sub-command.
+    pub arguments: Vec<String>,
+    /// The processor to pin workers to.
+    pub cpu: Option<usize>,
+    /// A worker that takes longer than this beyond its batch's time is killed.
+    pub patience: Duration,
+    /// Where a wish to stop shows.
+    pub interrupt: Interrupt,
+}
+
+impl Executor for WorkerExecutor {
+    fn execute(&mut self, request: &Request) -> Result<Batch, BatchError> {
+        let surroundings = Surroundings::look(self.cpu);
+        let started_ns = now_ns();
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments);
+        let options = WorkerOptions { pin_cpu: self.cpu };
+        let mut worker = Worker::spawn(command, &options).map_err(broken)?;
+        let mut line = serde_json::to_vec(request).expect("a request is plain data");
+        line.push(b'\n');
+        let deadline_ns = started_ns
+            .saturating_add(self.patience.as_nanos() as u64)
+            .saturating_add(request.task.batch_ns.saturating_mul(2));
+        worker.send(&line, deadline_ns, self.interrupt.flag()).map_err(broken)?;
+        let mut batch = Batch { warm: true, cpu: self.cpu, started_ns, ..Batch::default() };
+        loop {
+            match self.next_message(&mut worker, deadline_ns)? {
+                Message::Output(Output::Sample(sample)) => batch.samples.push(sample),
+                Message::Output(Output::Remark(remark)) => batch.remarks.push(remark),
+                Message::Output(Output::NotWarm) => batch.warm = false,
+                Message::Failed(reason) => return Err(BatchError::Failed(reason)),
+                Message::Done => break,
+            }
+        }
+        let ended = worker.wait().map_err(broken)?;
+        batch.wall_ns = now_ns().saturating_sub(started_ns);
+        let own_ns = ended.usage.user_ns + ended.usage.system_ns;
+        batch.disturbance = surroundings.disturbance(own_ns);
+        Ok(batch)
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.is_set()
+    }
+}
+
+impl WorkerExecutor {
+    fn next_message(&self, worker: &mut Worker, deadline_ns: u64) -> Result<Message, BatchError> {
+        let line = worker
+            .read_line_until(deadline_ns, self.interrupt.flag())
+            .map_err(broken)?
+            .ok_or_else(|| BatchError::Worker("the worker ended without a last word".into()))?;
+        serde_json::from_str(&line).map_err(|error| {
+            BatchError::Worker(format!("the worker said what nobody understands: {error}"))
+        })
+    }
+}
+
+fn broken(error: WorkerError) -> BatchError {
+    match error {
+        WorkerError::Interrupted => BatchError::Interrupted,
+        other => BatchError::Worker(other.to_string()),
+    }
+}
+
+/// The state of the machine before a batch, to be compared with that after it.
+struct Surroundings {
+    cpu: Option<usize>,
+    times: Option<CpuTimes>,
+    frequency_hz: Option<f64>,
+}
+
+impl Surroundings {
+    fn look(cpu: Option<usize>) -> Self {
+        let frequency_hz = cpu.and_then(load::frequency_hz);
+        Self { cpu, times: CpuTimes::read(), frequency_hz }
+    }
+
+    fn disturbance(&self, own_ns: u64) -> Disturbance {
+        let later = Self::look(self.cpu);
+        let passed = match (&later.times, &self.times) {
+            (Some(later), Some(earlier)) => Some(later.since(earlier).total),
+            _ => None,
+        };
+        Disturbance {
+            stolen_ns: passed.as_ref().map(|times| times.steal_ns),
+            others_ns: passed.as_ref().map(|times| times.busy_ns().cast_signed() - own_ns.cast_signed()),
+            frequency_hz: self.frequency_hz.zip(later.frequency_hz),
+        }
+    }
+}

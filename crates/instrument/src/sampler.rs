@@ -1,0 +1,258 @@
+//! The sampler: takes the samples of one point within one process.
+
+use crate::clock::Clock;
+use crate::experiment::MeasureError;
+use crate::sample::{Reading, Sample};
+use hdrhistogram::Histogram;
+use platform::clock::Calibration;
+use platform::usage::Usage;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What one process is to do at its point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    /// Samples wanted of each metric.
+    pub samples: usize,
+    /// Wall time of the short leg of a sample in ns, if one iteration does not take longer.
+    pub sample_ns: u64,
+    /// Wall time in ns within which the samples of one metric are taken; at least one is.
+    pub batch_ns: u64,
+    /// Resolution and cost of the clock.
+    pub calibration: Calibration,
+    /// The run's scratch directory; files left there are found by the run's later processes.
+    pub scratch: PathBuf,
+    /// Seed for whatever the experiment draws, different in each process.
+    pub seed: u64,
+}
+
+/// What a sampler hands on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Output {
+    /// A sample.
+    Sample(Sample),
+    /// Something about the circumstances that a reader of the numbers should know.
+    Remark(String),
+    /// A loop that did not settle before its samples were taken.
+    NotWarm,
+}
+
+/// Takes the samples of one point.
+pub struct Sampler<'a> {
+    clock: &'a dyn Clock,
+    task: &'a Task,
+    sink: &'a mut dyn FnMut(Output) -> io::Result<()>,
+}
+
+/// A sample is at least this many times as long as the clock's error: 0.1 % of it.
+const CLOCK_ERRORS_IN_A_SAMPLE: f64 = 1000.0;
+/// Two legs in a row this close to each other show that the loop is warm.
+const WARM_DIFFERENCE: f64 = 0.05;
+/// Legs that a loop has to become warm.
+const WARM_ATTEMPTS: u32 = 20;
+/// The part of a batch's time that warming up may take.
+const WARM_SHARE: u64 = 2;
+/// The largest step by which the number of iterations grows while a sample's length is sought.
+const GROWTH_LIMIT: f64 = 16.0;
+
+impl<'a> Sampler<'a> {
+    /// A sampler that reads `clock` and gives what it takes to `sink`.
+    pub fn new(
+        clock: &'a dyn Clock,
+        task: &'a Task,
+        sink: &'a mut dyn FnMut(Output) -> io::Result<()>,
+    ) -> Self {
+        Self { clock, task, sink }
+    }
+
+    /// The run's scratch directory.
+    pub fn scratch(&self) -> &Path {
+        &self.task.scratch
+    }
+
+    /// Seed for whatever the experiment draws.
+    pub fn seed(&self) -> u64 {
+        self.task.seed
+    }
+
+    /// States something about the circumstances that a reader of the numbers should know.
+    ///
+    /// # Errors
+    /// [`MeasureError::Output`] if nobody reads any more.
+    pub fn remark(&mut self, remark: impl Into<String>) -> Result<(), MeasureError> {
+        self.put(Output::Remark(remark.into()))
+    }
+
+    /// Hands on a number that was counted or looked up, in the metric's unit.
+    ///
+    /// # Errors
+    /// [`MeasureError::Output`] if nobody reads any more.
+    pub fn value(&mut self, metric: &str, value: f64) -> Result<(), MeasureError> {
+        let usage = Usage::default();
+        self.sample(metric, Reading::Value(value), usage)
+    }
+
+    /// Times `body`, which does as many iterations as it is told, each worth `work` bytes or
+    /// operations: n of them, then 2n, where n is found so that the clock's error is below 0.1 %.
+    ///
+    /// # Errors
+    /// Those of `body`, and [`MeasureError::Output`] if nobody reads any more.
+    pub fn repeat(
+        &mut self,
+        metric: &str,
+        work: f64,
+        mut body: impl FnMut(u64) -> Result<(), MeasureError>,
+    ) -> Result<(), MeasureError> {
+        let (iterations, leg_ns) = self.calibrate(&mut body)?;
+        if !self.warm_up(iterations, leg_ns, &mut body)? {
+            self.put(Output::NotWarm)?;
+        }
+        let started_ns = self.clock.now_ns();
+        for _ in 0..self.task.samples.max(1) {
+            let before = self.clock.usage()?;
+            let short_ns = self.time(iterations, &mut body)?;
+            let long_ns = self.time(2 * iterations, &mut body)?;
+            let usage = self.clock.usage()?.since(&before);
+            let reading = Reading::Difference { iterations, work, short_ns, long_ns };
+            self.sample(metric, reading, usage)?;
+            if self.is_over(started_ns) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Times `body` once for each sample, after `prepare` has brought about the state it starts
+    /// from, such as an empty cache. `work` is in bytes or operations.
+    ///
+    /// # Errors
+    /// Those of `prepare` and `body`, and [`MeasureError::Output`] if nobody reads any more.
+    pub fn once(
+        &mut self,
+        metric: &str,
+        work: f64,
+        mut prepare: impl FnMut(&mut Self) -> Result<(), MeasureError>,
+        mut body: impl FnMut() -> Result<(), MeasureError>,
+    ) -> Result<(), MeasureError> {
+        let started_ns = self.clock.now_ns();
+        for _ in 0..self.task.samples.max(1) {
+            prepare(self)?;
+            let before = self.clock.usage()?;
+            let begin_ns = self.clock.now_ns();
+            body()?;
+            let wall_ns = self.clock.now_ns().saturating_sub(begin_ns);
+            let usage = self.clock.usage()?.since(&before);
+            self.sample(metric, Reading::Once { work, wall_ns }, usage)?;
+            if self.is_over(started_ns) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Times single operations, each net of the clock's cost, and hands on their percentiles:
+    /// as many operations as fit into half of the batch's time.
+    ///
+    /// # Errors
+    /// Those of `body`, and [`MeasureError::Output`] if nobody reads any more.
+    pub fn latencies(
+        &mut self,
+        metric: &str,
+        mut body: impl FnMut() -> Result<(), MeasureError>,
+    ) -> Result<(), MeasureError> {
+        let mut histogram = Histogram::<u64>::new(3)
+            .expect("three significant digits are within what a histogram offers");
+        let before = self.clock.usage()?;
+        let started_ns = self.clock.now_ns();
+        let mut begin_ns = started_ns;
+        while begin_ns.saturating_sub(started_ns) < self.task.batch_ns / 2 || histogram.is_empty() {
+            body()?;
+            let end_ns = self.clock.now_ns();
+            histogram.saturating_record(end_ns.saturating_sub(begin_ns));
+            begin_ns = self.clock.now_ns();
+        }
+        let usage = self.clock.usage()?.since(&before);
+        let net = |quantile: f64| {
+            let gross_ns = histogram.value_at_quantile(quantile) as f64;
+            (gross_ns - self.task.calibration.cost_ns).max(0.0)
+        };
+        let reading = Reading::Latencies {
+            count: histogram.len(),
+            p5_ns: net(0.05),
+            p50_ns: net(0.50),
+            p95_ns: net(0.95),
+            p99_ns: net(0.99),
+        };
+        self.sample(metric, reading, usage)
+    }
+
+    /// The number of iterations whose time is long enough, and that time in ns.
+    fn calibrate(
+        &self,
+        body: &mut impl FnMut(u64) -> Result<(), MeasureError>,
+    ) -> Result<(u64, u64), MeasureError> {
+        let clock_error_ns = self.task.calibration.resolution_ns + self.task.calibration.cost_ns;
+        let wanted_ns =
+            f64::max(self.task.sample_ns as f64, clock_error_ns * CLOCK_ERRORS_IN_A_SAMPLE);
+        let mut iterations: u64 = 1;
+        loop {
+            let leg_ns = self.time(iterations, body)?;
+            if leg_ns as f64 >= wanted_ns || iterations > u64::MAX / 64 {
+                return Ok((iterations, leg_ns));
+            }
+            // A little more than what the last leg predicts, so that the next is the last.
+            let growth = 1.1 * wanted_ns / leg_ns.max(1) as f64;
+            let growth = growth.clamp(1.0, GROWTH_LIMIT);
+            iterations = ((iterations as f64 * growth) as u64).max(iterations + 1);
+        }
+    }
+
+    /// Runs legs until two in a row take the same time; whether they did within the time there is.
+    fn warm_up(
+        &self,
+        iterations: u64,
+        first_ns: u64,
+        body: &mut impl FnMut(u64) -> Result<(), MeasureError>,
+    ) -> Result<bool, MeasureError> {
+        let started_ns = self.clock.now_ns();
+        let mut previous_ns = first_ns;
+        for _ in 0..WARM_ATTEMPTS {
+            let leg_ns = self.time(iterations, body)?;
+            if leg_ns.abs_diff(previous_ns) as f64 <= WARM_DIFFERENCE * previous_ns as f64 {
+                return Ok(true);
+            }
+            previous_ns = leg_ns;
+            let spent_ns = self.clock.now_ns().saturating_sub(started_ns);
+            if spent_ns > self.task.batch_ns / WARM_SHARE {
+                break;
+            }
+        }
+        Ok(false)
+    }
+
+    fn time(
+        &self,
+        iterations: u64,
+        body: &mut impl FnMut(u64) -> Result<(), MeasureError>,
+    ) -> Result<u64, MeasureError> {
+        let begin_ns = self.clock.now_ns();
+        body(iterations)?;
+        Ok(self.clock.now_ns().saturating_sub(begin_ns))
+    }
+
+    fn is_over(&self, started_ns: u64) -> bool {
+        self.clock.now_ns().saturating_sub(started_ns) > self.task.batch_ns
+    }
+
+    fn sample(&mut self, metric: &str, reading: Reading, usage: Usage) -> Result<(), MeasureError> {
+        let at_ns = self.clock.now_ns();
+        self.put(Output::Sample(Sample { metric: metric.to_owned(), reading, usage, at_ns }))
+    }
+
+    fn put(&mut self, output: Output) -> Result<(), MeasureError> {
+        (self.sink)(output).map_err(MeasureError::Output)
+    }
+}

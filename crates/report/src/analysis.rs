@@ -1,0 +1,74 @@
+//! Analysis: from a stored run to estimates, findings and figures. Nothing else is read.
+
+use instrument::experiment::Definition;
+use instrument::figure::Figure;
+use instrument::finding::Finding;
+use instrument::point::Point;
+use instrument::results::{PointResult, Results};
+use record::{ExperimentRecord, Run};
+
+/// Everything that follows from one run.
+#[derive(Clone, Debug)]
+pub struct Analysis<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// One for each experiment of the run, in its order.
+    pub experiments: Vec<ExperimentAnalysis<'a>>,
+}
+
+/// Everything that follows from one experiment of a run.
+#[derive(Clone, Debug)]
+pub struct ExperimentAnalysis<'a> {
+    /// What was asked and measured.
+    pub definition: &'a Definition,
+    /// Why it could not run at all; `None` if it did.
+    pub skipped: Option<&'a str>,
+    /// Estimates of the points that gave samples.
+    pub points: Vec<PointResult>,
+    /// The points that could not be measured, and why.
+    pub failures: Vec<(&'a Point, &'a str)>,
+    /// What the results mean, the weightiest first; empty for an experiment that this version of
+    /// oscope does not know.
+    pub findings: Vec<Finding>,
+    /// How the results are best seen.
+    pub figures: Vec<Figure>,
+}
+
+impl<'a> Analysis<'a> {
+    /// Analyses `run`.
+    pub fn new(run: &'a Run) -> Self {
+        let analyse = |record| ExperimentAnalysis::new(record, run);
+        Self { run, experiments: run.experiments.iter().map(analyse).collect() }
+    }
+
+    /// Every finding of the run with the experiment it comes from, the weightiest first.
+    pub fn findings(&self) -> Vec<(&ExperimentAnalysis<'a>, &Finding)> {
+        let mut findings: Vec<_> = self
+            .experiments
+            .iter()
+            .flat_map(|experiment| experiment.findings.iter().map(move |found| (experiment, found)))
+            .collect();
+        findings.sort_by(|(_, a), (_, b)| b.weight.total_cmp(&a.weight));
+        findings
+    }
+}
+
+impl<'a> ExperimentAnalysis<'a> {
+    fn new(record: &'a ExperimentRecord, run: &'a Run) -> Self {
+        let results = record.results(&run.machine);
+        let known = experiments::find(&record.definition.id);
+        let (mut findings, figures) = known.map_or_else(Default::default, |known| {
+            (known.findings(&results), known.figures(&results))
+        });
+        findings.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        let Results { points, .. } = results;
+        Self {
+            definition: &record.definition,
+            skipped: record.skipped.as_deref(),
+            points,
+            failures: record.failures().collect(),
+            findings,
+            figures,
+        }
+    }
+}
