@@ -9,7 +9,16 @@
 //! Functions return `None` where the data cannot support an answer: too few values, values that
 //! are not finite, or a result too large for a number. They never panic on data.
 
+pub mod autocorrelation;
 pub mod interval;
+pub mod linear;
+pub mod order;
+pub mod plan;
+pub mod plateau;
 pub mod random;
+pub mod ratio;
+pub mod student;
+pub mod summary;
+pub mod trend;
 
 pub use interval::{Confidence, Estimated, Interval, Scale};

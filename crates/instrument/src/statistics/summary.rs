@@ -1,0 +1,122 @@
+//! Descriptions of a sample by one number. Each is `None` for an empty sample, for values that
+//! are not finite, and for results beyond the range of a number.
+
+/// The median: the middle value, or the mean of the two middle ones.
+pub fn median(values: &[f64]) -> Option<f64> {
+    quantile(values, 0.5)
+}
+
+/// The quantile at `probability` in [0, 1] by linear interpolation between the order statistics
+/// around `(n − 1) · probability`, counted from 0.
+///
+/// This is type 7 of R. Hyndman and Y. Fan, "Sample quantiles in statistical packages", The
+/// American Statistician 50 (1996), and the default of R and `NumPy`.
+pub fn quantile(values: &[f64], probability: f64) -> Option<f64> {
+    quantile_of_sorted(&sorted(values)?, probability)
+}
+
+/// [`quantile`] of finite values in ascending order.
+pub(super) fn quantile_of_sorted(ascending: &[f64], probability: f64) -> Option<f64> {
+    if !(0.0..=1.0).contains(&probability) {
+        return None;
+    }
+    interpolate(
+        ascending,
+        ascending.len().checked_sub(1)? as f64 * probability,
+    )
+}
+
+/// The value at a fractional `position` of an ascending sample, counted from 0; positions beyond
+/// the ends give the ends.
+pub(super) fn interpolate(ascending: &[f64], position: f64) -> Option<f64> {
+    let last = ascending.len().checked_sub(1)?;
+    let position = position.clamp(0.0, last as f64);
+    let below = position.floor() as usize;
+    let above = (below + 1).min(last);
+    let fraction = position - below as f64;
+    // Weighted ends rather than low + fraction · (high − low): the difference can overflow. Equal
+    // ends are returned as they are, free of rounding.
+    let (low, high) = (ascending[below], ascending[above]);
+    if low.total_cmp(&high).is_eq() {
+        return Some(low);
+    }
+    Some((low * (1.0 - fraction) + high * fraction).clamp(low, high))
+}
+
+/// The arithmetic mean.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    if values.is_empty() {
+        return None;
+    }
+    let n = values.len() as f64;
+    let sum: f64 = values.iter().sum();
+    finite(sum / n)
+}
+
+/// The standard deviation with divisor n − 1; `None` for fewer than two values.
+pub fn standard_deviation(values: &[f64]) -> Option<f64> {
+    if values.len() < 2 {
+        return None;
+    }
+    let centre = mean(values)?;
+    let sum_of_squares: f64 = values.iter().map(|value| (value - centre).powi(2)).sum();
+    finite((sum_of_squares / (values.len() - 1) as f64).sqrt())
+}
+
+/// The median of the absolute deviations from the median, not scaled: for normal data multiply
+/// by 1.4826 to estimate the standard deviation.
+pub fn median_absolute_deviation(values: &[f64]) -> Option<f64> {
+    let centre = median(values)?;
+    let deviations: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
+    median(&deviations)
+}
+
+/// The values in ascending order; `None` if there are none or one is not finite.
+pub(super) fn sorted(values: &[f64]) -> Option<Vec<f64>> {
+    if values.is_empty() || !all_finite(values) {
+        return None;
+    }
+    let mut ascending = values.to_vec();
+    ascending.sort_unstable_by(f64::total_cmp);
+    Some(ascending)
+}
+
+/// Whether every value is a finite number.
+pub(super) fn all_finite(values: &[f64]) -> bool {
+    values.iter().all(|value| value.is_finite())
+}
+
+/// The value, if it is a finite number.
+pub(super) fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn median_of_odd_and_even_counts() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
+        assert_eq!(median(&[7.0]), Some(7.0));
+    }
+
+    #[test]
+    fn nothing_comes_of_nothing() {
+        assert_eq!(median(&[]), None);
+        assert_eq!(mean(&[]), None);
+        assert_eq!(standard_deviation(&[1.0]), None);
+        assert_eq!(median_absolute_deviation(&[]), None);
+        assert_eq!(quantile(&[1.0], 1.1), None);
+        assert_eq!(quantile(&[1.0], f64::NAN), None);
+        assert_eq!(median(&[1.0, f64::NAN]), None);
+        assert_eq!(mean(&[f64::INFINITY]), None);
+    }
+
+    #[test]
+    fn deviation_from_the_median_ignores_an_outlier() {
+        let values = [1.0, 2.0, 3.0, 4.0, 1e9];
+        assert_eq!(median_absolute_deviation(&values), Some(1.0));
+    }
+}
