@@ -19,14 +19,16 @@ impl Estimate {
     }
 
     /// Estimates `metric` from the batches of one point; `None` if none of their samples is of it.
-    pub fn from_batches(
-        metric: &Metric,
-        isolation: Isolation,
-        batches: &[Batch],
-    ) -> Option<Self> {
+    pub fn from_batches(metric: &Metric, isolation: Isolation, batches: &[Batch]) -> Option<Self> {
         let processes: Vec<Vec<&Sample>> = batches
             .iter()
-            .map(|batch| batch.samples.iter().filter(|s| s.metric == metric.name).collect())
+            .map(|batch| {
+                batch
+                    .samples
+                    .iter()
+                    .filter(|s| s.metric == metric.name)
+                    .collect()
+            })
             .filter(|samples: &Vec<_>| !samples.is_empty())
             .collect();
         let samples: Vec<&Sample> = processes.iter().flatten().copied().collect();
@@ -41,8 +43,16 @@ impl Estimate {
             }
         };
         let raw_cost = medians(&processes, raw).and_then(|raw| summary::median(&raw));
-        let timed = samples.iter().any(|sample| sample.reading.net_cost_ns().is_some());
-        let in_unit = |cost| if timed { from_cost(metric.unit, cost) } else { cost };
+        let timed = samples
+            .iter()
+            .any(|sample| sample.reading.net_cost_ns().is_some());
+        let in_unit = |cost| {
+            if timed {
+                from_cost(metric.unit, cost)
+            } else {
+                cost
+            }
+        };
         let by_process = medians(&processes, net)?.into_iter().map(in_unit).collect();
         let (cpu_share, system_share) = shares(&samples);
         let mut estimate = Self {
@@ -63,13 +73,17 @@ impl Estimate {
     }
 
     fn judge(&self, metric: &Metric, cost: Option<&Estimated>, samples: &[&Sample]) -> Verdict {
-        let Some(cost) = cost else { return Verdict::Sound };
+        let Some(cost) = cost else {
+            return Verdict::Sound;
+        };
         let lost = cost.interval.is_some_and(|interval| interval.low <= 0.0);
         if cost.centre <= 0.0 || lost {
             return Verdict::BelowResolution;
         }
         if metric.beats_bound(self.centre) {
-            let bound = metric.bound.map_or_else(String::new, |bound| metric.unit.show(bound, 3));
+            let bound = metric
+                .bound
+                .map_or_else(String::new, |bound| metric.unit.show(bound, 3));
             return Verdict::Broken(format!("beyond what physics allows ({bound})"));
         }
         match growth(samples) {
@@ -105,7 +119,12 @@ fn raw(sample: &Sample) -> f64 {
 
 fn medians(processes: &[Vec<&Sample>], read: impl Fn(&Sample) -> f64) -> Option<Vec<f64>> {
     let median = |samples: &Vec<&Sample>| {
-        summary::median(&samples.iter().map(|sample| read(sample)).collect::<Vec<_>>())
+        summary::median(
+            &samples
+                .iter()
+                .map(|sample| read(sample))
+                .collect::<Vec<_>>(),
+        )
     };
     let medians: Option<Vec<f64>> = processes.iter().map(median).collect();
     medians.filter(|medians| !medians.is_empty())
@@ -138,12 +157,18 @@ fn shares(samples: &[&Sample]) -> (Option<f64>, Option<f64>) {
         }
     }
     let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
-    (share(user_ns + system_ns, wall_ns), share(system_ns, user_ns + system_ns))
+    (
+        share(user_ns + system_ns, wall_ns),
+        share(system_ns, user_ns + system_ns),
+    )
 }
 
 fn percentiles(processes: &[Vec<&Sample>]) -> Option<Percentiles> {
     let read = |pick: fn(&Reading) -> Option<f64>| {
-        let values = processes.iter().flatten().filter_map(|sample| pick(&sample.reading));
+        let values = processes
+            .iter()
+            .flatten()
+            .filter_map(|sample| pick(&sample.reading));
         summary::median(&values.collect::<Vec<_>>())
     };
     macro_rules! percentile {

@@ -113,13 +113,23 @@ pub struct Metric {
 impl Metric {
     /// A metric in its first version without a bound.
     pub fn new(name: &str, title: &str, unit: Unit, better: Better) -> Self {
-        Self { name: name.into(), title: title.into(), unit, better, version: 1, bound: None }
+        Self {
+            name: name.into(),
+            title: title.into(),
+            unit,
+            better,
+            version: 1,
+            bound: None,
+        }
     }
 
     /// The metric with a physical bound.
     #[must_use]
     pub fn bounded(self, bound: f64) -> Self {
-        Self { bound: Some(bound), ..self }
+        Self {
+            bound: Some(bound),
+            ..self
+        }
     }
 
     /// Whether `value` is beyond what physics allows.
@@ -184,6 +194,9 @@ impl MeasureError {
     /// For `map_err`: names what was tried when the system refused.
     pub fn system<E: Into<std::io::Error>>(action: &str) -> impl FnOnce(E) -> Self {
         let action = action.to_owned();
-        move |source| Self::System { action, source: source.into() }
+        move |source| Self::System {
+            action,
+            source: source.into(),
+        }
     }
 }

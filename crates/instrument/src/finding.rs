@@ -35,7 +35,9 @@ pub struct Number {
 }
 
 /// How sure a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
     /// The intervals leave no room for another answer.
@@ -67,7 +69,12 @@ impl Finding {
         interval: Option<Interval>,
         unit: Unit,
     ) -> Self {
-        self.numbers.push(Number { name: name.into(), value, interval, unit });
+        self.numbers.push(Number {
+            name: name.into(),
+            value,
+            interval,
+            unit,
+        });
         self
     }
 
@@ -106,8 +113,11 @@ mod tests {
 
     #[test]
     fn a_sentence_shows_its_numbers() {
-        let finding = Finding::new("plateau", "Blocks above {plateau} gain nothing.")
-            .given("plateau", 524_288.0, Unit::Bytes);
+        let finding = Finding::new("plateau", "Blocks above {plateau} gain nothing.").given(
+            "plateau",
+            524_288.0,
+            Unit::Bytes,
+        );
         let sentence = finding.sentence(|number| number.unit.show(number.value, 3));
         assert_eq!(sentence, "Blocks above 512 KiB gain nothing.");
     }

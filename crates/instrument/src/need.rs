@@ -50,6 +50,9 @@ impl Need {
 
 /// Everything of `needs` that is missing, joined to one sentence; `None` where all is there.
 pub fn missing(needs: &[Need], setting: &Setting) -> Option<String> {
-    let missing: Vec<_> = needs.iter().filter_map(|need| need.missing(setting)).collect();
+    let missing: Vec<_> = needs
+        .iter()
+        .filter_map(|need| need.missing(setting))
+        .collect();
     (!missing.is_empty()).then(|| missing.join("; "))
 }

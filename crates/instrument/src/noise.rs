@@ -4,7 +4,7 @@ use crate::experiment::{Definition, Metric};
 use crate::quantity::significant;
 use crate::results::Estimate;
 use crate::sample::Batch;
-use crate::statistics::{modes, trend};
+use crate::statistics::trend;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -136,12 +136,23 @@ impl fmt::Display for Warning {
                 write!(f, "the hypervisor took {} % of the time", percent(*share))
             }
             Self::OtherLoad { share } => {
-                write!(f, "other programs used {} % of a processor", percent(*share))
+                write!(
+                    f,
+                    "other programs used {} % of a processor",
+                    percent(*share)
+                )
             }
             Self::Preempted { per_second } => {
-                write!(f, "preempted {} times a second", significant(*per_second, 2))
+                write!(
+                    f,
+                    "preempted {} times a second",
+                    significant(*per_second, 2)
+                )
             }
-            Self::FrequencyChanged { lowest_hz, highest_hz } => write!(
+            Self::FrequencyChanged {
+                lowest_hz,
+                highest_hz,
+            } => write!(
                 f,
                 "the clock ran between {} and {} GHz",
                 significant(lowest_hz / 1e9, 3),
@@ -149,20 +160,39 @@ impl fmt::Display for Warning {
             ),
             Self::Drift { metric, change } => {
                 let direction = if *change < 0.0 { "fell" } else { "rose" };
-                write!(f, "{metric} {direction} by {} % from start to end", percent(change.abs()))
+                write!(
+                    f,
+                    "{metric} {direction} by {} % from start to end",
+                    percent(change.abs())
+                )
             }
             Self::SeveralModes { metric, centres } => {
-                let shown: Vec<_> = centres.iter().map(|centre| significant(*centre, 3)).collect();
-                write!(f, "the processes gave several values of {metric}: {}", shown.join(" and "))
+                let shown: Vec<_> = centres
+                    .iter()
+                    .map(|centre| significant(*centre, 3))
+                    .collect();
+                write!(
+                    f,
+                    "the processes gave several values of {metric}: {}",
+                    shown.join(" and ")
+                )
             }
             Self::NotWarm => write!(f, "the loop had not settled when it was measured"),
-            Self::TargetMissed { metric, reached: Some(reached), target } => write!(
+            Self::TargetMissed {
+                metric,
+                reached: Some(reached),
+                target,
+            } => write!(
                 f,
                 "{metric} is known to ±{} %, where ±{} % was wanted",
                 percent(*reached),
                 percent(*target)
             ),
-            Self::TargetMissed { metric, reached: None, .. } => {
+            Self::TargetMissed {
+                metric,
+                reached: None,
+                ..
+            } => {
                 write!(f, "{metric} has too few processes for an interval")
             }
         }
@@ -175,7 +205,6 @@ pub fn judge(definition: &Definition, estimates: &[Estimate], batches: &[Batch])
     for estimate in estimates {
         if let Some(metric) = definition.metric(&estimate.metric) {
             warnings.extend(drift(metric, estimate));
-            warnings.extend(several_modes(metric, estimate));
         }
     }
     warnings
@@ -211,7 +240,10 @@ fn preempted(batches: &[Batch]) -> Option<Warning> {
     let timed = batches.iter().flat_map(|batch| &batch.samples);
     let (switches, wall_ns) = timed.fold((0, 0), |(switches, wall_ns), sample| {
         let own = sample.usage.involuntary_switches;
-        (switches + own, wall_ns + sample.reading.wall_ns().unwrap_or(0))
+        (
+            switches + own,
+            wall_ns + sample.reading.wall_ns().unwrap_or(0),
+        )
     });
     // One switch within a few milliseconds is no rate.
     if switches < 10 || wall_ns == 0 {
@@ -229,21 +261,21 @@ fn frequency_changed(batches: &[Batch]) -> Option<Warning> {
     let (lowest_hz, highest_hz) = seen.fold((f64::INFINITY, 0.0), |(lowest, highest), hz| {
         (f64::min(lowest, hz), f64::max(highest, hz))
     });
-    (highest_hz > lowest_hz * (1.0 + FREQUENCY_CHANGE))
-        .then_some(Warning::FrequencyChanged { lowest_hz, highest_hz })
+    (highest_hz > lowest_hz * (1.0 + FREQUENCY_CHANGE)).then_some(Warning::FrequencyChanged {
+        lowest_hz,
+        highest_hz,
+    })
 }
 
 fn drift(metric: &Metric, estimate: &Estimate) -> Option<Warning> {
     let trend = trend::mann_kendall(&estimate.by_process)?;
-    let times: Vec<f64> = (0..estimate.by_process.len()).map(|index| index as f64).collect();
+    let times: Vec<f64> = (0..estimate.by_process.len())
+        .map(|index| index as f64)
+        .collect();
     let slope = trend::theil_sen_slope(&times, &estimate.by_process)?;
     let change = slope * (times.len() - 1) as f64 / estimate.centre;
-    (trend.p_value < DRIFT_PROBABILITY && change.abs() > DRIFT_CHANGE)
-        .then(|| Warning::Drift { metric: metric.name.clone(), change })
-}
-
-fn several_modes(metric: &Metric, estimate: &Estimate) -> Option<Warning> {
-    let modes = modes::several(&estimate.by_process)?;
-    let centres = modes.iter().map(|mode| mode.centre).collect();
-    Some(Warning::SeveralModes { metric: metric.name.clone(), centres })
+    (trend.p_value < DRIFT_PROBABILITY && change.abs() > DRIFT_CHANGE).then(|| Warning::Drift {
+        metric: metric.name.clone(),
+        change,
+    })
 }

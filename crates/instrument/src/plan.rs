@@ -142,13 +142,22 @@ impl<'a> Plan<'a> {
                 planned.budget_ns = (planned.budget_ns as f64 * scale) as u64;
             }
         }
-        Self { experiments: planned, precision, seed }
+        Self {
+            experiments: planned,
+            precision,
+            seed,
+        }
     }
 
     /// The wall time the run will take at the most, but for the batches that are under way when
     /// their time ends.
     pub fn budget(&self) -> Nanoseconds {
-        Nanoseconds(self.experiments.iter().map(|planned| planned.budget_ns as f64).sum())
+        Nanoseconds(
+            self.experiments
+                .iter()
+                .map(|planned| planned.budget_ns as f64)
+                .sum(),
+        )
     }
 
     /// Number of points in all experiments.

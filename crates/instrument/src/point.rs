@@ -31,17 +31,29 @@ pub enum AxisKind {
 impl Axis {
     /// An axis whose levels are sizes in bytes.
     pub fn bytes(name: &str, title: &str) -> Self {
-        Self { name: name.into(), title: title.into(), kind: AxisKind::Bytes }
+        Self {
+            name: name.into(),
+            title: title.into(),
+            kind: AxisKind::Bytes,
+        }
     }
 
     /// An axis whose levels are numbers of things.
     pub fn count(name: &str, title: &str) -> Self {
-        Self { name: name.into(), title: title.into(), kind: AxisKind::Count }
+        Self {
+            name: name.into(),
+            title: title.into(),
+            kind: AxisKind::Count,
+        }
     }
 
     /// An axis whose levels are named choices.
     pub fn choice(name: &str, title: &str) -> Self {
-        Self { name: name.into(), title: title.into(), kind: AxisKind::Choice }
+        Self {
+            name: name.into(),
+            title: title.into(),
+            kind: AxisKind::Choice,
+        }
     }
 
     /// `level` as a person reads it on this axis.
@@ -63,7 +75,9 @@ impl Axis {
 }
 
 /// One setting of one axis: a number (bytes or a count, as the axis says) or a named choice.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(untagged)]
 pub enum Level {
     /// A size in bytes or a number of things.
@@ -126,7 +140,10 @@ impl Point {
 
     /// The level on `axis`, if the point has that axis.
     pub fn get(&self, axis: &str) -> Option<&Level> {
-        self.0.iter().find(|(name, _)| name == axis).map(|(_, level)| level)
+        self.0
+            .iter()
+            .find(|(name, _)| name == axis)
+            .map(|(_, level)| level)
     }
 
     /// The number on `axis`.
@@ -134,7 +151,9 @@ impl Point {
     /// # Errors
     /// [`WrongPoint`] if the point has no number there, as when it comes from another version.
     pub fn number(&self, axis: &str) -> Result<u64, WrongPoint> {
-        self.get(axis).and_then(Level::number).ok_or_else(|| self.wrong(axis))
+        self.get(axis)
+            .and_then(Level::number)
+            .ok_or_else(|| self.wrong(axis))
     }
 
     /// The choice on `axis`.
@@ -155,11 +174,16 @@ impl Point {
 
     /// Whether the point has every one of these levels.
     pub fn matches(&self, levels: &[(&str, Level)]) -> bool {
-        levels.iter().all(|(axis, level)| self.get(axis) == Some(level))
+        levels
+            .iter()
+            .all(|(axis, level)| self.get(axis) == Some(level))
     }
 
     fn wrong(&self, axis: &str) -> WrongPoint {
-        WrongPoint { axis: axis.to_owned(), point: self.to_string() }
+        WrongPoint {
+            axis: axis.to_owned(),
+            point: self.to_string(),
+        }
     }
 }
 
@@ -187,7 +211,9 @@ mod tests {
 
     #[test]
     fn a_point_keeps_its_levels_in_order() {
-        let point = Point::new().with("operation", "read").with("block_size", 4096);
+        let point = Point::new()
+            .with("operation", "read")
+            .with("block_size", 4096);
         assert_eq!(point.to_string(), "operation=read, block_size=4096");
         assert_eq!(point.number("block_size"), Ok(4096));
         assert_eq!(point.choice("operation"), Ok("read"));
@@ -195,12 +221,18 @@ mod tests {
         assert!(point.matches(&[("operation", "read".into())]));
         let text = serde_json::to_string(&point).expect("a point is plain data");
         assert_eq!(text, r#"[["operation","read"],["block_size",4096]]"#);
-        assert_eq!(serde_json::from_str::<Point>(&text).expect("as written"), point);
+        assert_eq!(
+            serde_json::from_str::<Point>(&text).expect("as written"),
+            point
+        );
     }
 
     #[test]
     fn an_axis_shows_its_levels() {
-        assert_eq!(Axis::bytes("s", "size").show(&Level::Number(65536)), "64 KiB");
+        assert_eq!(
+            Axis::bytes("s", "size").show(&Level::Number(65536)),
+            "64 KiB"
+        );
         assert_eq!(Axis::count("n", "threads").show(&Level::Number(3)), "3");
     }
 }

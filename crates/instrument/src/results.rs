@@ -112,12 +112,19 @@ impl PointResult {
                 remarks.push(remark.clone());
             }
         }
-        Self { point: point.clone(), estimates, warnings, remarks }
+        Self {
+            point: point.clone(),
+            estimates,
+            warnings,
+            remarks,
+        }
     }
 
     /// The estimate of `metric`.
     pub fn estimate(&self, metric: &str) -> Option<&Estimate> {
-        self.estimates.iter().find(|estimate| estimate.metric == metric)
+        self.estimates
+            .iter()
+            .find(|estimate| estimate.metric == metric)
     }
 
     /// Whether a warning touches `metric` here.
@@ -140,29 +147,26 @@ impl Estimate {
 
     /// Whether the value is known to within `target` of itself (0.02 for ±2 %).
     pub fn is_within(&self, target: f64) -> bool {
-        self.interval.is_some_and(|interval| interval.half_width() <= target * self.centre.abs())
+        self.interval
+            .is_some_and(|interval| interval.half_width() <= target * self.centre.abs())
     }
 }
 
 impl Results<'_> {
     /// The point with these levels, and no others left open.
     pub fn at(&self, levels: &[(&str, Level)]) -> Option<&PointResult> {
-        self.points.iter().find(|result| result.point.matches(levels))
-    }
-
-    /// The points with these levels.
-    pub fn having<'r>(
-        &'r self,
-        levels: &'r [(&'r str, Level)],
-    ) -> impl Iterator<Item = &'r PointResult> {
-        self.points.iter().filter(|result| result.point.matches(levels))
+        self.points
+            .iter()
+            .find(|result| result.point.matches(levels))
     }
 
     /// Sound estimates of `metric` along the numeric axis `x` at the points with these levels, in
     /// ascending order of x.
     pub fn curve(&self, metric: &str, x: &str, levels: &[(&str, Level)]) -> Vec<(u64, &Estimate)> {
         let mut curve: Vec<_> = self
-            .having(levels)
+            .points
+            .iter()
+            .filter(|result| result.point.matches(levels))
             .filter_map(|result| Some((result.point.number(x).ok()?, result.estimate(metric)?)))
             .filter(|(_, estimate)| estimate.is_sound())
             .collect();
@@ -172,26 +176,29 @@ impl Results<'_> {
 
     /// The estimates of `metric` along the axis `x` at the points with these levels, as one line of
     /// a figure.
-    pub fn series(
-        &self,
-        label: &str,
-        metric: &str,
-        x: &str,
-        levels: &[(&str, Level)],
-    ) -> Series {
+    pub fn series(&self, label: &str, metric: &str, x: &str, levels: &[(&str, Level)]) -> Series {
         let mut points: Vec<_> = self
-            .having(levels)
+            .points
+            .iter()
+            .filter(|result| result.point.matches(levels))
             .filter_map(|result| {
                 let estimate = result.estimate(metric)?;
                 let x = result.point.get(x)?.clone();
                 let doubtful = result.is_doubtful(metric) || !estimate.is_sound();
-                Some(FigurePoint { x, estimate: estimate.clone(), doubtful })
+                Some(FigurePoint {
+                    x,
+                    estimate: estimate.clone(),
+                    doubtful,
+                })
             })
             .collect();
         if points.iter().all(|point| point.x.number().is_some()) {
             points.sort_by_key(|point| point.x.number());
         }
-        Series { label: label.into(), points }
+        Series {
+            label: label.into(),
+            points,
+        }
     }
 
     /// Of two values of `metric`, whether the first is the better; `None` where neither way is.

@@ -63,9 +63,12 @@ impl Reading {
     /// [`Reading::Value`].
     pub fn net_cost_ns(&self) -> Option<f64> {
         match *self {
-            Self::Difference { iterations, work, short_ns, long_ns } => {
-                Some((long_ns as f64 - short_ns as f64) / (iterations as f64 * work))
-            }
+            Self::Difference {
+                iterations,
+                work,
+                short_ns,
+                long_ns,
+            } => Some((long_ns as f64 - short_ns as f64) / (iterations as f64 * work)),
             Self::Once { work, wall_ns } => Some(wall_ns as f64 / work),
             Self::Latencies { p50_ns, .. } => Some(p50_ns),
             Self::Value(_) => None,
@@ -75,9 +78,12 @@ impl Reading {
     /// Wall time of one unit of work in ns with everything in it.
     pub fn raw_cost_ns(&self) -> Option<f64> {
         match *self {
-            Self::Difference { iterations, work, long_ns, .. } => {
-                Some(long_ns as f64 / (2.0 * iterations as f64 * work))
-            }
+            Self::Difference {
+                iterations,
+                work,
+                long_ns,
+                ..
+            } => Some(long_ns as f64 / (2.0 * iterations as f64 * work)),
             other => other.net_cost_ns(),
         }
     }
@@ -85,7 +91,9 @@ impl Reading {
     /// The wall time that the sample's [`Usage`] belongs to, in ns.
     pub fn wall_ns(&self) -> Option<u64> {
         match *self {
-            Self::Difference { short_ns, long_ns, .. } => Some(short_ns + long_ns),
+            Self::Difference {
+                short_ns, long_ns, ..
+            } => Some(short_ns + long_ns),
             Self::Once { wall_ns, .. } => Some(wall_ns),
             Self::Latencies { .. } | Self::Value(_) => None,
         }
@@ -94,7 +102,9 @@ impl Reading {
     /// Units of work done within [`Reading::wall_ns`].
     pub fn total_work(&self) -> Option<f64> {
         match *self {
-            Self::Difference { iterations, work, .. } => Some(3.0 * iterations as f64 * work),
+            Self::Difference {
+                iterations, work, ..
+            } => Some(3.0 * iterations as f64 * work),
             Self::Once { work, .. } => Some(work),
             Self::Latencies { count, .. } => Some(count as f64),
             Self::Value(_) => None,
@@ -141,8 +151,12 @@ mod tests {
     #[test]
     fn the_difference_cancels_what_is_paid_once() {
         // 100 ns of overhead and 4 ns for each of 10 iterations of 2 operations.
-        let reading =
-            Reading::Difference { iterations: 10, work: 2.0, short_ns: 140, long_ns: 180 };
+        let reading = Reading::Difference {
+            iterations: 10,
+            work: 2.0,
+            short_ns: 140,
+            long_ns: 180,
+        };
         assert_eq!(reading.net_cost_ns(), Some(2.0));
         assert_eq!(reading.raw_cost_ns(), Some(4.5));
         assert_eq!(reading.total_work(), Some(60.0));

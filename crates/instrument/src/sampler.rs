@@ -116,7 +116,12 @@ impl<'a> Sampler<'a> {
             let short_ns = self.time(iterations, &mut body)?;
             let long_ns = self.time(2 * iterations, &mut body)?;
             let usage = self.clock.usage()?.since(&before);
-            let reading = Reading::Difference { iterations, work, short_ns, long_ns };
+            let reading = Reading::Difference {
+                iterations,
+                work,
+                short_ns,
+                long_ns,
+            };
             self.sample(metric, reading, usage)?;
             if self.is_over(started_ns) {
                 break;
@@ -195,8 +200,10 @@ impl<'a> Sampler<'a> {
         body: &mut impl FnMut(u64) -> Result<(), MeasureError>,
     ) -> Result<(u64, u64), MeasureError> {
         let clock_error_ns = self.task.calibration.resolution_ns + self.task.calibration.cost_ns;
-        let wanted_ns =
-            f64::max(self.task.sample_ns as f64, clock_error_ns * CLOCK_ERRORS_IN_A_SAMPLE);
+        let wanted_ns = f64::max(
+            self.task.sample_ns as f64,
+            clock_error_ns * CLOCK_ERRORS_IN_A_SAMPLE,
+        );
         let mut iterations: u64 = 1;
         loop {
             let leg_ns = self.time(iterations, body)?;
@@ -249,7 +256,12 @@ impl<'a> Sampler<'a> {
 
     fn sample(&mut self, metric: &str, reading: Reading, usage: Usage) -> Result<(), MeasureError> {
         let at_ns = self.clock.now_ns();
-        self.put(Output::Sample(Sample { metric: metric.to_owned(), reading, usage, at_ns }))
+        self.put(Output::Sample(Sample {
+            metric: metric.to_owned(),
+            reading,
+            usage,
+            at_ns,
+        }))
     }
 
     fn put(&mut self, output: Output) -> Result<(), MeasureError> {

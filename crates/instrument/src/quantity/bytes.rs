@@ -11,7 +11,18 @@ use std::str::FromStr;
 /// Read as GNU `dd` reads sizes: `K`, `M`, `G`, `T` and their `KiB` forms are powers of 1024, `kB`,
 /// `KB`, `MB`, `GB`, `TB` powers of 1000.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(transparent)]
 pub struct Bytes(pub u64);
@@ -62,19 +73,22 @@ impl FromStr for Bytes {
         if whole.len() + fraction.len() > 20 {
             return Err(too_large());
         }
-        let digits: u128 = format!("{whole}{fraction}").parse().map_err(|_| {
-            ParseQuantityError::NoNumber {
-                text: text.to_owned(),
-                quantity: SCALES.quantity,
-                example: SCALES.example,
-            }
-        })?;
+        let digits: u128 =
+            format!("{whole}{fraction}")
+                .parse()
+                .map_err(|_| ParseQuantityError::NoNumber {
+                    text: text.to_owned(),
+                    quantity: SCALES.quantity,
+                    example: SCALES.example,
+                })?;
         let scaled = digits * factor as u128;
         let denominator = 10_u128.pow(fraction.len() as u32);
-        if scaled % denominator != 0 {
+        if !scaled.is_multiple_of(denominator) {
             return Err(SCALES.out_of_range(text, "it is not a whole number of bytes"));
         }
-        u64::try_from(scaled / denominator).map(Self).map_err(|_| too_large())
+        u64::try_from(scaled / denominator)
+            .map(Self)
+            .map_err(|_| too_large())
     }
 }
 

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 /// A length of time in nanoseconds; a fraction is meant, since one operation may cost less than
 /// a nanosecond.
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct Nanoseconds(pub f64);
 
@@ -24,7 +26,11 @@ const SCALES: Scales = Scales {
         Scale::new("min", 60e9),
         Scale::new("h", 3600e9),
     ],
-    understood: &[Scale::new("us", 1e3), Scale::new("m", 60e9), Scale::new("d", 86_400e9)],
+    understood: &[
+        Scale::new("us", 1e3),
+        Scale::new("m", 60e9),
+        Scale::new("d", 86_400e9),
+    ],
 };
 
 impl Nanoseconds {
@@ -70,7 +76,12 @@ mod tests {
         assert_eq!(read("250us"), Ok(250e3));
         assert_eq!(read("2 min"), Ok(120e9));
         assert_eq!(read("1.5s"), Ok(1.5e9));
-        assert!(read("15").unwrap_err().to_string().contains("unit is missing"));
+        assert!(
+            read("15")
+                .unwrap_err()
+                .to_string()
+                .contains("unit is missing")
+        );
         assert_eq!(format!("{:.3}", Nanoseconds(1239.0)), "1.24 µs");
         assert_eq!(format!("{:.3}", Nanoseconds(0.3)), "0.300 ns");
         assert_eq!(format!("{}", Nanoseconds(250e3)), "250 µs");

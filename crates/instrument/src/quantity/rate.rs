@@ -7,12 +7,16 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Data moved per second of wall time, printed with IEC prefixes (`2.44 GiB/s`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct BytesPerSecond(pub f64);
 
 /// Operations finished per second of wall time, printed with SI prefixes (`1.49 Mops/s`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct OperationsPerSecond(pub f64);
 
@@ -84,8 +88,14 @@ mod tests {
 
     #[test]
     fn rates_are_printed_for_people() {
-        assert_eq!(format!("{:.3}", BytesPerSecond(1.5 * 1024.0 * 1024.0)), "1.50 MiB/s");
-        assert_eq!(format!("{:.3}", OperationsPerSecond(1_486_700.0)), "1.49 Mops/s");
+        assert_eq!(
+            format!("{:.3}", BytesPerSecond(1.5 * 1024.0 * 1024.0)),
+            "1.50 MiB/s"
+        );
+        assert_eq!(
+            format!("{:.3}", OperationsPerSecond(1_486_700.0)),
+            "1.49 Mops/s"
+        );
         assert_eq!("100 Mbit/s".parse(), Ok(BytesPerSecond(12.5e6)));
     }
 

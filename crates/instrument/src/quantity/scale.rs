@@ -75,16 +75,23 @@ impl Scales {
                 example: self.example,
             });
         }
-        let unit = unit.trim_start();
+        let unit = match unit.trim_start() {
+            "" => self.printed[0].symbol,
+            unit => unit,
+        };
         let factor = self
             .all()
-            .find(|scale| scale.symbol == unit || (unit.is_empty() && scale.factor == 1.0))
+            .find(|scale| scale.symbol == unit)
             .map(|scale| scale.factor)
             .ok_or_else(|| ParseQuantityError::UnknownUnit {
                 text: text.to_owned(),
                 unit: unit.to_owned(),
                 quantity: self.quantity,
-                known: self.all().map(|scale| scale.symbol).collect::<Vec<_>>().join(", "),
+                known: self
+                    .all()
+                    .map(|scale| scale.symbol)
+                    .collect::<Vec<_>>()
+                    .join(", "),
             })?;
         Ok((number, factor))
     }
@@ -106,7 +113,11 @@ impl Scales {
     }
 
     pub(super) fn out_of_range(&self, text: &str, reason: &'static str) -> ParseQuantityError {
-        ParseQuantityError::OutOfRange { text: text.to_owned(), quantity: self.quantity, reason }
+        ParseQuantityError::OutOfRange {
+            text: text.to_owned(),
+            quantity: self.quantity,
+            reason,
+        }
     }
 
     /// Prints `value` exactly, or rounded where the format asks for a number of significant digits.
@@ -127,20 +138,21 @@ impl Scales {
         let fits = |scale: &&Scale| {
             let scaled = value / scale.factor;
             scaled.abs() >= 1.0
-                && scaled * scale.factor == value
+                && (scaled * scale.factor).to_bits() == value.to_bits()
                 && scaled.to_string().len() <= value.to_string().len()
         };
-        let scale = self.printed.iter().rev().find(fits).unwrap_or(&self.printed[0]);
+        let scale = self
+            .printed
+            .iter()
+            .rev()
+            .find(fits)
+            .unwrap_or(&self.printed[0]);
         format!("{} {}", value / scale.factor, scale.symbol)
     }
 
     fn rounded(&self, value: f64, digits: usize) -> String {
-        let mut index = 0;
-        for (candidate, scale) in self.printed.iter().enumerate() {
-            if value.abs() >= scale.factor {
-                index = candidate;
-            }
-        }
+        let reaches = |scale: &Scale| value.abs() >= scale.factor;
+        let mut index = self.printed.iter().rposition(reaches).unwrap_or(0);
         // 1023.97 MiB/s rounds up to 1024: then the next unit says it better.
         if let Some(next) = self.printed.get(index + 1) {
             let text = significant(value / self.printed[index].factor, digits);
@@ -150,7 +162,11 @@ impl Scales {
             }
         }
         let scale = self.printed[index];
-        format!("{} {}", significant(value / scale.factor, digits), scale.symbol)
+        format!(
+            "{} {}",
+            significant(value / scale.factor, digits),
+            scale.symbol
+        )
     }
 
     fn all(&self) -> impl Iterator<Item = &'static Scale> {
@@ -165,8 +181,8 @@ pub fn significant(value: f64, digits: usize) -> String {
         return format!("{value}");
     }
     let decimals = |value: f64| {
-        let magnitude = value.abs().log10().floor() as i64;
-        usize::try_from(digits as i64 - 1 - magnitude).unwrap_or(0)
+        let magnitude = value.abs().log10().floor();
+        (digits as f64 - 1.0 - magnitude).max(0.0) as usize
     };
     let text = format!("{value:.*}", decimals(value));
     // 9.996 with three digits prints as 10.00 at first: one digit too many.

@@ -31,13 +31,21 @@ impl Unit {
             Self::BytesPerSecond => format!("{:.digits$}", BytesPerSecond(value)),
             Self::OperationsPerSecond => format!("{:.digits$}", OperationsPerSecond(value)),
             Self::Nanoseconds => format!("{:.digits$}", Nanoseconds(value)),
-            // Whole sizes are settings or exact results: rounding them would only mislead.
-            Self::Bytes if Bytes(value as u64).to_string().len() <= 9 => Bytes(value as u64).to_string(),
-            Self::Bytes => format!("{:.digits$}", Bytes(value.max(0.0) as u64)),
+            Self::Bytes => show_bytes(Bytes(value.max(0.0) as u64), digits),
             Self::Count => significant(value, digits),
             Self::Share => format!("{} %", significant(value * 100.0, digits)),
             Self::Ratio => format!("{} ×", significant(value, digits)),
         }
+    }
+}
+
+/// Round sizes are settings or exact results, and rounding them would only mislead.
+fn show_bytes(bytes: Bytes, digits: usize) -> String {
+    let exact = bytes.to_string();
+    if bytes.0 < 1024 || (!exact.ends_with(" B") && exact.len() <= "999.5 KiB".len()) {
+        exact
+    } else {
+        format!("{bytes:.digits$}")
     }
 }
 

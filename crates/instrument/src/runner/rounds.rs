@@ -95,7 +95,9 @@ impl Runner<'_> {
     }
 
     fn tell(&mut self, event: &Event<'_>) -> Result<(), ObserverError> {
-        self.observers.iter_mut().try_for_each(|observer| observer.observe(event))
+        self.observers
+            .iter_mut()
+            .try_for_each(|observer| observer.observe(event))
     }
 }
 
@@ -112,8 +114,9 @@ struct Rounds<'p> {
 impl Rounds<'_> {
     fn run(&mut self, runner: &mut Runner<'_>, random: &mut Random) -> Result<(), ObserverError> {
         loop {
-            let mut order: Vec<usize> =
-                (0..self.open.len()).filter(|&index| self.open[index].ending.is_none()).collect();
+            let mut order: Vec<usize> = (0..self.open.len())
+                .filter(|&index| self.open[index].ending.is_none())
+                .collect();
             if order.is_empty() {
                 return Ok(());
             }
@@ -158,7 +161,9 @@ impl Rounds<'_> {
     fn request(&self, index: usize, runner: &Runner<'_>, seed: u64) -> Request {
         let open = &self.open[index];
         let task = Task {
-            samples: open.foretold.map_or(self.precision.samples, |plan| plan.samples_per_process),
+            samples: open
+                .foretold
+                .map_or(self.precision.samples, |plan| plan.samples_per_process),
             sample_ns: self.precision.sample_ns,
             batch_ns: self.precision.batch_ns,
             calibration: runner.calibration.clone(),
@@ -174,12 +179,20 @@ impl Rounds<'_> {
                 ..task
             },
         };
-        Request { experiment: self.planned.definition.id.clone(), point: open.point.clone(), task }
+        Request {
+            experiment: self.planned.definition.id.clone(),
+            point: open.point.clone(),
+            task,
+        }
     }
 
     fn report(&self, index: usize, runner: &mut Runner<'_>) -> Result<(), ObserverError> {
         let open = &self.open[index];
-        let closed = self.open.iter().filter(|open| open.ending.is_some()).count();
+        let closed = self
+            .open
+            .iter()
+            .filter(|open| open.ending.is_some())
+            .count();
         let progress = Progress {
             closed: closed + usize::from(self.is_known(open)),
             points: self.open.len(),
@@ -195,11 +208,7 @@ impl Rounds<'_> {
         })
     }
 
-    fn close_all(
-        &mut self,
-        runner: &mut Runner<'_>,
-        ending: &Ending,
-    ) -> Result<(), ObserverError> {
+    fn close_all(&mut self, runner: &mut Runner<'_>, ending: &Ending) -> Result<(), ObserverError> {
         for index in 0..self.open.len() {
             if self.open[index].ending.is_none() {
                 self.close(index, runner, ending.clone())?;
@@ -219,7 +228,9 @@ impl Rounds<'_> {
         let estimates = &open.estimates;
         let mut warnings = noise::judge(definition, estimates, &open.batches);
         if ending == Ending::BudgetUsed || ending == Ending::Interrupted {
-            let missed = estimates.iter().filter(|estimate| !estimate.is_within(self.precision.target));
+            let missed = estimates
+                .iter()
+                .filter(|estimate| !estimate.is_within(self.precision.target));
             warnings.extend(missed.map(|estimate| Warning::TargetMissed {
                 metric: estimate.metric.clone(),
                 reached: estimate.relative_half_width(),
@@ -228,7 +239,12 @@ impl Rounds<'_> {
         }
         let point = open.point;
         let ending = &*open.ending.insert(ending);
-        runner.tell(&Event::Closed { definition, point, ending, warnings: &warnings })
+        runner.tell(&Event::Closed {
+            definition,
+            point,
+            ending,
+            warnings: &warnings,
+        })
     }
 
     fn is_known(&self, open: &Open<'_>) -> bool {
@@ -236,7 +252,10 @@ impl Rounds<'_> {
             return !open.batches.is_empty();
         }
         open.batches.len() >= self.precision.min_processes
-            && open.estimates.iter().all(|estimate| estimate.is_within(self.precision.target))
+            && open
+                .estimates
+                .iter()
+                .all(|estimate| estimate.is_within(self.precision.target))
     }
 
     fn failed(&self) -> usize {
@@ -251,7 +270,11 @@ impl Rounds<'_> {
     /// What the intervals so far predict, but no more than the time that is left.
     fn remaining(&self, runner: &Runner<'_>) -> Nanoseconds {
         let left_ns = (self.planned.budget_ns as f64 - self.spent_ns(runner)).max(0.0);
-        let taken = self.open.iter().map(|open| open.batches.len()).sum::<usize>();
+        let taken = self
+            .open
+            .iter()
+            .map(|open| open.batches.len())
+            .sum::<usize>();
         let batch_ns = self.spent_ns(runner) / taken.max(1) as f64;
         let open = self.open.iter().filter(|open| open.ending.is_none());
         let wanted: f64 = open.map(|open| open.batches_wanted(self.precision)).sum();
@@ -261,7 +284,13 @@ impl Rounds<'_> {
 
 impl<'p> Open<'p> {
     fn new(point: &'p Point) -> Self {
-        Self { point, batches: Vec::new(), estimates: Vec::new(), foretold: None, ending: None }
+        Self {
+            point,
+            batches: Vec::new(),
+            estimates: Vec::new(),
+            foretold: None,
+            ending: None,
+        }
     }
 
     fn add(&mut self, definition: &Definition, batch: Batch, precision: Precision) {
@@ -274,7 +303,10 @@ impl<'p> Open<'p> {
 
     /// Batches still to come, as the pilot foretells.
     fn batches_wanted(&self, precision: Precision) -> f64 {
-        let total = self.foretold.map_or(0, |plan| plan.processes).max(precision.min_processes);
+        let total = self
+            .foretold
+            .map_or(0, |plan| plan.processes)
+            .max(precision.min_processes);
         // A point that is still open wants at least one more, whatever was foretold.
         total.saturating_sub(self.batches.len()).max(1) as f64
     }

@@ -41,7 +41,9 @@ pub fn serve(
     let mut line = String::new();
     input.read_line(&mut line)?;
     let request: Request = serde_json::from_str(&line)?;
-    let found = experiments.iter().find(|experiment| experiment.id() == request.experiment);
+    let found = experiments
+        .iter()
+        .find(|experiment| experiment.id() == request.experiment);
     let last = match found {
         None => Message::Failed(format!("there is no experiment '{}'", request.experiment)),
         Some(experiment) => {
@@ -91,8 +93,15 @@ impl Executor for WorkerExecutor {
         let deadline_ns = started_ns
             .saturating_add(self.patience.as_nanos() as u64)
             .saturating_add(request.task.batch_ns.saturating_mul(2));
-        worker.send(&line, deadline_ns, self.interrupt.flag()).map_err(broken)?;
-        let mut batch = Batch { warm: true, cpu: self.cpu, started_ns, ..Batch::default() };
+        worker
+            .send(&line, deadline_ns, self.interrupt.flag())
+            .map_err(broken)?;
+        let mut batch = Batch {
+            warm: true,
+            cpu: self.cpu,
+            started_ns,
+            ..Batch::default()
+        };
         loop {
             match self.next_message(&mut worker, deadline_ns)? {
                 Message::Output(Output::Sample(sample)) => batch.samples.push(sample),
@@ -102,7 +111,9 @@ impl Executor for WorkerExecutor {
                 Message::Done => break,
             }
         }
-        let ended = worker.wait().map_err(broken)?;
+        let ended = worker
+            .wait(deadline_ns, self.interrupt.flag())
+            .map_err(broken)?;
         batch.wall_ns = now_ns().saturating_sub(started_ns);
         let own_ns = ended.usage.user_ns + ended.usage.system_ns;
         batch.disturbance = surroundings.disturbance(own_ns);
@@ -143,7 +154,11 @@ struct Surroundings {
 impl Surroundings {
     fn look(cpu: Option<usize>) -> Self {
         let frequency_hz = cpu.and_then(load::frequency_hz);
-        Self { cpu, times: CpuTimes::read(), frequency_hz }
+        Self {
+            cpu,
+            times: CpuTimes::read(),
+            frequency_hz,
+        }
     }
 
     fn disturbance(&self, own_ns: u64) -> Disturbance {
@@ -154,7 +169,9 @@ impl Surroundings {
         };
         Disturbance {
             stolen_ns: passed.as_ref().map(|times| times.steal_ns),
-            others_ns: passed.as_ref().map(|times| times.busy_ns().cast_signed() - own_ns.cast_signed()),
+            others_ns: passed
+                .as_ref()
+                .map(|times| times.busy_ns().cast_signed() - own_ns.cast_signed()),
             frequency_hz: self.frequency_hz.zip(later.frequency_hz),
         }
     }

@@ -1,0 +1,231 @@
+//! The sampler on a clock made up for the purpose.
+
+use oscope_instrument::clock::Clock;
+use oscope_instrument::experiment::MeasureError;
+use oscope_instrument::sample::Reading;
+use oscope_instrument::sampler::{Output, Sampler, Task};
+use platform::clock::Calibration;
+use platform::usage::Usage;
+use std::cell::Cell;
+use std::io;
+use std::path::PathBuf;
+
+#[derive(Default)]
+struct MockClock(Cell<u64>);
+
+impl MockClock {
+    fn advance(&self, ns: i64) {
+        self.0.set(self.0.get().saturating_add_signed(ns));
+    }
+}
+
+impl Clock for MockClock {
+    fn now_ns(&self) -> u64 {
+        self.0.get()
+    }
+
+    fn usage(&self) -> platform::Result<Usage> {
+        Ok(Usage::default())
+    }
+}
+
+fn task() -> Task {
+    Task {
+        samples: 3,
+        sample_ns: 1_000_000,
+        batch_ns: 30_000_000,
+        calibration: Calibration {
+            resolution_ns: 1.0,
+            cost_ns: 20.0,
+        },
+        scratch: PathBuf::from("nowhere"),
+        seed: 0,
+    }
+}
+
+/// What a sampler hands on while `measure` drives it.
+fn outputs(
+    clock: &MockClock,
+    task: &Task,
+    measure: impl FnOnce(&mut Sampler<'_>) -> Result<(), MeasureError>,
+) -> (Vec<Output>, Result<(), MeasureError>) {
+    let mut outputs = Vec::new();
+    let mut sink = |output| {
+        outputs.push(output);
+        Ok(())
+    };
+    let result = measure(&mut Sampler::new(clock, task, &mut sink));
+    (outputs, result)
+}
+
+fn readings(outputs: &[Output]) -> Vec<Reading> {
+    let reading = |output: &Output| match output {
+        Output::Sample(sample) => Some(sample.reading),
+        _ => None,
+    };
+    outputs.iter().filter_map(reading).collect()
+}
+
+#[test]
+fn a_repeated_loop_gives_its_net_cost_whatever_is_paid_once() {
+    let clock = MockClock::default();
+    let (outputs, result) = outputs(&clock, &task(), |sampler| {
+        sampler.repeat("cost", 1.0, |iterations| {
+            clock.advance(50_000 + 7 * iterations.cast_signed());
+            Ok(())
+        })
+    });
+    result.unwrap();
+    let readings = readings(&outputs);
+    assert_eq!(readings.len(), 3);
+    for reading in readings {
+        assert_eq!(reading.net_cost_ns(), Some(7.0));
+        assert!(reading.raw_cost_ns() > Some(7.0));
+    }
+    assert!(!outputs.contains(&Output::NotWarm));
+}
+
+#[test]
+fn a_sample_is_long_enough_for_the_clock() {
+    let clock = MockClock::default();
+    let coarse = Task {
+        calibration: Calibration {
+            resolution_ns: 4e6,
+            cost_ns: 0.0,
+        },
+        ..task()
+    };
+    let (outputs, _) = outputs(&clock, &coarse, |sampler| {
+        sampler.repeat("cost", 1.0, |iterations| {
+            clock.advance(1000 * iterations.cast_signed());
+            Ok(())
+        })
+    });
+    for reading in readings(&outputs) {
+        let Reading::Difference { short_ns, .. } = reading else {
+            panic!("{reading:?}")
+        };
+        assert!(short_ns >= 4_000_000_000, "{short_ns}");
+    }
+}
+
+#[test]
+fn a_loop_that_never_settles_is_said_to_be_cold() {
+    let clock = MockClock::default();
+    let mut wild = 0;
+    let (outputs, _) = outputs(&clock, &task(), |sampler| {
+        sampler.repeat("cost", 1.0, |iterations| {
+            wild = (wild + 1) % 2;
+            clock.advance((100 + 400 * wild) * iterations.cast_signed());
+            Ok(())
+        })
+    });
+    assert!(outputs.contains(&Output::NotWarm));
+    assert!(!readings(&outputs).is_empty());
+}
+
+#[test]
+fn at_least_one_sample_is_taken_however_long_it_lasts() {
+    let clock = MockClock::default();
+    let (outputs, _) = outputs(&clock, &task(), |sampler| {
+        sampler.repeat("cost", 1.0, |iterations| {
+            clock.advance(10_000_000_000 * iterations.cast_signed());
+            Ok(())
+        })
+    });
+    assert_eq!(readings(&outputs).len(), 1);
+}
+
+#[test]
+fn what_can_be_done_only_once_is_prepared_each_time() {
+    let clock = MockClock::default();
+    let prepared = Cell::new(0);
+    let (outputs, _) = outputs(&clock, &task(), |sampler| {
+        sampler.once(
+            "cold",
+            64.0,
+            |sampler| {
+                prepared.set(prepared.get() + 1);
+                clock.advance(5_000);
+                sampler.value("resident", 0.0)
+            },
+            || {
+                clock.advance(128);
+                Ok(())
+            },
+        )
+    });
+    assert_eq!(prepared.get(), 3);
+    let timed: Vec<_> = readings(&outputs)
+        .into_iter()
+        .filter_map(|reading| reading.net_cost_ns())
+        .collect();
+    assert_eq!(timed, [2.0, 2.0, 2.0]);
+}
+
+#[test]
+fn latencies_are_net_of_the_clock() {
+    let clock = MockClock::default();
+    let mut count = 0_i64;
+    let (outputs, _) = outputs(&clock, &task(), |sampler| {
+        sampler.latencies("latency", || {
+            count += 1;
+            clock.advance(if count % 10 == 0 { 1020 } else { 120 });
+            Ok(())
+        })
+    });
+    let readings = readings(&outputs);
+    let [
+        Reading::Latencies {
+            p50_ns,
+            p99_ns,
+            count,
+            ..
+        },
+    ] = readings[..]
+    else {
+        panic!("{readings:?}")
+    };
+    assert!((p50_ns - 100.0).abs() < 1.0, "{p50_ns}");
+    assert!((p99_ns - 1000.0).abs() < 5.0, "{p99_ns}");
+    assert!(count > 1000);
+}
+
+#[test]
+fn an_error_of_the_body_ends_the_measurement() {
+    let clock = MockClock::default();
+    let (outputs, result) = outputs(&clock, &task(), |sampler| {
+        sampler.repeat("cost", 1.0, |_| {
+            Err(MeasureError::Unsupported("not here".into()))
+        })
+    });
+    assert_eq!(result.unwrap_err().to_string(), "not here");
+    assert!(outputs.is_empty());
+}
+
+#[test]
+fn a_reader_that_went_away_ends_the_measurement() {
+    let clock = MockClock::default();
+    let mut sink = |_| Err(io::ErrorKind::BrokenPipe.into());
+    let task = task();
+    let mut sampler = Sampler::new(&clock, &task, &mut sink);
+    let result = sampler.value("fact", 1.0);
+    assert!(matches!(result, Err(MeasureError::Output(_))));
+}
+
+#[test]
+fn a_clock_that_goes_backwards_neither_panics_nor_loops() {
+    let clock = MockClock::default();
+    clock.advance(i64::MAX / 2);
+    let mut turns = 0_i64;
+    let (_, result) = outputs(&clock, &task(), |sampler| {
+        sampler.repeat("cost", 1.0, |iterations| {
+            turns += 1;
+            // Back at every third turn, forward otherwise.
+            let ns = if turns % 3 == 0 { -500 } else { 1000 };
+            clock.advance(ns * iterations.min(1 << 40).cast_signed());
+            Ok(())
+        })
+    });
+    result.unwrap();
+}
