@@ -9,5 +9,6 @@
 //! Touch the machine: a report is the same wherever and whenever it is made of a run.
 
 mod analysis;
+pub mod show;
 
 pub use analysis::{Analysis, ExperimentAnalysis};
