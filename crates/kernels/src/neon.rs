@@ -1,0 +1,85 @@
+//! Loops over registers of 16 bytes (NEON).
+
+use crate::{InstructionSet, portable};
+use std::arch::aarch64::{
+    uint8x16_t, vdupq_n_u8, vdupq_n_u64, veorq_u8, vld1q_u8, vreinterpretq_u8_u64, vst1q_u8,
+};
+use std::arch::is_aarch64_feature_detected;
+use std::mem;
+
+/// Bytes in a register.
+const WIDTH: usize = 16;
+/// Registers that one turn of the loop takes.
+const UNROLLED: usize = 8;
+
+pub(crate) fn loops() -> Option<InstructionSet> {
+    is_aarch64_feature_detected!("neon").then_some(InstructionSet {
+        name: "NEON",
+        // SAFETY: the processor has NEON, as was just asked.
+        read: |bytes| unsafe { read(bytes) },
+        // SAFETY: as for `read`.
+        write: |bytes, word| unsafe { write(bytes, word) },
+    })
+}
+
+#[target_feature(enable = "neon")]
+#[inline(never)]
+fn read(bytes: &[u8]) -> u64 {
+    let (vectors, tail) = bytes.as_chunks::<WIDTH>();
+    let (groups, singles) = vectors.as_chunks::<UNROLLED>();
+    let mut sums = [vdupq_n_u8(0); UNROLLED];
+    for group in groups {
+        for (sum, vector) in sums.iter_mut().zip(group) {
+            *sum = veorq_u8(*sum, load(vector));
+        }
+    }
+    for vector in singles {
+        sums[0] = veorq_u8(sums[0], load(vector));
+    }
+    let sum = sums
+        .into_iter()
+        .fold(vdupq_n_u8(0), |sum, lane| veorq_u8(sum, lane));
+    // SAFETY: both are 16 plain bytes.
+    let words: [u64; 2] = unsafe { mem::transmute(sum) };
+    let sum = words.into_iter().fold(0, |sum, word| sum ^ word);
+    // The call costs as much as a short block.
+    if tail.is_empty() {
+        sum
+    } else {
+        sum ^ portable::read(tail)
+    }
+}
+
+#[target_feature(enable = "neon")]
+#[inline(never)]
+fn write(bytes: &mut [u8], word: u64) {
+    // A register's first byte in memory is its lowest: that of a little-endian word.
+    let pattern = vreinterpretq_u8_u64(vdupq_n_u64(word));
+    let (vectors, tail) = bytes.as_chunks_mut::<WIDTH>();
+    let (groups, singles) = vectors.as_chunks_mut::<UNROLLED>();
+    for group in groups {
+        for vector in group {
+            store(vector, pattern);
+        }
+    }
+    for vector in singles {
+        store(vector, pattern);
+    }
+    if !tail.is_empty() {
+        portable::write(tail, word);
+    }
+}
+
+#[target_feature(enable = "neon")]
+#[inline]
+fn load(vector: &[u8; WIDTH]) -> uint8x16_t {
+    // SAFETY: the reference covers the 16 bytes that are loaded, at any alignment.
+    unsafe { vld1q_u8(vector.as_ptr()) }
+}
+
+#[target_feature(enable = "neon")]
+#[inline]
+fn store(vector: &mut [u8; WIDTH], value: uint8x16_t) {
+    // SAFETY: the reference covers the 16 bytes that are stored, at any alignment.
+    unsafe { vst1q_u8(vector.as_mut_ptr(), value) }
+}
