@@ -10,8 +10,11 @@
 //! are not finite, or a result too large for a number. They never panic on data.
 
 pub mod autocorrelation;
+mod dip;
 pub mod interval;
+pub mod levels;
 pub mod linear;
+pub mod modes;
 pub mod order;
 pub mod plan;
 pub mod plateau;

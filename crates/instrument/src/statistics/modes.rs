@@ -1,0 +1,145 @@
+//! Whether a sample has several modes, and where: two speeds of one operation must be shown, not
+//! averaged.
+
+use std::ops::Range;
+
+use super::dip::dip;
+use super::student::logarithms;
+use super::summary::{median, sorted};
+
+/// The fewest values that a mode may rest on.
+const FEWEST_IN_MODE: usize = 3;
+
+/// A mode of a smaller share than one value in this many is called outliers.
+const RAREST_MODE: usize = 20;
+
+/// One of several modes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mode {
+    /// The median of the values that belong to it.
+    pub centre: f64,
+    /// The share of the values that belong to it, between 0 and 1.
+    pub share: f64,
+}
+
+/// The modes in ascending order when there are several; `None` when the values could come from
+/// one, or are fewer than six.
+///
+/// The logarithms are tested (the values themselves if one is not positive) for a valley in two
+/// ways, each with 1 % of false alarms for a uniform distribution, the worst of those with one mode:
+///
+/// - by [`dip`], which sees broad modes that overlap, given many values;
+/// - by the widest gap that has k ≥ 3 values, and a twentieth of all, on its smaller side: were
+///   the density even, the chance of a gap as long as `c` times the k values beside it would be
+///   `(1 + c)^−(k − 1)`, from R. Pyke, "Spacings", Journal of the Royal Statistical Society B 27
+///   (1965). This sees small modes that stand apart.
+///
+/// The critical values were simulated with 40 000 samples for each of 15 sizes from 5 to 500.
+/// Values that are equal because they were rounded are first spread over the step of rounding.
+/// The sample is cut where the squared deviations inside both parts are least, and each part is
+/// tested again.
+///
+/// False alarms are under 1 % for normal, lognormal and exponential values. Two normal modes of
+/// the same width are found in this share of samples (`tests/statistics_modes.rs`):
+///
+/// | in the smaller mode, and distance in standard deviations | n = 10 | 20 | 30 | 60 | 200 |
+/// | --- | --- | --- | --- | --- | --- |
+/// | half, 10 | 0.59 | 0.96 | 1.00 | 1.00 | 1.00 |
+/// | half, 5 | 0.10 | 0.27 | 0.42 | 0.81 | 1.00 |
+/// | a fifth, 10 | 0.12 | 0.35 | 0.56 | 0.93 | 1.00 |
+/// | a tenth, 10 | 0.02 | 0.05 | 0.12 | 0.40 | 0.99 |
+///
+/// So up to 20 processes, silence is no proof of a single mode.
+pub fn several(values: &[f64]) -> Option<Vec<Mode>> {
+    let ascending = sorted(values)?;
+    let scaled = spread_ties(&logarithms(&ascending).unwrap_or_else(|| ascending.clone()));
+    let mut parts = Vec::new();
+    divide(&scaled, 0..scaled.len(), &mut parts);
+    if parts.len() < 2 {
+        return None;
+    }
+    parts
+        .into_iter()
+        .map(|part| {
+            Some(Mode {
+                share: part.len() as f64 / ascending.len() as f64,
+                centre: median(&ascending[part])?,
+            })
+        })
+        .collect()
+}
+
+/// Cuts `range` into parts of one mode each, in ascending order.
+fn divide(ascending: &[f64], range: Range<usize>, parts: &mut Vec<Range<usize>>) {
+    let values = &ascending[range.clone()];
+    if !has_gap(values) && !has_dip(values) {
+        parts.push(range);
+        return;
+    }
+    let cut = range.start + best_cut(values);
+    divide(ascending, range.start..cut, parts);
+    divide(ascending, cut..range.end, parts);
+}
+
+/// The sizes that the lower of two modes may have.
+fn cuts(n: usize) -> Range<usize> {
+    let fewest = FEWEST_IN_MODE.max(n.div_ceil(RAREST_MODE));
+    fewest..(n + 1).saturating_sub(fewest)
+}
+
+fn has_dip(ascending: &[f64]) -> bool {
+    let root = (ascending.len() as f64).sqrt();
+    !cuts(ascending.len()).is_empty() && dip(ascending) * root > 0.635 - 0.41 / root
+}
+
+fn has_gap(ascending: &[f64]) -> bool {
+    let n = ascending.len();
+    let surprise = cuts(n)
+        .map(|cut| {
+            let k = cut.min(n - cut);
+            let gap = ascending[cut] - ascending[cut - 1];
+            let below = ascending[cut - 1] - ascending[cut - k];
+            let above = ascending[cut + k - 1] - ascending[cut];
+            (k - 1) as f64 * (gap / below.max(above)).ln_1p()
+        })
+        .fold(0.0, f64::max);
+    surprise > 0.3 + 1.65 * (n as f64).ln()
+}
+
+/// The size of the lower part for which the squared deviations from the means of both parts are
+/// least, which is where the squared distance of the means, weighted by the sizes, is largest.
+fn best_cut(ascending: &[f64]) -> usize {
+    let n = ascending.len();
+    let total: f64 = ascending.iter().sum();
+    let mut below: f64 = ascending[..cuts(n).start].iter().sum();
+    let mut best = (f64::NEG_INFINITY, cuts(n).start);
+    for cut in cuts(n) {
+        let (low_n, high_n) = (cut as f64, (n - cut) as f64);
+        let distance = (total - below) / high_n - below / low_n;
+        let between = low_n * high_n * distance * distance;
+        if between > best.0 {
+            best = (between, cut);
+        }
+        below += ascending[cut];
+    }
+    best.1
+}
+
+/// Replaces each group of equal values by as many spread evenly over the smallest step between
+/// values, which is where they were before a clock of that step rounded them.
+fn spread_ties(ascending: &[f64]) -> Vec<f64> {
+    let step = ascending
+        .windows(2)
+        .map(|pair| pair[1] - pair[0])
+        .filter(|&step| step > 0.0)
+        .fold(f64::INFINITY, f64::min);
+    let step = if step.is_finite() { step } else { 0.0 };
+    ascending
+        .chunk_by(|left, right| left >= right)
+        .flat_map(|group| {
+            let n = group.len() as f64;
+            let place = move |index: usize| (index as f64 + 0.5) / n - 0.5;
+            (0..group.len()).map(move |index| group[index] + step * place(index))
+        })
+        .collect()
+}
