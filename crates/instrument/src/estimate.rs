@@ -186,3 +186,133 @@ fn percentiles(processes: &[Vec<&Sample>]) -> Option<Percentiles> {
         p99_ns: percentile!(p99_ns)?,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::experiment::{Better, Isolation, Metric};
+    use crate::quantity::Unit;
+    use crate::results::{Estimate, Verdict};
+    use crate::sample::{Batch, Reading, Sample};
+    use platform::usage::Usage;
+
+    fn metric(unit: Unit) -> Metric {
+        Metric::new("value", "value", unit, Better::Higher)
+    }
+
+    fn batch(readings: &[Reading]) -> Batch {
+        let sample = |&reading| Sample {
+            metric: "value".into(),
+            reading,
+            usage: Usage {
+                user_ns: 300,
+                system_ns: 100,
+                ..Usage::default()
+            },
+            at_ns: 0,
+        };
+        Batch {
+            samples: readings.iter().map(sample).collect(),
+            ..Batch::default()
+        }
+    }
+
+    fn difference(short_ns: u64, long_ns: u64) -> Reading {
+        Reading::Difference {
+            iterations: 10,
+            work: 1.0,
+            short_ns,
+            long_ns,
+        }
+    }
+
+    fn estimate(metric: &Metric, batches: &[Batch]) -> Estimate {
+        Estimate::from_batches(metric, Isolation::FreshProcess, batches).unwrap()
+    }
+
+    #[test]
+    fn a_rate_is_the_inverse_of_a_cost_and_its_interval_stays_in_order() {
+        let batches = [90, 100, 110].map(|ns| batch(&[difference(10 * ns, 20 * ns)]));
+        let estimate = estimate(&metric(Unit::BytesPerSecond), &batches);
+        let interval = estimate.interval.unwrap();
+        assert!((estimate.centre - 1e7).abs() < 2e5, "{estimate:?}");
+        assert!(interval.low < estimate.centre && estimate.centre < interval.high);
+        assert_eq!(estimate.verdict, Verdict::Sound);
+        assert_eq!(estimate.cpu_share, Some(400.0 / 3000.0));
+        assert_eq!(estimate.system_share, Some(0.25));
+    }
+
+    #[test]
+    fn each_process_counts_once_however_many_samples_it_gave() {
+        let many = batch(&[difference(100, 200); 9]);
+        let one = batch(&[difference(400, 800)]);
+        let estimate = estimate(&metric(Unit::Nanoseconds), &[many, one]);
+        assert!((estimate.centre - 20.0).abs() < 1e-9, "{}", estimate.centre);
+        assert_eq!((estimate.processes, estimate.samples), (2, 10));
+    }
+
+    #[test]
+    fn a_cost_below_zero_is_below_resolution_and_not_clamped() {
+        let batches = [(100, 95), (100, 104), (100, 98)]
+            .map(|(short_ns, long_ns)| batch(&[difference(short_ns, long_ns)]));
+        let estimate = estimate(&metric(Unit::Nanoseconds), &batches);
+        assert!(estimate.centre < 0.0);
+        assert_eq!(estimate.verdict, Verdict::BelowResolution);
+    }
+
+    #[test]
+    fn a_folded_loop_is_broken() {
+        // Twice the iterations take hardly longer.
+        let batches = [1000, 1001, 1002].map(|ns| batch(&[difference(ns, ns + 20)]));
+        let estimate = estimate(&metric(Unit::Nanoseconds), &batches);
+        assert!(
+            matches!(estimate.verdict, Verdict::Broken(_)),
+            "{estimate:?}"
+        );
+    }
+
+    #[test]
+    fn a_value_beyond_physics_is_broken() {
+        let metric = metric(Unit::BytesPerSecond).bounded(1e6);
+        let batches = [100, 101, 102].map(|ns| batch(&[difference(10 * ns, 20 * ns)]));
+        let estimate = estimate(&metric, &batches);
+        assert!(
+            matches!(estimate.verdict, Verdict::Broken(_)),
+            "{estimate:?}"
+        );
+    }
+
+    #[test]
+    fn a_value_that_is_not_timed_is_kept_as_it_is() {
+        let batches = [0.0, 0.0, 0.0].map(|value| batch(&[Reading::Value(value)]));
+        let estimate = estimate(&metric(Unit::Share), &batches);
+        assert!(estimate.centre.abs() < f64::EPSILON);
+        assert!(estimate.is_within(0.05));
+        assert_eq!((estimate.raw, estimate.cpu_share), (None, None));
+    }
+
+    #[test]
+    fn one_process_gives_its_median_at_its_effective_size() {
+        let readings: Vec<Reading> = (0..60)
+            .map(|i| difference(1000 + i * 7 % 40, 2000 + i * 13 % 40))
+            .collect();
+        let metric = metric(Unit::Nanoseconds);
+        let estimate =
+            Estimate::from_batches(&metric, Isolation::OneProcess, &[batch(&readings)]).unwrap();
+        assert_eq!((estimate.processes, estimate.samples), (1, 60));
+        assert!(estimate.interval.is_some());
+    }
+
+    #[test]
+    fn without_samples_there_is_no_estimate() {
+        let metric = metric(Unit::Nanoseconds);
+        assert_eq!(
+            Estimate::from_batches(&metric, Isolation::FreshProcess, &[]),
+            None
+        );
+        let empty = [Batch::default()];
+        assert_eq!(
+            Estimate::from_batches(&metric, Isolation::FreshProcess, &empty),
+            None
+        );
+    }
+}

@@ -20,6 +20,7 @@ pub mod clock;
 pub mod experiment;
 pub mod figure;
 pub mod finding;
+pub mod fitness;
 pub mod need;
 pub mod noise;
 pub mod plan;

@@ -4,7 +4,7 @@ use crate::experiment::{Definition, Metric};
 use crate::quantity::significant;
 use crate::results::Estimate;
 use crate::sample::Batch;
-use crate::statistics::trend;
+use crate::statistics::{modes, trend};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -75,6 +75,8 @@ const FREQUENCY_CHANGE: f64 = 0.03;
 const DRIFT_PROBABILITY: f64 = 0.01;
 /// A drift by less than this is smaller than the differences people act on.
 const DRIFT_CHANGE: f64 = 0.02;
+/// Modes closer to each other than this are smaller than the differences people act on.
+const MODE_DISTANCE: f64 = 0.05;
 
 impl Warning {
     /// Whether it touches `metric`: it names that metric, or all of the point.
@@ -205,6 +207,7 @@ pub fn judge(definition: &Definition, estimates: &[Estimate], batches: &[Batch])
     for estimate in estimates {
         if let Some(metric) = definition.metric(&estimate.metric) {
             warnings.extend(drift(metric, estimate));
+            warnings.extend(several_modes(metric, estimate));
         }
     }
     warnings
@@ -278,4 +281,165 @@ fn drift(metric: &Metric, estimate: &Estimate) -> Option<Warning> {
         metric: metric.name.clone(),
         change,
     })
+}
+
+fn several_modes(metric: &Metric, estimate: &Estimate) -> Option<Warning> {
+    let modes = modes::several(&estimate.by_process)?;
+    let centres: Vec<f64> = modes.iter().map(|mode| mode.centre).collect();
+    let distance = centres.last()? - centres.first()?;
+    (distance > MODE_DISTANCE * estimate.centre).then(|| Warning::SeveralModes {
+        metric: metric.name.clone(),
+        centres,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Warning, judge};
+    use crate::experiment::{Better, Definition, Isolation, Metric};
+    use crate::quantity::Unit;
+    use crate::results::Estimate;
+    use crate::sample::{Batch, Disturbance, Reading, Sample};
+    use platform::usage::Usage;
+
+    fn definition() -> Definition {
+        Definition {
+            id: "mock.one".into(),
+            title: String::new(),
+            question: String::new(),
+            method: String::new(),
+            source: String::new(),
+            axes: Vec::new(),
+            metrics: vec![Metric::new(
+                "cost",
+                "cost",
+                Unit::Nanoseconds,
+                Better::Lower,
+            )],
+            isolation: Isolation::FreshProcess,
+        }
+    }
+
+    fn batch(cost_ns: f64) -> Batch {
+        let reading = Reading::Once {
+            work: 1.0,
+            wall_ns: (cost_ns * 1e6) as u64,
+        };
+        let sample = Sample {
+            metric: "cost".into(),
+            reading,
+            usage: Usage::default(),
+            at_ns: 0,
+        };
+        Batch {
+            samples: vec![sample],
+            warm: true,
+            wall_ns: 10_000_000,
+            ..Batch::default()
+        }
+    }
+
+    fn labels(batches: &[Batch]) -> Vec<&'static str> {
+        let definition = definition();
+        let estimates = Estimate::all(&definition, batches);
+        judge(&definition, &estimates, batches)
+            .iter()
+            .map(Warning::label)
+            .collect()
+    }
+
+    fn quiet() -> Vec<Batch> {
+        [100.0, 100.2, 99.9, 100.1, 100.0, 99.8].map(batch).to_vec()
+    }
+
+    #[test]
+    fn quiet_batches_raise_no_warning() {
+        assert_eq!(labels(&quiet()), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn each_disturbance_has_its_name() {
+        let disturbed = |change: &dyn Fn(&mut Batch)| {
+            let mut batches = quiet();
+            batches.iter_mut().for_each(change);
+            labels(&batches)
+        };
+        let disturbance = Disturbance {
+            stolen_ns: Some(500_000),
+            ..Disturbance::default()
+        };
+        assert_eq!(
+            disturbed(&|batch| batch.disturbance = disturbance),
+            ["stolen time"]
+        );
+        let disturbance = Disturbance {
+            others_ns: Some(5_000_000),
+            ..Disturbance::default()
+        };
+        assert_eq!(
+            disturbed(&|batch| batch.disturbance = disturbance),
+            ["other load"]
+        );
+        let frequency_hz = Some((2.0e9, 3.0e9));
+        let disturbance = Disturbance {
+            frequency_hz,
+            ..Disturbance::default()
+        };
+        assert_eq!(
+            disturbed(&|batch| batch.disturbance = disturbance),
+            ["clock speed"]
+        );
+        assert_eq!(disturbed(&|batch| batch.warm = false), ["not warm"]);
+        let preempt = |batch: &mut Batch| batch.samples[0].usage.involuntary_switches = 20;
+        assert_eq!(disturbed(&preempt), ["preempted"]);
+    }
+
+    #[test]
+    fn ticks_that_count_to_either_side_cancel() {
+        let mut batches = quiet();
+        for (index, batch) in batches.iter_mut().enumerate() {
+            let tick_ns = if index % 2 == 0 {
+                10_000_000
+            } else {
+                -10_000_000
+            };
+            batch.disturbance.others_ns = Some(tick_ns);
+        }
+        assert_eq!(labels(&batches), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_steady_rise_is_drift() {
+        let rising: Vec<Batch> = (0..12).map(|step| batch(100.0 + f64::from(step))).collect();
+        assert!(labels(&rising).contains(&"drift"));
+    }
+
+    #[test]
+    fn two_speeds_are_two_modes() {
+        let two = |index: u32| {
+            if index.is_multiple_of(2) {
+                100.0
+            } else {
+                150.0
+            }
+        };
+        let batches: Vec<Batch> = (0..20)
+            .map(|index| batch(two(index) + f64::from(index % 5) * 0.1))
+            .collect();
+        assert!(
+            labels(&batches).contains(&"several modes"),
+            "{:?}",
+            labels(&batches)
+        );
+    }
+
+    #[test]
+    fn a_warning_touches_its_own_metric_or_all() {
+        let drift = Warning::Drift {
+            metric: "read".into(),
+            change: 0.1,
+        };
+        assert!(drift.touches("read") && !drift.touches("write"));
+        assert!(Warning::NotWarm.touches("write"));
+    }
 }

@@ -1,0 +1,453 @@
+//! Fitness: whether a machine is fit to be measured, what disturbs, and how to quiet it.
+
+use crate::quantity::{Bytes, significant};
+use platform::clock::now_ns;
+use platform::environment::{AddressRandomisation, Environment};
+use platform::load::{CpuTime, CpuTimes};
+use platform::machine::Machine;
+use platform::programs::running;
+use platform::storage::Storage;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Check {
+    /// What was looked at: `governor`.
+    pub subject: String,
+    /// What was found.
+    pub found: String,
+    /// What it does to measurements.
+    pub effect: Effect,
+    /// How to change it; `None` where nothing needs to be done, or can be.
+    pub advice: Option<String>,
+}
+
+/// What a fact does to measurements.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// It disturbs: the same measurement will give different numbers.
+    Disturbs,
+    /// It is a part of what is measured, and to be known when numbers are compared.
+    Shapes,
+    /// Something cannot be measured because of it.
+    Limits,
+    /// Nothing.
+    None,
+}
+
+/// What went on in the machine while oscope only watched.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Watch {
+    /// Wall time of watching in ns.
+    pub wall_ns: u64,
+    /// CPU time over all processors meanwhile; `None` where the kernel does not tell.
+    pub cpu: Option<CpuTime>,
+    /// The busiest processes: name and CPU time over wall time, the busiest first.
+    pub busiest: Vec<(String, f64)>,
+}
+
+impl Watch {
+    /// Watches for `length`, idle itself.
+    pub fn over(length: Duration) -> Self {
+        let started_ns = now_ns();
+        let (times, programs) = (CpuTimes::read(), cpu_by_program());
+        std::thread::sleep(length);
+        let wall_ns = now_ns().saturating_sub(started_ns);
+        let cpu = CpuTimes::read()
+            .zip(times)
+            .map(|(later, earlier)| later.since(&earlier).total);
+        let mut busiest: Vec<(String, f64)> = cpu_by_program()
+            .into_iter()
+            .map(|(program, cpu_ns)| {
+                let earlier_ns = programs.get(&program).copied().unwrap_or(0);
+                (
+                    program.1,
+                    cpu_ns.saturating_sub(earlier_ns) as f64 / wall_ns.max(1) as f64,
+                )
+            })
+            .collect();
+        busiest.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        Self {
+            wall_ns,
+            cpu,
+            busiest,
+        }
+    }
+}
+
+/// CPU time in ns of every other program by its number and name.
+fn cpu_by_program() -> BTreeMap<(u32, String), u64> {
+    let others = running()
+        .into_iter()
+        .filter(|program| program.id != std::process::id());
+    others
+        .map(|program| ((program.id, program.name), program.cpu_ns))
+        .collect()
+}
+
+/// Other load below this part of one processor is what a quiet machine has.
+const QUIET_SHARE: f64 = 0.02;
+/// Stolen time below this part of the wall time moves no figure visibly.
+const STOLEN_SHARE: f64 = 0.005;
+/// Room for the scratch files of the standard profile.
+const COMFORTABLE_ROOM: Bytes = Bytes(4 << 30);
+
+/// Examines what is known of a machine. The checks come in the order of their effects, the worst
+/// first.
+pub fn examine(
+    machine: &Machine,
+    environment: &Environment,
+    storage: Option<&Storage>,
+    watch: &Watch,
+) -> Vec<Check> {
+    let mut checks: Vec<Check> = [
+        stolen(watch),
+        other_load(watch),
+        governor(environment),
+        turbo(environment),
+        cpu_quota(environment),
+        clock_source(environment),
+        address_randomisation(environment),
+        virtualisation(machine),
+        huge_pages(environment),
+        mitigations(environment),
+        smt(environment),
+        rights(environment),
+        file_system(storage),
+        room(storage),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    checks.sort_by_key(|check| check.effect);
+    checks
+}
+
+fn check(subject: &str, found: impl Into<String>, effect: Effect, advice: &str) -> Check {
+    let advice = (!advice.is_empty()).then(|| advice.to_owned());
+    Check {
+        subject: subject.into(),
+        found: found.into(),
+        effect,
+        advice,
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", significant(share * 100.0, 2))
+}
+
+fn stolen(watch: &Watch) -> Option<Check> {
+    let share = watch.cpu?.steal_ns as f64 / watch.wall_ns.max(1) as f64;
+    Some(if share > STOLEN_SHARE {
+        check(
+            "stolen time",
+            format!(
+                "the hypervisor gave {} of the time to others",
+                percent(share)
+            ),
+            Effect::Disturbs,
+            "measure when the host is quieter, or on a dedicated host",
+        )
+    } else {
+        check("stolen time", "none", Effect::None, "")
+    })
+}
+
+fn other_load(watch: &Watch) -> Option<Check> {
+    let share = watch.cpu?.busy_ns() as f64 / watch.wall_ns.max(1) as f64;
+    if share <= QUIET_SHARE {
+        return Some(check("other load", "none to speak of", Effect::None, ""));
+    }
+    let busiest: Vec<String> = watch
+        .busiest
+        .iter()
+        .take(3)
+        .filter(|(_, share)| *share > 0.005)
+        .map(|(name, share)| format!("{name} {}", percent(*share)))
+        .collect();
+    let names = if busiest.is_empty() {
+        String::new()
+    } else {
+        format!(", above all {}", busiest.join(", "))
+    };
+    Some(check(
+        "other load",
+        format!(
+            "other programs use {} of a processor{names}",
+            percent(share)
+        ),
+        Effect::Disturbs,
+        "stop them while you measure",
+    ))
+}
+
+fn governor(environment: &Environment) -> Option<Check> {
+    let governor = environment.frequency.governor.as_deref()?;
+    Some(if governor == "performance" {
+        check("governor", governor, Effect::None, "")
+    } else {
+        check(
+            "governor",
+            governor,
+            Effect::Disturbs,
+            "`cpupower frequency-set --governor performance` keeps the clock's speed up",
+        )
+    })
+}
+
+fn turbo(environment: &Environment) -> Option<Check> {
+    Some(if environment.frequency.turbo? {
+        check(
+            "turbo",
+            "on: the clock's speed follows heat and the load of other cores",
+            Effect::Disturbs,
+            "switch it off where steady numbers matter more than high ones: \
+             `echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo`, or `echo 0 > \
+             /sys/devices/system/cpu/cpufreq/boost`",
+        )
+    } else {
+        check("turbo", "off", Effect::None, "")
+    })
+}
+
+fn cpu_quota(environment: &Environment) -> Option<Check> {
+    let cpus = environment.cgroup.cpus?;
+    Some(check(
+        "CPU quota",
+        format!(
+            "the control group stops its programs beyond {} processors",
+            significant(cpus, 3)
+        ),
+        Effect::Disturbs,
+        "lift the quota: time spent stopped counts as wall time",
+    ))
+}
+
+fn clock_source(environment: &Environment) -> Option<Check> {
+    let source = environment.clock_source.as_deref()?;
+    let is_fast = matches!(
+        source,
+        "tsc" | "kvm-clock" | "arch_sys_counter" | "hyperv_clocksource_tsc_page"
+    );
+    Some(if is_fast {
+        check("clock source", source, Effect::None, "")
+    } else {
+        check(
+            "clock source",
+            format!("{source}, which takes a system call to read"),
+            Effect::Disturbs,
+            "see /sys/devices/system/clocksource/clocksource0/available_clocksource for a faster one",
+        )
+    })
+}
+
+fn address_randomisation(environment: &Environment) -> Option<Check> {
+    match environment.address_randomisation? {
+        AddressRandomisation::Full => None,
+        AddressRandomisation::Off | AddressRandomisation::WithoutHeap => Some(check(
+            "address randomisation",
+            "off, at least in part",
+            Effect::Shapes,
+            "`sysctl kernel.randomize_va_space=2`: without it every process has the same memory \
+             layout, and its luck or bad luck looks like a result",
+        )),
+    }
+}
+
+fn virtualisation(machine: &Machine) -> Option<Check> {
+    let hypervisor = machine.hypervisor.as_deref()?;
+    Some(check(
+        "virtual machine",
+        format!(
+            "on {hypervisor}: its neighbours may be heard, and its disks may be cached by the host"
+        ),
+        Effect::Shapes,
+        "",
+    ))
+}
+
+fn huge_pages(environment: &Environment) -> Option<Check> {
+    let mode = environment.transparent_huge_pages.as_deref()?;
+    Some(if mode == "never" {
+        check(
+            "huge pages",
+            "never: memory is measured in small pages only",
+            Effect::Limits,
+            "`echo madvise > /sys/kernel/mm/transparent_hugepage/enabled`",
+        )
+    } else {
+        check("huge pages", mode, Effect::None, "")
+    })
+}
+
+fn mitigations(environment: &Environment) -> Option<Check> {
+    let active = environment
+        .mitigations
+        .values()
+        .filter(|state| state.starts_with("Mitigation"))
+        .count();
+    (active > 0).then(|| {
+        check(
+            "mitigations",
+            format!("{active} against flaws of the processor: they make system calls dearer"),
+            Effect::Shapes,
+            "",
+        )
+    })
+}
+
+fn smt(environment: &Environment) -> Option<Check> {
+    environment.smt_active?.then(|| {
+        check(
+            "hyper-threading",
+            "on: two processors share one core's units and caches",
+            Effect::Shapes,
+            "",
+        )
+    })
+}
+
+fn rights(environment: &Environment) -> Option<Check> {
+    Some(if environment.is_root? {
+        check(
+            "rights",
+            "root: everything can be measured",
+            Effect::None,
+            "",
+        )
+    } else {
+        check(
+            "rights",
+            "an ordinary user's",
+            Effect::Limits,
+            "none is needed; as root, caches are emptied more thoroughly",
+        )
+    })
+}
+
+fn file_system(storage: Option<&Storage>) -> Option<Check> {
+    let storage = storage?;
+    let place = format!(
+        "{} on {}",
+        storage.file_system,
+        storage.mount_point.display()
+    );
+    Some(if storage.is_memory() {
+        check(
+            "file system",
+            format!("{place}, which lies in memory: cold reads cannot be measured there"),
+            Effect::Limits,
+            "choose a directory on a disk with `--dir`",
+        )
+    } else if storage.is_remote() {
+        check(
+            "file system",
+            format!("{place}, which is another machine's"),
+            Effect::Shapes,
+            "choose a local directory with `--dir`, unless the remote one is what you ask about",
+        )
+    } else {
+        check("file system", place, Effect::None, "")
+    })
+}
+
+fn room(storage: Option<&Storage>) -> Option<Check> {
+    let free = Bytes(storage?.free_bytes);
+    Some(if free < COMFORTABLE_ROOM {
+        check(
+            "room for scratch files",
+            format!("{free:.3}: large files will be left out"),
+            Effect::Limits,
+            "make room, or choose another directory with `--dir`",
+        )
+    } else {
+        check(
+            "room for scratch files",
+            format!("{free:.3}"),
+            Effect::None,
+            "",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Effect, Watch, examine};
+    use platform::environment::Environment;
+    use platform::load::CpuTime;
+    use platform::machine::Machine;
+
+    fn subjects(environment: &Environment, watch: &Watch, effect: Effect) -> Vec<String> {
+        examine(&Machine::default(), environment, None, watch)
+            .into_iter()
+            .filter(|check| check.effect == effect)
+            .map(|check| check.subject)
+            .collect()
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_judged() {
+        let checks = examine(
+            &Machine::default(),
+            &Environment::default(),
+            None,
+            &Watch::default(),
+        );
+        assert_eq!(checks, []);
+    }
+
+    #[test]
+    fn a_busy_neighbour_and_a_sleepy_governor_disturb() {
+        let mut environment = Environment::default();
+        environment.frequency.governor = Some("powersave".into());
+        environment.frequency.turbo = Some(true);
+        let cpu = CpuTime {
+            user_ns: 500,
+            steal_ns: 20,
+            ..CpuTime::default()
+        };
+        let watch = Watch {
+            wall_ns: 1000,
+            cpu: Some(cpu),
+            busiest: vec![("cargo".into(), 0.5)],
+        };
+        assert_eq!(
+            subjects(&environment, &watch, Effect::Disturbs),
+            ["stolen time", "other load", "governor", "turbo"]
+        );
+        let checks = examine(&Machine::default(), &environment, None, &watch);
+        assert!(
+            checks
+                .iter()
+                .any(|check| check.found.contains("cargo 50 %")),
+            "{checks:?}"
+        );
+        assert!(checks.iter().all(|check| check.advice.is_some()));
+    }
+
+    #[test]
+    fn a_quiet_machine_is_fit() {
+        let mut environment = Environment {
+            is_root: Some(true),
+            ..Environment::default()
+        };
+        environment.frequency.governor = Some("performance".into());
+        environment.clock_source = Some("tsc".into());
+        let watch = Watch {
+            wall_ns: 1_000_000,
+            cpu: Some(CpuTime::default()),
+            busiest: Vec::new(),
+        };
+        assert_eq!(
+            subjects(&environment, &watch, Effect::Disturbs),
+            Vec::<String>::new()
+        );
+    }
+}

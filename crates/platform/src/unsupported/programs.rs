@@ -1,0 +1,5 @@
+use crate::programs::Program;
+
+pub(crate) fn running() -> Vec<Program> {
+    Vec::new()
+}
