@@ -12,6 +12,14 @@
 //! measure. A fact that cannot be had is `None`, never a guess. It depends on no other crate of
 //! oscope.
 
+#![cfg_attr(
+    target_os = "linux",
+    expect(
+        unsafe_code,
+        reason = "some system calls have no safe wrapper in any crate"
+    )
+)]
+
 pub mod call;
 pub mod clock;
 pub mod environment;
@@ -22,6 +30,7 @@ pub mod machine;
 pub mod memory;
 pub mod placement;
 pub mod process;
+pub mod programs;
 pub mod scratch;
 pub mod signal;
 pub mod storage;
@@ -30,7 +39,14 @@ pub mod usage;
 #[cfg(target_arch = "x86_64")]
 mod cpuid;
 
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+use linux as os;
+
+#[cfg(not(target_os = "linux"))]
 mod unsupported;
+#[cfg(not(target_os = "linux"))]
 use unsupported as os;
 
 pub use error::{Error, Result};

@@ -10,6 +10,7 @@ pub(crate) mod machine;
 pub(crate) mod memory;
 pub(crate) mod placement;
 pub(crate) mod process;
+pub(crate) mod programs;
 pub(crate) mod scratch;
 pub(crate) mod signal;
 pub(crate) mod storage;

@@ -1,0 +1,229 @@
+//! What the control groups around this process allow it.
+
+use std::path::{Path, PathBuf};
+
+use super::parse::{Membership, Mount, cpu_quota, memberships, mounts, spaced_field};
+use super::read::{number, text};
+use crate::environment::CgroupLimits;
+
+/// Version 1 writes "unlimited" as the largest multiple of a page in i64; nothing comes near it.
+const UNLIMITED: u64 = 1 << 62;
+
+pub(super) fn limits() -> CgroupLimits {
+    let memory = Hierarchy::of("memory");
+    let cpu = Hierarchy::of("cpu");
+    CgroupLimits {
+        memory_bytes: memory
+            .iter()
+            .flat_map(|hierarchy| {
+                hierarchy
+                    .groups
+                    .iter()
+                    .filter_map(|group| hierarchy.memory_limit(group))
+            })
+            .min(),
+        cpus: cpu
+            .iter()
+            .flat_map(|hierarchy| {
+                hierarchy
+                    .groups
+                    .iter()
+                    .filter_map(|group| hierarchy.cpus(group))
+            })
+            .min_by(f64::total_cmp),
+    }
+}
+
+/// How much memory the tightest group still leaves, in bytes: its limit less what it holds, of which
+/// file pages that were not used of late do not count, since the kernel takes them back first.
+pub(super) fn memory_room_bytes() -> Option<u64> {
+    let hierarchy = Hierarchy::of("memory")?;
+    hierarchy
+        .groups
+        .iter()
+        .filter_map(|group| hierarchy.memory_room(group))
+        .min()
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
+    One,
+    Two,
+}
+
+/// The hierarchy that a controller belongs to.
+#[derive(Debug, PartialEq, Eq)]
+struct Hierarchy {
+    version: Version,
+    /// The directory of this process's group, then of each group around it.
+    groups: Vec<PathBuf>,
+}
+
+impl Hierarchy {
+    fn of(controller: &str) -> Option<Self> {
+        let memberships = memberships(&text("/proc/self/cgroup")?);
+        let mounts = mounts(&text("/proc/self/mountinfo")?);
+        Self::find(controller, &memberships, &mounts)
+    }
+
+    /// A controller is in one hierarchy only: in version 1 if that names it, else in version 2.
+    fn find(controller: &str, memberships: &[Membership], mounts: &[Mount]) -> Option<Self> {
+        let named =
+            |membership: &&Membership| membership.controllers.iter().any(|c| c == controller);
+        if let Some(membership) = memberships.iter().find(named) {
+            let mount = mounts.iter().find(|mount| {
+                mount.file_system == "cgroup" && mount.options.iter().any(|o| o == controller)
+            })?;
+            return Some(Self::new(Version::One, membership, mount));
+        }
+        let membership = memberships.iter().find(|m| m.controllers.is_empty())?;
+        let mount = mounts.iter().find(|mount| mount.file_system == "cgroup2")?;
+        Some(Self::new(Version::Two, membership, mount))
+    }
+
+    fn new(version: Version, membership: &Membership, mount: &Mount) -> Self {
+        let group = Path::new(&membership.group);
+        // A container may see only a part of the hierarchy, mounted as if it were the whole; a group
+        // outside of that part cannot be reached, the part's own root can.
+        let inside = group
+            .strip_prefix(&mount.root)
+            .or_else(|_| group.strip_prefix("/"))
+            .ok()
+            .filter(|inside| inside.components().all(|part| part.as_os_str() != ".."))
+            .unwrap_or(Path::new(""));
+        let groups = mount
+            .point
+            .join(inside)
+            .ancestors()
+            .take_while(|dir| dir.starts_with(&mount.point))
+            .map(Path::to_owned)
+            .collect();
+        Self { version, groups }
+    }
+
+    fn memory_limit(&self, group: &Path) -> Option<u64> {
+        let name = match self.version {
+            Version::One => "memory.limit_in_bytes",
+            Version::Two => "memory.max",
+        };
+        number(group.join(name)).filter(|limit| *limit < UNLIMITED)
+    }
+
+    fn memory_room(&self, group: &Path) -> Option<u64> {
+        let (usage, reclaimable) = match self.version {
+            Version::One => ("memory.usage_in_bytes", "total_inactive_file"),
+            Version::Two => ("memory.current", "inactive_file"),
+        };
+        let limit = self.memory_limit(group)?;
+        let used: u64 = number(group.join(usage))?;
+        let reclaimable: u64 = text(group.join("memory.stat"))
+            .and_then(|stat| spaced_field(&stat, reclaimable)?.parse().ok())
+            .unwrap_or(0);
+        Some(limit.saturating_sub(used.saturating_sub(reclaimable)))
+    }
+
+    fn cpus(&self, group: &Path) -> Option<f64> {
+        match self.version {
+            Version::One => cpu_quota(
+                &text(group.join("cpu.cfs_quota_us"))?,
+                &text(group.join("cpu.cfs_period_us"))?,
+            ),
+            Version::Two => {
+                let quota = text(group.join("cpu.max"))?;
+                let (quota, period) = quota.split_once(' ')?;
+                cpu_quota(quota, period)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const BOTH: &str = "\
+35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory
+41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw
+";
+
+    fn find(controller: &str, membership: &str, mountinfo: &str) -> Option<Hierarchy> {
+        Hierarchy::find(controller, &memberships(membership), &mounts(mountinfo))
+    }
+
+    fn paths(paths: &[&str]) -> Vec<PathBuf> {
+        paths.iter().map(PathBuf::from).collect()
+    }
+
+    #[test]
+    fn a_controller_of_version_1_goes_before_version_2() {
+        let membership = "4:memory:/a/b\n0::/u\n";
+        let memory = find("memory", membership, BOTH).unwrap();
+        assert_eq!(memory.version, Version::One);
+        assert_eq!(
+            memory.groups,
+            paths(&[
+                "/sys/fs/cgroup/memory/a/b",
+                "/sys/fs/cgroup/memory/a",
+                "/sys/fs/cgroup/memory",
+            ])
+        );
+        let cpu = find("cpu", membership, BOTH).unwrap();
+        assert_eq!(cpu.version, Version::Two);
+        assert_eq!(
+            cpu.groups,
+            paths(&["/sys/fs/cgroup/unified/u", "/sys/fs/cgroup/unified"])
+        );
+    }
+
+    #[test]
+    fn a_container_sees_its_part_of_the_hierarchy() {
+        let part = "35 31 0:32 /docker/1 /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
+        let hierarchy = find("memory", "0::/docker/1/x\n", part).unwrap();
+        assert_eq!(
+            hierarchy.groups,
+            paths(&["/sys/fs/cgroup/x", "/sys/fs/cgroup"])
+        );
+        let outside = find("memory", "0::/../other\n", part).unwrap();
+        assert_eq!(outside.groups, paths(&["/sys/fs/cgroup"]));
+    }
+
+    #[test]
+    fn a_group_leaves_its_limit_less_what_cannot_be_taken_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let hierarchy = Hierarchy {
+            version: Version::Two,
+            groups: vec![],
+        };
+        let write = |name, text| fs::write(dir.path().join(name), text).unwrap();
+        write("memory.max", "max\n");
+        assert_eq!(hierarchy.memory_room(dir.path()), None);
+        write("memory.max", "1000\n");
+        write("memory.current", "700\n");
+        write("memory.stat", "anon 5\ninactive_file 100\n");
+        assert_eq!(hierarchy.memory_room(dir.path()), Some(400));
+        write("cpu.max", "150000 100000\n");
+        assert_eq!(hierarchy.cpus(dir.path()), Some(1.5));
+        write("cpu.max", "max 100000\n");
+        assert_eq!(hierarchy.cpus(dir.path()), None);
+    }
+
+    #[test]
+    fn version_1_is_read_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let hierarchy = Hierarchy {
+            version: Version::One,
+            groups: vec![],
+        };
+        let write = |name, text| fs::write(dir.path().join(name), text).unwrap();
+        write("memory.limit_in_bytes", "9223372036854771712\n");
+        assert_eq!(hierarchy.memory_limit(dir.path()), None);
+        write("memory.limit_in_bytes", "1000\n");
+        write("memory.usage_in_bytes", "1200\n");
+        assert_eq!(hierarchy.memory_room(dir.path()), Some(0));
+        write("cpu.cfs_quota_us", "-1\n");
+        write("cpu.cfs_period_us", "100000\n");
+        assert_eq!(hierarchy.cpus(dir.path()), None);
+    }
+}

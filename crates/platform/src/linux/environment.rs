@@ -1,0 +1,128 @@
+use std::collections::BTreeMap;
+use std::fs;
+
+use super::parse::{colon_field, cpu_list, kibibytes, os_release_field, selected};
+use super::read::{number, text, word};
+use super::{cgroup, load};
+use crate::environment::{AddressRandomisation, Build, Environment, Frequency, Overcommit};
+
+pub(crate) fn read() -> Environment {
+    let os_release = text("/etc/os-release")
+        .or_else(|| text("/usr/lib/os-release"))
+        .unwrap_or_default();
+    let os = |name| os_release_field(&os_release, name);
+    let uname = rustix::system::uname();
+    let kernel = |text: &std::ffi::CStr| Some(text.to_string_lossy().into_owned());
+    let meminfo = text("/proc/meminfo").unwrap_or_default();
+    let memory = |name| colon_field(&meminfo, name).and_then(kibibytes);
+    Environment {
+        os_name: os("NAME"),
+        os_version: os("VERSION").or_else(|| os("VERSION_ID")),
+        kernel_name: kernel(uname.sysname()),
+        kernel_release: kernel(uname.release()),
+        kernel_version: kernel(uname.version()),
+        build: Build::of_this_program(),
+        command_line: std::env::args_os()
+            .map(|argument| argument.to_string_lossy().into_owned())
+            .collect(),
+        is_root: Some(rustix::process::geteuid().is_root()),
+        mitigations: mitigations(),
+        frequency: frequency(),
+        smt_active: number::<u8>("/sys/devices/system/cpu/smt/active").map(|active| active != 0),
+        isolated_cpus: text("/sys/devices/system/cpu/isolated").and_then(|list| cpu_list(&list)),
+        clock_source: word("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        transparent_huge_pages: text("/sys/kernel/mm/transparent_hugepage/enabled")
+            .and_then(|choices| selected(&choices).map(str::to_owned)),
+        swap_total_bytes: memory("SwapTotal"),
+        memory_available_bytes: memory("MemAvailable"),
+        overcommit: overcommit(),
+        address_randomisation: address_randomisation(),
+        cgroup: cgroup::limits(),
+        load_average: load::load_average(),
+        uptime_seconds: text("/proc/uptime")
+            .and_then(|uptime| uptime.split(' ').next()?.parse().ok()),
+    }
+}
+
+fn mitigations() -> BTreeMap<String, String> {
+    fs::read_dir("/sys/devices/system/cpu/vulnerabilities")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().to_str()?.to_owned();
+            Some((name, word(entry.path())?))
+        })
+        .collect()
+}
+
+fn frequency() -> Frequency {
+    let policy = |name: &str| format!("/sys/devices/system/cpu/cpu0/cpufreq/{name}");
+    let hz = |name| number(policy(name)).map(|kilohertz: f64| kilohertz * 1e3);
+    Frequency {
+        driver: word(policy("scaling_driver")),
+        governor: word(policy("scaling_governor")),
+        turbo: turbo(),
+        current_hz: hz("scaling_cur_freq"),
+        minimum_hz: hz("scaling_min_freq"),
+        maximum_hz: hz("scaling_max_freq"),
+    }
+}
+
+/// Intel's own driver says the opposite of all others.
+fn turbo() -> Option<bool> {
+    let off: Option<u8> = number("/sys/devices/system/cpu/intel_pstate/no_turbo");
+    let on: Option<u8> = number("/sys/devices/system/cpu/cpufreq/boost");
+    off.map(|off| off == 0).or(on.map(|on| on != 0))
+}
+
+fn overcommit() -> Option<Overcommit> {
+    match number("/proc/sys/vm/overcommit_memory")? {
+        0 => Some(Overcommit::Heuristic),
+        1 => Some(Overcommit::Always),
+        2 => Some(Overcommit::Never),
+        _ => None,
+    }
+}
+
+fn address_randomisation() -> Option<AddressRandomisation> {
+    match number("/proc/sys/kernel/randomize_va_space")? {
+        0 => Some(AddressRandomisation::Off),
+        1 => Some(AddressRandomisation::WithoutHeap),
+        2 => Some(AddressRandomisation::Full),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_this_system() {
+        let environment = read();
+        assert_eq!(environment.kernel_name.as_deref(), Some("Linux"));
+        assert!(environment.uptime_seconds > Some(0.0));
+        assert!(environment.load_average.is_some());
+        assert!(!environment.command_line.is_empty());
+        assert_eq!(environment.build.program_version, env!("CARGO_PKG_VERSION"));
+        assert!(
+            environment
+                .build
+                .compiler
+                .as_deref()
+                .is_some_and(|compiler| compiler.starts_with("rustc ")),
+            "{environment:?}"
+        );
+    }
+
+    #[test]
+    fn survives_being_stored() {
+        let environment = read();
+        let stored = serde_json::to_string(&environment).unwrap();
+        let restored: Environment = serde_json::from_str(&stored).unwrap();
+        assert_eq!(restored.mitigations, environment.mitigations);
+        assert_eq!(restored.build, environment.build);
+        assert_eq!(restored.cgroup, environment.cgroup);
+    }
+}

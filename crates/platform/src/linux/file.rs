@@ -1,0 +1,202 @@
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+
+use rustix::fs::{Advice, FallocateFlags};
+use rustix::io::Errno;
+
+pub(crate) use super::residency::residency;
+use crate::error::{Error, Result};
+use crate::file::{Caches, Eviction, OpenMode, Reach};
+
+#[expect(clippy::unnecessary_wraps, reason = "other systems lack some modes")]
+pub(crate) fn set_mode(options: &mut OpenOptions, mode: OpenMode) -> Result<()> {
+    options.custom_flags(match mode {
+        OpenMode::Plain => 0,
+        OpenMode::Direct => libc::O_DIRECT,
+        OpenMode::Synchronous => libc::O_SYNC,
+        OpenMode::DataSynchronous => libc::O_DSYNC,
+    });
+    Ok(())
+}
+
+pub(crate) fn allocate(file: &File, len: u64) -> Result<()> {
+    rustix::fs::fallocate(file, FallocateFlags::empty(), 0, len).map_err(|errno| match errno {
+        Errno::OPNOTSUPP | Errno::NOSYS => Error::NotSupported {
+            what: "allocating room for a file",
+        },
+        errno => Error::os("allocate room for a file")(errno),
+    })
+}
+
+pub(crate) fn evict(file: &File, reach: Reach) -> Result<Eviction> {
+    // Neither way removes pages that are not on the device yet.
+    file.sync_all()
+        .map_err(Error::os("put a file on its device"))?;
+    if reach == Reach::Machine {
+        match drop_caches(Caches::Pages) {
+            Ok(()) => return Ok(Eviction::DropCaches),
+            Err(Error::NotPermitted { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    rustix::fs::fadvise(file, 0, None, Advice::DontNeed)
+        .map_err(Error::os("evict a file from the page cache"))?;
+    Ok(Eviction::Advice)
+}
+
+pub(crate) fn drop_caches(caches: Caches) -> Result<()> {
+    let level = match caches {
+        Caches::Pages => "1",
+        Caches::Objects => "2",
+        Caches::All => "3",
+    };
+    fs::write("/proc/sys/vm/drop_caches", level).map_err(|error| match error.kind() {
+        // A container may be root and still find it read-only, or not at all.
+        io::ErrorKind::PermissionDenied
+        | io::ErrorKind::ReadOnlyFilesystem
+        | io::ErrorKind::NotFound => Error::NotPermitted {
+            what: "dropping the caches of the machine",
+            needs: "root, and write access to /proc/sys/vm/drop_caches",
+        },
+        _ => Error::os("drop the caches of the machine")(error),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Seek, SeekFrom, Write};
+    use std::path::Path;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::file::{
+        ResidencyMethod, create, create_new, open_read, open_read_write, open_write, residency,
+    };
+    use crate::memory::{Mapping, PageSize};
+    use crate::storage::Storage;
+
+    const LEN: usize = 1 << 20;
+
+    /// Beside this program, since the usual place for temporary files may be memory.
+    fn dir() -> TempDir {
+        let program = std::env::current_exe().unwrap();
+        tempfile::tempdir_in(program.parent().unwrap()).unwrap()
+    }
+
+    /// Pages of a file in memory have nowhere to go.
+    fn can_evict_in(dir: &Path) -> bool {
+        let storage = Storage::behind(dir).unwrap();
+        if storage.is_memory() {
+            println!("skipped: {} is in memory", dir.display());
+        }
+        !storage.is_memory()
+    }
+
+    #[test]
+    fn what_was_read_is_resident_and_what_was_evicted_is_not() {
+        let dir = dir();
+        if !can_evict_in(dir.path()) {
+            return;
+        }
+        let mut file = create_new(&dir.path().join("file"), OpenMode::Plain).unwrap();
+        file.write_all(&vec![1; LEN]).unwrap();
+        assert_eq!(residency(&file).unwrap().resident_bytes, LEN as u64);
+
+        assert_eq!(evict(&file, Reach::File).unwrap(), Eviction::Advice);
+        let cold = residency(&file).unwrap();
+        assert_eq!((cold.resident_bytes, cold.total_bytes), (0, LEN as u64));
+
+        file.seek(SeekFrom::Start(0)).unwrap();
+        file.read_exact(&mut vec![0; LEN]).unwrap();
+        let warm = residency(&file).unwrap();
+        assert_eq!(warm.resident_bytes, LEN as u64);
+        if warm.method == ResidencyMethod::Cachestat {
+            assert_eq!(warm.dirty_bytes, Some(0));
+        }
+    }
+
+    #[test]
+    fn eviction_from_the_whole_machine_says_whether_it_could() {
+        let dir = dir();
+        if !can_evict_in(dir.path()) {
+            return;
+        }
+        let mut file = create_new(&dir.path().join("file"), OpenMode::Plain).unwrap();
+        file.write_all(&vec![1; LEN]).unwrap();
+        let eviction = evict(&file, Reach::Machine).unwrap();
+        if !rustix::process::geteuid().is_root() {
+            assert_eq!(eviction, Eviction::Advice);
+        }
+        assert_eq!(residency(&file).unwrap().resident_bytes, 0);
+    }
+
+    #[test]
+    fn direct_writes_reach_the_device_past_the_page_cache() {
+        let dir = dir();
+        let path = dir.path().join("file");
+        let mut file = match create(&path, OpenMode::Direct) {
+            Ok(file) => file,
+            Err(error @ Error::NotSupported { .. }) => return println!("skipped: {error}"),
+            Err(error) => panic!("{error}"),
+        };
+        let mut buffer = Mapping::anonymous(LEN, PageSize::Base).unwrap();
+        buffer.as_mut_slice().fill(3);
+        file.write_all(buffer.as_slice()).unwrap();
+        if can_evict_in(dir.path()) {
+            assert_eq!(residency(&file).unwrap().resident_bytes, 0);
+        }
+        let mut bytes = Vec::new();
+        let mut plain = open_read(&path, OpenMode::Plain).unwrap();
+        plain.read_to_end(&mut bytes).unwrap();
+        assert!(bytes == buffer.as_slice());
+    }
+
+    #[test]
+    fn synchronous_modes_reach_the_descriptor() {
+        let dir = dir();
+        let path = dir.path().join("file");
+        fs::write(&path, b"abc").unwrap();
+        for (mode, flag) in [
+            (OpenMode::Synchronous, libc::O_SYNC),
+            (OpenMode::DataSynchronous, libc::O_DSYNC),
+        ] {
+            let mut file = open_write(&path, mode).unwrap();
+            // The flags of rustix make no difference between the two.
+            let flags = rustix::fs::fcntl_getfl(&file).unwrap().bits().cast_signed();
+            assert_eq!(flags & libc::O_SYNC, flag);
+            file.write_all(b"x").unwrap();
+        }
+        let mut file = open_read_write(&path, OpenMode::Plain).unwrap();
+        let mut text = String::new();
+        file.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "xbc");
+    }
+
+    #[test]
+    fn a_new_file_never_replaces_one() {
+        let dir = dir();
+        let path = dir.path().join("file");
+        fs::write(&path, b"abc").unwrap();
+        let error = create_new(&path, OpenMode::Plain).unwrap_err();
+        assert!(error.to_string().contains("file"), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), b"abc");
+        create(&path, OpenMode::Plain).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"");
+        open_read(&dir.path().join("none"), OpenMode::Plain).unwrap_err();
+    }
+
+    #[test]
+    fn allocated_room_is_part_of_the_file() {
+        let dir = dir();
+        let file = create_new(&dir.path().join("file"), OpenMode::Plain).unwrap();
+        match allocate(&file, LEN as u64) {
+            Ok(()) => assert_eq!(file.metadata().unwrap().len(), LEN as u64),
+            Err(error @ Error::NotSupported { .. }) => return println!("skipped: {error}"),
+            Err(error) => panic!("{error}"),
+        }
+        let full = allocate(&file, 1 << 60).unwrap_err();
+        assert!(full.io_error().is_some(), "{full}");
+    }
+}

@@ -1,0 +1,121 @@
+use sha2::{Digest, Sha256};
+
+use super::parse::{colon_field, kibibytes};
+use super::read::{number, text, word};
+use super::topology;
+use crate::machine::{Machine, hex};
+
+pub(crate) fn read() -> Machine {
+    Machine {
+        cpu: processor::cpu(),
+        topology: topology::topology(),
+        caches: topology::caches(),
+        memory_bytes: text("/proc/meminfo")
+            .and_then(|meminfo| colon_field(&meminfo, "MemTotal").and_then(kibibytes)),
+        page_bytes: Some(page_bytes() as u64),
+        huge_page_bytes: huge_page_bytes(),
+        hypervisor: processor::hypervisor(),
+        product: product(),
+        installation: word("/etc/machine-id")
+            .map(|id| hex(&Sha256::digest(format!("oscope installation {id}")), 32)),
+    }
+}
+
+pub(super) fn page_bytes() -> usize {
+    rustix::param::page_size()
+}
+
+pub(super) fn huge_page_bytes() -> Option<u64> {
+    number("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size")
+}
+
+/// From the firmware's tables, or from the device tree.
+fn product() -> Option<String> {
+    let dmi = ["sys_vendor", "product_name"]
+        .iter()
+        .filter_map(|name| word(format!("/sys/class/dmi/id/{name}")))
+        .collect::<Vec<_>>()
+        .join(" ");
+    if dmi.is_empty() {
+        device_tree("model")
+    } else {
+        Some(dmi)
+    }
+}
+
+/// A text of the device tree; texts there end with a zero byte.
+fn device_tree(name: &str) -> Option<String> {
+    word(format!("/proc/device-tree/{name}"))
+        .map(|text| text.trim_end_matches('\0').to_owned())
+        .filter(|text| !text.is_empty())
+}
+
+#[cfg(target_arch = "x86_64")]
+mod processor {
+    pub(super) use crate::cpuid::{cpu, hypervisor};
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+mod processor {
+    use super::{colon_field, device_tree, text, word};
+    use crate::machine::Cpu;
+
+    /// The first processor in `/proc/cpuinfo`, by the names that ARM's kernel uses there.
+    pub(super) fn cpu() -> Cpu {
+        let cpuinfo = text("/proc/cpuinfo").unwrap_or_default();
+        let field = |name| colon_field(&cpuinfo, name);
+        let number = |name| -> Option<u32> {
+            let value = field(name)?;
+            match value.strip_prefix("0x") {
+                Some(digits) => u32::from_str_radix(digits, 16).ok(),
+                None => value.parse().ok(),
+            }
+        };
+        Cpu {
+            architecture: std::env::consts::ARCH.to_owned(),
+            vendor: field("CPU implementer").map(str::to_owned),
+            model: field("model name").map(str::to_owned),
+            family: number("CPU part"),
+            model_number: number("CPU variant"),
+            stepping: number("CPU revision"),
+            features: field("Features")
+                .or_else(|| field("isa"))
+                .unwrap_or_default()
+                .split_whitespace()
+                .map(str::to_owned)
+                .collect(),
+        }
+    }
+
+    /// Only a paravirtualised machine tells.
+    pub(super) fn hypervisor() -> Option<String> {
+        word("/sys/hypervisor/type").or_else(|| device_tree("hypervisor/compatible"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_this_machine() {
+        let machine = read();
+        assert_eq!(machine.cpu.architecture, std::env::consts::ARCH);
+        assert!(machine.memory_bytes > Some(1 << 20), "{machine:?}");
+        assert!(machine.page_bytes.is_some_and(u64::is_power_of_two));
+        assert!(machine.topology.threads >= machine.topology.cores);
+        assert!(machine.topology.threads_present >= machine.topology.threads);
+        for cache in &machine.caches {
+            assert!(cache.instances > 0 && cache.shared_by_cpus > 0, "{cache:?}");
+        }
+    }
+
+    #[test]
+    fn survives_being_stored() {
+        let machine = read();
+        let stored = serde_json::to_string(&machine).unwrap();
+        let restored: Machine = serde_json::from_str(&stored).unwrap();
+        assert_eq!(restored, machine);
+        assert_eq!(restored.fingerprint(), machine.fingerprint());
+    }
+}

@@ -1,0 +1,352 @@
+use std::fs::File;
+use std::ptr::{self, NonNull};
+
+use rustix::io::Errno;
+use rustix::mm::{self, MapFlags, MprotectFlags, MsyncFlags, ProtFlags};
+use rustix::process::{Resource, getrlimit};
+
+use super::cgroup;
+use super::machine::{huge_page_bytes, page_bytes};
+use super::parse::{colon_field, huge_bytes_within, kibibytes, selected};
+use super::read::text;
+use crate::error::{Error, Result};
+use crate::file::Access;
+use crate::memory::{Advice, PageSize};
+
+pub(crate) fn available_bytes() -> Option<u64> {
+    let system = text("/proc/meminfo")
+        .and_then(|meminfo| colon_field(&meminfo, "MemAvailable").and_then(kibibytes));
+    [system, cgroup::memory_room_bytes(), address_space_room()]
+        .into_iter()
+        .flatten()
+        .min()
+}
+
+/// What the limit on the address space (`RLIMIT_AS`) leaves, in bytes; `None` if there is no limit.
+fn address_space_room() -> Option<u64> {
+    let limit = getrlimit(Resource::As).current?;
+    let statm = text("/proc/self/statm")?;
+    let pages: u64 = statm.split(' ').next()?.parse().ok()?;
+    Some(limit.saturating_sub(pages.saturating_mul(page_bytes() as u64)))
+}
+
+/// A mapping, and the address range around it that is reserved with it.
+#[derive(Debug)]
+pub(crate) struct Region {
+    start: NonNull<u8>,
+    /// What was asked for.
+    len: usize,
+    /// What is mapped: whole pages.
+    mapped_len: usize,
+    reserved: NonNull<u8>,
+    reserved_len: usize,
+}
+
+// SAFETY: a region owns its memory, as a Box does.
+unsafe impl Send for Region {}
+// SAFETY: a shared reference only reads.
+unsafe impl Sync for Region {}
+
+impl Region {
+    /// Memory between inaccessible pages. These keep the kernel from joining it with a neighbour, so
+    /// that it can be found again in `smaps`.
+    pub(crate) fn anonymous(len: usize, page_size: PageSize) -> Result<Self> {
+        let page = page_bytes();
+        let alignment = huge_page_bytes().map_or(page, |bytes| bytes as usize);
+        let unit = match page_size {
+            PageSize::Base => page,
+            PageSize::Huge => {
+                refuse_if_switched_off()?;
+                alignment
+            }
+        };
+        let action = "map memory";
+        if len == 0 {
+            return Err(Error::os(action)(Errno::INVAL));
+        }
+        let mapped_len = len.checked_next_multiple_of(unit);
+        let Some((mapped_len, reserved_len)) =
+            mapped_len.and_then(|len| Some((len, len.checked_add(2 * alignment)?)))
+        else {
+            return Err(Error::os(action)(Errno::NOMEM));
+        };
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+        // SAFETY: the kernel chooses a free range, so nothing that exists is touched.
+        let reserved =
+            unsafe { mm::mmap_anonymous(ptr::null_mut(), reserved_len, ProtFlags::empty(), flags) }
+                .map_err(Error::os(action))?
+                .cast::<u8>();
+        // At least one page before it and, the alignment being no less than a page, one behind it.
+        let offset = (reserved.addr() + page).next_multiple_of(alignment) - reserved.addr();
+        // SAFETY: the offset is at most the alignment, within the reserved range.
+        let start = unsafe { reserved.add(offset) };
+        let region = Self {
+            start: nonnull(start),
+            len,
+            mapped_len,
+            reserved: nonnull(reserved),
+            reserved_len,
+        };
+        region.open(page_size)?;
+        Ok(region)
+    }
+
+    /// Makes the middle of a reserved range usable and sets its page size.
+    fn open(&self, page_size: PageSize) -> Result<()> {
+        let access = MprotectFlags::READ | MprotectFlags::WRITE;
+        // SAFETY: the range belongs to this region, and no reference into it exists yet.
+        unsafe { mm::mprotect(self.start.as_ptr().cast(), self.mapped_len, access) }
+            .map_err(Error::os("map memory"))?;
+        match page_size {
+            PageSize::Huge => self
+                .madvise(mm::Advice::LinuxHugepage)
+                .map_err(Error::os("ask for huge pages")),
+            // A kernel that knows no huge pages says EINVAL, and there are none.
+            PageSize::Base => match self.madvise(mm::Advice::LinuxNoHugepage) {
+                Ok(()) | Err(Errno::INVAL) => Ok(()),
+                Err(errno) => Err(Error::os("decline huge pages")(errno)),
+            },
+        }
+    }
+
+    pub(crate) fn file(file: &File, offset: u64, len: usize, access: Access) -> Result<Self> {
+        let protection = match access {
+            Access::Read => ProtFlags::READ,
+            Access::Write => ProtFlags::READ | ProtFlags::WRITE,
+        };
+        // SAFETY: the kernel chooses a free range, so nothing that exists is touched.
+        let start = unsafe {
+            mm::mmap(
+                ptr::null_mut(),
+                len,
+                protection,
+                MapFlags::SHARED,
+                file,
+                offset,
+            )
+        }
+        .map_err(Error::os("map a file"))?;
+        let start = nonnull(start.cast());
+        Ok(Self {
+            start,
+            len,
+            mapped_len: len,
+            reserved: start,
+            reserved_len: len,
+        })
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        // SAFETY: the memory is mapped readable and initialised by the kernel for as long as `self`
+        // lives, and changed only through `as_mut_slice`.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+
+    /// Only for memory that is mapped writable.
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: as above; `&mut self` keeps every other slice away.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+
+    pub(crate) fn populate(&mut self) -> Result<()> {
+        loop {
+            match self.madvise(mm::Advice::LinuxPopulateWrite) {
+                Ok(()) => return Ok(()),
+                Err(Errno::INTR) => {}
+                // Linux before 5.14 does not know it.
+                Err(Errno::INVAL) => break,
+                Err(errno) => return Err(Error::os("populate memory")(errno)),
+            }
+        }
+        for byte in self.as_mut_slice().iter_mut().step_by(page_bytes()) {
+            // A write that the compiler must keep, of what is there already.
+            *byte = std::hint::black_box(*byte);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn huge_bytes(&self) -> Result<u64> {
+        let smaps = std::fs::read_to_string("/proc/self/smaps")
+            .map_err(Error::os("read /proc/self/smaps"))?;
+        let start = self.start.addr().get() as u64;
+        Ok(huge_bytes_within(
+            &smaps,
+            &(start..start + self.mapped_len as u64),
+        ))
+    }
+
+    pub(crate) fn advise(&mut self, advice: Advice) -> Result<()> {
+        self.madvise(match advice {
+            Advice::Normal => mm::Advice::Normal,
+            Advice::Sequential => mm::Advice::Sequential,
+            Advice::Random => mm::Advice::Random,
+            Advice::WillNeed => mm::Advice::WillNeed,
+            // The POSIX variant of this in the C library does nothing.
+            Advice::DontNeed => mm::Advice::LinuxDontNeed,
+        })
+        .map_err(Error::os("advise on memory"))
+    }
+
+    /// Only with advice that leaves the contents, or with no slice of them at hand.
+    fn madvise(&self, advice: mm::Advice) -> rustix::io::Result<()> {
+        // SAFETY: the range belongs to this region; see above on its contents.
+        unsafe { mm::madvise(self.start.as_ptr().cast(), self.mapped_len, advice) }
+    }
+
+    pub(crate) fn sync(&self) -> Result<()> {
+        // SAFETY: the range belongs to this region, and its contents stay.
+        unsafe {
+            mm::msync(
+                self.start.as_ptr().cast(),
+                self.mapped_len,
+                MsyncFlags::SYNC,
+            )
+        }
+        .map_err(Error::os("synchronise a mapping"))
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // SAFETY: the range belongs to this region, and no slice of it can outlive `self`. It cannot
+        // fail, as the range is one that `mmap` returned.
+        let _ = unsafe { mm::munmap(self.reserved.as_ptr().cast(), self.reserved_len) };
+    }
+}
+
+fn nonnull(address: *mut u8) -> NonNull<u8> {
+    NonNull::new(address).expect("a successful mmap without MAP_FIXED never maps page 0")
+}
+
+/// `madvise` succeeds also where huge pages are switched off; so ask first
+/// (`Documentation/admin-guide/mm/transhuge.rst`).
+fn refuse_if_switched_off() -> Result<()> {
+    let choice = |path: String| text(path).and_then(|text| selected(&text).map(str::to_owned));
+    let dir = "/sys/kernel/mm/transparent_hugepage";
+    let of_size =
+        huge_page_bytes().map(|bytes| format!("{dir}/hugepages-{}kB/enabled", bytes >> 10));
+    // Since Linux 6.8 each size has a choice of its own, by default to inherit.
+    let (setting, choice) = match of_size.clone().and_then(choice) {
+        Some(own) if own != "inherit" => (of_size.unwrap_or_default(), Some(own)),
+        _ => {
+            let setting = format!("{dir}/enabled");
+            (setting.clone(), choice(setting))
+        }
+    };
+    let reason = match choice.as_deref() {
+        None => "this kernel has no transparent huge pages".to_owned(),
+        Some("never") => format!("{setting} says never; as root, write madvise to it"),
+        Some(_) => match rustix::thread::transparent_huge_pages_are_disabled() {
+            Ok(true) => "they are disabled for this process (PR_SET_THP_DISABLE)".to_owned(),
+            _ => return Ok(()),
+        },
+    };
+    Err(Error::NoHugePages { reason })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::OpenOptions;
+
+    use super::*;
+    use crate::file::LockedFile;
+    use crate::memory::{FileMapping, Mapping};
+
+    #[test]
+    fn memory_reads_as_zeros_and_keeps_what_is_written() {
+        let mut memory = Mapping::anonymous(100_000, PageSize::Base).unwrap();
+        assert_eq!(memory.len(), 100_000);
+        assert!(memory.as_slice().iter().all(|byte| *byte == 0));
+        memory.as_mut_slice().fill(7);
+        memory.populate().unwrap();
+        assert!(memory.as_slice().iter().all(|byte| *byte == 7));
+        memory.advise(Advice::DontNeed).unwrap();
+        assert!(memory.as_slice().iter().all(|byte| *byte == 0));
+    }
+
+    #[test]
+    fn impossible_lengths_are_errors() {
+        Mapping::anonymous(0, PageSize::Base).unwrap_err();
+        Mapping::anonymous(usize::MAX, PageSize::Base).unwrap_err();
+        Mapping::anonymous(usize::MAX / 2, PageSize::Base).unwrap_err();
+    }
+
+    #[test]
+    fn base_pages_are_never_huge() {
+        let mut memory = Mapping::anonymous(16 << 20, PageSize::Base).unwrap();
+        memory.populate().unwrap();
+        assert_eq!(memory.huge_bytes().unwrap(), 0);
+    }
+
+    #[test]
+    fn huge_pages_are_huge_or_refused_with_a_reason() {
+        match Mapping::anonymous(16 << 20, PageSize::Huge) {
+            Ok(mut memory) => {
+                let alignment = huge_page_bytes().unwrap() as usize;
+                assert!(memory.as_slice().as_ptr().addr().is_multiple_of(alignment));
+                // A neighbour of the same kind must not be counted.
+                let mut neighbour = Mapping::anonymous(16 << 20, PageSize::Huge).unwrap();
+                neighbour.populate().unwrap();
+                assert_eq!(memory.huge_bytes().unwrap(), 0);
+                memory.populate().unwrap();
+                let huge = memory.huge_bytes().unwrap();
+                if huge == 0 {
+                    println!("skipped: the kernel found no free huge page");
+                }
+                assert!(huge <= 16 << 20);
+            }
+            Err(Error::NoHugePages { reason }) => println!("skipped: {reason}"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn some_memory_is_available_and_no_more_than_there_is() {
+        let available = available_bytes().unwrap();
+        let total = crate::machine::Machine::read().memory_bytes.unwrap();
+        assert!(0 < available && available <= total);
+    }
+
+    #[test]
+    fn a_file_changes_through_its_mapping() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        std::fs::write(&path, b"hello world").unwrap();
+        let open = || {
+            OpenOptions::new()
+                .read(true)
+                .write(true)
+                .open(&path)
+                .unwrap()
+        };
+
+        let mut locked = LockedFile::lock(open(), Access::Write).unwrap();
+        let mut mapping = FileMapping::new(&mut locked, 0, 11).unwrap();
+        mapping.advise(Advice::Sequential).unwrap();
+        mapping.as_mut_slice().unwrap()[..5].copy_from_slice(b"HELLO");
+        mapping.sync().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"HELLO world");
+        LockedFile::lock(open(), Access::Read).unwrap_err();
+        drop(mapping);
+        drop(locked);
+
+        let mut locked = LockedFile::lock(open(), Access::Read).unwrap();
+        LockedFile::lock(open(), Access::Read).unwrap();
+        let mut mapping = FileMapping::new(&mut locked, 0, 11).unwrap();
+        assert_eq!(mapping.as_slice(), b"HELLO world");
+        assert!(mapping.as_mut_slice().is_none());
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_mapped_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        std::fs::write(&path, b"x").unwrap();
+        let mut read_only = LockedFile::lock(File::open(&path).unwrap(), Access::Write).unwrap();
+        FileMapping::new(&mut read_only, 0, 1).unwrap_err();
+        drop(read_only);
+        let mut locked = LockedFile::lock(File::open(&path).unwrap(), Access::Read).unwrap();
+        FileMapping::new(&mut locked, 1, 1).unwrap_err();
+        FileMapping::new(&mut locked, 0, 0).unwrap_err();
+    }
+}

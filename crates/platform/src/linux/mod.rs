@@ -1,0 +1,21 @@
+//! The backend for Linux, on any architecture.
+
+pub(crate) mod call;
+mod cgroup;
+pub(crate) mod clock;
+pub(crate) mod environment;
+pub(crate) mod file;
+pub(crate) mod load;
+pub(crate) mod machine;
+pub(crate) mod memory;
+mod parse;
+pub(crate) mod placement;
+pub(crate) mod process;
+pub(crate) mod programs;
+mod read;
+mod residency;
+pub(crate) mod scratch;
+pub(crate) mod signal;
+pub(crate) mod storage;
+mod topology;
+pub(crate) mod usage;

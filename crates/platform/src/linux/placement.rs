@@ -1,0 +1,158 @@
+use std::io;
+
+use rustix::io::Errno;
+use rustix::mm::MlockAllFlags;
+
+use crate::error::{Error, Result};
+
+/// A set of CPUs as the kernel takes it: bit n of the whole stands for CPU n. The C library's own
+/// `cpu_set_t` ends at 1024 CPUs.
+#[derive(Debug)]
+pub(super) struct CpuSet {
+    words: Vec<libc::c_ulong>,
+}
+
+impl CpuSet {
+    const WORD_BITS: usize = libc::c_ulong::BITS as usize;
+
+    pub(super) fn new(cpus: &[usize]) -> Self {
+        let highest = cpus.iter().copied().max().unwrap_or(0);
+        let mut words = vec![0; highest / Self::WORD_BITS + 1];
+        for cpu in cpus {
+            words[cpu / Self::WORD_BITS] |= 1 << (cpu % Self::WORD_BITS);
+        }
+        Self { words }
+    }
+
+    /// Of the calling thread.
+    fn allowed() -> io::Result<Self> {
+        // The kernel refuses a buffer that is smaller than its own set, whose size it does not tell.
+        let mut words = vec![0; 1024 / Self::WORD_BITS];
+        loop {
+            // SAFETY: the buffer is as long as said, and any bits are a valid word.
+            let outcome = unsafe {
+                libc::sched_getaffinity(0, size_of_val(&words[..]), words.as_mut_ptr().cast())
+            };
+            if outcome == 0 {
+                return Ok(Self { words });
+            }
+            let error = io::Error::last_os_error();
+            if error.kind() != io::ErrorKind::InvalidInput || words.len() > 1 << 16 {
+                return Err(error);
+            }
+            words.resize(2 * words.len(), 0);
+        }
+    }
+
+    fn cpus(&self) -> Vec<usize> {
+        let is_in =
+            |cpu: &usize| self.words[cpu / Self::WORD_BITS] >> (cpu % Self::WORD_BITS) & 1 == 1;
+        (0..self.words.len() * Self::WORD_BITS)
+            .filter(is_in)
+            .collect()
+    }
+
+    /// Pins the calling thread. Allocates nothing: it may be called between fork and exec.
+    pub(super) fn pin(&self) -> io::Result<()> {
+        // SAFETY: the buffer is as long as said, and is only read.
+        let outcome = unsafe {
+            libc::sched_setaffinity(0, size_of_val(&self.words[..]), self.words.as_ptr().cast())
+        };
+        if outcome == 0 {
+            Ok(())
+        } else {
+            Err(io::Error::last_os_error())
+        }
+    }
+}
+
+pub(crate) fn allowed_cpus() -> Result<Vec<usize>> {
+    CpuSet::allowed()
+        .map(|set| set.cpus())
+        .map_err(Error::os("ask for the allowed CPUs"))
+}
+
+pub(crate) fn pin_to(cpus: &[usize]) -> Result<()> {
+    CpuSet::new(cpus)
+        .pin()
+        .map_err(Error::os("pin the thread to these CPUs"))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other systems do not tell")]
+pub(crate) fn current_cpu() -> Option<usize> {
+    Some(rustix::thread::sched_getcpu())
+}
+
+pub(crate) fn set_nice(nice: i32) -> Result<()> {
+    // Linux counts each thread as a process here; 0 is the calling one.
+    rustix::process::setpriority_process(None, nice).map_err(|errno| match errno {
+        Errno::ACCESS | Errno::PERM => Error::NotPermitted {
+            what: "a higher precedence",
+            needs: "root (CAP_SYS_NICE) or a higher limit on nice (RLIMIT_NICE)",
+        },
+        errno => Error::os("set the precedence of the thread")(errno),
+    })
+}
+
+pub(crate) fn lock_memory() -> Result<()> {
+    rustix::mm::mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE).map_err(
+        |errno| match errno {
+            Errno::PERM | Errno::NOMEM => Error::NotPermitted {
+                what: "locking the memory of the process",
+                needs: "root (CAP_IPC_LOCK) or a higher limit on locked memory (RLIMIT_MEMLOCK)",
+            },
+            errno => Error::os("lock the memory of the process")(errno),
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Placement is the thread's own, so each test takes one of its own.
+    fn in_a_thread(test: impl FnOnce() + Send + 'static) {
+        std::thread::spawn(test).join().unwrap();
+    }
+
+    #[test]
+    fn a_pinned_thread_stays_where_it_was_put() {
+        in_a_thread(|| {
+            let allowed = allowed_cpus().unwrap();
+            for cpu in allowed {
+                pin_to(&[cpu]).unwrap();
+                assert_eq!(allowed_cpus().unwrap(), [cpu]);
+                assert_eq!(current_cpu(), Some(cpu));
+            }
+        });
+    }
+
+    #[test]
+    fn no_such_cpu_is_an_error() {
+        in_a_thread(|| {
+            pin_to(&[]).unwrap_err();
+            pin_to(&[100_000]).unwrap_err();
+        });
+    }
+
+    #[test]
+    fn precedence_can_be_lowered_and_not_raised_without_right() {
+        in_a_thread(|| {
+            set_nice(5).unwrap();
+            match set_nice(-20) {
+                Ok(()) => println!("not shown: this process may raise its precedence"),
+                Err(error) => assert!(matches!(error, Error::NotPermitted { .. }), "{error}"),
+            }
+        });
+    }
+
+    proptest! {
+        #[test]
+        fn a_set_holds_what_was_put_in(cpus in prop::collection::btree_set(0_usize..5000, 1..20)) {
+            let cpus: Vec<usize> = cpus.into_iter().collect();
+            prop_assert_eq!(CpuSet::new(&cpus).cpus(), cpus);
+        }
+    }
+}

@@ -1,0 +1,368 @@
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{ChildStderr, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, getpid, getppid, kill_process_group,
+    set_parent_process_death_signal, waitid,
+};
+
+use super::super::clock::{now_ns, timespec};
+use super::super::placement::CpuSet;
+use super::super::usage::from_rusage;
+use super::buffer::{LineBuffer, Tail};
+use crate::process::{Exit, Finished, WorkerError, WorkerOptions};
+
+/// How long a wait lasts before the caller's flag and the worker's life are looked at again. Long
+/// enough not to disturb what is measured meanwhile.
+const GLANCE_NS: u64 = 100_000_000;
+/// The same once the worker has closed its output and is about to end.
+const LAST_GLANCE_NS: u64 = 1_000_000;
+
+#[derive(Debug)]
+pub(crate) struct Worker {
+    pid: Pid,
+    /// A socket, since only that can be written to without SIGPIPE, whose action belongs to the
+    /// whole program.
+    stdin: Option<UnixStream>,
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    lines: LineBuffer,
+    tail: Tail,
+    finished: Option<Finished>,
+}
+
+/// When to give up.
+#[derive(Clone, Copy)]
+struct Limit<'a> {
+    deadline_ns: u64,
+    interrupted: &'a AtomicBool,
+}
+
+impl Limit<'_> {
+    /// What is left, in ns.
+    fn left_ns(self) -> Result<u64, WorkerError> {
+        if self.interrupted.load(Ordering::Acquire) {
+            return Err(WorkerError::Interrupted);
+        }
+        match self.deadline_ns.saturating_sub(now_ns()) {
+            0 => Err(WorkerError::TimedOut),
+            left_ns => Ok(left_ns),
+        }
+    }
+}
+
+impl Worker {
+    pub(crate) fn spawn(
+        mut command: Command,
+        options: &WorkerOptions,
+    ) -> Result<Self, WorkerError> {
+        let (stdin, workers_end) = UnixStream::pair().map_err(WorkerError::Spawn)?;
+        command
+            .stdin(OwnedFd::from(workers_end))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        let parent = getpid();
+        let cpus = options.pin_cpu.map(|cpu| CpuSet::new(&[cpu]));
+        // SAFETY: the closure makes system calls only; it neither allocates nor locks.
+        unsafe { command.pre_exec(move || prepare(parent, cpus.as_ref())) };
+        let mut child = command.spawn().map_err(WorkerError::Spawn)?;
+        // It holds our copy of the worker's end of the socket.
+        drop(command);
+
+        let worker = Self {
+            pid: Pid::from_child(&child),
+            stdin: Some(stdin),
+            stdout: child.stdout.take(),
+            stderr: child.stderr.take(),
+            lines: LineBuffer::default(),
+            tail: Tail::default(),
+            finished: None,
+        };
+        for pipe in [
+            worker.stdout.as_ref().map(AsFd::as_fd),
+            worker.stderr.as_ref().map(AsFd::as_fd),
+        ]
+        .into_iter()
+        .flatten()
+        {
+            fcntl_getfl(pipe)
+                .and_then(|flags| fcntl_setfl(pipe, flags | OFlags::NONBLOCK))
+                .map_err(|errno| WorkerError::Spawn(errno.into()))?;
+        }
+        Ok(worker)
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.pid.as_raw_nonzero().get().unsigned_abs()
+    }
+
+    pub(crate) fn send(
+        &mut self,
+        bytes: &[u8],
+        deadline_ns: u64,
+        interrupted: &AtomicBool,
+    ) -> Result<(), WorkerError> {
+        let limit = Limit {
+            deadline_ns,
+            interrupted,
+        };
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            if self.stdin.is_none() {
+                let finished = self.end(limit)?;
+                return Err(self.died(finished));
+            }
+            let sent = self.turn(rest, GLANCE_NS, limit)?;
+            rest = &rest[sent..];
+        }
+        Ok(())
+    }
+
+    pub(crate) fn read_line_until(
+        &mut self,
+        deadline_ns: u64,
+        interrupted: &AtomicBool,
+    ) -> Result<Option<String>, WorkerError> {
+        let limit = Limit {
+            deadline_ns,
+            interrupted,
+        };
+        loop {
+            if let Some(line) = self.lines.next_line().map_err(WorkerError::Io)? {
+                return Ok(Some(line));
+            }
+            if self.stdout.is_none() {
+                let finished = self.end(limit)?;
+                return if finished.exit.is_success() {
+                    self.lines.last_line().map_err(WorkerError::Io)
+                } else {
+                    Err(self.died(finished))
+                };
+            }
+            self.turn(&[], GLANCE_NS, limit)?;
+        }
+    }
+
+    pub(crate) fn wait(
+        &mut self,
+        deadline_ns: u64,
+        interrupted: &AtomicBool,
+    ) -> Result<Finished, WorkerError> {
+        self.stdin = None;
+        self.end(Limit {
+            deadline_ns,
+            interrupted,
+        })
+    }
+
+    pub(crate) fn kill(&mut self) -> Result<Finished, WorkerError> {
+        match self.finished {
+            Some(finished) => Ok(finished),
+            None => self.reap(),
+        }
+    }
+
+    pub(crate) fn stderr_tail(&self) -> String {
+        self.tail.text()
+    }
+
+    fn died(&self, finished: Finished) -> WorkerError {
+        WorkerError::Died {
+            finished,
+            stderr: self.stderr_tail(),
+        }
+    }
+
+    /// Waits for its end. What was said before its output closed is kept, the rest forgotten.
+    fn end(&mut self, limit: Limit<'_>) -> Result<Finished, WorkerError> {
+        loop {
+            self.reap_if_ended()?;
+            if let Some(finished) = self.finished {
+                return Ok(finished);
+            }
+            if self.stdout.is_some() {
+                self.turn(&[], GLANCE_NS, limit)?;
+                self.lines.clear();
+            } else {
+                self.turn(&[], LAST_GLANCE_NS, limit)?;
+            }
+        }
+    }
+
+    /// Waits until the worker speaks, or listens if there is something to send, but no longer than
+    /// `glance_ns`; takes what it says, and returns how many bytes it took.
+    fn turn(
+        &mut self,
+        outgoing: &[u8],
+        glance_ns: u64,
+        limit: Limit<'_>,
+    ) -> Result<usize, WorkerError> {
+        let timeout = timespec(limit.left_ns()?.min(glance_ns));
+        let stdin = self.stdin.as_ref().filter(|_| !outgoing.is_empty());
+        let stdout = self.stdout.as_ref().filter(|_| self.lines.has_room());
+        let stderr = self.stderr.as_ref();
+        let mut fds: Vec<PollFd<'_>> = [
+            stdin.map(|fd| PollFd::new(fd, PollFlags::OUT)),
+            stdout.map(|fd| PollFd::new(fd, PollFlags::IN)),
+            stderr.map(|fd| PollFd::new(fd, PollFlags::IN)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        match poll(&mut fds, Some(&timeout)) {
+            // Its pipes may be held open by a child of its own.
+            Ok(0) => {
+                self.reap_if_ended()?;
+                return Ok(0);
+            }
+            Ok(_) => {}
+            Err(Errno::INTR) => return Ok(0),
+            Err(errno) => return Err(WorkerError::Io(errno.into())),
+        }
+        // None of these waits, so there is no need to ask which of them is ready.
+        self.hear(1)?;
+        self.tell(outgoing)
+    }
+
+    /// Takes at most so many pieces from each of its outputs.
+    fn hear(&mut self, pieces: usize) -> Result<(), WorkerError> {
+        if self.lines.has_room()
+            && let Some(stdout) = &self.stdout
+            && !take(stdout, pieces, |bytes| self.lines.push(bytes))?
+        {
+            self.stdout = None;
+        }
+        if let Some(stderr) = &self.stderr
+            && !take(stderr, pieces, |bytes| self.tail.push(bytes))?
+        {
+            self.stderr = None;
+        }
+        Ok(())
+    }
+
+    /// Sends as much as it takes now.
+    fn tell(&mut self, bytes: &[u8]) -> Result<usize, WorkerError> {
+        let Some(stdin) = self.stdin.as_ref().filter(|_| !bytes.is_empty()) else {
+            return Ok(0);
+        };
+        // SAFETY: the buffer is as long as said, and only read.
+        let sent = unsafe {
+            libc::send(
+                stdin.as_raw_fd(),
+                bytes.as_ptr().cast(),
+                bytes.len(),
+                libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT,
+            )
+        };
+        if sent >= 0 {
+            return Ok(sent as usize);
+        }
+        let error = io::Error::last_os_error();
+        match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(0),
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
+                self.stdin = None;
+                Ok(0)
+            }
+            _ => Err(WorkerError::Io(error)),
+        }
+    }
+
+    fn reap_if_ended(&mut self) -> Result<(), WorkerError> {
+        if self.finished.is_some() {
+            return Ok(());
+        }
+        // It stays a zombie, so that its number still names its group in `reap`.
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        match waitid(WaitId::Pid(self.pid), look) {
+            Ok(Some(_)) => self.reap().map(drop),
+            Ok(None) | Err(Errno::INTR) => Ok(()),
+            Err(errno) => Err(WorkerError::Io(errno.into())),
+        }
+    }
+
+    /// Kills what is left of its group and waits for its end.
+    fn reap(&mut self) -> Result<Finished, WorkerError> {
+        // It fails only if there is nobody left.
+        let _ = kill_process_group(self.pid, Signal::KILL);
+        let finished = wait4(self.pid).map_err(WorkerError::Io)?;
+        self.finished = Some(finished);
+        self.hear(usize::MAX)?;
+        self.stdin = None;
+        self.stdout = None;
+        self.stderr = None;
+        Ok(finished)
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // There is nobody left to tell.
+        let _ = self.kill();
+    }
+}
+
+/// What the child does before it becomes the worker.
+fn prepare(parent: Pid, cpus: Option<&CpuSet>) -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    // The parent may have died before that, and the signal with it.
+    if getppid() != Some(parent) {
+        return Err(Errno::SRCH.into());
+    }
+    cpus.map_or(Ok(()), CpuSet::pin)
+}
+
+/// Takes what is there from a pipe that does not wait; false at its end.
+fn take(pipe: impl AsFd, pieces: usize, mut sink: impl FnMut(&[u8])) -> Result<bool, WorkerError> {
+    let mut piece = [0; 16 << 10];
+    for _ in 0..pieces {
+        match rustix::io::read(&pipe, &mut piece) {
+            Ok(0) => return Ok(false),
+            Ok(len) => sink(&piece[..len]),
+            Err(Errno::AGAIN) => break,
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(WorkerError::Io(errno.into())),
+        }
+    }
+    Ok(true)
+}
+
+fn wait4(pid: Pid) -> io::Result<Finished> {
+    let mut status = 0;
+    let mut usage = MaybeUninit::<libc::rusage>::uninit();
+    loop {
+        // SAFETY: there is room for both results.
+        let outcome = unsafe {
+            libc::wait4(
+                pid.as_raw_nonzero().get(),
+                &raw mut status,
+                0,
+                usage.as_mut_ptr(),
+            )
+        };
+        if outcome != -1 {
+            break;
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    let exit = if libc::WIFSIGNALED(status) {
+        Exit::Signal(libc::WTERMSIG(status))
+    } else {
+        Exit::Code(libc::WEXITSTATUS(status))
+    };
+    // SAFETY: the call succeeded, so all of it was written.
+    let usage = from_rusage(unsafe { usage.assume_init_ref() });
+    Ok(Finished { exit, usage })
+}

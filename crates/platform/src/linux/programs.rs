@@ -1,0 +1,39 @@
+use super::parse;
+use super::read::text;
+use crate::programs::Program;
+use std::fs;
+
+pub(crate) fn running() -> Vec<Program> {
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    let ticks_per_second = rustix::param::clock_ticks_per_second();
+    entries
+        .flatten()
+        .filter(|entry| {
+            entry
+                .file_name()
+                .to_string_lossy()
+                .bytes()
+                .all(|b| b.is_ascii_digit())
+        })
+        .filter_map(|entry| parse::program(&text(entry.path().join("stat"))?, ticks_per_second))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::running;
+
+    #[test]
+    fn this_process_runs() {
+        let programs = running();
+        let own = programs
+            .iter()
+            .find(|program| program.id == std::process::id());
+        assert!(
+            own.is_some_and(|program| !program.name.is_empty()),
+            "{programs:?}"
+        );
+    }
+}

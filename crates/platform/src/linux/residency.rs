@@ -1,0 +1,174 @@
+//! How much of a file is in the page cache: by `cachestat`, else by `mincore`.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::ptr;
+
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+use rustix::mm::{MapFlags, ProtFlags};
+use rustix::process::geteuid;
+
+use super::machine::page_bytes;
+use crate::error::{Error, Result};
+use crate::file::{Residency, ResidencyMethod};
+
+/// The same on every architecture, as all system calls since number 424; `libc` does not name it
+/// everywhere yet.
+const SYS_CACHESTAT: libc::c_long = 451;
+
+pub(crate) fn residency(file: &File) -> Result<Residency> {
+    let total_bytes = file
+        .metadata()
+        .map_err(Error::os("ask for the size of a file"))?
+        .len();
+    match by_cachestat(file, total_bytes) {
+        Ok(residency) => Ok(residency),
+        // An older kernel, a sandbox that does not know the call, or a file system such as
+        // hugetlbfs that it does not reach.
+        Err(error)
+            if matches!(
+                error.raw_os_error(),
+                Some(libc::ENOSYS | libc::EPERM | libc::EOPNOTSUPP)
+            ) =>
+        {
+            by_mincore(file, total_bytes)
+        }
+        Err(error) => Err(Error::os("ask for the residency of a file")(error)),
+    }
+}
+
+/// `struct cachestat_range` of the kernel.
+#[repr(C)]
+struct Range {
+    offset: u64,
+    /// 0 means up to the end.
+    len: u64,
+}
+
+/// `struct cachestat` of the kernel, in pages.
+#[repr(C)]
+#[derive(Default)]
+struct Counts {
+    cached: u64,
+    dirty: u64,
+    writeback: u64,
+    evicted: u64,
+    recently_evicted: u64,
+}
+
+fn by_cachestat(file: &File, total_bytes: u64) -> io::Result<Residency> {
+    let range = Range { offset: 0, len: 0 };
+    let mut counts = Counts::default();
+    // SAFETY: both structures are laid out as the kernel's, and live through the call.
+    let outcome = unsafe {
+        libc::syscall(
+            SYS_CACHESTAT,
+            file.as_raw_fd(),
+            &raw const range,
+            &raw mut counts,
+            0,
+        )
+    };
+    if outcome != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let bytes = |pages: u64| (pages * page_bytes() as u64).min(total_bytes);
+    Ok(Residency {
+        resident_bytes: bytes(counts.cached),
+        dirty_bytes: Some(bytes(counts.dirty + counts.writeback)),
+        total_bytes,
+        method: ResidencyMethod::Cachestat,
+    })
+}
+
+fn by_mincore(file: &File, total_bytes: u64) -> Result<Residency> {
+    if !mincore_tells_the_truth(file)? {
+        return Err(Error::NotPermitted {
+            what: "asking for the residency of a file",
+            needs: "Linux 6.5, or a file that this user owns or may write",
+        });
+    }
+    let pages = if total_bytes == 0 {
+        0
+    } else {
+        resident_pages(file, total_bytes as usize)
+            .map_err(Error::os("ask for the residency of a file"))?
+    };
+    Ok(Residency {
+        resident_bytes: (pages * page_bytes() as u64).min(total_bytes),
+        dirty_bytes: None,
+        total_bytes,
+        method: ResidencyMethod::Mincore,
+    })
+}
+
+/// The kernel's own rule (`can_do_mincore` in `mm/mincore.c`).
+fn mincore_tells_the_truth(file: &File) -> Result<bool> {
+    let owner = file
+        .metadata()
+        .map_err(Error::os("ask for the owner of a file"))?
+        .uid();
+    let user = geteuid();
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let writable = || accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok();
+    Ok(user.is_root() || user.as_raw() == owner || writable())
+}
+
+/// Maps the file without touching it, and counts.
+fn resident_pages(file: &File, len: usize) -> io::Result<u64> {
+    // SAFETY: the kernel chooses a free range, so nothing that exists is touched.
+    let start = unsafe {
+        rustix::mm::mmap(
+            ptr::null_mut(),
+            len,
+            ProtFlags::READ,
+            MapFlags::SHARED,
+            file,
+            0,
+        )
+    }?;
+    let mut pages = vec![0_u8; len.div_ceil(page_bytes())];
+    // SAFETY: the range was mapped above, and there is a byte for each of its pages.
+    let outcome = unsafe { libc::mincore(start, len, pages.as_mut_ptr()) };
+    let error = io::Error::last_os_error();
+    // SAFETY: the range was mapped above, and nothing points into it.
+    unsafe { rustix::mm::munmap(start, len) }?;
+    if outcome != 0 {
+        return Err(error);
+    }
+    Ok(pages.iter().filter(|page| **page & 1 == 1).count() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn both_methods_agree_and_count_the_last_page_by_what_fills_it() {
+        let mut file = tempfile::tempfile().unwrap();
+        assert_eq!(residency(&file).unwrap().total_bytes, 0);
+        file.write_all(&vec![1; 100_001]).unwrap();
+        let mincore = by_mincore(&file, 100_001).unwrap();
+        assert_eq!(mincore.resident_bytes, 100_001);
+        match by_cachestat(&file, 100_001) {
+            Ok(cachestat) => assert_eq!(cachestat.resident_bytes, 100_001),
+            Err(error) => println!("skipped: no cachestat here: {error}"),
+        }
+    }
+
+    #[test]
+    fn a_foreign_file_is_not_trusted_to_mincore() {
+        if geteuid().is_root() {
+            println!("skipped: root may ask about every file");
+            return;
+        }
+        let file = File::open("/proc/self/exe").unwrap();
+        let trusted = mincore_tells_the_truth(&File::open("/etc/passwd").unwrap()).unwrap();
+        assert!(!trusted);
+        assert!(mincore_tells_the_truth(&file).is_ok());
+    }
+}

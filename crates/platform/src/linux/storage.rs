@@ -1,0 +1,153 @@
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, StatxFlags, major, minor, statvfs, statx};
+
+use super::parse::{Mount, mounts, selected};
+use super::read::{number, text};
+use crate::error::{Error, Result};
+use crate::storage::Storage;
+
+pub(crate) fn behind(path: &Path) -> Result<Storage> {
+    let path = fs::canonicalize(path).map_err(Error::path("find", path))?;
+    let device = fs::metadata(&path)
+        .map_err(Error::path("look at", &path))?
+        .dev();
+    let device = (major(device), minor(device));
+    let mountinfo =
+        fs::read("/proc/self/mountinfo").map_err(Error::os("read /proc/self/mountinfo"))?;
+    let mounts = mounts(&String::from_utf8_lossy(&mountinfo));
+    let mount = holding(&mounts, mount_id(&path), device, &path).ok_or(Error::NotSupported {
+        what: "finding the mount behind a path",
+    })?;
+    let space = statvfs(&path).map_err(Error::path("ask for the space behind", &path))?;
+
+    let disk = disk(mount);
+    let queue = |name: &str| Some(disk.as_ref()?.join("queue").join(name));
+    Ok(Storage {
+        file_system: mount.file_system.clone(),
+        mount_point: mount.point.clone(),
+        mount_options: mount.options.clone(),
+        source: mount.source.clone(),
+        block_device: disk
+            .as_ref()
+            .and_then(|disk| Some(disk.file_name()?.to_string_lossy().into_owned())),
+        rotational: queue("rotational")
+            .and_then(number)
+            .map(|rotational: u8| rotational != 0),
+        scheduler: queue("scheduler")
+            .and_then(text)
+            .and_then(|choices| selected(&choices).map(str::to_owned)),
+        read_ahead_bytes: queue("read_ahead_kb")
+            .or_else(|| Some(backing_device(mount)?.join("read_ahead_kb")))
+            .and_then(number)
+            .map(|kibibytes: u64| kibibytes << 10),
+        logical_block_bytes: queue("logical_block_size").and_then(number),
+        physical_block_bytes: queue("physical_block_size").and_then(number),
+        total_bytes: space.f_blocks.saturating_mul(space.f_frsize),
+        free_bytes: space.f_bavail.saturating_mul(space.f_frsize),
+    })
+}
+
+/// The number of the mount that holds a path; `None` before Linux 5.8.
+fn mount_id(path: &Path) -> Option<u64> {
+    let found = statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
+    let known = StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::MNT_ID);
+    known.then_some(found.stx_mnt_id)
+}
+
+/// The mount that holds a path: by its number; else, of those around the path, the one with the
+/// path's device, the longest path and the last place in the table. Some file systems (btrfs,
+/// overlayfs) show another device on files than on the mount, so without a match any device will do.
+fn holding<'m>(
+    mounts: &'m [Mount],
+    id: Option<u64>,
+    device: (u32, u32),
+    path: &Path,
+) -> Option<&'m Mount> {
+    let by_id = mounts.iter().find(|mount| Some(mount.id) == id);
+    by_id.or_else(|| {
+        mounts
+            .iter()
+            .filter(|mount| path.starts_with(&mount.point))
+            .max_by_key(|mount| (mount.device == device, mount.point.components().count()))
+    })
+}
+
+/// The directory in sysfs of the whole disk that a file system is on.
+fn disk(mount: &Mount) -> Option<PathBuf> {
+    let device = sysfs_device(mount.device).or_else(|| sysfs_device(source_device(mount)?))?;
+    if device.join("partition").exists() {
+        device.parent().map(Path::to_owned)
+    } else {
+        Some(device)
+    }
+}
+
+fn sysfs_device((major, minor): (u32, u32)) -> Option<PathBuf> {
+    fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()
+}
+
+/// The device number of the block device that is named as the source.
+fn source_device(mount: &Mount) -> Option<(u32, u32)> {
+    let source = fs::metadata(mount.source.as_ref()?).ok()?;
+    let device = source.rdev();
+    source
+        .file_type()
+        .is_block_device()
+        .then_some((major(device), minor(device)))
+}
+
+/// Where the kernel keeps the settings of a file system without a disk, such as NFS.
+fn backing_device(mount: &Mount) -> Option<PathBuf> {
+    let (major, minor) = mount.device;
+    let path = PathBuf::from(format!("/sys/class/bdi/{major}:{minor}"));
+    path.exists().then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "\
+1 0 8:1 / / rw - ext4 /dev/sda1 rw
+2 1 0:30 / /data rw - btrfs /dev/sdb rw
+3 1 8:17 / /data/a rw - ext4 /dev/sdb1 rw
+4 1 8:33 / /data rw - xfs /dev/sdc1 rw
+5 1 0:50 / /database rw - tmpfs tmpfs rw
+";
+
+    fn held_by(id: Option<u64>, device: (u32, u32), path: &str) -> u64 {
+        let mounts = mounts(TABLE);
+        holding(&mounts, id, device, Path::new(path)).unwrap().id
+    }
+
+    #[test]
+    fn a_mount_is_found_by_number_else_by_device_length_and_order() {
+        assert_eq!(held_by(Some(2), (8, 33), "/data/a"), 2);
+        // Hidden below a later mount over /data.
+        assert_eq!(held_by(None, (8, 33), "/data/a"), 4);
+        assert_eq!(held_by(None, (8, 17), "/data/a/b"), 3);
+        // Whole components only.
+        assert_eq!(held_by(None, (0, 50), "/database/x"), 5);
+        // No mount has this device: the longest, the last.
+        assert_eq!(held_by(None, (0, 99), "/data/x"), 4);
+        assert_eq!(held_by(None, (0, 99), "/else"), 1);
+        // A number that is not in the table (any more).
+        assert_eq!(held_by(Some(77), (8, 1), "/else"), 1);
+    }
+
+    #[test]
+    fn finds_what_is_behind_this_machine() {
+        let root = Storage::behind(Path::new("/")).unwrap();
+        assert_eq!(root.mount_point, Path::new("/"));
+        assert!(root.total_bytes > 0 && root.free_bytes <= root.total_bytes);
+        assert!(!root.mount_options.is_empty());
+        let proc = Storage::behind(Path::new("/proc/self/status")).unwrap();
+        assert_eq!(proc.file_system, "proc");
+        assert_eq!(proc.block_device, None);
+        assert!(!proc.is_remote());
+        Storage::behind(Path::new("/no such path")).unwrap_err();
+    }
+}

@@ -1,0 +1,100 @@
+//! CPUs and caches as sysfs shows them (`Documentation/ABI/stable/sysfs-devices-system-cpu`).
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::parse::{cpu_list, size_bytes};
+use super::read::{number, text, word};
+use crate::machine::{Cache, CacheKind, Topology};
+
+const CPUS: &str = "/sys/devices/system/cpu";
+
+pub(super) fn topology() -> Topology {
+    let online = cpus("online");
+    let places = |name: &str| -> Option<usize> {
+        let places: BTreeSet<String> = online
+            .iter()
+            .flatten()
+            .filter_map(|cpu| word(cpu_dir(*cpu).join("topology").join(name)))
+            .collect();
+        Some(places.len()).filter(|count| *count > 0)
+    };
+    Topology {
+        sockets: places("physical_package_id"),
+        // The list of a core's threads names the core, also where its number does not.
+        cores: places("thread_siblings_list"),
+        threads: online.as_ref().map(Vec::len),
+        threads_present: cpus("present").map(|cpus| cpus.len()),
+        numa_nodes: text("/sys/devices/system/node/has_memory")
+            .and_then(|list| cpu_list(&list))
+            .map(|nodes| nodes.len()),
+    }
+}
+
+/// What two caches of the same sort have in common.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Sort {
+    level: u32,
+    kind: CacheKind,
+    size_bytes: Option<u64>,
+    line_bytes: Option<u64>,
+    ways: Option<u32>,
+    shared_by_cpus: usize,
+}
+
+/// The caches of all CPUs that are switched on, one for each sort.
+pub(super) fn caches() -> Vec<Cache> {
+    let mut instances: BTreeMap<Sort, BTreeSet<Vec<usize>>> = BTreeMap::new();
+    for cpu in cpus("online").into_iter().flatten() {
+        let dir = cpu_dir(cpu).join("cache");
+        for (sort, shared_by) in (0..)
+            .map(|index| dir.join(format!("index{index}")))
+            .take_while(|index| index.exists())
+            .filter_map(|index| cache(&index))
+        {
+            instances.entry(sort).or_default().insert(shared_by);
+        }
+    }
+    instances
+        .into_iter()
+        .map(|(sort, instances)| Cache {
+            level: sort.level,
+            kind: sort.kind,
+            size_bytes: sort.size_bytes,
+            line_bytes: sort.line_bytes,
+            ways: sort.ways,
+            shared_by_cpus: sort.shared_by_cpus,
+            instances: instances.len(),
+        })
+        .collect()
+}
+
+/// A cache and the CPUs that share it.
+fn cache(dir: &Path) -> Option<(Sort, Vec<usize>)> {
+    let shared_by = cpu_list(&text(dir.join("shared_cpu_list"))?)?;
+    let kind = match text(dir.join("type"))?.as_str() {
+        "Data" => CacheKind::Data,
+        "Instruction" => CacheKind::Instruction,
+        "Unified" => CacheKind::Unified,
+        _ => return None,
+    };
+    let sort = Sort {
+        level: number(dir.join("level"))?,
+        kind,
+        size_bytes: text(dir.join("size")).and_then(|size| size_bytes(&size)),
+        line_bytes: number(dir.join("coherency_line_size")),
+        // 0 is how the kernel says that it does not know.
+        ways: number(dir.join("ways_of_associativity")).filter(|ways| *ways > 0),
+        shared_by_cpus: shared_by.len(),
+    };
+    Some((sort, shared_by))
+}
+
+fn cpus(list: &str) -> Option<Vec<usize>> {
+    cpu_list(&text(Path::new(CPUS).join(list))?)
+}
+
+fn cpu_dir(cpu: usize) -> PathBuf {
+    Path::new(CPUS).join(format!("cpu{cpu}"))
+}

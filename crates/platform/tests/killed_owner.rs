@@ -1,3 +1,0 @@
-//! Written with the backend.
-
-fn main() {}

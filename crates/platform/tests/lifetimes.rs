@@ -1,0 +1,224 @@
+//! What is left when a process is killed or told to stop: this program starts itself in a role,
+//! ends that process, and looks.
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::os::unix::process::ExitStatusExt;
+    use std::path::{Path, PathBuf};
+    use std::process::{Child, Command, Stdio};
+    use std::sync::atomic::AtomicBool;
+    use std::time::{Duration, Instant};
+
+    use oscope_platform::clock::now_ns;
+    use oscope_platform::process::{Worker, WorkerOptions};
+    use oscope_platform::scratch::Scratch;
+    use oscope_platform::signal::{Interrupt, Signal, restore_default_sigpipe};
+    use rustix::process;
+
+    /// How long anything here may take before it counts as stuck.
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    type Check = (&'static str, fn());
+
+    const CHECKS: &[Check] = &[
+        ("scratch of a killed owner is swept", killed_scratch),
+        ("a worker dies with its parent", killed_parent),
+        ("a first signal is noted and a second one ends", two_signals),
+        ("an ignored signal stays ignored", ignored_signal),
+        ("a closed pipe ends quietly", closed_pipe),
+        ("a worker that is gone does not end its parent", gone_worker),
+    ];
+
+    pub fn main() {
+        let arguments: Vec<String> = std::env::args().skip(1).collect();
+        match arguments.first().map(String::as_str) {
+            Some("role") => play(&arguments[1..]),
+            // How test runners ask what there is.
+            Some("--list") => CHECKS.iter().for_each(|(name, _)| println!("{name}: test")),
+            _ => {
+                for (name, check) in CHECKS {
+                    check();
+                    println!("{name}: ok");
+                }
+            }
+        }
+    }
+
+    fn play(arguments: &[String]) {
+        match arguments {
+            [role, dir] if role == "scratch" => {
+                let scratch = Scratch::create(Path::new(dir)).expect("the directory is there");
+                std::fs::write(scratch.file("data"), [0; 100]).expect("it can be written");
+                say(&scratch.path().display().to_string());
+                std::thread::sleep(PATIENCE);
+            }
+            [role] if role == "parent" => {
+                let mut command = Command::new("sleep");
+                command.arg(PATIENCE.as_secs().to_string());
+                let worker = Worker::spawn(command, &WorkerOptions::default()).expect("sleep");
+                say(&worker.id().to_string());
+                std::thread::sleep(PATIENCE);
+            }
+            [role] if role == "interrupted" => {
+                let interrupt = Interrupt::install().expect("signals can be caught");
+                say("installed");
+                let start = Instant::now();
+                while !interrupt.is_set() && start.elapsed() < PATIENCE {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                let signal = interrupt.signal();
+                say(&signal.map_or_else(|| "none".to_owned(), |signal| signal.to_string()));
+                std::thread::sleep(PATIENCE);
+            }
+            [role] if role == "talker" => {
+                restore_default_sigpipe();
+                loop {
+                    println!("more");
+                }
+            }
+            [role] if role == "employer" => {
+                restore_default_sigpipe();
+                let interrupted = AtomicBool::new(false);
+                let mut worker =
+                    Worker::spawn(Command::new("true"), &WorkerOptions::default()).expect("true");
+                let deadline = now_ns() + PATIENCE.as_nanos() as u64;
+                let error = worker
+                    .send(&vec![b'x'; 1 << 20], deadline, &interrupted)
+                    .expect_err("nobody reads");
+                say(&error.to_string());
+            }
+            _ => panic!("no such role: {arguments:?}"),
+        }
+    }
+
+    fn this_program() -> PathBuf {
+        std::env::current_exe().expect("this program has a path")
+    }
+
+    fn say(line: &str) {
+        println!("{line}");
+        std::io::stdout().flush().expect("the parent reads");
+    }
+
+    fn role(arguments: &[&str]) -> Command {
+        let mut command = Command::new(this_program());
+        command.arg("role").args(arguments).stdout(Stdio::piped());
+        command
+    }
+
+    /// Starts it, and waits for its first line.
+    fn start(mut command: Command) -> (Child, BufReader<impl Read>, String) {
+        let mut child = command.spawn().expect("this program can be started");
+        let mut said = BufReader::new(child.stdout.take().expect("it is piped"));
+        let line = hear(&mut said);
+        (child, said, line)
+    }
+
+    fn hear(said: &mut impl BufRead) -> String {
+        let mut line = String::new();
+        said.read_line(&mut line).expect("it can be read");
+        line.trim_end().to_owned()
+    }
+
+    fn kill(child: &mut Child) {
+        child.kill().expect("it runs");
+        child.wait().expect("it was started here");
+    }
+
+    fn signal(child: &Child, signal: Signal) {
+        let name = match signal {
+            Signal::Interrupt => process::Signal::INT,
+            Signal::Terminate => process::Signal::TERM,
+            Signal::HangUp => process::Signal::HUP,
+        };
+        process::kill_process(process::Pid::from_child(child), name).expect("it runs");
+    }
+
+    fn eventually(what: &str, is_so: impl Fn() -> bool) {
+        let start = Instant::now();
+        while !is_so() {
+            assert!(start.elapsed() < PATIENCE, "not in time: {what}");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn killed_scratch() {
+        let dir = tempfile::tempdir().expect("there is a place for temporary files");
+        let (mut owner, _said, path) = start(role(&["scratch", &dir.path().to_string_lossy()]));
+        let path = PathBuf::from(path);
+        assert!(path.join("data").exists());
+        assert_eq!(Scratch::sweep(dir.path()), Vec::<PathBuf>::new());
+        assert!(path.join("data").exists());
+
+        kill(&mut owner);
+        assert!(path.join("data").exists());
+        assert_eq!(Scratch::sweep(dir.path()), std::slice::from_ref(&path));
+        assert!(!path.exists());
+    }
+
+    fn killed_parent() {
+        let (mut parent, _said, worker) = start(role(&["parent"]));
+        let runs = || {
+            // A process that nobody has waited for yet is a zombie, and as dead as one without entry.
+            std::fs::read_to_string(format!("/proc/{worker}/stat"))
+                .is_ok_and(|stat| stat.contains("(sleep)") && !stat.contains(") Z "))
+        };
+        assert!(runs());
+        kill(&mut parent);
+        eventually("the worker ends", || !runs());
+    }
+
+    fn two_signals() {
+        for wanted in [Signal::Interrupt, Signal::Terminate, Signal::HangUp] {
+            let (mut child, mut said, line) = start(role(&["interrupted"]));
+            assert_eq!(line, "installed");
+            signal(&child, wanted);
+            assert_eq!(hear(&mut said), wanted.to_string());
+            signal(&child, wanted);
+            let status = child.wait().expect("it was started here");
+            assert_eq!(status.signal(), Some(wanted.number()));
+        }
+    }
+
+    fn ignored_signal() {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", "trap '' HUP; exec \"$0\" role interrupted"])
+            .arg(this_program())
+            .stdout(Stdio::piped());
+        let (mut child, mut said, _) = start(command);
+        signal(&child, Signal::HangUp);
+        signal(&child, Signal::Terminate);
+        assert_eq!(hear(&mut said), "SIGTERM");
+        kill(&mut child);
+    }
+
+    fn closed_pipe() {
+        let mut command = role(&["talker"]);
+        command.stderr(Stdio::piped());
+        let (mut child, said, line) = start(command);
+        assert_eq!(line, "more");
+        drop(said);
+        let status = child.wait().expect("it was started here");
+        assert_eq!(status.signal(), Some(process::Signal::PIPE.as_raw()));
+        let mut complaint = String::new();
+        let mut stderr = child.stderr.take().expect("it is piped");
+        stderr.read_to_string(&mut complaint).expect("it is text");
+        assert_eq!(complaint, "");
+    }
+
+    fn gone_worker() {
+        let (mut child, _said, line) = start(role(&["employer"]));
+        assert_eq!(line, "the worker ended with exit code 0");
+        assert!(child.wait().expect("it was started here").success());
+    }
+}
+
+#[cfg(target_os = "linux")]
+use linux::main;
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    println!("skipped: this system has no backend yet");
+}

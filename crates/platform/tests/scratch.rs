@@ -1,0 +1,206 @@
+//! Scratch directories that go, and all else that stays.
+#![cfg(target_os = "linux")]
+
+use std::fs::{self, File};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use oscope_platform::scratch::{Scratch, ScratchError};
+
+const ABANDONED: &str = "oscope-scratch-0123456789abcdef";
+
+fn abandoned(in_dir: &Path, name: &str) -> PathBuf {
+    let path = in_dir.join(name);
+    fs::create_dir_all(path.join("sub/sub")).expect("it is new");
+    for file in ["lock", "sub/sub/data"] {
+        fs::write(path.join(file), b"data").expect("its directory was just made");
+    }
+    path
+}
+
+#[test]
+fn it_goes_with_all_it_holds() {
+    let dir = tempfile::tempdir().unwrap();
+    let scratch = Scratch::create(dir.path()).unwrap();
+    let path = scratch.path().to_owned();
+    let mode = fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    fs::create_dir_all(scratch.file("a/b")).unwrap();
+    fs::write(scratch.file("a/b/c"), b"data").unwrap();
+    drop(scratch);
+    assert!(!path.exists());
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn removing_never_follows_a_link() {
+    let dir = tempfile::tempdir().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("keep"), b"keep").unwrap();
+    let scratch = Scratch::create(dir.path()).unwrap();
+    symlink(outside.path(), scratch.file("link")).unwrap();
+    drop(scratch);
+    let swept = abandoned(dir.path(), ABANDONED);
+    symlink(outside.path(), swept.join("sub/link")).unwrap();
+    assert_eq!(Scratch::sweep(dir.path()), [swept]);
+    assert!(outside.path().join("keep").exists());
+}
+
+#[test]
+fn a_sweep_leaves_alone_what_lives_and_what_is_foreign() {
+    let dir = tempfile::tempdir().unwrap();
+    let living = Scratch::create(dir.path()).unwrap();
+
+    let foreign_name = abandoned(dir.path(), "oscope-scratch-mine");
+    let upper_case = abandoned(dir.path(), "oscope-scratch-0123456789ABCDEF");
+    let other = abandoned(dir.path(), "photographs");
+    let without_lock = dir.path().join("oscope-scratch-0000000000000000");
+    fs::create_dir(&without_lock).unwrap();
+    let target = tempfile::tempdir().unwrap();
+    let linked = abandoned(target.path(), ABANDONED);
+    let link = dir.path().join("oscope-scratch-1111111111111111");
+    symlink(&linked, &link).unwrap();
+    let linked_lock = dir.path().join("oscope-scratch-2222222222222222");
+    fs::create_dir(&linked_lock).unwrap();
+    symlink(linked.join("lock"), linked_lock.join("lock")).unwrap();
+    let piped_lock = dir.path().join("oscope-scratch-3333333333333333");
+    fs::create_dir(&piped_lock).unwrap();
+    let made = Command::new("mkfifo").arg(piped_lock.join("lock")).status();
+    assert!(made.unwrap().success());
+    let file = dir.path().join("oscope-scratch-4444444444444444");
+    fs::write(&file, b"").unwrap();
+
+    let swept = abandoned(dir.path(), ABANDONED);
+    assert_eq!(Scratch::sweep(dir.path()), std::slice::from_ref(&swept));
+    assert!(!swept.exists());
+    for kept in [
+        living.path(),
+        &foreign_name,
+        &upper_case,
+        &other,
+        &without_lock,
+        &linked,
+        &link,
+        &linked_lock,
+        &piped_lock,
+        &file,
+    ] {
+        assert!(kept.exists(), "{}", kept.display());
+    }
+}
+
+#[test]
+fn a_sweep_at_any_moment_never_takes_a_fresh_one() {
+    let dir = tempfile::tempdir().unwrap();
+    std::thread::scope(|scope| {
+        let owners: Vec<_> = (0..2)
+            .map(|_| {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let scratch = Scratch::create(dir.path()).unwrap();
+                        fs::write(scratch.file("data"), b"data").unwrap();
+                        assert!(scratch.file("data").exists());
+                    }
+                })
+            })
+            .collect();
+        while owners.iter().any(|owner| !owner.is_finished()) {
+            assert_eq!(Scratch::sweep(dir.path()), Vec::<PathBuf>::new());
+        }
+    });
+}
+
+#[test]
+fn a_lock_is_not_inherited_by_programs_that_are_started() {
+    let dir = tempfile::tempdir().unwrap();
+    let scratch = Scratch::create(dir.path()).unwrap();
+    let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
+    let lock = File::open(scratch.file("lock")).unwrap();
+    lock.try_lock().unwrap_err();
+    // Its owner's end without the removal that goes with a drop, as after a kill.
+    let moved = dir.path().join(ABANDONED);
+    fs::rename(scratch.path(), &moved).unwrap();
+    drop(scratch);
+    assert_eq!(Scratch::sweep(dir.path()), [moved]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn what_stands_in_the_way_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let missing = dir.path().join("none");
+    let error = Scratch::create(&missing).unwrap_err();
+    assert!(matches!(error, ScratchError::Missing(_)), "{error}");
+    assert!(error.to_string().contains("none"), "{error}");
+    assert_eq!(Scratch::sweep(&missing), Vec::<PathBuf>::new());
+
+    let file = dir.path().join("file");
+    fs::write(&file, b"").unwrap();
+    let error = Scratch::create(&file).unwrap_err();
+    assert!(matches!(error, ScratchError::NotADirectory(_)), "{error}");
+}
+
+#[test]
+fn a_directory_without_right_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o500)).unwrap();
+    match Scratch::create(dir.path()) {
+        Ok(_) => println!("skipped: this process may write everywhere"),
+        Err(error) => assert!(matches!(error, ScratchError::NotPermitted(_)), "{error}"),
+    }
+}
+
+/// A small file system in memory, taken away on drop.
+struct Mount {
+    point: tempfile::TempDir,
+}
+
+impl Mount {
+    /// `None`, with the reason printed, if this process may not mount.
+    fn new(options: &str) -> Option<Self> {
+        let point = tempfile::tempdir().expect("there is a place for temporary files");
+        let outcome = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", options, "tmpfs"])
+            .arg(point.path())
+            .output();
+        match outcome {
+            Ok(output) if output.status.success() => Some(Self { point }),
+            Ok(output) => {
+                println!("skipped: {}", String::from_utf8_lossy(&output.stderr));
+                None
+            }
+            Err(error) => {
+                println!("skipped: {error}");
+                None
+            }
+        }
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.point.path()).status();
+    }
+}
+
+#[test]
+fn a_read_only_file_system_is_said() {
+    let Some(mount) = Mount::new("ro") else {
+        return;
+    };
+    let error = Scratch::create(mount.point.path()).unwrap_err();
+    assert!(matches!(error, ScratchError::ReadOnly(_)), "{error}");
+}
+
+#[test]
+fn a_full_file_system_is_said_and_left_as_it_was() {
+    // Room for the directory and not for the lock file in it.
+    let Some(mount) = Mount::new("nr_inodes=2") else {
+        return;
+    };
+    let error = Scratch::create(mount.point.path()).unwrap_err();
+    assert!(matches!(error, ScratchError::Full(_)), "{error}");
+    assert_eq!(fs::read_dir(mount.point.path()).unwrap().count(), 0);
+}

@@ -1,0 +1,181 @@
+//! Workers that do well, die, hang, flood and are interrupted.
+#![cfg(target_os = "linux")]
+
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use oscope_platform::clock::now_ns;
+use oscope_platform::process::{Exit, Worker, WorkerError, WorkerOptions};
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+fn shell(script: &str) -> Worker {
+    shell_with(script, &WorkerOptions::default()).expect("there is a shell")
+}
+
+fn shell_with(script: &str, options: &WorkerOptions) -> Result<Worker, WorkerError> {
+    let mut command = Command::new("sh");
+    command.args(["-c", script]);
+    Worker::spawn(command, options)
+}
+
+/// Far beyond what anything here takes.
+fn late() -> u64 {
+    now_ns() + 20_000_000_000
+}
+
+fn is_gone(id: u32) -> bool {
+    !std::path::Path::new(&format!("/proc/{id}")).exists()
+}
+
+#[test]
+fn lines_go_in_and_come_out() {
+    let mut worker = shell("while read word; do echo got $word; done");
+    for word in ["one", "two"] {
+        worker
+            .send(format!("{word}\n").as_bytes(), late(), &NEVER)
+            .unwrap();
+        let line = worker.read_line_until(late(), &NEVER).unwrap();
+        assert_eq!(line.unwrap(), format!("got {word}"));
+    }
+    let finished = worker.wait(late(), &NEVER).unwrap();
+    assert!(finished.exit.is_success());
+    assert!(finished.usage.minor_faults > 0);
+}
+
+#[test]
+fn the_end_of_a_successful_worker_is_no_line() {
+    let mut worker = shell("echo first; printf last");
+    let mut next = || worker.read_line_until(late(), &NEVER).unwrap();
+    assert_eq!(next().as_deref(), Some("first"));
+    assert_eq!(next().as_deref(), Some("last"));
+    assert_eq!(next(), None);
+    assert_eq!(next(), None);
+}
+
+#[test]
+fn a_killed_worker_is_reported_with_its_signal() {
+    let mut worker = shell("echo first; kill -9 $$");
+    let line = worker.read_line_until(late(), &NEVER).unwrap();
+    assert_eq!(line.as_deref(), Some("first"));
+    let error = worker.read_line_until(late(), &NEVER).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the worker ended with signal 9 (SIGKILL)"
+    );
+    let WorkerError::Died { finished, .. } = error else {
+        panic!("{error}");
+    };
+    assert_eq!(finished.exit, Exit::Signal(9));
+}
+
+#[test]
+fn a_failed_worker_is_reported_with_its_complaint() {
+    let mut worker = shell("echo half a li >&2; printf 'half a li'; echo sorry >&2; exit 3");
+    let error = worker.read_line_until(late(), &NEVER).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the worker ended with exit code 3: half a li\nsorry"
+    );
+}
+
+#[test]
+fn a_worker_that_outlives_its_time_is_killed_with_all_its_children() {
+    let mut worker = shell("sleep 1000 & echo $!; wait");
+    let sleeper: u32 = worker
+        .read_line_until(late(), &NEVER)
+        .unwrap()
+        .unwrap()
+        .parse()
+        .unwrap();
+    let error = worker
+        .read_line_until(now_ns() + 1_000_000, &NEVER)
+        .unwrap_err();
+    assert!(matches!(error, WorkerError::TimedOut), "{error}");
+    let id = worker.id();
+    assert!(!is_gone(id));
+    drop(worker);
+    assert!(is_gone(id));
+    // It has become the child of another, which waits for it in its own time.
+    while std::fs::read_to_string(format!("/proc/{sleeper}/stat"))
+        .is_ok_and(|stat| stat.contains("(sleep)") && !stat.contains(") Z "))
+    {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn killing_tells_how_it_ended() {
+    let mut worker = shell("sleep 1000");
+    assert_eq!(worker.kill().unwrap().exit, Exit::Signal(9));
+    assert_eq!(worker.kill().unwrap().exit, Exit::Signal(9));
+    worker.read_line_until(late(), &NEVER).unwrap_err();
+}
+
+#[test]
+fn an_interruption_ends_the_wait() {
+    let interrupted = AtomicBool::new(false);
+    let mut worker = shell("sleep 1000");
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(10));
+            interrupted.store(true, Ordering::Release);
+        });
+        let error = worker.read_line_until(late(), &interrupted).unwrap_err();
+        assert!(matches!(error, WorkerError::Interrupted), "{error}");
+    });
+}
+
+#[test]
+fn a_flood_on_either_side_blocks_nobody() {
+    // It reads nothing until it has said more than any pipe holds.
+    let mut worker =
+        shell("head -c 3000000 /dev/zero | tr '\\0' e >&2; yes | head -n 100000; wc -c");
+    worker.send(&vec![b'x'; 1 << 20], late(), &NEVER).unwrap();
+    for _ in 0..100_000 {
+        let line = worker.read_line_until(late(), &NEVER).unwrap();
+        assert_eq!(line.as_deref(), Some("y"));
+    }
+    assert_eq!(worker.stderr_tail(), "e".repeat(16 << 10));
+    let finished = worker.wait(late(), &NEVER).unwrap();
+    assert!(finished.exit.is_success());
+}
+
+#[test]
+fn an_orphan_that_holds_the_pipes_does_not_hide_the_end() {
+    let mut worker = shell("sleep 1000 & exit 4");
+    let error = worker.read_line_until(late(), &NEVER).unwrap_err();
+    let WorkerError::Died { finished, .. } = error else {
+        panic!("{error}");
+    };
+    assert_eq!(finished.exit, Exit::Code(4));
+}
+
+#[test]
+fn a_worker_is_in_a_group_of_its_own_and_where_it_was_pinned() {
+    let cpus = oscope_platform::placement::allowed_cpus().unwrap();
+    let cpu = *cpus.last().unwrap();
+    let options = WorkerOptions { pin_cpu: Some(cpu) };
+    let mut worker = shell_with(
+        "cut -d' ' -f5 /proc/$$/stat; sed -n 's/Cpus_allowed_list:\\t//p' /proc/$$/status",
+        &options,
+    )
+    .unwrap();
+    let mut next = || worker.read_line_until(late(), &NEVER).unwrap().unwrap();
+    let (group, allowed) = (next(), next());
+    assert_eq!(group, worker.id().to_string());
+    assert_eq!(allowed, cpu.to_string());
+}
+
+#[test]
+fn what_cannot_be_started_is_an_error() {
+    let options = WorkerOptions::default();
+    let error = Worker::spawn(Command::new("/no/such/program"), &options).unwrap_err();
+    assert!(matches!(error, WorkerError::Spawn(_)), "{error}");
+    let options = WorkerOptions {
+        pin_cpu: Some(100_000),
+    };
+    let error = shell_with("true", &options).unwrap_err();
+    assert!(matches!(error, WorkerError::Spawn(_)), "{error}");
+}
