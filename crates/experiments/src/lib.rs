@@ -12,7 +12,10 @@
 //! Format, print or store: findings are sentences whose numbers stay numbers, figures say what to
 //! draw and not how.
 
+mod estimates;
 mod file;
+#[cfg(test)]
+mod made_up;
 mod memory;
 mod process;
 
@@ -20,7 +23,10 @@ use instrument::experiment::Experiment;
 
 /// Every experiment, group by group, in the order in which they run.
 pub fn all() -> impl Iterator<Item = &'static dyn Experiment> {
-    [memory::ALL, file::ALL, process::ALL].into_iter().flatten().copied()
+    [memory::ALL, file::ALL, process::ALL]
+        .into_iter()
+        .flatten()
+        .copied()
 }
 
 /// The experiment called `id`.
@@ -38,8 +44,16 @@ mod tests {
             let definition = experiment.definition();
             assert_eq!(definition.id, experiment.id());
             assert!(find(experiment.id()).is_some());
-            assert!(definition.id.contains('.'), "{} has no group", definition.id);
-            assert!(definition.question.ends_with('?'), "{} asks nothing", definition.id);
+            assert!(
+                definition.id.contains('.'),
+                "{} has no group",
+                definition.id
+            );
+            assert!(
+                definition.question.ends_with('?'),
+                "{} asks nothing",
+                definition.id
+            );
             assert!(!definition.metrics.is_empty());
         }
     }

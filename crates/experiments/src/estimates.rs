@@ -1,0 +1,123 @@
+//! Arithmetic with estimates, for the findings of several experiments.
+
+use instrument::finding::{Finding, Grade};
+use instrument::quantity::Unit;
+use instrument::results::Estimate;
+use instrument::statistics::ratio::ratio_estimate;
+use instrument::statistics::{Confidence, Estimated, Interval, Scale};
+
+/// How many times `denominator` goes into `numerator`, with its interval; `None` where either is
+/// unsound.
+pub(crate) fn ratio(numerator: &Estimate, denominator: &Estimate) -> Option<Estimated> {
+    let sound = numerator.is_sound() && denominator.is_sound();
+    let ratio = || {
+        ratio_estimate(
+            &numerator.by_process,
+            &denominator.by_process,
+            Confidence::NINETY_FIVE,
+        )
+    };
+    sound.then(ratio).flatten()
+}
+
+/// The wall time in ns that `work` bytes or operations take at a `rate` per second; `None` where
+/// the rate is unsound.
+pub(crate) fn time_ns(rate: &Estimate, work: f64) -> Option<Estimated> {
+    let time = |per_second: f64| work * 1e9 / per_second;
+    rate.is_sound().then(|| Estimated {
+        centre: time(rate.centre),
+        interval: rate
+            .interval
+            .and_then(|rate| Interval::new(time(rate.high), time(rate.low))),
+        n: rate.processes,
+        scale: Scale::Logarithmic,
+    })
+}
+
+/// The difference of two independent estimates. The squares of their half widths add up, which is
+/// exact for normal errors known from many processes and close to it for few.
+pub(crate) fn difference(minuend: &Estimated, subtrahend: &Estimated) -> Estimated {
+    let centre = minuend.centre - subtrahend.centre;
+    let half_width = match (minuend.interval, subtrahend.interval) {
+        (Some(one), Some(other)) => Some(one.half_width().hypot(other.half_width())),
+        _ => None,
+    };
+    Estimated {
+        centre,
+        interval: half_width.and_then(|half| Interval::new(centre - half, centre + half)),
+        n: minuend.n.min(subtrahend.n),
+        scale: Scale::Linear,
+    }
+}
+
+/// Whether the interval shows that the value is not `other`.
+pub(crate) fn differs_from(value: &Estimated, other: f64) -> bool {
+    value
+        .interval
+        .is_some_and(|interval| !interval.contains(other))
+}
+
+/// How sure a comparison is that came out as `value`, where `neutral` would mean no difference.
+pub(crate) fn grade(value: &Estimated, neutral: f64) -> Grade {
+    match value.interval {
+        None => Grade::Likely,
+        Some(_) if differs_from(value, neutral) => Grade::Certain,
+        Some(_) => Grade::CannotBeTold,
+    }
+}
+
+/// Adds an estimate to a finding.
+pub(crate) trait WithEstimate {
+    /// With `value` as the number called `name`.
+    fn with(self, name: &str, value: &Estimated, unit: Unit) -> Self;
+}
+
+impl WithEstimate for Finding {
+    fn with(self, name: &str, value: &Estimated, unit: Unit) -> Self {
+        self.estimated(name, value.centre, value.interval, unit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{difference, grade, ratio, time_ns};
+    use crate::made_up::estimate;
+    use instrument::finding::Grade;
+
+    #[test]
+    fn a_time_is_the_inverse_of_a_rate_and_its_interval_is_in_order() {
+        let time = time_ns(&estimate("rate", &[1e6, 1.1e6, 0.9e6]), 1.0).expect("sound");
+        let interval = time.interval.expect("three processes");
+        assert!(interval.low < time.centre && time.centre < interval.high);
+        assert!((time.centre - 1000.0).abs() < 10.0, "{time:?}");
+    }
+
+    #[test]
+    fn a_comparison_is_certain_only_when_its_interval_leaves_out_equality() {
+        let slow = estimate("rate", &[10.0, 10.1, 9.9]);
+        let fast = estimate("rate", &[20.0, 20.1, 19.9]);
+        let other = estimate("rate", &[10.0, 10.1, 9.9]);
+        assert_eq!(
+            grade(&ratio(&fast, &slow).expect("sound"), 1.0),
+            Grade::Certain
+        );
+        assert_eq!(
+            grade(&ratio(&other, &slow).expect("sound"), 1.0),
+            Grade::CannotBeTold
+        );
+        let single = estimate("rate", &[10.0]);
+        assert_eq!(
+            grade(&ratio(&single, &slow).expect("sound"), 1.0),
+            Grade::Likely
+        );
+    }
+
+    #[test]
+    fn the_half_widths_of_a_difference_add_up_as_squares() {
+        let one = time_ns(&estimate("rate", &[1e6, 1.1e6, 0.9e6]), 1.0).expect("sound");
+        let none = difference(&one, &one);
+        let expected = one.interval.expect("three processes").half_width() * 2_f64.sqrt();
+        assert!(none.centre.abs() < 1e-9);
+        assert!((none.interval.expect("both have one").half_width() - expected).abs() < 1e-9);
+    }
+}
