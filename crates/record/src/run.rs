@@ -67,6 +67,16 @@ pub struct Header {
     pub machine_fingerprint: String,
 }
 
+/// Draws the id of a new run: 32 hexadecimal digits, 128 bits of the system's randomness.
+///
+/// # Errors
+/// Where the system has no randomness to give.
+pub fn draw_id() -> Result<String, getrandom::Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
+}
+
 /// What one experiment gave.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExperimentRecord {
@@ -101,7 +111,9 @@ pub struct Closing {
 impl Run {
     /// What the experiment called `id` gave.
     pub fn experiment(&self, id: &str) -> Option<&ExperimentRecord> {
-        self.experiments.iter().find(|experiment| experiment.definition.id == id)
+        self.experiments
+            .iter()
+            .find(|experiment| experiment.definition.id == id)
     }
 
     /// Whether it came to the end of its plan.
@@ -111,8 +123,14 @@ impl Run {
 
     /// Number of samples in all experiments.
     pub fn sample_count(&self) -> usize {
-        let points = self.experiments.iter().flat_map(|experiment| &experiment.points);
-        points.flat_map(|point| &point.batches).map(|batch| batch.samples.len()).sum()
+        let points = self
+            .experiments
+            .iter()
+            .flat_map(|experiment| &experiment.points);
+        points
+            .flat_map(|point| &point.batches)
+            .map(|batch| batch.samples.len())
+            .sum()
     }
 }
 
@@ -129,19 +147,25 @@ impl ExperimentRecord {
 
     /// The points that could not be measured, and why.
     pub fn failures(&self) -> impl Iterator<Item = (&Point, &str)> {
-        self.points.iter().filter_map(|record| match &record.closing {
-            Some(Closing { ending: Ending::Failed(reason), .. }) => {
-                Some((&record.point, reason.as_str()))
-            }
-            _ => None,
-        })
+        self.points
+            .iter()
+            .filter_map(|record| match &record.closing {
+                Some(Closing {
+                    ending: Ending::Failed(reason),
+                    ..
+                }) => Some((&record.point, reason.as_str())),
+                _ => None,
+            })
     }
 }
 
 impl PointRecord {
     /// Its estimates and warnings.
     pub fn result(&self, definition: &Definition) -> PointResult {
-        let recorded = self.closing.as_ref().map(|closing| closing.warnings.as_slice());
+        let recorded = self
+            .closing
+            .as_ref()
+            .map(|closing| closing.warnings.as_slice());
         PointResult::new(definition, &self.point, &self.batches, recorded)
     }
 }

@@ -1,0 +1,48 @@
+//! The document.
+
+use crate::run::Run;
+use schemars::{JsonSchema, Schema, schema_for};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// The version of the document that this program writes, and the newest that it reads.
+pub const VERSION: u32 = 1;
+
+/// What the name of such a file ends with.
+pub const EXTENSION: &str = ".oscope.json";
+
+/// One run of oscope, with the machine it ran on and every sample.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "A run of oscope")]
+pub(super) struct Document<'a> {
+    /// Tells that this is a run of oscope.
+    pub format: Format,
+    /// The version of this schema.
+    #[schemars(range(min = 1, max = 1))]
+    pub version: u32,
+    /// The run.
+    pub run: Cow<'a, Run>,
+}
+
+/// Tells that this is a run of oscope.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) enum Format {
+    /// It is.
+    #[serde(rename = "oscope-run")]
+    OscopeRun,
+}
+
+/// The beginning of a document of any version.
+#[derive(Debug, Deserialize)]
+pub(super) struct Envelope {
+    pub format: String,
+    pub version: u64,
+}
+
+/// The name by which a document is known, whatever its version.
+pub(super) const FORMAT: &str = "oscope-run";
+
+/// The JSON schema of the document.
+pub fn schema() -> Schema {
+    schema_for!(Document<'_>)
+}

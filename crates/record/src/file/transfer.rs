@@ -1,0 +1,94 @@
+//! Writing and reading the document.
+
+use super::document::{Document, Envelope, FORMAT, Format, VERSION};
+use super::error::{ExportError, ImportError};
+use crate::run::Run;
+use serde_json::error::Category;
+use std::borrow::Cow;
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+
+/// Some ten million samples: more than any profile takes, and what a machine can still hold.
+const MAX_BYTES: u64 = 4 << 30;
+
+/// Writes `run` as one document, which [`import`] turns into an equal run.
+///
+/// # Errors
+/// If the run holds what cannot be, or the output cannot be written.
+pub fn export(run: &Run, output: impl Write) -> Result<(), ExportError> {
+    run.validate()?;
+    let document = Document {
+        format: Format::OscopeRun,
+        version: VERSION,
+        run: Cow::Borrowed(run),
+    };
+    let mut output = BufWriter::new(output);
+    serde_json::to_writer(&mut output, &document).map_err(std::io::Error::from)?;
+    output.write_all(b"\n")?;
+    Ok(output.flush()?)
+}
+
+/// Reads a document of this or any older version. What comes back was checked, so that it can be
+/// stored and analysed.
+///
+/// # Errors
+/// If the input cannot be read, is no such document, was damaged, or holds what cannot be.
+pub fn import(input: impl Read) -> Result<Run, ImportError> {
+    let bytes = read(input)?;
+    let text = match str::from_utf8(&bytes) {
+        Ok(text) => text,
+        Err(_) if !is_run(&bytes) => return Err(ImportError::NotARun),
+        // A character that was cut in two.
+        Err(error) if error.error_len().is_none() => {
+            return Err(ImportError::Truncated(bytes.len()));
+        }
+        Err(error) => return Err(ImportError::NotText(error.valid_up_to())),
+    };
+    let explain = |error: serde_json::Error| match error.classify() {
+        _ if !is_run(&bytes) => ImportError::NotARun,
+        Category::Eof => ImportError::Truncated(bytes.len()),
+        _ => ImportError::Damaged(error),
+    };
+    let envelope: Envelope = serde_json::from_str(text).map_err(explain)?;
+    if envelope.format != FORMAT {
+        return Err(ImportError::NotARun);
+    }
+    if envelope.version > u64::from(VERSION) {
+        return Err(ImportError::Newer {
+            found: envelope.version,
+            known: VERSION,
+        });
+    }
+    let document: Document<'_> = serde_json::from_str(text).map_err(explain)?;
+    let run = document.run.into_owned();
+    run.validate()?;
+    Ok(run)
+}
+
+/// Reads all of the input, unless its first bytes show that it is no JSON object: a disk or a video
+/// need not be read to its end.
+fn read(input: impl Read) -> Result<Vec<u8>, ImportError> {
+    let mut input = BufReader::new(input).take(MAX_BYTES + 1);
+    if input
+        .fill_buf()?
+        .trim_ascii_start()
+        .first()
+        .is_some_and(|byte| *byte != b'{')
+    {
+        return Err(ImportError::NotARun);
+    }
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(ImportError::TooLarge(MAX_BYTES));
+    }
+    Ok(bytes)
+}
+
+/// Whether these bytes, damaged or not, began as a document of ours.
+fn is_run(bytes: &[u8]) -> bool {
+    const BEGINNING_BYTES: usize = 200;
+    let beginning = &bytes[..bytes.len().min(BEGINNING_BYTES)];
+    beginning
+        .windows(FORMAT.len())
+        .any(|window| window == FORMAT.as_bytes())
+}

@@ -1,0 +1,92 @@
+//! Schema versions: from whatever version a store has to the one that this program knows.
+
+use super::error::{Fault, Result};
+use rusqlite::{Connection, TransactionBehavior};
+
+/// Number n leads from schema n to schema n + 1, and the first from an empty file to schema 1. A
+/// migration that was released is never changed: a new one is added.
+pub(super) const MIGRATIONS: &[&str] = &[include_str!("migrations/1.sql")];
+
+/// "OSCP", in the header of every store.
+pub(super) const APPLICATION_ID: i32 = 0x4f53_4350;
+
+/// Brings the schema up to date, all of it or nothing.
+pub(super) fn migrate(connection: &mut Connection, migrations: &[&str]) -> Result<()> {
+    if pending(version(connection)?, migrations)?.is_empty() {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
+    // Another process may have done it while this one waited for its turn.
+    for migration in pending(version(&transaction)?, migrations)? {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", migrations.len())?;
+    Ok(transaction.commit()?)
+}
+
+/// Checks that the schema is up to date.
+pub(super) fn require_current(connection: &Connection, migrations: &[&str]) -> Result<()> {
+    let found = version(connection)?;
+    match pending(found, migrations)? {
+        [] => Ok(()),
+        _ => Err(Fault::Older { found }),
+    }
+}
+
+fn pending<'a>(found: usize, migrations: &'a [&'a str]) -> Result<&'a [&'a str]> {
+    migrations.get(found..).ok_or(Fault::Newer {
+        found,
+        known: migrations.len(),
+    })
+}
+
+fn version(connection: &Connection) -> Result<usize> {
+    Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: &str = "CREATE TABLE a (x); INSERT INTO a VALUES (1);";
+    const SECOND: &str = "ALTER TABLE a ADD COLUMN y; UPDATE a SET y = x + 1;";
+
+    fn at(migrations: &[&str]) -> Connection {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, migrations).unwrap();
+        connection
+    }
+
+    fn y(connection: &Connection) -> rusqlite::Result<i64> {
+        connection.query_row("SELECT y FROM a", [], |row| row.get(0))
+    }
+
+    #[test]
+    fn an_older_schema_is_brought_up_to_date_with_its_content() {
+        let mut connection = at(&[FIRST]);
+        let older = require_current(&connection, &[FIRST, SECOND]);
+        assert!(matches!(older, Err(Fault::Older { found: 1 })));
+        migrate(&mut connection, &[FIRST, SECOND]).unwrap();
+        assert_eq!(y(&connection), Ok(2));
+        assert_eq!(version(&connection).unwrap(), 2);
+        migrate(&mut connection, &[FIRST, SECOND]).unwrap();
+        require_current(&connection, &[FIRST, SECOND]).unwrap();
+    }
+
+    #[test]
+    fn a_newer_schema_is_refused() {
+        let mut connection = at(&[FIRST, SECOND]);
+        let refused = migrate(&mut connection, &[FIRST]);
+        assert!(matches!(refused, Err(Fault::Newer { found: 2, known: 1 })));
+        assert_eq!(y(&connection), Ok(2));
+    }
+
+    #[test]
+    fn a_migration_that_fails_changes_nothing() {
+        let mut connection = at(&[FIRST]);
+        migrate(&mut connection, &[FIRST, SECOND, "nonsense"]).unwrap_err();
+        y(&connection).unwrap_err();
+        assert_eq!(version(&connection).unwrap(), 1);
+    }
+}

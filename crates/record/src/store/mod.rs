@@ -1,0 +1,18 @@
+//! The store: all runs of one person on one machine, in one SQLite file.
+
+mod error;
+mod location;
+mod migration;
+mod open;
+mod read;
+mod recorder;
+mod selector;
+mod summary;
+mod write;
+
+pub use error::Error;
+pub use location::default_path;
+pub use open::Store;
+pub use recorder::Recorder;
+pub use selector::{BlankSelector, Candidate, RunSelector};
+pub use summary::RunSummary;

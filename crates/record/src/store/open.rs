@@ -1,0 +1,261 @@
+//! Opening a store.
+
+use super::error::{Error, Fault, Result};
+use super::location::{default_path, make_folder};
+use super::migration::{APPLICATION_ID, MIGRATIONS, migrate, require_current};
+use platform::storage::Storage;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How long another process may keep the store locked before that is an error.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// All runs of one person on one machine, in one SQLite file.
+///
+/// Several processes may read and record at the same time. Where the file system is local, changes
+/// go through a [write-ahead log](https://www.sqlite.org/wal.html), the files `…-wal` and `…-shm`
+/// beside the store; on a network file system, where that cannot work, through a rollback journal.
+#[derive(Debug)]
+pub struct Store {
+    pub(super) connection: Connection,
+    pub(super) path: PathBuf,
+}
+
+impl Store {
+    /// Opens the store in its default place for reading and writing, and makes it and its folder
+    /// if they are missing.
+    ///
+    /// # Errors
+    /// See [`Store::open`] and [`default_path`].
+    pub fn open_default() -> std::result::Result<Self, Error> {
+        let path = default_path()?;
+        if let Some(folder) = path.parent() {
+            make_folder(folder).map_err(|error| no_access(folder, &error))?;
+        }
+        Self::open(&path)
+    }
+
+    /// Opens the store at `path` for reading and writing. It is made if it is missing, but not its
+    /// folder: a path that was mistyped should not leave traces. A store of an older version is
+    /// brought up to date.
+    ///
+    /// # Errors
+    /// Where the file cannot be opened for writing, is no store, damaged, locked or of a newer
+    /// version; it is then left as it was.
+    pub fn open(path: &Path) -> std::result::Result<Self, Error> {
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            return Err(Error::NoFolder(folder.to_owned()));
+        }
+        identify(path)?;
+        let open = || {
+            let mut connection = connect(path)?;
+            migrate(&mut connection, MIGRATIONS)?;
+            let remote = Storage::behind(path).is_ok_and(|storage| storage.is_remote());
+            set_journal(&connection, if remote { "truncate" } else { "wal" })?;
+            Ok(connection)
+        };
+        let connection = open().map_err(|fault: Fault| fault.at(path))?;
+        Ok(Self {
+            connection,
+            path: path.to_owned(),
+        })
+    }
+
+    /// Opens the store at `path` for reading. Nothing is written, so that it works on a read-only
+    /// disk, too.
+    ///
+    /// # Errors
+    /// Where the file is missing, cannot be read, is no store, damaged, locked or of another
+    /// version.
+    pub fn open_read_only(path: &Path) -> std::result::Result<Self, Error> {
+        if identify(path)? == Content::Nothing {
+            return Err(Error::Missing(path.to_owned()));
+        }
+        let connection = connect_read_only(path).map_err(|fault| fault.at(path))?;
+        Ok(Self {
+            connection,
+            path: path.to_owned(),
+        })
+    }
+
+    /// The store's file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Looks for damage in all of the file; it takes about a second for each GB.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] with what was found first.
+    pub fn check(&self) -> std::result::Result<(), Error> {
+        let check = || {
+            let found: String = self
+                .connection
+                .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+            if found == "ok" {
+                Ok(())
+            } else {
+                Err(Fault::Damaged(found))
+            }
+        };
+        check().map_err(|fault| fault.at(&self.path))
+    }
+}
+
+/// What a file holds, as its first bytes tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    Nothing,
+    Store,
+}
+
+/// Looks at a file without SQLite, which would touch a database that is not ours: its journal may
+/// be rolled back, its log folded in.
+///
+/// The fields are those of the
+/// [database header](https://www.sqlite.org/fileformat2.html#the_database_header).
+fn identify(path: &Path) -> std::result::Result<Content, Error> {
+    const HEADER_BYTES: u64 = 100;
+    const MAGIC: &[u8] = b"SQLite format 3\0";
+    const APPLICATION_ID_AT: usize = 68;
+
+    let mut header = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEADER_BYTES).read_to_end(&mut header));
+    match read {
+        Ok(0) => return Ok(Content::Nothing),
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Content::Nothing),
+        Err(error) => return Err(no_access(path, &error)),
+    }
+    let application_id = header.get(APPLICATION_ID_AT..APPLICATION_ID_AT + 4);
+    if header.starts_with(MAGIC) && application_id == Some(&APPLICATION_ID.to_be_bytes()) {
+        Ok(Content::Store)
+    } else {
+        Err(Error::NotAStore(path.to_owned()))
+    }
+}
+
+fn no_access(path: &Path, error: &io::Error) -> Error {
+    if error.kind() == io::ErrorKind::ReadOnlyFilesystem {
+        return Error::ReadOnly(path.to_owned());
+    }
+    Error::NoAccess {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    }
+}
+
+fn connect(path: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    prepare(&connection)?;
+    // SQLite falls back to reading alone without a word.
+    if connection.is_readonly("main")? {
+        return Err(Error::ReadOnly(path.to_owned()).into());
+    }
+    Ok(connection)
+}
+
+fn connect_read_only(path: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let usual = || {
+        let connection = Connection::open_with_flags(path, flags)?;
+        prepare(&connection)?;
+        require_current(&connection, MIGRATIONS)?;
+        Ok(connection)
+    };
+    match usual() {
+        // The log's index cannot be made here. Without a log there is nothing to be missed, and
+        // on a read-only disk nobody changes the file meanwhile.
+        Err(Fault::Sqlite(rusqlite::Error::SqliteFailure(failure, _)))
+            if matches!(failure.code, ErrorCode::CannotOpen | ErrorCode::ReadOnly)
+                && log_bytes(path) == 0 =>
+        {
+            let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+            let connection = Connection::open_with_flags(immutable_uri(path)?, flags)?;
+            require_current(&connection, MIGRATIONS)?;
+            Ok(connection)
+        }
+        other => other,
+    }
+}
+
+/// Size of the write-ahead log beside the store.
+fn log_bytes(path: &Path) -> u64 {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    std::fs::metadata(log).map_or(0, |metadata| metadata.len())
+}
+
+/// The store as a [URI](https://www.sqlite.org/uri.html) that promises SQLite that nobody changes
+/// it.
+fn immutable_uri(path: &Path) -> Result<String> {
+    let path = std::path::absolute(path).map_err(|error| no_access(path, &error))?;
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                uri.push(char::from(*byte));
+            }
+            // Writing to a String cannot fail.
+            byte => drop(write!(uri, "%{byte:02X}")),
+        }
+    }
+    uri.push_str("?immutable=1");
+    Ok(uri)
+}
+
+fn prepare(connection: &Connection) -> Result<()> {
+    connection.busy_timeout(PATIENCE)?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.set_prepared_statement_cache_capacity(32);
+    // With a write-ahead log, NORMAL keeps every commit through the death of this process and never
+    // harms the file; only a crash of the whole system may take the commits since the last
+    // checkpoint. FULL would wait for the disk at every batch, and by that flush the very files
+    // and caches that are being measured. `Recorder` makes a checkpoint after each experiment.
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    Ok(())
+}
+
+/// Sets the journal, which the file remembers.
+fn set_journal(connection: &Connection, wanted: &str) -> Result<()> {
+    let current: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    if current == wanted {
+        return Ok(());
+    }
+    let started = Instant::now();
+    loop {
+        let result = connection.pragma_update_and_check(None, "journal_mode", wanted, |_| Ok(()));
+        match result {
+            // This lock is the one for which SQLite itself does not wait.
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && started.elapsed() < PATIENCE =>
+            {
+                sleep(Duration::from_millis(20));
+            }
+            result => return Ok(result?),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uri_keeps_every_byte_of_a_path() {
+        let uri = immutable_uri(Path::new("/a b/c?d%e#ü.db")).unwrap();
+        assert_eq!(uri, "file:/a%20b/c%3Fd%25e%23%C3%BC.db?immutable=1");
+    }
+}

@@ -1,0 +1,145 @@
+//! Recording a run while it goes on.
+
+use super::error::{Error, Fault, Result};
+use super::open::Store;
+use super::write::StoredRun;
+use crate::run::{Closing, Run};
+use crate::validation;
+use instrument::point::Point;
+use instrument::runner::{Event, Observer, ObserverError};
+use jiff::Timestamp;
+use rusqlite::{Connection, TransactionBehavior};
+use std::time::Duration;
+
+/// How long a recorder waits for another process that writes, such as one that imports a large
+/// run: a run of an hour is not given up for it.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// Pages of the write-ahead log, of 4 KiB each, at which SQLite folds it into the store by itself.
+const MAX_LOG_PAGES: u32 = 16_384;
+
+/// Keeps a run in the store while it goes on.
+///
+/// Each event is a transaction of its own. When [`Observer::observe`] returns, what it was told
+/// survives the death of this process; a crash of the whole system may take what was observed since
+/// the last experiment ended, since waiting for the disk after each batch would disturb the next.
+#[derive(Debug)]
+pub struct Recorder<'s> {
+    store: &'s mut Store,
+    run: StoredRun,
+}
+
+impl Store {
+    /// Begins to record `run`, which holds everything but its experiments; those that it does hold
+    /// are stored, too.
+    ///
+    /// # Errors
+    /// As for [`Store::insert`].
+    pub fn begin(&mut self, run: &Run) -> std::result::Result<Recorder<'_>, Error> {
+        run.validate()?;
+        let mut begin = || {
+            self.connection
+                .pragma_update(None, "wal_autocheckpoint", MAX_LOG_PAGES)?;
+            let transaction = self
+                .connection
+                .transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let run = StoredRun::insert(&transaction, run)?;
+            transaction.commit()?;
+            self.connection.busy_timeout(PATIENCE)?;
+            Ok(run)
+        };
+        let run = begin().map_err(|fault: Fault| fault.at(&self.path))?;
+        Ok(Recorder { store: self, run })
+    }
+}
+
+impl Recorder<'_> {
+    /// The run's number in the store.
+    pub fn number(&self) -> u64 {
+        self.run.number
+    }
+
+    /// Marks the end of the run, now, and whether someone stopped it before its time.
+    ///
+    /// # Errors
+    /// Where the store cannot be written; the run stays unfinished then.
+    pub fn finish(mut self, interrupted: bool) -> std::result::Result<(), Error> {
+        self.write(|connection, run| run.end(connection, Timestamp::now(), interrupted))
+            .and_then(|()| self.checkpoint())
+            .map_err(|fault| fault.at(&self.store.path))
+    }
+
+    fn record(&mut self, event: &Event<'_>) -> Result<()> {
+        match *event {
+            Event::Started { definition, points } => {
+                validation::definition(definition)?;
+                validation::points(&definition.id, points.iter())?;
+                let points: Vec<&Point> = points.iter().collect();
+                self.write(|connection, run| {
+                    run.add_experiment(connection, definition, None, &points)
+                })
+            }
+            Event::Skipped { definition, reason } => {
+                validation::definition(definition)?;
+                self.write(|connection, run| {
+                    run.add_experiment(connection, definition, Some(reason), &[])
+                })
+            }
+            Event::Visiting { .. } => Ok(()),
+            Event::Taken {
+                definition,
+                point,
+                batch,
+                ..
+            } => {
+                validation::batch(&definition.id, batch)?;
+                self.write(|connection, run| {
+                    run.add_batch(connection, &definition.id, point, batch)
+                })
+            }
+            Event::Closed {
+                definition,
+                point,
+                ending,
+                warnings,
+            } => {
+                let closing = Closing {
+                    ending: ending.clone(),
+                    warnings: warnings.to_vec(),
+                };
+                validation::closing(&definition.id, &closing)?;
+                self.write(|connection, run| {
+                    run.close_point(connection, &definition.id, point, &closing)
+                })
+            }
+            Event::Finished { .. } => self.checkpoint(),
+        }
+    }
+
+    /// Does `write` in a transaction of its own.
+    fn write(
+        &mut self,
+        write: impl FnOnce(&Connection, &mut StoredRun) -> Result<()>,
+    ) -> Result<()> {
+        let transaction = self
+            .store
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        write(&transaction, &mut self.run)?;
+        Ok(transaction.commit()?)
+    }
+
+    /// Brings what was recorded to the disk itself, as far as no other process stands in the way.
+    fn checkpoint(&self) -> Result<()> {
+        self.store
+            .connection
+            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+        Ok(())
+    }
+}
+
+impl Observer for Recorder<'_> {
+    fn observe(&mut self, event: &Event<'_>) -> std::result::Result<(), ObserverError> {
+        self.record(event)
+            .map_err(|fault| fault.at(&self.store.path).into())
+    }
+}

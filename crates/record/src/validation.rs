@@ -1,0 +1,320 @@
+//! What must hold of a run before it is stored, exported or analysed.
+//!
+//! A file may come from anywhere, so that everything the analysis takes for granted is checked here
+//! once: finite numbers, unique names, and times whose sums a 64-bit integer can hold.
+
+use crate::run::{Closing, ExperimentRecord, Header, PointRecord, Run};
+use instrument::experiment::Definition;
+use instrument::point::Point;
+use instrument::sample::{Batch, Reading, Sample};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::HashSet;
+use std::hash::Hash;
+
+/// Something in a run that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {reason}")]
+pub struct Invalid {
+    /// Where it is, as in `experiment memory.bandwidth`.
+    pub place: String,
+    /// What is wrong there.
+    pub reason: String,
+}
+
+/// Experiments in a run.
+const MAX_EXPERIMENTS: usize = 1_000;
+/// Points in an experiment.
+const MAX_POINTS: usize = 1_000_000;
+/// Axes or metrics of an experiment.
+const MAX_NAMES: usize = 1_000;
+/// Bytes in the name of an experiment, metric or axis.
+const MAX_NAME_BYTES: usize = 200;
+/// The largest integer that SQLite holds.
+const MAX_INTEGER: u64 = i64::MAX as u64;
+
+impl Run {
+    /// Checks that the run can be stored, exported and analysed.
+    ///
+    /// # Errors
+    /// The first thing found that cannot be.
+    pub fn validate(&self) -> Result<(), Invalid> {
+        header(&self.header)?;
+        survives("the machine", &self.machine)?;
+        survives("the environment", &self.environment)?;
+        survives("the storage", &self.storage)?;
+        survives("the clock's calibration", &self.calibration)?;
+        at_most(
+            "the run",
+            "experiments",
+            self.experiments.len(),
+            MAX_EXPERIMENTS,
+        )?;
+        let ids = self
+            .experiments
+            .iter()
+            .map(|experiment| experiment.definition.id.as_str());
+        unique("the run", "experiment", ids)?;
+        self.experiments.iter().try_for_each(experiment)
+    }
+}
+
+fn header(header: &Header) -> Result<(), Invalid> {
+    survives("the header", header)?;
+    let is_id = header.id.len() == 32
+        && header
+            .id
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    ensure(is_id, "the header", || {
+        "the id is not 32 hexadecimal digits".into()
+    })?;
+    amount("the header", "budget_ns", header.budget_ns)
+}
+
+fn experiment(record: &ExperimentRecord) -> Result<(), Invalid> {
+    definition(&record.definition)?;
+    let place = format!("experiment {}", record.definition.id);
+    points(&place, record.points.iter().map(|record| &record.point))?;
+    for PointRecord {
+        point,
+        batches,
+        closing: ending,
+    } in &record.points
+    {
+        let place = format!("{place}, point {point}");
+        batches.iter().try_for_each(|taken| batch(&place, taken))?;
+        sums(&place, batches)?;
+        ending
+            .as_ref()
+            .map_or(Ok(()), |ending| closing(&place, ending))?;
+    }
+    Ok(())
+}
+
+/// Checks what an experiment says of itself.
+pub(crate) fn definition(definition: &Definition) -> Result<(), Invalid> {
+    name("an experiment", "id", &definition.id)?;
+    let place = format!("experiment {}", definition.id);
+    survives(&place, definition)?;
+    at_most(&place, "axes", definition.axes.len(), MAX_NAMES)?;
+    at_most(&place, "metrics", definition.metrics.len(), MAX_NAMES)?;
+    definition
+        .axes
+        .iter()
+        .try_for_each(|axis| name(&place, "name of an axis", &axis.name))?;
+    definition
+        .metrics
+        .iter()
+        .try_for_each(|metric| name(&place, "name of a metric", &metric.name))?;
+    unique(
+        &place,
+        "axis",
+        definition.axes.iter().map(|axis| axis.name.as_str()),
+    )?;
+    unique(
+        &place,
+        "metric",
+        definition.metrics.iter().map(|metric| metric.name.as_str()),
+    )
+}
+
+/// Checks the points of the experiment at `place`.
+pub(crate) fn points<'a>(
+    place: &str,
+    points: impl ExactSizeIterator<Item = &'a Point> + Clone,
+) -> Result<(), Invalid> {
+    at_most(place, "points", points.len(), MAX_POINTS)?;
+    unique(place, "point", points.clone())?;
+    for point in points {
+        let place = format!("{place}, point {point}");
+        at_most(&place, "levels", point.levels().count(), MAX_NAMES)?;
+        unique(&place, "axis", point.levels().map(|(axis, _)| axis))?;
+    }
+    Ok(())
+}
+
+/// Checks one batch of the point at `place`.
+pub(crate) fn batch(place: &str, batch: &Batch) -> Result<(), Invalid> {
+    let around = &batch.disturbance;
+    integer(place, "cpu", batch.cpu.unwrap_or(0) as u64)?;
+    integer(place, "started_ns", batch.started_ns)?;
+    integer(place, "wall_ns", batch.wall_ns)?;
+    integer(place, "stolen_ns", around.stolen_ns.unwrap_or(0))?;
+    if let Some((before, after)) = around.frequency_hz {
+        amount(place, "frequency_hz", before)?;
+        amount(place, "frequency_hz", after)?;
+    }
+    batch
+        .samples
+        .iter()
+        .try_for_each(|taken| sample(place, taken))
+}
+
+fn sample(place: &str, sample: &Sample) -> Result<(), Invalid> {
+    name(place, "metric of a sample", &sample.metric)?;
+    let place = format!("{place}, a sample of {}", sample.metric);
+    let usage = &sample.usage;
+    integer(&place, "at_ns", sample.at_ns)?;
+    integer(&place, "user_ns", usage.user_ns)?;
+    integer(&place, "system_ns", usage.system_ns)?;
+    integer(&place, "minor_faults", usage.minor_faults)?;
+    integer(&place, "major_faults", usage.major_faults)?;
+    integer(&place, "voluntary_switches", usage.voluntary_switches)?;
+    integer(&place, "involuntary_switches", usage.involuntary_switches)?;
+    match sample.reading {
+        Reading::Difference {
+            iterations,
+            work,
+            short_ns,
+            long_ns,
+        } => {
+            integer(&place, "iterations", iterations)?;
+            integer(&place, "short_ns", short_ns)?;
+            integer(&place, "long_ns", long_ns)?;
+            amount(&place, "work", work)
+        }
+        Reading::Once { work, wall_ns } => {
+            integer(&place, "wall_ns", wall_ns)?;
+            amount(&place, "work", work)
+        }
+        Reading::Latencies {
+            count,
+            p50_ns,
+            p5_ns,
+            p95_ns,
+            p99_ns,
+        } => {
+            integer(&place, "count", count)?;
+            [p5_ns, p50_ns, p95_ns, p99_ns]
+                .into_iter()
+                .try_for_each(|percentile| amount(&place, "a percentile", percentile))
+        }
+        Reading::Value(value) => finite(&place, "value", value),
+    }
+}
+
+/// Checks how the point at `place` ended.
+pub(crate) fn closing(place: &str, closing: &Closing) -> Result<(), Invalid> {
+    survives(place, closing)
+}
+
+/// Checks that whatever the analysis adds up over a point stays within a 64-bit integer.
+fn sums(place: &str, batches: &[Batch]) -> Result<(), Invalid> {
+    let mut total: u64 = 0;
+    let mut add = |value: u64| {
+        total = total.saturating_add(value);
+    };
+    for batch in batches {
+        add(batch.wall_ns);
+        add(batch.disturbance.stolen_ns.unwrap_or(0));
+        add(batch.disturbance.others_ns.unwrap_or(0).unsigned_abs());
+        for Sample { reading, usage, .. } in &batch.samples {
+            match *reading {
+                Reading::Difference {
+                    short_ns, long_ns, ..
+                } => {
+                    add(short_ns);
+                    add(long_ns);
+                }
+                Reading::Once { wall_ns, .. } => add(wall_ns),
+                Reading::Latencies { count, .. } => add(count),
+                Reading::Value(_) => {}
+            }
+            add(usage.user_ns);
+            add(usage.system_ns);
+            add(usage.minor_faults);
+            add(usage.major_faults);
+            add(usage.voluntary_switches);
+            add(usage.involuntary_switches);
+        }
+    }
+    ensure(total <= MAX_INTEGER, place, || {
+        "its times and counts add up to more than any machine can reach".into()
+    })
+}
+
+/// Checks that `value` is the same after a way through JSON, which has no infinities and whose text
+/// is Unicode.
+fn survives<T>(place: &str, value: &T) -> Result<(), Invalid>
+where
+    T: Serialize + DeserializeOwned + PartialEq,
+{
+    let read_back = serde_json::to_string(value).and_then(|text| serde_json::from_str::<T>(&text));
+    match read_back {
+        Ok(read_back) if read_back == *value => Ok(()),
+        Ok(_) => Err(invalid(
+            place,
+            "it holds a number that is not finite".into(),
+        )),
+        Err(error) => Err(invalid(
+            place,
+            format!("it cannot be written down: {error}"),
+        )),
+    }
+}
+
+fn amount(place: &str, what: &str, value: f64) -> Result<(), Invalid> {
+    finite(place, what, value)?;
+    ensure(value >= 0.0, place, || {
+        format!("{what} is {value}, which is negative")
+    })
+}
+
+fn finite(place: &str, what: &str, value: f64) -> Result<(), Invalid> {
+    ensure(value.is_finite(), place, || {
+        format!("{what} is {value}, which is not finite")
+    })
+}
+
+fn integer(place: &str, what: &str, value: u64) -> Result<(), Invalid> {
+    ensure(value <= MAX_INTEGER, place, || {
+        format!("{what} is {value}, which is more than {MAX_INTEGER}")
+    })
+}
+
+fn name(place: &str, what: &str, name: &str) -> Result<(), Invalid> {
+    ensure(!name.is_empty(), place, || format!("the {what} is empty"))?;
+    ensure(name.len() <= MAX_NAME_BYTES, place, || {
+        format!("the {what} is longer than {MAX_NAME_BYTES} bytes")
+    })?;
+    ensure(!name.chars().any(char::is_control), place, || {
+        format!("the {what} holds a control character")
+    })
+}
+
+fn at_most(place: &str, what: &str, count: usize, limit: usize) -> Result<(), Invalid> {
+    ensure(count <= limit, place, || {
+        format!("it has {count} {what}; more than {limit} cannot be")
+    })
+}
+
+fn unique<T: Eq + Hash + ToString>(
+    place: &str,
+    what: &str,
+    names: impl IntoIterator<Item = T>,
+) -> Result<(), Invalid> {
+    let mut seen = HashSet::new();
+    for name in names {
+        let shown = name.to_string();
+        ensure(seen.insert(name), place, || {
+            format!("the {what} '{shown}' is there twice")
+        })?;
+    }
+    Ok(())
+}
+
+fn ensure(holds: bool, place: &str, reason: impl FnOnce() -> String) -> Result<(), Invalid> {
+    if holds {
+        Ok(())
+    } else {
+        Err(invalid(place, reason()))
+    }
+}
+
+fn invalid(place: &str, reason: String) -> Invalid {
+    Invalid {
+        place: place.to_owned(),
+        reason,
+    }
+}
