@@ -1,0 +1,330 @@
+//! What the throughputs mean.
+
+use super::pass::Pass;
+use super::{BLOCK_SIZE, PASS, THROUGHPUT};
+use crate::estimates::{WithEstimate, grade, ratio};
+use instrument::figure::{Figure, FigureAxis, FigureKind, FigureScale, Mark, MarkOrigin};
+use instrument::finding::{Finding, Grade};
+use instrument::quantity::Unit;
+use instrument::results::{Estimate, Results};
+use instrument::statistics::plateau::{Better, CLOSE_ENOUGH, SizedEstimate, smallest_good_size};
+use instrument::statistics::{Estimated, Interval, Scale};
+
+/// The block size that programs use when nobody has thought about it.
+const USUAL_BLOCK: u64 = 4096;
+/// Ratios within this of each other count as stable.
+const STABLE: f64 = 0.10;
+
+/// The part of a curve on which larger blocks gain nothing.
+struct Plateau<'r> {
+    /// The smallest block size whose interval reaches within 2 % of the best.
+    size: u64,
+    /// The smallest block size all of whose interval does, or else the largest measured.
+    certain_size: u64,
+    /// What was measured at `size`.
+    throughput: &'r Estimate,
+    /// Whether it is the largest size measured, so that larger ones might gain more.
+    is_at_the_end: bool,
+}
+
+impl Plateau<'_> {
+    fn interval(&self) -> Option<Interval> {
+        Interval::new(self.size as f64, self.certain_size as f64)
+    }
+}
+
+pub(super) fn all(results: &Results) -> Vec<Finding> {
+    let plateaus = Pass::ALL
+        .into_iter()
+        .filter_map(|pass| plateau_finding(results, pass));
+    plateaus.chain(cold_over_warm(results)).collect()
+}
+
+pub(super) fn figures(results: &Results) -> Vec<Figure> {
+    let line = |pass: Pass| {
+        results.series(
+            pass.name(),
+            THROUGHPUT,
+            BLOCK_SIZE,
+            &[(PASS, pass.name().into())],
+        )
+    };
+    let mark = |pass: Pass| {
+        let plateau = plateau(&curve(results, pass))?;
+        Some(Mark {
+            label: format!("plateau, {}", pass.name()),
+            at: plateau.size as f64,
+            interval: plateau.interval(),
+            origin: MarkOrigin::Found,
+        })
+    };
+    vec![Figure {
+        key: THROUGHPUT.into(),
+        title: "Throughput of a file by block size".into(),
+        kind: FigureKind::Curve,
+        x: FigureAxis {
+            title: "block size".into(),
+            unit: Some(Unit::Bytes),
+            scale: FigureScale::Logarithmic,
+        },
+        y: FigureAxis {
+            title: "throughput".into(),
+            unit: Some(Unit::BytesPerSecond),
+            scale: FigureScale::Logarithmic,
+        },
+        series: Pass::ALL.map(line).into(),
+        marks: Pass::ALL.into_iter().filter_map(mark).collect(),
+    }]
+}
+
+fn curve<'r>(results: &'r Results, pass: Pass) -> Vec<(u64, &'r Estimate)> {
+    results.curve(THROUGHPUT, BLOCK_SIZE, &[(PASS, pass.name().into())])
+}
+
+fn plateau<'r>(curve: &[(u64, &'r Estimate)]) -> Option<Plateau<'r>> {
+    if curve.len() < 3 {
+        return None;
+    }
+    let sized: Vec<_> = curve
+        .iter()
+        .map(|(size, estimate)| SizedEstimate {
+            size: *size as f64,
+            value: estimated(estimate),
+        })
+        .collect();
+    let size = smallest_good_size(&sized, Better::Higher, CLOSE_ENOUGH)?.size as u64;
+    let (_, throughput) = curve.iter().find(|(measured, _)| *measured == size)?;
+    let best = curve
+        .iter()
+        .map(|(_, estimate)| estimate.centre)
+        .max_by(f64::total_cmp)?;
+    let last = curve.last()?.0;
+    let is_certain = |estimate: &Estimate| {
+        let low = estimate
+            .interval
+            .map_or(estimate.centre, |interval| interval.low);
+        low >= best * (1.0 - CLOSE_ENOUGH)
+    };
+    let certain = curve
+        .iter()
+        .find(|(measured, estimate)| *measured >= size && is_certain(estimate));
+    Some(Plateau {
+        size,
+        certain_size: certain.map_or(last, |(size, _)| *size),
+        throughput,
+        is_at_the_end: size == last,
+    })
+}
+
+fn estimated(estimate: &Estimate) -> Estimated {
+    Estimated {
+        centre: estimate.centre,
+        interval: estimate.interval,
+        n: estimate.processes,
+        scale: Scale::Logarithmic,
+    }
+}
+
+fn plateau_finding(results: &Results, pass: Pass) -> Option<Finding> {
+    let curve = curve(results, pass);
+    let plateau = plateau(&curve)?;
+    let (_, usual) = curve.iter().find(|(size, _)| *size == USUAL_BLOCK)?;
+    let gain = ratio(plateau.throughput, usual)?;
+    let (key, what, weight) = match pass {
+        Pass::Write => ("plateau_write", "Writing into the page cache", 0.7),
+        Pass::ReadWarm => ("plateau_read_warm", "Reading a file that is in memory", 0.8),
+        Pass::ReadCold => (
+            "plateau_read_cold",
+            "Reading a file that is not in memory",
+            0.75,
+        ),
+    };
+    let template = if plateau.is_at_the_end {
+        format!(
+            "{what} still gains at blocks of {{plateau}}, the largest measured: {{throughput}} \
+             there, {{gain}} that of 4 KiB blocks."
+        )
+    } else if plateau.size <= USUAL_BLOCK {
+        format!(
+            "{what} gains nothing from blocks larger than {{plateau}}, where it reaches \
+             {{throughput}}."
+        )
+    } else {
+        format!(
+            "{what} gains nothing from blocks larger than {{plateau}}, where it reaches \
+             {{throughput}}, {{gain}} that of 4 KiB blocks."
+        )
+    };
+    let grade = match (plateau.is_at_the_end, plateau.size == plateau.certain_size) {
+        (true, _) => Grade::CannotBeTold,
+        (false, true) => Grade::Certain,
+        (false, false) => Grade::Likely,
+    };
+    let finding = Finding::new(key, &template)
+        .estimated(
+            "plateau",
+            plateau.size as f64,
+            plateau.interval(),
+            Unit::Bytes,
+        )
+        .with(
+            "throughput",
+            &estimated(plateau.throughput),
+            Unit::BytesPerSecond,
+        )
+        .with("gain", &gain, Unit::Ratio);
+    Some(finding.graded(grade).weighing(weight))
+}
+
+/// What a cold page cache costs, and from which block size on that no longer changes.
+fn cold_over_warm(results: &Results) -> Option<Finding> {
+    let warm = curve(results, Pass::ReadWarm);
+    let cold = curve(results, Pass::ReadCold);
+    let ratios: Vec<(u64, Estimated)> = warm
+        .iter()
+        .filter_map(|(size, warm)| {
+            let (_, cold) = cold.iter().find(|(other, _)| other == size)?;
+            Some((*size, ratio(warm, cold)?))
+        })
+        .collect();
+    let (_, last) = ratios.last()?;
+    let from = stable_from(&ratios)?;
+    let caveat = if results.machine.hypervisor.is_some() {
+        " What the host of this virtual machine had in its own memory is not known."
+    } else {
+        ""
+    };
+    let template = format!(
+        "A file that is not in memory is read {{ratio}} slower than one that is; from blocks of \
+         {{from}} on this ratio is stable.{caveat}"
+    );
+    let finding = Finding::new("cold_over_warm", &template)
+        .with("ratio", last, Unit::Ratio)
+        .given("from", from as f64, Unit::Bytes);
+    Some(finding.graded(grade(last, 1.0)).weighing(0.75))
+}
+
+/// The smallest size from which on every ratio, or its interval, stays close to the last.
+fn stable_from(ratios: &[(u64, Estimated)]) -> Option<u64> {
+    let (_, last) = ratios.last()?;
+    let band = Interval::new(last.centre / (1.0 + STABLE), last.centre * (1.0 + STABLE))?;
+    let stable = ratios
+        .iter()
+        .rev()
+        .take_while(|(_, ratio)| ratio.extent().overlaps(&band));
+    stable.last().map(|(size, _)| *size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{BLOCK_SIZE, BlockSize, FILE_SIZE, PASS, THROUGHPUT};
+    use crate::made_up::{machine, result, results, spread};
+    use instrument::experiment::Experiment;
+    use instrument::figure::MarkOrigin;
+    use instrument::finding::{Finding, Grade};
+    use instrument::point::Point;
+    use instrument::results::PointResult;
+
+    fn point(pass: &str, size: u64) -> Point {
+        Point::new()
+            .with(BLOCK_SIZE, size)
+            .with(PASS, pass)
+            .with(FILE_SIZE, 1 << 26)
+    }
+
+    /// A rate that rises with the block size and is flat from `plateau` on.
+    fn rising(pass: &str, top: f64, plateau: u64) -> Vec<PointResult> {
+        let at = |exponent: u32| {
+            let size = 1_u64 << exponent;
+            let rate = top * (size.min(plateau) as f64 / plateau as f64).sqrt();
+            result(point(pass, size), &[(THROUGHPUT, rate)])
+        };
+        (9..=22).map(at).collect()
+    }
+
+    fn findings(points: Vec<PointResult>) -> Vec<Finding> {
+        BlockSize.findings(&results(&BlockSize.definition(), &machine(), points))
+    }
+
+    fn number(findings: &[Finding], key: &str, name: &str) -> f64 {
+        let finding = findings
+            .iter()
+            .find(|finding| finding.key == key)
+            .expect(key);
+        finding
+            .numbers
+            .iter()
+            .find(|number| number.name == name)
+            .expect(name)
+            .value
+    }
+
+    fn near(value: f64, expected: f64) -> bool {
+        (value / expected - 1.0).abs() < 0.01
+    }
+
+    #[test]
+    fn the_plateau_is_found_where_it_is() {
+        let found = findings(rising("read warm", 8e9, 65536));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].grade, Grade::Certain);
+        assert!(near(
+            number(&found, "plateau_read_warm", "plateau"),
+            65536.0
+        ));
+        assert!(near(number(&found, "plateau_read_warm", "throughput"), 8e9));
+        assert!(near(number(&found, "plateau_read_warm", "gain"), 4.0));
+    }
+
+    #[test]
+    fn a_noisy_curve_leaves_room_for_larger_plateaus() {
+        let noisy = rising("write", 2e9, 65536).into_iter().map(|result| {
+            let rate = result.estimates[0].centre;
+            spread(result.point, &[(THROUGHPUT, rate)], 0.02)
+        });
+        let found = findings(noisy.collect());
+        assert_eq!(found[0].grade, Grade::Likely);
+        let interval = found[0].numbers[0].interval.expect("one is always told");
+        assert!(
+            interval.contains(65536.0) && interval.low < interval.high,
+            "{interval:?}"
+        );
+    }
+
+    #[test]
+    fn a_curve_that_still_rises_has_no_plateau_yet() {
+        let found = findings(rising("write", 2e9, 1 << 30));
+        assert_eq!(found[0].grade, Grade::CannotBeTold);
+        assert!(found[0].template.contains("still gains"));
+    }
+
+    #[test]
+    fn a_cold_cache_is_set_against_a_warm_one() {
+        let mut points = rising("read warm", 8e9, 4096);
+        // Cold reads are bound by the device from 16 KiB on.
+        points.extend(rising("read cold", 1e9, 16384));
+        let found = findings(points);
+        assert!(near(number(&found, "cold_over_warm", "ratio"), 8.0));
+        assert!(near(number(&found, "cold_over_warm", "from"), 16384.0));
+    }
+
+    #[test]
+    fn too_little_gives_no_finding() {
+        assert_eq!(findings(Vec::new()), []);
+        let two = rising("read warm", 8e9, 65536)
+            .into_iter()
+            .take(2)
+            .collect();
+        assert_eq!(findings(two), []);
+    }
+
+    #[test]
+    fn the_figure_shows_the_passes_there_are_and_their_plateaus() {
+        let (definition, machine) = (BlockSize.definition(), machine());
+        let results = results(&definition, &machine, rising("read warm", 8e9, 65536));
+        let figures = BlockSize.figures(&results);
+        assert_eq!(figures[0].marks.len(), 1);
+        assert_eq!(figures[0].marks[0].origin, MarkOrigin::Found);
+        assert_eq!(figures[0].series[1].points.len(), 14);
+    }
+}

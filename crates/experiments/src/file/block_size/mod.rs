@@ -1,0 +1,204 @@
+//! `file.block_size`: how large the blocks should be in which files are read and written.
+
+mod findings;
+mod pass;
+mod points;
+mod scratch_file;
+
+use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
+use instrument::figure::Figure;
+use instrument::finding::Finding;
+use instrument::need::Need;
+use instrument::plan::Setting;
+use instrument::point::{Axis, Point};
+use instrument::quantity::{Bytes, Unit};
+use instrument::results::Results;
+use instrument::sampler::Sampler;
+use pass::Pass;
+use platform::memory::{Mapping, PageSize};
+use scratch_file::ScratchFile;
+
+/// How large the blocks should be in which files are read and written.
+pub(crate) struct BlockSize;
+
+const BLOCK_SIZE: &str = "block_size";
+const PASS: &str = "pass";
+const FILE_SIZE: &str = "file_size";
+
+const THROUGHPUT: &str = "throughput";
+const RESIDENT: &str = "resident";
+
+/// Two loads of 64 bytes a cycle at 8 GHz, which no core does: copying cannot be faster.
+const MOST_BYTES_PER_SECOND: f64 = 128.0 * 8e9;
+
+impl Experiment for BlockSize {
+    fn id(&self) -> &'static str {
+        "file.block_size"
+    }
+
+    fn definition(&self) -> Definition {
+        Definition {
+            id: self.id().into(),
+            title: "File throughput by block size".into(),
+            question: "In blocks of what size should files be read and written, and what does a \
+                       cold cache cost?"
+                .into(),
+            method: "A scratch file of pseudo-random bytes is gone through from its start to its \
+                     end by read or write calls of one block each, with one buffer whose pages are \
+                     there beforehand; opening and closing are left out. Throughput is the file's \
+                     size over the wall time. Each pass has a file of its own, made once in a run \
+                     and put on the device. Write: over what is there, into the page cache; room \
+                     was found before, and nothing is waited for on the device, so the time of \
+                     writing back is not in it. Read warm: the whole file is in the page cache. \
+                     Read cold: none of it is; the file is evicted before each sample, by advice on \
+                     that file where that works, else by dropping the caches of the machine. What \
+                     is in the page cache is asked for before each sample and is on the record as \
+                     `resident`; a sample in the wrong state is not taken. Cold is what this system \
+                     calls cold: a disk, or the host of a virtual one, may still have the data in \
+                     memory of its own. A file smaller than the processor's last cache is read \
+                     warm out of that."
+                .into(),
+            source: "Reports A and B, sections 3 and 4".into(),
+            axes: vec![
+                Axis::bytes(BLOCK_SIZE, "block size"),
+                Axis::choice(PASS, "pass"),
+                Axis::bytes(FILE_SIZE, "file size"),
+            ],
+            metrics: vec![
+                Metric::new(THROUGHPUT, "throughput", Unit::BytesPerSecond, Better::Higher)
+                    .bounded(MOST_BYTES_PER_SECOND),
+                Metric::new(RESIDENT, "in the page cache before", Unit::Share, Better::Neither),
+            ],
+            isolation: Isolation::FreshProcess,
+        }
+    }
+
+    fn needs(&self, setting: &Setting) -> Vec<Need> {
+        let files = Bytes(Pass::ALL.len() as u64 * points::file_size(setting));
+        vec![Need::Space(files), Need::Memory(files)]
+    }
+
+    fn points(&self, setting: &Setting) -> Vec<Point> {
+        points::all(setting)
+    }
+
+    fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        let pass = Pass::named(point.choice(PASS)?)?;
+        let len = point.number(FILE_SIZE)?;
+        let block_size = point.number(BLOCK_SIZE)? as usize;
+        let path = sampler
+            .scratch()
+            .join(format!("{} {}", self.id(), pass.name()));
+        let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
+        let mut buffer = Mapping::anonymous(block_size, PageSize::Base)?;
+        kernels::write(buffer.as_mut_slice(), sampler.seed());
+        if let Some(remark) = pass.prepare(&file)?.remark(&file)? {
+            sampler.remark(remark)?;
+        }
+        let prepare = |sampler: &mut Sampler<'_>| {
+            let state = pass.prepare(&file)?;
+            file.wind_back()?;
+            sampler.value(RESIDENT, state.resident)
+        };
+        let block = buffer.as_mut_slice();
+        sampler.once(THROUGHPUT, len as f64, prepare, || match pass {
+            Pass::Write => file.write_through(block),
+            Pass::ReadWarm | Pass::ReadCold => file.read_through(block),
+        })
+    }
+
+    fn findings(&self, results: &Results) -> Vec<Finding> {
+        findings::all(results)
+    }
+
+    fn figures(&self, results: &Results) -> Vec<Figure> {
+        findings::figures(results)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BLOCK_SIZE, BlockSize, FILE_SIZE, PASS, RESIDENT, THROUGHPUT};
+    use crate::made_up::{count, measure};
+    use instrument::point::Point;
+    use instrument::sample::Reading;
+    use platform::storage::Storage;
+    use tempfile::TempDir;
+
+    const LEN: u64 = 1 << 20;
+
+    fn point(pass: &str) -> Point {
+        Point::new()
+            .with(BLOCK_SIZE, 4096)
+            .with(PASS, pass)
+            .with(FILE_SIZE, LEN)
+    }
+
+    /// A directory beside the build, since the usual place for temporary files may be memory.
+    fn scratch() -> TempDir {
+        let program = std::env::current_exe().expect("a running program has a path");
+        let folder = program.parent().expect("a program lies in a folder");
+        tempfile::tempdir_in(folder).expect("the build folder takes files")
+    }
+
+    /// The values of `resident` in the samples of one pass, and its remarks.
+    fn residents(scratch: &TempDir, pass: &str) -> (Vec<f64>, Vec<String>) {
+        let point = point(pass);
+        let (samples, remarks) = measure(&BlockSize, &point, scratch.path()).expect(pass);
+        assert_eq!(count(&samples, THROUGHPUT), count(&samples, RESIDENT));
+        assert!(count(&samples, THROUGHPUT) >= 1);
+        let values = samples.iter().filter_map(|sample| match sample.reading {
+            Reading::Value(value) => Some(value),
+            _ => None,
+        });
+        (values.collect(), remarks)
+    }
+
+    #[test]
+    fn warm_is_resident_and_cold_is_not() {
+        let scratch = scratch();
+        let (warm, _) = residents(&scratch, "read warm");
+        assert!(warm.iter().all(|share| *share >= 1.0), "{warm:?}");
+        let (written, _) = residents(&scratch, "write");
+        assert!(written.iter().all(|share| *share >= 1.0), "{written:?}");
+
+        let storage = Storage::behind(scratch.path()).expect("it was just made");
+        if storage.is_memory() {
+            println!(
+                "skipped: {} has no device to read from",
+                storage.file_system
+            );
+            return;
+        }
+        for _ in 0..2 {
+            let (cold, remarks) = residents(&scratch, "read cold");
+            assert!(cold.iter().all(|share| *share < 0.001), "{cold:?}");
+            assert!(remarks[0].contains("evicted"), "{remarks:?}");
+        }
+    }
+
+    #[test]
+    fn memory_cannot_be_made_cold_and_says_so() {
+        let shared_memory = std::path::Path::new("/dev/shm");
+        let is_memory = Storage::behind(shared_memory).is_ok_and(|storage| storage.is_memory());
+        let Ok(scratch) = tempfile::tempdir_in(shared_memory) else {
+            println!("skipped: there is no file system in memory to write to");
+            return;
+        };
+        if !is_memory {
+            println!("skipped: /dev/shm is not memory here");
+            return;
+        }
+        let point = point("read cold");
+        let error = measure(&BlockSize, &point, scratch.path()).expect_err("it stays in memory");
+        assert!(error.to_string().contains("cannot be made cold"), "{error}");
+        assert!(error.to_string().contains("tmpfs"), "{error}");
+    }
+
+    #[test]
+    fn a_pass_of_another_version_is_refused() {
+        let scratch = scratch();
+        let error = measure(&BlockSize, &point("erase"), scratch.path()).expect_err("no such pass");
+        assert_eq!(error.to_string(), "there is no pass 'erase'");
+    }
+}

@@ -1,0 +1,148 @@
+//! The file that is gone through.
+
+use instrument::experiment::MeasureError;
+use instrument::statistics::random::Random;
+use platform::file::{OpenMode, create, open_read_write};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// A file in the run's scratch directory, made by the first process that needs it.
+pub(super) struct ScratchFile {
+    pub file: File,
+    pub path: PathBuf,
+    len: u64,
+}
+
+/// Bytes that are made, or read in, at once.
+const CHUNK: usize = 1 << 20;
+
+impl ScratchFile {
+    /// Opens the file if it is there in full, else makes it of pseudo-random bytes and puts it on
+    /// the device.
+    pub(super) fn open_or_make(path: &Path, len: u64, seed: u64) -> Result<Self, MeasureError> {
+        if !fs::metadata(path).is_ok_and(|metadata| metadata.len() == len) {
+            // Under another name until it is whole, so that no half of it is ever taken for it.
+            let unfinished = path.with_added_extension("unfinished");
+            make(&unfinished, len, seed)?;
+            fs::rename(&unfinished, path).map_err(MeasureError::system("name a scratch file"))?;
+        }
+        let file = open_read_write(path, OpenMode::Plain)?;
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            len,
+        })
+    }
+
+    /// Puts the position back to the start.
+    pub(super) fn wind_back(&self) -> Result<(), MeasureError> {
+        let start = (&self.file).seek(SeekFrom::Start(0));
+        start
+            .map(drop)
+            .map_err(MeasureError::system("wind back the scratch file"))
+    }
+
+    /// Reads the file from the position to its end, one call for each block.
+    pub(super) fn read_through(&self, block: &mut [u8]) -> Result<(), MeasureError> {
+        let mut done = 0;
+        while done < self.len {
+            match (&self.file).read(block) {
+                Ok(0) => return Err(read_failed(io::ErrorKind::UnexpectedEof)),
+                Ok(count) => done += count as u64,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(read_failed(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes over the file from the position to its end, one call for each block.
+    pub(super) fn write_through(&self, block: &[u8]) -> Result<(), MeasureError> {
+        let mut left = self.len;
+        while left > 0 {
+            let count = left.min(block.len() as u64);
+            let written = (&self.file).write_all(&block[..count as usize]);
+            written.map_err(MeasureError::system("write the scratch file"))?;
+            left -= count;
+        }
+        Ok(())
+    }
+
+    /// Brings the whole file into the page cache.
+    pub(super) fn read_in(&self) -> Result<(), MeasureError> {
+        self.wind_back()?;
+        self.read_through(&mut vec![0; CHUNK])
+    }
+}
+
+fn read_failed(error: impl Into<io::Error>) -> MeasureError {
+    MeasureError::system("read the scratch file")(error)
+}
+
+fn make(path: &Path, len: u64, seed: u64) -> Result<(), MeasureError> {
+    let mut file = create(path, OpenMode::Plain)?;
+    let mut random = Random::new(seed);
+    let mut chunk = vec![0; CHUNK];
+    let mut left = len as usize;
+    let mut write_all = || {
+        while left > 0 {
+            for word in chunk.chunks_exact_mut(8) {
+                word.copy_from_slice(&random.bits().to_le_bytes());
+            }
+            let count = left.min(CHUNK);
+            file.write_all(&chunk[..count])?;
+            left -= count;
+        }
+        file.sync_all()
+    };
+    write_all().map_err(MeasureError::system("make the scratch file"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ScratchFile;
+    use std::collections::BTreeSet;
+    use std::fs;
+
+    const LEN: u64 = 3 << 19;
+
+    #[test]
+    fn it_is_made_once_whole_and_not_of_one_byte() {
+        let scratch = tempfile::tempdir().expect("a directory for temporary files");
+        let path = scratch.path().join("file");
+        ScratchFile::open_or_make(&path, LEN, 1).expect("there is room");
+        let made = fs::read(&path).expect("it is there");
+        assert_eq!(made.len() as u64, LEN);
+        let different: BTreeSet<u8> = made.iter().copied().collect();
+        assert_eq!(different.len(), 256);
+        );
+
+        ScratchFile::open_or_make(&path, LEN, 2).expect("it is there");
+        assert_eq!(fs::read(&path).expect("it is there"), made);
+        ScratchFile::open_or_make(&path, LEN / 2, 2).expect("there is room");
+        assert_eq!(fs::metadata(&path).expect("it is there").len(), LEN / 2);
+        assert_eq!(
+            fs::read_dir(scratch.path()).expect("it is there").count(),
+            1
+        );
+    }
+
+    #[test]
+    fn blocks_cover_the_file_and_no_more() {
+        let scratch = tempfile::tempdir().expect("a directory for temporary files");
+        let path = scratch.path().join("file");
+        let file = ScratchFile::open_or_make(&path, LEN, 1).expect("there is room");
+        for block_size in [512, 1000, 1 << 21] {
+            file.wind_back().expect("a file has a position");
+            file.write_through(&vec![7; block_size])
+                .expect("there is room");
+            assert_eq!(fs::read(&path).expect("it is there"), vec![7; LEN as usize]);
+            file.wind_back().expect("a file has a position");
+            file.read_through(&mut vec![0; block_size])
+                .expect("it is there");
+        }
+        file.read_through(&mut [0; 512])
+            .expect_err("the position is at the end");
+    }
+}
