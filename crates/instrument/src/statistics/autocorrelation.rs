@@ -31,8 +31,11 @@ pub fn autocorrelation(series: &[f64], last_lag: usize) -> Option<Vec<f64>> {
 /// The sum is cut by the initial monotone positive sequence of C. Geyer, "Practical Markov chain
 /// Monte Carlo", Statistical Science 7 (1992): the sums of neighbouring autocorrelations
 /// `ρ(2m) + ρ(2m + 1)` are positive and fall with m in a reversible process, so they are added
-/// while they are positive, each counted as no larger than the one before. A series that
-/// alternates could be worth more than n; it is not counted so. Equal values count as independent.
+/// while they are positive, each counted as no larger than the one before. What the deviations lose
+/// by being taken from the sample's own mean is given back by the factor `1 + (2W + 1) / n`, W the
+/// last lag in the sum (U. Wolff, "Monte Carlo errors with less errors", Computer Physics
+/// Communications 156, 2004). A series that alternates could be worth more than n; it is not
+/// counted so. Equal values count as independent.
 pub fn effective_sample_size(series: &[f64]) -> Option<f64> {
     let deviations = deviations(series)?;
     let n = series.len();
@@ -42,6 +45,7 @@ pub fn effective_sample_size(series: &[f64]) -> Option<f64> {
     }
     let mut pairs = 0.0;
     let mut smallest = f64::INFINITY;
+    let mut last_lag = 0;
     for lag in (0..n.saturating_sub(1)).step_by(2) {
         let pair = (product_sum(&deviations, lag) + product_sum(&deviations, lag + 1)) / variance;
         if pair <= 0.0 {
@@ -49,8 +53,10 @@ pub fn effective_sample_size(series: &[f64]) -> Option<f64> {
         }
         smallest = smallest.min(pair);
         pairs += smallest;
+        last_lag = lag + 1;
     }
-    let time = (2.0 * pairs - 1.0).max(1.0);
+    let correction = 1.0 + (2 * last_lag + 1) as f64 / n as f64;
+    let time = ((2.0 * pairs - 1.0) * correction).max(1.0);
     finite((n as f64 / time).max(1.0))
 }
 
@@ -66,8 +72,9 @@ pub fn effective_sample_size(series: &[f64]) -> Option<f64> {
 /// statistics", Journal of Applied Statistics 26, 1999), read off the sample at `d / (N + 1)`.
 ///
 /// [`Estimated::n`] is N rounded down. No interval when N is too small for one: below 5.3 at 95 %.
-/// Short series hide their own dependence: with fewer than about 50 samples, or an N below 10, the
-/// interval covers less than it says.
+/// A short series hides its own dependence: the nominal 95 % is reached within 92 to 98 % once N is
+/// about 30. Of series of 50 samples correlated by 0.8, whose true N is 8, one in six gives no
+/// interval, and 83 % of the intervals of the others hold (`tests/statistics_coverage.rs`).
 pub fn median_estimate(series: &[f64], confidence: Confidence) -> Option<Estimated> {
     let ascending = sorted(series)?;
     let centre = quantile_of_sorted(&ascending, 0.5)?;

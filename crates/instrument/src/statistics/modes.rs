@@ -28,7 +28,7 @@ pub struct Mode {
 /// The logarithms are tested (the values themselves if one is not positive) for a valley in two
 /// ways, each with 1 % of false alarms for a uniform distribution, the worst of those with one mode:
 ///
-/// - by [`dip`], which sees broad modes that overlap, given many values;
+/// - by Hartigan's dip, which sees broad modes that overlap, given many values;
 /// - by the widest gap that has k ≥ 3 values, and a twentieth of all, on its smaller side: were
 ///   the density even, the chance of a gap as long as `c` times the k values beside it would be
 ///   `(1 + c)^−(k − 1)`, from R. Pyke, "Spacings", Journal of the Royal Statistical Society B 27

@@ -37,6 +37,18 @@ pub fn mean_estimate(values: &[f64], confidence: Confidence) -> Option<Estimated
 /// no model of the samples inside a process. Logarithms, because noise is a factor and lengthens
 /// more than it shortens, and because ratios of two runs are then differences.
 ///
+/// How often the nominal 95 % interval holds its value in simulation
+/// (`tests/statistics_coverage.rs`): 94 to 95 % from 3 processes on for autocorrelated samples and
+/// for a skewed tail. When some processes are 10 % slower by their layout, a small sample may
+/// not meet the rarer kind at all, which no method can make up for:
+///
+/// | slower processes | n = 5 | 8 | 10 | 15 | 20 | 30 | 60 |
+/// | --- | --- | --- | --- | --- | --- | --- | --- |
+/// | half | 0.94 | 0.94 | 0.94 | 0.95 | 0.95 | 0.95 | 0.95 |
+/// | 30 % | 0.82 | 0.93 | 0.94 | 0.94 | 0.94 | 0.94 | 0.95 |
+/// | 20 % | 0.71 | 0.83 | 0.89 | 0.92 | 0.92 | 0.94 | 0.94 |
+/// | 10 % | 0.78 | 0.72 | 0.73 | 0.81 | 0.88 | 0.91 | 0.93 |
+///
 /// When a value is zero or negative, as the difference method may give, the arithmetic mean with
 /// its t interval stands in, and [`Estimated::scale`] is [`Scale::Linear`].
 pub fn process_estimate(process_medians: &[f64], confidence: Confidence) -> Option<Estimated> {

@@ -70,12 +70,14 @@ def autocorrelation(x, last_lag):
 
 
 def effective_sample_size(x):
-    """formula: Geyer (1992), initial monotone positive sequence"""
-    rho = autocorrelation(x, len(x) - 1)
-    pairs = [rho[i] + rho[i + 1] for i in range(0, len(x) - 1, 2)]
-    first_negative = next((i for i, p in enumerate(pairs) if p <= 0), len(pairs))
-    time = max(2 * sum(np.minimum.accumulate(pairs[:first_negative])) - 1, 1)
-    return float(max(len(x) / time, 1))
+    """formula: Geyer (1992), initial monotone positive sequence, corrected by Wolff (2004)"""
+    n = len(x)
+    rho = autocorrelation(x, n - 1)
+    pairs = [rho[i] + rho[i + 1] for i in range(0, n - 1, 2)]
+    kept = next((i for i, p in enumerate(pairs) if p <= 0), len(pairs))
+    time = 2 * sum(np.minimum.accumulate(pairs[:kept])) - 1
+    time *= 1 + (2 * (2 * kept - 1) + 1) / n
+    return float(max(n / max(time, 1), 1))
 
 
 def dip(x):

@@ -1,0 +1,252 @@
+//! What holds for any data: no panic, no value that is not a number, intervals around their
+//! centre, and the symmetries of each method.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the data are made so that there is a result"
+)]
+
+use oscope_instrument::statistics::autocorrelation;
+use oscope_instrument::statistics::levels::fit;
+use oscope_instrument::statistics::linear::weighted_line;
+use oscope_instrument::statistics::modes::several;
+use oscope_instrument::statistics::plan::{Costs, plan};
+use oscope_instrument::statistics::plateau::{Better, SizedEstimate, smallest_good_size};
+use oscope_instrument::statistics::random::Random;
+use oscope_instrument::statistics::ratio::ratio_estimate;
+use oscope_instrument::statistics::student::{mean_estimate, process_estimate};
+use oscope_instrument::statistics::trend::{mann_kendall, theil_sen_slope};
+use oscope_instrument::statistics::{Confidence, Estimated, order, summary};
+use proptest::collection::vec;
+use proptest::num::f64::{ANY, NEGATIVE, NORMAL, POSITIVE, SUBNORMAL, ZERO};
+use proptest::prelude::*;
+
+const LEVEL: Confidence = Confidence::NINETY_FIVE;
+
+/// A way to an estimate from one sample.
+type Method = fn(&[f64], Confidence) -> Option<Estimated>;
+
+const METHODS: [(&str, Method); 5] = [
+    ("mean", mean_estimate),
+    ("processes", process_estimate),
+    ("median", order::median_estimate),
+    ("quantile", |values, level| {
+        order::quantile_estimate(values, 0.75, level)
+    }),
+    ("one process", autocorrelation::median_estimate),
+];
+
+/// Numbers of any size and sign, the extremes of the type included.
+fn finite() -> impl Strategy<Value = f64> {
+    POSITIVE | NEGATIVE | NORMAL | SUBNORMAL | ZERO
+}
+
+/// Times such as a measurement gives.
+fn time() -> impl Strategy<Value = f64> {
+    (0.5..2.0_f64).prop_map(|factor| 100.0 * factor)
+}
+
+fn assert_sound(estimate: &Estimated, what: &str) {
+    assert!(estimate.centre.is_finite(), "{what}: {estimate:?}");
+    if let Some(interval) = estimate.interval {
+        assert!(
+            interval.low.is_finite() && interval.high.is_finite(),
+            "{what}: {estimate:?}"
+        );
+        // The centre may leave an interval of no width by a rounding.
+        let slack = 1e-12 * estimate.centre.abs();
+        assert!(
+            interval.low <= estimate.centre + slack && estimate.centre - slack <= interval.high,
+            "{what}: {estimate:?}"
+        );
+    }
+}
+
+fn is_close(left: f64, right: f64) -> bool {
+    (left - right).abs() <= 1e-9 * left.abs().max(right.abs()).max(1.0)
+}
+
+fn assert_same(left: Option<Estimated>, right: Option<Estimated>, factor: f64, what: &str) {
+    let (left, right) = (left.unwrap(), right.unwrap());
+    assert!(
+        is_close(left.centre * factor, right.centre),
+        "{what}: {left:?} {right:?}"
+    );
+    assert_eq!(left.interval.is_some(), right.interval.is_some(), "{what}");
+    if let (Some(left), Some(right)) = (left.interval, right.interval) {
+        assert!(
+            is_close(left.low * factor, right.low),
+            "{what}: {left:?} {right:?}"
+        );
+        assert!(
+            is_close(left.high * factor, right.high),
+            "{what}: {left:?} {right:?}"
+        );
+    }
+}
+
+proptest! {
+    #[test]
+    fn finite_data_never_upset_an_estimate(values in vec(finite(), 0..60)) {
+        for (name, method) in METHODS {
+            if let Some(estimate) = method(&values, LEVEL) {
+                assert_sound(&estimate, name);
+            }
+        }
+        let half = values.len() / 2;
+        if let Some(estimate) = ratio_estimate(&values[..half], &values[half..], LEVEL) {
+            assert_sound(&estimate, "ratio");
+        }
+        for value in [
+            summary::mean(&values),
+            summary::median(&values),
+            summary::standard_deviation(&values),
+            summary::median_absolute_deviation(&values),
+            autocorrelation::effective_sample_size(&values),
+            theil_sen_slope(&values[..half], &values[half..2 * half]),
+        ].into_iter().flatten() {
+            prop_assert!(value.is_finite());
+        }
+        if let Some(trend) = mann_kendall(&values) {
+            prop_assert!((-1.0..=1.0).contains(&trend.tau) && (0.0..=1.0).contains(&trend.p_value));
+        }
+        if let Some(modes) = several(&values) {
+            let shares: f64 = modes.iter().map(|mode| mode.share).sum();
+            prop_assert!(is_close(shares, 1.0));
+            prop_assert!(modes.is_sorted_by(|low, high| low.centre <= high.centre));
+        }
+        let weights = vec![1.0; half];
+        if let Some(line) = weighted_line(&values[..half], &values[half..2 * half], &weights, LEVEL) {
+            assert_sound(&line.slope, "slope");
+            assert_sound(&line.intercept, "intercept");
+        }
+        let curve: Vec<SizedEstimate> = values
+            .iter()
+            .filter_map(|&size| Some(SizedEstimate { size, value: mean_estimate(&[size], LEVEL)? }))
+            .collect();
+        prop_assert_eq!(smallest_good_size(&curve, Better::Lower, 0.02).is_some(), !curve.is_empty());
+        let costs = Costs { process: 10.0, sample: 1.0 };
+        let pilot: Vec<Vec<f64>> = values.chunks(5).map(<[f64]>::to_vec).collect();
+        if let Some(plan) = plan(&pilot, costs, 100, 0.02, LEVEL) {
+            prop_assert!((1..=100).contains(&plan.samples_per_process) && plan.processes >= 2);
+        }
+    }
+
+    #[test]
+    fn what_is_not_finite_has_no_estimate(
+        values in vec(finite(), 1..20),
+        bad in prop_oneof![Just(f64::NAN), Just(f64::INFINITY), Just(f64::NEG_INFINITY)],
+        at in any::<prop::sample::Index>(),
+    ) {
+        let mut values = values;
+        let at = at.index(values.len());
+        values[at] = bad;
+        for (name, method) in METHODS {
+            prop_assert_eq!(method(&values, LEVEL), None, "{}", name);
+        }
+        prop_assert!(several(&values).is_none() && mann_kendall(&values).is_none());
+    }
+
+    #[test]
+    fn any_curve_of_costs_is_fitted_or_refused(costs in vec(vec(ANY, 0..4), 8..14)) {
+        let sizes: Vec<f64> = (0..costs.len()).map(|step| 1024.0 * (step as f64).exp2()).collect();
+        if let Some(levels) = fit(&sizes, &costs, 1) {
+            prop_assert!(levels.predicted(4096.0).is_finite());
+        }
+    }
+
+    #[test]
+    fn levels_scale_with_the_costs(
+        costs in vec(vec(time(), 3..4), 12..20),
+        factor in 0.001..1000.0_f64,
+    ) {
+        let sizes: Vec<f64> = (0..costs.len()).map(|step| 1024.0 * (step as f64).exp2()).collect();
+        let scaled: Vec<Vec<f64>> = costs
+            .iter()
+            .map(|processes| processes.iter().map(|cost| cost * factor).collect())
+            .collect();
+        let (plain, scaled) = (fit(&sizes, &costs, 1).unwrap(), fit(&sizes, &scaled, 1).unwrap());
+        prop_assert_eq!(plain.levels.len(), scaled.levels.len());
+        prop_assert!((plain.base_cost * factor / scaled.base_cost - 1.0).abs() < 0.01);
+        for level in &plain.levels {
+            prop_assert!(level.capacity_interval.unwrap().contains(level.capacity_bytes));
+        }
+    }
+
+    #[test]
+    fn estimates_scale_with_the_unit(values in vec(time(), 1..40), factor in 0.001..1000.0_f64) {
+        let scaled: Vec<f64> = values.iter().map(|value| value * factor).collect();
+        for (name, method) in METHODS {
+            assert_same(method(&values, LEVEL), method(&scaled, LEVEL), factor, name);
+        }
+        let ratio = ratio_estimate(&scaled, &values, LEVEL).unwrap();
+        prop_assert!(is_close(ratio.centre, factor));
+    }
+
+    #[test]
+    fn order_matters_only_within_one_process(values in vec(time(), 2..40), seed in any::<u64>()) {
+        let mut shuffled = values.clone();
+        Random::new(seed).shuffle(&mut shuffled);
+        for (name, method) in &METHODS[..4] {
+            assert_same(method(&values, LEVEL), method(&shuffled, LEVEL), 1.0, name);
+        }
+        prop_assert_eq!(several(&values), several(&shuffled));
+    }
+
+    #[test]
+    fn more_confidence_makes_a_wider_interval(
+        values in vec(time(), 2..60),
+        levels in (0.5..0.999_f64, 0.5..0.999_f64),
+    ) {
+        let [less, more] = [levels.0.min(levels.1), levels.0.max(levels.1)]
+            .map(|level| Confidence::new(level).unwrap());
+        for (name, method) in METHODS {
+            let narrow = method(&values, less).unwrap().interval;
+            let wide = method(&values, more).unwrap().interval;
+            if let (Some(narrow), Some(wide)) = (narrow, wide) {
+                let slack = 1e-9 * narrow.high.abs();
+                prop_assert!(
+                    wide.low <= narrow.low + slack && narrow.high <= wide.high + slack,
+                    "{}: {:?} in {:?}", name, narrow, wide
+                );
+            }
+            prop_assert!(narrow.is_some() || wide.is_none(), "{}", name);
+        }
+    }
+
+    #[test]
+    fn a_ratio_turned_round_is_its_inverse(
+        above in vec(time(), 2..20),
+        below in vec(time(), 2..20),
+    ) {
+        let ratio = ratio_estimate(&above, &below, LEVEL).unwrap();
+        let inverse = ratio_estimate(&below, &above, LEVEL).unwrap();
+        prop_assert!(is_close(ratio.centre * inverse.centre, 1.0));
+        let (ratio, inverse) = (ratio.interval.unwrap(), inverse.interval.unwrap());
+        prop_assert!(is_close(ratio.low * inverse.high, 1.0));
+    }
+
+    #[test]
+    fn a_trend_turned_round_is_opposite(values in vec(time(), 8..40)) {
+        let reversed: Vec<f64> = values.iter().rev().copied().collect();
+        let (forward, backward) = (mann_kendall(&values).unwrap(), mann_kendall(&reversed).unwrap());
+        prop_assert!(is_close(forward.tau, -backward.tau));
+        prop_assert!(is_close(forward.p_value, backward.p_value));
+    }
+
+    #[test]
+    fn points_on_a_line_give_the_line(
+        intercept in -100.0..100.0_f64,
+        slope in -100.0..100.0_f64,
+        x in vec(-100.0..100.0_f64, 3..20),
+    ) {
+        let y: Vec<f64> = x.iter().map(|x| intercept + slope * x).collect();
+        let weights = vec![2.0; x.len()];
+        let spread = summary::standard_deviation(&x).unwrap();
+        prop_assume!(spread > 0.1);
+        let line = weighted_line(&x, &y, &weights, LEVEL).unwrap();
+        prop_assert!((line.slope.centre - slope).abs() < 1e-6);
+        prop_assert!((line.intercept.centre - intercept).abs() < 1e-4);
+        prop_assert!((theil_sen_slope(&x, &y).unwrap() - slope).abs() < 1e-3);
+    }
+}
