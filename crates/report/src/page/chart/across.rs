@@ -1,0 +1,110 @@
+//! What runs along the x axis of a figure: numbers on a scale, or names side by side.
+
+use super::scale::{Domain, Scale};
+use super::ticks::{Tick, label, ticks};
+use instrument::figure::{Figure, FigureAxis};
+use instrument::point::Level;
+
+/// Every level at which a figure has a point, each once: numbers in ascending order, names in the
+/// order in which they first appear. Rows of a figure's table and hover positions follow it.
+pub(crate) fn levels(figure: &Figure) -> Vec<&Level> {
+    let all = figure.series.iter().flat_map(|series| &series.points).map(|point| &point.x);
+    let mut levels: Vec<&Level> = Vec::new();
+    for level in all {
+        if !levels.contains(&level) {
+            levels.push(level);
+        }
+    }
+    if levels.iter().all(|level| level.number().is_some()) {
+        levels.sort_unstable();
+    }
+    levels
+}
+
+/// A level of a figure's x axis as a person reads it.
+pub(crate) fn show_level(axis: &FigureAxis, level: &Level) -> String {
+    match level {
+        Level::Number(number) => label(axis.unit, *number as f64),
+        Level::Choice(choice) => choice.clone(),
+    }
+}
+
+/// The x axis of a panel.
+pub(super) enum Across<'a> {
+    /// Numbers on a scale.
+    Numbers {
+        /// Where they stand.
+        scale: Scale,
+        /// What they are.
+        axis: &'a FigureAxis,
+    },
+    /// Names at equal distances.
+    Names {
+        /// In order.
+        names: Vec<&'a Level>,
+        /// The left and the right end, in pixels.
+        span: (f64, f64),
+    },
+}
+
+impl<'a> Across<'a> {
+    /// The x axis of `figure` between two pixels.
+    pub(super) fn new(figure: &'a Figure, left: f64, right: f64) -> Self {
+        let names = levels(figure);
+        let numbers: Option<Vec<f64>> =
+            names.iter().map(|level| level.number().map(|number| number as f64)).collect();
+        let Some(numbers) = numbers else {
+            return Self::Names { names, span: (left, right) };
+        };
+        let kind = figure.x.scale;
+        let domain = Domain::around(numbers.into_iter(), kind);
+        let air = (right - left) * 0.02;
+        let scale = domain.between(kind, left + air, right - air);
+        Self::Numbers { scale, axis: &figure.x }
+    }
+
+    /// Where `level` stands; `None` for what has no place on this axis.
+    pub(super) fn position(&self, level: &Level) -> Option<f64> {
+        match self {
+            Self::Numbers { scale, .. } => scale.position(level.number()? as f64),
+            Self::Names { names, span } => {
+                let index = names.iter().position(|name| *name == level)?;
+                let step = (span.1 - span.0) / names.len() as f64;
+                Some(span.0 + (index as f64 + 0.5) * step)
+            }
+        }
+    }
+
+    /// Where a place that is pointed out stands; `None` beyond the axis and among names.
+    pub(super) fn mark(&self, value: f64) -> Option<f64> {
+        match self {
+            Self::Numbers { scale, .. } => scale.contains(value).then(|| scale.position(value))?,
+            Self::Names { .. } => None,
+        }
+    }
+
+    /// Where an end of a mark's interval stands, cut at the ends of the axis.
+    pub(super) fn mark_end(&self, value: f64) -> Option<f64> {
+        match self {
+            Self::Numbers { scale, .. } => scale.position(value),
+            Self::Names { .. } => None,
+        }
+    }
+
+    /// Its ticks with their positions, at most `room` of them labelled.
+    pub(super) fn ticks(&self, room: usize) -> Vec<(f64, Tick)> {
+        match self {
+            Self::Numbers { scale, axis } => ticks(scale, axis.unit, room)
+                .into_iter()
+                .filter_map(|tick| Some((scale.position(tick.value)?, tick)))
+                .collect(),
+            Self::Names { names, .. } => names
+                .iter()
+                .filter_map(|name| {
+                    let tick = Tick { value: 0.0, label: Some(name.to_string()) };
+                    Some((self.position(name)?, tick))
+                })
+                .collect(),
+        }
+    }
+}

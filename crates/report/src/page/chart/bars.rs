@@ -1,0 +1,209 @@
+//! Named things side by side: a row for each, so that names of any length can be read, and bars
+//! from zero; on a logarithmic axis, where no bar has a start, dots.
+
+use super::across::{levels, show_level};
+use super::format::Format;
+use super::labels::shortened;
+use super::marker::{STYLES, class, outline};
+use super::scale::{Domain, Scale, drawn_centre};
+use super::svg::{Path, Px, Svg, text_width};
+use super::ticks::ticks;
+use crate::show;
+use instrument::figure::{Figure, FigurePoint, FigureScale};
+use instrument::quantity::Unit;
+
+/// Height of a bar with the air around it, and of the bar alone.
+const ROW: f64 = 22.0;
+const BAR: f64 = 12.0;
+/// Air between groups of bars.
+const GROUP_GAP: f64 = 10.0;
+
+/// Where everything stands.
+struct Layout {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    scale: Scale,
+}
+
+/// Draws `figure` with its value axis divided as `kind` says; gives the height of the chart.
+pub(super) fn draw(svg: &mut Svg, figure: &Figure, kind: FigureScale, format: Format) -> f64 {
+    let font = format.font_size();
+    let groups = levels(figure);
+    let names: Vec<String> = groups.iter().map(|level| show_level(&figure.x, level)).collect();
+    let widest = |texts: &[String]| {
+        texts.iter().map(|text| text_width(text, font)).fold(0.0, f64::max)
+    };
+    let values: Vec<String> = figure
+        .series
+        .iter()
+        .flat_map(|series| &series.points)
+        .map(|point| value_text(figure, point))
+        .collect();
+    let left = widest(&names).min(format.width() * 0.36) + 12.0;
+    let right = format.width() - widest(&values).min(format.width() * 0.3) - 14.0;
+    let group_height = ROW * figure.series.len().max(1) as f64;
+    let group_step = if figure.series.len() > 1 { group_height + GROUP_GAP } else { ROW + 4.0 };
+    let top = font + 12.0;
+    let bottom = top + group_step * groups.len() as f64;
+    let scale = Domain::of_estimates(&figure.series, kind).between(kind, left, right);
+    let layout = Layout { left, right, top, bottom, scale };
+
+    let middles: Vec<f64> = (0..groups.len())
+        .map(|index| top + group_step * (index as f64 + 0.5))
+        .collect();
+    axis(svg, figure, format, &layout);
+    let at: Vec<String> = middles.iter().map(|y| Px(*y).to_string()).collect();
+    let place = [0.0, top, format.width(), bottom - top].map(|value| Px(value).to_string());
+    svg.open(
+        "g",
+        &[
+            ("class", &"panel rows"),
+            ("data-box", &place.join(" ")),
+            ("data-at", &at.join(" ")),
+            ("data-subject", &""),
+        ],
+    );
+    for (name, middle) in names.iter().zip(&middles) {
+        svg.text(
+            "text",
+            &[
+                ("class", &"name"),
+                ("x", &Px(left - 8.0)),
+                ("y", &Px(middle + font * 0.35)),
+                ("text-anchor", &"end"),
+            ],
+            &shortened(name, font, left - 10.0),
+        );
+    }
+    for (index, series) in figure.series.iter().enumerate() {
+        let class = format!("series {}", class(index));
+        svg.open("g", &[("class", &class), ("data-series", &index)]);
+        for point in &series.points {
+            let Some(row) = groups.iter().position(|level| **level == point.x) else { continue };
+            let first = middles[row] - group_height / 2.0;
+            let y = first + ROW * (index as f64 + 0.5);
+            bar(svg, figure, point, (index, row), y, format, &layout);
+        }
+        svg.close("g");
+    }
+    svg.close("g");
+    bottom + 26.0
+}
+
+fn axis(svg: &mut Svg, figure: &Figure, format: Format, layout: &Layout) {
+    let font = format.font_size();
+    let mut grid = Path::default();
+    let room = ((layout.right - layout.left) / (font * 5.5)) as usize;
+    for tick in ticks(&layout.scale, figure.y.unit, room) {
+        let (Some(x), Some(label)) = (layout.scale.position(tick.value), tick.label) else {
+            continue;
+        };
+        grid.line([(x, layout.top), (x, layout.bottom)]);
+        svg.text(
+            "text",
+            &[
+                ("class", &"x-tick"),
+                ("x", &Px(x)),
+                ("y", &Px(layout.bottom + font + 4.0)),
+                ("text-anchor", &"middle"),
+            ],
+            &label,
+        );
+    }
+    svg.element("path", &[("class", &"grid"), ("d", &grid)]);
+    svg.text(
+        "text",
+        &[
+            ("class", &"axis-title"),
+            ("x", &Px(layout.right)),
+            ("y", &Px(font)),
+            ("text-anchor", &"end"),
+        ],
+        &figure.y.title,
+    );
+}
+
+fn bar(
+    svg: &mut Svg,
+    figure: &Figure,
+    point: &FigurePoint,
+    (series, row): (usize, usize),
+    y: f64,
+    format: Format,
+    layout: &Layout,
+) {
+    let Layout { scale, left, .. } = layout;
+    let centre = drawn_centre(&point.estimate).and_then(|centre| scale.position(centre));
+    let mut furthest = *left;
+    if let Some(x) = centre {
+        let class = if point.doubtful { "m doubtful" } else { "m" };
+        let start = scale.position(0.0).unwrap_or(*left);
+        let mut stem = Path::default();
+        stem.line([(start, y), (x, y)]);
+        if scale.kind == FigureScale::Linear {
+            let bar_class = if point.doubtful { "bar doubtful" } else { "bar" };
+            svg.element(
+                "rect",
+                &[
+                    ("class", &bar_class),
+                    ("x", &Px(start.min(x))),
+                    ("y", &Px(y - BAR / 2.0)),
+                    ("width", &Px((x - start).abs())),
+                    ("height", &Px(BAR)),
+                ],
+            );
+        } else {
+            svg.element("path", &[("class", &"stem"), ("d", &stem)]);
+        }
+        let mut dots = Path::default();
+        for value in &point.estimate.by_process {
+            if let Some(x) = scale.position(*value) {
+                dots.dot(x, y);
+                furthest = furthest.max(x);
+            }
+        }
+        svg.element("path", &[("class", &"dots"), ("d", &dots)]);
+        let ends = point.estimate.interval.and_then(|interval| {
+            let low = scale.position(interval.low).unwrap_or(*left);
+            Some((low, scale.position(interval.high)?))
+        });
+        if let Some((from, to)) = ends {
+            let mut whisker = Path::default();
+            whisker.line([(from, y), (to, y)]);
+            whisker.line([(from, y - 4.0), (from, y + 4.0)]);
+            whisker.line([(to, y - 4.0), (to, y + 4.0)]);
+            svg.element("path", &[("class", &"whisker"), ("d", &whisker)]);
+            furthest = furthest.max(to);
+        }
+        furthest = furthest.max(x);
+        svg.element(
+            "path",
+            &[("class", &class), ("data-i", &row), ("d", &outline(series, x, y, 3.8))],
+        );
+    }
+    let font = format.font_size();
+    let mut label = value_text(figure, point);
+    if figure.series.len() > STYLES {
+        label = format!("{label} · {}", figure.series[series].label);
+    }
+    svg.text(
+        "text",
+        &[
+            ("class", &"value"),
+            ("x", &Px(furthest + 8.0)),
+            ("y", &Px(y + font * 0.35)),
+        ],
+        &shortened(&label, font, format.width() - furthest - 8.0),
+    );
+}
+
+fn value_text(figure: &Figure, point: &FigurePoint) -> String {
+    match drawn_centre(&point.estimate) {
+        Some(centre) => {
+            show::value(figure.y.unit.unwrap_or(Unit::Count), centre, point.estimate.interval)
+        }
+        None => "below resolution".into(),
+    }
+}

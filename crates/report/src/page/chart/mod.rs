@@ -1,0 +1,19 @@
+//! Figures as SVG.
+
+mod across;
+mod bars;
+mod curve;
+mod format;
+mod labels;
+mod marker;
+mod render;
+mod scale;
+mod strip;
+mod svg;
+mod ticks;
+
+pub(super) use across::{levels, show_level};
+pub(super) use format::Format;
+pub(super) use marker::{STYLES, swatch};
+pub(super) use render::{can_be_logarithmic, render, undrawn};
+pub(super) use strip::Strip;

@@ -1,0 +1,82 @@
+//! One figure as one SVG element.
+
+use super::format::Format;
+use super::scale::drawn_centre;
+use super::svg::{Px, Svg};
+use super::{bars, curve};
+use crate::show;
+use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale};
+
+/// `figure` as an `svg` element, its value axis divided as `kind` says.
+pub(crate) fn render(figure: &Figure, kind: FigureScale, format: Format) -> String {
+    let mut body = Svg::default();
+    let height = match figure.kind {
+        FigureKind::Curve => curve::draw(&mut body, figure, kind, format),
+        FigureKind::Bars => bars::draw(&mut body, figure, kind, format),
+    };
+    let scale = match kind {
+        FigureScale::Linear => "linear",
+        FigureScale::Logarithmic => "logarithmic",
+    };
+    let width = format.width();
+    let mut svg = Svg::default();
+    svg.open(
+        "svg",
+        &[
+            ("xmlns", &"http://www.w3.org/2000/svg"),
+            ("class", &format!("chart {} {scale}", format.class())),
+            ("viewBox", &format!("0 0 {} {}", Px(width), Px(height))),
+            ("role", &"img"),
+            ("aria-label", &figure.title),
+            ("font-size", &format.font_size()),
+        ],
+    );
+    svg.text("desc", &[], &description(figure, scale));
+    let mut text = svg.finish();
+    text.push_str(&body.finish());
+    text.push_str("</svg>");
+    text
+}
+
+/// Whether there is anything to see on a logarithmic value axis.
+pub(crate) fn can_be_logarithmic(figure: &Figure) -> bool {
+    points(figure).any(|point| drawn_centre(&point.estimate).is_some_and(|centre| centre > 0.0))
+}
+
+/// How many points have no place in the figure: values below resolution, or on a logarithmic axis
+/// values that are not positive.
+pub(crate) fn undrawn(figure: &Figure) -> usize {
+    let positive = |scale: FigureScale, value: f64| scale == FigureScale::Linear || value > 0.0;
+    points(figure)
+        .filter(|point| {
+            let x = point.x.number().is_none_or(|x| positive(figure.x.scale, x as f64));
+            let y = drawn_centre(&point.estimate).is_some_and(|y| positive(figure.y.scale, y));
+            !(x && y)
+        })
+        .count()
+}
+
+fn points(figure: &Figure) -> impl Iterator<Item = &FigurePoint> {
+    figure.series.iter().flat_map(|series| &series.points)
+}
+
+/// What a person hears who cannot see the chart.
+fn description(figure: &Figure, scale: &str) -> String {
+    let labels: Vec<&str> = figure.series.iter().map(|series| series.label.as_str()).collect();
+    let centres = points(figure).filter_map(|point| drawn_centre(&point.estimate));
+    let (low, high) = centres.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), centre| {
+        (low.min(centre), high.max(centre))
+    });
+    let range = match figure.y.unit {
+        Some(unit) if low <= high => {
+            format!(" from {} to {}", show::value(unit, low, None), show::value(unit, high, None))
+        }
+        _ => String::new(),
+    };
+    format!(
+        "{}{range} ({scale} axis) by {}: {}. The numbers are in the table below the figure.",
+        figure.y.title,
+        figure.x.title,
+        labels.join(", ")
+    )
+}

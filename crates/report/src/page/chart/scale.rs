@@ -1,0 +1,158 @@
+//! From values to pixels.
+
+use instrument::figure::{FigureScale, Series};
+use instrument::results::{Estimate, Verdict};
+use instrument::statistics::Interval;
+
+/// How values map onto a stretch of pixels.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    /// How it is divided.
+    pub(super) kind: FigureScale,
+    /// The value at the start.
+    pub(super) low: f64,
+    /// The value at the end.
+    pub(super) high: f64,
+    /// Where it starts, in pixels.
+    pub(super) from: f64,
+    /// Where it ends, in pixels; for an axis that runs upwards this is the smaller.
+    pub(super) to: f64,
+}
+
+impl Scale {
+    /// Where `value` stands; values beyond the ends stand at the ends. `None` for what has no place
+    /// on this scale: what is not a number, or not positive on a logarithmic scale.
+    pub(super) fn position(&self, value: f64) -> Option<f64> {
+        let part = match self.kind {
+            FigureScale::Linear => (value - self.low) / (self.high - self.low),
+            FigureScale::Logarithmic => {
+                (value / self.low).log2() / (self.high / self.low).log2()
+            }
+        };
+        (value.is_finite() && part.is_finite() && self.holds_sign(value))
+            .then(|| self.from + part.clamp(0.0, 1.0) * (self.to - self.from))
+    }
+
+    /// Whether `value` lies between the ends.
+    pub(super) fn contains(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    fn holds_sign(&self, value: f64) -> bool {
+        self.kind == FigureScale::Linear || value > 0.0
+    }
+}
+
+/// What an axis must show: the first and the last value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Domain {
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+impl Domain {
+    /// The values from the smallest to the largest of `values` that have a place on a scale of this
+    /// `kind`; linear scales begin at zero, logarithmic ones span at least an octave. A domain of
+    /// some size even where there is no value at all.
+    pub(super) fn around(values: impl Iterator<Item = f64>, kind: FigureScale) -> Self {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        // Beyond these no unit has a name, and differences overflow.
+        for value in values.filter(|value| value.is_finite() && value.abs() < 1e300) {
+            if kind == FigureScale::Linear || value > 1e-300 {
+                low = low.min(value);
+                high = high.max(value);
+            }
+        }
+        match kind {
+            FigureScale::Linear if low > high => Self { low: 0.0, high: 1.0 },
+            FigureScale::Linear => {
+                let (low, high) = (low.min(0.0), high.max(0.0));
+                let high = if low == high { 1.0 } else { high };
+                Self { low, high }
+            }
+            FigureScale::Logarithmic if low > high => Self { low: 1.0, high: 2.0 },
+            FigureScale::Logarithmic => {
+                let short = (2.0 / (high / low)).max(1.0).sqrt();
+                Self { low: low / short, high: high * short }
+            }
+        }
+    }
+
+    /// What the y axis of `series` must show: every centre, and intervals and processes as long as
+    /// they do not press the centres into a corner.
+    pub(super) fn of_estimates(series: &[Series], kind: FigureScale) -> Self {
+        let estimates = || series.iter().flat_map(|series| &series.points).map(|p| &p.estimate);
+        let centres = Self::around(estimates().filter_map(drawn_centre), kind);
+        let room = match kind {
+            FigureScale::Linear => {
+                let quarter = (centres.high - centres.low) / 4.0;
+                Self { low: centres.low - quarter, high: centres.high + quarter }
+            }
+            FigureScale::Logarithmic => Self { low: centres.low / 2.0, high: centres.high * 2.0 },
+        };
+        let ends = estimates().filter_map(|estimate| estimate.interval);
+        let ends = ends.flat_map(|Interval { low, high }| [low, high]);
+        let dots = estimates().flat_map(|estimate| estimate.by_process.iter().copied());
+        let all = estimates().filter_map(drawn_centre).chain(ends).chain(dots);
+        let near = all.filter(|value| room.low <= *value && *value <= room.high);
+        Self::around(near, kind).padded(kind)
+    }
+
+    /// With some air before the first and after the last value.
+    pub(super) fn padded(self, kind: FigureScale) -> Self {
+        match kind {
+            FigureScale::Linear => {
+                let air = (self.high - self.low) * 0.04;
+                let low = if self.low < 0.0 { self.low - air } else { self.low };
+                Self { low, high: self.high + air }
+            }
+            FigureScale::Logarithmic => {
+                let air = (self.high / self.low).powf(0.04);
+                Self { low: self.low / air, high: self.high * air }
+            }
+        }
+    }
+
+    /// Laid out between two pixels.
+    pub(super) fn between(self, kind: FigureScale, from: f64, to: f64) -> Scale {
+        Scale { kind, low: self.low, high: self.high, from, to }
+    }
+}
+
+/// The centre of an estimate as it is drawn; `None` for one that has no value to draw.
+pub(super) fn drawn_centre(estimate: &Estimate) -> Option<f64> {
+    let known = estimate.verdict != Verdict::BelowResolution && estimate.centre.is_finite();
+    known.then_some(estimate.centre)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Domain;
+    use instrument::figure::FigureScale::{Linear, Logarithmic};
+
+    #[test]
+    fn a_linear_scale_begins_at_zero_and_a_logarithmic_one_spans_an_octave() {
+        let linear = Domain::around([3.0, 8.0].into_iter(), Linear);
+        assert_eq!(linear, Domain { low: 0.0, high: 8.0 });
+        let logarithmic = Domain::around([4.0].into_iter(), Logarithmic);
+        assert!((logarithmic.high / logarithmic.low - 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_has_no_place_gets_none() {
+        let domain = Domain::around([1.0, 4.0, f64::NAN, 0.0].into_iter(), Logarithmic);
+        let scale = domain.between(Logarithmic, 0.0, 100.0);
+        assert_eq!(scale.position(2.0), Some(50.0));
+        assert_eq!(scale.position(1e9), Some(100.0));
+        assert_eq!(scale.position(0.0), None);
+        assert_eq!(scale.position(f64::NAN), None);
+    }
+
+    #[test]
+    fn no_values_still_make_a_scale() {
+        for kind in [Linear, Logarithmic] {
+            let domain = Domain::around(std::iter::empty(), kind);
+            assert!(domain.low < domain.high);
+        }
+    }
+}

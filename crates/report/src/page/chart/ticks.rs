@@ -1,0 +1,169 @@
+//! Where an axis is marked, and with which words.
+
+use super::scale::Scale;
+use instrument::figure::FigureScale;
+use instrument::quantity::{Unit, significant};
+
+/// A mark on an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Tick {
+    /// Where.
+    pub(super) value: f64,
+    /// What is written there; `None` for a mark between two that are.
+    pub(super) label: Option<String>,
+}
+
+/// Ticks for `scale`, with at most `room` of them labelled.
+pub(super) fn ticks(scale: &Scale, unit: Option<Unit>, room: usize) -> Vec<Tick> {
+    let room = room.max(2);
+    let binary = is_binary(unit, scale);
+    let logarithmic = match (scale.kind, binary) {
+        (FigureScale::Linear, _) => Vec::new(),
+        (FigureScale::Logarithmic, true) => octaves(scale, unit, room),
+        (FigureScale::Logarithmic, false) => decades(scale, unit, room),
+    };
+    // Within an octave or a decade, equal steps say more.
+    if logarithmic.iter().filter(|tick| tick.label.is_some()).count() >= 3 {
+        logarithmic
+    } else {
+        equal_steps(scale, unit, room, binary)
+    }
+}
+
+/// `value` with its unit and without trailing zeros.
+pub(super) fn label(unit: Option<Unit>, value: f64) -> String {
+    let shown = unit.map_or_else(|| significant(value, 4), |unit| unit.show(value, 4));
+    let (number, rest) = match shown.split_once(' ') {
+        Some((number, rest)) => (number, format!(" {rest}")),
+        None => (shown.as_str(), String::new()),
+    };
+    if number.contains('.') {
+        let number = number.trim_end_matches('0').trim_end_matches('.');
+        return format!("{number}{rest}");
+    }
+    shown
+}
+
+/// Sizes are divided by powers of two, and so are counts as long as they are small, as numbers of
+/// threads are.
+fn is_binary(unit: Option<Unit>, scale: &Scale) -> bool {
+    match unit {
+        Some(Unit::Bytes | Unit::BytesPerSecond) => true,
+        Some(Unit::Count) => scale.kind == FigureScale::Logarithmic && scale.high <= 2048.0,
+        _ => false,
+    }
+}
+
+/// Powers of two, a label at every one, or at every second, fifth or tenth.
+fn octaves(scale: &Scale, unit: Option<Unit>, room: usize) -> Vec<Tick> {
+    let exponents = scale.low.log2().ceil() as i32..=scale.high.log2().floor() as i32;
+    let labelled = |step: i32| exponents.clone().filter(|e| e % step == 0).count();
+    let step = [1, 2, 5, 10, 20].into_iter().find(|&step| labelled(step) <= room).unwrap_or(40);
+    let tick = |exponent: i32| {
+        let value = f64::from(exponent).exp2();
+        let label = (exponent % step == 0).then(|| label(unit, value));
+        (label.is_some() || step < 10).then_some(Tick { value, label })
+    };
+    exponents.clone().filter_map(tick).collect()
+}
+
+/// Powers of ten; if there is room, with 2 and 5 between them.
+fn decades(scale: &Scale, unit: Option<Unit>, room: usize) -> Vec<Tick> {
+    let exponents = scale.low.log10().floor() as i32..=scale.high.log10().ceil() as i32;
+    let digits = exponents.clone().flat_map(|e| (1..10).map(move |digit| (digit, e)));
+    let within: Vec<(i32, i32, f64)> = digits
+        .map(|(digit, exponent)| (digit, exponent, decimal(digit, exponent)))
+        .filter(|(_, _, value)| scale.contains(*value))
+        .collect();
+    let rules: [fn(i32, i32) -> bool; 5] = [
+        |digit, _| matches!(digit, 1 | 2 | 5),
+        |digit, _| digit == 1,
+        |digit, exponent| digit == 1 && exponent % 2 == 0,
+        |digit, exponent| digit == 1 && exponent % 3 == 0,
+        |digit, exponent| digit == 1 && exponent % 30 == 0,
+    ];
+    let fits = |rule: &&fn(i32, i32) -> bool| {
+        within.iter().filter(|(digit, exponent, _)| rule(*digit, *exponent)).count() <= room
+    };
+    let rule = rules.iter().find(fits).unwrap_or(&rules[4]);
+    let tick = |&(digit, exponent, value): &(i32, i32, f64)| {
+        let label = rule(digit, exponent).then(|| label(unit, value));
+        (label.is_some() || within.len() <= 80).then_some(Tick { value, label })
+    };
+    within.iter().filter_map(tick).collect()
+}
+
+/// Equal steps: powers of two, or 1, 2 or 5 times a power of ten.
+fn equal_steps(scale: &Scale, unit: Option<Unit>, room: usize, binary: bool) -> Vec<Tick> {
+    let span = scale.high - scale.low;
+    let least = span / room as f64;
+    let step = if binary {
+        least.log2().ceil().exp2()
+    } else {
+        let exponent = least.log10().floor() as i32;
+        let nice = [(1, 0), (2, 0), (5, 0), (1, 1)];
+        nice.into_iter()
+            .map(|(digit, further)| decimal(digit, exponent.saturating_add(further)))
+            .find(|step| *step >= least)
+            .unwrap_or(span)
+    };
+    // Whole things have no halves.
+    let step = if unit == Some(Unit::Count) { step.max(1.0) } else { step };
+    let first = (scale.low / step).ceil();
+    let count = ((scale.high / step).floor() - first) as usize;
+    (0..=count.min(room))
+        .map(|index| (first + index as f64) * step)
+        .filter(|value| scale.contains(*value))
+        .map(|value| Tick { value, label: Some(label(unit, value)) })
+        .collect()
+}
+
+fn decimal(digit: i32, exponent: i32) -> f64 {
+    // Dividing by a whole power of ten rounds once; multiplying by 0.1 would round twice.
+    if exponent < 0 {
+        f64::from(digit) / 10_f64.powi(-exponent)
+    } else {
+        f64::from(digit) * 10_f64.powi(exponent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scale::Domain;
+    use super::ticks;
+    use instrument::figure::FigureScale::{self, Linear, Logarithmic};
+    use instrument::quantity::Unit;
+
+    fn labels(kind: FigureScale, low: f64, high: f64, unit: Unit, room: usize) -> Vec<String> {
+        let scale = Domain { low, high }.between(kind, 0.0, 1.0);
+        ticks(&scale, Some(unit), room).into_iter().filter_map(|tick| tick.label).collect()
+    }
+
+    #[test]
+    fn sizes_are_marked_with_powers_of_two() {
+        let shown = labels(Logarithmic, 1024.0, 2e9, Unit::Bytes, 6);
+        assert_eq!(shown, ["1 KiB", "32 KiB", "1 MiB", "32 MiB", "1 GiB"]);
+        let shown = labels(Linear, 0.0, 13e9, Unit::BytesPerSecond, 5);
+        assert_eq!(shown, ["0 B/s", "4 GiB/s", "8 GiB/s", "12 GiB/s"]);
+    }
+
+    #[test]
+    fn times_are_marked_with_powers_of_ten() {
+        let shown = labels(Logarithmic, 40.0, 900_000.0, Unit::Nanoseconds, 6);
+        assert_eq!(shown, ["100 ns", "1 µs", "10 µs", "100 µs"]);
+        let shown = labels(Linear, 0.0, 0.7, Unit::Nanoseconds, 5);
+        assert_eq!(shown, ["0 ns", "0.2 ns", "0.4 ns", "0.6 ns"]);
+    }
+
+    #[test]
+    fn a_short_logarithmic_axis_gets_equal_steps() {
+        let shown = labels(Logarithmic, 110.0, 170.0, Unit::Nanoseconds, 5);
+        assert_eq!(shown, ["120 ns", "140 ns", "160 ns"]);
+    }
+
+    #[test]
+    fn counts_are_whole() {
+        assert_eq!(labels(Linear, 0.0, 2.0, Unit::Count, 9), ["0", "1", "2"]);
+        assert_eq!(labels(Logarithmic, 1.0, 16.0, Unit::Count, 9), ["1", "2", "4", "8", "16"]);
+    }
+}

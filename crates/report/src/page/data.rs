@@ -1,0 +1,70 @@
+//! The numbers behind the page, as JSON inside it.
+
+use crate::Analysis;
+use serde::Serialize;
+use serde_json::{Number, Value, json};
+
+/// Digits of a measured number that are kept: more than any interval supports, and a third of the
+/// space.
+const DIGITS: usize = 6;
+
+/// The run's description and every estimate with the median of each process, compact. Safe within
+/// a `script` element: no `<` is left in it.
+pub(super) fn json(analysis: &Analysis<'_>) -> serde_json::Result<String> {
+    let run = analysis.run;
+    let experiments = analysis.experiments.iter().map(|experiment| {
+        Ok(json!({
+            "definition": experiment.definition,
+            "skipped": experiment.skipped,
+            "points": compact(&experiment.points)?,
+            "failures": experiment.failures,
+            "findings": compact(&experiment.findings)?,
+        }))
+    });
+    let page = json!({
+        "header": run.header,
+        "machine": run.machine,
+        "environment": run.environment,
+        "storage": run.storage,
+        "calibration": run.calibration,
+        "experiments": experiments.collect::<serde_json::Result<Vec<Value>>>()?,
+    });
+    Ok(serde_json::to_string(&page)?.replace('<', "\\u003c"))
+}
+
+/// `data` without its absent parts, and with measured numbers rounded.
+fn compact(data: &impl Serialize) -> serde_json::Result<Value> {
+    let mut value = serde_json::to_value(data)?;
+    shrink(&mut value);
+    Ok(value)
+}
+
+fn shrink(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|_, field| !field.is_null());
+            fields.values_mut().for_each(shrink);
+        }
+        Value::Array(items) => items.iter_mut().for_each(shrink),
+        Value::Number(number) if number.is_f64() => {
+            let rounded = number.as_f64().and_then(|exact| format!("{exact:.*e}", DIGITS - 1).parse().ok());
+            if let Some(rounded) = rounded.and_then(Number::from_f64) {
+                *number = rounded;
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::compact;
+    use serde_json::json;
+
+    #[test]
+    fn measured_numbers_are_rounded_and_whole_ones_kept() {
+        let data = json!({ "a": 1.234_567_89, "b": null, "c": [u64::MAX, 1e300] });
+        let shrunk = compact(&data).expect("plain data");
+        assert_eq!(shrunk, json!({ "a": 1.23457, "c": [u64::MAX, 1e300] }));
+    }
+}

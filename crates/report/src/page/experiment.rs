@@ -1,0 +1,90 @@
+//! An experiment as the page shows it.
+
+use super::anchor::Anchors;
+use super::figure::FigureView;
+use super::finding::FindingView;
+use super::table::Table;
+use crate::ExperimentAnalysis;
+use instrument::experiment::Isolation;
+
+/// An experiment, ready for its template.
+pub(super) struct ExperimentView {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) title: String,
+    pub(super) question: String,
+    pub(super) skipped: Option<String>,
+    pub(super) findings: Vec<FindingView>,
+    pub(super) figures: Vec<FigureView>,
+    pub(super) table: Table,
+    /// Points that could not be measured, and why.
+    pub(super) failures: Vec<(String, String)>,
+    pub(super) method: String,
+    pub(super) isolation: &'static str,
+    pub(super) source: String,
+    /// Name and version of each metric.
+    pub(super) metrics: Vec<(String, u32)>,
+}
+
+/// The experiments of one group.
+pub(super) struct GroupView {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) experiments: Vec<ExperimentView>,
+}
+
+impl ExperimentView {
+    pub(super) fn new(experiment: &ExperimentAnalysis<'_>, anchors: &mut Anchors) -> Self {
+        let definition = experiment.definition;
+        let failures = experiment.failures.iter();
+        Self {
+            id: anchors.take(&definition.id),
+            name: definition.id.clone(),
+            title: definition.title.clone(),
+            question: definition.question.clone(),
+            skipped: experiment.skipped.map(str::to_owned),
+            findings: experiment.findings.iter().map(FindingView::new).collect(),
+            figures: experiment
+                .figures
+                .iter()
+                .map(|figure| FigureView::new(&definition.id, figure, anchors))
+                .collect(),
+            table: Table::new(experiment),
+            failures: failures
+                .map(|(point, reason)| (definition.show(point), (*reason).to_owned()))
+                .collect(),
+            method: definition.method.clone(),
+            isolation: match definition.isolation {
+                Isolation::FreshProcess => "Each batch of samples is taken by a fresh process.",
+                Isolation::OneProcess => {
+                    "One process takes all samples of a point, since its state is part of the \
+                     question."
+                }
+            },
+            source: definition.source.clone(),
+            metrics: definition
+                .metrics
+                .iter()
+                .map(|metric| (metric.title.clone(), metric.version))
+                .collect(),
+        }
+    }
+}
+
+/// Experiments by group, in the order of the run.
+pub(super) fn groups(experiments: &[ExperimentAnalysis<'_>], anchors: &mut Anchors) -> Vec<GroupView> {
+    let mut groups: Vec<GroupView> = Vec::new();
+    for experiment in experiments {
+        let name = experiment.definition.group();
+        let view = ExperimentView::new(experiment, anchors);
+        match groups.iter_mut().find(|group| group.name == name) {
+            Some(group) => group.experiments.push(view),
+            None => groups.push(GroupView {
+                id: anchors.take(name),
+                name: name.to_owned(),
+                experiments: vec![view],
+            }),
+        }
+    }
+    groups
+}

@@ -1,0 +1,199 @@
+//! The machine and the state it was in, as pairs of words.
+
+use crate::show;
+use instrument::quantity::{Bytes, Unit, significant};
+use platform::machine::Cache;
+use record::Run;
+use std::fmt::Display;
+
+/// Facts that belong together.
+pub(super) struct Facts {
+    pub(super) title: &'static str,
+    /// Name and value; `None` where the system did not tell.
+    pub(super) pairs: Vec<(String, Option<String>)>,
+    /// Whether they are folded away at first.
+    pub(super) is_detail: bool,
+}
+
+/// Everything that is known of the machine of `run`.
+pub(super) fn facts(run: &Run) -> Vec<Facts> {
+    let all = [
+        (processor(run), false),
+        (caches(run), false),
+        (memory(run), false),
+        (system(run), false),
+        (settings(run), false),
+        (storage(run), false),
+        (build(run), true),
+        (mitigations(run), true),
+    ];
+    all.into_iter()
+        .filter(|((_, pairs), _)| !pairs.is_empty())
+        .map(|((title, pairs), is_detail)| Facts { title, pairs, is_detail })
+        .collect()
+}
+
+type Group = (&'static str, Vec<(String, Option<String>)>);
+
+fn pair(name: &str, value: Option<impl Display>) -> (String, Option<String>) {
+    (name.to_owned(), value.map(|value| value.to_string()))
+}
+
+fn bytes(bytes: u64) -> String {
+    format!("{:.3}", Bytes(bytes))
+}
+
+fn hertz(hz: f64) -> String {
+    format!("{} GHz", significant(hz / 1e9, 3))
+}
+
+fn yes_no(yes: bool) -> &'static str {
+    if yes { "yes" } else { "no" }
+}
+
+fn processor(run: &Run) -> Group {
+    let (cpu, topology) = (&run.machine.cpu, &run.machine.topology);
+    let numbers = [
+        (topology.sockets, "socket"),
+        (topology.cores, "core"),
+        (topology.threads, "hardware thread"),
+        (topology.numa_nodes, "NUMA node"),
+    ];
+    let counted = numbers.into_iter().filter_map(|(count, name)| {
+        let count = count?;
+        Some(format!("{count} {name}{}", if count == 1 { "" } else { "s" }))
+    });
+    let counted = counted.collect::<Vec<_>>().join(", ");
+    let identity = [("family", cpu.family), ("model", cpu.model_number), ("stepping", cpu.stepping)];
+    let identity = identity.into_iter().filter_map(|(name, number)| Some(format!("{name} {}", number?)));
+    let identity = identity.collect::<Vec<_>>().join(", ");
+    let some = |text: String| (!text.is_empty()).then_some(text);
+    let pairs = vec![
+        pair("Model", cpu.model.as_ref()),
+        pair("Vendor", cpu.vendor.as_ref()),
+        pair("Identity", some(identity)),
+        pair("Architecture", some(cpu.architecture.clone())),
+        pair("Topology", some(counted)),
+        pair("Extensions", some(cpu.features.join(", "))),
+    ];
+    ("Processor", pairs)
+}
+
+fn caches(run: &Run) -> Group {
+    let named = |cache: &Cache| {
+        let details = [
+            cache.line_bytes.map(|line| format!("{line} B lines")),
+            cache.ways.map(|ways| format!("{ways} ways")),
+            (cache.instances > 1).then(|| format!("{} of them", cache.instances)),
+            (cache.shared_by_cpus > 1).then(|| format!("shared by {}", cache.shared_by_cpus)),
+        ];
+        let details = details.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        let value = cache.size_bytes.map(|size| match details.as_str() {
+            "" => bytes(size),
+            details => format!("{} ({details})", bytes(size)),
+        });
+        (format!("L{} {}", cache.level, cache.kind), value)
+    };
+    ("Caches, as documented", run.machine.caches.iter().map(named).collect())
+}
+
+fn memory(run: &Run) -> Group {
+    let (machine, environment) = (&run.machine, &run.environment);
+    let pairs = vec![
+        pair("Installed", machine.memory_bytes.map(bytes)),
+        pair("Available at the start", environment.memory_available_bytes.map(bytes)),
+        pair("Limit of the control group", environment.cgroup.memory_bytes.map(bytes)),
+        pair("Page", machine.page_bytes.map(bytes)),
+        pair("Huge page", machine.huge_page_bytes.map(bytes)),
+        pair("Transparent huge pages", environment.transparent_huge_pages.as_ref()),
+        pair("Swap", environment.swap_total_bytes.map(bytes)),
+    ];
+    ("Memory", pairs.into_iter().filter(|(name, value)| value.is_some() || !name.starts_with("Limit")).collect())
+}
+
+fn system(run: &Run) -> Group {
+    let (machine, environment) = (&run.machine, &run.environment);
+    let joined = |parts: [&Option<String>; 2]| {
+        let known: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+        (!known.is_empty()).then(|| known.join(" "))
+    };
+    let load = environment.load_average.map(|load| load.map(|load| significant(load, 2)).join(" · "));
+    let uptime = environment.uptime_seconds.map(|seconds| show::length(seconds * 1e9));
+    let pairs = vec![
+        pair("System", joined([&environment.os_name, &environment.os_version])),
+        pair("Kernel", joined([&environment.kernel_name, &environment.kernel_release])),
+        pair("Kernel build", environment.kernel_version.as_ref()),
+        pair("Virtualised by", machine.hypervisor.as_ref()),
+        pair("Product", machine.product.as_ref()),
+        pair("Load over 1, 5 and 15 minutes", load),
+        pair("Running since", uptime),
+        pair("Fingerprint", Some(&run.header.machine_fingerprint)),
+    ];
+    ("System", pairs)
+}
+
+fn settings(run: &Run) -> Group {
+    let environment = &run.environment;
+    let frequency = &environment.frequency;
+    let range = match (frequency.minimum_hz, frequency.maximum_hz) {
+        (Some(low), Some(high)) => Some(format!("{} to {}", hertz(low), hertz(high))),
+        _ => None,
+    };
+    let isolated = environment.isolated_cpus.as_ref().map(|cpus| {
+        let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
+        if cpus.is_empty() { "none".to_owned() } else { cpus.join(", ") }
+    });
+    let limit = environment.cgroup.cpus.map(|cpus| format!("{} processors", significant(cpus, 3)));
+    let pairs = vec![
+        pair("Governor", frequency.governor.as_ref()),
+        pair("Turbo", frequency.turbo.map(yes_no)),
+        pair("Clock at the start", frequency.current_hz.map(hertz)),
+        pair("Clock range", range),
+        pair("Two threads a core", environment.smt_active.map(yes_no)),
+        pair("Isolated processors", isolated),
+        pair("CPU limit of the control group", limit),
+        pair("Clock source", environment.clock_source.as_ref()),
+        pair("Rights of root", environment.is_root.map(yes_no)),
+    ];
+    ("Settings", pairs)
+}
+
+fn storage(run: &Run) -> Group {
+    let directory = pair("Scratch directory", Some(run.header.directory.display()));
+    let Some(storage) = &run.storage else { return ("Storage", vec![directory]) };
+    let free = 1.0 - storage.free_bytes as f64 / storage.total_bytes.max(1) as f64;
+    let pairs = vec![
+        directory,
+        pair("File system", Some(&storage.file_system)),
+        pair("Mounted at", Some(storage.mount_point.display())),
+        pair("Mounted with", Some(storage.mount_options.join(", "))),
+        pair("Source", storage.source.as_ref()),
+        pair("Device", storage.block_device.as_ref()),
+        pair("Turning", storage.rotational.map(yes_no)),
+        pair("Scheduler", storage.scheduler.as_ref()),
+        pair("Read-ahead", storage.read_ahead_bytes.map(bytes)),
+        pair(
+            "Size",
+            Some(format!("{}, {} in use", bytes(storage.total_bytes), Unit::Share.show(free, 2))),
+        ),
+    ];
+    ("Storage", pairs)
+}
+
+fn build(run: &Run) -> Group {
+    let build = &run.environment.build;
+    let pairs = vec![
+        pair("oscope", Some(&run.header.version)),
+        pair("Compiler", build.compiler.as_ref()),
+        pair("Target", build.target.as_ref()),
+        pair("Optimisation level", build.optimisation_level.as_ref()),
+        pair("Further flags", Some(build.flags.as_deref().unwrap_or("none"))),
+    ];
+    ("How oscope was built", pairs)
+}
+
+fn mitigations(run: &Run) -> Group {
+    let known = &run.environment.mitigations;
+    let pairs = known.iter().map(|(name, state)| (name.clone(), Some(state.clone())));
+    ("Mitigations of the processor's weaknesses", pairs.collect())
+}

@@ -1,0 +1,174 @@
+//! A figure as the page shows it: charts, legend, marks in words, and its numbers.
+
+use super::anchor::Anchors;
+use super::chart::{
+    Format, STYLES, can_be_logarithmic, levels, render, show_level, swatch, undrawn,
+};
+use crate::show;
+use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Mark, MarkOrigin};
+use instrument::quantity::Unit;
+
+/// A figure, ready for its template.
+pub(super) struct FigureView {
+    pub(super) id: String,
+    pub(super) title: String,
+    /// The charts, one for each width and scale, of which the page shows one.
+    pub(super) charts: String,
+    /// Whether readers can switch between scales.
+    pub(super) can_switch: bool,
+    /// Whether the logarithmic scale is the first to be shown.
+    pub(super) starts_logarithmic: bool,
+    /// Series that can be switched off; empty where there is but one, or too many.
+    pub(super) legend: Vec<LegendEntry>,
+    pub(super) marks: Vec<MarkView>,
+    /// What figures with the same x axis have in common.
+    pub(super) x_key: String,
+    pub(super) x_title: String,
+    pub(super) y_title: String,
+    pub(super) series: Vec<String>,
+    pub(super) rows: Vec<Row>,
+    /// Points that have no place in the chart.
+    pub(super) undrawn: usize,
+    /// Whether any point is drawn hollow.
+    pub(super) has_doubtful: bool,
+}
+
+/// A series in the legend.
+pub(super) struct LegendEntry {
+    pub(super) index: usize,
+    pub(super) label: String,
+    pub(super) swatch: String,
+}
+
+/// A mark in words.
+pub(super) struct MarkView {
+    pub(super) class: &'static str,
+    pub(super) origin: &'static str,
+    pub(super) label: String,
+    pub(super) place: String,
+}
+
+/// One level of the x axis.
+pub(super) struct Row {
+    /// The level as a number or a name, as files give it.
+    pub(super) raw: String,
+    pub(super) level: String,
+    /// One for each series; `None` where it has no point here.
+    pub(super) cells: Vec<Option<Cell>>,
+}
+
+/// One estimate: as text, and as the numbers that the script reads.
+pub(super) struct Cell {
+    pub(super) value: String,
+    pub(super) range: String,
+    pub(super) centre: f64,
+    pub(super) low: String,
+    pub(super) high: String,
+    pub(super) processes: usize,
+    pub(super) samples: usize,
+    pub(super) doubtful: bool,
+}
+
+impl FigureView {
+    pub(super) fn new(experiment: &str, figure: &Figure, anchors: &mut Anchors) -> Self {
+        let can_switch = can_be_logarithmic(figure);
+        let kinds: &[FigureScale] = if can_switch {
+            &[FigureScale::Linear, FigureScale::Logarithmic]
+        } else {
+            &[FigureScale::Linear]
+        };
+        let charts = kinds.iter().flat_map(|kind| {
+            Format::ALL.map(|format| render(figure, *kind, format))
+        });
+        let points = || figure.series.iter().flat_map(|series| &series.points);
+        let count = figure.series.len();
+        let has_legend = (2..=STYLES).contains(&count);
+        let legend = figure.series.iter().enumerate().filter(|_| has_legend);
+        Self {
+            id: anchors.take(&format!("{experiment}.{}", figure.key)),
+            title: figure.title.clone(),
+            charts: charts.collect(),
+            can_switch,
+            starts_logarithmic: can_switch && figure.y.scale == FigureScale::Logarithmic,
+            legend: legend
+                .map(|(index, series)| LegendEntry {
+                    index,
+                    label: series.label.clone(),
+                    swatch: swatch(index),
+                })
+                .collect(),
+            marks: figure.marks.iter().map(|mark| MarkView::new(figure, mark)).collect(),
+            x_key: match figure.kind {
+                FigureKind::Curve => format!("{}|{:?}", figure.x.title, figure.x.unit),
+                FigureKind::Bars => String::new(),
+            },
+            x_title: figure.x.title.clone(),
+            y_title: figure.y.title.clone(),
+            series: figure.series.iter().map(|series| series.label.clone()).collect(),
+            rows: rows(figure),
+            undrawn: undrawn(figure),
+            has_doubtful: points().any(|point| point.doubtful),
+        }
+    }
+}
+
+impl MarkView {
+    fn new(figure: &Figure, mark: &Mark) -> Self {
+        let unit = figure.x.unit.unwrap_or(Unit::Count);
+        let range = mark.interval.map(|interval| show::range(unit, interval, mark.at));
+        let place = show::value(unit, mark.at, mark.interval);
+        Self {
+            class: match mark.origin {
+                MarkOrigin::Found => "found",
+                MarkOrigin::Documented => "documented",
+            },
+            origin: show::origin(mark.origin),
+            label: mark.label.clone(),
+            place: match range.filter(|range| range.contains(" to ")) {
+                Some(range) => format!("{place} ({range})"),
+                None => place,
+            },
+        }
+    }
+}
+
+fn rows(figure: &Figure) -> Vec<Row> {
+    levels(figure)
+        .into_iter()
+        .map(|level| {
+            let cells = figure.series.iter().map(|series| {
+                let point = series.points.iter().find(|point| point.x == *level)?;
+                Some(Cell::new(figure, point))
+            });
+            Row {
+                raw: level.to_string(),
+                level: show_level(&figure.x, level),
+                cells: cells.collect(),
+            }
+        })
+        .collect()
+}
+
+impl Cell {
+    fn new(figure: &Figure, point: &FigurePoint) -> Self {
+        let unit = figure.y.unit.unwrap_or(Unit::Count);
+        let estimate = &point.estimate;
+        let interval = estimate.interval.filter(|_| estimate.is_sound());
+        let end = |end: Option<f64>| end.map_or_else(String::new, |end| end.to_string());
+        Self {
+            value: if estimate.is_sound() {
+                show::value(unit, estimate.centre, estimate.interval)
+            } else {
+                show::estimate(unit, estimate)
+            },
+            range: interval
+                .map_or_else(String::new, |ends| show::range(unit, ends, estimate.centre)),
+            centre: estimate.centre,
+            low: end(interval.map(|interval| interval.low)),
+            high: end(interval.map(|interval| interval.high)),
+            processes: estimate.processes,
+            samples: estimate.samples,
+            doubtful: point.doubtful,
+        }
+    }
+}

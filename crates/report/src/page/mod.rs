@@ -1,0 +1,18 @@
+//! The page: one HTML file, complete by itself, made of a run.
+//!
+//! Views turn the analysis into plain texts and charts; the templates only place them. Everything
+//! that a user or a system could have named passes through the templates' escaping.
+
+mod anchor;
+mod chart;
+mod command;
+mod data;
+mod evidence;
+mod experiment;
+mod facts;
+mod figure;
+mod finding;
+mod render;
+mod table;
+
+pub use render::{Error, render};

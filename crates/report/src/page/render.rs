@@ -1,0 +1,126 @@
+//! From an analysis to the text of the page.
+
+use super::anchor::Anchors;
+use super::evidence::{Evidence, summary};
+use super::experiment::{GroupView, groups};
+use super::facts::{Facts, facts};
+use super::finding::{FindingView, Piece};
+use super::{command, data};
+use crate::{Analysis, show};
+use askama::Template;
+use instrument::quantity::significant;
+
+/// So many findings stand on the first screen; the others follow on demand.
+const FIRST_FINDINGS: usize = 8;
+
+/// Why a page could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The templates could not be filled.
+    #[error("the page could not be laid out: {0}")]
+    Layout(#[from] askama::Error),
+    /// The data could not be put into the page.
+    #[error("the data could not be put into the page: {0}")]
+    Data(#[from] serde_json::Error),
+}
+
+/// The page of one run: a whole HTML document without any reference to another place.
+///
+/// # Errors
+/// None is known; the types of the layers below allow for one.
+pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
+    let run = analysis.run;
+    let mut anchors = Anchors::default();
+    for name in ["top", "findings", "trust", "machine", "method"] {
+        anchors.take(name);
+    }
+    let groups = groups(&analysis.experiments, &mut anchors);
+    // Views and analysis hold the experiments in different orders, so ids are matched by name.
+    let id_of = |name: &str| {
+        let all = groups.iter().flat_map(|group| &group.experiments);
+        all.into_iter().find(|view| view.name == name).map_or("top", |view| view.id.as_str())
+    };
+    let findings: Vec<Headline> = analysis
+        .findings()
+        .into_iter()
+        .map(|(experiment, finding)| Headline {
+            finding: FindingView::new(finding),
+            experiment: experiment.definition.title.clone(),
+            id: id_of(&experiment.definition.id).to_owned(),
+        })
+        .collect();
+    let (first, further) = findings.split_at(findings.len().min(FIRST_FINDINGS));
+    let page = Page {
+        title: title(analysis),
+        subtitle: subtitle(analysis),
+        summary: summary(analysis),
+        tags: run.header.tags.iter().map(|(name, value)| format!("{name}={value}")).collect(),
+        first,
+        further,
+        evidence: Evidence::new(analysis),
+        facts: facts(run),
+        groups: &groups,
+        command: command::repeat(run),
+        seed: run.header.seed,
+        run_id: &run.header.id,
+        version: &run.header.version,
+        resolution: significant(run.calibration.resolution_ns, 3),
+        cost: significant(run.calibration.cost_ns, 3),
+        data: data::json(analysis)?,
+        css: include_str!("../../assets/page.css"),
+        script: include_str!("../../assets/page.js"),
+    };
+    Ok(page.render()?)
+}
+
+/// A finding on the first screen.
+struct Headline {
+    finding: FindingView,
+    /// Title and id of the experiment that it comes from.
+    experiment: String,
+    id: String,
+}
+
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Page<'a> {
+    title: String,
+    subtitle: String,
+    summary: Vec<String>,
+    tags: Vec<String>,
+    first: &'a [Headline],
+    further: &'a [Headline],
+    evidence: Evidence,
+    facts: Vec<Facts>,
+    groups: &'a [GroupView],
+    command: String,
+    seed: u64,
+    run_id: &'a str,
+    version: &'a str,
+    resolution: String,
+    cost: String,
+    data: String,
+    css: &'static str,
+    script: &'static str,
+}
+
+/// The run's name, or else the processor's.
+fn title(analysis: &Analysis<'_>) -> String {
+    let run = analysis.run;
+    let names = [&run.header.name, &run.machine.cpu.model];
+    let known = names.into_iter().flatten().find(|name| !name.trim().is_empty());
+    known.cloned().unwrap_or_else(|| format!("A machine of {}", show::moment(run.header.started)))
+}
+
+/// Where it was measured, in a line.
+fn subtitle(analysis: &Analysis<'_>) -> String {
+    let run = analysis.run;
+    let environment = &run.environment;
+    let model = run.machine.cpu.model.as_ref().filter(|_| run.header.name.is_some());
+    let kernel = match (&environment.kernel_name, &environment.kernel_release) {
+        (Some(name), Some(release)) => Some(format!("{name} {release}")),
+        _ => None,
+    };
+    let parts = [model.cloned(), environment.os_name.clone(), kernel, run.machine.hypervisor.clone()];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}

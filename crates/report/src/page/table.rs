@@ -1,0 +1,153 @@
+//! The estimates of an experiment as a table.
+
+use super::chart::Strip;
+use crate::{ExperimentAnalysis, show};
+use instrument::experiment::{Definition, Metric};
+use instrument::noise::Warning;
+use instrument::quantity::{Unit, significant};
+use instrument::results::{Estimate, Percentiles, PointResult, Verdict};
+
+/// Longer tables are folded away at first.
+const SHORT: usize = 16;
+
+/// A table, ready for its template.
+pub(super) struct Table {
+    /// What its rows are told apart by.
+    pub(super) axes: Vec<String>,
+    /// One for each metric.
+    pub(super) groups: Vec<Group>,
+    /// Number of rows.
+    pub(super) rows: usize,
+    /// What the ends of the small pictures stand for: `5 %`.
+    pub(super) reach: String,
+    /// Whether any row has percentiles.
+    pub(super) has_percentiles: bool,
+    /// Whether any row has CPU time.
+    pub(super) has_cpu: bool,
+}
+
+/// The rows of one metric.
+pub(super) struct Group {
+    /// The metric's name for people.
+    pub(super) title: String,
+    /// Which way it is better.
+    pub(super) better: &'static str,
+    /// One for each point.
+    pub(super) rows: Vec<Row>,
+}
+
+/// One estimate.
+pub(super) struct Row {
+    pub(super) levels: Vec<String>,
+    /// The centre with its unit, or what is to be said instead.
+    pub(super) value: String,
+    /// Whether the value may be used.
+    pub(super) is_sound: bool,
+    pub(super) range: String,
+    pub(super) spread: String,
+    /// The small picture; empty where there is nothing to see.
+    pub(super) strip: String,
+    /// Number of processes and of samples.
+    pub(super) counts: (usize, usize),
+    pub(super) cpu: String,
+    pub(super) percentiles: String,
+    pub(super) warnings: Vec<WarningView>,
+    pub(super) remarks: Vec<String>,
+}
+
+/// A warning beside the number that it touches.
+pub(super) struct WarningView {
+    pub(super) label: &'static str,
+    pub(super) cause: String,
+    pub(super) advice: &'static str,
+}
+
+impl Table {
+    pub(super) fn new(experiment: &ExperimentAnalysis<'_>) -> Self {
+        let ExperimentAnalysis { definition, points, .. } = experiment;
+        let estimates = || points.iter().flat_map(|point| &point.estimates);
+        let strip = Strip::for_all(estimates());
+        let group = |metric: &Metric| {
+            let rows = points.iter().filter_map(|point| {
+                let estimate = point.estimate(&metric.name)?;
+                Some(Row::new(definition, metric, point, estimate, strip))
+            });
+            let title = metric.title.clone();
+            Group { title, better: show::better(metric.better), rows: rows.collect() }
+        };
+        let mut groups: Vec<Group> = definition.metrics.iter().map(group).collect();
+        groups.retain(|group| !group.rows.is_empty());
+        Self {
+            axes: definition.axes.iter().map(|axis| axis.title.clone()).collect(),
+            rows: groups.iter().map(|group| group.rows.len()).sum(),
+            groups,
+            reach: format!("{} %", significant(strip.reach * 100.0, 1)),
+            has_percentiles: estimates().any(|estimate| estimate.percentiles.is_some()),
+            has_cpu: estimates().any(|estimate| estimate.cpu_share.is_some()),
+        }
+    }
+
+    /// Whether it is short enough to be open from the start.
+    pub(super) fn is_short(&self) -> bool {
+        self.rows <= SHORT
+    }
+
+    /// Number of its columns.
+    pub(super) fn columns(&self) -> usize {
+        self.axes.len() + 6 + usize::from(self.has_percentiles) + usize::from(self.has_cpu)
+    }
+}
+
+impl Row {
+    fn new(
+        definition: &Definition,
+        metric: &Metric,
+        point: &PointResult,
+        estimate: &Estimate,
+        strip: Strip,
+    ) -> Self {
+        let levels = definition.axes.iter().map(|axis| {
+            point.point.get(&axis.name).map_or_else(String::new, |level| axis.show(level))
+        });
+        let touching = point.warnings.iter().filter(|warning| warning.touches(&metric.name));
+        let is_sound = estimate.is_sound();
+        let drawn = is_sound.then(|| strip.draw(estimate)).flatten();
+        Self {
+            levels: levels.collect(),
+            value: value(metric.unit, estimate),
+            is_sound,
+            range: range(metric.unit, estimate),
+            spread: is_sound.then(|| show::spread(estimate)).flatten().unwrap_or_default(),
+            strip: drawn.unwrap_or_default(),
+            counts: (estimate.processes, estimate.samples),
+            cpu: estimate.cpu_share.map_or_else(String::new, |share| Unit::Share.show(share, 2)),
+            percentiles: estimate.percentiles.map_or_else(String::new, percentiles),
+            warnings: touching.map(WarningView::new).collect(),
+            remarks: point.remarks.clone(),
+        }
+    }
+}
+
+impl WarningView {
+    fn new(warning: &Warning) -> Self {
+        Self { label: warning.label(), cause: warning.to_string(), advice: warning.advice() }
+    }
+}
+
+fn value(unit: Unit, estimate: &Estimate) -> String {
+    match &estimate.verdict {
+        Verdict::Sound => show::value(unit, estimate.centre, estimate.interval),
+        Verdict::BelowResolution | Verdict::Broken(_) => show::estimate(unit, estimate),
+    }
+}
+
+fn range(unit: Unit, estimate: &Estimate) -> String {
+    let interval = estimate.interval.filter(|_| estimate.is_sound());
+    interval.map_or_else(String::new, |interval| show::range(unit, interval, estimate.centre))
+}
+
+fn percentiles(percentiles: Percentiles) -> String {
+    let Percentiles { p5_ns, p50_ns, p95_ns, p99_ns } = percentiles;
+    let shown = [p5_ns, p50_ns, p95_ns, p99_ns].map(|ns| show::value(Unit::Nanoseconds, ns, None));
+    shown.join(" · ")
+}
