@@ -9,6 +9,7 @@
 //! Touch the machine: a report is the same wherever and whenever it is made of a run.
 
 mod analysis;
+pub mod page;
 pub mod show;
 
 pub use analysis::{Analysis, ExperimentAnalysis};
