@@ -7,7 +7,7 @@ use super::summary::{finite, mean};
 /// The ratio `numerator / denominator` of two independent sets of process medians, with its
 /// interval: the difference of the mean logarithms by Welch's method,
 ///
-/// `exp(m₁ − m₂ ±  t(ν) √(e₁² + e₂²))`, `ν = (e₁² + e₂²)² / (e₁⁴ / (n₁ − 1) + e₂⁴ / (n₂ − 1))`
+/// `exp(m₁ − m₂ ± t(ν) √(e₁² + e₂²))`, `ν = (e₁² + e₂²)² / (e₁⁴ / (n₁ − 1) + e₂⁴ / (n₂ − 1))`
 ///
 /// with `e = s / √n` on the log scale; the two variances need not be equal (B. Welch, "The
 /// generalization of Student's problem when several different population variances are involved",
