@@ -9,7 +9,9 @@
 //! Touch the machine: a report is the same wherever and whenever it is made of a run.
 
 mod analysis;
+pub mod json;
 pub mod page;
 pub mod show;
+pub mod terminal;
 
 pub use analysis::{Analysis, ExperimentAnalysis};

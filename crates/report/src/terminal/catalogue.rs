@@ -1,0 +1,86 @@
+//! What can be measured: the list of experiments, and what each of them does.
+
+use super::style::{Role, Style};
+use super::text::{labelled, paragraph, title};
+use crate::show;
+use instrument::experiment::{Definition, Isolation};
+use instrument::point::AxisKind;
+
+/// Every experiment with its question, group by group in the order given.
+pub fn list<'a>(definitions: impl IntoIterator<Item = &'a Definition>, style: &Style) -> String {
+    let definitions: Vec<&Definition> = definitions.into_iter().collect();
+    let width = definitions.iter().map(|definition| definition.id.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    let mut group = "";
+    for definition in definitions {
+        if definition.group() != group {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            group = definition.group();
+            text += &title(group, style);
+        }
+        let id = style.paint(Role::Accent, &format!("{:<width$}", definition.id));
+        text += &paragraph(&format!("  {id}  "), &definition.question, style);
+    }
+    text
+}
+
+/// What an experiment asks, varies and measures, how, and what it needs; `needs` says in words
+/// what of that is missing here, or that nothing is.
+pub fn explain(definition: &Definition, needs: &str, style: &Style) -> String {
+    let id = style.paint(Role::Accent, &definition.id);
+    let mut text = format!("{}  {id}\n", title(&definition.title, style).trim_end());
+    text += &paragraph("", &definition.question, style);
+    let section = |name: &str, body: String| format!("\n{}{body}", title(name, style));
+    text += &section("How", paragraph("  ", &definition.method, style));
+    let isolation = match definition.isolation {
+        Isolation::FreshProcess => "Each batch of samples is taken in a fresh process.",
+        Isolation::OneProcess => "One process takes all samples of a point.",
+    };
+    text += &paragraph("  ", isolation, style);
+    if !definition.axes.is_empty() {
+        text += &section("What is varied", axes(definition, style));
+    }
+    text += &section("What is measured", metrics(definition, style));
+    text += &section("What it needs", paragraph("  ", needs, style));
+    text + &section("Where it comes from", paragraph("  ", &definition.source, style))
+}
+
+fn axes(definition: &Definition, style: &Style) -> String {
+    let kind = |kind| match kind {
+        AxisKind::Bytes => "a size",
+        AxisKind::Count => "a number",
+        AxisKind::Choice => "a choice",
+    };
+    let line = |axis: &instrument::point::Axis| {
+        (format!("  {}", axis.name), format!("{}, {}", axis.title, kind(axis.kind)))
+    };
+    lines(definition.axes.iter().map(line), style)
+}
+
+fn metrics(definition: &Definition, style: &Style) -> String {
+    let line = |metric: &instrument::experiment::Metric| {
+        let mut text = format!(
+            "{}: {}, {}",
+            metric.title,
+            show::unit(metric.unit),
+            show::better(metric.better)
+        );
+        if let Some(bound) = metric.bound {
+            text += &format!(", bound {}", show::value(metric.unit, bound, None));
+        }
+        if metric.version > 1 {
+            text += &format!(", version {}", metric.version);
+        }
+        (format!("  {}", metric.name), text)
+    };
+    lines(definition.metrics.iter().map(line), style)
+}
+
+fn lines(lines: impl Iterator<Item = (String, String)>, style: &Style) -> String {
+    let lines: Vec<_> = lines.collect();
+    let lines: Vec<_> =
+        lines.iter().map(|(label, text)| (label.as_str(), text.clone())).collect();
+    labelled(&lines, style)
+}

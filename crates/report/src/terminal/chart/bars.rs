@@ -1,0 +1,179 @@
+//! Named things side by side, as bars that grow to the right.
+
+use super::super::style::{Role, Style};
+use super::scale::Scale;
+use crate::show;
+use instrument::figure::{Figure, FigurePoint, FigureScale};
+use instrument::point::Level;
+use instrument::quantity::Unit;
+use instrument::results::Verdict;
+
+/// Eighths of a block.
+const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+
+/// One bar.
+struct Bar<'a> {
+    label: String,
+    point: &'a FigurePoint,
+    role: Role,
+}
+
+/// The bars of `figure`, each with its value and the interval as whiskers; `None` where it has
+/// none.
+pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
+    let unit = figure.y.unit.unwrap_or(Unit::Count);
+    let bars = bars(figure);
+    let sound = bars.iter().filter(|bar| !matches!(bar.point.estimate.verdict, Verdict::Broken(_)));
+    let ends = sound.flat_map(|bar| {
+        let estimate = &bar.point.estimate;
+        let whiskers = estimate.interval.map(|interval| [interval.low, interval.high]);
+        whiskers.into_iter().flatten().chain([estimate.centre])
+    });
+    let scale = Scale::over(figure.y.scale, unit, ends)?;
+    let values: Vec<String> = bars.iter().map(|bar| value(unit, bar, style)).collect();
+    let longest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
+    let names = longest(&mut bars.iter().map(|bar| bar.label.chars().count()));
+    let numbers = longest(&mut values.iter().map(|value| value.chars().count()));
+    let room = style.width.saturating_sub(names + numbers + 4).max(10);
+
+    let mut text = String::new();
+    for (bar, value) in bars.iter().zip(&values) {
+        let drawn = match figure.y.scale {
+            FigureScale::Linear => block(bar, &scale, room, style),
+            FigureScale::Logarithmic => dot(bar, &scale, room, style),
+        };
+        let fill = " ".repeat(room.saturating_sub(drawn.chars().count()));
+        let drawn = style.paint(bar.role, &drawn);
+        let value = match bar.role {
+            Role::Series(_) => value.clone(),
+            role => style.paint(role, value),
+        };
+        text += &format!("{:<names$}  {drawn}{fill}  {value}\n", bar.label);
+    }
+    text += &axis(figure, &scale, names + 2, room, style);
+    Some(text)
+}
+
+/// All bars in the order in which they stand below each other: one thing after the other, and of
+/// each thing one series after the other.
+fn bars(figure: &Figure) -> Vec<Bar<'_>> {
+    let mut things: Vec<&Level> = Vec::new();
+    for point in figure.series.iter().flat_map(|series| &series.points) {
+        if !things.contains(&&point.x) {
+            things.push(&point.x);
+        }
+    }
+    let mut bars = Vec::new();
+    for thing in things {
+        for (index, series) in figure.series.iter().enumerate() {
+            let points = series.points.iter().filter(|point| point.x == *thing);
+            bars.extend(points.map(|point| Bar {
+                label: match figure.series.len() {
+                    1 => thing.to_string(),
+                    _ => format!("{thing}, {}", series.label),
+                },
+                point,
+                role: role(point, index),
+            }));
+        }
+    }
+    bars
+}
+
+fn role(point: &FigurePoint, series: usize) -> Role {
+    match point.estimate.verdict {
+        Verdict::Broken(_) => Role::Broken,
+        _ if point.doubtful => Role::Doubtful,
+        _ => Role::Series(series),
+    }
+}
+
+/// The value beside a bar, with a question mark if it is doubtful.
+fn value(unit: Unit, bar: &Bar, style: &Style) -> String {
+    let estimate = &bar.point.estimate;
+    let value = match estimate.verdict {
+        Verdict::Broken(_) => "broken".into(),
+        _ => show::estimate(unit, estimate),
+    };
+    let doubt = if bar.point.doubtful && estimate.is_sound() { " ?" } else { "" };
+    style.text(&value) + doubt
+}
+
+/// A bar from zero. Its end is exact to an eighth of a character; where the interval is wider than
+/// a character, whiskers are drawn over it.
+fn block(bar: &Bar, scale: &Scale, room: usize, style: &Style) -> String {
+    let estimate = &bar.point.estimate;
+    if !estimate.is_sound() {
+        return String::new();
+    }
+    let Some(end) = scale.place(estimate.centre) else { return String::new() };
+    let eighths = (end * room as f64 * 8.0).round() as usize;
+    let full = eighths / 8;
+    let mut cells: Vec<char> = vec![if style.unicode { '█' } else { '#' }; full];
+    if style.unicode {
+        cells.extend(PARTS[eighths % 8].chars());
+    }
+    whiskers(&mut cells, bar, scale, room, style);
+    cells.into_iter().collect()
+}
+
+/// A dot on a dotted line: on a logarithmic axis the length of a bar would mean nothing.
+fn dot(bar: &Bar, scale: &Scale, room: usize, style: &Style) -> String {
+    let estimate = &bar.point.estimate;
+    if !estimate.is_sound() {
+        return String::new();
+    }
+    let Some(place) = scale.place(estimate.centre) else { return String::new() };
+    let column = cell(place, room);
+    let mut cells = vec![if style.unicode { '┈' } else { '.' }; column + 1];
+    whiskers(&mut cells, bar, scale, room, style);
+    cells[column] = match (style.unicode, bar.point.doubtful) {
+        (true, false) => '●',
+        (true, true) => '○',
+        (false, false) => 'O',
+        (false, true) => 'o',
+    };
+    cells.into_iter().collect()
+}
+
+fn whiskers(cells: &mut Vec<char>, bar: &Bar, scale: &Scale, room: usize, style: &Style) {
+    let ends = bar.point.estimate.interval.and_then(|interval| {
+        Some((scale.place(interval.low)?, scale.place(interval.high)?))
+    });
+    let Some((low, high)) = ends else { return };
+    if (high - low) * (room as f64) < 1.5 {
+        return;
+    }
+    let (low, high) = (cell(low, room), cell(high, room));
+    let (left, line, right) = if style.unicode { ('├', '─', '┤') } else { ('[', '-', ']') };
+    cells.resize(cells.len().max(high + 1), ' ');
+    cells[low..=high].fill(line);
+    cells[low] = left;
+    cells[high] = right;
+}
+
+fn cell(place: f64, room: usize) -> usize {
+    ((place * room as f64) as usize).min(room - 1)
+}
+
+/// The line under the bars with its ticks.
+fn axis(figure: &Figure, scale: &Scale, before: usize, room: usize, style: &Style) -> String {
+    let mut line = vec![style.choose("─", "-"); room];
+    let mut labels = String::new();
+    for tick in scale.ticks((room / 12).max(2)) {
+        let Some(place) = scale.place(tick.value) else { continue };
+        let label = style.text(&tick.label);
+        let column = cell(place, room);
+        let start = column.saturating_sub(label.chars().count() / 2);
+        let end = labels.chars().count();
+        if end == 0 || start > end {
+            line[column] = style.choose("┴", "+");
+            labels += &format!("{}{label}", " ".repeat(start - end));
+        }
+    }
+    let before = " ".repeat(before);
+    let title = style.text(&figure.y.title);
+    let labels = style.paint(Role::Faint, &labels);
+    let title = style.paint(Role::Faint, &title);
+    format!("{before}{}  {title}\n{before}{labels}\n", line.concat())
+}

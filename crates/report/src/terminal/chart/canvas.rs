@@ -1,0 +1,168 @@
+//! A canvas of dots, eight to a character, over which marks are put.
+
+use super::super::style::{Role, Style};
+
+/// Dots to a character, across and down.
+const ACROSS: usize = 2;
+const DOWN: usize = 4;
+/// The bit of each dot of a braille character, row by row
+/// (Unicode Standard, chapter 21.1: dots 1 to 8 in the order of their bits).
+const BITS: [[u8; ACROSS]; DOWN] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
+
+/// What a line is drawn on.
+#[derive(Clone, Debug)]
+pub(super) struct Canvas {
+    columns: usize,
+    cells: Vec<Cell>,
+}
+
+#[derive(Clone, Debug)]
+struct Cell {
+    dots: u8,
+    mark: Option<char>,
+    role: Role,
+}
+
+/// A place on the canvas: x to the right and y upwards, each from 0 to 1.
+pub(super) type Place = (f64, f64);
+
+impl Canvas {
+    /// An empty canvas, at least one character large.
+    pub fn new(columns: usize, rows: usize) -> Self {
+        let cell = Cell { dots: 0, mark: None, role: Role::Plain };
+        Self { columns: columns.max(1), cells: vec![cell; columns.max(1) * rows.max(1)] }
+    }
+
+    /// The column in which `x` lies.
+    pub fn column(&self, x: f64) -> usize {
+        self.dot_column(x) / ACROSS
+    }
+
+    /// The row in which `y` lies, counted from the top.
+    pub fn row(&self, y: f64) -> usize {
+        self.dot_row(y) / DOWN
+    }
+
+    /// A straight line.
+    pub fn line(&mut self, from: Place, to: Place, role: Role) {
+        let (x0, y0) = (self.dot_column(from.0), self.dot_row(from.1));
+        let (x1, y1) = (self.dot_column(to.0), self.dot_row(to.1));
+        let steps = x0.abs_diff(x1).max(y0.abs_diff(y1)).max(1);
+        let between = |a: usize, b: usize, step: usize| {
+            let part = step as f64 / steps as f64;
+            (a as f64 + (b as f64 - a as f64) * part).round() as usize
+        };
+        for step in 0..=steps {
+            self.dot(between(x0, x1, step), between(y0, y1, step), role);
+        }
+    }
+
+    /// A character in place of the dots.
+    pub fn mark(&mut self, at: Place, mark: char, role: Role) {
+        let index = self.row(at.1) * self.columns + self.column(at.0);
+        let cell = &mut self.cells[index];
+        cell.mark = Some(mark);
+        cell.role = role;
+    }
+
+    /// A character from top to bottom wherever nothing else is.
+    pub fn vertical(&mut self, x: f64, mark: char) {
+        let column = self.column(x);
+        for cell in self.cells.iter_mut().skip(column).step_by(self.columns) {
+            if cell.dots == 0 && cell.mark.is_none() {
+                cell.mark = Some(mark);
+                cell.role = Role::Faint;
+            }
+        }
+    }
+
+    /// The rows from top to bottom.
+    pub fn rows(&self, style: &Style) -> impl Iterator<Item = String> {
+        self.cells.chunks(self.columns).map(|row| {
+            let mut text = String::new();
+            for run in row.chunk_by(|a, b| a.role == b.role) {
+                let characters: String = run.iter().map(|cell| cell.character(style)).collect();
+                text += &style.paint(run[0].role, &characters);
+            }
+            text.trim_end().to_owned()
+        })
+    }
+
+    fn dot(&mut self, x: usize, y: usize, role: Role) {
+        let cell = &mut self.cells[y / DOWN * self.columns + x / ACROSS];
+        cell.dots |= BITS[y % DOWN][x % ACROSS];
+        cell.role = role;
+    }
+
+    fn dot_column(&self, x: f64) -> usize {
+        nearest(x, self.columns * ACROSS)
+    }
+
+    fn dot_row(&self, y: f64) -> usize {
+        nearest(1.0 - y, self.cells.len() / self.columns * DOWN)
+    }
+}
+
+impl Cell {
+    fn character(&self, style: &Style) -> char {
+        match self.mark {
+            Some(mark) => mark,
+            None if self.dots == 0 => ' ',
+            None if style.unicode => {
+                char::from_u32(0x2800 + u32::from(self.dots)).expect("all 256 are characters")
+            }
+            None => '.',
+        }
+    }
+}
+
+/// The one of `count` steps that lies at `part` of the way from the first to the last.
+fn nearest(part: f64, count: usize) -> usize {
+    (part.clamp(0.0, 1.0) * (count - 1) as f64).round() as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const UNICODE: Style = Style { width: 80, colour: false, unicode: true };
+
+    fn drawn(canvas: &Canvas) -> Vec<String> {
+        canvas.rows(&UNICODE).collect()
+    }
+
+    #[test]
+    fn a_diagonal_goes_from_corner_to_corner() {
+        let mut canvas = Canvas::new(2, 1);
+        canvas.line((0.0, 0.0), (1.0, 1.0), Role::Plain);
+        assert_eq!(drawn(&canvas), ["⡠⠊"]);
+        let ascii = Style { unicode: false, ..UNICODE };
+        assert_eq!(canvas.rows(&ascii).collect::<Vec<_>>(), [".."]);
+    }
+
+    #[test]
+    fn a_mark_hides_dots_and_a_vertical_hides_nothing() {
+        let mut canvas = Canvas::new(3, 3);
+        canvas.line((0.0, 0.5), (1.0, 0.5), Role::Plain);
+        canvas.mark((1.0, 0.5), 'x', Role::Plain);
+        canvas.vertical(0.5, '|');
+        let rows = drawn(&canvas);
+        assert_eq!((rows[0].as_str(), rows[2].as_str()), (" |", " |"));
+        assert!(rows[1].ends_with('x') && !rows[1].contains('|'));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_falls_off(
+            columns in 0_usize..50, rows in 0_usize..20,
+            x0: f64, y0: f64, x1: f64, y1: f64,
+        ) {
+            let mut canvas = Canvas::new(columns, rows);
+            canvas.line((x0, y0), (x1, y1), Role::Plain);
+            canvas.mark((x1, y1), 'x', Role::Plain);
+            canvas.vertical(x0, '|');
+            prop_assert_eq!(drawn(&canvas).len(), rows.max(1));
+        }
+    }
+}

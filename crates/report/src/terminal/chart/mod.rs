@@ -1,0 +1,23 @@
+//! Charts of characters: curves in braille, bars in blocks; ASCII where there is nothing better.
+
+mod bars;
+mod canvas;
+mod curve;
+mod marks;
+mod scale;
+
+use super::style::Style;
+use super::text::title;
+use instrument::figure::{Figure, FigureKind};
+
+/// The chart of a figure; empty where it has no point that can be drawn.
+pub(super) fn chart(figure: &Figure, style: &Style) -> String {
+    let drawn = match figure.kind {
+        FigureKind::Curve => curve::draw(figure, style),
+        FigureKind::Bars => bars::draw(figure, style),
+    };
+    match drawn {
+        Some(drawn) => title(&figure.title, style) + &drawn,
+        None => String::new(),
+    }
+}

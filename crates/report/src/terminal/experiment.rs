@@ -1,0 +1,172 @@
+//! All that is known of one experiment of a run.
+
+use super::chart::chart;
+use super::findings::finding;
+use super::grid::{Cell, Column, Grid};
+use super::style::{Role, Style};
+use super::summary::{heading, results};
+use super::text::{paragraph, title};
+use crate::ExperimentAnalysis;
+use crate::show;
+use instrument::experiment::Metric;
+use instrument::quantity::{Unit, significant};
+use instrument::results::{Estimate, PointResult};
+
+/// Everything about one experiment: method, findings, table, charts; then every estimate with its
+/// interval, raw value, use of the processor, processes and samples, percentiles, the value of
+/// each process, and every warning and remark in words.
+pub fn experiment(experiment: &ExperimentAnalysis, style: &Style) -> String {
+    let mut text = heading(experiment, style);
+    text += &style.paint(Role::Faint, &paragraph("", &experiment.definition.method, style));
+    let findings = experiment.findings.iter().map(|found| finding(found, None, style));
+    let mut sections = vec![findings.collect(), results(experiment, style).trim_start().into()];
+    sections.extend(experiment.figures.iter().map(|figure| chart(figure, style)));
+    sections.extend(details(experiment, style));
+    sections.push(percentiles(experiment, style));
+    sections.push(processes(experiment, style));
+    sections.push(warnings(experiment, style));
+    sections.push(remarks(experiment, style));
+    for section in sections.iter().filter(|section| !section.is_empty()) {
+        text.push('\n');
+        text += section;
+    }
+    text
+}
+
+/// A point, one of its estimates and the metric it is of.
+type Row<'a> = (&'a PointResult, &'a Estimate, &'a Metric);
+
+fn rows<'a>(experiment: &'a ExperimentAnalysis) -> Vec<Row<'a>> {
+    let mut rows = Vec::new();
+    for point in &experiment.points {
+        for estimate in &point.estimates {
+            if let Some(metric) = experiment.definition.metric(&estimate.metric) {
+                rows.push((point, estimate, metric));
+            }
+        }
+    }
+    rows
+}
+
+fn column(header: &str, rows: &[Row], cell: impl Fn(&Row) -> String) -> Column {
+    Column::right(header, rows.iter().map(|row| Cell::plain(cell(row))).collect())
+}
+
+/// The columns that say which value a row is about.
+fn lead(experiment: &ExperimentAnalysis, rows: &[Row]) -> Vec<Column> {
+    let several = experiment.definition.metrics.len() > 1;
+    let name = |(point, _, metric): &Row| {
+        let point = experiment.definition.show(&point.point);
+        let parts = [point.as_str(), if several { &metric.title } else { "" }];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    };
+    vec![Column::left("", rows.iter().map(|row| Cell::plain(name(row))).collect())]
+}
+
+fn details(experiment: &ExperimentAnalysis, style: &Style) -> Option<String> {
+    let rows = rows(experiment);
+    if rows.is_empty() {
+        return None;
+    }
+    let value = |(_, estimate, metric): &Row| match estimate.is_sound() {
+        true => show::value(metric.unit, estimate.centre, estimate.interval),
+        false => format!("({})", show::value(metric.unit, estimate.centre, None)),
+    };
+    let interval = |(_, estimate, metric): &Row| match estimate.interval {
+        Some(interval) => show::range(metric.unit, interval, estimate.centre),
+        None => "unknown".into(),
+    };
+    let raw = |(_, estimate, metric): &Row| {
+        estimate.raw.map_or_else(String::new, |raw| show::value(metric.unit, raw, None))
+    };
+    let share = |share: Option<f64>| match share {
+        Some(share) => format!("{} %", significant((share * 100.0).round(), 3)),
+        None => String::new(),
+    };
+    let grid = Grid {
+        lead: lead(experiment, &rows),
+        groups: vec![
+            vec![column("value", &rows, value), column("95 % interval", &rows, interval)],
+            vec![column("raw", &rows, raw)],
+            vec![
+                column("CPU", &rows, |row| share(row.1.cpu_share)),
+                column("in kernel", &rows, |row| share(row.1.system_share)),
+            ],
+            vec![
+                column("processes", &rows, |row| row.1.processes.to_string()),
+                column("samples", &rows, |row| row.1.samples.to_string()),
+            ],
+        ],
+    };
+    Some(title("Estimates", style) + &grid.render(style))
+}
+
+fn percentiles(experiment: &ExperimentAnalysis, style: &Style) -> String {
+    let mut rows = rows(experiment);
+    rows.retain(|(_, estimate, _)| estimate.percentiles.is_some());
+    if rows.is_empty() {
+        return String::new();
+    }
+    let time = |ns: f64| show::value(Unit::Nanoseconds, ns, None);
+    let shown = |row: &Row, pick: fn(&instrument::results::Percentiles) -> f64| {
+        row.1.percentiles.as_ref().map_or_else(String::new, |percentiles| time(pick(percentiles)))
+    };
+    let grid = Grid {
+        lead: lead(experiment, &rows),
+        groups: vec![vec![
+            column("p5", &rows, |row| shown(row, |percentiles| percentiles.p5_ns)),
+            column("p50", &rows, |row| shown(row, |percentiles| percentiles.p50_ns)),
+            column("p95", &rows, |row| shown(row, |percentiles| percentiles.p95_ns)),
+            column("p99", &rows, |row| shown(row, |percentiles| percentiles.p99_ns)),
+        ]],
+    };
+    title("Single operations", style) + &grid.render(style)
+}
+
+/// The median of each process, in the order taken.
+fn processes(experiment: &ExperimentAnalysis, style: &Style) -> String {
+    let mut text = String::new();
+    for (point, estimate, metric) in rows(experiment) {
+        if estimate.by_process.len() < 2 {
+            continue;
+        }
+        let prefix = show::Prefix::common(metric.unit, estimate.by_process.iter().copied());
+        let values = estimate.by_process.iter();
+        let values: Vec<String> = match &prefix {
+            Some(prefix) => values.map(|value| prefix.number(*value, 3)).collect(),
+            None => values.map(|value| show::value(metric.unit, *value, None)).collect(),
+        };
+        let unit = prefix.map_or_else(String::new, |prefix| format!(" {}", prefix.symbol));
+        let name = format!("{}, {}: ", experiment.definition.show(&point.point), metric.title);
+        text += &paragraph(
+            &style.paint(Role::Faint, "  "),
+            &format!("{}{}{unit}", style.paint(Role::Faint, &name), values.join("  ")),
+            style,
+        );
+    }
+    if text.is_empty() { text } else { title("Each process", style) + &text }
+}
+
+fn warnings(experiment: &ExperimentAnalysis, style: &Style) -> String {
+    let mut text = String::new();
+    for point in &experiment.points {
+        for warning in &point.warnings {
+            let label = style.paint(Role::Doubtful, warning.label());
+            let point = experiment.definition.show(&point.point);
+            text += &paragraph("  ", &format!("{point}: {label}: {warning}"), style);
+        }
+    }
+    if text.is_empty() { text } else { title("Warnings", style) + &text }
+}
+
+/// What the experiment said about its circumstances, each remark once.
+fn remarks(experiment: &ExperimentAnalysis, style: &Style) -> String {
+    let mut remarks: Vec<&str> = Vec::new();
+    for remark in experiment.points.iter().flat_map(|point| &point.remarks) {
+        if !remarks.contains(&remark.as_str()) {
+            remarks.push(remark);
+        }
+    }
+    let text: String = remarks.iter().map(|remark| paragraph("  ", remark, style)).collect();
+    if text.is_empty() { text } else { title("Remarks", style) + &text }
+}

@@ -1,0 +1,21 @@
+//! Findings as sentences, each with how sure it is.
+
+use super::style::{Role, Style};
+use super::text::paragraph;
+use crate::show;
+use instrument::finding::{Finding, Grade};
+
+/// A finding as a paragraph; the experiment it comes from at its end, where it is given.
+pub(super) fn finding(finding: &Finding, source: Option<&str>, style: &Style) -> String {
+    let (mark, role) = match finding.grade {
+        Grade::Certain => (style.choose("●", "*"), Role::Accent),
+        Grade::Likely => (style.choose("◐", "~"), Role::Plain),
+        Grade::CannotBeTold => (style.choose("○", "?"), Role::Faint),
+    };
+    let grade = format!("{mark} {:<14}  ", show::grade(finding.grade));
+    let mut sentence = show::sentence(finding);
+    if let Some(source) = source {
+        sentence += &format!(" {}", style.paint(Role::Faint, &format!("[{source}]")));
+    }
+    paragraph(&style.paint(role, &grade), &sentence, style)
+}

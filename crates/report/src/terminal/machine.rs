@@ -1,0 +1,149 @@
+//! The machine and what of its state matters to the numbers, in a few lines.
+
+use super::style::Style;
+use super::text::{count, labelled};
+use instrument::quantity::{Bytes, significant};
+use platform::environment::Environment;
+use platform::machine::{Cache, CacheKind, Machine};
+use platform::storage::Storage;
+
+/// Processor, caches, memory, system, storage and settings, a line each. What is not known is
+/// left out.
+pub fn machine(
+    machine: &Machine,
+    environment: &Environment,
+    storage: Option<&Storage>,
+    style: &Style,
+) -> String {
+    let caches = machine.caches.iter().filter(|cache| cache.kind != CacheKind::Instruction);
+    let lines = [
+        ("processor", processor(machine)),
+        ("caches", join(caches.filter_map(cache))),
+        ("memory", memory(machine, environment)),
+        ("system", system(environment)),
+        ("storage", storage.map_or_else(String::new, behind)),
+        ("settings", settings(environment)),
+    ];
+    let known: Vec<_> = lines.into_iter().filter(|(_, text)| !text.is_empty()).collect();
+    labelled(&known, style)
+}
+
+fn processor(machine: &Machine) -> String {
+    let topology = &machine.topology;
+    let counted = |number: Option<usize>, thing: &str| number.map(|number| count(number, thing));
+    let name = machine.cpu.model.clone().unwrap_or_else(|| machine.cpu.architecture.clone());
+    join(
+        [
+            Some(name),
+            counted(topology.sockets.filter(|sockets| *sockets > 1), "socket"),
+            counted(topology.cores, "core"),
+            counted(topology.threads, "thread"),
+            counted(topology.numa_nodes.filter(|nodes| *nodes > 1), "NUMA node"),
+            machine.hypervisor.as_ref().map(|hypervisor| format!("virtualised by {hypervisor}")),
+        ]
+        .into_iter()
+        .flatten(),
+    )
+}
+
+fn cache(cache: &Cache) -> Option<String> {
+    let kind = if cache.kind == CacheKind::Data { " data" } else { "" };
+    let shared = match cache.shared_by_cpus {
+        0 | 1 => String::new(),
+        cpus => format!(" for {cpus} threads"),
+    };
+    Some(format!("L{}{kind} {:.3}{shared}", cache.level, Bytes(cache.size_bytes?)))
+}
+
+fn memory(machine: &Machine, environment: &Environment) -> String {
+    let limit = environment.cgroup.memory_bytes;
+    join(
+        [
+            machine.memory_bytes.map(|bytes| format!("{:.3}", Bytes(bytes))),
+            limit.map(|bytes| format!("limited to {:.3}", Bytes(bytes))),
+            environment
+                .memory_available_bytes
+                .map(|bytes| format!("{:.3} available", Bytes(bytes))),
+            machine.page_bytes.map(|bytes| format!("pages of {}", Bytes(bytes))),
+            machine.huge_page_bytes.map(|bytes| format!("huge pages of {}", Bytes(bytes))),
+            environment.swap_total_bytes.map(|bytes| match bytes {
+                0 => "no swap".into(),
+                bytes => format!("{:.3} of swap", Bytes(bytes)),
+            }),
+        ]
+        .into_iter()
+        .flatten(),
+    )
+}
+
+fn system(environment: &Environment) -> String {
+    let pair = |name: &Option<String>, version: &Option<String>| match (name, version) {
+        (Some(name), Some(version)) => Some(format!("{name} {version}")),
+        (one, other) => one.clone().or_else(|| other.clone()),
+    };
+    join(
+        [
+            pair(&environment.os_name, &environment.os_version),
+            pair(&environment.kernel_name, &environment.kernel_release),
+        ]
+        .into_iter()
+        .flatten(),
+    )
+}
+
+fn behind(storage: &Storage) -> String {
+    let kind = storage.rotational.map(|turns| if turns { "rotating" } else { "not rotating" });
+    let on = storage.block_device.as_ref().or(storage.source.as_ref());
+    let on = on.map_or_else(String::new, |device| format!(" on {device}"));
+    join(
+        [
+            Some(format!("{}{on}", storage.file_system)),
+            storage.is_memory().then(|| "in memory".into()),
+            storage.is_remote().then(|| "on another machine".into()),
+            kind.map(str::to_owned),
+            storage.scheduler.as_ref().map(|scheduler| format!("scheduler {scheduler}")),
+            storage.read_ahead_bytes.map(|bytes| format!("read-ahead {}", Bytes(bytes))),
+            Some(format!(
+                "{:.3} of {:.3} free",
+                Bytes(storage.free_bytes),
+                Bytes(storage.total_bytes)
+            )),
+        ]
+        .into_iter()
+        .flatten(),
+    )
+}
+
+fn settings(environment: &Environment) -> String {
+    let frequency = &environment.frequency;
+    // The kernel lists every hardware vulnerability it knows of, also those that are not here.
+    let active = environment.mitigations.values().filter(|state| state.starts_with("Mitigation"));
+    let active = match active.count() {
+        0 => None,
+        number => Some(format!("{} active", count(number, "mitigation"))),
+    };
+    let on = |setting: bool| if setting { "on" } else { "off" };
+    join(
+        [
+            frequency.governor.as_ref().map(|governor| format!("governor {governor}")),
+            frequency.turbo.map(|turbo| format!("turbo {}", on(turbo))),
+            environment.smt_active.map(|smt| format!("SMT {}", on(smt))),
+            environment
+                .transparent_huge_pages
+                .as_ref()
+                .map(|state| format!("transparent huge pages {state}")),
+            active,
+            environment
+                .cgroup
+                .cpus
+                .map(|cpus| format!("limited to {} processors", significant(cpus, 3))),
+            environment.load_average.map(|[load, ..]| format!("load {}", significant(load, 2))),
+        ]
+        .into_iter()
+        .flatten(),
+    )
+}
+
+fn join(parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().join(", ")
+}

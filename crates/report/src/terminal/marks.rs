@@ -1,0 +1,94 @@
+//! The letters that stand beside a doubtful number, and what they mean.
+
+use super::style::{Role, Style};
+use super::text::{count, paragraph};
+use crate::ExperimentAnalysis;
+use instrument::noise::Warning;
+use instrument::results::{PointResult, Verdict};
+
+/// The letter of a kind of warning.
+pub(super) fn letter(warning: &Warning) -> char {
+    match warning {
+        Warning::Stolen { .. } => 's',
+        Warning::OtherLoad { .. } => 'o',
+        Warning::Preempted { .. } => 'p',
+        Warning::FrequencyChanged { .. } => 'f',
+        Warning::Drift { .. } => 'd',
+        Warning::SeveralModes { .. } => 'm',
+        Warning::NotWarm => 'n',
+        Warning::TargetMissed { .. } => 'w',
+    }
+}
+
+/// The letters of all warnings that touch `metric` at a point, each once.
+pub(super) fn letters(point: &PointResult, metric: &str) -> String {
+    let mut letters = String::new();
+    for warning in point.warnings.iter().filter(|warning| warning.touches(metric)) {
+        let letter = letter(warning);
+        if !letters.contains(letter) {
+            letters.push(letter);
+        }
+    }
+    letters
+}
+
+/// A kind of warning and how many values it touches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kind<'a> {
+    pub example: &'a Warning,
+    pub values: usize,
+}
+
+/// Every kind of warning in these experiments, those that touch the most values first.
+pub(super) fn kinds<'a>(experiments: &'a [ExperimentAnalysis<'a>]) -> Vec<Kind<'a>> {
+    let mut kinds: Vec<Kind<'a>> = Vec::new();
+    for point in experiments.iter().flat_map(|experiment| &experiment.points) {
+        for warning in &point.warnings {
+            let touched = |estimate: &&_| touches(warning, estimate);
+            let values = point.estimates.iter().filter(touched).count();
+            match kinds.iter_mut().find(|kind| letter(kind.example) == letter(warning)) {
+                Some(kind) => kind.values += values,
+                None => kinds.push(Kind { example: warning, values }),
+            }
+        }
+    }
+    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.values));
+    kinds
+}
+
+fn touches(warning: &Warning, estimate: &instrument::results::Estimate) -> bool {
+    warning.touches(&estimate.metric)
+}
+
+/// What the letters in a table mean and why values are broken; empty where there are none.
+pub(super) fn legend(experiment: &ExperimentAnalysis, style: &Style) -> String {
+    let kinds = kinds(std::slice::from_ref(experiment));
+    let explained = |kind: &Kind| {
+        let letter = style.paint(Role::Doubtful, &letter(kind.example).to_string());
+        format!("{letter} {} ({})", kind.example.label(), kind.values)
+    };
+    let mut legend = String::new();
+    if !kinds.is_empty() {
+        let kinds: Vec<_> = kinds.iter().map(explained).collect();
+        legend += &paragraph("doubtful: ", &kinds.join(", "), style);
+    }
+    for (reason, values) in broken(experiment) {
+        let label = style.paint(Role::Broken, "broken: ");
+        legend += &paragraph(&label, &format!("{reason} ({})", count(values, "value")), style);
+    }
+    legend
+}
+
+/// Why values of an experiment are broken, and how many for each reason.
+fn broken<'a>(experiment: &'a ExperimentAnalysis) -> Vec<(&'a str, usize)> {
+    let mut reasons: Vec<(&str, usize)> = Vec::new();
+    for estimate in experiment.points.iter().flat_map(|point| &point.estimates) {
+        if let Verdict::Broken(reason) = &estimate.verdict {
+            match reasons.iter_mut().find(|(known, _)| known == reason) {
+                Some((_, values)) => *values += 1,
+                None => reasons.push((reason, 1)),
+            }
+        }
+    }
+    reasons
+}

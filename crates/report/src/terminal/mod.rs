@@ -1,0 +1,27 @@
+//! Results as text on a terminal.
+//!
+//! Every function gives the whole text, ready to be written, with a line break at its end. What
+//! the terminal can show is told by [`Style`].
+
+mod catalogue;
+mod chart;
+mod checks;
+mod experiment;
+mod findings;
+mod grid;
+mod machine;
+mod marks;
+mod runs;
+mod style;
+mod summary;
+mod table;
+mod text;
+mod trust;
+
+pub use catalogue::{explain, list};
+pub use checks::checks;
+pub use experiment::experiment;
+pub use machine::machine;
+pub use runs::runs;
+pub use style::Style;
+pub use summary::summary;

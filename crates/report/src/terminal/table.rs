@@ -1,0 +1,234 @@
+//! The table of an experiment: a row for each level of its long axis, series side by side.
+
+use super::grid::{Cell, Column, Grid};
+use super::marks;
+use super::style::{Role, Style};
+use crate::ExperimentAnalysis;
+use crate::show::{self, Prefix};
+use instrument::experiment::Metric;
+use instrument::point::{Axis, AxisKind, Level, Point};
+use instrument::results::{Estimate, PointResult, Verdict};
+
+/// More series than this side by side are harder to read than one below the other.
+const MAX_SERIES: usize = 4;
+
+/// The estimates of an experiment with their intervals and warnings.
+pub(super) fn table(experiment: &ExperimentAnalysis, style: &Style) -> String {
+    let layout = Layout::new(experiment);
+    let lead = layout.rows_axes.iter().enumerate();
+    let lead = lead.map(|(index, axis)| axis_column(axis, index, &layout.rows)).collect();
+    let metrics = experiment.definition.metrics.iter();
+    let group = |metric| -> Vec<Column> {
+        let series = layout.series.iter();
+        series.filter_map(|series| value_column(experiment, &layout, metric, series)).collect()
+    };
+    let groups = metrics.map(group).filter(|group| !group.is_empty()).collect();
+    Grid { lead, groups }.render(style)
+}
+
+/// Levels of some axes.
+type Levels<'a> = Vec<(&'a Axis, Level)>;
+
+/// Which axes go down and which across.
+struct Layout<'a> {
+    rows_axes: Vec<&'a Axis>,
+    rows: Vec<Levels<'a>>,
+    series: Vec<Levels<'a>>,
+}
+
+impl<'a> Layout<'a> {
+    /// The axis with the most levels goes down; of the others as many go across as give a table
+    /// that can be read.
+    fn new(experiment: &'a ExperimentAnalysis) -> Self {
+        let failed = experiment.failures.iter().map(|(point, _)| *point);
+        let points: Vec<&Point> =
+            experiment.points.iter().map(|result| &result.point).chain(failed).collect();
+        let axes = &experiment.definition.axes;
+        let count = |axis: &Axis| combinations(&[axis], &points).len();
+        let mut by_length: Vec<&Axis> = axes.iter().collect();
+        by_length.sort_by_key(|axis| (count(axis), axis.kind != AxisKind::Choice));
+        let mut across: Vec<&str> = Vec::new();
+        let mut width = 1;
+        for axis in by_length.iter().rev().skip(1).rev() {
+            width *= count(axis).max(1);
+            if width <= MAX_SERIES {
+                across.push(&axis.name);
+            }
+        }
+        let (series_axes, rows_axes): (Vec<&Axis>, Vec<&Axis>) =
+            axes.iter().partition(|axis| across.contains(&axis.name.as_str()));
+        let rows = combinations(&rows_axes, &points);
+        Self { rows, series: combinations(&series_axes, &points), rows_axes }
+    }
+}
+
+/// Every combination of levels on `axes` that some point has: numbers ascending, choices as they
+/// come.
+fn combinations<'a>(axes: &[&'a Axis], points: &[&Point]) -> Vec<Levels<'a>> {
+    let mut found: Vec<Levels> = Vec::new();
+    for point in points {
+        let level = |axis: &&'a Axis| point.get(&axis.name).map(|level| (*axis, level.clone()));
+        let levels: Levels = axes.iter().filter_map(level).collect();
+        if !found.contains(&levels) {
+            found.push(levels);
+        }
+    }
+    found.sort_by_cached_key(|levels| {
+        levels.iter().map(|(_, level)| level.number()).collect::<Vec<_>>()
+    });
+    found
+}
+
+fn axis_column(axis: &Axis, index: usize, rows: &[Levels]) -> Column {
+    let cell = |row: &Levels| {
+        Cell::plain(row.get(index).map_or_else(String::new, |(axis, level)| axis.show(level)))
+    };
+    let cells = rows.iter().map(cell).collect();
+    match axis.kind {
+        AxisKind::Choice => Column::left(&axis.title, cells),
+        _ => Column::right(&axis.title, cells),
+    }
+}
+
+/// What stands in one cell.
+enum Content<'a> {
+    Measured(&'a PointResult, &'a Estimate),
+    Failed,
+    Absent,
+}
+
+/// A column of one metric in one series; `None` where nothing was measured or tried.
+fn value_column(
+    experiment: &ExperimentAnalysis,
+    layout: &Layout,
+    metric: &Metric,
+    series: &Levels,
+) -> Option<Column> {
+    let content = |row: &Levels| {
+        let levels: Vec<_> = row
+            .iter()
+            .chain(series)
+            .map(|(axis, level)| (axis.name.as_str(), level.clone()))
+            .collect();
+        let measured = experiment.points.iter().find_map(|result| {
+            let estimate = result.estimate(&metric.name)?;
+            result.point.matches(&levels).then_some(Content::Measured(result, estimate))
+        });
+        let failed = || experiment.failures.iter().any(|(point, _)| point.matches(&levels));
+        measured.unwrap_or_else(|| if failed() { Content::Failed } else { Content::Absent })
+    };
+    let contents: Vec<Content> = layout.rows.iter().map(content).collect();
+    if contents.iter().all(|content| matches!(content, Content::Absent)) {
+        return None;
+    }
+    let (unit, cells) = cells(metric, &contents);
+    let mut header = vec![metric.title.clone()];
+    header.extend(series.iter().map(|(axis, level)| match axis.kind {
+        AxisKind::Choice => axis.show(level),
+        _ => format!("{} {}", axis.title, axis.show(level)),
+    }));
+    header.extend(unit);
+    Some(Column::right(&header.join("\n"), cells))
+}
+
+/// The unit that the whole column has, if it has one, and its cells, in which numbers, intervals
+/// and letters stand under each other.
+fn cells(metric: &Metric, contents: &[Content]) -> (Option<String>, Vec<Cell>) {
+    let sound = contents.iter().filter_map(|content| match content {
+        Content::Measured(_, estimate) if estimate.is_sound() => Some(estimate.centre),
+        _ => None,
+    });
+    let common = Prefix::common(metric.unit, sound);
+    let parts: Vec<Parts> =
+        contents.iter().map(|content| Parts::new(metric, common.as_ref(), content)).collect();
+    let width = |part: fn(&Parts) -> &str| {
+        parts.iter().map(|parts| part(parts).chars().count()).max().unwrap_or(0)
+    };
+    let [whole, fraction, unit, spread, letters] = [
+        width(|parts| &parts.whole),
+        width(|parts| &parts.fraction),
+        width(|parts| &parts.unit),
+        width(|parts| &parts.spread),
+        width(|parts| &parts.letters),
+    ];
+    let cell = |parts: &Parts| {
+        let number = format!("{:>whole$}{:<fraction$}", parts.whole, parts.fraction);
+        let value = format!("{number}{:<unit$}{:>spread$}", parts.unit, parts.spread);
+        let text = if parts.words.is_empty() {
+            value
+        } else {
+            format!("{:>width$}", parts.words, width = value.chars().count())
+        };
+        let text = format!("{text}{:<letters$}", parts.letters);
+        Cell { text, role: parts.role }
+    };
+    let unit = common.map(|prefix| prefix.symbol).filter(|symbol| !symbol.is_empty());
+    (unit, parts.iter().map(cell).collect())
+}
+
+/// The pieces of a cell, each with the space before it.
+struct Parts {
+    whole: String,
+    fraction: String,
+    unit: String,
+    spread: String,
+    letters: String,
+    /// Instead of a number.
+    words: String,
+    role: Role,
+}
+
+impl Parts {
+    fn new(metric: &Metric, common: Option<&Prefix>, content: &Content) -> Self {
+        let mut parts = Self::in_words("", Role::Plain);
+        let (point, estimate) = match content {
+            Content::Measured(point, estimate) => (point, estimate),
+            Content::Failed => return Self::in_words("failed", Role::Broken),
+            Content::Absent => return parts,
+        };
+        let letters = marks::letters(point, &metric.name);
+        if !letters.is_empty() {
+            parts.role = Role::Doubtful;
+            parts.letters = format!(" {letters}");
+        }
+        match &estimate.verdict {
+            Verdict::Sound => parts.put_number(metric, common, estimate),
+            Verdict::BelowResolution => parts.words = "below resolution".into(),
+            Verdict::Broken(_) => {
+                parts.words = "broken".into();
+                parts.role = Role::Broken;
+            }
+        }
+        parts
+    }
+
+    fn in_words(words: &str, role: Role) -> Self {
+        Self {
+            whole: String::new(),
+            fraction: String::new(),
+            unit: String::new(),
+            spread: String::new(),
+            letters: String::new(),
+            words: words.into(),
+            role,
+        }
+    }
+
+    fn put_number(&mut self, metric: &Metric, common: Option<&Prefix>, estimate: &Estimate) {
+        let own = Prefix::fitting(metric.unit, estimate.centre);
+        let digits = show::digits(estimate.centre, estimate.interval);
+        let number = common.unwrap_or(&own).number(estimate.centre, digits);
+        if common.is_none() && !own.symbol.is_empty() {
+            self.unit = format!(" {}", own.symbol);
+        }
+        match number.split_once('.') {
+            // Only numbers of one unit can be compared by where their points stand.
+            Some((whole, fraction)) if common.is_some() => {
+                self.whole = whole.into();
+                self.fraction = format!(".{fraction}");
+            }
+            _ => self.whole = number,
+        }
+        self.spread = show::spread(estimate).map_or_else(String::new, |spread| format!(" {spread}"));
+    }
+}

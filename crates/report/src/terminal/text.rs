@@ -1,0 +1,71 @@
+//! Lines of text that fit the terminal.
+
+use super::style::{Role, Style};
+use textwrap::{Options, WordSeparator, WordSplitter};
+
+/// A space at which no line is broken.
+const NO_BREAK: char = '\u{a0}';
+
+/// `text` broken into lines that fit, `first` before the first and as many spaces before the
+/// others. A number is never parted from its unit.
+pub(super) fn paragraph(first: &str, text: &str, style: &Style) -> String {
+    let indent = " ".repeat(textwrap::core::display_width(first));
+    let options = Options::new(style.width.max(indent.len() + 20))
+        .initial_indent(first)
+        .subsequent_indent(&indent)
+        .break_words(false)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation);
+    textwrap::fill(&glued(&style.text(text)), options).replace(NO_BREAK, " ") + "\n"
+}
+
+/// Lines of a label and a text, the texts under each other.
+pub(super) fn labelled(lines: &[(&str, String)], style: &Style) -> String {
+    let width = lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
+    let line = |(label, text): &(&str, String)| {
+        let label = style.paint(Role::Faint, &format!("{label:<width$}"));
+        paragraph(&format!("{label}  "), text, style)
+    };
+    lines.iter().map(line).collect()
+}
+
+/// A title on a line of its own.
+pub(super) fn title(text: &str, style: &Style) -> String {
+    style.paint(Role::Strong, &style.text(text)) + "\n"
+}
+
+/// `count` things: `1 point`, `2 points`.
+pub(super) fn count(count: usize, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{plural}")
+}
+
+/// `text` with every number tied to the word after it.
+fn glued(text: &str) -> String {
+    let mut previous = ' ';
+    let tie = |next: char| {
+        let tied = next == ' ' && (previous.is_ascii_digit() || "±-+<>".contains(previous));
+        previous = next;
+        if tied { NO_BREAK } else { next }
+    };
+    text.chars().map(tie).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NARROW: Style = Style { width: 24, colour: false, unicode: true };
+
+    #[test]
+    fn a_number_keeps_its_unit() {
+        let text = paragraph("- ", "Blocks of at least 512 KiB gain ± 1.2 % or so", &NARROW);
+        assert_eq!(text, "- Blocks of at least\n  512 KiB gain ± 1.2 %\n  or so\n");
+    }
+
+    #[test]
+    fn labels_stand_in_a_column_of_their_own() {
+        let lines = [("a", "one".to_owned()), ("long", "two".to_owned())];
+        assert_eq!(labelled(&lines, &NARROW), "a     one\nlong  two\n");
+    }
+}

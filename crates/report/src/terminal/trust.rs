@@ -1,0 +1,91 @@
+//! How far to trust a run: what was sound, what casts doubt on the rest, and what to do about it.
+
+use super::marks;
+use super::style::{Role, Style};
+use super::text::{count, labelled, paragraph};
+use crate::Analysis;
+use instrument::results::Verdict;
+
+/// One line on how many values are in doubt, and one of advice for each kind of warning.
+pub(super) fn trust(analysis: &Analysis, style: &Style) -> String {
+    let kinds = marks::kinds(&analysis.experiments);
+    let advice: Vec<(String, String)> = kinds
+        .iter()
+        .map(|kind| {
+            let label = format!("  {} ({})", kind.example.label(), kind.values);
+            (label, kind.example.advice().to_owned())
+        })
+        .collect();
+    let advice: Vec<(&str, String)> =
+        advice.iter().map(|(label, advice)| (label.as_str(), advice.clone())).collect();
+    paragraph("", &verdict(analysis, style), style) + &labelled(&advice, style)
+}
+
+fn verdict(analysis: &Analysis, style: &Style) -> String {
+    let tally = Tally::new(analysis);
+    let mut parts = Vec::new();
+    let mut part = |role, number: usize, text: &str| {
+        if number > 0 {
+            parts.push(style.paint(role, &format!("{number} {text}")));
+        }
+    };
+    part(Role::Doubtful, tally.doubtful, "doubtful");
+    part(Role::Plain, tally.below_resolution, "below resolution");
+    part(Role::Broken, tally.broken, "broken");
+    let values = tally.doubtful + tally.below_resolution + tally.broken + tally.undisturbed;
+    let mut text = match (values, parts.is_empty()) {
+        (0, _) => "Nothing was measured.".to_owned(),
+        (_, true) => format!("All of {} sound and undisturbed.", count(values, "value")),
+        (_, false) => format!(
+            "Of {}, {} sound and undisturbed; {}.",
+            count(values, "value"),
+            match tally.undisturbed {
+                1 => "1 is".to_owned(),
+                many => format!("{many} are"),
+            },
+            parts.join(", ")
+        ),
+    };
+    if tally.failed > 0 {
+        text += &format!(" {} could not be measured.", count(tally.failed, "point"));
+    }
+    if tally.skipped > 0 {
+        text += &format!(" {} could not run here.", count(tally.skipped, "experiment"));
+    }
+    if !analysis.run.is_finished() {
+        let unfinished = "The run did not come to its end: this is what there is of it.";
+        text += &format!(" {}", style.paint(Role::Doubtful, unfinished));
+    }
+    text
+}
+
+#[derive(Default)]
+struct Tally {
+    undisturbed: usize,
+    doubtful: usize,
+    below_resolution: usize,
+    broken: usize,
+    failed: usize,
+    skipped: usize,
+}
+
+impl Tally {
+    fn new(analysis: &Analysis) -> Self {
+        let mut tally = Self::default();
+        for experiment in &analysis.experiments {
+            tally.failed += experiment.failures.len();
+            tally.skipped += usize::from(experiment.skipped.is_some());
+            for point in &experiment.points {
+                for estimate in &point.estimates {
+                    *match estimate.verdict {
+                        Verdict::Broken(_) => &mut tally.broken,
+                        Verdict::BelowResolution => &mut tally.below_resolution,
+                        Verdict::Sound if point.is_doubtful(&estimate.metric) => &mut tally.doubtful,
+                        Verdict::Sound => &mut tally.undisturbed,
+                    } += 1;
+                }
+            }
+        }
+        tally
+    }
+}
