@@ -164,7 +164,7 @@ pub struct Residency {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ResidencyMethod {
-    /// [cachestat(2)](https://docs.kernel.org/filesystems/index.html), since Linux 6.5.
+    /// `cachestat`, system call 451 of Linux since 6.5 (`mm/filemap.c`).
     Cachestat,
     /// [mincore(2)](https://man7.org/linux/man-pages/man2/mincore.2.html).
     Mincore,
@@ -172,9 +172,9 @@ pub enum ResidencyMethod {
 
 /// Asks how much of a file is in the page cache.
 ///
-/// First by `cachestat`, which needs no mapping. Where that is missing by `mincore`, but only for a
-/// file that this process owns or may write: for any other, Linux since 5.2 answers that every page
-/// is resident, to hide what others read (CVE-2019-5489).
+/// First by `cachestat`, which needs no mapping. Where that is missing or refused by `mincore`, but
+/// only for a file that this process owns or may write: for any other, Linux since 5.2 answers that
+/// every page is resident, to hide what others read (CVE-2019-5489).
 ///
 /// # Errors
 /// [`Error::NotPermitted`] if the answer could not be trusted.

@@ -51,7 +51,8 @@ pub struct Cpu {
     pub model_number: Option<u32>,
     /// x86 stepping; on ARM the revision.
     pub stepping: Option<u32>,
-    /// Instruction-set extensions that matter to what is measured and that programs may use here.
+    /// Instruction-set extensions that programs may use here; on x86-64 those by which kernels and
+    /// string functions choose.
     pub features: Vec<String>,
 }
 
@@ -122,6 +123,7 @@ impl Machine {
     /// A short name for this machine: 16 hexadecimal digits, the same after a restart, under
     /// another kernel and under any load, and different on another machine or installation.
     ///
+    /// Equal machines that keep no identifier of their installation (some containers) share a name.
     /// Left out are: what a kernel or its settings can change (features, threads and cores that are
     /// switched on, caches' sharing) and the exact memory size, which moves by what the kernel keeps;
     /// it enters rounded up to an eighth of a power of two.

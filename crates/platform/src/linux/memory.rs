@@ -166,11 +166,12 @@ impl Region {
     }
 
     pub(crate) fn huge_bytes(&self) -> Result<u64> {
-        let smaps = std::fs::read_to_string("/proc/self/smaps")
-            .map_err(Error::os("read /proc/self/smaps"))?;
+        // The names of mapped files need not be text.
+        let smaps =
+            std::fs::read("/proc/self/smaps").map_err(Error::os("read /proc/self/smaps"))?;
         let start = self.start.addr().get() as u64;
         Ok(huge_bytes_within(
-            &smaps,
+            &String::from_utf8_lossy(&smaps),
             &(start..start + self.mapped_len as u64),
         ))
     }

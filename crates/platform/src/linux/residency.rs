@@ -87,7 +87,7 @@ fn by_mincore(file: &File, total_bytes: u64) -> Result<Residency> {
     if !mincore_tells_the_truth(file)? {
         return Err(Error::NotPermitted {
             what: "asking for the residency of a file",
-            needs: "Linux 6.5, or a file that this user owns or may write",
+            needs: "a file that this user owns or may write",
         });
     }
     let pages = if total_bytes == 0 {

@@ -78,8 +78,13 @@ fn holding<'m>(
 /// The directory in sysfs of the whole disk that a file system is on.
 fn disk(mount: &Mount) -> Option<PathBuf> {
     let device = sysfs_device(mount.device).or_else(|| sysfs_device(source_device(mount)?))?;
+    whole(&device).map(Path::to_owned)
+}
+
+/// The disk that a partition is a part of, or the disk itself.
+fn whole(device: &Path) -> Option<&Path> {
     if device.join("partition").exists() {
-        device.parent().map(Path::to_owned)
+        device.parent()
     } else {
         Some(device)
     }
@@ -136,6 +141,16 @@ mod tests {
         assert_eq!(held_by(None, (0, 99), "/else"), 1);
         // A number that is not in the table (any more).
         assert_eq!(held_by(Some(77), (8, 1), "/else"), 1);
+    }
+
+    #[test]
+    fn a_partition_belongs_to_its_disk() {
+        let disk = tempfile::tempdir().unwrap();
+        let partition = disk.path().join("sda1");
+        fs::create_dir(&partition).unwrap();
+        fs::write(partition.join("partition"), "1\n").unwrap();
+        assert_eq!(whole(&partition), Some(disk.path()));
+        assert_eq!(whole(disk.path()), Some(disk.path()));
     }
 
     #[test]

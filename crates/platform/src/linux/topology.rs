@@ -17,6 +17,8 @@ pub(super) fn topology() -> Topology {
             .iter()
             .flatten()
             .filter_map(|cpu| word(cpu_dir(*cpu).join("topology").join(name)))
+            // How firmware without that knowledge is shown.
+            .filter(|place| place != "-1")
             .collect();
         Some(places.len()).filter(|count| *count > 0)
     };

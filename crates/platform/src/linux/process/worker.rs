@@ -14,10 +14,10 @@ use rustix::process::{
     set_parent_process_death_signal, waitid,
 };
 
-use super::super::clock::{now_ns, timespec};
-use super::super::placement::CpuSet;
-use super::super::usage::from_rusage;
 use super::buffer::{LineBuffer, Tail};
+use crate::linux::clock::{now_ns, timespec};
+use crate::linux::placement::CpuSet;
+use crate::linux::usage::from_rusage;
 use crate::process::{Exit, Finished, WorkerError, WorkerOptions};
 
 /// How long a wait lasts before the caller's flag and the worker's life are looked at again. Long
