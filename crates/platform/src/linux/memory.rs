@@ -247,7 +247,7 @@ fn refuse_if_switched_off() -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::OpenOptions;
+    use std::io::Write;
 
     use super::*;
     use crate::file::LockedFile;
@@ -308,45 +308,44 @@ mod tests {
         assert!(0 < available && available <= total);
     }
 
+    fn file_holding(text: &str) -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        file
+    }
+
     #[test]
     fn a_file_changes_through_its_mapping() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("file");
-        std::fs::write(&path, b"hello world").unwrap();
-        let open = || {
-            OpenOptions::new()
-                .read(true)
-                .write(true)
-                .open(&path)
-                .unwrap()
-        };
-
-        let mut locked = LockedFile::lock(open(), Access::Write).unwrap();
+        let file = file_holding("hello world");
+        let mut locked = LockedFile::lock(file.reopen().unwrap(), Access::Write).unwrap();
         let mut mapping = FileMapping::new(&mut locked, 0, 11).unwrap();
         mapping.advise(Advice::Sequential).unwrap();
         mapping.as_mut_slice().unwrap()[..5].copy_from_slice(b"HELLO");
         mapping.sync().unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"HELLO world");
-        LockedFile::lock(open(), Access::Read).unwrap_err();
-        drop(mapping);
-        drop(locked);
+        assert_eq!(std::fs::read(file.path()).unwrap(), b"HELLO world");
+        LockedFile::lock(file.reopen().unwrap(), Access::Read).unwrap_err();
+    }
 
-        let mut locked = LockedFile::lock(open(), Access::Read).unwrap();
-        LockedFile::lock(open(), Access::Read).unwrap();
-        let mut mapping = FileMapping::new(&mut locked, 0, 11).unwrap();
-        assert_eq!(mapping.as_slice(), b"HELLO world");
+    #[test]
+    fn readers_share_a_file_and_cannot_change_it() {
+        let file = file_holding("hello");
+        let mut locked = LockedFile::lock(file.reopen().unwrap(), Access::Read).unwrap();
+        LockedFile::lock(file.reopen().unwrap(), Access::Read).unwrap();
+        LockedFile::lock(file.reopen().unwrap(), Access::Write).unwrap_err();
+        let mut mapping = FileMapping::new(&mut locked, 0, 5).unwrap();
+        assert_eq!(mapping.as_slice(), b"hello");
         assert!(mapping.as_mut_slice().is_none());
     }
 
     #[test]
     fn a_file_that_cannot_be_mapped_is_an_error() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("file");
-        std::fs::write(&path, b"x").unwrap();
-        let mut read_only = LockedFile::lock(File::open(&path).unwrap(), Access::Write).unwrap();
+        let file = file_holding("x");
+        let read_only = File::open(file.path()).unwrap();
+        let mut read_only = LockedFile::lock(read_only, Access::Write).unwrap();
         FileMapping::new(&mut read_only, 0, 1).unwrap_err();
-        drop(read_only);
-        let mut locked = LockedFile::lock(File::open(&path).unwrap(), Access::Read).unwrap();
+
+        let file = file_holding("x");
+        let mut locked = LockedFile::lock(file.reopen().unwrap(), Access::Read).unwrap();
         FileMapping::new(&mut locked, 1, 1).unwrap_err();
         FileMapping::new(&mut locked, 0, 0).unwrap_err();
     }
