@@ -116,7 +116,6 @@ mod tests {
         assert_eq!(made.len() as u64, LEN);
         let different: BTreeSet<u8> = made.iter().copied().collect();
         assert_eq!(different.len(), 256);
-        );
 
         ScratchFile::open_or_make(&path, LEN, 2).expect("it is there");
         assert_eq!(fs::read(&path).expect("it is there"), made);

@@ -1,0 +1,151 @@
+//! `memory.bandwidth`: how fast one core writes and reads blocks of memory, by their size.
+
+mod findings;
+mod fresh;
+mod levels;
+mod points;
+
+use fresh::FreshMemory;
+use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
+use instrument::figure::Figure;
+use instrument::finding::Finding;
+use instrument::need::Need;
+use instrument::plan::Setting;
+use instrument::point::{Axis, Point};
+use instrument::quantity::{Bytes, Unit};
+use instrument::results::Results;
+use instrument::sampler::Sampler;
+use kernels::InstructionSet;
+use platform::machine::Machine;
+use platform::memory::PageSize;
+use std::cell::RefCell;
+use std::hint::black_box;
+
+/// How fast one core writes and reads blocks of memory, by their size.
+pub(crate) struct Bandwidth;
+
+const BLOCK_SIZE: &str = "block_size";
+const PAGE_SIZE: &str = "page_size";
+
+const FIRST_WRITE: &str = "first_write";
+const READ: &str = "read";
+const WRITE: &str = "write";
+
+/// Two registers of 64 bytes a cycle at 8 GHz: more than any core loads or stores.
+const MOST_BYTES_PER_SECOND: f64 = 128.0 * 8e9;
+
+impl Experiment for Bandwidth {
+    fn id(&self) -> &'static str {
+        "memory.bandwidth"
+    }
+
+    fn definition(&self) -> Definition {
+        let metric = |name, title| {
+            Metric::new(name, title, Unit::BytesPerSecond, Better::Higher)
+                .bounded(MOST_BYTES_PER_SECOND)
+        };
+        Definition {
+            id: self.id().into(),
+            title: "Memory bandwidth by block size".into(),
+            question: "How fast does one core write and read memory, and how large may a block be \
+                       to stay in each cache?"
+                .into(),
+            method: "One core goes over a block from its start to its end, again and again, with \
+                     the widest vector instructions it has, several in turn. First write: memory \
+                     fresh from the system, each sample its own, so that the time of the page \
+                     faults and of the system's zeroing is in it; small blocks are taken many at a \
+                     time, each on pages of its own. Read: every byte is loaded and goes into a \
+                     checksum that is used. Write: every byte is stored through the caches, with \
+                     no instruction that bypasses them; so a line that is not in a cache is \
+                     fetched before it is written, and counts once all the same. Bandwidth is the \
+                     block's size over the time of a pass, by the difference of 2n and n passes. \
+                     Base pages exclude huge ones; that huge ones back the block is asked for and \
+                     verified. Capacities of caches are found from the reading curve by the model \
+                     of hit ratios, in which a cache of size C holds the share C / S of a block of \
+                     size S."
+                .into(),
+            source: "Report E, section 3".into(),
+            axes: vec![
+                Axis::bytes(BLOCK_SIZE, "block size"),
+                Axis::choice(PAGE_SIZE, "page size"),
+            ],
+            metrics: vec![
+                metric(FIRST_WRITE, "first write"),
+                metric(READ, "read"),
+                metric(WRITE, "write"),
+            ],
+            isolation: Isolation::FreshProcess,
+        }
+    }
+
+    fn needs(&self, _setting: &Setting) -> Vec<Need> {
+        vec![Need::Memory(Bytes(points::LEAST_MEMORY))]
+    }
+
+    fn points(&self, setting: &Setting) -> Vec<Point> {
+        points::all(setting)
+    }
+
+    fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        let block_size = point.number(BLOCK_SIZE)? as usize;
+        let (page_size, page_bytes) = page(point.choice(PAGE_SIZE)?)?;
+        let set = InstructionSet::best();
+        let word = sampler.seed();
+
+        let fresh = RefCell::new(FreshMemory::new(block_size, page_size, page_bytes)?);
+        let work = fresh.borrow().work_bytes();
+        let renew = |_: &mut Sampler<'_>| {
+            fresh.replace(FreshMemory::new(block_size, page_size, page_bytes)?);
+            Ok(())
+        };
+        sampler.once(FIRST_WRITE, work, renew, || {
+            fresh
+                .borrow_mut()
+                .blocks()
+                .for_each(|block| set.write(block, word));
+            Ok(())
+        })?;
+
+        let mut memory = fresh.into_inner();
+        if let Some(remark) = memory.remark()? {
+            sampler.remark(remark)?;
+        }
+        let block = memory.first_block();
+        sampler.repeat(READ, block_size as f64, |passes| {
+            for _ in 0..passes {
+                black_box(set.read(black_box(block)));
+            }
+            Ok(())
+        })?;
+        sampler.repeat(WRITE, block_size as f64, |passes| {
+            for _ in 0..passes {
+                set.write(black_box(block), word);
+            }
+            Ok(())
+        })
+    }
+
+    fn findings(&self, results: &Results) -> Vec<Finding> {
+        findings::all(results)
+    }
+
+    fn figures(&self, results: &Results) -> Vec<Figure> {
+        findings::figures(results)
+    }
+}
+
+/// The pages that a point asks for, and their size in bytes.
+fn page(choice: &str) -> Result<(PageSize, usize), MeasureError> {
+    let machine = Machine::read();
+    let pages = [
+        (PageSize::Base, machine.page_bytes),
+        (PageSize::Huge, machine.huge_page_bytes),
+    ];
+    let asked_for = |bytes: u64| Bytes(bytes).to_string() == choice;
+    let found = pages.into_iter().find_map(|(page_size, bytes)| {
+        bytes
+            .filter(|bytes| asked_for(*bytes))
+            .map(|bytes| (page_size, bytes as usize))
+    });
+    found.ok_or_else(|| MeasureError::Unsupported(format!("this machine has no pages of {choice}")))
+}
