@@ -155,7 +155,7 @@ impl<'a> Plan<'a> {
         Nanoseconds(
             self.experiments
                 .iter()
-                .map(|planned| planned.budget_ns as f64)
+                .map(|planned| planned.budget().0)
                 .sum(),
         )
     }
@@ -182,6 +182,11 @@ impl<'a> Planned<'a> {
             points,
             budget_ns: count * precision.point_budget_ns,
         }
+    }
+
+    /// The wall time that all of its points may take together.
+    pub fn budget(&self) -> Nanoseconds {
+        Nanoseconds(self.budget_ns as f64)
     }
 
     /// Number of points.

@@ -17,11 +17,21 @@ const FLOORS: &[&str] = &[
 
 fn workspace() -> Value {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
+        .args([
+            "metadata",
+            "--no-deps",
+            "--format-version",
+            "1",
+            "--offline",
+        ])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("cargo runs, since it runs this test");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_slice(&output.stdout).expect("cargo writes JSON")
 }
 
@@ -48,7 +58,10 @@ fn no_crate_uses_one_above_it() {
     let workspace = workspace();
     for package in workspace["packages"].as_array().expect("a list") {
         let name = package["name"].as_str().expect("every package has a name");
-        let floor = FLOORS.iter().position(|&floor| floor == name).expect("see the test above");
+        let floor = FLOORS
+            .iter()
+            .position(|&floor| floor == name)
+            .expect("see the test above");
         for dependency in names(&package["dependencies"], "") {
             if let Some(below) = FLOORS.iter().position(|&floor| floor == dependency) {
                 assert!(below < floor, "{name} must not use {dependency}");
@@ -62,9 +75,15 @@ fn libraries_that_stand_alone_use_nothing_of_the_house() {
     let workspace = workspace();
     for alone in ["uthread", "oscope-platform", "oscope-kernels"] {
         let packages = workspace["packages"].as_array().expect("a list");
-        let package = packages.iter().find(|package| package["name"] == alone).expect(alone);
+        let package = packages
+            .iter()
+            .find(|package| package["name"] == alone)
+            .expect(alone);
         for dependency in names(&package["dependencies"], "") {
-            assert!(!FLOORS.contains(&dependency), "{alone} must not use {dependency}");
+            assert!(
+                !FLOORS.contains(&dependency),
+                "{alone} must not use {dependency}"
+            );
         }
     }
 }

@@ -1,0 +1,284 @@
+//! The command line: what can be said, before any of it is looked up in the world.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use instrument::plan::Profile;
+use instrument::quantity::Nanoseconds;
+use std::path::PathBuf;
+
+/// An instrument for operating systems: it measures what memory, files, processes and threads cost
+/// on a machine, and says in words what the numbers mean.
+///
+/// Without a command, everything is measured in the quick profile.
+#[derive(Debug, Parser)]
+#[command(
+    name = "oscope",
+    version,
+    after_help = "Exit codes:\n  0    done\n  1    something could not be measured or done\n  2    \
+                  wrong use\n  130  stopped by Ctrl-C (143: by SIGTERM, 129: by SIGHUP)",
+    after_long_help = EXIT_CODES
+)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+const EXIT_CODES: &str = "\
+Examples:
+  oscope                               measure everything, quickly
+  oscope run memory                    measure one group
+  oscope explain memory.bandwidth      what is measured, and how
+  oscope show                          the newest run again
+  oscope report --output page.html     the newest run as a page
+
+Exit codes:
+  0    done
+  1    something could not be measured or done
+  2    wrong use
+  130  stopped by Ctrl-C (143: by SIGTERM, 129: by SIGHUP)";
+
+/// What every command understands.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Common {
+    /// File that keeps the runs [default: oscope/oscope.db in your data directory]
+    #[arg(long, global = true, value_name = "PATH")]
+    pub store: Option<PathBuf>,
+    /// Print JSON instead of tables
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Say nothing on standard error but errors
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Run(Run),
+    /// List what can be measured
+    List,
+    Explain(Explain),
+    Show(Show),
+    /// List the stored runs
+    History,
+    Report(Report),
+    Export(Export),
+    Import(Import),
+    Doctor(Doctor),
+    Completions(Completions),
+    Man(Man),
+    /// Takes one batch of samples for the program that started it
+    #[command(hide = true)]
+    Worker,
+}
+
+/// Measure, then print a summary with findings and write a page
+///
+/// Everything measured is kept: each sample is in the store before the next is taken, so that a run
+/// that is stopped or killed loses nothing.
+#[derive(Args, Debug, Default)]
+#[command(after_help = "\
+Examples:
+  oscope run
+  oscope run memory file.block_size
+  oscope run --profile standard --dir /mnt/data --tag disk=nvme0
+  oscope run process --budget 10s --json")]
+pub struct Run {
+    /// Experiments or groups, as in `memory` or `file.block_size` [default: all]
+    #[arg(value_name = "WHAT")]
+    pub what: Vec<String>,
+    /// How long and how precise
+    #[arg(long, value_enum, default_value_t)]
+    pub profile: ProfileName,
+    /// Directory for scratch files; what it lies on is what file experiments measure
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub dir: PathBuf,
+    /// A name by which the run can be asked for later
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Something to remember of the run; may be given several times
+    #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = parse_tag)]
+    pub tags: Vec<(String, String)>,
+    /// Decides the order in which points are visited [default: drawn]
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Time for the whole run, as in `30s` or `5min` [default: by the profile]
+    #[arg(long, value_name = "TIME", value_parser = parse_budget)]
+    pub budget: Option<Nanoseconds>,
+    /// File for the page [default: a file beside the store]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_page")]
+    pub page: Option<PathBuf>,
+    /// Write no page
+    #[arg(long)]
+    pub no_page: bool,
+}
+
+/// A profile by its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ProfileName {
+    /// ±5 %, about a minute for everything
+    #[default]
+    Quick,
+    /// ±2 %, several minutes
+    Standard,
+    /// ±1 %, as long as it takes
+    Thorough,
+}
+
+impl From<ProfileName> for Profile {
+    fn from(name: ProfileName) -> Self {
+        match name {
+            ProfileName::Quick => Self::Quick,
+            ProfileName::Standard => Self::Standard,
+            ProfileName::Thorough => Self::Thorough,
+        }
+    }
+}
+
+/// Say what an experiment asks, how it measures and where it comes from
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  oscope explain file.block_size")]
+pub struct Explain {
+    /// Experiments or groups
+    #[arg(value_name = "WHAT", required = true)]
+    pub what: Vec<String>,
+}
+
+/// Show a stored run again: the summary, or experiments in full detail
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope show
+  oscope show 3 memory
+  oscope show before-upgrade process.calls --json")]
+pub struct Show {
+    /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub run: String,
+    /// Experiments or groups, in full detail
+    #[arg(value_name = "WHAT")]
+    pub what: Vec<String>,
+}
+
+/// Write the page of a stored run: one HTML file that needs no network
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  oscope report latest --output page.html")]
+pub struct Report {
+    /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub run: String,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// Write a run into one portable file
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope export latest --output here.oscope.json
+  oscope export 3 --format csv --output samples.csv")]
+pub struct Export {
+    /// A run: `latest`, its number, its name or the beginning of its id
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub run: String,
+    /// `json` can be imported again; `csv` has a row for each sample
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ExportFormat,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    #[default]
+    Json,
+    Csv,
+}
+
+/// Where a file is written.
+#[derive(Args, Debug)]
+pub struct Output {
+    /// File to write; `-` is standard output
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+    /// Write over a file that is there
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Take exported runs into the store
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  oscope import theirs.oscope.json")]
+pub struct Import {
+    /// Exported files
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+}
+
+/// Tell whether this machine is fit to be measured, what disturbs, and how to quiet it
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  oscope doctor --dir /mnt/data")]
+pub struct Doctor {
+    /// Directory for scratch files
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub dir: PathBuf,
+}
+
+/// Print the completions of a shell
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  oscope completions bash > ~/.local/share/bash-completion/completions/oscope"
+)]
+pub struct Completions {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub shell: Shell,
+}
+
+/// Print the manual page, or write all of them into a directory
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  oscope man | man -l -\n  oscope man --dir ~/.local/share/man/man1"
+)]
+pub struct Man {
+    /// Directory for the manual pages of oscope and of each of its commands
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+}
+
+fn parse_tag(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("a tag is KEY=VALUE, as in disk=nvme0".into()),
+    }
+}
+
+fn parse_budget(text: &str) -> Result<Nanoseconds, String> {
+    let budget: Nanoseconds = text.parse().map_err(|error| format!("{error}"))?;
+    if budget.0 < 1e9 {
+        return Err("nothing can be told in less than 1 s".into());
+    }
+    Ok(budget)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Arguments, parse_budget, parse_tag};
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn tags_and_budgets_are_checked() {
+        assert_eq!(parse_tag("a=b=c"), Ok(("a".into(), "b=c".into())));
+        assert!(parse_tag("=b").is_err());
+        assert!(parse_tag("a").is_err());
+        assert!(parse_budget("30s").is_ok());
+        assert!(parse_budget("30").is_err());
+        assert!(parse_budget("1ms").is_err());
+    }
+}

@@ -1,0 +1,40 @@
+//! `oscope doctor`: whether this machine is fit to be measured.
+
+use crate::arguments::{Common, Doctor};
+use crate::exit::Exit;
+use crate::{output, style};
+use anyhow::{Context, Result, ensure};
+use instrument::fitness::{Watch, examine};
+use platform::environment::Environment;
+use platform::machine::Machine;
+use platform::storage::Storage;
+use std::time::Duration;
+
+/// Long enough to see a program that wakes up now and then.
+const WATCH: Duration = Duration::from_secs(2);
+
+pub fn execute(arguments: &Doctor, common: &Common) -> Result<Exit> {
+    let dir = &arguments.dir;
+    let directory = dir
+        .canonicalize()
+        .with_context(|| format!("cannot use {}", dir.display()))?;
+    ensure!(directory.is_dir(), "{} is no directory", dir.display());
+    if !common.quiet {
+        eprintln!("watching the machine for {} s …", WATCH.as_secs());
+    }
+    let watch = Watch::over(WATCH);
+    let storage = Storage::behind(&directory).ok();
+    let checks = examine(
+        &Machine::read(),
+        &Environment::read(),
+        storage.as_ref(),
+        &watch,
+    );
+    let text = if common.json {
+        serde_json::to_string_pretty(&checks)? + "\n"
+    } else {
+        report::terminal::checks(&checks, &style::of_stdout())
+    };
+    output::print(text.as_bytes())?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,43 @@
+//! `oscope explain`: what an experiment asks, how it measures and where it comes from.
+
+use crate::arguments::{Common, Explain};
+use crate::exit::Exit;
+use crate::{output, selection, setting, style};
+use anyhow::Result;
+use instrument::plan::{Plan, Planned, Profile};
+use std::path::Path;
+
+pub fn execute(arguments: &Explain, common: &Common) -> Result<Exit> {
+    let chosen = selection::experiments(&arguments.what)?;
+    let setting = setting::here(Path::new("."), Profile::Quick);
+    let planned = Plan::new(&chosen, &setting, None, 0).experiments;
+    let text = if common.json {
+        let definitions: Vec<_> = planned.iter().map(|planned| &planned.definition).collect();
+        serde_json::to_string_pretty(&definitions)? + "\n"
+    } else {
+        let style = style::of_stdout();
+        let explained = planned.iter().map(|planned| {
+            report::terminal::explain(
+                &planned.definition,
+                &needs(planned, setting.profile),
+                &style,
+            )
+        });
+        explained.collect::<Vec<_>>().join("\n")
+    };
+    output::print(text.as_bytes())?;
+    Ok(Exit::Done)
+}
+
+/// What of its needs is missing here, or what it would take.
+fn needs(planned: &Planned<'_>, profile: Profile) -> String {
+    match &planned.points {
+        Ok(points) => format!(
+            "Nothing is missing here. In the {profile} profile it has {} points and takes at most \
+             {:.2}.",
+            points.len(),
+            planned.budget()
+        ),
+        Err(reason) => format!("It cannot be measured here: {reason}."),
+    }
+}

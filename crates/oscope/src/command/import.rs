@@ -1,0 +1,25 @@
+//! `oscope import`: exported runs into the store. All are read before the first is stored.
+
+use crate::arguments::{Common, Import};
+use crate::exit::Exit;
+use crate::stored;
+use anyhow::{Context, Result};
+
+pub fn execute(arguments: &Import, common: &Common) -> Result<Exit> {
+    let read = |path: &std::path::PathBuf| stored::read_file(path);
+    let runs = arguments
+        .files
+        .iter()
+        .map(read)
+        .collect::<Result<Vec<_>>>()?;
+    let mut store = stored::open(common)?;
+    for (run, path) in runs.iter().zip(&arguments.files) {
+        let number = store
+            .insert(run)
+            .with_context(|| format!("cannot import {}", path.display()))?;
+        if !common.quiet {
+            eprintln!("{} is run {number}: `oscope show {number}`", path.display());
+        }
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,20 @@
+//! `oscope man`: the manual pages, made of the command line's definition.
+
+use crate::arguments::{Arguments, Man};
+use crate::exit::Exit;
+use crate::output;
+use anyhow::{Context, Result};
+use clap::CommandFactory;
+
+pub fn execute(arguments: &Man) -> Result<Exit> {
+    match &arguments.dir {
+        Some(dir) => clap_mangen::generate_to(Arguments::command(), dir)
+            .with_context(|| format!("cannot write the manual pages into {}", dir.display()))?,
+        None => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
+            output::print(&page)?;
+        }
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,37 @@
+//! The commands, a file each.
+
+mod completions;
+mod doctor;
+mod explain;
+mod export;
+mod history;
+mod import;
+mod list;
+mod man;
+mod report;
+mod run;
+mod show;
+mod worker;
+
+use crate::arguments::{Arguments, Command};
+use crate::exit::Exit;
+use anyhow::Result;
+
+/// Does what the command line asks for.
+pub fn execute(arguments: Arguments) -> Result<Exit> {
+    let Arguments { command, common } = arguments;
+    match command.unwrap_or_else(|| Command::Run(crate::arguments::Run::default())) {
+        Command::Run(arguments) => run::execute(&arguments, &common),
+        Command::List => list::execute(&common),
+        Command::Explain(arguments) => explain::execute(&arguments, &common),
+        Command::Show(arguments) => show::execute(&arguments, &common),
+        Command::History => history::execute(&common),
+        Command::Report(arguments) => report::execute(&arguments, &common),
+        Command::Export(arguments) => export::execute(&arguments, &common),
+        Command::Import(arguments) => import::execute(&arguments, &common),
+        Command::Doctor(arguments) => doctor::execute(&arguments, &common),
+        Command::Completions(arguments) => completions::execute(&arguments),
+        Command::Man(arguments) => man::execute(&arguments),
+        Command::Worker => worker::execute(),
+    }
+}

@@ -1,0 +1,195 @@
+//! `oscope run`: the main job.
+
+use crate::arguments::{Common, Run as Arguments};
+use crate::exit::Exit;
+use crate::progress::Progress;
+use crate::{output, selection, setting, stored, style};
+use anyhow::{Context, Result};
+use instrument::clock::SystemClock;
+use instrument::experiment::Experiment;
+use instrument::plan::{Plan, Setting};
+use instrument::runner::{Outcome, Runner, WorkerExecutor};
+use jiff::Timestamp;
+use platform::clock::calibrate;
+use platform::environment::Environment;
+use platform::placement;
+use platform::scratch::Scratch;
+use platform::signal::Interrupt;
+use platform::storage::Storage;
+use record::store::{RunSelector, Store};
+use record::{Header, Run, draw_id};
+use report::{Analysis, page, terminal};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const NO_RANDOMNESS: &str = "the system gives no random numbers";
+/// A worker that is silent for so long beyond its time hangs, and is killed.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
+    let chosen = selection::experiments(&arguments.what)?;
+    let interrupt = Interrupt::install()?;
+    let mut progress = Progress::new(common.quiet);
+    let mut store = stored::open(common)?;
+    clear_up(&store, &arguments.dir, &progress)?;
+    let scratch = Scratch::create(&arguments.dir)?;
+
+    let setting = setting::here(&arguments.dir, arguments.profile.into());
+    let blank = describe(arguments, &setting)?;
+    let plan = Plan::new(&chosen, &setting, arguments.budget, blank.header.seed);
+    let run = Run {
+        header: Header {
+            budget_ns: plan.budget().0,
+            ..blank.header
+        },
+        ..blank
+    };
+    announce(&chosen, &plan, &setting, common, &progress)?;
+
+    let mut executor = WorkerExecutor {
+        program: std::env::current_exe().context("cannot find this program's own file")?,
+        arguments: vec!["worker".into()],
+        cpu: placement::allowed_cpus()?.last().copied(),
+        patience: PATIENCE,
+        interrupt,
+    };
+    let mut recorder = store.begin(&run)?;
+    let number = recorder.number();
+    let mut runner = Runner {
+        clock: &SystemClock,
+        executor: &mut executor,
+        observers: vec![&mut recorder, &mut progress],
+        calibration: run.calibration.clone(),
+        scratch: scratch.path().to_owned(),
+    };
+    let outcome = runner.run(&plan).map_err(|error| anyhow::anyhow!(error))?;
+    recorder.finish(outcome.interrupted)?;
+    drop(scratch);
+
+    let run = store.run(&RunSelector::Text(run.header.id))?;
+    present(&run, number, arguments, common, &progress)?;
+    Ok(exit(outcome, interrupt))
+}
+
+/// Removes what earlier runs left behind when they were killed: in this run's directory and in the
+/// directories of the runs that never ended.
+fn clear_up(store: &Store, dir: &Path, progress: &Progress) -> Result<()> {
+    let mut removed = Scratch::sweep(dir);
+    for unfinished in store.unfinished()? {
+        let left_behind = Scratch::sweep(&unfinished.directory);
+        if !left_behind.is_empty() {
+            progress.say(&format!(
+                "run {number} was cut off; what it measured is kept: `oscope show {number}`",
+                number = unfinished.number
+            ));
+        }
+        removed.extend(left_behind);
+    }
+    for path in removed {
+        progress.say(&format!(
+            "removed {}, left behind by a run that was killed",
+            path.display()
+        ));
+    }
+    Ok(())
+}
+
+/// The run before anything is measured.
+fn describe(arguments: &Arguments, setting: &Setting) -> Result<Run> {
+    let environment = Environment::read();
+    let header = Header {
+        id: draw_id().context(NO_RANDOMNESS)?,
+        name: arguments.name.clone(),
+        tags: arguments.tags.iter().cloned().collect(),
+        started: Timestamp::now(),
+        ended: None,
+        interrupted: false,
+        profile: setting.profile,
+        budget_ns: 0.0,
+        seed: match arguments.seed {
+            Some(seed) => seed,
+            // Short enough to be typed again.
+            None => getrandom::u64().context(NO_RANDOMNESS)? % 1_000_000,
+        },
+        command_line: environment.command_line.clone(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        directory: setting.directory.clone(),
+        machine_fingerprint: setting.machine.fingerprint(),
+    };
+    Ok(Run {
+        header,
+        machine: setting.machine.clone(),
+        environment,
+        storage: Storage::behind(&setting.directory).ok(),
+        calibration: calibrate(),
+        experiments: Vec::new(),
+    })
+}
+
+/// Says what will be measured, how long it takes and where things go, before it begins.
+fn announce(
+    chosen: &[&dyn Experiment],
+    plan: &Plan<'_>,
+    setting: &Setting,
+    common: &Common,
+    progress: &Progress,
+) -> Result<()> {
+    let experiments = match chosen.len() {
+        1 => "1 experiment".into(),
+        count => format!("{count} experiments"),
+    };
+    progress.say(&format!(
+        "{experiments}, {} points, {} profile: at most {:.2}",
+        plan.point_count(),
+        setting.profile,
+        plan.budget()
+    ));
+    progress.say(&format!(
+        "scratch files in {}, results in {}",
+        setting.directory.display(),
+        stored::path(common)?.display()
+    ));
+    Ok(())
+}
+
+/// Prints the summary and writes the page.
+fn present(
+    run: &Run,
+    number: u64,
+    arguments: &Arguments,
+    common: &Common,
+    progress: &Progress,
+) -> Result<()> {
+    let analysis = Analysis::new(run);
+    let text = if common.json {
+        serde_json::to_string_pretty(&report::json::analysis(&analysis))? + "\n"
+    } else {
+        terminal::summary(&analysis, &style::of_stdout())
+    };
+    output::print(text.as_bytes())?;
+    if let Some(path) = page_path(number, arguments, common)? {
+        output::replace(&path, page::render(&analysis)?.as_bytes())?;
+        progress.say(&format!("page: {}", path.display()));
+    }
+    Ok(())
+}
+
+/// Where the page goes; `None` if none is wanted.
+fn page_path(number: u64, arguments: &Arguments, common: &Common) -> Result<Option<PathBuf>> {
+    if arguments.no_page || arguments.page.is_some() {
+        return Ok(arguments.page.clone());
+    }
+    let stored = stored::path(common)?;
+    let pages = stored.parent().unwrap_or(Path::new(".")).join("pages");
+    std::fs::create_dir_all(&pages)
+        .with_context(|| format!("cannot make the directory {}", pages.display()))?;
+    Ok(Some(pages.join(format!("run-{number}.html"))))
+}
+
+fn exit(outcome: Outcome, interrupt: Interrupt) -> Exit {
+    match interrupt.signal() {
+        Some(signal) if outcome.interrupted => Exit::Stopped(signal),
+        _ if outcome.skipped + outcome.failed > 0 => Exit::Incomplete,
+        _ => Exit::Done,
+    }
+}

@@ -1,0 +1,80 @@
+//! Which experiments a user means.
+
+use crate::exit::WrongUse;
+use instrument::experiment::Experiment;
+
+type Experiments = Vec<&'static dyn Experiment>;
+
+/// The experiments that `what` names, by id or by group, in the order in which they run; all of
+/// them if it names none.
+///
+/// # Errors
+/// [`WrongUse`] for a name that is neither, with the nearest one that is.
+pub fn experiments(what: &[String]) -> Result<Experiments, WrongUse> {
+    for name in what {
+        if !experiments::all().any(|experiment| is_meant(experiment.id(), name)) {
+            return Err(unknown(name));
+        }
+    }
+    let chosen = |experiment: &&dyn Experiment| {
+        what.is_empty() || what.iter().any(|name| is_meant(experiment.id(), name))
+    };
+    Ok(experiments::all().filter(chosen).collect())
+}
+
+/// Whether `name` means the experiment `id`.
+pub fn is_meant(id: &str, name: &str) -> bool {
+    id == name || group(id) == name
+}
+
+fn group(id: &str) -> &str {
+    id.split('.').next().unwrap_or(id)
+}
+
+fn unknown(name: &str) -> WrongUse {
+    let known: Vec<&str> = experiments::all()
+        .flat_map(|experiment| [experiment.id(), group(experiment.id())])
+        .collect();
+    let nearest = known
+        .into_iter()
+        .map(|known| (strsim::jaro_winkler(known, name), known))
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .filter(|(likeness, _)| *likeness > 0.7);
+    let hint = nearest.map_or_else(String::new, |(_, known)| {
+        format!(" Did you mean '{known}'?")
+    });
+    WrongUse(format!(
+        "there is no experiment or group '{name}'.{hint} `oscope list` names them all"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::experiments;
+
+    fn ids(what: &[&str]) -> Result<Vec<&'static str>, String> {
+        let what: Vec<String> = what.iter().map(|&name| name.to_owned()).collect();
+        match experiments(&what) {
+            Ok(found) => Ok(found.iter().map(|experiment| experiment.id()).collect()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    #[test]
+    fn groups_and_ids_are_understood_and_nothing_runs_twice() {
+        assert_eq!(ids(&["process.calls"]), Ok(vec!["process.calls"]));
+        assert_eq!(ids(&["memory", "memory.bandwidth"]), ids(&["memory"]));
+        assert_eq!(ids(&[]).unwrap().len(), experiments::all().count());
+    }
+
+    #[test]
+    fn a_slip_of_the_keyboard_gets_a_suggestion() {
+        let error = ids(&["memory.bandwith"]).unwrap_err();
+        assert!(
+            error.contains("Did you mean 'memory.bandwidth'?"),
+            "{error}"
+        );
+        let error = ids(&["zzz"]).unwrap_err();
+        assert!(!error.contains("Did you mean"), "{error}");
+    }
+}

@@ -1,0 +1,38 @@
+//! What the terminal can show.
+
+use report::terminal::Style;
+use std::io::IsTerminal;
+
+/// Tables without a terminal are as wide as this.
+const WIDTH_WITHOUT_TERMINAL: usize = 100;
+
+/// The style for standard output.
+pub fn of_stdout() -> Style {
+    let is_terminal = std::io::stdout().is_terminal();
+    Style {
+        width: is_terminal
+            .then(terminal_width)
+            .flatten()
+            .unwrap_or(WIDTH_WITHOUT_TERMINAL),
+        colour: is_terminal && std::env::var_os("NO_COLOR").is_none(),
+        unicode: speaks_unicode(),
+    }
+}
+
+fn terminal_width() -> Option<usize> {
+    let (_, columns) = console::Term::stdout().size_checked()?;
+    Some(usize::from(columns))
+}
+
+/// Whether the locale is a UTF-8 one; without any locale, as in many containers, it is taken for
+/// one, since every terminal of today is.
+fn speaks_unicode() -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .iter()
+        .filter_map(std::env::var_os)
+        .find(|value| !value.is_empty());
+    locale.is_none_or(|locale| {
+        let locale = locale.to_string_lossy().to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    })
+}

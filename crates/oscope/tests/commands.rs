@@ -1,0 +1,278 @@
+//! The commands, as a user meets them.
+
+mod common;
+
+use common::{Place, scratch_files};
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::Value;
+use std::fs;
+use std::process::Stdio;
+
+fn json(stdout: &[u8]) -> Value {
+    serde_json::from_slice(stdout).expect("what --json prints is JSON")
+}
+
+#[test]
+fn a_run_measures_stores_and_cleans_up() {
+    let place = Place::new();
+    let page = place.path("page.html");
+    let scratch = place.scratch();
+    place
+        .oscope(&[
+            "run",
+            "process.calls",
+            "--budget",
+            "3s",
+            "--name",
+            "first",
+            "--tag",
+            "a=b",
+        ])
+        .arg("--dir")
+        .arg(&scratch)
+        .arg("--page")
+        .arg(&page)
+        .assert()
+        .success()
+        .stdout(contains("process.calls"))
+        .stderr(contains("at most 3").and(contains("page:")));
+    assert!(scratch_files(&scratch).is_empty());
+    let page = fs::read_to_string(page).expect("the page was written");
+    assert!(page.contains("process.calls") && page.contains("<svg"));
+
+    let runs = place.oscope(&["history", "--json"]).assert().success();
+    let runs = json(&runs.get_output().stdout);
+    assert_eq!(runs[0]["name"], "first");
+    place
+        .oscope(&["history"])
+        .assert()
+        .success()
+        .stdout(contains("first"));
+    place
+        .oscope(&["show", "first", "process"])
+        .assert()
+        .success()
+        .stdout(contains("getpid"));
+    place
+        .oscope(&["show", "first", "memory"])
+        .assert()
+        .code(2)
+        .stderr(contains("the run has no 'memory'; it has process.calls"));
+}
+
+#[test]
+fn a_run_in_json_holds_estimates_findings_and_the_machine() {
+    let place = Place::new();
+    let run = place
+        .short_run()
+        .args(["--json", "--quiet"])
+        .assert()
+        .success()
+        .stderr("");
+    let run = json(&run.get_output().stdout);
+    let text = run.to_string();
+    for part in ["process.calls", "interval", "finding", "machine", "seed"] {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+}
+
+#[test]
+fn the_same_seed_is_kept() {
+    let place = Place::new();
+    place.short_run().args(["--seed", "42"]).assert().success();
+    place
+        .oscope(&["show", "--json"])
+        .assert()
+        .success()
+        .stdout(contains("42"));
+}
+
+#[test]
+fn an_exported_run_comes_back_as_it_was() {
+    let place = Place::new();
+    let elsewhere = Place::new();
+    let file = place.path("run.oscope.json");
+    place.short_run().assert().success();
+    place
+        .oscope(&["export", "--output"])
+        .arg(&file)
+        .assert()
+        .success();
+    place
+        .oscope(&["export", "--output"])
+        .arg(&file)
+        .assert()
+        .code(1)
+        .stderr(contains("--force"));
+
+    elsewhere.oscope(&["import"]).arg(&file).assert().success();
+    let here = place.oscope(&["show", "--json"]).assert().success();
+    let there = elsewhere.oscope(&["show", "--json"]).assert().success();
+    assert_eq!(
+        json(&here.get_output().stdout),
+        json(&there.get_output().stdout)
+    );
+    elsewhere
+        .oscope(&["show"])
+        .arg(&file)
+        .assert()
+        .success()
+        .stdout(contains("process.calls"));
+    elsewhere
+        .oscope(&["import"])
+        .arg(&file)
+        .assert()
+        .code(1)
+        .stderr(contains("already"));
+
+    let csv = place
+        .oscope(&["export", "--format", "csv"])
+        .assert()
+        .success();
+    let csv = String::from_utf8_lossy(&csv.get_output().stdout).into_owned();
+    assert!(
+        csv.lines().count() > 10 && csv.contains("process.calls"),
+        "{csv}"
+    );
+}
+
+#[test]
+fn the_page_of_a_stored_run_can_be_made_again() {
+    let place = Place::new();
+    place.short_run().assert().success();
+    let page = place.oscope(&["report"]).assert().success();
+    let page = String::from_utf8_lossy(&page.get_output().stdout).into_owned();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"));
+    assert!(
+        !page.contains("http://") || page.contains("http://www.w3.org/"),
+        "it needs a network"
+    );
+}
+
+#[test]
+fn lists_and_explanations_name_every_experiment() {
+    let place = Place::new();
+    let list = place.oscope(&["list"]).assert().success();
+    let list = String::from_utf8_lossy(&list.get_output().stdout).into_owned();
+    for experiment in experiments::all() {
+        assert!(list.contains(experiment.id()), "{list}");
+        place
+            .oscope(&["explain", experiment.id()])
+            .assert()
+            .success()
+            .stdout(contains(experiment.id()));
+    }
+    let list = place.oscope(&["list", "--json"]).assert().success();
+    assert_eq!(json(&list.get_output().stdout)[0]["id"], "memory.bandwidth");
+}
+
+#[test]
+fn completions_and_manual_pages_are_made_of_the_same_definition() {
+    let place = Place::new();
+    place
+        .oscope(&["completions", "bash"])
+        .assert()
+        .success()
+        .stdout(contains("--budget"));
+    place
+        .oscope(&["man"])
+        .assert()
+        .success()
+        .stdout(contains(".TH oscope"));
+    let pages = place.path("man");
+    fs::create_dir(&pages).expect("a directory");
+    place
+        .oscope(&["man", "--dir"])
+        .arg(&pages)
+        .assert()
+        .success();
+    assert!(pages.join("oscope-run.1").exists());
+}
+
+#[test]
+fn the_doctor_examines_this_machine() {
+    let place = Place::new();
+    let checks = place
+        .oscope(&["doctor", "--json", "--quiet"])
+        .assert()
+        .success();
+    let checks = json(&checks.get_output().stdout);
+    let subjects: Vec<_> = checks
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|check| &check["subject"])
+        .collect();
+    assert!(
+        subjects.iter().any(|&subject| subject == "rights"),
+        "{subjects:?}"
+    );
+    place
+        .oscope(&["doctor"])
+        .assert()
+        .success()
+        .stdout(contains("rights"));
+}
+
+#[test]
+fn an_empty_store_is_no_error_to_list_and_a_clear_one_to_show() {
+    let place = Place::new();
+    place.oscope(&["history"]).assert().success();
+    place
+        .oscope(&["show"])
+        .assert()
+        .code(2)
+        .stderr(contains("oscope run"));
+    assert!(!place.path("oscope.db").exists(), "reading made a store");
+}
+
+#[test]
+fn what_is_misspelt_gets_a_suggestion() {
+    let place = Place::new();
+    place
+        .oscope(&["run", "memory.bandwith"])
+        .assert()
+        .code(2)
+        .stderr(contains("Did you mean 'memory.bandwidth'?"));
+    place
+        .oscope(&["rnu"])
+        .assert()
+        .code(2)
+        .stderr(contains("run"));
+    place
+        .oscope(&["run", "--budget", "ten"])
+        .assert()
+        .code(2)
+        .stderr(contains("number"));
+    place
+        .oscope(&["run", "--budget", "10"])
+        .assert()
+        .code(2)
+        .stderr(contains("unit"));
+    place
+        .oscope(&["run", "--profile", "fast"])
+        .assert()
+        .code(2)
+        .stderr(contains("quick"));
+    place
+        .oscope(&["run", "--tag", "novalue"])
+        .assert()
+        .code(2)
+        .stderr(contains("KEY=VALUE"));
+    place.oscope(&["show", "no-such-run"]).assert().code(2);
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_the_program_quietly() {
+    let place = Place::new();
+    let mut child = place
+        .plain(&["explain", "memory", "file", "process"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}

@@ -1,0 +1,142 @@
+//! A place of its own for each test: a store, a directory for scratch files, and the program.
+#![allow(dead_code, reason = "each test program uses its own part")]
+
+use assert_cmd::Command;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A place of its own for one test.
+pub struct Place {
+    root: TempDir,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        fs::create_dir(root.path().join("scratch")).expect("a directory in it");
+        Self { root }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    pub fn scratch(&self) -> PathBuf {
+        self.path("scratch")
+    }
+
+    /// The program with this place's store.
+    pub fn oscope(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::from_std(self.plain(arguments));
+        command.timeout(Duration::from_secs(120));
+        command
+    }
+
+    /// The same for the standard library.
+    pub fn plain(&self, arguments: &[&str]) -> std::process::Command {
+        let mut command = std::process::Command::new(program());
+        command
+            .args(arguments)
+            .arg("--store")
+            .arg(self.path("oscope.db"))
+            .env("NO_COLOR", "1")
+            .env("LC_ALL", "C.UTF-8")
+            .env_remove("XDG_DATA_HOME");
+        command
+    }
+
+    /// A short run of one cheap experiment.
+    pub fn short_run(&self) -> Command {
+        let scratch = self.scratch();
+        let scratch = scratch.to_str().expect("a plain path");
+        self.oscope(&[
+            "run",
+            "process.calls",
+            "--budget",
+            "2s",
+            "--no-page",
+            "--dir",
+            scratch,
+        ])
+    }
+
+    /// Starts a run that is long enough to be disturbed, and waits until it has measured something.
+    pub fn long_run(&self) -> std::process::Child {
+        let scratch = self.scratch();
+        let child = self
+            .plain(&[
+                "run",
+                "process.calls",
+                "--profile",
+                "thorough",
+                "--no-page",
+                "--dir",
+            ])
+            .arg(&scratch)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        assert!(
+            wait_for(|| !scratch_files(&scratch).is_empty()),
+            "the run never began"
+        );
+        assert!(wait_for(|| self.samples() > 0), "the run never measured");
+        child
+    }
+
+    /// Number of samples in the newest run.
+    pub fn samples(&self) -> u64 {
+        let output = self
+            .plain(&["history", "--json"])
+            .output()
+            .expect("the program starts");
+        let runs: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        runs.as_array()
+            .and_then(|runs| runs.iter().filter_map(|run| run["samples"].as_u64()).max())
+            .unwrap_or(0)
+    }
+}
+
+pub fn program() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_oscope"))
+}
+
+/// What runs left in a directory.
+pub fn scratch_files(directory: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return Vec::new();
+    };
+    entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| {
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            name.starts_with("oscope-scratch-")
+        })
+        .collect()
+}
+
+/// Waits up to half a minute for something to become true.
+pub fn wait_for(mut is_true: impl FnMut() -> bool) -> bool {
+    let started = Instant::now();
+    while started.elapsed() < Duration::from_secs(30) {
+        if is_true() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    false
+}
+
+/// Whether this process may do everything; tests that need it print why they are skipped.
+pub fn is_root() -> bool {
+    platform::environment::Environment::read().is_root == Some(true)
+}
