@@ -55,6 +55,9 @@ impl Store {
             return Err(Error::NoFolder(folder.to_owned()));
         }
         identify(path)?;
+        // The system says more clearly than SQLite why a file cannot be written.
+        let touched = File::options().append(true).create(true).open(path);
+        touched.map_err(|error| no_access(path, &error))?;
         let open = || {
             let mut connection = connect(path)?;
             migrate(&mut connection, MIGRATIONS)?;
@@ -159,10 +162,6 @@ fn connect(path: &Path) -> Result<Connection> {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     prepare(&connection)?;
-    // SQLite falls back to reading alone without a word.
-    if connection.is_readonly("main")? {
-        return Err(Error::ReadOnly(path.to_owned()).into());
-    }
     Ok(connection)
 }
 

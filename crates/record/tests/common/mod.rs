@@ -1,0 +1,239 @@
+//! Runs to test with.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+pub mod mount;
+pub mod random;
+
+use instrument::experiment::{Better, Definition, Isolation, Metric};
+use instrument::noise::Warning;
+use instrument::plan::Profile;
+use instrument::point::{Axis, Point};
+use instrument::quantity::{Nanoseconds, Unit};
+use instrument::runner::{Ending, Event, Observer, ObserverError, Progress};
+use instrument::sample::{Batch, Disturbance, Reading, Sample};
+use oscope_record::store::Recorder;
+use oscope_record::{Closing, ExperimentRecord, Header, PointRecord, Run};
+use platform::clock::Calibration;
+use platform::environment::Environment;
+use platform::machine::Machine;
+use platform::usage::Usage;
+use std::collections::BTreeMap;
+
+/// A run of which everything but the experiments is known.
+pub fn begun(id: u128) -> Run {
+    Run {
+        header: Header {
+            id: format!("{id:032x}"),
+            name: None,
+            tags: BTreeMap::from([("disk".into(), "new, \"fast\"".into())]),
+            started: "2026-03-01T12:00:00.5Z".parse().unwrap(),
+            ended: None,
+            interrupted: false,
+            profile: Profile::Quick,
+            budget_ns: 6e10,
+            seed: u64::MAX - 1,
+            command_line: vec!["oscope".into(), "run".into()],
+            version: "0.1.0".into(),
+            directory: "/var/tmp".into(),
+            machine_fingerprint: "0123456789abcdef".into(),
+        },
+        machine: Machine {
+            memory_bytes: Some(16 << 30),
+            ..Machine::default()
+        },
+        environment: Environment {
+            load_average: Some([0.1, 0.2, 0.3]),
+            ..Environment::default()
+        },
+        storage: None,
+        calibration: Calibration {
+            resolution_ns: 1.0,
+            cost_ns: 21.4,
+        },
+        experiments: Vec::new(),
+    }
+}
+
+/// A small run with one of everything.
+pub fn complete(id: u128) -> Run {
+    let mut run = begun(id);
+    let small = Point::new()
+        .with("operation", "read")
+        .with("block_size", 4096);
+    let large = Point::new()
+        .with("operation", "a \"b\", c")
+        .with("block_size", 65_536);
+    let warnings = vec![
+        Warning::Stolen { share: 0.25 },
+        Warning::NotWarm,
+        Warning::SeveralModes {
+            metric: "read".into(),
+            centres: vec![1.5, 3.0],
+        },
+    ];
+    run.experiments = vec![
+        ExperimentRecord {
+            definition: definition("file.block_size"),
+            skipped: None,
+            points: vec![
+                PointRecord {
+                    point: small,
+                    batches: vec![batch(0), batch(1)],
+                    closing: Some(Closing {
+                        ending: Ending::TargetReached,
+                        warnings,
+                    }),
+                },
+                PointRecord {
+                    point: large,
+                    batches: Vec::new(),
+                    closing: Some(Closing {
+                        ending: Ending::Failed("read: no such file".into()),
+                        warnings: Vec::new(),
+                    }),
+                },
+            ],
+        },
+        ExperimentRecord {
+            definition: definition("memory.bandwidth"),
+            skipped: Some("it needs the rights of root".into()),
+            points: Vec::new(),
+        },
+    ];
+    run
+}
+
+/// A definition with two axes and two metrics.
+pub fn definition(id: &str) -> Definition {
+    Definition {
+        id: id.into(),
+        title: "Block size".into(),
+        question: "Which block size?".into(),
+        method: "Reads.\nAgain.".into(),
+        source: "common practice".into(),
+        axes: vec![
+            Axis::choice("operation", "operation"),
+            Axis::bytes("block_size", "block size"),
+        ],
+        metrics: vec![
+            Metric::new("read", "reading", Unit::BytesPerSecond, Better::Higher).bounded(1e12),
+            Metric::new("latency", "latency", Unit::Nanoseconds, Better::Lower),
+        ],
+        isolation: Isolation::FreshProcess,
+    }
+}
+
+/// A batch with one sample of each kind, different for each `index`.
+pub fn batch(index: u64) -> Batch {
+    let readings = [
+        Reading::Difference {
+            iterations: 100 + index,
+            work: 4096.0,
+            short_ns: 1_000_000,
+            long_ns: 2_000_000,
+        },
+        Reading::Once {
+            work: 0.1 + 0.2,
+            wall_ns: 77,
+        },
+        Reading::Latencies {
+            count: 9,
+            p50_ns: 20.5,
+            p5_ns: 10.0,
+            p95_ns: 95.0,
+            p99_ns: 1.0 / 3.0,
+        },
+        Reading::Value(-1.25e-7),
+    ];
+    let usage = Usage {
+        user_ns: 5,
+        system_ns: 6,
+        minor_faults: 7,
+        ..Usage::default()
+    };
+    let sample = |reading| Sample {
+        metric: "read".into(),
+        reading,
+        usage,
+        at_ns: 12_345 + index,
+    };
+    Batch {
+        samples: readings.into_iter().map(sample).collect(),
+        remarks: vec!["the cache was emptied by drop_caches".into()],
+        warm: index.is_multiple_of(2),
+        cpu: Some(3),
+        started_ns: 1000 * index,
+        wall_ns: 30_000_000,
+        disturbance: Disturbance {
+            stolen_ns: Some(1),
+            others_ns: Some(-10_000_000),
+            frequency_hz: Some((2.5e9, 3.1e9)),
+        },
+    }
+}
+
+/// Tells `recorder` what happened in `run`, in rounds over the points as the runner does.
+pub fn replay(run: &Run, recorder: &mut Recorder<'_>) -> Result<(), ObserverError> {
+    for experiment in &run.experiments {
+        let definition = &experiment.definition;
+        if let Some(reason) = &experiment.skipped {
+            recorder.observe(&Event::Skipped { definition, reason })?;
+            continue;
+        }
+        let points: Vec<Point> = experiment
+            .points
+            .iter()
+            .map(|record| record.point.clone())
+            .collect();
+        recorder.observe(&Event::Started {
+            definition,
+            points: &points,
+        })?;
+        let rounds = experiment
+            .points
+            .iter()
+            .map(|record| record.batches.len())
+            .max();
+        for round in 0..rounds.unwrap_or(0) {
+            for record in experiment.points.iter().rev() {
+                if let Some(batch) = record.batches.get(round) {
+                    take(recorder, definition, &record.point, batch)?;
+                }
+            }
+        }
+        for PointRecord { point, closing, .. } in &experiment.points {
+            if let Some(Closing { ending, warnings }) = closing {
+                recorder.observe(&Event::Closed {
+                    definition,
+                    point,
+                    ending,
+                    warnings,
+                })?;
+            }
+        }
+        recorder.observe(&Event::Finished { definition })?;
+    }
+    Ok(())
+}
+
+/// Tells `recorder` of one batch.
+pub fn take(
+    recorder: &mut Recorder<'_>,
+    definition: &Definition,
+    point: &Point,
+    batch: &Batch,
+) -> Result<(), ObserverError> {
+    recorder.observe(&Event::Visiting { definition, point })?;
+    let progress = Progress {
+        closed: 0,
+        points: 1,
+        remaining: Nanoseconds(0.0),
+    };
+    recorder.observe(&Event::Taken {
+        definition,
+        point,
+        batch,
+        estimates: &[],
+        progress,
+    })
+}

@@ -1,0 +1,377 @@
+//! Random runs, each of which may have been measured somewhere.
+
+use super::begun;
+use instrument::experiment::{Better, Definition, Isolation, Metric};
+use instrument::noise::Warning;
+use instrument::plan::Profile;
+use instrument::point::{Axis, Level, Point};
+use instrument::quantity::Unit;
+use instrument::runner::Ending;
+use instrument::sample::{Batch, Disturbance, Reading, Sample};
+use oscope_record::{Closing, ExperimentRecord, Header, PointRecord, Run};
+use platform::clock::Calibration;
+use platform::environment::Environment;
+use platform::machine::{Cache, CacheKind, Machine};
+use platform::storage::Storage;
+use platform::usage::Usage;
+use proptest::collection::{btree_map, btree_set, vec};
+use proptest::num::f64::{NEGATIVE, NORMAL, POSITIVE, SUBNORMAL, ZERO};
+use proptest::option::of;
+use proptest::prelude::*;
+use proptest::sample::select;
+use std::collections::BTreeSet;
+
+/// Times and counts whose sums stay within what a machine can reach.
+const LARGE: u64 = 1 << 40;
+
+/// A whole run.
+pub fn run() -> impl Strategy<Value = Run> {
+    let experiments = btree_set(name(), 0..4)
+        .prop_flat_map(|ids| ids.into_iter().map(experiment).collect::<Vec<_>>());
+    let calibration = (amount(), amount()).prop_map(|(resolution_ns, cost_ns)| Calibration {
+        resolution_ns,
+        cost_ns,
+    });
+    (
+        header(),
+        machine(),
+        environment(),
+        of(storage()),
+        calibration,
+        experiments,
+    )
+        .prop_map(
+            |(header, machine, environment, storage, calibration, experiments)| Run {
+                header,
+                machine,
+                environment,
+                storage,
+                calibration,
+                experiments,
+            },
+        )
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[ -~]{0,20}",
+        any::<String>(),
+        Just("NUL \0, \"quotes\", 'these', \u{1b}[31m, \r\n; ü ☃ 💾".to_owned()),
+    ]
+}
+
+fn name() -> impl Strategy<Value = String> {
+    "[a-z]{1,6}(\\.[a-z_]{1,6})?"
+}
+
+/// Any number that is not below zero.
+fn amount() -> impl Strategy<Value = f64> {
+    POSITIVE | NORMAL | SUBNORMAL | ZERO
+}
+
+fn number() -> impl Strategy<Value = f64> {
+    POSITIVE | NEGATIVE | NORMAL | SUBNORMAL | ZERO
+}
+
+fn integer() -> impl Strategy<Value = u64> {
+    prop_oneof![0..=i64::MAX as u64, Just(i64::MAX as u64), Just(0)]
+}
+
+fn header() -> impl Strategy<Value = Header> {
+    let time = (-9_000_000_000_i64..9_000_000_000, 0..1_000_000_000_i32).prop_map(
+        |(second, nanosecond)| jiff::Timestamp::new(second, nanosecond).unwrap_or_default(),
+    );
+    let who = (any::<u128>(), of(text()), btree_map(text(), text(), 0..3));
+    let what = (
+        profile(),
+        amount(),
+        any::<u64>(),
+        vec(text(), 0..4),
+        text(),
+        text(),
+        text(),
+    );
+    (who, time.clone(), of(time), any::<bool>(), what).prop_map(
+        |((id, name, tags), started, ended, interrupted, what)| {
+            let (profile, budget_ns, seed, command_line, version, directory, fingerprint) = what;
+            Header {
+                id: format!("{id:032x}"),
+                name,
+                tags,
+                started,
+                ended,
+                interrupted,
+                profile,
+                budget_ns,
+                seed,
+                command_line,
+                version,
+                directory: directory.into(),
+                machine_fingerprint: fingerprint,
+            }
+        },
+    )
+}
+
+fn profile() -> impl Strategy<Value = Profile> {
+    select(vec![Profile::Quick, Profile::Standard, Profile::Thorough])
+}
+
+fn machine() -> impl Strategy<Value = Machine> {
+    let kinds = select(vec![
+        CacheKind::Data,
+        CacheKind::Instruction,
+        CacheKind::Unified,
+    ]);
+    let cache = (any::<u32>(), kinds, of(any::<u64>()), 0..999_usize).prop_map(
+        |(level, kind, size_bytes, instances)| Cache {
+            level,
+            kind,
+            size_bytes,
+            line_bytes: Some(64),
+            ways: None,
+            shared_by_cpus: 1,
+            instances,
+        },
+    );
+    (
+        of(text()),
+        vec(text(), 0..4),
+        vec(cache, 0..4),
+        of(any::<u64>()),
+    )
+        .prop_map(|(model, features, caches, memory_bytes)| {
+            let mut machine = Machine {
+                caches,
+                memory_bytes,
+                ..Machine::default()
+            };
+            machine.cpu.model = model;
+            machine.cpu.features = features;
+            machine
+        })
+}
+
+fn environment() -> impl Strategy<Value = Environment> {
+    (
+        of(text()),
+        btree_map(text(), text(), 0..3),
+        of([number(), number(), number()]),
+    )
+        .prop_map(|(os_name, mitigations, load_average)| Environment {
+            os_name,
+            mitigations,
+            load_average,
+            ..begun(0).environment
+        })
+}
+
+fn storage() -> impl Strategy<Value = Storage> {
+    (text(), text(), vec(text(), 0..3), any::<u64>()).prop_map(
+        |(file_system, mount_point, mount_options, total_bytes)| Storage {
+            file_system,
+            mount_point: mount_point.into(),
+            mount_options,
+            source: None,
+            block_device: None,
+            rotational: Some(true),
+            scheduler: None,
+            read_ahead_bytes: None,
+            logical_block_bytes: None,
+            physical_block_bytes: None,
+            total_bytes,
+            free_bytes: 0,
+        },
+    )
+}
+
+fn experiment(id: String) -> impl Strategy<Value = ExperimentRecord> {
+    let definition = (btree_set(name(), 1..4), btree_set(name(), 1..4))
+        .prop_flat_map(move |(axes, metrics)| definition(id.clone(), &axes, metrics));
+    definition.prop_flat_map(|definition| {
+        let skipped = text().prop_map(|reason| (Some(reason), Vec::new()));
+        let measured = points(&definition).prop_map(|points| (None, points));
+        prop_oneof![1 => skipped, 4 => measured].prop_map(move |(skipped, points)| {
+            ExperimentRecord {
+                definition: definition.clone(),
+                skipped,
+                points,
+            }
+        })
+    })
+}
+
+fn definition(
+    id: String,
+    axes: &BTreeSet<String>,
+    metrics: BTreeSet<String>,
+) -> impl Strategy<Value = Definition> + use<> {
+    let axes: Vec<Axis> = axes.iter().map(|axis| Axis::bytes(axis, axis)).collect();
+    let metrics: Vec<_> = metrics.into_iter().map(metric).collect();
+    let isolation = select(vec![Isolation::FreshProcess, Isolation::OneProcess]);
+    (metrics, text(), text(), isolation).prop_map(move |(metrics, title, method, isolation)| {
+        Definition {
+            id: id.clone(),
+            question: title.clone(),
+            title,
+            method,
+            source: String::new(),
+            axes: axes.clone(),
+            metrics,
+            isolation,
+        }
+    })
+}
+
+fn metric(name: String) -> impl Strategy<Value = Metric> {
+    let units = select(vec![
+        Unit::BytesPerSecond,
+        Unit::OperationsPerSecond,
+        Unit::Nanoseconds,
+        Unit::Bytes,
+        Unit::Count,
+        Unit::Share,
+        Unit::Ratio,
+    ]);
+    let better = select(vec![Better::Higher, Better::Lower, Better::Neither]);
+    (text(), units, better, any::<u32>(), of(number())).prop_map(
+        move |(title, unit, better, version, bound)| Metric {
+            name: name.clone(),
+            title,
+            unit,
+            better,
+            version,
+            bound,
+        },
+    )
+}
+
+fn points(definition: &Definition) -> impl Strategy<Value = Vec<PointRecord>> + use<> {
+    let axes: Vec<String> = definition
+        .axes
+        .iter()
+        .map(|axis| axis.name.clone())
+        .collect();
+    let metrics: Vec<String> = definition
+        .metrics
+        .iter()
+        .map(|metric| metric.name.clone())
+        .collect();
+    let level = prop_oneof![
+        any::<u64>().prop_map(Level::Number),
+        text().prop_map(Level::Choice),
+        Just(Level::Choice("4096".into())),
+    ];
+    let point = vec(level, axes.len()).prop_map(move |levels| {
+        axes.iter()
+            .zip(levels)
+            .fold(Point::new(), |point, (axis, level)| point.with(axis, level))
+    });
+    btree_set(point, 0..4).prop_flat_map(move |points| {
+        let batches = vec(batch(metrics.clone()), 0..8);
+        vec((batches, of(closing(metrics.clone()))), points.len()).prop_map(move |results| {
+            let records = points.iter().cloned().zip(results);
+            records
+                .map(|(point, (batches, closing))| PointRecord {
+                    point,
+                    batches,
+                    closing,
+                })
+                .collect()
+        })
+    })
+}
+
+fn closing(metrics: Vec<String>) -> impl Strategy<Value = Closing> {
+    let warning = prop_oneof![
+        number().prop_map(|share| Warning::Stolen { share }),
+        number().prop_map(|per_second| Warning::Preempted { per_second }),
+        Just(Warning::NotWarm),
+        (select(metrics.clone()), vec(number(), 0..3))
+            .prop_map(|(metric, centres)| Warning::SeveralModes { metric, centres }),
+        (select(metrics), of(number()), number()).prop_map(|(metric, reached, target)| {
+            Warning::TargetMissed {
+                metric,
+                reached,
+                target,
+            }
+        }),
+    ];
+    let ending = prop_oneof![
+        Just(Ending::TargetReached),
+        Just(Ending::BudgetUsed),
+        Just(Ending::Interrupted),
+        text().prop_map(Ending::Failed),
+    ];
+    (ending, vec(warning, 0..4)).prop_map(|(ending, warnings)| Closing { ending, warnings })
+}
+
+fn batch(metrics: Vec<String>) -> impl Strategy<Value = Batch> {
+    let around = (
+        of(0..LARGE),
+        of(-(1_i64 << 40)..1 << 40),
+        of((amount(), amount())),
+    )
+        .prop_map(|(stolen_ns, others_ns, frequency_hz)| Disturbance {
+            stolen_ns,
+            others_ns,
+            frequency_hz,
+        });
+    let facts = (any::<bool>(), of(0..4096_usize), integer(), 0..LARGE);
+    (vec(sample(metrics), 0..6), vec(text(), 0..3), facts, around).prop_map(
+        |(samples, remarks, (warm, cpu, started_ns, wall_ns), disturbance)| Batch {
+            samples,
+            remarks,
+            warm,
+            cpu,
+            started_ns,
+            wall_ns,
+            disturbance,
+        },
+    )
+}
+
+fn sample(metrics: Vec<String>) -> impl Strategy<Value = Sample> {
+    let usage = (0..LARGE, 0..LARGE, 0..LARGE, 0..LARGE, 0..LARGE, 0..LARGE).prop_map(
+        |(user_ns, system_ns, minor_faults, major_faults, voluntary, involuntary)| Usage {
+            user_ns,
+            system_ns,
+            minor_faults,
+            major_faults,
+            voluntary_switches: voluntary,
+            involuntary_switches: involuntary,
+        },
+    );
+    (select(metrics), reading(), usage, integer()).prop_map(|(metric, reading, usage, at_ns)| {
+        Sample {
+            metric,
+            reading,
+            usage,
+            at_ns,
+        }
+    })
+}
+
+fn reading() -> impl Strategy<Value = Reading> {
+    prop_oneof![
+        (integer(), amount(), 0..LARGE, 0..LARGE).prop_map(
+            |(iterations, work, short_ns, long_ns)| Reading::Difference {
+                iterations,
+                work,
+                short_ns,
+                long_ns
+            }
+        ),
+        (amount(), 0..LARGE).prop_map(|(work, wall_ns)| Reading::Once { work, wall_ns }),
+        (0..LARGE, amount(), amount(), amount(), amount()).prop_map(
+            |(count, p50_ns, p5_ns, p95_ns, p99_ns)| Reading::Latencies {
+                count,
+                p50_ns,
+                p5_ns,
+                p95_ns,
+                p99_ns
+            }
+        ),
+        number().prop_map(Reading::Value),
+    ]
+}

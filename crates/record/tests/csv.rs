@@ -1,0 +1,79 @@
+//! The table of all samples.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use common::{batch, complete};
+use instrument::point::Point;
+use instrument::runner::Ending;
+use oscope_record::{Closing, PointRecord, Run};
+
+fn table(run: &Run) -> (Vec<String>, Vec<Vec<String>>) {
+    let mut bytes = Vec::new();
+    oscope_record::csv::write(run, &mut bytes).unwrap();
+    let mut reader = csv::Reader::from_reader(bytes.as_slice());
+    let header = reader.headers().unwrap().iter().map(String::from).collect();
+    let rows = reader
+        .records()
+        .map(|row| row.unwrap().iter().map(String::from).collect());
+    (header, rows.collect())
+}
+
+#[test]
+fn every_sample_is_a_row_with_its_levels() {
+    let mut run = complete(1);
+    let point = Point::new()
+        .with("threads", 2)
+        .with("operation", "a \"b\", c\nd");
+    let closing = Some(Closing {
+        ending: Ending::BudgetUsed,
+        warnings: Vec::new(),
+    });
+    let other = PointRecord {
+        point,
+        batches: vec![batch(5)],
+        closing,
+    };
+    run.experiments[1].points.push(other);
+    let (header, rows) = table(&run);
+    assert_eq!(rows.len(), run.sample_count());
+    assert_eq!(
+        header[..9],
+        [
+            "run",
+            "experiment",
+            "axis.operation",
+            "axis.block_size",
+            "axis.threads",
+            "batch",
+            "sample",
+            "metric",
+            "unit"
+        ]
+    );
+    let field = |row: usize, name: &str| {
+        rows[row][header.iter().position(|column| column == name).unwrap()].as_str()
+    };
+    assert_eq!(field(0, "run"), run.header.id);
+    assert_eq!(field(0, "axis.block_size"), "4096");
+    assert_eq!(field(0, "axis.threads"), "");
+    assert_eq!(field(0, "unit"), "bytes_per_second");
+    assert_eq!(field(0, "kind"), "difference");
+    assert_eq!(field(0, "long_ns"), "2000000");
+    assert_eq!(field(0, "value"), "");
+    assert_eq!(field(5, "batch"), "1");
+    assert_eq!(field(5, "sample"), "1");
+    assert_eq!(field(5, "work"), "0.30000000000000004");
+    assert_eq!(field(7, "value").parse(), Ok(-1.25e-7));
+    assert_eq!(field(8, "axis.operation"), "a \"b\", c\nd");
+    assert_eq!(field(8, "axis.block_size"), "");
+    assert_eq!(field(8, "at_ns"), "12350");
+}
+
+#[test]
+fn a_run_without_samples_is_a_header() {
+    let (header, rows) = table(&common::begun(1));
+    assert_eq!(header.len(), 25);
+    assert!(rows.is_empty());
+}

@@ -1,0 +1,213 @@
+//! Files that are damaged, foreign or of the wrong version: a clear error each, never a panic.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use common::complete;
+use oscope_record::file::{self, ExportError, ImportError};
+use proptest::prelude::*;
+use serde_json::Value;
+
+fn bytes() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    file::export(&complete(1), &mut bytes).unwrap();
+    bytes
+}
+
+fn text() -> String {
+    String::from_utf8(bytes()).unwrap()
+}
+
+fn import(text: &str) -> ImportError {
+    file::import(text.as_bytes()).unwrap_err()
+}
+
+/// The error of a document in which the value at `pointer` is another.
+fn changed(pointer: &str, value: impl Into<Value>) -> ImportError {
+    let mut document: Value = serde_json::from_str(&text()).unwrap();
+    *document.pointer_mut(pointer).unwrap() = value.into();
+    import(&document.to_string())
+}
+
+#[test]
+fn other_files_are_no_runs() {
+    for other in [
+        "",
+        " ",
+        "[]",
+        "{}",
+        "null",
+        "hello",
+        "{\"format\":\"other\",\"version\":1}",
+        "{",
+    ] {
+        let error = import(other);
+        assert!(matches!(error, ImportError::NotARun), "{other}: {error:?}");
+    }
+    let error = file::import(std::io::repeat(0)).unwrap_err();
+    assert!(
+        matches!(error, ImportError::NotARun),
+        "an endless file: {error:?}"
+    );
+    let error = file::import([b'{', 0xff, 0xfe].as_slice()).unwrap_err();
+    assert!(matches!(error, ImportError::NotARun), "{error:?}");
+}
+
+#[test]
+fn a_newer_document_is_refused_whatever_it_holds() {
+    let error = import(r#"{"format": "oscope-run", "version": 2, "run": {"new": []}}"#);
+    assert!(
+        matches!(error, ImportError::Newer { found: 2, known: 1 }),
+        "{error:?}"
+    );
+}
+
+#[test]
+fn a_document_that_ends_early_says_where() {
+    let bytes = bytes();
+    for end in [30, bytes.len() / 2, bytes.len() - 3] {
+        let error = file::import(&bytes[..end]).unwrap_err();
+        assert!(
+            matches!(error, ImportError::Truncated(at) if at == end),
+            "{end}: {error:?}"
+        );
+    }
+    let name = text().replace("drop_caches", "drop_cäches");
+    let end = name.find('ä').unwrap() + 1;
+    let error = file::import(&name.as_bytes()[..end]).unwrap_err();
+    assert!(
+        matches!(error, ImportError::Truncated(at) if at == end),
+        "{error:?}"
+    );
+}
+
+#[test]
+fn a_damaged_document_says_where() {
+    let damaged = |from: &str, to: &str| {
+        let text = text();
+        assert!(text.contains(from));
+        import(&text.replacen(from, to, 1)).to_string()
+    };
+    assert!(damaged("\"header\":", "\"header\";").contains("column"));
+    assert!(damaged("\"header\":", "\"haeder\":").contains("header"));
+    assert!(damaged("1000000", "NaN").contains("column"));
+    assert!(damaged("0.30000000000000004", "1e999").contains("out of range"));
+    assert!(damaged("0.30000000000000004", "null").contains("null"));
+    let mut bytes = bytes();
+    bytes[500] = 0xff;
+    let error = file::import(bytes.as_slice()).unwrap_err();
+    assert!(matches!(error, ImportError::NotText(500)), "{error:?}");
+}
+
+#[test]
+fn what_cannot_have_been_measured_is_refused() {
+    let sample = "/run/experiments/0/points/0/batches/0/samples/0";
+    let reading = format!("{sample}/reading/difference");
+    let cases: Vec<(String, Value, &str)> = vec![
+        (
+            "/run/header/id".into(),
+            "ABC".into(),
+            "32 hexadecimal digits",
+        ),
+        ("/run/header/budget_ns".into(), (-1).into(), "negative"),
+        (
+            "/run/experiments/1/definition/id".into(),
+            "file.block_size".into(),
+            "twice",
+        ),
+        (
+            "/run/experiments/0/definition/id".into(),
+            "".into(),
+            "empty",
+        ),
+        (
+            "/run/experiments/0/definition/id".into(),
+            "\u{1b}[2J".into(),
+            "control character",
+        ),
+        (
+            "/run/experiments/0/definition/metrics/1/name".into(),
+            "read".into(),
+            "twice",
+        ),
+        (
+            "/run/experiments/0/definition/axes/1/name".into(),
+            "operation".into(),
+            "twice",
+        ),
+        (
+            "/run/experiments/0/points/0/point/1/0".into(),
+            "operation".into(),
+            "twice",
+        ),
+        (format!("{sample}/metric"), "m".repeat(201).into(), "longer"),
+        (format!("{sample}/at_ns"), u64::MAX.into(), "at_ns"),
+        (format!("{reading}/work"), (-4096.0).into(), "negative"),
+        (
+            format!("{reading}/long_ns"),
+            (i64::MAX as u64).into(),
+            "add up",
+        ),
+        (
+            format!("{sample}/usage/user_ns"),
+            (i64::MAX as u64).into(),
+            "add up",
+        ),
+    ];
+    for (pointer, value, word) in cases {
+        let error = changed(&pointer, value);
+        assert!(
+            matches!(error, ImportError::Invalid(_)),
+            "{pointer}: {error:?}"
+        );
+        assert!(error.to_string().contains(word), "{pointer}: {error}");
+    }
+    let mut document: Value = serde_json::from_str(&text()).unwrap();
+    let points = document.pointer_mut("/run/experiments/0/points").unwrap();
+    let twice = points[0].clone();
+    points.as_array_mut().unwrap().push(twice);
+    assert!(import(&document.to_string()).to_string().contains("twice"));
+}
+
+#[test]
+fn a_run_with_numbers_that_json_has_not_is_not_exported() {
+    let change: [fn(&mut oscope_record::Run); 4] = [
+        |run| run.header.budget_ns = f64::NAN,
+        |run| run.environment.load_average = Some([f64::INFINITY; 3]),
+        |run| run.experiments[0].definition.metrics[0].bound = Some(f64::INFINITY),
+        |run| {
+            run.experiments[0].points[0].batches[0].samples[0].reading =
+                instrument::sample::Reading::Value(f64::NAN);
+        },
+    ];
+    for change in change {
+        let mut run = complete(1);
+        change(&mut run);
+        let mut bytes = Vec::new();
+        let error = file::export(&run, &mut bytes).unwrap_err();
+        assert!(matches!(error, ExportError::Invalid(_)), "{error:?}");
+        assert!(bytes.is_empty());
+    }
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_bytes_never_panic(bytes: Vec<u8>) {
+        prop_assert!(file::import(bytes.as_slice()).is_err());
+    }
+
+    #[test]
+    fn arbitrary_damage_never_panics(at: prop::sample::Index, byte: u8, end: prop::sample::Index) {
+        let mut bytes = bytes();
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        bytes.truncate(bytes.len() - end.index(2) * end.index(bytes.len()));
+        // Whatever is let through can be analysed.
+        if let Ok(run) = file::import(bytes.as_slice()) {
+            for experiment in &run.experiments {
+                experiment.results(&run.machine);
+            }
+        }
+    }
+}

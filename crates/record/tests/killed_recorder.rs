@@ -1,0 +1,99 @@
+//! A recorder that is killed in the middle loses nothing that it acknowledged.
+//!
+//! This test plays both parts, so it has its own `main`: started with a path, it is the recorder.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use common::{batch, begun, definition, take};
+use instrument::point::Point;
+use instrument::runner::{Event, Observer};
+use oscope_record::store::{RunSelector, Store};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Names the store to the recorder.
+const STORE: &str = "OSCOPE_TEST_KILLED_STORE";
+
+fn main() {
+    if let Some(path) = std::env::var_os(STORE) {
+        record(&PathBuf::from(path));
+    }
+    for acknowledged in [0, 1, 7, 100, 1000] {
+        kill_after(acknowledged);
+    }
+    println!("a killed recorder lost nothing");
+}
+
+/// Records for ever, and says so after each batch.
+fn record(path: &Path) -> ! {
+    let mut store = Store::open(path).unwrap();
+    let mut recorder = store.begin(&begun(1)).unwrap();
+    let definition = definition("file.block_size");
+    let point = Point::new();
+    let points = std::slice::from_ref(&point);
+    recorder
+        .observe(&Event::Started {
+            definition: &definition,
+            points,
+        })
+        .unwrap();
+    let mut output = std::io::stdout();
+    let mut index = 0;
+    loop {
+        writeln!(output, "{index}").unwrap();
+        output.flush().unwrap();
+        take(&mut recorder, &definition, &point, &batch(index)).unwrap();
+        index += 1;
+    }
+}
+
+fn kill_after(acknowledged: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("oscope.db");
+    let mut recorder = Command::new(std::env::current_exe().unwrap())
+        .env(STORE, &path)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(recorder.stdout.take().unwrap()).lines();
+    let mut said = 0;
+    for line in lines.by_ref() {
+        // The number of batches that were recorded before the line was written.
+        said = line.unwrap().parse().unwrap();
+        if said == acknowledged {
+            break;
+        }
+    }
+    recorder.kill().unwrap();
+    recorder.wait().unwrap();
+    // What it said before it died; the last line may be cut off.
+    said = lines
+        .map_while(|line| line.ok()?.parse().ok())
+        .last()
+        .unwrap_or(said);
+
+    let store = Store::open_read_only(&path).unwrap();
+    store.check().unwrap();
+    assert_eq!(store.unfinished().unwrap().len(), 1);
+    let run = store.run(&RunSelector::Latest).unwrap();
+    assert_eq!(run.header, begun(1).header);
+    let batches = &run.experiments[0].points[0].batches;
+    // One more may have been recorded and not yet acknowledged.
+    assert!(
+        (said..=said + 1).contains(&batches.len()),
+        "{} of {said}",
+        batches.len()
+    );
+    for (index, taken) in batches.iter().enumerate() {
+        assert_eq!(*taken, batch(index as u64));
+    }
+    drop(store);
+
+    let mut store = Store::open(&path).unwrap();
+    let recorder = store.begin(&begun(2)).unwrap();
+    recorder.finish(false).unwrap();
+    assert_eq!(store.runs().unwrap().len(), 2);
+}

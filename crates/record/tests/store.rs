@@ -1,0 +1,235 @@
+//! Finding, listing and deleting runs, and several processes at one store.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use common::{batch, begun, complete, definition, replay, take};
+use instrument::point::Point;
+use instrument::runner::{Event, Observer};
+use oscope_record::store::{BlankSelector, Error, RunSelector, Store};
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+fn place() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("oscope.db");
+    (folder, path)
+}
+
+fn select(text: &str) -> RunSelector {
+    text.parse().unwrap()
+}
+
+/// Three runs: 1 "alpha", 2 "beta" and 3 "alpha", of which 2 started last.
+fn three() -> (TempDir, Store) {
+    let (folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    for (id, name, minute) in [
+        (0xabcd1 << 108, "alpha", 1),
+        (0xabcd2 << 108, "beta", 9),
+        (3, "alpha", 2),
+    ] {
+        let mut run = begun(id);
+        run.header.name = Some(name.to_owned());
+        run.header.started = format!("2026-03-01T12:0{minute}:00Z").parse().unwrap();
+        store.insert(&run).unwrap();
+    }
+    (folder, store)
+}
+
+fn name_of(store: &Store, selector: &str) -> Option<String> {
+    store.run(&select(selector)).unwrap().header.name
+}
+
+#[test]
+fn a_run_is_found_by_number_name_and_id() {
+    let (_folder, store) = three();
+    assert_eq!(name_of(&store, "latest").as_deref(), Some("beta"));
+    assert_eq!(name_of(&store, " 1 ").as_deref(), Some("alpha"));
+    assert_eq!(name_of(&store, "beta").as_deref(), Some("beta"));
+    assert_eq!(name_of(&store, "abcd2").as_deref(), Some("beta"));
+    assert_eq!(name_of(&store, "ABCD1").as_deref(), Some("alpha"));
+    assert_eq!("  ".parse::<RunSelector>(), Err(BlankSelector));
+}
+
+#[test]
+fn what_is_ambiguous_or_unknown_comes_with_candidates() {
+    let (_folder, store) = three();
+    let numbers = |selector: &str| match store.run(&select(selector)).unwrap_err() {
+        Error::Ambiguous { candidates, .. } => candidates
+            .iter()
+            .map(|candidate| candidate.number)
+            .collect::<Vec<_>>(),
+        other => panic!("{other}"),
+    };
+    assert_eq!(numbers("alpha"), [3, 1]);
+    assert_eq!(numbers("abcd"), [2, 1]);
+    let message = |selector: &str| store.run(&select(selector)).unwrap_err().to_string();
+    assert_eq!(
+        message("betta"),
+        "there is no run 'betta'; did you mean 2 (beta, abcd2000)?"
+    );
+    assert!(
+        message("abc").contains("did you mean"),
+        "three digits of an id are too few"
+    );
+    assert!(message("99").contains("2 (beta, abcd2000), 3 (alpha, 00000000) or 1 (alpha"));
+    let (_folder, path) = place();
+    let empty = Store::open(&path).unwrap();
+    let message = empty.run(&RunSelector::Latest).unwrap_err().to_string();
+    assert_eq!(message, "there is no run 'latest'; the store is empty");
+}
+
+#[test]
+fn a_deleted_run_takes_all_with_it_and_leaves_its_number() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    store.insert(&complete(1)).unwrap();
+    assert_eq!(store.delete(&select("1")).unwrap(), 1);
+    let plain = rusqlite::Connection::open(&path).unwrap();
+    for table in [
+        "runs",
+        "machines",
+        "circumstances",
+        "experiments",
+        "points",
+        "batches",
+        "samples",
+        "warnings",
+    ] {
+        let sql = format!("SELECT count(*) FROM {table}");
+        let rows: u64 = plain.query_row(&sql, [], |row| row.get(0)).unwrap();
+        assert_eq!(rows, 0, "{table}");
+    }
+    assert_eq!(store.insert(&complete(2)).unwrap(), 2);
+    assert!(matches!(
+        store.delete(&select("1")),
+        Err(Error::Unknown { .. })
+    ));
+}
+
+#[test]
+fn a_run_is_stored_once() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    store.insert(&complete(7)).unwrap();
+    let again = store.insert(&complete(7)).unwrap_err();
+    assert!(
+        matches!(again, Error::AlreadyStored { number: 1, .. }),
+        "{again}"
+    );
+    assert!(matches!(
+        store.begin(&begun(7)),
+        Err(Error::AlreadyStored { number: 1, .. })
+    ));
+    assert_eq!(store.runs().unwrap().len(), 1);
+}
+
+#[test]
+fn runs_that_cannot_be_are_refused_and_nothing_is_changed() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    let mut run = complete(1);
+    run.experiments[0].points[0].batches[1].samples[0].at_ns = u64::MAX;
+    let error = store.insert(&run).unwrap_err();
+    assert!(matches!(error, Error::Invalid(_)), "{error}");
+    assert!(
+        error.to_string().contains("at_ns is 18446744073709551615"),
+        "{error}"
+    );
+    assert_eq!(store.runs().unwrap(), []);
+}
+
+#[test]
+fn two_recorders_share_a_store() {
+    let (_folder, path) = place();
+    Store::open(&path).unwrap();
+    let recorders: Vec<_> = (1..=2)
+        .map(|id| {
+            let path = path.clone();
+            std::thread::spawn(move || {
+                let run = complete(id);
+                let mut store = Store::open(&path).unwrap();
+                let mut recorder = store.begin(&begun(id)).unwrap();
+                let definition = definition("file.many");
+                let point = Point::new();
+                let points = std::slice::from_ref(&point);
+                recorder
+                    .observe(&Event::Started {
+                        definition: &definition,
+                        points,
+                    })
+                    .unwrap();
+                for index in 0..200 {
+                    take(&mut recorder, &definition, &point, &batch(index)).unwrap();
+                }
+                replay(&run, &mut recorder).unwrap();
+                recorder.finish(false).unwrap();
+            })
+        })
+        .collect();
+    for recorder in recorders {
+        recorder.join().unwrap();
+    }
+    let store = Store::open_read_only(&path).unwrap();
+    for id in ["1", "2"] {
+        let run = store.run(&select(id)).unwrap();
+        assert_eq!(run.experiments[0].points[0].batches.len(), 200);
+        assert_eq!(run.experiments[1..], complete(0).experiments);
+    }
+    store.check().unwrap();
+}
+
+#[test]
+fn several_processes_may_make_the_store_at_once() {
+    let (_folder, path) = place();
+    std::thread::scope(|scope| {
+        let opening: Vec<_> = (0..8)
+            .map(|_| scope.spawn(|| Store::open(&path).map(drop)))
+            .collect();
+        for opened in opening {
+            opened.join().unwrap().unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_batch_of_a_point_that_was_not_announced_is_an_error() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    let mut recorder = store.begin(&begun(1)).unwrap();
+    let error = take(&mut recorder, &definition("a"), &Point::new(), &batch(0)).unwrap_err();
+    assert!(
+        matches!(error.downcast_ref(), Some(Error::NotAnnounced(_))),
+        "{error}"
+    );
+}
+
+#[test]
+fn samples_are_plain_columns_to_those_who_ask_in_sql() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    store.insert(&complete(1)).unwrap();
+    let plain = rusqlite::Connection::open(&path).unwrap();
+    let text = |sql: &str| {
+        plain
+            .query_row(sql, [], |row| row.get::<_, String>(0))
+            .unwrap()
+    };
+    let cost = "SELECT min((long_ns - short_ns) / (iterations * work)) FROM measurements
+                WHERE experiment = 'file.block_size' AND kind = 'difference'";
+    let cost: f64 = plain.query_row(cost, [], |row| row.get(0)).unwrap();
+    assert!((cost - 1e6 / (101.0 * 4096.0)).abs() < 1e-12);
+    let failed = "SELECT point FROM failures WHERE experiment = 'file.block_size'";
+    assert_eq!(
+        text(failed),
+        r#"[["operation","a \"b\", c"],["block_size",65536]]"#
+    );
+    let skipped = "SELECT reason FROM failures WHERE point IS NULL";
+    assert_eq!(text(skipped), "it needs the rights of root");
+    assert_eq!(
+        text("SELECT group_concat(label, '; ') FROM warnings"),
+        "stolen time; not warm; several modes"
+    );
+}

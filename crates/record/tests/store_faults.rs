@@ -1,0 +1,275 @@
+//! Stores that cannot be opened, read or written: a clear error each, and nothing is lost.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use common::mount::Mount;
+use common::{batch, begun, complete, definition, take};
+use instrument::point::Point;
+use instrument::runner::{Event, Observer};
+use oscope_record::store::{Error, RunSelector, Store};
+use rusqlite::Connection;
+use std::fs;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// A store with `runs` runs, closed again.
+fn stored(runs: u128) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("oscope.db");
+    let mut store = Store::open(&path).unwrap();
+    for id in 0..runs {
+        store.insert(&complete(id)).unwrap();
+    }
+    (folder, path)
+}
+
+/// Both ways of opening give an error, which is returned, and leave the file and its folder alone.
+fn refused(path: &Path) -> Error {
+    let listing = |path: &Path| fs::read_dir(path.parent().unwrap()).unwrap().count();
+    let before = (fs::read(path).unwrap(), listing(path));
+    let error = Store::open_read_only(path).unwrap_err();
+    let second = Store::open(path).unwrap_err();
+    assert_eq!(error.to_string(), second.to_string());
+    assert!(
+        (fs::read(path).unwrap(), listing(path)) == before,
+        "the file was touched"
+    );
+    error
+}
+
+/// Everything that can be asked of a store, until the first error.
+fn read_all(path: &Path) -> Result<(), Error> {
+    let store = Store::open(path)?;
+    for summary in store.runs()? {
+        store.run(&summary.number.to_string().parse().unwrap())?;
+    }
+    store.check()
+}
+
+#[test]
+fn other_files_are_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("letter.txt");
+    fs::write(&text, "Dear reader, ".repeat(1000)).unwrap();
+    assert!(matches!(refused(&text), Error::NotAStore(_)));
+    let short = folder.path().join("short");
+    fs::write(&short, "SQLite format 3\0").unwrap();
+    assert!(matches!(refused(&short), Error::NotAStore(_)));
+    let other = folder.path().join("other.db");
+    Connection::open(&other)
+        .unwrap()
+        .execute_batch("CREATE TABLE runs (x)")
+        .unwrap();
+    assert!(matches!(refused(&other), Error::NotAStore(_)));
+}
+
+#[test]
+fn a_newer_schema_is_refused_and_left_alone() {
+    let (_folder, path) = stored(1);
+    let plain = Connection::open(&path).unwrap();
+    plain.pragma_update(None, "user_version", 77).unwrap();
+    drop(plain);
+    let error = refused(&path);
+    assert!(matches!(error, Error::Newer { found: 77, .. }), "{error}");
+}
+
+#[test]
+fn missing_places_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("missing").join("oscope.db");
+    assert!(matches!(Store::open(&path), Err(Error::NoFolder(_))));
+    assert!(matches!(
+        Store::open_read_only(&path),
+        Err(Error::Missing(_))
+    ));
+    assert!(matches!(
+        Store::open(folder.path()),
+        Err(Error::NoAccess { .. })
+    ));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_damaged_store_says_so() {
+    let (_folder, path) = stored(20);
+    let bytes = fs::metadata(&path).unwrap().len();
+    // Every page but the first, which holds the header.
+    let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.seek(SeekFrom::Start(4096)).unwrap();
+    file.write_all(&vec![0xa5; bytes as usize - 4096]).unwrap();
+    let error = read_all(&path).unwrap_err();
+    assert!(matches!(error, Error::Damaged { .. }), "{error}");
+    // The beginning of the header.
+    file.seek(SeekFrom::Start(0)).unwrap();
+    file.write_all(&[0xa5; 64]).unwrap();
+    assert!(matches!(refused(&path), Error::NotAStore(_)));
+}
+
+#[test]
+fn damage_within_a_page_is_found_by_the_check() {
+    let (_folder, path) = stored(20);
+    let bytes = fs::metadata(&path).unwrap().len();
+    let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    for page in 1..bytes / 4096 {
+        file.seek(SeekFrom::Start(page * 4096 + 8)).unwrap();
+        file.write_all(&[0xff; 32]).unwrap();
+    }
+    let error = read_all(&path).unwrap_err();
+    assert!(matches!(error, Error::Damaged { .. }), "{error}");
+}
+
+#[test]
+fn content_that_oscope_never_wrote_is_damage() {
+    for (change, word) in [
+        ("UPDATE runs SET tags = '{'", "tags"),
+        ("UPDATE runs SET started = 'yesterday'", "yesterday"),
+        ("UPDATE runs SET profile = 'hasty'", "hasty"),
+        ("UPDATE samples SET at_ns = -1", "range"),
+        ("UPDATE circumstances SET seed = 'x'", "seed"),
+        ("DELETE FROM circumstances", "incomplete"),
+    ] {
+        let (_folder, path) = stored(1);
+        Connection::open(&path)
+            .unwrap()
+            .execute_batch(change)
+            .unwrap();
+        let error = read_all(&path).unwrap_err();
+        assert!(
+            matches!(error, Error::Damaged { .. }),
+            "{change}: {error:?}"
+        );
+        assert!(error.to_string().contains(word), "{change}: {error}");
+    }
+}
+
+#[test]
+fn a_truncated_store_says_so() {
+    let (_folder, path) = stored(20);
+    let bytes = fs::metadata(&path).unwrap().len();
+    for kept in [bytes / 2, bytes - 4096, 5000, 4096] {
+        fs::OpenOptions::new()
+            .write(true)
+            .open(&path)
+            .unwrap()
+            .set_len(kept)
+            .unwrap();
+        let error = read_all(&path).unwrap_err();
+        assert!(
+            matches!(error, Error::Damaged { .. }),
+            "{kept} of {bytes}: {error:?}"
+        );
+    }
+}
+
+#[test]
+fn a_locked_store_says_so() {
+    let (_folder, path) = stored(1);
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut store = Store::open(&path).unwrap();
+    assert_eq!(store.runs().unwrap().len(), 1, "reading goes on");
+    assert!(matches!(store.insert(&complete(9)), Err(Error::Locked(_))));
+    other.execute_batch("COMMIT").unwrap();
+    store.insert(&complete(9)).unwrap();
+}
+
+#[test]
+fn a_store_on_a_read_only_disk_can_be_read() {
+    let Some(mount) = Mount::tmpfs(8 << 20) else {
+        return;
+    };
+    let path = mount.file("a store?.db");
+    Store::open(&path).unwrap().insert(&complete(1)).unwrap();
+    mount.make_read_only();
+    let error = Store::open(&path).unwrap_err();
+    assert!(matches!(error, Error::ReadOnly(_)), "{error:?}");
+    let error = Store::open(&mount.file("new.db")).unwrap_err();
+    assert!(
+        matches!(error, Error::ReadOnly(_) | Error::NoAccess { .. }),
+        "{error:?}"
+    );
+    let mut store = Store::open_read_only(&path).unwrap();
+    assert_eq!(store.run(&RunSelector::Latest).unwrap(), complete(1));
+    assert!(matches!(
+        store.insert(&complete(2)),
+        Err(Error::ReadOnly(_))
+    ));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_folder_without_the_right_to_write_says_so() {
+    use std::os::unix::fs::PermissionsExt;
+    let (folder, path) = stored(1);
+    let set = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    set(&path, 0o444);
+    set(folder.path(), 0o555);
+    let ignored = fs::write(folder.path().join("probe"), "").is_ok();
+    if ignored {
+        println!("skipped: this user (root) may write everywhere");
+    } else {
+        assert!(matches!(Store::open(&path), Err(Error::ReadOnly(_))));
+        let error = Store::open(&folder.path().join("new.db")).unwrap_err();
+        assert!(
+            matches!(error, Error::NoAccess { .. } | Error::ReadOnly(_)),
+            "{error:?}"
+        );
+        let store = Store::open_read_only(&path).unwrap();
+        assert_eq!(store.run(&RunSelector::Latest).unwrap(), complete(1));
+    }
+    set(folder.path(), 0o755);
+}
+
+#[test]
+fn a_full_disk_loses_nothing_that_was_acknowledged() {
+    let Some(mount) = Mount::tmpfs(2 << 20) else {
+        return;
+    };
+    let path = mount.file("oscope.db");
+    let ballast = mount.file("ballast");
+    let mut store = Store::open(&path).unwrap();
+    fs::write(&ballast, vec![1; 1 << 20]).unwrap();
+    let mut recorder = store.begin(&begun(1)).unwrap();
+    let definition = definition("file.block_size");
+    let point = Point::new();
+    let points = std::slice::from_ref(&point);
+    recorder
+        .observe(&Event::Started {
+            definition: &definition,
+            points,
+        })
+        .unwrap();
+    let mut acknowledged = Vec::new();
+    let error = loop {
+        let batch = batch(acknowledged.len() as u64);
+        match take(&mut recorder, &definition, &point, &batch) {
+            Ok(()) => acknowledged.push(batch),
+            Err(error) => break error,
+        }
+    };
+    assert!(
+        matches!(error.downcast_ref(), Some(Error::Full(_))),
+        "{error:?}"
+    );
+    assert!(!acknowledged.is_empty());
+    drop(store);
+    for room in [false, true] {
+        if room {
+            fs::remove_file(&ballast).unwrap();
+        }
+        let store = Store::open_read_only(&path).unwrap();
+        let run = store.run(&RunSelector::Latest).unwrap();
+        assert!(!run.is_finished());
+        assert!(
+            run.experiments[0].points[0].batches == acknowledged,
+            "room: {room}"
+        );
+    }
+    Store::open(&path).unwrap().insert(&complete(2)).unwrap();
+    read_all(&path).unwrap();
+}
