@@ -38,8 +38,15 @@ pub fn analysis(analysis: &Analysis) -> Value {
         environment: &run.environment,
         storage: run.storage.as_ref(),
         calibration: &run.calibration,
-        findings: findings.iter().map(|(from, found)| FindingJson::new(from, found)).collect(),
-        experiments: analysis.experiments.iter().map(ExperimentJson::new).collect(),
+        findings: findings
+            .iter()
+            .map(|(from, found)| FindingJson::new(from, found))
+            .collect(),
+        experiments: analysis
+            .experiments
+            .iter()
+            .map(ExperimentJson::new)
+            .collect(),
     })
 }
 
@@ -48,7 +55,9 @@ pub fn experiment(experiment: &ExperimentAnalysis) -> Value {
     let findings = experiment.findings.iter();
     value(&SingleJson {
         format: FORMAT,
-        findings: findings.map(|found| FindingJson::new(experiment, found)).collect(),
+        findings: findings
+            .map(|found| FindingJson::new(experiment, found))
+            .collect(),
         experiment: ExperimentJson::new(experiment),
     })
 }
@@ -180,8 +189,20 @@ struct FailureJson<'a> {
 impl<'a> FindingJson<'a> {
     fn new(experiment: &'a ExperimentAnalysis, finding: &'a Finding) -> Self {
         let numbers = finding.numbers.iter().map(|number| {
-            let &instrument::finding::Number { value, interval, unit, .. } = number;
-            (number.name.as_str(), NumberJson { value, interval, unit })
+            let &instrument::finding::Number {
+                value,
+                interval,
+                unit,
+                ..
+            } = number;
+            (
+                number.name.as_str(),
+                NumberJson {
+                    value,
+                    interval,
+                    unit,
+                },
+            )
         });
         Self {
             experiment: &experiment.definition.id,
@@ -209,7 +230,11 @@ impl<'a> ExperimentJson<'a> {
             axes: &definition.axes,
             metrics: definition.metrics.iter().map(MetricJson::new).collect(),
             skipped: experiment.skipped,
-            points: experiment.points.iter().map(|point| PointJson::new(experiment, point)).collect(),
+            points: experiment
+                .points
+                .iter()
+                .map(|point| PointJson::new(experiment, point))
+                .collect(),
             failures: experiment.failures.iter().map(failure).collect(),
         }
     }
@@ -231,7 +256,10 @@ impl<'a> PointJson<'a> {
     fn new(experiment: &ExperimentAnalysis, point: &'a PointResult) -> Self {
         let estimate = |estimate: &'a Estimate| EstimateJson {
             metric: &estimate.metric,
-            unit: experiment.definition.metric(&estimate.metric).map(|metric| metric.unit),
+            unit: experiment
+                .definition
+                .metric(&estimate.metric)
+                .map(|metric| metric.unit),
             value: estimate.centre,
             interval: estimate.interval,
             verdict: match estimate.verdict {
@@ -254,7 +282,7 @@ impl<'a> PointJson<'a> {
         };
         let warning = |warning: &'a Warning| WarningJson {
             warning,
-            text: warning.to_string(),
+            text: show::warning(experiment.definition, warning),
             advice: warning.advice(),
         };
         Self {

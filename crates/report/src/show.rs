@@ -1,8 +1,10 @@
 //! Numbers, estimates and findings as text, the same on the terminal and on the page.
 
-use instrument::experiment::Better;
+use instrument::experiment::{Better, Definition};
 use instrument::figure::MarkOrigin;
 use instrument::finding::{Finding, Grade, Number};
+use instrument::noise::Warning;
+use instrument::point::{Axis, AxisKind, Level, Point};
 use instrument::quantity::{
     Bytes, BytesPerSecond, Nanoseconds, OperationsPerSecond, Unit, significant,
 };
@@ -24,14 +26,32 @@ pub fn sentence(finding: &Finding) -> String {
 /// A number of a finding: `512 KiB (256 KiB to 1 MiB)`; without the interval where it was not
 /// estimated, or where the interval is too narrow to show.
 pub fn number(number: &Number) -> String {
+    let Some(interval) = number.interval else {
+        return round(number.unit, number.value);
+    };
     let centre = value(number.unit, number.value, number.interval);
-    match number.interval {
-        Some(interval) => match range(number.unit, interval, number.value) {
-            range if range.contains(" to ") => format!("{centre} ({range})"),
-            _ => centre,
-        },
-        None => centre,
+    match range(number.unit, interval, number.value) {
+        range if range.contains(" to ") => format!("{centre} ({range})"),
+        _ => centre,
     }
+}
+
+/// A value that is set or round, with its unit and without zeros that say nothing: `1 µs`.
+pub fn round(unit: Unit, value: f64) -> String {
+    let text = rounded(unit, value, DIGITS);
+    let (number, symbol) = text.split_once(' ').unwrap_or((&text, ""));
+    let number = match number.split_once('.') {
+        Some((whole, fraction)) if !fraction.contains('e') => {
+            let fraction = fraction.trim_end_matches('0');
+            if fraction.is_empty() {
+                whole.to_owned()
+            } else {
+                format!("{whole}.{fraction}")
+            }
+        }
+        _ => number.to_owned(),
+    };
+    format!("{number} {symbol}").trim_end().into()
 }
 
 /// An interval around `centre`: `1.20 to 1.28 µs`, `256 KiB to 1 MiB`; one value where both ends
@@ -58,14 +78,14 @@ pub fn value(unit: Unit, centre: f64, interval: Option<Interval>) -> String {
     rounded(unit, centre, digits(centre, interval))
 }
 
-/// How many significant digits of `centre` its interval supports: the last is worth no less than
-/// a tenth of half the interval's width.
+/// How many significant digits of `centre` its interval supports: those down to the second digit of
+/// half its width (JCGM 100:2008, Guide to the expression of uncertainty in measurement, 7.2.6).
 pub fn digits(centre: f64, interval: Option<Interval>) -> usize {
     let Some(interval) = interval else {
         return DIGITS;
     };
     let place = |value: f64| value.abs().log10().floor();
-    let supported = place(centre) - place(interval.half_width()) + 1.0;
+    let supported = place(centre) - place(interval.half_width()) + 2.0;
     if supported.is_nan() {
         DIGITS
     } else {
@@ -193,6 +213,43 @@ pub fn better(better: Better) -> &'static str {
     }
 }
 
+/// Where a point lies, in words that can be told apart: `read cold, block size 4 KiB`.
+pub fn point(definition: &Definition, point: &Point) -> String {
+    let level = |(name, level): (&str, &Level)| match definition.axis(name) {
+        Some(axis) => self::level(axis, level),
+        None => level.to_string(),
+    };
+    point.levels().map(level).collect::<Vec<_>>().join(", ")
+}
+
+/// A level where its axis is not at hand: `block size 4 KiB`. A choice speaks for itself.
+pub fn level(axis: &Axis, level: &Level) -> String {
+    match axis.kind {
+        AxisKind::Choice => axis.show(level),
+        AxisKind::Bytes | AxisKind::Count => format!("{} {}", axis.title, axis.show(level)),
+    }
+}
+
+/// A warning in words, its numbers in the unit of the metric they belong to.
+pub fn warning(definition: &Definition, warning: &Warning) -> String {
+    match warning {
+        Warning::SeveralModes {
+            metric: name,
+            centres,
+        } => match definition.metric(name) {
+            Some(metric) => {
+                let centres = centres
+                    .iter()
+                    .map(|centre| value(metric.unit, *centre, None));
+                let centres = centres.collect::<Vec<_>>().join(" and ");
+                format!("the processes gave several values of {name}: {centres}")
+            }
+            None => warning.to_string(),
+        },
+        _ => warning.to_string(),
+    }
+}
+
 /// Where a mark of a figure comes from, in words.
 pub fn origin(origin: MarkOrigin) -> &'static str {
     match origin {
@@ -286,7 +343,7 @@ mod tests {
             })
         };
         assert_eq!(shown(1239.0, 1200.0, 1280.0), "1.24 µs (1.20 to 1.28 µs)");
-        assert_eq!(shown(1000.0, 900.0, 1100.0), "1.0 µs (900 ns to 1.1 µs)");
+        assert_eq!(shown(1000.0, 900.0, 1100.0), "1.00 µs (900 ns to 1.10 µs)");
         assert_eq!(shown(1239.0, 1238.9, 1239.1), "1.24 µs");
     }
 
@@ -295,8 +352,8 @@ mod tests {
         let shown =
             |centre, low, high| estimate(Unit::Nanoseconds, &estimate_of(centre, low, high));
         assert_eq!(shown(12.345, 12.3, 12.4), "12.3 ns ± 0.4 %");
-        assert_eq!(shown(9.53, 9.0, 10.0), "9.5 ns ± 5.2 %");
-        assert_eq!(shown(5.1, 3.0, 7.0), "5 ns ± 39 %");
+        assert_eq!(shown(9.53, 9.0, 10.0), "9.53 ns ± 5.2 %");
+        assert_eq!(shown(5.1, 3.0, 7.0), "5.1 ns ± 39 %");
         assert_eq!(shown(5.1, 5.1, 5.1), "5.10 ns ± <0.1 %");
         assert_eq!(shown(0.001, -5.0, 5.0), "0.001 ns ± >999 %");
     }

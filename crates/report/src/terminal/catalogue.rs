@@ -9,7 +9,11 @@ use instrument::point::AxisKind;
 /// Every experiment with its question, group by group in the order given.
 pub fn list<'a>(definitions: impl IntoIterator<Item = &'a Definition>, style: &Style) -> String {
     let definitions: Vec<&Definition> = definitions.into_iter().collect();
-    let width = definitions.iter().map(|definition| definition.id.len()).max().unwrap_or(0);
+    let width = definitions
+        .iter()
+        .map(|definition| definition.id.len())
+        .max()
+        .unwrap_or(0);
     let mut text = String::new();
     let mut group = "";
     for definition in definitions {
@@ -44,17 +48,23 @@ pub fn explain(definition: &Definition, needs: &str, style: &Style) -> String {
     }
     text += &section("What is measured", metrics(definition, style));
     text += &section("What it needs", paragraph("  ", needs, style));
-    text + &section("Where it comes from", paragraph("  ", &definition.source, style))
+    text + &section(
+        "Where it comes from",
+        paragraph("  ", &definition.source, style),
+    )
 }
 
 fn axes(definition: &Definition, style: &Style) -> String {
     let kind = |kind| match kind {
-        AxisKind::Bytes => "a size",
+        AxisKind::Bytes => "bytes",
         AxisKind::Count => "a number",
-        AxisKind::Choice => "a choice",
+        AxisKind::Choice => "named choices",
     };
     let line = |axis: &instrument::point::Axis| {
-        (format!("  {}", axis.name), format!("{}, {}", axis.title, kind(axis.kind)))
+        (
+            format!("  {}", axis.name),
+            format!("{}: {}", axis.title, kind(axis.kind)),
+        )
     };
     lines(definition.axes.iter().map(line), style)
 }
@@ -80,7 +90,9 @@ fn metrics(definition: &Definition, style: &Style) -> String {
 
 fn lines(lines: impl Iterator<Item = (String, String)>, style: &Style) -> String {
     let lines: Vec<_> = lines.collect();
-    let lines: Vec<_> =
-        lines.iter().map(|(label, text)| (label.as_str(), text.clone())).collect();
+    let lines: Vec<_> = lines
+        .iter()
+        .map(|(label, text)| (label.as_str(), text.clone()))
+        .collect();
     labelled(&lines, style)
 }

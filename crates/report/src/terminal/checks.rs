@@ -6,13 +6,20 @@ use instrument::fitness::{Check, Effect};
 
 /// The verdict, then a paragraph for each check, in the order given.
 pub fn checks(checks: &[Check], style: &Style) -> String {
-    let disturbing = checks.iter().filter(|check| check.effect == Effect::Disturbs).count();
+    let disturbing = checks
+        .iter()
+        .filter(|check| check.effect == Effect::Disturbs)
+        .count();
     let verdict = match disturbing {
         0 => "This machine is fit to be measured.".to_owned(),
         1 => "One thing disturbs measurements here.".to_owned(),
         count => format!("{count} things disturb measurements here."),
     };
-    let width = checks.iter().map(|check| check.subject.len()).max().unwrap_or(0);
+    let width = checks
+        .iter()
+        .map(|check| check.subject.len())
+        .max()
+        .unwrap_or(0);
     let mut text = style.paint(Role::Strong, &verdict) + "\n\n";
     for check in checks {
         let (role, mark) = match check.effect {
@@ -22,7 +29,10 @@ pub fn checks(checks: &[Check], style: &Style) -> String {
             Effect::None => (Role::Faint, " "),
         };
         let lead = style.paint(role, &format!("{mark} {:<width$}  ", check.subject));
-        let advice = check.advice.as_ref().map_or_else(String::new, |advice| format!(": {advice}"));
+        let advice = check
+            .advice
+            .as_ref()
+            .map_or_else(String::new, |advice| format!(": {advice}"));
         text += &paragraph(&lead, &format!("{}{advice}", check.found), style);
     }
     text + "\n! disturbs   ~ shapes the numbers   - limits what can be measured\n"

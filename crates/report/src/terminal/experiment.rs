@@ -3,23 +3,31 @@
 use super::chart::chart;
 use super::findings::finding;
 use super::grid::{Cell, Column, Grid};
+use super::marks;
 use super::style::{Role, Style};
 use super::summary::{heading, results};
 use super::text::{paragraph, title};
 use crate::ExperimentAnalysis;
 use crate::show;
 use instrument::experiment::Metric;
-use instrument::quantity::{Unit, significant};
-use instrument::results::{Estimate, PointResult};
+use instrument::point::{Axis, AxisKind};
+use instrument::quantity::Unit;
+use instrument::results::{Estimate, Percentiles, PointResult};
 
 /// Everything about one experiment: method, findings, table, charts; then every estimate with its
 /// interval, raw value, use of the processor, processes and samples, percentiles, the value of
 /// each process, and every warning and remark in words.
 pub fn experiment(experiment: &ExperimentAnalysis, style: &Style) -> String {
     let mut text = heading(experiment, style);
-    text += &style.paint(Role::Faint, &paragraph("", &experiment.definition.method, style));
-    let findings = experiment.findings.iter().map(|found| finding(found, None, style));
-    let mut sections = vec![findings.collect(), results(experiment, style).trim_start().into()];
+    text += &paragraph("", &experiment.definition.method, style);
+    let findings = experiment
+        .findings
+        .iter()
+        .map(|found| finding(found, None, style));
+    let mut sections = vec![
+        findings.collect(),
+        results(experiment, style).trim_start_matches('\n').into(),
+    ];
     sections.extend(experiment.figures.iter().map(|figure| chart(figure, style)));
     sections.extend(details(experiment, style));
     sections.push(percentiles(experiment, style));
@@ -49,18 +57,37 @@ fn rows<'a>(experiment: &'a ExperimentAnalysis) -> Vec<Row<'a>> {
 }
 
 fn column(header: &str, rows: &[Row], cell: impl Fn(&Row) -> String) -> Column {
-    Column::right(header, rows.iter().map(|row| Cell::plain(cell(row))).collect())
+    Column::right(
+        header,
+        rows.iter().map(|row| Cell::plain(cell(row))).collect(),
+    )
 }
 
 /// The columns that say which value a row is about.
 fn lead(experiment: &ExperimentAnalysis, rows: &[Row]) -> Vec<Column> {
-    let several = experiment.definition.metrics.len() > 1;
-    let name = |(point, _, metric): &Row| {
-        let point = experiment.definition.show(&point.point);
-        let parts = [point.as_str(), if several { &metric.title } else { "" }];
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    let cells = |cell: &dyn Fn(&Row) -> String| {
+        rows.iter()
+            .map(|row| Cell::plain(cell(row)))
+            .collect::<Vec<_>>()
     };
-    vec![Column::left("", rows.iter().map(|row| Cell::plain(name(row))).collect())]
+    let axis = |axis: &Axis| {
+        let cells = cells(&|(point, ..): &Row| {
+            point
+                .point
+                .get(&axis.name)
+                .map_or_else(String::new, |level| axis.show(level))
+        });
+        match axis.kind {
+            AxisKind::Choice => Column::left(&axis.title, cells),
+            AxisKind::Bytes | AxisKind::Count => Column::right(&axis.title, cells),
+        }
+    };
+    let mut lead: Vec<Column> = experiment.definition.axes.iter().map(axis).collect();
+    if experiment.definition.metrics.len() > 1 {
+        let metrics = cells(&|(_, _, metric): &Row| metric.title.clone());
+        lead.push(Column::left("metric", metrics));
+    }
+    lead
 }
 
 fn details(experiment: &ExperimentAnalysis, style: &Style) -> Option<String> {
@@ -77,16 +104,21 @@ fn details(experiment: &ExperimentAnalysis, style: &Style) -> Option<String> {
         None => "unknown".into(),
     };
     let raw = |(_, estimate, metric): &Row| {
-        estimate.raw.map_or_else(String::new, |raw| show::value(metric.unit, raw, None))
+        estimate
+            .raw
+            .map_or_else(String::new, |raw| show::value(metric.unit, raw, None))
     };
     let share = |share: Option<f64>| match share {
-        Some(share) => format!("{} %", significant((share * 100.0).round(), 3)),
+        Some(share) => format!("{:.0} %", share * 100.0),
         None => String::new(),
     };
     let grid = Grid {
         lead: lead(experiment, &rows),
         groups: vec![
-            vec![column("value", &rows, value), column("95 % interval", &rows, interval)],
+            vec![
+                column("value", &rows, value),
+                column("95 % interval", &rows, interval),
+            ],
             vec![column("raw", &rows, raw)],
             vec![
                 column("CPU", &rows, |row| share(row.1.cpu_share)),
@@ -108,16 +140,27 @@ fn percentiles(experiment: &ExperimentAnalysis, style: &Style) -> String {
         return String::new();
     }
     let time = |ns: f64| show::value(Unit::Nanoseconds, ns, None);
-    let shown = |row: &Row, pick: fn(&instrument::results::Percentiles) -> f64| {
-        row.1.percentiles.as_ref().map_or_else(String::new, |percentiles| time(pick(percentiles)))
+    let shown = |row: &Row, pick: fn(&Percentiles) -> f64| {
+        row.1
+            .percentiles
+            .as_ref()
+            .map_or_else(String::new, |percentiles| time(pick(percentiles)))
     };
     let grid = Grid {
         lead: lead(experiment, &rows),
         groups: vec![vec![
-            column("p5", &rows, |row| shown(row, |percentiles| percentiles.p5_ns)),
-            column("p50", &rows, |row| shown(row, |percentiles| percentiles.p50_ns)),
-            column("p95", &rows, |row| shown(row, |percentiles| percentiles.p95_ns)),
-            column("p99", &rows, |row| shown(row, |percentiles| percentiles.p99_ns)),
+            column("p5", &rows, |row| {
+                shown(row, |percentiles| percentiles.p5_ns)
+            }),
+            column("p50", &rows, |row| {
+                shown(row, |percentiles| percentiles.p50_ns)
+            }),
+            column("p95", &rows, |row| {
+                shown(row, |percentiles| percentiles.p95_ns)
+            }),
+            column("p99", &rows, |row| {
+                shown(row, |percentiles| percentiles.p99_ns)
+            }),
         ]],
     };
     title("Single operations", style) + &grid.render(style)
@@ -130,33 +173,54 @@ fn processes(experiment: &ExperimentAnalysis, style: &Style) -> String {
         if estimate.by_process.len() < 2 {
             continue;
         }
-        let prefix = show::Prefix::common(metric.unit, estimate.by_process.iter().copied());
-        let values = estimate.by_process.iter();
-        let values: Vec<String> = match &prefix {
-            Some(prefix) => values.map(|value| prefix.number(*value, 3)).collect(),
-            None => values.map(|value| show::value(metric.unit, *value, None)).collect(),
+        let values = estimate.by_process.iter().copied();
+        let values = match show::Prefix::common(metric.unit, values.clone()) {
+            Some(prefix) => {
+                let values: Vec<String> = values.map(|value| prefix.number(value, 3)).collect();
+                format!("{} {}", values.join(", "), prefix.symbol)
+            }
+            None => values
+                .map(|value| show::value(metric.unit, value, None))
+                .collect::<Vec<_>>()
+                .join(", "),
         };
-        let unit = prefix.map_or_else(String::new, |prefix| format!(" {}", prefix.symbol));
-        let name = format!("{}, {}: ", experiment.definition.show(&point.point), metric.title);
+        let name = format!(
+            "{}, {}:",
+            show::point(experiment.definition, &point.point),
+            metric.title
+        );
         text += &paragraph(
-            &style.paint(Role::Faint, "  "),
-            &format!("{}{}{unit}", style.paint(Role::Faint, &name), values.join("  ")),
+            "  ",
+            &format!("{} {values}", style.paint(Role::Faint, &name)),
             style,
         );
     }
-    if text.is_empty() { text } else { title("Each process", style) + &text }
+    if text.is_empty() {
+        text
+    } else {
+        title("Each process", style) + &text
+    }
 }
 
 fn warnings(experiment: &ExperimentAnalysis, style: &Style) -> String {
     let mut text = String::new();
     for point in &experiment.points {
         for warning in &point.warnings {
-            let label = style.paint(Role::Doubtful, warning.label());
-            let point = experiment.definition.show(&point.point);
-            text += &paragraph("  ", &format!("{point}: {label}: {warning}"), style);
+            let letter = style.paint(Role::Doubtful, &marks::letter(warning).to_string());
+            let place = show::point(experiment.definition, &point.point);
+            let warning = show::warning(experiment.definition, warning);
+            text += &paragraph(
+                &format!("  {letter} "),
+                &format!("{place}: {warning}"),
+                style,
+            );
         }
     }
-    if text.is_empty() { text } else { title("Warnings", style) + &text }
+    if text.is_empty() {
+        text
+    } else {
+        title("Warnings", style) + &text
+    }
 }
 
 /// What the experiment said about its circumstances, each remark once.
@@ -167,6 +231,13 @@ fn remarks(experiment: &ExperimentAnalysis, style: &Style) -> String {
             remarks.push(remark);
         }
     }
-    let text: String = remarks.iter().map(|remark| paragraph("  ", remark, style)).collect();
-    if text.is_empty() { text } else { title("Remarks", style) + &text }
+    let text: String = remarks
+        .iter()
+        .map(|remark| paragraph("  ", remark, style))
+        .collect();
+    if text.is_empty() {
+        text
+    } else {
+        title("Remarks", style) + &text
+    }
 }

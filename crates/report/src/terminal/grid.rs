@@ -35,43 +35,66 @@ const BETWEEN: usize = 3;
 
 impl Cell {
     pub fn plain(text: impl Into<String>) -> Self {
-        Self { text: text.into(), role: Role::Plain }
+        Self {
+            text: text.into(),
+            role: Role::Plain,
+        }
     }
 }
 
 impl Column {
     /// A column of names.
     pub fn left(header: &str, cells: Vec<Cell>) -> Self {
-        Self { header: header.into(), cells, alignment: CellAlignment::Left }
+        Self {
+            header: header.into(),
+            cells,
+            alignment: CellAlignment::Left,
+        }
     }
 
     /// A column of numbers.
     pub fn right(header: &str, cells: Vec<Cell>) -> Self {
-        Self { header: header.into(), cells, alignment: CellAlignment::Right }
+        Self {
+            header: header.into(),
+            cells,
+            alignment: CellAlignment::Right,
+        }
     }
 
     fn width(&self, style: &Style) -> usize {
         let cells = self.cells.iter().map(|cell| cell.text.as_str());
         let lines = cells.chain(self.header.lines());
-        lines.map(|line| textwrap::core::display_width(&style.text(line))).max().unwrap_or(0)
+        lines
+            .map(|line| textwrap::core::display_width(&style.text(line)))
+            .max()
+            .unwrap_or(0)
     }
 }
 
 impl Grid {
     /// The table, or as many as it takes to fit the width, a blank line between them.
     pub fn render(&self, style: &Style) -> String {
-        let tables = self.divided(style).into_iter().map(|columns| self.table(&columns, style));
+        let tables = self
+            .divided(style)
+            .into_iter()
+            .map(|columns| self.table(&columns, style));
         tables.collect::<Vec<_>>().join("\n")
     }
 
     /// The columns of each table besides the leading ones.
     fn divided(&self, style: &Style) -> Vec<Vec<&Column>> {
         let total = |columns: &[&Column]| -> usize {
-            columns.iter().map(|column| column.width(style) + BETWEEN).sum()
+            columns
+                .iter()
+                .map(|column| column.width(style) + BETWEEN)
+                .sum()
         };
         let lead: Vec<&Column> = self.lead.iter().collect();
         let room = style.width.saturating_sub(total(&lead));
-        let groups = self.groups.iter().map(|group| group.iter().collect::<Vec<_>>());
+        let groups = self
+            .groups
+            .iter()
+            .map(|group| group.iter().collect::<Vec<_>>());
         let parts: Vec<Vec<&Column>> = if groups.clone().all(|group| total(&group) <= room) {
             groups.collect()
         } else {
@@ -102,7 +125,11 @@ impl Grid {
         table.set_header(columns.iter().map(|column| {
             TableCell::new(style.text(&column.header)).set_alignment(column.alignment)
         }));
-        let rows = columns.iter().map(|column| column.cells.len()).max().unwrap_or(0);
+        let rows = columns
+            .iter()
+            .map(|column| column.cells.len())
+            .max()
+            .unwrap_or(0);
         for row in 0..rows {
             table.add_row(columns.iter().map(|column| match column.cells.get(row) {
                 Some(cell) => styled(cell, style).set_alignment(column.alignment),
@@ -116,8 +143,11 @@ impl Grid {
 
 /// A line under the header and between the columns, and none around.
 fn draw_lines(table: &mut Table, style: &Style) {
-    let (vertical, horizontal, crossing) =
-        if style.unicode { ('│', '─', '┼') } else { ('|', '-', '+') };
+    let (vertical, horizontal, crossing) = if style.unicode {
+        ('│', '─', '┼')
+    } else {
+        ('|', '-', '+')
+    };
     table
         .load_preset(comfy_table::presets::NOTHING)
         .set_style(TableComponent::VerticalLines, vertical)
@@ -144,30 +174,56 @@ mod tests {
     fn grid() -> Grid {
         let column = |name: &str| Column::right(name, vec![Cell::plain("12345"); 2]);
         Grid {
-            lead: vec![Column::left("row", vec![Cell::plain("a"), Cell::plain("b")])],
-            groups: vec![vec![column("w1"), column("w2")], vec![column("r1"), column("r2")]],
+            lead: vec![Column::left(
+                "row",
+                vec![Cell::plain("a"), Cell::plain("b")],
+            )],
+            groups: vec![
+                vec![column("w1"), column("w2")],
+                vec![column("r1"), column("r2")],
+            ],
         }
     }
 
     fn headers(width: usize) -> Vec<String> {
-        let style = Style { width, colour: false, unicode: true };
+        let style = Style {
+            width,
+            colour: false,
+            unicode: true,
+        };
         let text = grid().render(&style);
-        assert!(text.lines().all(|line| line.chars().count() <= width.max(14)), "{text}");
+        assert!(
+            text.lines()
+                .all(|line| line.chars().count() <= width.max(14)),
+            "{text}"
+        );
         let heads = text.lines().filter(|line| line.contains("row"));
-        heads.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+        heads
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect()
     }
 
     #[test]
     fn a_table_is_divided_between_groups_where_it_can_be_and_within_them_where_it_must() {
         assert_eq!(headers(80), ["row │ w1 │ w2 │ r1 │ r2"]);
         assert_eq!(headers(30), ["row │ w1 │ w2", "row │ r1 │ r2"]);
-        assert_eq!(headers(16), ["row │ w1", "row │ w2", "row │ r1", "row │ r2"]);
+        assert_eq!(
+            headers(16),
+            ["row │ w1", "row │ w2", "row │ r1", "row │ r2"]
+        );
     }
 
     #[test]
     fn a_table_without_columns_shows_its_rows() {
-        let grid = Grid { groups: Vec::new(), ..grid() };
-        let text = grid.render(&Style { width: 80, colour: false, unicode: false });
+        let grid = Grid {
+            groups: Vec::new(),
+            ..grid()
+        };
+        let text = grid.render(&Style {
+            width: 80,
+            colour: false,
+            unicode: false,
+        });
         assert_eq!(text, " row\n-----\n a\n b\n");
     }
 }

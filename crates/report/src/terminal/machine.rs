@@ -2,7 +2,7 @@
 
 use super::style::Style;
 use super::text::{count, labelled};
-use instrument::quantity::{Bytes, significant};
+use instrument::quantity::{Unit, significant};
 use platform::environment::Environment;
 use platform::machine::{Cache, CacheKind, Machine};
 use platform::storage::Storage;
@@ -15,7 +15,10 @@ pub fn machine(
     storage: Option<&Storage>,
     style: &Style,
 ) -> String {
-    let caches = machine.caches.iter().filter(|cache| cache.kind != CacheKind::Instruction);
+    let caches = machine
+        .caches
+        .iter()
+        .filter(|cache| cache.kind != CacheKind::Instruction);
     let lines = [
         ("processor", processor(machine)),
         ("caches", join(caches.filter_map(cache))),
@@ -24,14 +27,21 @@ pub fn machine(
         ("storage", storage.map_or_else(String::new, behind)),
         ("settings", settings(environment)),
     ];
-    let known: Vec<_> = lines.into_iter().filter(|(_, text)| !text.is_empty()).collect();
+    let known: Vec<_> = lines
+        .into_iter()
+        .filter(|(_, text)| !text.is_empty())
+        .collect();
     labelled(&known, style)
 }
 
 fn processor(machine: &Machine) -> String {
     let topology = &machine.topology;
     let counted = |number: Option<usize>, thing: &str| number.map(|number| count(number, thing));
-    let name = machine.cpu.model.clone().unwrap_or_else(|| machine.cpu.architecture.clone());
+    let name = machine
+        .cpu
+        .model
+        .clone()
+        .unwrap_or_else(|| machine.cpu.architecture.clone());
     join(
         [
             Some(name),
@@ -39,7 +49,10 @@ fn processor(machine: &Machine) -> String {
             counted(topology.cores, "core"),
             counted(topology.threads, "thread"),
             counted(topology.numa_nodes.filter(|nodes| *nodes > 1), "NUMA node"),
-            machine.hypervisor.as_ref().map(|hypervisor| format!("virtualised by {hypervisor}")),
+            machine
+                .hypervisor
+                .as_ref()
+                .map(|hypervisor| format!("virtualised by {hypervisor}")),
         ]
         .into_iter()
         .flatten(),
@@ -47,28 +60,40 @@ fn processor(machine: &Machine) -> String {
 }
 
 fn cache(cache: &Cache) -> Option<String> {
-    let kind = if cache.kind == CacheKind::Data { " data" } else { "" };
+    let kind = if cache.kind == CacheKind::Data {
+        " data"
+    } else {
+        ""
+    };
     let shared = match cache.shared_by_cpus {
         0 | 1 => String::new(),
         cpus => format!(" for {cpus} threads"),
     };
-    Some(format!("L{}{kind} {:.3}{shared}", cache.level, Bytes(cache.size_bytes?)))
+    Some(format!(
+        "L{}{kind} {}{shared}",
+        cache.level,
+        size(cache.size_bytes?)
+    ))
 }
 
 fn memory(machine: &Machine, environment: &Environment) -> String {
     let limit = environment.cgroup.memory_bytes;
     join(
         [
-            machine.memory_bytes.map(|bytes| format!("{:.3}", Bytes(bytes))),
-            limit.map(|bytes| format!("limited to {:.3}", Bytes(bytes))),
+            machine.memory_bytes.map(|bytes| size(bytes)),
+            limit.map(|bytes| format!("limited to {}", size(bytes))),
             environment
                 .memory_available_bytes
-                .map(|bytes| format!("{:.3} available", Bytes(bytes))),
-            machine.page_bytes.map(|bytes| format!("pages of {}", Bytes(bytes))),
-            machine.huge_page_bytes.map(|bytes| format!("huge pages of {}", Bytes(bytes))),
+                .map(|bytes| format!("{} available", size(bytes))),
+            machine
+                .page_bytes
+                .map(|bytes| format!("pages of {}", size(bytes))),
+            machine
+                .huge_page_bytes
+                .map(|bytes| format!("huge pages of {}", size(bytes))),
             environment.swap_total_bytes.map(|bytes| match bytes {
                 0 => "no swap".into(),
-                bytes => format!("{:.3} of swap", Bytes(bytes)),
+                bytes => format!("{} of swap", size(bytes)),
             }),
         ]
         .into_iter()
@@ -92,7 +117,9 @@ fn system(environment: &Environment) -> String {
 }
 
 fn behind(storage: &Storage) -> String {
-    let kind = storage.rotational.map(|turns| if turns { "rotating" } else { "not rotating" });
+    let kind = storage
+        .rotational
+        .map(|turns| if turns { "rotating" } else { "not rotating" });
     let on = storage.block_device.as_ref().or(storage.source.as_ref());
     let on = on.map_or_else(String::new, |device| format!(" on {device}"));
     join(
@@ -101,12 +128,17 @@ fn behind(storage: &Storage) -> String {
             storage.is_memory().then(|| "in memory".into()),
             storage.is_remote().then(|| "on another machine".into()),
             kind.map(str::to_owned),
-            storage.scheduler.as_ref().map(|scheduler| format!("scheduler {scheduler}")),
-            storage.read_ahead_bytes.map(|bytes| format!("read-ahead {}", Bytes(bytes))),
+            storage
+                .scheduler
+                .as_ref()
+                .map(|scheduler| format!("scheduler {scheduler}")),
+            storage
+                .read_ahead_bytes
+                .map(|bytes| format!("read-ahead {}", size(bytes))),
             Some(format!(
-                "{:.3} of {:.3} free",
-                Bytes(storage.free_bytes),
-                Bytes(storage.total_bytes)
+                "{} of {} free",
+                size(storage.free_bytes),
+                size(storage.total_bytes)
             )),
         ]
         .into_iter()
@@ -117,7 +149,10 @@ fn behind(storage: &Storage) -> String {
 fn settings(environment: &Environment) -> String {
     let frequency = &environment.frequency;
     // The kernel lists every hardware vulnerability it knows of, also those that are not here.
-    let active = environment.mitigations.values().filter(|state| state.starts_with("Mitigation"));
+    let active = environment
+        .mitigations
+        .values()
+        .filter(|state| state.starts_with("Mitigation"));
     let active = match active.count() {
         0 => None,
         number => Some(format!("{} active", count(number, "mitigation"))),
@@ -125,7 +160,10 @@ fn settings(environment: &Environment) -> String {
     let on = |setting: bool| if setting { "on" } else { "off" };
     join(
         [
-            frequency.governor.as_ref().map(|governor| format!("governor {governor}")),
+            frequency
+                .governor
+                .as_ref()
+                .map(|governor| format!("governor {governor}")),
             frequency.turbo.map(|turbo| format!("turbo {}", on(turbo))),
             environment.smt_active.map(|smt| format!("SMT {}", on(smt))),
             environment
@@ -137,11 +175,17 @@ fn settings(environment: &Environment) -> String {
                 .cgroup
                 .cpus
                 .map(|cpus| format!("limited to {} processors", significant(cpus, 3))),
-            environment.load_average.map(|[load, ..]| format!("load {}", significant(load, 2))),
+            environment
+                .load_average
+                .map(|[load, ..]| format!("load {}", significant(load, 2))),
         ]
         .into_iter()
         .flatten(),
     )
+}
+
+fn size(bytes: u64) -> String {
+    Unit::Bytes.show(bytes as f64, 3)
 }
 
 fn join(parts: impl Iterator<Item = String>) -> String {

@@ -23,7 +23,11 @@ pub(super) fn letter(warning: &Warning) -> char {
 /// The letters of all warnings that touch `metric` at a point, each once.
 pub(super) fn letters(point: &PointResult, metric: &str) -> String {
     let mut letters = String::new();
-    for warning in point.warnings.iter().filter(|warning| warning.touches(metric)) {
+    for warning in point
+        .warnings
+        .iter()
+        .filter(|warning| warning.touches(metric))
+    {
         let letter = letter(warning);
         if !letters.contains(letter) {
             letters.push(letter);
@@ -46,9 +50,15 @@ pub(super) fn kinds<'a>(experiments: &'a [ExperimentAnalysis<'a>]) -> Vec<Kind<'
         for warning in &point.warnings {
             let touched = |estimate: &&_| touches(warning, estimate);
             let values = point.estimates.iter().filter(touched).count();
-            match kinds.iter_mut().find(|kind| letter(kind.example) == letter(warning)) {
+            match kinds
+                .iter_mut()
+                .find(|kind| letter(kind.example) == letter(warning))
+            {
                 Some(kind) => kind.values += values,
-                None => kinds.push(Kind { example: warning, values }),
+                None => kinds.push(Kind {
+                    example: warning,
+                    values,
+                }),
             }
         }
     }
@@ -74,7 +84,11 @@ pub(super) fn legend(experiment: &ExperimentAnalysis, style: &Style) -> String {
     }
     for (reason, values) in broken(experiment) {
         let label = style.paint(Role::Broken, "broken: ");
-        legend += &paragraph(&label, &format!("{reason} ({})", count(values, "value")), style);
+        legend += &paragraph(
+            &label,
+            &format!("{reason} ({})", count(values, "value")),
+            style,
+        );
     }
     legend
 }

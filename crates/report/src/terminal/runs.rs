@@ -13,21 +13,39 @@ pub fn runs(runs: &[RunSummary], style: &Style) -> String {
     let column = |cell: fn(&RunSummary) -> Cell| runs.iter().map(cell).collect();
     let lead = vec![
         Column::right("run", column(|run| Cell::plain(run.number.to_string()))),
-        Column::left("name", column(|run| Cell::plain(run.name.as_deref().unwrap_or("")))),
+        Column::left(
+            "name",
+            column(|run| Cell::plain(run.name.as_deref().unwrap_or(""))),
+        ),
     ];
     let groups = vec![
         vec![
-            Column::left("started", column(|run| Cell::plain(show::moment(run.started)))),
+            Column::left(
+                "started",
+                column(|run| Cell::plain(show::moment(run.started))),
+            ),
             Column::right("took", column(took)),
         ],
         vec![
-            Column::left("profile", column(|run| Cell::plain(run.profile.to_string()))),
-            Column::right("experiments", column(|run| Cell::plain(run.experiments.to_string()))),
+            Column::left(
+                "profile",
+                column(|run| Cell::plain(run.profile.to_string())),
+            ),
+            Column::right(
+                "experiments",
+                column(|run| Cell::plain(run.experiments.to_string())),
+            ),
             Column::right("points", column(|run| Cell::plain(run.points.to_string()))),
-            Column::right("samples", column(|run| Cell::plain(run.samples.to_string()))),
+            Column::right(
+                "samples",
+                column(|run| Cell::plain(run.samples.to_string())),
+            ),
         ],
         vec![
-            Column::left("machine", column(|run| Cell::plain(run.machine_fingerprint.as_str()))),
+            Column::left(
+                "machine",
+                column(|run| Cell::plain(run.machine_fingerprint.as_str())),
+            ),
             Column::left("tags", column(|run| Cell::plain(tags(run)))),
         ],
     ];
@@ -40,7 +58,10 @@ fn tags(run: &RunSummary) -> String {
 }
 
 fn took(run: &RunSummary) -> Cell {
-    let doubtful = |text: &str| Cell { text: text.into(), role: Role::Doubtful };
+    let doubtful = |text: &str| Cell {
+        text: text.into(),
+        role: Role::Doubtful,
+    };
     match run.ended {
         None => doubtful("unfinished"),
         Some(_) if run.interrupted => doubtful("interrupted"),

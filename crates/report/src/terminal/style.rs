@@ -52,7 +52,10 @@ impl Style {
         if self.unicode {
             return text.to_owned();
         }
-        text.replace('±', "+-").replace('µ', "u").replace('×', "x").replace('–', "-")
+        text.replace('±', "+-")
+            .replace('µ', "u")
+            .replace('×', "x")
+            .replace('–', "-")
     }
 
     /// The one of two texts that the terminal can show.

@@ -7,6 +7,7 @@ use super::style::{Role, Style};
 use super::table::table;
 use super::text::{count, paragraph, title};
 use super::trust::trust;
+use crate::show;
 use crate::{Analysis, ExperimentAnalysis};
 
 /// The findings of a run, the weightiest first; one line on how far to trust them; then the table
@@ -71,7 +72,7 @@ pub(super) fn results(experiment: &ExperimentAnalysis, style: &Style) -> String 
 fn failures(experiment: &ExperimentAnalysis, style: &Style) -> String {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for (point, reason) in &experiment.failures {
-        let point = experiment.definition.show(point);
+        let point = show::point(experiment.definition, point);
         match reasons.iter_mut().find(|(known, _)| known == reason) {
             Some((_, points)) => points.push(point),
             None => reasons.push((reason, vec![point])),

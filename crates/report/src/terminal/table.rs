@@ -16,13 +16,20 @@ const MAX_SERIES: usize = 4;
 pub(super) fn table(experiment: &ExperimentAnalysis, style: &Style) -> String {
     let layout = Layout::new(experiment);
     let lead = layout.rows_axes.iter().enumerate();
-    let lead = lead.map(|(index, axis)| axis_column(axis, index, &layout.rows)).collect();
+    let lead = lead
+        .map(|(index, axis)| axis_column(axis, index, &layout.rows))
+        .collect();
     let metrics = experiment.definition.metrics.iter();
     let group = |metric| -> Vec<Column> {
         let series = layout.series.iter();
-        series.filter_map(|series| value_column(experiment, &layout, metric, series)).collect()
+        series
+            .filter_map(|series| value_column(experiment, &layout, metric, series))
+            .collect()
     };
-    let groups = metrics.map(group).filter(|group| !group.is_empty()).collect();
+    let groups = metrics
+        .map(group)
+        .filter(|group| !group.is_empty())
+        .collect();
     Grid { lead, groups }.render(style)
 }
 
@@ -41,8 +48,12 @@ impl<'a> Layout<'a> {
     /// that can be read.
     fn new(experiment: &'a ExperimentAnalysis) -> Self {
         let failed = experiment.failures.iter().map(|(point, _)| *point);
-        let points: Vec<&Point> =
-            experiment.points.iter().map(|result| &result.point).chain(failed).collect();
+        let points: Vec<&Point> = experiment
+            .points
+            .iter()
+            .map(|result| &result.point)
+            .chain(failed)
+            .collect();
         let axes = &experiment.definition.axes;
         let count = |axis: &Axis| combinations(&[axis], &points).len();
         let mut by_length: Vec<&Axis> = axes.iter().collect();
@@ -55,10 +66,15 @@ impl<'a> Layout<'a> {
                 across.push(&axis.name);
             }
         }
-        let (series_axes, rows_axes): (Vec<&Axis>, Vec<&Axis>) =
-            axes.iter().partition(|axis| across.contains(&axis.name.as_str()));
+        let (series_axes, rows_axes): (Vec<&Axis>, Vec<&Axis>) = axes
+            .iter()
+            .partition(|axis| across.contains(&axis.name.as_str()));
         let rows = combinations(&rows_axes, &points);
-        Self { rows, series: combinations(&series_axes, &points), rows_axes }
+        Self {
+            rows,
+            series: combinations(&series_axes, &points),
+            rows_axes,
+        }
     }
 }
 
@@ -74,14 +90,20 @@ fn combinations<'a>(axes: &[&'a Axis], points: &[&Point]) -> Vec<Levels<'a>> {
         }
     }
     found.sort_by_cached_key(|levels| {
-        levels.iter().map(|(_, level)| level.number()).collect::<Vec<_>>()
+        levels
+            .iter()
+            .map(|(_, level)| level.number())
+            .collect::<Vec<_>>()
     });
     found
 }
 
 fn axis_column(axis: &Axis, index: usize, rows: &[Levels]) -> Column {
     let cell = |row: &Levels| {
-        Cell::plain(row.get(index).map_or_else(String::new, |(axis, level)| axis.show(level)))
+        Cell::plain(
+            row.get(index)
+                .map_or_else(String::new, |(axis, level)| axis.show(level)),
+        )
     };
     let cells = rows.iter().map(cell).collect();
     match axis.kind {
@@ -112,21 +134,35 @@ fn value_column(
             .collect();
         let measured = experiment.points.iter().find_map(|result| {
             let estimate = result.estimate(&metric.name)?;
-            result.point.matches(&levels).then_some(Content::Measured(result, estimate))
+            result
+                .point
+                .matches(&levels)
+                .then_some(Content::Measured(result, estimate))
         });
-        let failed = || experiment.failures.iter().any(|(point, _)| point.matches(&levels));
-        measured.unwrap_or_else(|| if failed() { Content::Failed } else { Content::Absent })
+        let failed = || {
+            experiment
+                .failures
+                .iter()
+                .any(|(point, _)| point.matches(&levels))
+        };
+        measured.unwrap_or_else(|| {
+            if failed() {
+                Content::Failed
+            } else {
+                Content::Absent
+            }
+        })
     };
     let contents: Vec<Content> = layout.rows.iter().map(content).collect();
-    if contents.iter().all(|content| matches!(content, Content::Absent)) {
+    if contents
+        .iter()
+        .all(|content| matches!(content, Content::Absent))
+    {
         return None;
     }
     let (unit, cells) = cells(metric, &contents);
     let mut header = vec![metric.title.clone()];
-    header.extend(series.iter().map(|(axis, level)| match axis.kind {
-        AxisKind::Choice => axis.show(level),
-        _ => format!("{} {}", axis.title, axis.show(level)),
-    }));
+    header.extend(series.iter().map(|(axis, level)| show::level(axis, level)));
     header.extend(unit);
     Some(Column::right(&header.join("\n"), cells))
 }
@@ -139,10 +175,16 @@ fn cells(metric: &Metric, contents: &[Content]) -> (Option<String>, Vec<Cell>) {
         _ => None,
     });
     let common = Prefix::common(metric.unit, sound);
-    let parts: Vec<Parts> =
-        contents.iter().map(|content| Parts::new(metric, common.as_ref(), content)).collect();
+    let parts: Vec<Parts> = contents
+        .iter()
+        .map(|content| Parts::new(metric, common.as_ref(), content))
+        .collect();
     let width = |part: fn(&Parts) -> &str| {
-        parts.iter().map(|parts| part(parts).chars().count()).max().unwrap_or(0)
+        parts
+            .iter()
+            .map(|parts| part(parts).chars().count())
+            .max()
+            .unwrap_or(0)
     };
     let [whole, fraction, unit, spread, letters] = [
         width(|parts| &parts.whole),
@@ -160,9 +202,14 @@ fn cells(metric: &Metric, contents: &[Content]) -> (Option<String>, Vec<Cell>) {
             format!("{:>width$}", parts.words, width = value.chars().count())
         };
         let text = format!("{text}{:<letters$}", parts.letters);
-        Cell { text, role: parts.role }
+        Cell {
+            text,
+            role: parts.role,
+        }
     };
-    let unit = common.map(|prefix| prefix.symbol).filter(|symbol| !symbol.is_empty());
+    let unit = common
+        .map(|prefix| prefix.symbol)
+        .filter(|symbol| !symbol.is_empty());
     (unit, parts.iter().map(cell).collect())
 }
 
@@ -229,6 +276,7 @@ impl Parts {
             }
             _ => self.whole = number,
         }
-        self.spread = show::spread(estimate).map_or_else(String::new, |spread| format!(" {spread}"));
+        self.spread =
+            show::spread(estimate).map_or_else(String::new, |spread| format!(" {spread}"));
     }
 }

@@ -21,7 +21,11 @@ pub(super) fn paragraph(first: &str, text: &str, style: &Style) -> String {
 
 /// Lines of a label and a text, the texts under each other.
 pub(super) fn labelled(lines: &[(&str, String)], style: &Style) -> String {
-    let width = lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
+    let width = lines
+        .iter()
+        .map(|(label, _)| label.chars().count())
+        .max()
+        .unwrap_or(0);
     let line = |(label, text): &(&str, String)| {
         let label = style.paint(Role::Faint, &format!("{label:<width$}"));
         paragraph(&format!("{label}  "), text, style)
@@ -40,6 +44,11 @@ pub(super) fn count(count: usize, thing: &str) -> String {
     format!("{count} {thing}{plural}")
 }
 
+/// `text` so that it stays on one line.
+pub(super) fn unbroken(text: &str) -> String {
+    text.replace(' ', &NO_BREAK.to_string())
+}
+
 /// `text` with every number tied to the word after it.
 fn glued(text: &str) -> String {
     let mut previous = ' ';
@@ -55,12 +64,23 @@ fn glued(text: &str) -> String {
 mod tests {
     use super::*;
 
-    const NARROW: Style = Style { width: 24, colour: false, unicode: true };
+    const NARROW: Style = Style {
+        width: 24,
+        colour: false,
+        unicode: true,
+    };
 
     #[test]
     fn a_number_keeps_its_unit() {
-        let text = paragraph("- ", "Blocks of at least 512 KiB gain ± 1.2 % or so", &NARROW);
-        assert_eq!(text, "- Blocks of at least\n  512 KiB gain ± 1.2 %\n  or so\n");
+        let text = paragraph(
+            "- ",
+            "Blocks of at least 512 KiB gain ± 1.2 % or so",
+            &NARROW,
+        );
+        assert_eq!(
+            text,
+            "- Blocks of at least\n  512 KiB gain ± 1.2 %\n  or so\n"
+        );
     }
 
     #[test]

@@ -16,8 +16,10 @@ pub(super) fn trust(analysis: &Analysis, style: &Style) -> String {
             (label, kind.example.advice().to_owned())
         })
         .collect();
-    let advice: Vec<(&str, String)> =
-        advice.iter().map(|(label, advice)| (label.as_str(), advice.clone())).collect();
+    let advice: Vec<(&str, String)> = advice
+        .iter()
+        .map(|(label, advice)| (label.as_str(), advice.clone()))
+        .collect();
     paragraph("", &verdict(analysis, style), style) + &labelled(&advice, style)
 }
 
@@ -33,24 +35,24 @@ fn verdict(analysis: &Analysis, style: &Style) -> String {
     part(Role::Plain, tally.below_resolution, "below resolution");
     part(Role::Broken, tally.broken, "broken");
     let values = tally.doubtful + tally.below_resolution + tally.broken + tally.undisturbed;
+    let of_all = format!(
+        "{} of {} sound and undisturbed",
+        tally.undisturbed,
+        count(values, "value")
+    );
     let mut text = match (values, parts.is_empty()) {
         (0, _) => "Nothing was measured.".to_owned(),
-        (_, true) => format!("All of {} sound and undisturbed.", count(values, "value")),
-        (_, false) => format!(
-            "Of {}, {} sound and undisturbed; {}.",
-            count(values, "value"),
-            match tally.undisturbed {
-                1 => "1 is".to_owned(),
-                many => format!("{many} are"),
-            },
-            parts.join(", ")
-        ),
+        (_, true) => of_all + ".",
+        (_, false) => format!("{of_all}; {}.", parts.join(", ")),
     };
     if tally.failed > 0 {
         text += &format!(" {} could not be measured.", count(tally.failed, "point"));
     }
     if tally.skipped > 0 {
-        text += &format!(" {} could not run here.", count(tally.skipped, "experiment"));
+        text += &format!(
+            " {} could not run here.",
+            count(tally.skipped, "experiment")
+        );
     }
     if !analysis.run.is_finished() {
         let unfinished = "The run did not come to its end: this is what there is of it.";
@@ -80,7 +82,9 @@ impl Tally {
                     *match estimate.verdict {
                         Verdict::Broken(_) => &mut tally.broken,
                         Verdict::BelowResolution => &mut tally.below_resolution,
-                        Verdict::Sound if point.is_doubtful(&estimate.metric) => &mut tally.doubtful,
+                        Verdict::Sound if point.is_doubtful(&estimate.metric) => {
+                            &mut tally.doubtful
+                        }
                         Verdict::Sound => &mut tally.undisturbed,
                     } += 1;
                 }

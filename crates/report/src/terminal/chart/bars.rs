@@ -23,10 +23,12 @@ struct Bar<'a> {
 pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
     let unit = figure.y.unit.unwrap_or(Unit::Count);
     let bars = bars(figure);
-    let sound = bars.iter().filter(|bar| !matches!(bar.point.estimate.verdict, Verdict::Broken(_)));
+    let sound = bars.iter().filter(|bar| bar.point.estimate.is_sound());
     let ends = sound.flat_map(|bar| {
         let estimate = &bar.point.estimate;
-        let whiskers = estimate.interval.map(|interval| [interval.low, interval.high]);
+        let whiskers = estimate
+            .interval
+            .map(|interval| [interval.low, interval.high]);
         whiskers.into_iter().flatten().chain([estimate.centre])
     });
     let scale = Scale::over(figure.y.scale, unit, ends)?;
@@ -95,7 +97,11 @@ fn value(unit: Unit, bar: &Bar, style: &Style) -> String {
         Verdict::Broken(_) => "broken".into(),
         _ => show::estimate(unit, estimate),
     };
-    let doubt = if bar.point.doubtful && estimate.is_sound() { " ?" } else { "" };
+    let doubt = if bar.point.doubtful && estimate.is_sound() {
+        " ?"
+    } else {
+        ""
+    };
     style.text(&value) + doubt
 }
 
@@ -106,7 +112,9 @@ fn block(bar: &Bar, scale: &Scale, room: usize, style: &Style) -> String {
     if !estimate.is_sound() {
         return String::new();
     }
-    let Some(end) = scale.place(estimate.centre) else { return String::new() };
+    let Some(end) = scale.place(estimate.centre) else {
+        return String::new();
+    };
     let eighths = (end * room as f64 * 8.0).round() as usize;
     let full = eighths / 8;
     let mut cells: Vec<char> = vec![if style.unicode { '█' } else { '#' }; full];
@@ -123,7 +131,9 @@ fn dot(bar: &Bar, scale: &Scale, room: usize, style: &Style) -> String {
     if !estimate.is_sound() {
         return String::new();
     }
-    let Some(place) = scale.place(estimate.centre) else { return String::new() };
+    let Some(place) = scale.place(estimate.centre) else {
+        return String::new();
+    };
     let column = cell(place, room);
     let mut cells = vec![if style.unicode { '┈' } else { '.' }; column + 1];
     whiskers(&mut cells, bar, scale, room, style);
@@ -137,15 +147,21 @@ fn dot(bar: &Bar, scale: &Scale, room: usize, style: &Style) -> String {
 }
 
 fn whiskers(cells: &mut Vec<char>, bar: &Bar, scale: &Scale, room: usize, style: &Style) {
-    let ends = bar.point.estimate.interval.and_then(|interval| {
-        Some((scale.place(interval.low)?, scale.place(interval.high)?))
-    });
+    let ends = bar
+        .point
+        .estimate
+        .interval
+        .and_then(|interval| Some((scale.place(interval.low)?, scale.place(interval.high)?)));
     let Some((low, high)) = ends else { return };
     if (high - low) * (room as f64) < 1.5 {
         return;
     }
     let (low, high) = (cell(low, room), cell(high, room));
-    let (left, line, right) = if style.unicode { ('├', '─', '┤') } else { ('[', '-', ']') };
+    let (left, line, right) = if style.unicode {
+        ('├', '─', '┤')
+    } else {
+        ('[', '-', ']')
+    };
     cells.resize(cells.len().max(high + 1), ' ');
     cells[low..=high].fill(line);
     cells[low] = left;
@@ -161,7 +177,9 @@ fn axis(figure: &Figure, scale: &Scale, before: usize, room: usize, style: &Styl
     let mut line = vec![style.choose("─", "-"); room];
     let mut labels = String::new();
     for tick in scale.ticks((room / 12).max(2)) {
-        let Some(place) = scale.place(tick.value) else { continue };
+        let Some(place) = scale.place(tick.value) else {
+            continue;
+        };
         let label = style.text(&tick.label);
         let column = cell(place, room);
         let start = column.saturating_sub(label.chars().count() / 2);

@@ -29,8 +29,15 @@ pub(super) type Place = (f64, f64);
 impl Canvas {
     /// An empty canvas, at least one character large.
     pub fn new(columns: usize, rows: usize) -> Self {
-        let cell = Cell { dots: 0, mark: None, role: Role::Plain };
-        Self { columns: columns.max(1), cells: vec![cell; columns.max(1) * rows.max(1)] }
+        let cell = Cell {
+            dots: 0,
+            mark: None,
+            role: Role::Plain,
+        };
+        Self {
+            columns: columns.max(1),
+            cells: vec![cell; columns.max(1) * rows.max(1)],
+        }
     }
 
     /// The column in which `x` lies.
@@ -126,7 +133,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const UNICODE: Style = Style { width: 80, colour: false, unicode: true };
+    const UNICODE: Style = Style {
+        width: 80,
+        colour: false,
+        unicode: true,
+    };
 
     fn drawn(canvas: &Canvas) -> Vec<String> {
         canvas.rows(&UNICODE).collect()
@@ -137,7 +148,10 @@ mod tests {
         let mut canvas = Canvas::new(2, 1);
         canvas.line((0.0, 0.0), (1.0, 1.0), Role::Plain);
         assert_eq!(drawn(&canvas), ["⡠⠊"]);
-        let ascii = Style { unicode: false, ..UNICODE };
+        let ascii = Style {
+            unicode: false,
+            ..UNICODE
+        };
         assert_eq!(canvas.rows(&ascii).collect::<Vec<_>>(), [".."]);
     }
 

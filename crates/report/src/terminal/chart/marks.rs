@@ -7,18 +7,15 @@ use instrument::quantity::Unit;
 
 /// Lines with a label at the column of each mark, as few as they fit in without touching.
 /// `indent` is where the axis begins.
-pub(super) fn labels(
-    marks: &[(usize, &Mark)],
-    unit: Unit,
-    indent: usize,
-    style: &Style,
-) -> String {
+pub(super) fn labels(marks: &[(usize, &Mark)], unit: Unit, indent: usize, style: &Style) -> String {
     let mut lines: Vec<Line> = Vec::new();
     let mut marks = marks.to_vec();
     marks.sort_by_key(|(column, _)| *column);
     for (column, mark) in marks {
         let label = Label::new(indent + column, mark, unit, style);
-        let free = lines.iter().position(|line| line.end < label.start || line.end == 0);
+        let free = lines
+            .iter()
+            .position(|line| line.end < label.start || line.end == 0);
         let index = free.unwrap_or_else(|| {
             lines.push(Line::default());
             lines.len() - 1
@@ -58,11 +55,11 @@ impl Label {
             MarkOrigin::Documented => (style.choose("△", "'"), Role::Faint),
         };
         let place = show::value(unit, mark.at, mark.interval);
-        let short = style.text(&format!("{} {place}", mark.label));
+        let short = style.text(&format!("{}: {place}", mark.label));
         let full = match mark.interval {
             Some(interval) => {
                 let range = show::range(unit, interval, mark.at);
-                style.text(&format!("{} {place} ({range})", mark.label))
+                style.text(&format!("{}: {place} ({range})", mark.label))
             }
             None => short.clone(),
         };
@@ -71,18 +68,34 @@ impl Label {
         for text in [&full, &short] {
             let length = text.chars().count();
             if length <= right {
-                return Self { start: column, text: format!("{arrow} {text}"), role };
+                return Self {
+                    start: column,
+                    text: format!("{arrow} {text}"),
+                    role,
+                };
             }
             if length <= left {
                 let text = format!("{text} {arrow}");
-                return Self { start: column - 1 - length, text, role };
+                return Self {
+                    start: column - 1 - length,
+                    text,
+                    role,
+                };
             }
         }
         let cut: String = short.chars().take(right.max(left)).collect();
         if right >= left {
-            Self { start: column, text: format!("{arrow} {cut}"), role }
+            Self {
+                start: column,
+                text: format!("{arrow} {cut}"),
+                role,
+            }
         } else {
-            Self { start: 0, text: format!("{cut} {arrow}"), role }
+            Self {
+                start: 0,
+                text: format!("{cut} {arrow}"),
+                role,
+            }
         }
     }
 }
@@ -91,25 +104,37 @@ impl Label {
 mod tests {
     use super::*;
 
-    const STYLE: Style = Style { width: 40, colour: false, unicode: false };
+    const STYLE: Style = Style {
+        width: 40,
+        colour: false,
+        unicode: false,
+    };
 
     fn mark(label: &str) -> Mark {
-        Mark { label: label.into(), at: 32_768.0, interval: None, origin: MarkOrigin::Found }
+        Mark {
+            label: label.into(),
+            at: 32_768.0,
+            interval: None,
+            origin: MarkOrigin::Found,
+        }
     }
 
     #[test]
     fn labels_share_a_line_until_they_would_touch() {
         let (one, two) = (mark("one"), mark("two"));
         let apart = labels(&[(0, &one), (20, &two)], Unit::Bytes, 0, &STYLE);
-        assert_eq!(apart, "^ one 32 KiB        ^ two 32 KiB\n");
+        assert_eq!(apart, "^ one: 32 KiB       ^ two: 32 KiB\n");
         let close = labels(&[(0, &one), (5, &two)], Unit::Bytes, 0, &STYLE);
-        assert_eq!(close, "^ one 32 KiB\n     ^ two 32 KiB\n");
+        assert_eq!(close, "^ one: 32 KiB\n     ^ two: 32 KiB\n");
     }
 
     #[test]
     fn a_label_at_the_edge_stands_to_the_left_of_its_mark() {
         let one = mark("one");
-        assert_eq!(labels(&[(39, &one)], Unit::Bytes, 0, &STYLE), format!("{:>40}\n", "one 32 KiB ^"));
+        assert_eq!(
+            labels(&[(39, &one)], Unit::Bytes, 0, &STYLE),
+            format!("{:>40}\n", "one: 32 KiB ^")
+        );
     }
 
     #[test]

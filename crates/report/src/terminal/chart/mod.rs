@@ -17,7 +17,7 @@ pub(super) fn chart(figure: &Figure, style: &Style) -> String {
         FigureKind::Bars => bars::draw(figure, style),
     };
     match drawn {
-        Some(drawn) => title(&figure.title, style) + &drawn,
+        Some(drawn) => title(&figure.title, style) + &style.text(&drawn),
         None => String::new(),
     }
 }

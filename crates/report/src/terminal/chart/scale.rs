@@ -23,35 +23,50 @@ pub(super) struct Tick {
 impl Scale {
     /// The axis on which all of `values` have a place; `None` where none of them can have one, as
     /// what is not positive on a logarithmic axis.
-    pub fn over(
-        kind: FigureScale,
-        unit: Unit,
-        values: impl Iterator<Item = f64>,
-    ) -> Option<Self> {
-        let usable = |value: &f64| value.is_finite() && (kind == FigureScale::Linear || *value > 0.0);
+    pub fn over(kind: FigureScale, unit: Unit, values: impl Iterator<Item = f64>) -> Option<Self> {
+        let usable = |value: &f64| match kind {
+            FigureScale::Linear => value.is_finite(),
+            FigureScale::Logarithmic => value.is_normal() && *value > 0.0,
+        };
         let (low, high) = values
             .filter(usable)
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
                 (low.min(value), high.max(value))
             });
-        (low <= high).then(|| Self { kind, unit, low, high }.widened())
+        (low <= high).then(|| {
+            Self {
+                kind,
+                unit,
+                low,
+                high,
+            }
+            .widened()
+        })
     }
 
-    /// With room around a single value, and from zero where the axis is linear.
+    /// With room around a single value, and with zero where the axis is linear.
     fn widened(self) -> Self {
-        let Self { kind, unit, mut low, mut high } = self;
-        match kind {
-            FigureScale::Linear => {
-                low = low.min(0.0);
-                high = if high <= low { low + 1.0 } else { high };
-            }
-            FigureScale::Logarithmic if low.to_bits() == high.to_bits() => {
-                low = (low / 2.0).max(f64::MIN_POSITIVE);
-                high = (high * 2.0).min(f64::MAX);
-            }
-            FigureScale::Logarithmic => {}
+        let Self {
+            kind,
+            unit,
+            low,
+            high,
+        } = self;
+        let (low, high) = match kind {
+            FigureScale::Linear if low.min(0.0) < high.max(0.0) => (low.min(0.0), high.max(0.0)),
+            FigureScale::Linear => (0.0, 1.0),
+            FigureScale::Logarithmic if low < high => (low, high),
+            FigureScale::Logarithmic => (
+                (low / 2.0).max(f64::MIN_POSITIVE),
+                high.min(f64::MAX / 2.0) * 2.0,
+            ),
+        };
+        Self {
+            kind,
+            unit,
+            low,
+            high,
         }
-        Self { kind, unit, low, high }
     }
 
     /// Where `value` lies, from 0 to 1; beyond either end, the end. `None` for what is not a
@@ -74,7 +89,10 @@ impl Scale {
 
     /// No more than `most` round values between the ends, ascending; each with its own unit.
     pub fn ticks(&self, most: usize) -> Vec<Tick> {
-        let labelled = |value: f64| Tick { value, label: show::value(self.unit, value, None) };
+        let labelled = |value: f64| Tick {
+            value,
+            label: show::round(self.unit, value),
+        };
         self.round_values(most).into_iter().map(labelled).collect()
     }
 
@@ -86,12 +104,18 @@ impl Scale {
         let labelled = |value: f64| {
             let number = prefix.number(value, 3);
             let label = match number.split_once('.') {
-                Some(_) => number.trim_end_matches('0').trim_end_matches('.').to_owned(),
+                Some(_) => number
+                    .trim_end_matches('0')
+                    .trim_end_matches('.')
+                    .to_owned(),
                 None => number,
             };
             Tick { value, label }
         };
-        Some((prefix.symbol.clone(), values.into_iter().map(labelled).collect()))
+        Some((
+            prefix.symbol.clone(),
+            values.into_iter().map(labelled).collect(),
+        ))
     }
 
     fn round_values(&self, most: usize) -> Vec<f64> {
@@ -100,15 +124,22 @@ impl Scale {
             FigureScale::Logarithmic => self.powers(most),
             FigureScale::Linear => Vec::new(),
         };
-        if powers.len() < 2 { self.multiples(most) } else { powers }
+        if powers.len() < 2 {
+            self.multiples(most)
+        } else {
+            powers
+        }
     }
 
     /// Powers of two for what is counted in binary prefixes, else of ten, every second or fifth
     /// of them where they would be too many.
     fn powers(&self, most: usize) -> Vec<f64> {
         let binary = matches!(self.unit, Unit::Bytes | Unit::BytesPerSecond | Unit::Count);
-        let (base, steps): (f64, &[i32]) =
-            if binary { (2.0, &[1, 2, 5, 10, 20, 50, 100, 500]) } else { (10.0, &[1, 3, 6, 30, 150]) };
+        let (base, steps): (f64, &[i32]) = if binary {
+            (2.0, &[1, 2, 5, 10, 20, 50, 100, 500])
+        } else {
+            (10.0, &[1, 3, 6, 30, 150])
+        };
         let exponent = |value: f64| value.log2() / base.log2();
         let (first, last) = (exponent(self.low), exponent(self.high));
         for &step in steps {
@@ -116,7 +147,9 @@ impl Scale {
             let (first, last) = ((first / step - 1e-9).ceil(), (last / step + 1e-9).floor());
             if last - first < most as f64 {
                 let count = (last - first + 1.0).max(0.0) as usize;
-                return (0..count).map(|i| base.powf((first + i as f64) * step)).collect();
+                return (0..count)
+                    .map(|i| base.powf((first + i as f64) * step))
+                    .collect();
             }
         }
         Vec::new()
@@ -129,14 +162,13 @@ impl Scale {
         let rough = (high / most as f64 - low / most as f64).max(f64::MIN_POSITIVE);
         let power = 10_f64.powf(rough.log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
-        let step = step.into_iter().find(|step| high / step - low / step < most as f64);
-        let Some(step) = step.filter(|step| step.is_finite()) else { return Vec::new() };
-        let first = (low / step).ceil();
-        (0..most)
-            .map(|index| (first + index as f64) * step)
-            .filter(|value| *value <= high * (1.0 + 1e-9))
-            .map(|value| value * prefix.factor)
-            .collect()
+        let first = |step: f64| (low / step - 1e-9).ceil();
+        let count = |step: f64| (high / step + 1e-9).floor() - first(step) + 1.0;
+        let Some(step) = step.into_iter().find(|step| count(*step) <= most as f64) else {
+            return Vec::new();
+        };
+        let multiple = |index: usize| (first(step) + index as f64) * step * prefix.factor;
+        (0..count(step).max(0.0) as usize).map(multiple).collect()
     }
 }
 
@@ -155,8 +187,16 @@ mod tests {
 
     #[test]
     fn a_logarithmic_axis_of_sizes_has_iec_ticks() {
-        let sizes = scale(FigureScale::Logarithmic, Unit::Bytes, 1024.0, 256.0 * 1024.0 * 1024.0);
-        assert_eq!(labels(&sizes.ticks(5)), ["1 KiB", "32 KiB", "1 MiB", "32 MiB"]);
+        let sizes = scale(
+            FigureScale::Logarithmic,
+            Unit::Bytes,
+            1024.0,
+            256.0 * 1024.0 * 1024.0,
+        );
+        assert_eq!(
+            labels(&sizes.ticks(5)),
+            ["1 KiB", "32 KiB", "1 MiB", "32 MiB"]
+        );
         assert_eq!(sizes.place(1024.0), Some(0.0));
         assert_eq!(sizes.place(512.0 * 1024.0), Some(0.5));
         assert_eq!(sizes.place(0.0), Some(0.0));
@@ -165,9 +205,17 @@ mod tests {
     #[test]
     fn a_linear_axis_begins_at_zero() {
         const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
-        let speeds = scale(FigureScale::Linear, Unit::BytesPerSecond, 5.0 * GIB, 42.0 * GIB);
+        let speeds = scale(
+            FigureScale::Linear,
+            Unit::BytesPerSecond,
+            5.0 * GIB,
+            42.0 * GIB,
+        );
         let (symbol, ticks) = speeds.ticks_in_one_unit(5).unwrap();
-        assert_eq!((symbol.as_str(), labels(&ticks)), ("GiB/s", vec!["0", "10", "20", "30", "40"]));
+        assert_eq!(
+            (symbol.as_str(), labels(&ticks)),
+            ("GiB/s", vec!["0", "10", "20", "30", "40"])
+        );
         assert_eq!(speeds.place(21.0 * GIB), Some(0.5));
         assert_eq!(speeds.place(99.0 * GIB), Some(1.0));
     }
@@ -175,13 +223,19 @@ mod tests {
     #[test]
     fn latencies_are_divided_by_powers_of_ten() {
         let times = scale(FigureScale::Logarithmic, Unit::Nanoseconds, 50.0, 600_000.0);
-        assert_eq!(labels(&times.ticks(6)), ["100 ns", "1.00 µs", "10.0 µs", "100 µs"]);
+        assert_eq!(
+            labels(&times.ticks(6)),
+            ["100 ns", "1 µs", "10 µs", "100 µs"]
+        );
     }
 
     #[test]
     fn a_narrow_logarithmic_axis_still_has_ticks() {
         let times = scale(FigureScale::Logarithmic, Unit::Nanoseconds, 110.0, 190.0);
-        assert_eq!(labels(&times.ticks(4)), ["120 ns", "140 ns", "160 ns", "180 ns"]);
+        assert_eq!(
+            labels(&times.ticks(4)),
+            ["120 ns", "140 ns", "160 ns", "180 ns"]
+        );
     }
 
     #[test]

@@ -1,0 +1,179 @@
+//! What a person sees on the terminal, as snapshots of a made-up run.
+
+mod fixture;
+
+use instrument::fitness::{Check, Effect};
+use oscope_report::terminal::{self, Style};
+use record::store::RunSummary;
+
+const WIDE: Style = Style {
+    width: 120,
+    colour: false,
+    unicode: true,
+};
+const USUAL: Style = Style { width: 80, ..WIDE };
+const NARROW: Style = Style { width: 60, ..WIDE };
+
+/// Nothing that is shown may be wider than the terminal.
+fn checked(text: String, style: &Style) -> String {
+    for line in text.lines() {
+        let width = textwrap::core::display_width(line);
+        assert!(
+            width <= style.width,
+            "{width} of {} columns: {line}",
+            style.width
+        );
+        assert_eq!(line.trim_end(), line, "blanks at the end of a line");
+    }
+    text
+}
+
+fn summary(style: &Style) -> String {
+    let run = fixture::run();
+    checked(terminal::summary(&fixture::analysis(&run), style), style)
+}
+
+#[test]
+fn summary_on_a_wide_terminal() {
+    insta::assert_snapshot!(summary(&WIDE));
+}
+
+#[test]
+fn summary_on_the_usual_terminal() {
+    insta::assert_snapshot!(summary(&USUAL));
+}
+
+#[test]
+fn summary_on_a_narrow_terminal() {
+    insta::assert_snapshot!(summary(&NARROW));
+}
+
+#[test]
+fn summary_in_colour() {
+    let style = Style {
+        colour: true,
+        ..USUAL
+    };
+    insta::assert_snapshot!(summary(&style).replace('\u{1b}', "ESC"));
+}
+
+#[test]
+fn summary_in_ascii() {
+    let text = summary(&Style {
+        unicode: false,
+        ..USUAL
+    });
+    assert!(text.is_ascii(), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn summary_of_a_run_that_was_cut_off() {
+    let mut run = fixture::run();
+    run.header.ended = None;
+    run.experiments.clear();
+    insta::assert_snapshot!(checked(
+        terminal::summary(&fixture::analysis(&run), &USUAL),
+        &USUAL
+    ));
+}
+
+#[test]
+fn experiment_in_detail() {
+    let run = fixture::run();
+    let analysis = fixture::analysis(&run);
+    let shown = |index: usize| {
+        checked(
+            terminal::experiment(&analysis.experiments[index], &USUAL),
+            &USUAL,
+        )
+    };
+    insta::assert_snapshot!("memory_in_detail", shown(0));
+    insta::assert_snapshot!("files_in_detail", shown(1));
+    insta::assert_snapshot!("calls_in_detail", shown(2));
+    insta::assert_snapshot!("skipped_in_detail", shown(3));
+}
+
+#[test]
+fn machine() {
+    let run = fixture::run();
+    let shown = |style: &Style| {
+        let storage = run.storage.as_ref();
+        checked(
+            terminal::machine(&run.machine, &run.environment, storage, style),
+            style,
+        )
+    };
+    insta::assert_snapshot!("machine_usual", shown(&USUAL));
+    insta::assert_snapshot!("machine_narrow", shown(&NARROW));
+}
+
+#[test]
+fn machine_of_which_nothing_is_known_is_not_made_up() {
+    let shown = terminal::machine(&Default::default(), &Default::default(), None, &USUAL);
+    assert_eq!(shown, "");
+}
+
+#[test]
+fn runs() {
+    let stored = |number| {
+        let header = fixture::header();
+        RunSummary {
+            number,
+            id: header.id,
+            name: header.name,
+            started: header.started,
+            ended: header.ended,
+            interrupted: false,
+            profile: header.profile,
+            machine_fingerprint: header.machine_fingerprint,
+            directory: header.directory,
+            tags: header.tags,
+            experiments: 3,
+            points: 34,
+            samples: 1250,
+        }
+    };
+    let interrupted = RunSummary {
+        interrupted: true,
+        name: None,
+        ..stored(2)
+    };
+    let unfinished = RunSummary {
+        ended: None,
+        ..stored(1)
+    };
+    let rows = [stored(3), interrupted, unfinished];
+    insta::assert_snapshot!("runs_wide", checked(terminal::runs(&rows, &WIDE), &WIDE));
+    insta::assert_snapshot!("runs_usual", checked(terminal::runs(&rows, &USUAL), &USUAL));
+    assert_eq!(terminal::runs(&[], &USUAL), "No run has been stored yet.\n");
+}
+
+#[test]
+fn checks() {
+    let check = |subject: &str, effect, advice: Option<&str>| Check {
+        subject: subject.into(),
+        effect,
+        found: "what was found about it, in as many words as it takes".into(),
+        advice: advice.map(Into::into),
+    };
+    let checks = [
+        check("load", Effect::Disturbs, Some("stop other programs")),
+        check("virtualisation", Effect::Shapes, None),
+        check("rights", Effect::Limits, None),
+        check("swap", Effect::None, None),
+    ];
+    insta::assert_snapshot!(checked(terminal::checks(&checks, &USUAL), &USUAL));
+}
+
+#[test]
+fn list_and_explain() {
+    let definitions = [fixture::memory(), fixture::files(), fixture::calls()];
+    insta::assert_snapshot!(
+        "list",
+        checked(terminal::list(&definitions, &USUAL), &USUAL)
+    );
+    let needs = "64 MiB of free space in the scratch directory. All of it is there.";
+    let explained = terminal::explain(&definitions[0], needs, &USUAL);
+    insta::assert_snapshot!("explain", checked(explained, &USUAL));
+}
