@@ -1,7 +1,8 @@
 use sha2::{Digest, Sha256};
 
+use super::huge_pages::huge_page_bytes;
 use super::parse::{colon_field, kibibytes};
-use super::read::{number, text, word};
+use super::read::{text, word};
 use super::topology;
 use crate::machine::{Machine, hex};
 
@@ -23,10 +24,6 @@ pub(crate) fn read() -> Machine {
 
 pub(super) fn page_bytes() -> usize {
     rustix::param::page_size()
-}
-
-pub(super) fn huge_page_bytes() -> Option<u64> {
-    number("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size")
 }
 
 /// From the firmware's tables, or from the device tree.

@@ -6,8 +6,9 @@ use rustix::mm::{self, MapFlags, MprotectFlags, MsyncFlags, ProtFlags};
 use rustix::process::{Resource, getrlimit};
 
 use super::cgroup;
-use super::machine::{huge_page_bytes, page_bytes};
-use super::parse::{colon_field, huge_bytes_within, kibibytes, selected};
+use super::huge_pages::{ensure_allowed, huge_page_bytes};
+use super::machine::page_bytes;
+use super::parse::{colon_field, huge_bytes_within, kibibytes};
 use super::read::text;
 use crate::error::{Error, Result};
 use crate::file::Access;
@@ -56,7 +57,7 @@ impl Region {
         let unit = match page_size {
             PageSize::Base => page,
             PageSize::Huge => {
-                refuse_if_switched_off()?;
+                ensure_allowed()?;
                 alignment
             }
         };
@@ -217,32 +218,6 @@ impl Drop for Region {
 
 fn nonnull(address: *mut u8) -> NonNull<u8> {
     NonNull::new(address).expect("a successful mmap without MAP_FIXED never maps page 0")
-}
-
-/// `madvise` succeeds also where huge pages are switched off; so ask first
-/// (`Documentation/admin-guide/mm/transhuge.rst`).
-fn refuse_if_switched_off() -> Result<()> {
-    let choice = |path: String| text(path).and_then(|text| selected(&text).map(str::to_owned));
-    let dir = "/sys/kernel/mm/transparent_hugepage";
-    let of_size =
-        huge_page_bytes().map(|bytes| format!("{dir}/hugepages-{}kB/enabled", bytes >> 10));
-    // Since Linux 6.8 each size has a choice of its own, by default to inherit.
-    let (setting, choice) = match of_size.clone().and_then(choice) {
-        Some(own) if own != "inherit" => (of_size.unwrap_or_default(), Some(own)),
-        _ => {
-            let setting = format!("{dir}/enabled");
-            (setting.clone(), choice(setting))
-        }
-    };
-    let reason = match choice.as_deref() {
-        None => "this kernel has no transparent huge pages".to_owned(),
-        Some("never") => format!("{setting} says never; as root, write madvise to it"),
-        Some(_) => match rustix::thread::transparent_huge_pages_are_disabled() {
-            Ok(true) => "they are disabled for this process (PR_SET_THP_DISABLE)".to_owned(),
-            _ => return Ok(()),
-        },
-    };
-    Err(Error::NoHugePages { reason })
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod cgroup;
 pub(crate) mod clock;
 pub(crate) mod environment;
 pub(crate) mod file;
+mod huge_pages;
 pub(crate) mod load;
 pub(crate) mod machine;
 pub(crate) mod memory;
