@@ -9,7 +9,8 @@ use std::mem;
 
 /// Bytes in a register.
 const WIDTH: usize = 32;
-/// Registers that one turn of the loop takes.
+/// Registers that one turn of the loop takes. The turn is written out, since the compiler does not
+/// always unroll an inner loop.
 const UNROLLED: usize = 8;
 
 pub(crate) fn loops() -> Option<InstructionSet> {
@@ -28,17 +29,23 @@ fn read(bytes: &[u8]) -> u64 {
     let (vectors, tail) = bytes.as_chunks::<WIDTH>();
     let (groups, singles) = vectors.as_chunks::<UNROLLED>();
     let mut sums = [_mm256_setzero_si256(); UNROLLED];
-    for group in groups {
-        for (sum, vector) in sums.iter_mut().zip(group) {
-            *sum = _mm256_xor_si256(*sum, load(vector));
-        }
+    for [a, b, c, d, e, f, g, h] in groups {
+        sums[0] = _mm256_xor_si256(sums[0], load(a));
+        sums[1] = _mm256_xor_si256(sums[1], load(b));
+        sums[2] = _mm256_xor_si256(sums[2], load(c));
+        sums[3] = _mm256_xor_si256(sums[3], load(d));
+        sums[4] = _mm256_xor_si256(sums[4], load(e));
+        sums[5] = _mm256_xor_si256(sums[5], load(f));
+        sums[6] = _mm256_xor_si256(sums[6], load(g));
+        sums[7] = _mm256_xor_si256(sums[7], load(h));
     }
     for vector in singles {
         sums[0] = _mm256_xor_si256(sums[0], load(vector));
     }
-    let sum = sums.into_iter().fold(_mm256_setzero_si256(), |sum, lane| {
-        _mm256_xor_si256(sum, lane)
-    });
+    let [a, b, c, d, e, f, g, h] = sums;
+    let first_half = _mm256_xor_si256(_mm256_xor_si256(a, b), _mm256_xor_si256(c, d));
+    let second_half = _mm256_xor_si256(_mm256_xor_si256(e, f), _mm256_xor_si256(g, h));
+    let sum = _mm256_xor_si256(first_half, second_half);
     // SAFETY: both are 32 plain bytes.
     let words: [u64; 4] = unsafe { mem::transmute(sum) };
     let sum = words.into_iter().fold(0, |sum, word| sum ^ word);
@@ -56,10 +63,15 @@ fn write(bytes: &mut [u8], word: u64) {
     let pattern = _mm256_set1_epi64x(word.cast_signed());
     let (vectors, tail) = bytes.as_chunks_mut::<WIDTH>();
     let (groups, singles) = vectors.as_chunks_mut::<UNROLLED>();
-    for group in groups {
-        for vector in group {
-            store(vector, pattern);
-        }
+    for [a, b, c, d, e, f, g, h] in groups {
+        store(a, pattern);
+        store(b, pattern);
+        store(c, pattern);
+        store(d, pattern);
+        store(e, pattern);
+        store(f, pattern);
+        store(g, pattern);
+        store(h, pattern);
     }
     for vector in singles {
         store(vector, pattern);

@@ -9,7 +9,8 @@ use std::mem;
 
 /// Bytes in a register.
 const WIDTH: usize = 16;
-/// Registers that one turn of the loop takes.
+/// Registers that one turn of the loop takes. The turn is written out, since the compiler does not
+/// always unroll an inner loop.
 const UNROLLED: usize = 8;
 
 pub(crate) fn loops() -> Option<InstructionSet> {
@@ -28,17 +29,23 @@ fn read(bytes: &[u8]) -> u64 {
     let (vectors, tail) = bytes.as_chunks::<WIDTH>();
     let (groups, singles) = vectors.as_chunks::<UNROLLED>();
     let mut sums = [vdupq_n_u8(0); UNROLLED];
-    for group in groups {
-        for (sum, vector) in sums.iter_mut().zip(group) {
-            *sum = veorq_u8(*sum, load(vector));
-        }
+    for [a, b, c, d, e, f, g, h] in groups {
+        sums[0] = veorq_u8(sums[0], load(a));
+        sums[1] = veorq_u8(sums[1], load(b));
+        sums[2] = veorq_u8(sums[2], load(c));
+        sums[3] = veorq_u8(sums[3], load(d));
+        sums[4] = veorq_u8(sums[4], load(e));
+        sums[5] = veorq_u8(sums[5], load(f));
+        sums[6] = veorq_u8(sums[6], load(g));
+        sums[7] = veorq_u8(sums[7], load(h));
     }
     for vector in singles {
         sums[0] = veorq_u8(sums[0], load(vector));
     }
-    let sum = sums
-        .into_iter()
-        .fold(vdupq_n_u8(0), |sum, lane| veorq_u8(sum, lane));
+    let [a, b, c, d, e, f, g, h] = sums;
+    let first_half = veorq_u8(veorq_u8(a, b), veorq_u8(c, d));
+    let second_half = veorq_u8(veorq_u8(e, f), veorq_u8(g, h));
+    let sum = veorq_u8(first_half, second_half);
     // SAFETY: both are 16 plain bytes.
     let words: [u64; 2] = unsafe { mem::transmute(sum) };
     let sum = words.into_iter().fold(0, |sum, word| sum ^ word);
@@ -57,10 +64,15 @@ fn write(bytes: &mut [u8], word: u64) {
     let pattern = vreinterpretq_u8_u64(vdupq_n_u64(word));
     let (vectors, tail) = bytes.as_chunks_mut::<WIDTH>();
     let (groups, singles) = vectors.as_chunks_mut::<UNROLLED>();
-    for group in groups {
-        for vector in group {
-            store(vector, pattern);
-        }
+    for [a, b, c, d, e, f, g, h] in groups {
+        store(a, pattern);
+        store(b, pattern);
+        store(c, pattern);
+        store(d, pattern);
+        store(e, pattern);
+        store(f, pattern);
+        store(g, pattern);
+        store(h, pattern);
     }
     for vector in singles {
         store(vector, pattern);

@@ -2,7 +2,8 @@
 
 use crate::InstructionSet;
 
-/// Words that one turn of the loop takes.
+/// Words that one turn of the loop takes. The turn is written out, since the compiler does not
+/// always unroll an inner loop.
 const UNROLLED: usize = 8;
 
 pub(crate) fn loops() -> InstructionSet {
@@ -18,24 +19,35 @@ pub(crate) fn read(bytes: &[u8]) -> u64 {
     let (words, tail) = bytes.as_chunks::<8>();
     let (groups, singles) = words.as_chunks::<UNROLLED>();
     let mut sums = [0; UNROLLED];
-    for group in groups {
-        for (sum, word) in sums.iter_mut().zip(group) {
-            *sum ^= u64::from_le_bytes(*word);
-        }
+    for [a, b, c, d, e, f, g, h] in groups {
+        sums[0] ^= u64::from_le_bytes(*a);
+        sums[1] ^= u64::from_le_bytes(*b);
+        sums[2] ^= u64::from_le_bytes(*c);
+        sums[3] ^= u64::from_le_bytes(*d);
+        sums[4] ^= u64::from_le_bytes(*e);
+        sums[5] ^= u64::from_le_bytes(*f);
+        sums[6] ^= u64::from_le_bytes(*g);
+        sums[7] ^= u64::from_le_bytes(*h);
+    }
+    for word in singles {
+        sums[0] ^= u64::from_le_bytes(*word);
     }
     let mut last = [0; 8];
     last[..tail.len()].copy_from_slice(tail);
-    let rest = singles
-        .iter()
-        .chain([&last])
-        .map(|word| u64::from_le_bytes(*word));
-    sums.into_iter().chain(rest).fold(0, |sum, word| sum ^ word)
+    let [a, b, c, d, e, f, g, h] = sums;
+    a ^ b ^ c ^ d ^ e ^ f ^ g ^ h ^ u64::from_le_bytes(last)
 }
 
 #[inline(never)]
 pub(crate) fn write(bytes: &mut [u8], word: u64) {
     let pattern = word.to_le_bytes();
     let (words, tail) = bytes.as_chunks_mut::<8>();
-    words.fill(pattern);
+    let (groups, singles) = words.as_chunks_mut::<UNROLLED>();
+    for group in groups {
+        *group = [pattern; UNROLLED];
+    }
+    for single in singles {
+        *single = pattern;
+    }
     tail.copy_from_slice(&pattern[..tail.len()]);
 }
