@@ -1,0 +1,87 @@
+//! The way of one worker to the kernel.
+
+use core::time::Duration;
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+
+use super::pool::ThreadDriver;
+use super::request::{Backend, Operation};
+use super::ring::RingDriver;
+use crate::thread::Control;
+use crate::worker::Shared;
+
+/// A ring or a pool of threads, and what is under way in it.
+pub(crate) enum Driver {
+    Ring(Box<RingDriver>),
+    Threads(ThreadDriver),
+}
+
+impl Driver {
+    pub(crate) fn new(shared: &Arc<Shared>, worker: usize) -> io::Result<Self> {
+        let threads = || Self::Threads(ThreadDriver::new(Arc::clone(shared), worker));
+        match shared.config.backend {
+            Backend::Threads => Ok(threads()),
+            Backend::Ring => Ok(Self::Ring(Box::new(RingDriver::new()?))),
+            Backend::Auto => {
+                Ok(RingDriver::new().map_or_else(|_| threads(), |ring| Self::Ring(Box::new(ring))))
+            }
+        }
+    }
+
+    /// Takes a request on.
+    ///
+    /// # Safety
+    /// `operation` must stay in place, and its buffer valid, until its thread is woken.
+    pub(crate) unsafe fn push(&mut self, operation: &Operation) {
+        // SAFETY: the caller's contract.
+        unsafe {
+            match self {
+                Self::Ring(ring) => ring.push(operation),
+                Self::Threads(threads) => threads.push(operation),
+            }
+        }
+    }
+
+    /// The number of requests not yet answered.
+    pub(crate) fn in_flight(&self) -> usize {
+        match self {
+            Self::Ring(ring) => ring.in_flight,
+            Self::Threads(threads) => threads.in_flight,
+        }
+    }
+
+    /// Hands over what is done, and sees to it that what was asked is under way before long.
+    pub(crate) fn attend(&mut self, wake: impl FnMut(*const Control)) {
+        match self {
+            Self::Ring(ring) => ring.attend(wake),
+            Self::Threads(threads) => threads.attend(wake),
+        }
+    }
+
+    /// Waits until something is done, the bell rings, or the time is over.
+    pub(crate) fn wait(&mut self, timeout: Option<Duration>, bell: RawFd, several: bool) {
+        match self {
+            Self::Ring(ring) => ring.wait(timeout, several.then_some(bell)),
+            Self::Threads(_) => poll_until(bell, timeout),
+        }
+    }
+}
+
+/// Waits until `fd` can be read or the time is over.
+pub(crate) fn poll_until(fd: RawFd, timeout: Option<Duration>) {
+    let mut poll = libc::pollfd {
+        fd,
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    let timeout = timeout.map(|timeout| libc::timespec {
+        tv_sec: timeout.as_secs().cast_signed(),
+        tv_nsec: timeout.subsec_nanos().into(),
+    });
+    let timeout = timeout
+        .as_ref()
+        .map_or(core::ptr::null(), core::ptr::from_ref);
+    // SAFETY: one entry, and a timeout or none. An interruption is as good as a ring of the bell.
+    unsafe { libc::ppoll(&raw mut poll, 1, timeout, core::ptr::null()) };
+}

@@ -1,0 +1,244 @@
+//! The public operations.
+
+use core::cell::Cell;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, RawFd};
+
+use core::sync::atomic::Ordering;
+
+use super::driver::Driver;
+use super::request::{Operation, Request};
+use crate::thread::Wait;
+use crate::worker::{Mode, Worker, leave, require_worker};
+
+/// Reads from a place of a file, as pread(2) does. What the page cache has is copied at once;
+/// otherwise other threads run until the data is there.
+///
+/// # Errors
+/// Those of pread(2). A call that a signal has interrupted is made again.
+///
+/// # Panics
+/// Outside a runtime, and while preemption is held off.
+///
+/// ```
+/// # fn main() -> std::io::Result<()> {
+/// let file = std::fs::File::open("/proc/self/exe")?;
+/// let magic = uthread::run(|| {
+///     let mut magic = [0; 4];
+///     uthread::io::read_at(&file, &mut magic, 0).map(|_| magic)
+/// })?;
+/// assert_eq!(&magic, b"\x7fELF");
+/// # Ok(())
+/// # }
+/// ```
+pub fn read_at(file: impl AsFd, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    let worker = require_worker("io::read_at");
+    let fd = file.as_fd().as_raw_fd();
+    if let Some(bytes) = read_cached(fd, buffer, offset) {
+        return Ok(bytes);
+    }
+    let request = Request::Read {
+        fd,
+        buffer: buffer.as_mut_ptr(),
+        bytes: buffer.len(),
+        offset,
+    };
+    // SAFETY: the buffer is borrowed until the transfer is over.
+    unsafe { transfer(worker, request, "io::read_at") }.map(|bytes| bytes as usize)
+}
+
+/// Writes to a place of a file, as pwrite(2) does, while other threads run.
+///
+/// # Errors
+/// Those of pwrite(2). A call that a signal has interrupted is made again.
+///
+/// # Panics
+/// Outside a runtime, and while preemption is held off.
+///
+/// ```
+/// # fn main() -> std::io::Result<()> {
+/// let file = std::fs::File::create("/dev/null")?;
+/// let written = uthread::run(|| uthread::io::write_at(&file, b"hello", 0))?;
+/// assert_eq!(written, 5);
+/// # Ok(())
+/// # }
+/// ```
+pub fn write_at(file: impl AsFd, buffer: &[u8], offset: u64) -> io::Result<usize> {
+    let fd = file.as_fd().as_raw_fd();
+    let request = Request::Write {
+        fd,
+        buffer: buffer.as_ptr(),
+        bytes: buffer.len(),
+        offset,
+    };
+    let worker = require_worker("io::write_at");
+    // SAFETY: the buffer is borrowed until the transfer is over.
+    unsafe { transfer(worker, request, "io::write_at") }.map(|bytes| bytes as usize)
+}
+
+/// Waits until a file is on its device, as fsync(2) does, while other threads run.
+///
+/// # Errors
+/// Those of fsync(2).
+///
+/// # Panics
+/// Outside a runtime, and while preemption is held off.
+///
+/// ```
+/// # fn main() -> std::io::Result<()> {
+/// # let path = std::env::temp_dir().join(format!("uthread-fsync-{}", std::process::id()));
+/// let file = std::fs::File::create(&path)?;
+/// uthread::run(|| uthread::io::fsync(&file))?;
+/// # std::fs::remove_file(path)
+/// # }
+/// ```
+pub fn fsync(file: impl AsFd) -> io::Result<()> {
+    let request = Request::Sync {
+        fd: file.as_fd().as_raw_fd(),
+    };
+    // SAFETY: no buffer is involved.
+    unsafe { transfer(require_worker("io::fsync"), request, "io::fsync") }.map(drop)
+}
+
+/// What to wait for in [`poll_fd`], and what it found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interest(libc::c_short);
+
+impl Interest {
+    /// Something can be read, or the other side has closed.
+    pub const READABLE: Self = Self(libc::POLLIN);
+    /// Something can be written.
+    pub const WRITABLE: Self = Self(libc::POLLOUT);
+
+    /// Either of two.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether something can be read, or the other side has closed.
+    pub fn is_readable(self) -> bool {
+        self.0 & (libc::POLLIN | libc::POLLHUP) != 0
+    }
+
+    /// Whether something can be written.
+    pub fn is_writable(self) -> bool {
+        self.0 & libc::POLLOUT != 0
+    }
+
+    /// Whether the descriptor is in error.
+    pub fn is_error(self) -> bool {
+        self.0 & (libc::POLLERR | libc::POLLNVAL) != 0
+    }
+}
+
+/// Waits until a descriptor can be read or written, as poll(2) does, while other threads run.
+///
+/// # Errors
+/// Those of poll(2).
+///
+/// # Panics
+/// Outside a runtime, and while preemption is held off.
+///
+/// ```
+/// use std::io::Write;
+/// use uthread::io::{Interest, poll_fd};
+///
+/// # fn main() -> std::io::Result<()> {
+/// let (reader, mut writer) = std::io::pipe()?;
+/// let found = uthread::run(move || {
+///     uthread::spawn(move || writer.write_all(b"x").unwrap());
+///     poll_fd(&reader, Interest::READABLE)
+/// })?;
+/// assert!(found.is_readable());
+/// # Ok(())
+/// # }
+/// ```
+pub fn poll_fd(fd: impl AsFd, interest: Interest) -> io::Result<Interest> {
+    let request = Request::Poll {
+        fd: fd.as_fd().as_raw_fd(),
+        events: interest.0,
+    };
+    // SAFETY: no buffer is involved.
+    let found = unsafe { transfer(require_worker("io::poll_fd"), request, "io::poll_fd") }?;
+    Ok(Interest(found as libc::c_short))
+}
+
+/// Copies what the page cache has; `None` if that is nothing, or cannot be told.
+fn read_cached(fd: RawFd, buffer: &mut [u8], offset: u64) -> Option<usize> {
+    /// The least alignment that direct transfers ask for (open(2), `O_DIRECT`).
+    const SECTOR_BYTES: usize = 512;
+    let edges = buffer.as_ptr().addr() | buffer.len() | offset as usize;
+    let aligned = edges.is_multiple_of(SECTOR_BYTES);
+    // SAFETY: a query without arguments in memory.
+    if aligned && unsafe { libc::fcntl(fd, libc::F_GETFL) } & libc::O_DIRECT != 0 {
+        // There `RWF_NOWAIT` does wait for the device.
+        return None;
+    }
+    let place = libc::iovec {
+        iov_base: buffer.as_mut_ptr().cast(),
+        iov_len: buffer.len(),
+    };
+    let offset = libc::off_t::try_from(offset).ok()?;
+    // SAFETY: one place, which is borrowed exclusively.
+    let bytes = unsafe { libc::preadv2(fd, &raw const place, 1, offset, libc::RWF_NOWAIT) };
+    // Any error turns up again in the transfer proper.
+    usize::try_from(bytes).ok()
+}
+
+/// Makes a request and blocks until it is answered.
+///
+/// # Safety
+/// The buffer must be valid until this returns.
+unsafe fn transfer(worker: &Worker, request: Request, operation: &str) -> io::Result<u32> {
+    loop {
+        let at_once = matches!(worker.shared.config.mode, Mode::Deterministic { .. });
+        // SAFETY: the caller's contract.
+        let result = unsafe {
+            // A run that can be repeated does not depend on when the kernel answers.
+            if at_once {
+                request.perform()
+            } else {
+                wait_for(worker, request, operation)?
+            }
+        };
+        if result != -libc::EINTR {
+            return u32::try_from(result).map_err(|_| io::Error::from_raw_os_error(-result));
+        }
+    }
+}
+
+/// # Safety
+/// As [`transfer`].
+unsafe fn wait_for(worker: &Worker, request: Request, name: &str) -> io::Result<i32> {
+    worker.enter_blocking(name);
+    let operation = Operation {
+        thread: worker.current(),
+        request,
+        result: Cell::new(0),
+    };
+    let pushed = worker.with_driver(|driver| {
+        // SAFETY: this function does not return before the operation is answered.
+        unsafe { driver.push(&operation) };
+    });
+    if pushed.is_ok() {
+        worker.shared.external.fetch_add(1, Ordering::Relaxed);
+        worker.attention.set(true);
+        worker.block(Wait::Io);
+    }
+    leave();
+    pushed.map(|()| operation.result.get())
+}
+
+impl Worker {
+    /// The driver, made at the first use.
+    fn with_driver(&self, work: impl FnOnce(&mut Driver)) -> io::Result<()> {
+        let mut driver = self.driver.borrow_mut();
+        let driver = match &mut *driver {
+            Some(driver) => driver,
+            none => none.insert(Driver::new(&self.shared, self.index)?),
+        };
+        work(driver);
+        Ok(())
+    }
+}

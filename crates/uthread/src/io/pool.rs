@@ -1,0 +1,146 @@
+//! Transfers by kernel threads that block in the caller's stead.
+
+use core::sync::atomic::{AtomicBool, Ordering};
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use super::request::Operation;
+use crate::thread::Control;
+use crate::worker::Shared;
+
+/// No more threads than this block at a time for one worker.
+const MOST_THREADS: usize = 64;
+
+/// An operation on the stack of a blocked thread.
+#[derive(Clone, Copy)]
+struct Job(*const Operation);
+
+// SAFETY: the thread that waits does not touch the operation before it is woken.
+unsafe impl Send for Job {}
+
+#[derive(Default)]
+struct Queue {
+    jobs: VecDeque<Job>,
+    idle: usize,
+    closed: bool,
+}
+
+struct Common {
+    queue: Mutex<Queue>,
+    work: Condvar,
+    done: Mutex<Vec<Job>>,
+    any_done: AtomicBool,
+    runtime: Arc<Shared>,
+    worker: usize,
+}
+
+/// The helping threads of one worker, started as they are needed.
+pub(crate) struct ThreadDriver {
+    common: Arc<Common>,
+    threads: Vec<JoinHandle<()>>,
+    pub(super) in_flight: usize,
+}
+
+impl ThreadDriver {
+    pub(super) fn new(runtime: Arc<Shared>, worker: usize) -> Self {
+        let common = Common {
+            queue: Mutex::default(),
+            work: Condvar::new(),
+            done: Mutex::default(),
+            any_done: AtomicBool::new(false),
+            runtime,
+            worker,
+        };
+        Self {
+            common: Arc::new(common),
+            threads: Vec::new(),
+            in_flight: 0,
+        }
+    }
+
+    /// # Safety
+    /// As [`Driver::push`](super::Driver::push).
+    pub(super) unsafe fn push(&mut self, operation: &Operation) {
+        self.in_flight += 1;
+        let mut queue = lock(&self.common.queue);
+        queue.jobs.push_back(Job(operation));
+        let wanted = queue.jobs.len() > queue.idle && self.threads.len() < MOST_THREADS;
+        drop(queue);
+        if wanted {
+            let common = Arc::clone(&self.common);
+            let thread = std::thread::Builder::new().name("uthread-io".into());
+            // If the system has no more threads, those that are there do the work in turn; the
+            // first is needed.
+            match thread.spawn(move || serve(&common)) {
+                Ok(thread) => self.threads.push(thread),
+                Err(_) if !self.threads.is_empty() => {}
+                Err(_) => {
+                    let job = lock(&self.common.queue).jobs.pop_back();
+                    if let Some(job) = job {
+                        perform(&self.common, job);
+                    }
+                }
+            }
+        }
+        self.common.work.notify_one();
+    }
+
+    pub(super) fn attend(&mut self, mut wake: impl FnMut(*const Control)) {
+        if !self.common.any_done.swap(false, Ordering::Acquire) {
+            return;
+        }
+        for Job(operation) in core::mem::take(&mut *lock(&self.common.done)) {
+            self.in_flight -= 1;
+            // SAFETY: it stays until its thread is woken.
+            wake(unsafe { &*operation }.thread);
+        }
+    }
+}
+
+impl Drop for ThreadDriver {
+    fn drop(&mut self) {
+        lock(&self.common.queue).closed = true;
+        self.common.work.notify_all();
+        for thread in self.threads.drain(..) {
+            // The threads do not panic; and there would be nobody to tell.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn serve(common: &Common) {
+    let mut queue = lock(&common.queue);
+    loop {
+        if let Some(job) = queue.jobs.pop_front() {
+            drop(queue);
+            perform(common, job);
+            queue = lock(&common.queue);
+        } else if queue.closed {
+            return;
+        } else {
+            queue.idle += 1;
+            queue = common
+                .work
+                .wait(queue)
+                .unwrap_or_else(PoisonError::into_inner);
+            queue.idle -= 1;
+        }
+    }
+}
+
+fn perform(common: &Common, job: Job) {
+    // SAFETY: the operation and its buffer stay until the thread is woken.
+    unsafe {
+        let operation = &*job.0;
+        operation.result.set(operation.request.perform());
+    }
+    lock(&common.done).push(job);
+    if !common.any_done.swap(true, Ordering::Release) {
+        common.runtime.remotes[common.worker].bell.ring_always();
+    }
+}

@@ -1,0 +1,94 @@
+//! What is asked of the kernel.
+
+use core::cell::Cell;
+use std::io;
+use std::os::fd::RawFd;
+
+use crate::thread::Control;
+
+/// How transfers are made that would block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backend {
+    /// The ring, or the threads where it is not allowed.
+    #[default]
+    Auto,
+    /// `io_uring(7)`.
+    Ring,
+    /// Kernel threads that block in the caller's stead.
+    Threads,
+}
+
+/// A system call to be made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Request {
+    Read {
+        fd: RawFd,
+        buffer: *mut u8,
+        bytes: usize,
+        offset: u64,
+    },
+    Write {
+        fd: RawFd,
+        buffer: *const u8,
+        bytes: usize,
+        offset: u64,
+    },
+    Sync {
+        fd: RawFd,
+    },
+    Poll {
+        fd: RawFd,
+        events: libc::c_short,
+    },
+}
+
+impl Request {
+    /// Makes the call here and now: the number that it returns, or minus the error.
+    ///
+    /// # Safety
+    /// The buffer must be valid for the transfer.
+    pub(super) unsafe fn perform(self) -> i32 {
+        // SAFETY: the caller's contract.
+        let result = unsafe {
+            match self {
+                Self::Read {
+                    fd,
+                    buffer,
+                    bytes,
+                    offset,
+                } => libc::pread(fd, buffer.cast(), bytes, offset.cast_signed()),
+                Self::Write {
+                    fd,
+                    buffer,
+                    bytes,
+                    offset,
+                } => libc::pwrite(fd, buffer.cast(), bytes, offset.cast_signed()),
+                Self::Sync { fd } => libc::fsync(fd) as isize,
+                Self::Poll { fd, events } => {
+                    let mut poll = libc::pollfd {
+                        fd,
+                        events,
+                        revents: 0,
+                    };
+                    match libc::poll(&raw mut poll, 1, -1) {
+                        1 => poll.revents as isize,
+                        other => other as isize,
+                    }
+                }
+            }
+        };
+        if result >= 0 {
+            return result as i32;
+        }
+        -io::Error::last_os_error()
+            .raw_os_error()
+            .unwrap_or(libc::EIO)
+    }
+}
+
+/// A request under way, on the stack of the thread that waits for it.
+pub(crate) struct Operation {
+    pub(super) thread: *const Control,
+    pub(super) request: Request,
+    pub(super) result: Cell<i32>,
+}

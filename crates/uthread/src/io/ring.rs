@@ -1,0 +1,142 @@
+//! Transfers through `io_uring(7)`.
+
+use core::time::Duration;
+use std::io;
+use std::os::fd::RawFd;
+
+use io_uring::types::{Fd, SubmitArgs, Timespec};
+use io_uring::{IoUring, opcode, squeue};
+
+use super::request::{Operation, Request};
+use crate::thread::Control;
+
+const ENTRIES: u32 = 256;
+
+/// Requests are submitted together: when so many have come, ...
+const BATCH: usize = 32;
+/// ... when threads have been switched so many times since the first, or when nothing else can run.
+const PATIENCE: u32 = 64;
+
+/// The user data of the poll on the bell; no operation is at address 0.
+const BELL: u64 = 0;
+
+/// A ring of one worker.
+pub(crate) struct RingDriver {
+    ring: IoUring,
+    queued: usize,
+    waited: u32,
+    bell_watched: bool,
+    pub(super) in_flight: usize,
+}
+
+impl RingDriver {
+    pub(super) fn new() -> io::Result<Self> {
+        let ring = IoUring::new(ENTRIES)?;
+        Ok(Self {
+            ring,
+            queued: 0,
+            waited: 0,
+            bell_watched: false,
+            in_flight: 0,
+        })
+    }
+
+    /// # Safety
+    /// As [`Driver::push`](super::Driver::push).
+    pub(super) unsafe fn push(&mut self, operation: &Operation) {
+        let entry = match operation.request {
+            Request::Read {
+                fd,
+                buffer,
+                bytes,
+                offset,
+            } => {
+                let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+                opcode::Read::new(Fd(fd), buffer, bytes)
+                    .offset(offset)
+                    .build()
+            }
+            Request::Write {
+                fd,
+                buffer,
+                bytes,
+                offset,
+            } => {
+                let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+                opcode::Write::new(Fd(fd), buffer, bytes)
+                    .offset(offset)
+                    .build()
+            }
+            Request::Sync { fd } => opcode::Fsync::new(Fd(fd)).build(),
+            Request::Poll { fd, events } => opcode::PollAdd::new(Fd(fd), events as u32).build(),
+        };
+        let address = core::ptr::from_ref(operation).expose_provenance();
+        // SAFETY: the caller's contract.
+        unsafe { self.enqueue(&entry.user_data(address as u64)) };
+        self.in_flight += 1;
+    }
+
+    /// # Safety
+    /// What `entry` points to must stay valid until it is answered.
+    unsafe fn enqueue(&mut self, entry: &squeue::Entry) {
+        // SAFETY: the caller's contract.
+        while unsafe { self.ring.submission().push(entry) }.is_err() {
+            self.submit();
+        }
+        self.queued += 1;
+    }
+
+    fn submit(&mut self) {
+        // An error here (EINTR, EAGAIN, EBUSY) leaves entries in the queue for the next time.
+        if let Ok(submitted) = self.ring.submit() {
+            self.queued = self.queued.saturating_sub(submitted);
+        }
+        self.waited = 0;
+    }
+
+    pub(super) fn attend(&mut self, mut wake: impl FnMut(*const Control)) {
+        for entry in self.ring.completion() {
+            if entry.user_data() == BELL {
+                self.bell_watched = false;
+                continue;
+            }
+            self.in_flight -= 1;
+            let operation =
+                core::ptr::with_exposed_provenance::<Operation>(entry.user_data() as usize);
+            // SAFETY: the address of an operation under way, which stays until its thread is woken.
+            let operation = unsafe { &*operation };
+            operation.result.set(entry.result());
+            wake(operation.thread);
+        }
+        if self.queued > 0 {
+            self.waited += 1;
+            if self.queued >= BATCH || self.waited >= PATIENCE {
+                self.submit();
+            }
+        }
+    }
+
+    pub(super) fn wait(&mut self, timeout: Option<Duration>, bell: Option<RawFd>) {
+        if let Some(bell) = bell
+            && !self.bell_watched
+        {
+            let entry = opcode::PollAdd::new(Fd(bell), libc::POLLIN as u32).build();
+            // SAFETY: nothing is pointed to.
+            unsafe { self.enqueue(&entry.user_data(BELL)) };
+            self.bell_watched = true;
+        }
+        // An error (EINTR, ETIME) is a wake-up like any other: the caller looks at everything.
+        let submitted = match timeout {
+            None => self.ring.submit_and_wait(1),
+            Some(timeout) => {
+                let timeout = Timespec::from(timeout);
+                let args = SubmitArgs::new().timespec(&timeout);
+                self.ring.submitter().submit_with_args(1, &args)
+            }
+        };
+        let left = self.ring.submission().len();
+        debug_assert!(submitted.is_err() || left <= self.queued);
+        self.queued = left;
+        self.waited = 0;
+    }
+}

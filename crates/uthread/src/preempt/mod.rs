@@ -1,0 +1,15 @@
+//! Taking the turn from a running thread, and when not to.
+
+mod alloc;
+mod guard;
+mod overflow;
+mod text;
+mod tick;
+mod timer;
+
+pub use alloc::GuardedAlloc;
+pub use guard::{NoPreempt, no_preempt};
+pub(crate) use overflow::AlternateStack;
+pub(crate) use text::text_range;
+pub(crate) use tick::{TickSignal, minimum_signal_stack};
+pub(crate) use timer::Ticker;

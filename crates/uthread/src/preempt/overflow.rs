@@ -1,0 +1,144 @@
+//! The handler of the signal that an overflowing stack raises.
+
+use core::ffi::{c_int, c_void};
+use core::fmt::{self, Write as _};
+use core::mem;
+use core::ptr;
+use std::io;
+use std::sync::OnceLock;
+
+use super::tick::minimum_signal_stack;
+use crate::context::stack_pointer;
+use crate::worker::{Worker, current_worker};
+
+/// What the handler itself needs beside the kernel's frame, in bytes.
+const HANDLER_BYTES: usize = 32 << 10;
+
+/// `si_code` of a signal that the kernel itself forces (sigaction(2)).
+const SI_KERNEL: c_int = 0x80;
+
+static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
+
+/// A stack of its own for the handler, for as long as a kernel thread is a worker.
+pub(crate) struct AlternateStack {
+    memory: Vec<u8>,
+    before: libc::stack_t,
+}
+
+impl AlternateStack {
+    /// Installs the handler, once for the process, and the stack for this kernel thread.
+    pub(crate) fn install() -> io::Result<Self> {
+        PREVIOUS.get_or_init(install_handler);
+        let mut memory = vec![0u8; minimum_signal_stack() + HANDLER_BYTES];
+        let stack = libc::stack_t {
+            ss_sp: memory.as_mut_ptr().cast(),
+            ss_flags: 0,
+            ss_size: memory.len(),
+        };
+        // SAFETY: plain data, for which zeros are valid; the memory lives until `drop` puts the
+        // former stack back.
+        unsafe {
+            let mut before: libc::stack_t = mem::zeroed();
+            if libc::sigaltstack(&raw const stack, &raw mut before) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            Ok(Self { memory, before })
+        }
+    }
+}
+
+impl Drop for AlternateStack {
+    fn drop(&mut self) {
+        debug_assert!(!self.memory.is_empty());
+        // SAFETY: what sigaltstack(2) gave before on this kernel thread.
+        unsafe { libc::sigaltstack(&raw const self.before, ptr::null_mut()) };
+    }
+}
+
+fn install_handler() -> libc::sigaction {
+    // SAFETY: plain data, for which zeros are valid; setting an existing signal cannot fail.
+    unsafe {
+        let mut action: libc::sigaction = mem::zeroed();
+        let mut previous: libc::sigaction = mem::zeroed();
+        action.sa_sigaction = on_fault as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
+        libc::sigaction(libc::SIGSEGV, &raw const action, &raw mut previous);
+        previous
+    }
+}
+
+unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    if let Some(worker) = current_worker() {
+        // SAFETY: given by the kernel for the time of the handler.
+        let (info, context) = unsafe { (&*info, &*context.cast::<libc::ucontext_t>()) };
+        if tick_without_room(worker, info, context) {
+            worker.tick(false);
+            return;
+        }
+        // SAFETY: `SIGSEGV` carries an address.
+        let address = unsafe { info.si_addr() }.addr();
+        let (guard_page, stack_bytes) = worker.current().guard_page();
+        if !worker.is_in_loop() && guard_page.contains(&address) {
+            report(worker, stack_bytes);
+        }
+    }
+    // SAFETY: the arguments are passed on as they came.
+    unsafe { chain(signal, info, context) };
+}
+
+/// The kernel could not put the frame of a tick on a stack that is nearly used up, and forced this
+/// signal instead. Nothing has happened to the thread: the tick is deferred.
+fn tick_without_room(worker: &Worker, info: &libc::siginfo_t, context: &libc::ucontext_t) -> bool {
+    if info.si_code != SI_KERNEL || worker.is_in_loop() || !worker.is_ticking() {
+        return false;
+    }
+    let room = stack_pointer(context).checked_sub(worker.current().stack_bottom());
+    room.is_some_and(|room| room <= minimum_signal_stack() + super::tick::HANDLER_BYTES)
+}
+
+/// Writes without allocating, which is all that is safe here.
+struct StandardError;
+
+impl fmt::Write for StandardError {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        // SAFETY: writes initialized bytes.
+        unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
+        Ok(())
+    }
+}
+
+fn report(worker: &Worker, stack_bytes: usize) -> ! {
+    let thread = worker.current().label();
+    let kib = stack_bytes >> 10;
+    let _ = writeln!(
+        StandardError,
+        "\n{thread} has overflowed its stack of {kib} KiB: give it a larger one with \
+         uthread::Builder::stack_size\nfatal runtime error: stack overflow"
+    );
+    // SAFETY: ends the process.
+    unsafe { libc::abort() }
+}
+
+/// Does what would have been done without this handler.
+///
+/// # Safety
+/// The arguments must be those of a signal handler.
+unsafe fn chain(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the former action is what sigaction(2) gave; restoring it makes the fault strike
+    // again with it in force when the handler returns.
+    unsafe {
+        match PREVIOUS.get() {
+            Some(previous)
+                if previous.sa_flags & libc::SA_SIGINFO != 0
+                    && previous.sa_sigaction > libc::SIG_IGN =>
+            {
+                type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+                let handler: Handler = mem::transmute(previous.sa_sigaction);
+                handler(signal, info, context);
+            }
+            _ => {
+                libc::signal(signal, libc::SIG_DFL);
+            }
+        }
+    }
+}

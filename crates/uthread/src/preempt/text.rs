@@ -1,0 +1,58 @@
+//! Which instructions belong to the program itself.
+
+use core::ffi::{c_int, c_void};
+use core::ops::Range;
+
+struct Search {
+    /// An instruction of the program.
+    here: usize,
+    found: Option<Range<usize>>,
+}
+
+/// The executable segment that this very code is part of. An instruction outside of it belongs to
+/// a shared library (libc, the unwinder), the dynamic linker or the vDSO: code that may hold locks
+/// and is not written to be left in the middle.
+pub(crate) fn text_range() -> Option<Range<usize>> {
+    let mut search = Search {
+        here: text_range as *const () as usize,
+        found: None,
+    };
+    // SAFETY: `visit` gets back the `Search` passed here, which outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
+    search.found
+}
+
+unsafe extern "C" fn visit(
+    info: *mut libc::dl_phdr_info,
+    _size: libc::size_t,
+    search: *mut c_void,
+) -> c_int {
+    // SAFETY: both pointers come from `text_range` by way of dl_iterate_phdr(3), whose headers are
+    // valid during the call.
+    let (info, search) = unsafe { (&*info, &mut *search.cast::<Search>()) };
+    // SAFETY: as above.
+    let headers = unsafe { core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+    for header in headers {
+        let start = (info.dlpi_addr + header.p_vaddr) as usize;
+        let segment = start..start + header.p_memsz as usize;
+        if header.p_type == libc::PT_LOAD && segment.contains(&search.here) {
+            search.found = Some(segment);
+            return 1;
+        }
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::text_range;
+
+    #[test]
+    fn the_program_is_inside_and_the_c_library_outside() {
+        let text = text_range().expect("a program has text");
+        assert!(text.contains(&(text_range as *const () as usize)));
+        // SAFETY: looks a name up.
+        let malloc = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
+        assert!(!text.contains(&malloc.addr()));
+    }
+}

@@ -1,0 +1,72 @@
+//! The timer of one worker.
+
+use core::mem;
+use core::ptr;
+use std::io;
+
+use super::tick::TICK_SIGNAL;
+
+/// A POSIX timer whose signal goes to the kernel thread that made it (`SIGEV_THREAD_ID`,
+/// `timer_create(2)`). `ITIMER_VIRTUAL` would tick no faster than the kernel's own clock.
+#[derive(Debug)]
+pub(crate) struct Ticker(libc::timer_t);
+
+impl Ticker {
+    /// A timer for the calling kernel thread, not armed.
+    pub(crate) fn new() -> io::Result<Self> {
+        let mut timer = ptr::null_mut();
+        // SAFETY: plain data, for which zeros are valid; all pointers are to locals.
+        let result = unsafe {
+            let mut event: libc::sigevent = mem::zeroed();
+            event.sigev_notify = libc::SIGEV_THREAD_ID;
+            event.sigev_signo = TICK_SIGNAL;
+            event.sigev_notify_thread_id = libc::gettid();
+            libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut timer)
+        };
+        if result == 0 {
+            Ok(Self(timer))
+        } else {
+            Err(io::Error::last_os_error())
+        }
+    }
+
+    /// Ticks every `slice_ns` from now on.
+    pub(crate) fn arm(&self, slice_ns: u64) {
+        self.arm_first(slice_ns, slice_ns);
+    }
+
+    /// Ticks after `first_ns` and then every `slice_ns`.
+    pub(crate) fn arm_first(&self, first_ns: u64, slice_ns: u64) {
+        // A first time of zero would disarm.
+        self.set(first_ns.max(1), slice_ns);
+    }
+
+    pub(crate) fn disarm(&self) {
+        self.set(0, 0);
+    }
+
+    fn set(&self, first_ns: u64, every_ns: u64) {
+        let spec = libc::itimerspec {
+            it_value: timespec(first_ns),
+            it_interval: timespec(every_ns),
+        };
+        // SAFETY: the timer is alive and `spec` a local. Both values are normalized, so that it
+        // cannot fail.
+        unsafe { libc::timer_settime(self.0, 0, &raw const spec, ptr::null_mut()) };
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        // SAFETY: made in `new` and deleted once.
+        unsafe { libc::timer_delete(self.0) };
+    }
+}
+
+fn timespec(ns: u64) -> libc::timespec {
+    const SECOND_NS: u64 = 1_000_000_000;
+    libc::timespec {
+        tv_sec: (ns / SECOND_NS).cast_signed(),
+        tv_nsec: (ns % SECOND_NS).cast_signed(),
+    }
+}

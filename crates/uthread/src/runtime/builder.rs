@@ -1,0 +1,207 @@
+//! The choices that a runtime is built with.
+
+use core::time::Duration;
+use std::io;
+
+use super::Runtime;
+use crate::io::Backend;
+use crate::preempt::{TickSignal, Ticker, minimum_signal_stack, text_range};
+use crate::scheduler::Policy;
+use crate::stack::class_for;
+use crate::worker::{Config, Mode};
+
+/// Shorter slices would be spent on the ticks themselves.
+const SHORTEST_SLICE: Duration = Duration::from_micros(20);
+
+/// The stack that is left for the thread itself below the frame of a tick, in bytes.
+const LEAST_STACK_BYTES: usize = 16 << 10;
+
+/// Why a runtime cannot be had on this system.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// The C library is part of the program's own text, so that a tick could not tell them apart.
+    #[error("threads cannot be preempted in a program that is linked statically to its C library")]
+    StaticLibrary,
+    /// The slice is shorter than 20 µs.
+    #[error("a slice of {0:?} is too short: 20 µs is the least")]
+    SliceTooShort(Duration),
+    /// A deterministic runtime has one worker.
+    #[error("a deterministic runtime cannot have {0} workers")]
+    SeveralDeterministic(usize),
+    /// The system has no timer or signal to spare.
+    #[error("cannot set up the timer that preempts threads")]
+    Timer(#[source] io::Error),
+}
+
+/// Builds a [`Runtime`].
+///
+/// ```
+/// use uthread::Runtime;
+///
+/// let runtime = Runtime::builder().workers(2).stack_size(128 << 10).build().unwrap();
+/// assert_eq!(runtime.run(|| uthread::spawn(|| 7).join().unwrap()), 7);
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing before `build`"]
+pub struct RuntimeBuilder {
+    slice: Duration,
+    seed: Option<u64>,
+    workers: usize,
+    stack_bytes: usize,
+    main_stack_bytes: usize,
+    policy: Policy,
+    backend: Backend,
+    trace_events: usize,
+}
+
+impl RuntimeBuilder {
+    pub(super) const fn new() -> Self {
+        Self {
+            slice: Duration::ZERO,
+            seed: None,
+            workers: 1,
+            stack_bytes: 64 << 10,
+            main_stack_bytes: 1 << 20,
+            policy: Policy {
+                decay: true,
+                boost_every: 100,
+            },
+            backend: Backend::Auto,
+            trace_events: 0,
+        }
+    }
+
+    /// The time after which the turn goes to another ready thread; zero, the default, makes the
+    /// runtime cooperative.
+    ///
+    /// A thread that got the turn at a tick has it for exactly this long; one that got it when
+    /// another blocked or yielded, for half to one and a half times as long, since reading the
+    /// clock at each switch would cost more than the switch.
+    ///
+    /// # Safety
+    /// Code that runs in threads of a preemptive runtime must bear being interrupted by another
+    /// thread of the *same kernel thread* between any two instructions of the program's own text,
+    /// unless a [`NoPreempt`](crate::NoPreempt) guard is held. In particular:
+    ///
+    /// * What it keeps in a `std::thread_local!`, or in anything else that belongs to the kernel
+    ///   thread, must not be used by two user threads without that guard. This includes what
+    ///   libraries keep there (a generator of random numbers, for example).
+    /// * A global allocator that is part of the program must be wrapped in
+    ///   [`GuardedAlloc`](crate::GuardedAlloc); the system's own need not be.
+    pub const unsafe fn slice(mut self, slice: Duration) -> Self {
+        self.slice = slice;
+        self
+    }
+
+    /// Makes runs that can be repeated: the turn is taken from threads at some of the library's own
+    /// operations, chosen by a generator with this seed; time is virtual, and passes by such ticks
+    /// and when all threads sleep; transfers are made at once. There is one worker and no timer.
+    pub const fn deterministic(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// The number of kernel threads that run threads; 1 is the default. A thread that has started
+    /// stays on its worker; those that have not are taken over by workers with nothing to do.
+    pub const fn workers(mut self, workers: usize) -> Self {
+        self.workers = if workers == 0 { 1 } else { workers };
+        self
+    }
+
+    /// The size of the stack of a thread for which no other is asked, in bytes of address space;
+    /// 64 KiB is the default. It is rounded up to 16 KiB times a power of two, and in a preemptive
+    /// runtime leaves room for the frame of a tick.
+    pub const fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack_bytes = bytes;
+        self
+    }
+
+    /// The size of the stack of the first thread, in bytes of address space; 1 MiB is the default.
+    pub const fn main_stack_size(mut self, bytes: usize) -> Self {
+        self.main_stack_bytes = bytes;
+        self
+    }
+
+    /// Whether a thread that has used up its slice falls by one priority, unless it holds a
+    /// [`Lock`](crate::Lock); it does by default.
+    pub const fn decay(mut self, decay: bool) -> Self {
+        self.policy.decay = decay;
+        self
+    }
+
+    /// After so many ticks of a worker, all its threads are back at the priority that the program
+    /// gave them; 100 is the default, and 0 means never.
+    pub const fn boost_every(mut self, ticks: u32) -> Self {
+        self.policy.boost_every = ticks;
+        self
+    }
+
+    /// How transfers are made that would block.
+    pub const fn io(mut self, backend: Backend) -> Self {
+        self.backend = backend;
+        self
+    }
+
+    /// Records so many events for each worker; when there are more, the oldest are lost. 0, the
+    /// default, records nothing.
+    pub const fn trace(mut self, events: usize) -> Self {
+        self.trace_events = events;
+        self
+    }
+
+    /// Builds the runtime.
+    ///
+    /// # Errors
+    /// If the system or the program does not allow what was asked for.
+    pub fn build(self) -> Result<Runtime, BuildError> {
+        let mode = self.mode()?;
+        let mut stack_bytes = self.stack_bytes;
+        if let Mode::Preemptive { .. } = mode {
+            prepare_preemption()?;
+            stack_bytes = stack_bytes.max(minimum_signal_stack() + LEAST_STACK_BYTES);
+        }
+        Ok(Runtime::new(Config {
+            mode,
+            policy: self.policy,
+            workers: self.workers,
+            stack_class: class_for(stack_bytes),
+            main_stack_class: class_for(self.main_stack_bytes.max(stack_bytes)),
+            backend: self.backend,
+            trace_events: self.trace_events,
+        }))
+    }
+
+    fn mode(&self) -> Result<Mode, BuildError> {
+        /// The slice of virtual time, if none is asked for.
+        const VIRTUAL_SLICE_NS: u64 = 1_000_000;
+        let slice_ns = u64::try_from(self.slice.as_nanos()).unwrap_or(u64::MAX);
+        match self.seed {
+            Some(_) if self.workers > 1 => Err(BuildError::SeveralDeterministic(self.workers)),
+            Some(seed) => {
+                let slice_ns = if slice_ns == 0 {
+                    VIRTUAL_SLICE_NS
+                } else {
+                    slice_ns
+                };
+                Ok(Mode::Deterministic { seed, slice_ns })
+            }
+            None if slice_ns == 0 => Ok(Mode::Cooperative),
+            None if self.slice < SHORTEST_SLICE => Err(BuildError::SliceTooShort(self.slice)),
+            None => Ok(Mode::Preemptive { slice_ns }),
+        }
+    }
+}
+
+/// Tries everything that ticks need, so that it does not fail later on.
+fn prepare_preemption() -> Result<(), BuildError> {
+    // SAFETY: looks a name up.
+    let malloc = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
+    let text = text_range();
+    if cfg!(target_feature = "crt-static") || text.is_none_or(|text| text.contains(&malloc.addr()))
+    {
+        return Err(BuildError::StaticLibrary);
+    }
+    TickSignal::receive().map_err(BuildError::Timer)?;
+    Ticker::new().map_err(BuildError::Timer)?;
+    Ok(())
+}

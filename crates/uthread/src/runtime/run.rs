@@ -1,0 +1,262 @@
+//! Running.
+
+use core::sync::atomic::Ordering;
+use std::io;
+use std::panic::resume_unwind;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::RuntimeBuilder;
+use crate::io::Backend;
+use crate::preempt::{AlternateStack, TickSignal, Ticker};
+use crate::scheduler::{Clock, Monotonic, Virtual};
+use crate::thread::{JoinHandle, reap_orphans, start_main};
+use crate::trace::Trace;
+use crate::worker::{Config, Mode, Shared, Worker, current_worker, require_worker};
+
+/// Workers that run threads.
+///
+/// ```
+/// use uthread::Runtime;
+///
+/// let runtime = Runtime::builder().build().unwrap();
+/// assert_eq!(runtime.run(|| uthread::spawn(|| 6 * 7).join().unwrap()), 42);
+/// ```
+#[derive(Debug)]
+pub struct Runtime {
+    config: Config,
+    last: Mutex<Last>,
+}
+
+/// What is left of the last run.
+#[derive(Debug, Default)]
+struct Last {
+    statistics: Statistics,
+    trace: Trace,
+}
+
+/// Counts of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Ticks that were acted on where they struck.
+    pub ticks_taken: u64,
+    /// Ticks that had to wait: preemption was off, the code was not the program's own, the thread
+    /// was unwinding, or its stack was nearly full.
+    pub ticks_deferred: u64,
+    /// Turns taken from threads, by ticks or because a thread of higher priority became ready.
+    pub preemptions: u64,
+}
+
+impl Statistics {
+    fn of(shared: &Shared) -> Self {
+        let sum = |count: fn(&crate::worker::Counters) -> &core::sync::atomic::AtomicU64| {
+            shared
+                .remotes
+                .iter()
+                .map(|r| count(&r.counters).load(Ordering::Relaxed))
+                .sum()
+        };
+        Self {
+            ticks_taken: sum(|counters| &counters.taken),
+            ticks_deferred: sum(|counters| &counters.deferred),
+            preemptions: sum(|counters| &counters.preemptions),
+        }
+    }
+}
+
+/// The counts of the run that the calling thread belongs to, so far.
+///
+/// # Panics
+/// Outside a runtime.
+///
+/// ```
+/// assert_eq!(uthread::run(|| uthread::statistics().preemptions), 0);
+/// ```
+pub fn statistics() -> Statistics {
+    Statistics::of(&require_worker("statistics").shared)
+}
+
+/// Runs `main` and all threads that it starts in a cooperative runtime of one worker, as
+/// [`Runtime::run`] does.
+///
+/// ```
+/// assert_eq!(uthread::run(|| 42), 42);
+/// ```
+pub fn run<T>(main: impl FnOnce() -> T) -> T {
+    Runtime::builder()
+        .build()
+        .expect("a cooperative runtime asks for nothing")
+        .run(main)
+}
+
+impl Runtime {
+    /// A cooperative runtime of one worker, unless other choices are made.
+    pub const fn builder() -> RuntimeBuilder {
+        RuntimeBuilder::new()
+    }
+
+    pub(super) fn new(config: Config) -> Self {
+        Self {
+            config,
+            last: Mutex::default(),
+        }
+    }
+
+    /// Runs `main` as the first thread on the calling kernel thread, and returns what it returns
+    /// when *all* threads have ended.
+    ///
+    /// # Panics
+    /// If `main` panics, with its payload; if threads are left that can never run again, naming
+    /// them; inside a user thread; if the system has no descriptors, memory or kernel threads left
+    /// ([`Runtime::try_run`] reports these). Threads that can never run again are left where they
+    /// are, and their memory with them.
+    pub fn run<T>(&self, main: impl FnOnce() -> T) -> T {
+        self.try_run(main)
+            .unwrap_or_else(|error| panic!("cannot start the runtime: {error}"))
+    }
+
+    /// [`Runtime::run`] with an error, if the system lacks what the workers need.
+    ///
+    /// # Errors
+    /// If the system has no descriptors, memory, timers or kernel threads left.
+    ///
+    /// # Panics
+    /// As [`Runtime::run`].
+    pub fn try_run<T>(&self, main: impl FnOnce() -> T) -> io::Result<T> {
+        assert!(
+            current_worker().is_none(),
+            "a runtime was started inside a user thread"
+        );
+        let shared = Arc::new(Shared::new(self.config, clock(self.config.mode))?);
+        let result = run_workers(&shared, main);
+        let failed = shared.failure.get();
+        if failed.is_none() {
+            shared.close();
+        } else {
+            // Threads that are stuck go on naming their runtime, which must never be mistaken for
+            // one that is over.
+            core::mem::forget(Arc::clone(&shared));
+        }
+        reap_orphans(&shared);
+        self.remember(&shared);
+        let main = result?;
+        match (main, failed) {
+            (Some(Err(payload)), _) => resume_unwind(payload),
+            (_, Some(failure)) => panic!("{failure}"),
+            (Some(Ok(value)), None) => Ok(value),
+            (None, None) => unreachable!("all threads have ended, and main has not"),
+        }
+    }
+
+    fn remember(&self, shared: &Shared) {
+        let recorders = shared
+            .remotes
+            .iter()
+            .filter_map(|remote| remote.recorder.as_ref());
+        let last = Last {
+            statistics: Statistics::of(shared),
+            // SAFETY: the workers of the run have ended.
+            trace: unsafe { Trace::collect(recorders) },
+        };
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = last;
+    }
+
+    /// The counts of the last run.
+    pub fn statistics(&self) -> Statistics {
+        self.last
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .statistics
+    }
+
+    /// What was recorded in the last run; empty unless [`RuntimeBuilder::trace`] was chosen.
+    pub fn trace(&self) -> Trace {
+        self.last
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .trace
+            .clone()
+    }
+
+    /// How transfers are to be made that would block.
+    pub fn io(&self) -> Backend {
+        self.config.backend
+    }
+}
+
+fn clock(mode: Mode) -> Box<dyn Clock> {
+    match mode {
+        Mode::Deterministic { .. } => Box::new(Virtual::default()),
+        Mode::Cooperative | Mode::Preemptive { .. } => Box::new(Monotonic::new()),
+    }
+}
+
+/// Runs worker 0 here and the others on kernel threads of their own; gives what became of `main`,
+/// if it has ended.
+fn run_workers<T>(
+    shared: &Arc<Shared>,
+    main: impl FnOnce() -> T,
+) -> io::Result<Option<std::thread::Result<T>>> {
+    std::thread::scope(|scope| {
+        let mut helpers = Vec::new();
+        let helped = (1..shared.config.workers).try_for_each(|index| {
+            let name = format!("uthread-{index}");
+            let help = move || Station::new(shared, index).map(|station| station.worker.run());
+            let builder = std::thread::Builder::new().name(name);
+            helpers.push(builder.spawn_scoped(scope, move || stop_on_error(shared, help()))?);
+            Ok(())
+        });
+        let result = stop_on_error(shared, helped.and_then(|()| run_first(shared, main)));
+        for helper in helpers {
+            helper
+                .join()
+                .unwrap_or_else(|payload| resume_unwind(payload))?;
+        }
+        result
+    })
+}
+
+/// Without one of the workers the others would wait for ever.
+fn stop_on_error<T>(shared: &Shared, result: io::Result<T>) -> io::Result<T> {
+    if result.is_err() {
+        shared.stop_all();
+    }
+    result
+}
+
+fn run_first<T>(
+    shared: &Arc<Shared>,
+    main: impl FnOnce() -> T,
+) -> io::Result<Option<std::thread::Result<T>>> {
+    let station = Station::new(shared, 0)?;
+    let handle: JoinHandle<T> = start_main(&station.worker, main).map_err(io::Error::other)?;
+    station.worker.run();
+    drop(station);
+    if handle.is_finished() {
+        // SAFETY: all workers have left their loops, so the thread has ended for good.
+        return Ok(Some(unsafe { handle.take() }));
+    }
+    core::mem::forget(handle);
+    Ok(None)
+}
+
+/// A worker and what its kernel thread needs; the fields are dropped in this order.
+struct Station {
+    worker: Worker,
+    _signal: Option<TickSignal>,
+    _stack: AlternateStack,
+}
+
+impl Station {
+    fn new(shared: &Arc<Shared>, index: usize) -> io::Result<Self> {
+        let preemptive = matches!(shared.config.mode, Mode::Preemptive { .. });
+        let stack = AlternateStack::install()?;
+        let signal = preemptive.then(TickSignal::receive).transpose()?;
+        let ticker = preemptive.then(Ticker::new).transpose()?;
+        let worker = Worker::new(shared, index, ticker);
+        Ok(Self {
+            worker,
+            _signal: signal,
+            _stack: stack,
+        })
+    }
+}

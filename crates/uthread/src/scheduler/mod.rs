@@ -1,0 +1,18 @@
+//! Who runs next: pure data structures and rules, without a clock, a switch or a system call, so
+//! that they can be tested with virtual time. The worker carries out what is decided here.
+
+mod clock;
+mod policy;
+mod priority;
+mod queue;
+mod ready;
+
+pub(crate) use clock::{Clock, Monotonic, Virtual};
+pub(crate) use policy::{Policy, Scheduler, Verdict};
+pub use priority::Priority;
+pub(crate) use priority::{LEVELS, Rank, Tally};
+pub(crate) use queue::{Linked, Links, Queue};
+pub(crate) use ready::{Ready, Schedulable};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! The rules: strict priorities, round robin within one, falling by one at the end of a slice, and
+//! a boost for all every so many ticks.
+
+use core::cell::Cell;
+
+use super::{Priority, Ready, Schedulable};
+
+/// The rules that a runtime's builder can change.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Policy {
+    /// A thread that has used up its slice falls by one priority, unless it holds a lock.
+    pub(crate) decay: bool,
+    /// After so many ticks every thread is back at the priority that the program gave it; 0 means
+    /// never.
+    pub(crate) boost_every: u32,
+}
+
+/// What a tick means for the running thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Nobody else is ready: ticks are not needed.
+    Alone,
+    /// Only threads of lower priority are ready.
+    Continue,
+    /// The thread was switched to since the last tick, nobody knows when: its slice ends half a
+    /// slice from now. (Reading the clock at each switch would cost more than the switch.)
+    Grace,
+    /// The slice is over and the turn goes to another.
+    Switch,
+}
+
+/// The ready threads of one worker and the rules.
+#[derive(Debug)]
+pub(crate) struct Scheduler<T> {
+    pub(crate) ready: Ready<T>,
+    policy: Policy,
+    ticks_to_boost: Cell<u32>,
+    fallen: Cell<bool>,
+    /// The running thread was switched to after the last tick, by a voluntary switch.
+    fresh: Cell<bool>,
+}
+
+impl<T: Schedulable> Scheduler<T> {
+    pub(crate) fn new(policy: Policy) -> Self {
+        Self {
+            ready: Ready::new(),
+            policy,
+            ticks_to_boost: Cell::new(policy.boost_every),
+            fallen: Cell::new(false),
+            fresh: Cell::new(true),
+        }
+    }
+
+    /// A voluntary switch has taken place.
+    #[inline]
+    pub(crate) fn switched(&self) {
+        self.fresh.set(true);
+    }
+
+    /// A virtual tick needs no grace: nothing says when the slice began.
+    pub(crate) fn slice_began_at_a_tick(&self) {
+        self.fresh.set(false);
+    }
+
+    /// Whether a ready thread takes precedence over `current` before its slice ends.
+    #[inline]
+    pub(crate) fn outranked(&self, current: &T) -> bool {
+        self.ready.highest() > Some(current.rank().effective())
+    }
+
+    /// Takes the thread to which `current` yields, if there is one of at least its priority.
+    #[inline]
+    pub(crate) fn next_after(&self, current: &T) -> Option<*const T> {
+        if self.ready.highest()? < current.rank().effective() {
+            return None;
+        }
+        self.ready.pop()
+    }
+
+    /// The timer has gone off while `current` ran.
+    pub(crate) fn tick(&self, current: &T) -> Verdict {
+        self.count_to_boost(current);
+        if self.ready.is_empty() {
+            return Verdict::Alone;
+        }
+        if self.fresh.replace(false) && !self.outranked(current) {
+            return Verdict::Grace;
+        }
+        if self.policy.decay && current.locks_held() == 0 {
+            let base = current.rank().base();
+            if base.lower() != base {
+                current.rank().set_base(base.lower());
+                self.fallen.set(true);
+            }
+        }
+        if self.ready.highest() < Some(current.rank().effective()) {
+            return Verdict::Continue;
+        }
+        Verdict::Switch
+    }
+
+    fn count_to_boost(&self, current: &T) {
+        let left = self.ticks_to_boost.get();
+        if left > 1 {
+            self.ticks_to_boost.set(left - 1);
+        } else if left == 1 {
+            self.ticks_to_boost.set(self.policy.boost_every);
+            if self.fallen.replace(false) {
+                let boost = |thread: &T| thread.rank().set_base(thread.rank().assigned());
+                boost(current);
+                self.ready.regroup(boost);
+            }
+        }
+    }
+
+    /// A thread that was blocked during a boost takes part in the next one.
+    pub(crate) fn woken(&self, thread: &T) {
+        if thread.rank().base() != thread.rank().assigned() {
+            self.fallen.set(true);
+        }
+    }
+
+    /// The priority of a ready thread may have changed: puts it where it belongs.
+    ///
+    /// # Safety
+    /// `thread` must be one of the ready threads.
+    pub(crate) unsafe fn replace(&self, thread: *const T) {
+        // SAFETY: the caller's contract.
+        unsafe {
+            if (*thread).level().get() != (*thread).rank().effective() {
+                self.ready.remove(thread);
+                self.ready.push_back(thread);
+            }
+        }
+    }
+
+    /// The first ready thread of highest priority.
+    #[inline]
+    pub(crate) fn pop(&self) -> Option<*const T> {
+        self.ready.pop()
+    }
+
+    /// The highest priority among the ready.
+    pub(crate) fn highest(&self) -> Option<Priority> {
+        self.ready.highest()
+    }
+}

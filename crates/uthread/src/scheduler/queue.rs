@@ -1,0 +1,121 @@
+//! A queue threaded through its members, so that queueing never allocates.
+
+use core::cell::Cell;
+use core::ptr;
+
+/// The neighbours of a member. A member is in at most one queue at a time.
+#[derive(Debug)]
+pub(crate) struct Links<T> {
+    next: Cell<*const T>,
+    previous: Cell<*const T>,
+}
+
+impl<T> Links<T> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            next: Cell::new(ptr::null()),
+            previous: Cell::new(ptr::null()),
+        }
+    }
+
+    /// The successor, for lists that are only ever linked forwards.
+    pub(crate) fn next(&self) -> &Cell<*const T> {
+        &self.next
+    }
+}
+
+/// Something that can be a member of a [`Queue`].
+pub(crate) trait Linked: Sized {
+    fn links(&self) -> &Links<Self>;
+}
+
+/// First in, first out, with removal from the middle; every operation takes constant time.
+#[derive(Debug)]
+pub(crate) struct Queue<T> {
+    head: Cell<*const T>,
+    tail: Cell<*const T>,
+}
+
+impl<T: Linked> Queue<T> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            head: Cell::new(ptr::null()),
+            tail: Cell::new(ptr::null()),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.head.get().is_null()
+    }
+
+    /// The first member, or null.
+    pub(crate) fn front(&self) -> *const T {
+        self.head.get()
+    }
+
+    /// # Safety
+    /// `member` must be in no queue and stay alive and in place until it is taken out.
+    #[inline]
+    pub(crate) unsafe fn push_back(&self, member: *const T) {
+        let tail = self.tail.replace(member);
+        // SAFETY: the caller vouches for `member`; `tail` is a member.
+        unsafe {
+            let links = (*member).links();
+            links.next.set(ptr::null());
+            links.previous.set(tail);
+            match tail.as_ref() {
+                Some(tail) => tail.links().next.set(member),
+                None => self.head.set(member),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`Queue::push_back`].
+    pub(crate) unsafe fn push_front(&self, member: *const T) {
+        let head = self.head.replace(member);
+        // SAFETY: the caller vouches for `member`; `head` is a member.
+        unsafe {
+            let links = (*member).links();
+            links.next.set(head);
+            links.previous.set(ptr::null());
+            match head.as_ref() {
+                Some(head) => head.links().previous.set(member),
+                None => self.tail.set(member),
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn pop_front(&self) -> Option<*const T> {
+        let head = self.head.get();
+        // SAFETY: members are alive, by the contract of the pushes.
+        let next = unsafe { head.as_ref() }?.links().next.get();
+        self.head.set(next);
+        // SAFETY: as above.
+        match unsafe { next.as_ref() } {
+            Some(next) => next.links().previous.set(ptr::null()),
+            None => self.tail.set(ptr::null()),
+        }
+        Some(head)
+    }
+
+    /// # Safety
+    /// `member` must be in this queue.
+    pub(crate) unsafe fn remove(&self, member: *const T) {
+        // SAFETY: the caller vouches for `member`; its neighbours are members.
+        unsafe {
+            let links = (*member).links();
+            let (previous, next) = (links.previous.get(), links.next.get());
+            match previous.as_ref() {
+                Some(previous) => previous.links().next.set(next),
+                None => self.head.set(next),
+            }
+            match next.as_ref() {
+                Some(next) => next.links().previous.set(previous),
+                None => self.tail.set(previous),
+            }
+        }
+    }
+}

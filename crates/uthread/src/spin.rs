@@ -1,0 +1,49 @@
+//! A value behind a test-and-set lock, held for a few instructions with preemption off.
+
+use core::cell::UnsafeCell;
+
+use crate::atomic::{AtomicBool, Ordering, pause};
+
+pub(crate) struct SpinCell<T> {
+    locked: AtomicBool,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: `with` gives the value to one kernel thread at a time.
+unsafe impl<T: Send> Sync for SpinCell<T> {}
+
+impl<T> SpinCell<T> {
+    pub(crate) const fn new(locked: AtomicBool, value: T) -> Self {
+        Self {
+            locked,
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Calls `work` with the value. If there are not `several` workers, preemption being off is
+    /// all the exclusion that is needed.
+    ///
+    /// # Safety
+    /// Preemption must be off, `work` must not use the same cell again, and `several` must be true
+    /// if any other kernel thread may use it.
+    #[inline]
+    pub(crate) unsafe fn with<R>(&self, several: bool, work: impl FnOnce(&mut T) -> R) -> R {
+        if several {
+            self.acquire();
+        }
+        // SAFETY: exclusive, by the lock or by the caller's contract.
+        let result = work(unsafe { &mut *self.value.get() });
+        if several {
+            self.locked.store(false, Ordering::Release);
+        }
+        result
+    }
+
+    fn acquire(&self) {
+        while self.locked.swap(true, Ordering::Acquire) {
+            while self.locked.load(Ordering::Relaxed) {
+                pause();
+            }
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The process-wide store of stacks, and each worker's own handful of it.
+
+use core::cell::Cell;
+use core::ptr::NonNull;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::page_size;
+use super::slab::{MapError, Slab, discard};
+
+/// The smallest slot in bytes; the classes are this times a power of two.
+const SMALLEST_BYTES: usize = 16 << 10;
+const CLASSES: usize = 16;
+
+/// A slab starts small and each further one is twice as large, so that a million stacks need a few
+/// dozen mappings.
+const FIRST_SLAB_BYTES: usize = 4 << 20;
+const LARGEST_SLAB_BYTES: usize = 4 << 30;
+
+/// Slots that move between a worker and the store at a time.
+const BATCH: usize = 32;
+
+/// Free slots of a class that keep their memory; those beyond give it back.
+const WARM_SLOTS: usize = 1024;
+
+pub(crate) static POOL: Pool = Pool(Mutex::new([const { Class::new() }; CLASSES]));
+
+/// The class whose slots hold `bytes`; the largest, if none does.
+pub(crate) fn class_for(bytes: usize) -> usize {
+    let slots = bytes.div_ceil(SMALLEST_BYTES).next_power_of_two();
+    (slots.trailing_zeros() as usize).min(CLASSES - 1)
+}
+
+/// The size of a class's slots in bytes.
+pub(crate) const fn class_bytes(class: usize) -> usize {
+    SMALLEST_BYTES << class
+}
+
+struct Class {
+    slabs: Vec<Slab>,
+    free: Vec<NonNull<u8>>,
+}
+
+// SAFETY: free slots are owned by the store, from whichever kernel thread it is used.
+unsafe impl Send for Class {}
+
+impl Class {
+    const fn new() -> Self {
+        Self {
+            slabs: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, class: usize) -> Result<NonNull<u8>, MapError> {
+        if let Some(slot) = self.free.pop() {
+            return Ok(slot);
+        }
+        if let Some(slot) = self.slabs.last_mut().and_then(Slab::carve) {
+            return slot;
+        }
+        let slot_bytes = class_bytes(class);
+        let slab_bytes = (FIRST_SLAB_BYTES << self.slabs.len().min(16)).min(LARGEST_SLAB_BYTES);
+        self.slabs
+            .push(Slab::map(slot_bytes, (slab_bytes / slot_bytes).max(1))?);
+        self.slabs
+            .last_mut()
+            .and_then(Slab::carve)
+            .expect("a new slab has a slot")
+    }
+}
+
+/// The store of all stacks of the process.
+pub(crate) struct Pool(Mutex<[Class; CLASSES]>);
+
+impl Pool {
+    fn lock(&self) -> MutexGuard<'_, [Class; CLASSES]> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes back the slot that begins at `slot`.
+    pub(crate) fn put(&self, class: usize, slot: NonNull<u8>) {
+        let class_of_slot = &mut self.lock()[class];
+        if class_of_slot.free.len() >= WARM_SLOTS {
+            // SAFETY: a free slot; its guard page is left alone.
+            unsafe {
+                discard(
+                    slot.as_ptr().add(page_size()),
+                    class_bytes(class) - page_size(),
+                );
+            }
+        }
+        class_of_slot.free.push(slot);
+    }
+
+    /// Calls `visit` with the end of every slot that is or was in use.
+    pub(crate) fn for_each(&self, mut visit: impl FnMut(NonNull<u8>)) {
+        for (class, slots) in self.lock().iter().enumerate() {
+            for slot in slots.slabs.iter().flat_map(Slab::carved) {
+                // SAFETY: one past the end of the slot.
+                visit(unsafe { slot.add(class_bytes(class)) });
+            }
+        }
+    }
+}
+
+/// A worker's own free slots, linked through their last word, so that taking one needs no lock.
+pub(crate) struct Cache {
+    free: [Cell<Option<NonNull<u8>>>; CLASSES],
+    count: [Cell<usize>; CLASSES],
+}
+
+impl Cache {
+    pub(crate) const fn new() -> Self {
+        Self {
+            free: [const { Cell::new(None) }; CLASSES],
+            count: [const { Cell::new(0) }; CLASSES],
+        }
+    }
+
+    /// Takes a slot: the address where it begins, at its guard page.
+    #[inline]
+    pub(crate) fn take(&self, class: usize) -> Result<NonNull<u8>, MapError> {
+        match self.free[class].get() {
+            Some(slot) => {
+                // SAFETY: free slots are owned by the cache and `link` was written by `put`.
+                self.free[class].set(unsafe { link(slot, class).read() });
+                self.count[class].set(self.count[class].get() - 1);
+                Ok(slot)
+            }
+            None => self.refill(class),
+        }
+    }
+
+    #[cold]
+    fn refill(&self, class: usize) -> Result<NonNull<u8>, MapError> {
+        let mut classes = POOL.lock();
+        let slot = classes[class].take(class)?;
+        for _ in 1..BATCH.min(classes[class].free.len()) {
+            let Some(more) = classes[class].free.pop() else {
+                break;
+            };
+            // SAFETY: the slot was free and belongs to the cache from here on.
+            unsafe { self.push(class, more) };
+        }
+        Ok(slot)
+    }
+
+    /// Takes back a slot.
+    ///
+    /// # Safety
+    /// Nobody else may use the slot any more, but for the caller if it runs on it: it must switch
+    /// away before anything else is taken from this cache.
+    #[inline]
+    pub(crate) unsafe fn put(&self, class: usize, slot: NonNull<u8>) {
+        // SAFETY: the caller's contract.
+        unsafe { self.push(class, slot) };
+        if self.count[class].get() > 2 * BATCH {
+            self.spill(class);
+        }
+    }
+
+    /// # Safety
+    /// As [`Cache::put`].
+    #[inline]
+    unsafe fn push(&self, class: usize, slot: NonNull<u8>) {
+        // SAFETY: the last word of a slot that the cache owns.
+        unsafe { link(slot, class).write(self.free[class].replace(Some(slot))) };
+        self.count[class].set(self.count[class].get() + 1);
+    }
+
+    /// Gives some of the slots to the store, all but the newest: the caller may still run on it.
+    #[cold]
+    fn spill(&self, class: usize) {
+        let newest = self.take(class);
+        for _ in 0..BATCH {
+            if let Ok(slot) = self.take(class) {
+                POOL.put(class, slot);
+            }
+        }
+        if let Ok(newest) = newest {
+            // SAFETY: taken just above.
+            unsafe { self.push(class, newest) };
+        }
+    }
+
+    /// Gives everything to the store.
+    pub(crate) fn drain(&self) {
+        for class in 0..CLASSES {
+            while let Some(slot) = self.free[class].get() {
+                // SAFETY: as in `take`.
+                self.free[class].set(unsafe { link(slot, class).read() });
+                POOL.put(class, slot);
+            }
+            self.count[class].set(0);
+        }
+    }
+}
+
+/// The last word of a slot: unused while a thread lives in it.
+fn link(slot: NonNull<u8>, class: usize) -> NonNull<Option<NonNull<u8>>> {
+    // SAFETY: the last word lies within the slot.
+    unsafe { slot.add(class_bytes(class)).cast().sub(1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_hold_what_is_asked_for() {
+        for bytes in [1, 16 << 10, (16 << 10) + 1, 64 << 10, 1 << 20] {
+            let class = class_for(bytes);
+            assert!(class_bytes(class) >= bytes);
+            assert!(class == 0 || class_bytes(class - 1) < bytes);
+        }
+    }
+
+    #[test]
+    fn slots_taken_are_distinct_and_come_back() {
+        let cache = Cache::new();
+        let mut slots: Vec<_> = (0..200).map(|_| cache.take(2).expect("memory")).collect();
+        slots.sort();
+        slots.dedup();
+        assert_eq!(slots.len(), 200);
+        let last = slots[199];
+        for slot in slots {
+            // SAFETY: the slot was taken above and nobody uses it.
+            unsafe { cache.put(2, slot) };
+        }
+        assert_eq!(cache.take(2).expect("memory"), last);
+        // SAFETY: as above.
+        unsafe { cache.put(2, last) };
+        cache.drain();
+    }
+}

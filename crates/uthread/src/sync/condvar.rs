@@ -1,0 +1,245 @@
+//! Conditions of a monitor, after Hoare and after Mesa.
+
+use core::fmt;
+use core::ptr;
+
+use super::{LockGuard, LockResult, RawLock};
+use crate::scheduler::Queue;
+use crate::thread::{Control, Wait};
+use crate::worker::{Home, Worker, enter, leave, require_worker};
+
+/// A condition under which threads wait inside a [`Lock`](crate::Lock).
+///
+/// After Hoare (*Monitors: An Operating System Structuring Concept*, Communications of the ACM 17,
+/// 1974): [`signal`](Self::signal) hands the lock to the first who waits, who runs at once and finds
+/// the condition exactly as the signaller left it; the signaller gets the lock back before anyone
+/// who comes from outside. So `if` is enough where the other way needs `while`. The guard passes
+/// through `signal`, so that no reference into the value survives the hand-over.
+///
+/// After Mesa (Lampson and Redell, 1980): [`notify`](Self::notify) only lets a waiter queue for the
+/// lock again; it must look again whether the condition holds.
+///
+/// All threads that wait at one time must use the same lock.
+///
+/// ```
+/// use std::sync::Arc;
+/// use uthread::{Condvar, Lock};
+///
+/// uthread::run(|| {
+///     let room = Arc::new((Lock::new(None), Condvar::new()));
+///     let consumer = {
+///         let room = Arc::clone(&room);
+///         uthread::spawn(move || {
+///             let (value, filled) = &*room;
+///             let mut value = value.lock().unwrap();
+///             if value.is_none() {
+///                 value = filled.wait(value).unwrap();
+///             }
+///             value.take().expect("nobody came between")
+///         })
+///     };
+///     uthread::yield_now();
+///     let mut value = room.0.lock().unwrap();
+///     *value = Some(7);
+///     let value = room.1.signal(value).unwrap();
+///     assert_eq!(*value, None); // the consumer has already been there
+///     drop(value);
+///     assert_eq!(consumer.join().unwrap(), 7);
+/// });
+/// ```
+pub struct Condvar {
+    home: Home,
+    /// Belongs to the holder of the graph.
+    waiters: Queue<Control>,
+}
+
+// SAFETY: the queue is used only under the graph.
+unsafe impl Sync for Condvar {}
+// SAFETY: a condition that can be moved is not borrowed, hence nobody waits.
+unsafe impl Send for Condvar {}
+
+impl Condvar {
+    /// A condition for which nobody waits.
+    pub const fn new() -> Self {
+        Self {
+            home: Home::new(),
+            waiters: Queue::new(),
+        }
+    }
+
+    /// Checks, before anything is changed, that the condition belongs to this runtime, and that
+    /// those who wait do so with `lock`.
+    fn check(&self, worker: &Worker, lock: &RawLock, operation: &str) {
+        self.home.check(&worker.shared, operation);
+        enter();
+        let other = with_graph(worker, || {
+            // SAFETY: who waits is alive.
+            let first = unsafe { self.waiters.front().as_ref() };
+            first.is_some_and(|first| !ptr::eq(first.parcel.get(), ptr::from_ref(lock).cast()))
+        });
+        leave();
+        assert!(
+            !other,
+            "{operation}: threads wait for this condition with another lock"
+        );
+    }
+
+    /// The first waiter. The graph must be held.
+    fn pop(&self) -> Option<&'static Control> {
+        let first = self.waiters.pop_front()?;
+        // SAFETY: who waits is alive until woken.
+        Some(unsafe { &*first })
+    }
+
+    /// Gives the lock up, waits, and has the lock again.
+    ///
+    /// # Errors
+    /// The guard all the same, if the lock is poisoned.
+    ///
+    /// # Panics
+    /// While preemption is held off.
+    pub fn wait<'a, T: ?Sized>(&self, guard: LockGuard<'a, T>) -> LockResult<LockGuard<'a, T>> {
+        let raw = &guard.lock.raw;
+        self.check(require_worker("Condvar::wait"), raw, "Condvar::wait");
+        let worker = raw.enter("Condvar::wait");
+        let me = worker.current();
+        me.parcel.set(ptr::from_ref(raw).cast());
+        let next = with_graph(worker, || {
+            // SAFETY: a running thread is in no queue; it is alive while it waits.
+            unsafe { self.waiters.push_back(me) };
+            raw.pass_on(worker, me)
+        });
+        if let Some(next) = next {
+            worker.wake(next);
+        }
+        // Whoever signals makes this thread the owner before waking it.
+        worker.block(Wait::Condition);
+        leave();
+        LockGuard::new(guard.into_lock())
+    }
+
+    /// Waits until `condition` is false, looking again after each wake-up.
+    ///
+    /// # Errors
+    /// As [`Condvar::wait`].
+    pub fn wait_while<'a, T: ?Sized>(
+        &self,
+        mut guard: LockGuard<'a, T>,
+        mut condition: impl FnMut(&mut T) -> bool,
+    ) -> LockResult<LockGuard<'a, T>> {
+        while condition(&mut guard) {
+            guard = self.wait(guard)?;
+        }
+        Ok(guard)
+    }
+
+    /// Hoare's signal: the first waiter has the lock and runs at once; this thread has the lock
+    /// again when the waiter has given it up.
+    ///
+    /// On another worker, a waiter runs as soon as that worker gets to it.
+    ///
+    /// # Errors
+    /// The guard all the same, if the lock has been poisoned.
+    ///
+    /// # Panics
+    /// While preemption is held off.
+    pub fn signal<'a, T: ?Sized>(&self, guard: LockGuard<'a, T>) -> LockResult<LockGuard<'a, T>> {
+        let raw = &guard.lock.raw;
+        self.check(require_worker("Condvar::signal"), raw, "Condvar::signal");
+        let worker = raw.enter("Condvar::signal");
+        let me = worker.current();
+        let waiter = with_graph(worker, || {
+            let waiter = self.pop()?;
+            raw.disown(worker, me);
+            // SAFETY: a running thread is in no queue; it is alive while it waits.
+            unsafe { raw.urgent.push_back(me) };
+            raw.give_to(worker, waiter, false);
+            raw.lend(worker, me);
+            Some(waiter)
+        });
+        if let Some(waiter) = waiter {
+            if ptr::eq(waiter.worker.get(), worker) {
+                worker.block_and_run(Wait::Urgent, waiter);
+            } else {
+                worker.wake(waiter);
+                worker.block(Wait::Urgent);
+            }
+        }
+        leave();
+        LockGuard::new(guard.into_lock())
+    }
+
+    /// Hoare's signal as the last act inside the monitor: the first waiter has the lock, and this
+    /// thread goes on outside. Without a waiter, the lock is unlocked.
+    pub fn signal_exit<T: ?Sized>(&self, guard: LockGuard<'_, T>) {
+        let worker = require_worker("Condvar::signal_exit");
+        let raw = &guard.lock.raw;
+        self.check(worker, raw, "Condvar::signal_exit");
+        enter();
+        let me = worker.current();
+        let waiter = with_graph(worker, || {
+            let waiter = self.pop()?;
+            raw.disown(worker, me);
+            raw.give_to(worker, waiter, false);
+            Some(waiter)
+        });
+        if let Some(waiter) = waiter {
+            worker.wake(waiter);
+            guard.into_lock();
+        }
+        leave();
+    }
+
+    /// Mesa's notify: the first waiter queues for the lock, behind those who do already.
+    pub fn notify<T: ?Sized>(&self, guard: &LockGuard<'_, T>) {
+        self.requeue(guard, 1, |raw| &raw.entry);
+    }
+
+    /// Mesa's broadcast: all waiters queue for the lock, behind those who do already.
+    pub fn notify_all<T: ?Sized>(&self, guard: &LockGuard<'_, T>) {
+        self.requeue(guard, usize::MAX, |raw| &raw.entry);
+    }
+
+    /// All waiters get the lock one after the other, in their order and before anyone who comes
+    /// from outside, once this thread gives it up. Each finds what those before it have left.
+    pub fn broadcast<T: ?Sized>(&self, guard: &LockGuard<'_, T>) {
+        self.requeue(guard, usize::MAX, |raw| &raw.urgent);
+    }
+
+    fn requeue<T: ?Sized>(
+        &self,
+        guard: &LockGuard<'_, T>,
+        most: usize,
+        queue: impl Fn(&RawLock) -> &Queue<Control>,
+    ) {
+        let worker = require_worker("Condvar::notify");
+        let raw = &guard.lock.raw;
+        self.check(worker, raw, "Condvar::notify");
+        enter();
+        with_graph(worker, || {
+            for _ in 0..most {
+                let Some(waiter) = self.pop() else { break };
+                raw.enqueue(worker, queue(raw), waiter);
+            }
+        });
+        leave();
+    }
+}
+
+/// Does `work` with the graph held; preemption must be off.
+fn with_graph<R>(worker: &Worker, work: impl FnOnce() -> R) -> R {
+    // SAFETY: preemption is off, and all threads of this runtime say the same of `several`.
+    unsafe { worker.shared.graph.with(worker.several, |()| work()) }
+}
+
+impl Default for Condvar {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Condvar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Condvar").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,330 @@
+//! The lock without its value: ownership, waiting, handing over.
+
+use core::fmt::Write as _;
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+use super::Protocol;
+use crate::scheduler::{Priority, Queue, Schedulable, Tally};
+use crate::thread::{Control, Wait};
+use crate::worker::{Home, Worker, enter, leave, require_worker};
+
+/// A mark on the owner: threads wait, so that unlocking has to hand over.
+const CONTENDED: usize = 1;
+
+/// A lock with an owner, a queue for those who want to enter and an urgent one for those who were
+/// inside before and are served first. The queues belong to the holder of the graph.
+pub(crate) struct RawLock {
+    owner: AtomicPtr<Control>,
+    home: Home,
+    protocol: Protocol,
+    pub(super) entry: Queue<Control>,
+    pub(super) urgent: Queue<Control>,
+    /// The priorities of all who wait, if the owner inherits them.
+    pub(super) lent: Tally,
+}
+
+// SAFETY: the queues are used only under the graph, and the rest is made to be shared.
+unsafe impl Sync for RawLock {}
+// SAFETY: a lock that can be moved is not borrowed, hence nobody waits for it.
+unsafe impl Send for RawLock {}
+
+impl Control {
+    /// The owner of the lock for which the thread waits. The graph must be held.
+    fn waits_for(&self) -> Option<&Self> {
+        // SAFETY: a lock for which a thread waits is borrowed by it.
+        unsafe { self.blocked_on.get().as_ref() }?.owner()
+    }
+}
+
+/// Why a thread may not wait for a lock.
+enum Refusal {
+    Recursive,
+    Cycle(String),
+}
+
+impl RawLock {
+    pub(super) const fn new(protocol: Protocol) -> Self {
+        Self {
+            owner: AtomicPtr::new(ptr::null_mut()),
+            home: Home::new(),
+            protocol,
+            entry: Queue::new(),
+            urgent: Queue::new(),
+            lent: Tally::new(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
+    /// The owner; stable only while the graph is held and somebody waits.
+    pub(super) fn owner(&self) -> Option<&Control> {
+        let owner = self
+            .owner
+            .load(Ordering::Acquire)
+            .map_addr(|a| a & !CONTENDED);
+        // SAFETY: an owner is alive until it has unlocked, even if its guard was forgotten.
+        unsafe { owner.as_ref() }
+    }
+
+    /// The worker, for an operation on this lock that may block; preemption is off afterwards.
+    #[inline]
+    pub(super) fn enter(&self, operation: &str) -> &'static Worker {
+        let worker = require_worker(operation);
+        self.home.check(&worker.shared, operation);
+        worker.enter_blocking(operation);
+        worker
+    }
+
+    #[inline]
+    fn try_own(&self, several: bool, me: &Control) -> bool {
+        let me = ptr::from_ref(me).cast_mut();
+        if several {
+            let free = ptr::null_mut();
+            return self
+                .owner
+                .compare_exchange(free, me, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok();
+        }
+        let free = self.owner.load(Ordering::Relaxed).is_null();
+        if free {
+            self.owner.store(me, Ordering::Relaxed);
+        }
+        free
+    }
+
+    #[inline]
+    pub(super) fn lock(&self) {
+        let worker = self.enter("Lock::lock");
+        let me = worker.current();
+        if let Protocol::Ceiling(ceiling) = self.protocol
+            && me.rank().assigned() > ceiling
+        {
+            above_ceiling(me, ceiling);
+        }
+        if self.try_own(worker.several, me) {
+            self.endow_new(worker, me);
+        } else {
+            self.wait_for(worker, me);
+        }
+        leave();
+    }
+
+    #[inline]
+    pub(super) fn try_lock(&self) -> bool {
+        let worker = require_worker("Lock::try_lock");
+        self.home.check(&worker.shared, "Lock::try_lock");
+        enter();
+        let me = worker.current();
+        if let Protocol::Ceiling(ceiling) = self.protocol
+            && me.rank().assigned() > ceiling
+        {
+            above_ceiling(me, ceiling);
+        }
+        let owned = self.try_own(worker.several, me);
+        if owned {
+            self.endow_new(worker, me);
+        }
+        leave();
+        owned
+    }
+
+    /// The lock was free, so nobody has lent anything.
+    #[inline]
+    fn endow_new(&self, worker: &Worker, me: &Control) {
+        match self.protocol {
+            Protocol::None | Protocol::Inheritance => me.locks.set(me.locks.get() + 1),
+            Protocol::Ceiling(_) => self.endow(worker, me, false),
+        }
+    }
+
+    #[cold]
+    fn wait_for(&self, worker: &Worker, me: &Control) {
+        // SAFETY: preemption is off, and all threads of this runtime say the same of `several`.
+        let refusal = unsafe {
+            worker.shared.graph.with(worker.several, |()| {
+                if self.own_or_contend(worker.several, me) {
+                    self.endow(worker, me, false);
+                    return None;
+                }
+                let refusal = self.refuse(me);
+                if refusal.is_none() {
+                    self.entry.push_back(me);
+                    self.lend(worker, me);
+                    return Some(Ok(()));
+                }
+                refusal.map(Err)
+            })
+        };
+        match refusal {
+            None => {}
+            // Whoever unlocks makes this thread the owner before waking it.
+            Some(Ok(())) => worker.block(Wait::Lock),
+            Some(Err(refusal)) => {
+                leave();
+                match refusal {
+                    Refusal::Recursive => panic!("{} locks a lock that it holds", me.label()),
+                    Refusal::Cycle(cycle) => panic!("deadlock: {cycle}"),
+                }
+            }
+        }
+    }
+
+    /// Takes the lock if it has become free, or makes its owner see that somebody waits.
+    fn own_or_contend(&self, several: bool, me: &Control) -> bool {
+        loop {
+            if self.try_own(several, me) {
+                return true;
+            }
+            let owner = self.owner.load(Ordering::Relaxed);
+            if owner.is_null() {
+                continue;
+            }
+            let marked = owner.map_addr(|a| a | CONTENDED);
+            if owner == marked {
+                return false;
+            }
+            if !several {
+                self.owner.store(marked, Ordering::Relaxed);
+                return false;
+            }
+            let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
+            if self
+                .owner
+                .compare_exchange(owner, marked, success, failure)
+                .is_ok()
+            {
+                return false;
+            }
+        }
+    }
+
+    /// Follows the chain of owners: if it leads back to `me`, waiting would never end.
+    fn refuse(&self, me: &Control) -> Option<Refusal> {
+        let mut owner = self.owner()?;
+        if ptr::eq(owner, me) {
+            return Some(Refusal::Recursive);
+        }
+        while let Some(next) = owner.waits_for() {
+            if ptr::eq(next, me) {
+                return Some(Refusal::Cycle(self.cycle(me)));
+            }
+            owner = next;
+        }
+        None
+    }
+
+    /// The chain that leads back to `me`, in words.
+    #[cold]
+    fn cycle(&self, me: &Control) -> String {
+        let mut words = format!("{} waits for a lock", me.label());
+        let mut owner = self.owner();
+        while let Some(thread) = owner {
+            let _ = write!(words, " of {}", thread.label());
+            if ptr::eq(thread, me) {
+                break;
+            }
+            words.push_str(", which waits for one");
+            owner = thread.waits_for();
+        }
+        words
+    }
+
+    #[inline]
+    pub(super) fn unlock(&self) {
+        let worker = require_worker("Lock::unlock");
+        enter();
+        let me = worker.current();
+        if self.try_free(worker.several, me) {
+            match self.protocol {
+                Protocol::None | Protocol::Inheritance => me.locks.set(me.locks.get() - 1),
+                Protocol::Ceiling(_) => self.disown(worker, me),
+            }
+        } else {
+            self.unlock_contended(worker, me);
+        }
+        leave();
+    }
+
+    #[inline]
+    fn try_free(&self, several: bool, me: &Control) -> bool {
+        let me = ptr::from_ref(me).cast_mut();
+        if several {
+            let free = ptr::null_mut();
+            return self
+                .owner
+                .compare_exchange(me, free, Ordering::Release, Ordering::Relaxed)
+                .is_ok();
+        }
+        let alone = self.owner.load(Ordering::Relaxed) == me;
+        if alone {
+            self.owner.store(ptr::null_mut(), Ordering::Relaxed);
+        }
+        alone
+    }
+
+    #[cold]
+    fn unlock_contended(&self, worker: &Worker, me: &Control) {
+        // SAFETY: as in `wait_for`.
+        let next = unsafe {
+            worker
+                .shared
+                .graph
+                .with(worker.several, |()| self.pass_on(worker, me))
+        };
+        if let Some(next) = next {
+            worker.wake(next);
+        }
+    }
+
+    /// Gives the lock to the first who waits, or frees it. The graph must be held.
+    pub(super) fn pass_on(&self, worker: &Worker, me: &Control) -> Option<&'static Control> {
+        self.disown(worker, me);
+        let next = self.urgent.pop_front().or_else(|| self.entry.pop_front());
+        let Some(next) = next else {
+            self.owner.store(ptr::null_mut(), Ordering::Release);
+            return None;
+        };
+        // SAFETY: who waits is alive until woken.
+        let next = unsafe { &*next };
+        self.give_to(worker, next, true);
+        Some(next)
+    }
+
+    /// Makes `next` the owner. The graph must be held, and the former owner have been disowned.
+    pub(super) fn give_to(&self, worker: &Worker, next: &Control, waited: bool) {
+        let contended = !self.urgent.is_empty() || !self.entry.is_empty();
+        let owner = ptr::from_ref(next).cast_mut();
+        let owner = owner.map_addr(|a| if contended { a | CONTENDED } else { a });
+        self.owner.store(owner, Ordering::Release);
+        self.endow(worker, next, waited);
+    }
+
+    /// Puts a thread that has waited for a condition among those that wait for the lock. The graph
+    /// must be held, and the lock have an owner.
+    pub(super) fn enqueue(&self, worker: &Worker, queue: &Queue<Control>, thread: *const Control) {
+        // SAFETY: it was taken out of the queue of the condition, and is alive until woken.
+        unsafe {
+            queue.push_back(thread);
+            self.lend(worker, &*thread);
+        }
+        // The owner is the caller, so nobody else changes it.
+        let owner = self.owner.load(Ordering::Relaxed);
+        self.owner
+            .store(owner.map_addr(|a| a | CONTENDED), Ordering::Relaxed);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn above_ceiling(me: &Control, ceiling: Priority) -> ! {
+    leave();
+    let own = me.rank().assigned();
+    panic!(
+        "{} of priority {own} locks a lock whose ceiling is {ceiling}",
+        me.label()
+    )
+}

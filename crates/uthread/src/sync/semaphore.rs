@@ -1,0 +1,132 @@
+//! The counting semaphore.
+
+use core::fmt;
+use core::sync::atomic::AtomicBool;
+
+use crate::scheduler::Queue;
+use crate::spin::SpinCell;
+use crate::thread::{Control, Wait};
+use crate::worker::{Home, Worker, enter, leave, require_worker};
+
+struct State {
+    permits: usize,
+    waiters: Queue<Control>,
+}
+
+// SAFETY: the queue is only a chain of threads, used under the spin lock around the state.
+unsafe impl Send for State {}
+
+/// A number of permits; who finds none waits, and is served in the order of coming.
+///
+/// ```
+/// use std::sync::Arc;
+/// use uthread::Semaphore;
+///
+/// uthread::run(|| {
+///     let ready = Arc::new(Semaphore::new(0));
+///     let thread = {
+///         let ready = Arc::clone(&ready);
+///         uthread::spawn(move || ready.acquire())
+///     };
+///     ready.release(1);
+///     thread.join().unwrap();
+/// });
+/// ```
+pub struct Semaphore {
+    home: Home,
+    state: SpinCell<State>,
+}
+
+impl Semaphore {
+    /// A semaphore with so many permits.
+    pub const fn new(permits: usize) -> Self {
+        let state = State {
+            permits,
+            waiters: Queue::new(),
+        };
+        Self {
+            home: Home::new(),
+            state: SpinCell::new(AtomicBool::new(false), state),
+        }
+    }
+
+    fn with<R>(&self, worker: &Worker, work: impl FnOnce(&mut State) -> R) -> R {
+        // SAFETY: preemption is off at every caller, and all threads of the home runtime say the
+        // same of `several`.
+        unsafe { self.state.with(worker.several, work) }
+    }
+
+    /// Takes a permit, or waits for one.
+    ///
+    /// # Panics
+    /// Outside a runtime, and while preemption is held off.
+    #[inline]
+    pub fn acquire(&self) {
+        let worker = require_worker("Semaphore::acquire");
+        self.home.check(&worker.shared, "Semaphore::acquire");
+        worker.enter_blocking("Semaphore::acquire");
+        let me = worker.current();
+        let taken = self.with(worker, |state| {
+            let taken = state.permits > 0;
+            if taken {
+                state.permits -= 1;
+            } else {
+                // SAFETY: a running thread is in no queue; it is alive while it waits.
+                unsafe { state.waiters.push_back(me) };
+            }
+            taken
+        });
+        if !taken {
+            worker.block(Wait::Semaphore);
+        }
+        leave();
+    }
+
+    /// Takes a permit if there is one.
+    ///
+    /// # Panics
+    /// Outside a runtime.
+    #[must_use = "without it, it is unknown whether there was a permit"]
+    pub fn try_acquire(&self) -> bool {
+        let worker = require_worker("Semaphore::try_acquire");
+        self.home.check(&worker.shared, "Semaphore::try_acquire");
+        enter();
+        let taken = self.with(worker, |state| {
+            let taken = state.permits > 0;
+            state.permits -= usize::from(taken);
+            taken
+        });
+        leave();
+        taken
+    }
+
+    /// Gives permits: first to those who wait.
+    ///
+    /// # Panics
+    /// Outside a runtime.
+    #[inline]
+    pub fn release(&self, permits: usize) {
+        let worker = require_worker("Semaphore::release");
+        self.home.check(&worker.shared, "Semaphore::release");
+        enter();
+        for left in (1..=permits).rev() {
+            let waiter = self.with(worker, |state| {
+                let waiter = state.waiters.pop_front();
+                if waiter.is_none() {
+                    state.permits += left;
+                }
+                waiter
+            });
+            let Some(waiter) = waiter else { break };
+            // SAFETY: who waits is alive until woken.
+            worker.wake(unsafe { &*waiter });
+        }
+        leave();
+    }
+}
+
+impl fmt::Debug for Semaphore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Semaphore").finish_non_exhaustive()
+    }
+}

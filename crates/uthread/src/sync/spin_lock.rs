@@ -1,0 +1,204 @@
+//! Locks that do not block.
+
+use core::cell::UnsafeCell;
+use core::marker::PhantomData;
+use core::ops::{Deref, DerefMut};
+use core::sync::atomic::{AtomicPtr, Ordering};
+use core::{fmt, hint, ptr};
+
+use crate::thread::Control;
+use crate::worker::{Home, Worker, enter, leave, require_worker};
+
+/// A lock for which threads wait by trying again. There is no order among them.
+///
+/// A plain one ([`SpinLock::new`]) lets its owner be preempted; who waits meanwhile burns the rest
+/// of its slice. One that holds preemption off ([`SpinLock::holding_preemption_off`]) is for short
+/// sections: no time is burnt on one worker, but nothing may block inside.
+///
+/// # Panics
+/// Locking is a panic that names the threads: if the running thread holds the lock already, and if
+/// waiting would never end, for the owner is on the same worker and nobody takes its turn from the
+/// one that waits (a cooperative runtime).
+///
+/// ```
+/// use uthread::SpinLock;
+///
+/// uthread::run(|| {
+///     let lock = SpinLock::holding_preemption_off(1);
+///     *lock.lock() += 1;
+///     assert_eq!(*lock.lock(), 2);
+/// });
+/// ```
+pub struct SpinLock<T: ?Sized> {
+    home: Home,
+    owner: AtomicPtr<Control>,
+    holds_preemption_off: bool,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the value is used by the owner of the lock only.
+unsafe impl<T: ?Sized + Send> Sync for SpinLock<T> {}
+// SAFETY: a lock that can be moved is not borrowed.
+unsafe impl<T: ?Sized + Send> Send for SpinLock<T> {}
+
+impl<T> SpinLock<T> {
+    /// A plain one.
+    pub const fn new(value: T) -> Self {
+        Self::with(value, false)
+    }
+
+    /// One whose owner is not preempted.
+    pub const fn holding_preemption_off(value: T) -> Self {
+        Self::with(value, true)
+    }
+
+    const fn with(value: T, holds_preemption_off: bool) -> Self {
+        Self {
+            home: Home::new(),
+            owner: AtomicPtr::new(ptr::null_mut()),
+            holds_preemption_off,
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Gives the value back.
+    pub fn into_inner(self) -> T {
+        self.value.into_inner()
+    }
+}
+
+impl<T: ?Sized> SpinLock<T> {
+    /// Waits for the lock.
+    #[inline]
+    pub fn lock(&self) -> SpinGuard<'_, T> {
+        let worker = require_worker("SpinLock::lock");
+        self.home.check(&worker.shared, "SpinLock::lock");
+        enter();
+        while !self.try_own(worker) {
+            // Here a deferred tick is taken: the owner may get its turn.
+            leave();
+            self.check_spin(worker);
+            hint::spin_loop();
+            enter();
+        }
+        self.guard()
+    }
+
+    /// Takes the lock if it is free.
+    #[inline]
+    pub fn try_lock(&self) -> Option<SpinGuard<'_, T>> {
+        let worker = require_worker("SpinLock::try_lock");
+        self.home.check(&worker.shared, "SpinLock::try_lock");
+        enter();
+        if self.try_own(worker) {
+            return Some(self.guard());
+        }
+        leave();
+        None
+    }
+
+    /// The guard of the lock just taken; preemption goes on unless the lock holds it off.
+    #[inline]
+    fn guard(&self) -> SpinGuard<'_, T> {
+        if !self.holds_preemption_off {
+            leave();
+        }
+        SpinGuard {
+            lock: self,
+            not_send: PhantomData,
+        }
+    }
+
+    /// Preemption must be off.
+    #[inline]
+    fn try_own(&self, worker: &Worker) -> bool {
+        let me = ptr::from_ref(worker.current()).cast_mut();
+        if worker.several {
+            let free = ptr::null_mut();
+            let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
+            return self.owner.load(Ordering::Relaxed).is_null()
+                && self
+                    .owner
+                    .compare_exchange(free, me, success, failure)
+                    .is_ok();
+        }
+        let free = self.owner.load(Ordering::Relaxed).is_null();
+        if free {
+            self.owner.store(me, Ordering::Relaxed);
+        }
+        free
+    }
+
+    /// Whether trying again can help.
+    #[cold]
+    fn check_spin(&self, worker: &Worker) {
+        let owner = self.owner.load(Ordering::Relaxed);
+        let me = worker.current();
+        assert!(
+            !ptr::eq(owner, me),
+            "{} locks a spin lock that it holds",
+            me.label()
+        );
+        let stuck = crate::worker::depth() > 0 || !worker.shared.preemptive();
+        if stuck && !owner.is_null() && !worker.several {
+            // SAFETY: on the only worker, the owner cannot have gone on since it was read.
+            let owner = unsafe { (*owner).label() };
+            panic!(
+                "{} waits for a spin lock of {owner}, which cannot run meanwhile",
+                me.label()
+            );
+        }
+    }
+}
+
+/// Access to the value of a [`SpinLock`].
+#[must_use = "the lock is held only while the guard lives"]
+pub struct SpinGuard<'a, T: ?Sized> {
+    lock: &'a SpinLock<T>,
+    not_send: PhantomData<*const ()>,
+}
+
+// SAFETY: a shared guard gives a shared value.
+unsafe impl<T: ?Sized + Sync> Sync for SpinGuard<'_, T> {}
+
+impl<T: ?Sized> Deref for SpinGuard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: the thread that has the guard owns the lock.
+        unsafe { &*self.lock.value.get() }
+    }
+}
+
+impl<T: ?Sized> DerefMut for SpinGuard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as above, and the guard is borrowed exclusively.
+        unsafe { &mut *self.lock.value.get() }
+    }
+}
+
+impl<T: ?Sized> Drop for SpinGuard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.lock.owner.store(ptr::null_mut(), Ordering::Release);
+        if self.lock.holds_preemption_off {
+            leave();
+        }
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for SpinGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for SpinLock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SpinLock")
+            .field("holds_preemption_off", &self.holds_preemption_off)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,119 @@
+//! Starting threads.
+
+use super::control::Birth;
+use super::entry::make;
+use super::handle::JoinHandle;
+use crate::scheduler::Priority;
+use crate::stack::{MapError, class_for};
+use crate::worker::{enter, leave, require_worker};
+
+/// The system has no memory for another stack.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot start a thread")]
+pub struct SpawnError(#[from] MapError);
+
+/// Starts a thread with the default stack and priority.
+///
+/// # Panics
+/// Outside a runtime, or if the system has no memory for another stack; [`Builder::spawn`] reports
+/// the latter.
+///
+/// ```
+/// let sum = uthread::run(|| uthread::spawn(|| 1 + 2).join().unwrap());
+/// assert_eq!(sum, 3);
+/// ```
+#[inline]
+pub fn spawn<F, T>(function: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    match Builder::new().spawn(function) {
+        Ok(handle) => handle,
+        Err(error) => panic!("{error}: {}", error.0),
+    }
+}
+
+/// The properties of a thread to be.
+///
+/// ```
+/// use uthread::{Builder, Priority};
+///
+/// uthread::run(|| {
+///     let builder = Builder::new().name("worker").stack_size(256 << 10).priority(Priority::Red);
+///     let thread = builder.spawn(|| uthread::current().name().map(str::to_owned)).unwrap();
+///     assert_eq!(thread.join().unwrap().as_deref(), Some("worker"));
+/// });
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Builder {
+    name: Option<Box<str>>,
+    stack_bytes: Option<usize>,
+    priority: Priority,
+}
+
+impl Builder {
+    /// A nameless thread with the runtime's stack size and priority ORANGE.
+    #[must_use]
+    #[inline]
+    pub const fn new() -> Self {
+        Self {
+            name: None,
+            stack_bytes: None,
+            priority: Priority::Orange,
+        }
+    }
+
+    /// The name, for messages and traces.
+    #[must_use]
+    pub fn name(mut self, name: &str) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// The size of the stack in bytes, rounded up to 16 KiB times a power of two. It is address
+    /// space: memory is taken as it is touched.
+    #[must_use]
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack_bytes = Some(bytes);
+        self
+    }
+
+    /// The priority to begin with.
+    #[must_use]
+    pub fn priority(mut self, priority: Priority) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// If the system has no memory for another stack.
+    ///
+    /// # Panics
+    /// Outside a runtime.
+    #[inline]
+    pub fn spawn<F, T>(self, function: F) -> Result<JoinHandle<T>, SpawnError>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let worker = require_worker("spawn");
+        enter();
+        let config = &worker.shared.config;
+        let birth = Birth {
+            id: worker.next_id(),
+            runtime: worker.shared.id,
+            class: self.stack_bytes.map_or(config.stack_class, class_for),
+            priority: self.priority,
+            name: self.name,
+        };
+        let made = make(worker, birth, function);
+        if let Ok((thread, _)) = &made {
+            worker.start(*thread);
+        }
+        leave();
+        Ok(made?.1)
+    }
+}

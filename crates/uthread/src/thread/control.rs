@@ -1,0 +1,338 @@
+//! The control block of a thread, at the top of its stack.
+
+use core::cell::{Cell, UnsafeCell};
+use core::fmt;
+use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering, fence};
+
+use super::local::Locals;
+use crate::context::Context;
+use crate::scheduler::{Linked, Links, Priority, Rank, Schedulable, Tally};
+use crate::stack::{POOL, class_bytes};
+use crate::sync::RawLock;
+use crate::worker::{Worker, current_worker, enter, leave};
+
+/// Where a thread is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum State {
+    /// No thread lives in the slot. Zero, as in memory never touched.
+    Free = 0,
+    /// In a queue of ready threads, not yet started.
+    New,
+    Ready,
+    Running,
+    Blocked,
+    Finished,
+}
+
+impl State {
+    fn from_byte(byte: u8) -> Self {
+        [
+            Self::Free,
+            Self::New,
+            Self::Ready,
+            Self::Running,
+            Self::Blocked,
+            Self::Finished,
+        ][byte as usize]
+    }
+}
+
+/// What a blocked thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Wait {
+    /// A lock.
+    Lock,
+    /// The lock that it has handed over by a signal.
+    Urgent,
+    /// A condition.
+    Condition,
+    /// The end of a thread.
+    Join,
+    /// A `resume`.
+    Suspended,
+    /// A permit of a semaphore.
+    Semaphore,
+    /// A value in a channel, or room for one.
+    Channel,
+    /// Other threads at a barrier.
+    Barrier,
+    /// The kernel, with a transfer.
+    Io,
+    /// A moment in time.
+    Sleep,
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Lock => "waits for a lock",
+            Self::Urgent => "has signalled and waits for its lock",
+            Self::Condition => "waits for a condition",
+            Self::Join => "joins a thread",
+            Self::Suspended => "is suspended",
+            Self::Semaphore => "waits for a semaphore",
+            Self::Channel => "waits for a channel",
+            Self::Barrier => "waits at a barrier",
+            Self::Io => "waits for input or output",
+            Self::Sleep => "sleeps",
+        })
+    }
+}
+
+/// The exchange between `suspend` and `resume`; it belongs to the holder of the graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Permit {
+    None,
+    /// A `resume` came before the `suspend`.
+    Given,
+    /// The thread is suspended.
+    Awaited,
+}
+
+/// Everything known of a thread. What is in cells belongs to the thread's worker, and to it only
+/// while preemption is off; while the thread is blocked under a lock's graph, to the holder of that
+/// graph.
+#[repr(C, align(64))]
+pub(crate) struct Control {
+    context: UnsafeCell<Context>,
+    links: Links<Self>,
+    pub(crate) worker: Cell<*const Worker>,
+    rank: Rank,
+    level: Cell<Priority>,
+    state: AtomicU8,
+    wait: Cell<Wait>,
+    class: u8,
+    pub(crate) locks: Cell<u32>,
+    pub(crate) runtime: u32,
+    /// Ceilings of the locks held.
+    pub(crate) ceilings: Tally,
+    /// Threads that wait for locks held by this one and lend it their priority.
+    pub(crate) heirs: Tally,
+    /// The lock this thread waits for.
+    pub(crate) blocked_on: Cell<*const RawLock>,
+    /// The lock given up in a condition's `wait`, or the place of a value on its way.
+    pub(crate) parcel: Cell<*const ()>,
+    pub(crate) permit: Cell<Permit>,
+    /// Null while it runs, [`FINISHED`], [`DETACHED`], or the thread that joins.
+    pub(crate) joiner: AtomicPtr<Control>,
+    references: AtomicU32,
+    pub(crate) id: u64,
+    pub(crate) packet: *mut (),
+    pub(crate) run: unsafe fn(*mut ()),
+    pub(crate) drop_result: unsafe fn(*mut ()),
+    pub(crate) result_gone: Cell<bool>,
+    pub(crate) locals: UnsafeCell<Locals>,
+    name: Option<Box<str>>,
+}
+
+// SAFETY: shared between kernel threads as the comment of the type says.
+unsafe impl Sync for Control {}
+
+/// Marks in [`Control::joiner`]; no control block has these addresses.
+pub(crate) const FINISHED: *mut Control = ptr::without_provenance_mut(1);
+pub(crate) const DETACHED: *mut Control = ptr::without_provenance_mut(2);
+
+/// The last word of a slot belongs to the cache of free slots.
+const RESERVED_BYTES: usize = 64;
+
+/// What a new thread begins with.
+pub(crate) struct Birth {
+    pub(crate) id: u64,
+    pub(crate) runtime: u32,
+    pub(crate) class: usize,
+    pub(crate) priority: Priority,
+    pub(crate) name: Option<Box<str>>,
+}
+
+impl Control {
+    /// Where the control block of a slot is, from where the slot ends.
+    pub(crate) fn at_end(end: NonNull<u8>) -> NonNull<Self> {
+        // SAFETY: within the slot, which is larger than both.
+        unsafe { end.sub(RESERVED_BYTES + size_of::<Self>()).cast() }
+    }
+
+    /// Writes a control block into the slot that begins at `slot`.
+    ///
+    /// # Safety
+    /// The slot must be free and belong to the caller.
+    #[inline]
+    pub(crate) unsafe fn place(slot: NonNull<u8>, birth: Birth) -> NonNull<Self> {
+        // SAFETY: the slot has this size.
+        let control = Self::at_end(unsafe { slot.add(class_bytes(birth.class)) });
+        let class = birth.class as u8;
+        // SAFETY: aligned (slots are page aligned) memory that belongs to the caller.
+        unsafe { control.write(Self::new(birth, class)) };
+        control
+    }
+
+    /// A block for the loop of a worker, which has no slot.
+    pub(crate) fn of_worker(runtime: u32) -> Self {
+        let birth = Birth {
+            id: 0,
+            runtime,
+            class: 0,
+            priority: Priority::Green,
+            name: None,
+        };
+        Self::new(birth, 0)
+    }
+
+    #[inline]
+    fn new(birth: Birth, class: u8) -> Self {
+        unsafe fn nothing(_: *mut ()) {}
+        Self {
+            context: UnsafeCell::new(Context::empty()),
+            links: Links::new(),
+            worker: Cell::new(ptr::null()),
+            rank: Rank::new(birth.priority),
+            level: Cell::new(birth.priority),
+            state: AtomicU8::new(State::New as u8),
+            wait: Cell::new(Wait::Suspended),
+            class,
+            locks: Cell::new(0),
+            runtime: birth.runtime,
+            ceilings: Tally::new(),
+            heirs: Tally::new(),
+            blocked_on: Cell::new(ptr::null()),
+            parcel: Cell::new(ptr::null()),
+            permit: Cell::new(Permit::None),
+            joiner: AtomicPtr::new(ptr::null_mut()),
+            references: AtomicU32::new(1),
+            id: birth.id,
+            packet: ptr::null_mut(),
+            run: nothing,
+            drop_result: nothing,
+            result_gone: Cell::new(false),
+            locals: UnsafeCell::new(Locals::new()),
+            name: birth.name,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn context(&self) -> *mut Context {
+        self.context.get()
+    }
+
+    #[inline]
+    pub(crate) fn state(&self) -> State {
+        State::from_byte(self.state.load(Ordering::Relaxed))
+    }
+
+    #[inline]
+    pub(crate) fn set_state(&self, state: State) {
+        self.state.store(state as u8, Ordering::Relaxed);
+    }
+
+    pub(crate) fn wait(&self) -> Wait {
+        self.wait.get()
+    }
+
+    #[inline]
+    pub(crate) fn set_blocked(&self, wait: Wait) {
+        self.wait.set(wait);
+        self.set_state(State::Blocked);
+    }
+
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The name, or the number, for messages.
+    pub(crate) fn label(&self) -> Label<'_> {
+        Label(self)
+    }
+
+    fn slot(&self) -> NonNull<u8> {
+        let end = NonNull::from(self).cast::<u8>();
+        // SAFETY: the inverse of `at_end` and of the size of the class.
+        unsafe {
+            end.add(size_of::<Self>() + RESERVED_BYTES)
+                .sub(class_bytes(self.class as usize))
+        }
+    }
+
+    /// Where the stack may grow down to, above the guard page, in bytes of address.
+    pub(crate) fn stack_bottom(&self) -> usize {
+        self.slot().addr().get() + crate::stack::page_size()
+    }
+
+    /// The addresses of the guard page and the size of the stack in bytes.
+    pub(crate) fn guard_page(&self) -> (core::ops::Range<usize>, usize) {
+        let slot = self.slot().addr().get();
+        (slot..self.stack_bottom(), class_bytes(self.class as usize))
+    }
+
+    /// Keeps the block alive for one more holder.
+    pub(crate) fn retain(&self) {
+        self.references.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Gives up one hold; the last frees the slot.
+    ///
+    /// # Safety
+    /// The caller must own a hold and not use the block again; but the thread itself may run on
+    /// its slot until it switches away, if it keeps preemption off.
+    #[inline]
+    pub(crate) unsafe fn release(this: NonNull<Self>) {
+        // SAFETY: alive, for the caller holds it.
+        let references = unsafe { &this.as_ref().references };
+        // The only holder needs no locked instruction to know that it is the last.
+        if references.load(Ordering::Acquire) != 1 {
+            if references.fetch_sub(1, Ordering::Release) != 1 {
+                return;
+            }
+            fence(Ordering::Acquire);
+        }
+        // SAFETY: nobody else holds it.
+        unsafe {
+            let class = this.as_ref().class as usize;
+            let slot = this.as_ref().slot();
+            enter();
+            this.as_ref().set_state(State::Free);
+            drop((*this.as_ptr()).name.take());
+            match current_worker() {
+                Some(worker) => worker.stacks.put(class, slot),
+                None => POOL.put(class, slot),
+            }
+            leave();
+        }
+    }
+}
+
+impl Linked for Control {
+    #[inline]
+    fn links(&self) -> &Links<Self> {
+        &self.links
+    }
+}
+
+impl Schedulable for Control {
+    #[inline]
+    fn rank(&self) -> &Rank {
+        &self.rank
+    }
+
+    #[inline]
+    fn level(&self) -> &Cell<Priority> {
+        &self.level
+    }
+
+    fn locks_held(&self) -> u32 {
+        self.locks.get()
+    }
+}
+
+/// How a thread is called in messages.
+pub(crate) struct Label<'a>(&'a Control);
+
+impl fmt::Display for Label<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.name() {
+            Some(name) => write!(f, "'{name}'"),
+            None => write!(f, "thread {}", self.0.id),
+        }
+    }
+}

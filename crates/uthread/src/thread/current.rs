@@ -1,0 +1,91 @@
+//! What a thread does to itself.
+
+use super::control::{Permit, Wait};
+use super::handle::Thread;
+use crate::worker::{current_worker, leave, require_worker};
+
+/// The running thread.
+///
+/// # Panics
+/// Outside a runtime.
+///
+/// ```
+/// uthread::run(|| assert_eq!(uthread::current().name(), Some("main")));
+/// ```
+pub fn current() -> Thread {
+    Thread::of(require_worker("current").current())
+}
+
+/// Lets another ready thread of at least this priority run. Outside a runtime, it is the kernel
+/// thread that yields.
+///
+/// # Panics
+/// While a [`NoPreempt`](crate::NoPreempt) lives.
+///
+/// ```
+/// uthread::run(|| {
+///     let other = uthread::spawn(|| {});
+///     uthread::yield_now();
+///     assert!(other.is_finished());
+/// });
+/// ```
+#[inline]
+pub fn yield_now() {
+    match current_worker() {
+        Some(worker) => worker.yield_now(),
+        None => std::thread::yield_now(),
+    }
+}
+
+/// Blocks the running thread until [`Thread::resume`]. A `resume` that came before is used up
+/// instead; several count as one.
+///
+/// # Panics
+/// Outside a runtime, and while a [`NoPreempt`](crate::NoPreempt) lives.
+///
+/// ```
+/// uthread::run(|| {
+///     let thread = uthread::spawn(|| {
+///         uthread::suspend();
+///         7
+///     });
+///     uthread::yield_now();
+///     thread.thread().resume();
+///     assert_eq!(thread.join().unwrap(), 7);
+/// });
+/// ```
+pub fn suspend() {
+    let worker = require_worker("suspend");
+    worker.enter_blocking("suspend");
+    let me = worker.current();
+    // SAFETY: preemption is off, and all who use the permit say the same of `several`.
+    let given = unsafe {
+        worker.shared.graph.with(worker.several, |()| {
+            let given = me.permit.get() == Permit::Given;
+            me.permit
+                .set(if given { Permit::None } else { Permit::Awaited });
+            given
+        })
+    };
+    if !given {
+        worker.block(Wait::Suspended);
+    }
+    leave();
+}
+
+/// What [`JoinHandle::join`](super::JoinHandle::join) returns as the error for a thread that has
+/// called [`exit`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exited;
+
+/// Ends the running thread: its stack is unwound as by a panic, but without a message.
+///
+/// ```
+/// uthread::run(|| {
+///     let thread = uthread::spawn(|| -> u32 { uthread::exit() });
+///     assert!(thread.join().unwrap_err().is::<uthread::Exited>());
+/// });
+/// ```
+pub fn exit() -> ! {
+    std::panic::resume_unwind(Box::new(Exited))
+}

@@ -1,0 +1,191 @@
+//! The first and last steps of a thread.
+
+use core::mem::ManuallyDrop;
+use core::ptr::NonNull;
+use core::sync::atomic::Ordering;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use super::control::{Birth, Control, DETACHED, FINISHED};
+use super::handle::JoinHandle;
+use super::local::Locals;
+use crate::context::Context;
+use crate::stack::{MapError, class_for};
+use crate::worker::{Shared, Worker, enter, leave, require_worker};
+
+/// What a thread runs, and in the same place what comes of it. It lies below the control block.
+union Packet<F, T> {
+    function: ManuallyDrop<F>,
+    result: ManuallyDrop<thread::Result<T>>,
+}
+
+/// The stack is at least so many times as large as what lies at its top.
+const LEAST_SHARE: usize = 4;
+
+/// Makes a thread that runs `function`; preemption must be off.
+#[inline]
+pub(super) fn make<F, T>(
+    worker: &Worker,
+    mut birth: Birth,
+    function: F,
+) -> Result<(NonNull<Control>, JoinHandle<T>), MapError>
+where
+    F: FnOnce() -> T,
+{
+    let bytes = size_of::<Packet<F, T>>() + align_of::<Packet<F, T>>();
+    birth.class = birth
+        .class
+        .max(class_for(bytes.saturating_mul(LEAST_SHARE)));
+    let slot = worker.stacks.take(birth.class)?;
+    // SAFETY: the slot was free and is ours now. The packet lies below the control block, aligned
+    // and within the slot, of which it takes no more than a part.
+    unsafe {
+        let mut control = Control::place(slot, birth);
+        let below = control.as_ptr().cast::<u8>().sub(size_of::<Packet<F, T>>());
+        let packet = below.map_addr(|a| a & !(align_of::<Packet<F, T>>().max(16) - 1));
+        packet.cast::<Packet<F, T>>().write(Packet {
+            function: ManuallyDrop::new(function),
+        });
+        let top = packet.map_addr(|a| a & !15);
+        control.as_mut().packet = packet.cast();
+        control.as_mut().run = run::<F, T>;
+        control.as_mut().drop_result = drop_result::<T>;
+        let context = Context::fresh(top, begin, control.as_ptr().cast());
+        control.as_ref().context().write(context);
+        Ok((control, JoinHandle::new(control)))
+    }
+}
+
+unsafe extern "C" fn begin(control: *mut ()) -> ! {
+    // SAFETY: `make` passed the control block, which is alive while its thread runs.
+    let control = unsafe { &*control.cast::<Control>() };
+    leave();
+    // SAFETY: the packet holds the function, and is given up to it once.
+    unsafe { (control.run)(control.packet) };
+    // SAFETY: only the thread itself uses its locals.
+    unsafe { Locals::destroy(control.locals.get()) };
+    let worker = require_worker("the end of a thread");
+    enter();
+    if control.joiner.load(Ordering::Acquire) == DETACHED {
+        leave();
+        discard_result(control);
+        enter();
+    }
+    // SAFETY: nothing on this stack is needed any more.
+    unsafe { worker.retire() }
+}
+
+unsafe fn run<F: FnOnce() -> T, T>(packet: *mut ()) {
+    let packet = packet.cast::<Packet<F, T>>();
+    // SAFETY: the caller's contract: the function is there, and is taken out once.
+    let function = unsafe { ManuallyDrop::take(&mut (*packet).function) };
+    let result = catch_unwind(AssertUnwindSafe(function));
+    // SAFETY: the place is free now.
+    unsafe { (&raw mut (*packet).result).write(ManuallyDrop::new(result)) };
+}
+
+/// Drops the result of a thread that nobody joins.
+fn discard_result(control: &Control) {
+    // SAFETY: the result is in place and nobody else will look at it.
+    unsafe { (control.drop_result)(control.packet) };
+    control.result_gone.set(true);
+}
+
+unsafe fn drop_result<T>(packet: *mut ()) {
+    // SAFETY: the caller's contract: the result is in place, and is dropped once.
+    unsafe { packet.cast::<thread::Result<T>>().drop_in_place() };
+}
+
+/// Moves the result out.
+///
+/// # Safety
+/// The thread must have finished, `T` be its type, and the result not have been taken.
+pub(super) unsafe fn take_result<T>(control: &Control) -> thread::Result<T> {
+    // SAFETY: the caller's contract; a union's fields begin where it begins.
+    unsafe { control.packet.cast::<thread::Result<T>>().read() }
+}
+
+/// Tells the world that a thread has ended; preemption must be off.
+#[inline]
+pub(crate) fn finish(worker: &Worker, thread: NonNull<Control>) {
+    // SAFETY: alive until released below, or by whoever joins.
+    let control = unsafe { thread.as_ref() };
+    if control.locks.get() > 0 {
+        // A guard was forgotten: the lock will go on naming this thread as its owner.
+        control.retain();
+    }
+    let joiner = if worker.several {
+        control.joiner.swap(FINISHED, Ordering::AcqRel)
+    } else {
+        // All who wait for it or detach it are threads of this worker, and do not run now.
+        let joiner = control.joiner.load(Ordering::Relaxed);
+        control.joiner.store(FINISHED, Ordering::Release);
+        joiner
+    };
+    if joiner == DETACHED {
+        if control.result_gone.get() {
+            // SAFETY: the hold of thread and handle together, and the thread is over.
+            unsafe { Control::release(thread) };
+        } else {
+            // Detached at the last moment. The result may want to block when it is dropped.
+            add_orphan(thread);
+        }
+    // SAFETY: a thread that joins is alive until it is woken.
+    } else if let Some(joiner) = unsafe { joiner.as_ref() } {
+        worker.wake(joiner);
+    }
+}
+
+struct Orphan(NonNull<Control>);
+
+// SAFETY: a control block that nobody else will free.
+unsafe impl Send for Orphan {}
+
+/// Threads whose handles were dropped where their runtime could not be asked.
+static ORPHANS: Mutex<Vec<Orphan>> = Mutex::new(Vec::new());
+
+/// Leaves the result and the slot of a thread to the end of its runtime.
+pub(super) fn add_orphan(thread: NonNull<Control>) {
+    enter();
+    ORPHANS
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(Orphan(thread));
+    leave();
+}
+
+/// Frees what threads of a runtime that is over have left behind.
+pub(crate) fn reap_orphans(runtime: &Shared) {
+    let mut orphans = ORPHANS.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: orphans are alive until they are reaped.
+    let is_mine = |orphan: &mut Orphan| unsafe { orphan.0.as_ref() }.runtime == runtime.id;
+    let mine: Vec<_> = orphans.extract_if(.., is_mine).collect();
+    drop(orphans);
+    for Orphan(thread) in mine {
+        // SAFETY: as above; the thread has ended, and its handle is gone.
+        unsafe {
+            if !thread.as_ref().result_gone.get() {
+                discard_result(thread.as_ref());
+            }
+            Control::release(thread);
+        }
+    }
+}
+
+/// Starts the first thread of a runtime.
+pub(crate) fn start_main<F, T>(worker: &Worker, function: F) -> Result<JoinHandle<T>, MapError>
+where
+    F: FnOnce() -> T,
+{
+    let birth = Birth {
+        id: worker.next_id(),
+        runtime: worker.shared.id,
+        class: worker.shared.config.main_stack_class,
+        priority: crate::Priority::default(),
+        name: Some("main".into()),
+    };
+    let (thread, handle) = make(worker, birth, function)?;
+    worker.start_here(thread);
+    Ok(handle)
+}

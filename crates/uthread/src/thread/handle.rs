@@ -1,0 +1,308 @@
+//! Handles of threads.
+
+use core::fmt;
+use core::marker::PhantomData;
+use core::ptr::{self, NonNull};
+use core::sync::atomic::Ordering;
+
+use super::control::{Control, DETACHED, FINISHED, Permit, State, Wait};
+use super::entry::{add_orphan, take_result};
+use crate::scheduler::{Priority, Schedulable};
+use crate::sync::reprioritize;
+use crate::worker::{current_worker, enter, is_live, leave, require_worker};
+
+/// The number of a thread, unique within a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadId(u64);
+
+impl ThreadId {
+    pub(crate) const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    pub(crate) const fn number(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for ThreadId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A thread, which may have ended. It keeps the thread's stack reserved while it lives.
+///
+/// ```
+/// let id = uthread::run(|| uthread::current().id());
+/// assert_eq!(id.to_string(), "1");
+/// ```
+pub struct Thread(NonNull<Control>);
+
+// SAFETY: what the methods use of the control block is made to be shared, or is under the graph.
+unsafe impl Send for Thread {}
+// SAFETY: as above.
+unsafe impl Sync for Thread {}
+
+impl Thread {
+    pub(super) fn of(control: &Control) -> Self {
+        control.retain();
+        Self(NonNull::from(control))
+    }
+
+    fn control(&self) -> &Control {
+        // SAFETY: alive, for this handle holds it.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// The number of the thread.
+    pub fn id(&self) -> ThreadId {
+        ThreadId(self.control().id)
+    }
+
+    /// The name given in [`Builder::name`](super::Builder::name).
+    pub fn name(&self) -> Option<&str> {
+        self.control().name()
+    }
+
+    /// The priority that counts now: the highest of what is left of the thread's own, the ceilings
+    /// of the locks it holds and the priorities it has inherited.
+    pub fn priority(&self) -> Priority {
+        self.control().rank().effective()
+    }
+
+    /// Gives the thread another priority.
+    ///
+    /// # Panics
+    /// Outside the thread's runtime.
+    pub fn set_priority(&self, priority: Priority) {
+        let worker = require_worker("set_priority");
+        let control = self.control();
+        assert!(
+            control.runtime == worker.shared.id,
+            "set_priority on a thread of another runtime"
+        );
+        enter();
+        // SAFETY: preemption is off, and all threads of the runtime say the same of `several`.
+        unsafe {
+            worker.shared.graph.with(worker.several, |()| {
+                reprioritize(worker, control, |control| control.rank().assign(priority));
+            });
+        }
+        leave();
+    }
+
+    /// Lets the thread go on from [`suspend`](super::suspend), or not stop at the next one.
+    ///
+    /// # Panics
+    /// Outside the thread's runtime.
+    pub fn resume(&self) {
+        let worker = require_worker("resume");
+        let control = self.control();
+        assert!(
+            control.runtime == worker.shared.id,
+            "resume of a thread of another runtime"
+        );
+        enter();
+        // SAFETY: preemption is off, and all who use the permit say the same of `several`.
+        let awaited = unsafe {
+            worker.shared.graph.with(worker.several, |()| {
+                let awaited = control.permit.get() == Permit::Awaited;
+                control
+                    .permit
+                    .set(if awaited { Permit::None } else { Permit::Given });
+                awaited
+            })
+        };
+        if awaited {
+            worker.wake(control);
+        }
+        leave();
+    }
+}
+
+impl Clone for Thread {
+    fn clone(&self) -> Self {
+        Self::of(self.control())
+    }
+}
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        // SAFETY: this handle's own hold.
+        unsafe { Control::release(self.0) };
+    }
+}
+
+impl fmt::Debug for Thread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Thread")
+            .field("id", &self.id())
+            .field("name", &self.name())
+            .finish()
+    }
+}
+
+/// Waits for a thread and its result. Dropping it lets the thread run on by itself.
+///
+/// ```
+/// uthread::run(|| {
+///     let thread = uthread::spawn(|| -> u32 { panic!("no luck") });
+///     let panic = thread.join().unwrap_err();
+///     assert_eq!(panic.downcast_ref(), Some(&"no luck"));
+/// });
+/// ```
+#[must_use = "a thread whose handle is dropped runs on by itself"]
+pub struct JoinHandle<T> {
+    control: NonNull<Control>,
+    result: PhantomData<T>,
+}
+
+// SAFETY: it is used where its runtime's threads run, or after the run; the result is `Send`.
+unsafe impl<T: Send> Send for JoinHandle<T> {}
+// SAFETY: through a shared handle the result cannot be reached.
+unsafe impl<T> Sync for JoinHandle<T> {}
+
+impl<T> JoinHandle<T> {
+    pub(super) fn new(control: NonNull<Control>) -> Self {
+        Self {
+            control,
+            result: PhantomData,
+        }
+    }
+
+    #[inline]
+    fn control(&self) -> &Control {
+        // SAFETY: alive, for this handle holds it.
+        unsafe { self.control.as_ref() }
+    }
+
+    /// The thread itself.
+    pub fn thread(&self) -> Thread {
+        Thread::of(self.control())
+    }
+
+    /// Whether the thread has ended, so that [`JoinHandle::join`] would not wait.
+    pub fn is_finished(&self) -> bool {
+        self.control().joiner.load(Ordering::Acquire) == FINISHED
+    }
+
+    /// Waits until the thread has ended.
+    ///
+    /// # Errors
+    /// The payload, if the thread has panicked or called [`exit`](super::exit).
+    ///
+    /// # Panics
+    /// Outside the thread's runtime while that runs, and in the thread itself.
+    #[inline]
+    pub fn join(self) -> std::thread::Result<T> {
+        let control = self.control();
+        match current_worker() {
+            Some(worker) if worker.shared.id == control.runtime => self.wait(),
+            _ => assert!(
+                self.is_finished() && !is_live(control.runtime),
+                "join of a thread of another runtime, which still runs"
+            ),
+        }
+        // SAFETY: it has finished; here, the end of a thread is told by a worker that has left it.
+        unsafe { self.take() }
+    }
+
+    /// The result.
+    ///
+    /// # Safety
+    /// The thread must have finished and its stack not be in use.
+    #[inline]
+    pub(crate) unsafe fn take(self) -> std::thread::Result<T> {
+        // SAFETY: it has finished, and the handle, which is consumed, was not detached.
+        let result = unsafe { take_result(self.control()) };
+        // SAFETY: the hold of thread and handle together; the thread is over.
+        unsafe { Control::release(self.control) };
+        core::mem::forget(self);
+        result
+    }
+
+    #[inline]
+    fn wait(&self) {
+        let control = self.control();
+        if control.joiner.load(Ordering::Acquire) == FINISHED {
+            return;
+        }
+        let worker = require_worker("join");
+        worker.enter_blocking("join");
+        let me = worker.current();
+        let itself = ptr::eq(me, control);
+        let running = !itself && self.replace_running(worker.several, ptr::from_ref(me).cast_mut());
+        if running {
+            worker.block(Wait::Join);
+        }
+        leave();
+        assert!(!itself, "{} joins itself", control.label());
+    }
+
+    /// Leaves `mark` for the thread to find at its end; `false` if that is over.
+    #[inline]
+    fn replace_running(&self, several: bool, mark: *mut Control) -> bool {
+        let joiner = &self.control().joiner;
+        if several {
+            let running = ptr::null_mut();
+            return joiner
+                .compare_exchange(running, mark, Ordering::AcqRel, Ordering::Acquire)
+                .is_ok();
+        }
+        // Preemption is off, and nobody but this worker's threads uses it.
+        let running = joiner.load(Ordering::Acquire).is_null();
+        if running {
+            joiner.store(mark, Ordering::Release);
+        }
+        running
+    }
+}
+
+impl<T> Drop for JoinHandle<T> {
+    fn drop(&mut self) {
+        let runtime = self.control().runtime;
+        match current_worker() {
+            Some(worker) if worker.shared.id == runtime => {
+                enter();
+                let detached = self.replace_running(worker.several, DETACHED);
+                leave();
+                if detached {
+                    return;
+                }
+            }
+            _ if is_live(runtime) => return add_orphan(self.control),
+            _ => {}
+        }
+        // SAFETY: it has finished and nobody has taken the result; the hold is as in `join`.
+        unsafe {
+            drop(take_result::<T>(self.control()));
+            Control::release(self.control);
+        }
+    }
+}
+
+impl<T> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle")
+            .field("thread", &self.thread())
+            .finish_non_exhaustive()
+    }
+}
+
+impl crate::worker::Worker {
+    /// The priority of `thread` may have changed: puts it where it belongs, if it is ready.
+    pub(crate) fn rank_changed(&self, thread: &Control) {
+        let home = thread.worker.get();
+        if ptr::eq(home, self) {
+            if thread.state() == State::Ready {
+                // SAFETY: a ready thread of this worker stands in its queues.
+                unsafe { self.scheduler.replace(thread) };
+            }
+            self.look_later();
+        // SAFETY: a thread that has started keeps its worker, which outlives it.
+        } else if let Some(home) = unsafe { home.as_ref() } {
+            home.remote().regroup.store(true, Ordering::Release);
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Threads: starting them, waiting for them, and what a thread can do to itself.
+
+mod builder;
+mod control;
+mod current;
+mod entry;
+mod handle;
+mod local;
+
+pub use builder::{Builder, SpawnError, spawn};
+pub use control::Wait;
+pub(crate) use control::{Control, State};
+pub use current::{Exited, current, exit, suspend, yield_now};
+pub(crate) use entry::{finish, reap_orphans, start_main};
+pub use handle::{JoinHandle, Thread, ThreadId};
+pub use local::LocalKey;

@@ -1,0 +1,178 @@
+//! What a worker does between threads: letting in what others gave it, and waiting.
+
+use core::sync::atomic::Ordering;
+use core::time::Duration;
+
+use super::runner::Worker;
+use crate::scheduler::Priority;
+
+impl Worker {
+    /// Looks after everything that can make threads ready.
+    #[cold]
+    pub(super) fn attend(&self) {
+        if self.several {
+            self.admit_woken();
+            self.admit_fresh();
+        }
+        self.wake_sleepers();
+        let transfers = self.attend_driver();
+        self.attention
+            .set(self.several || transfers || !self.sleepers.borrow().is_empty());
+    }
+
+    fn admit_woken(&self) {
+        let remote = self.remote();
+        if !remote.inbox.is_empty() {
+            // SAFETY: whoever is in the inbox is blocked on this worker, and alive.
+            remote
+                .inbox
+                .take_all(|thread| self.make_ready(unsafe { &*thread }));
+        }
+        if remote.regroup.swap(false, Ordering::Acquire) {
+            self.scheduler.ready.regroup(|_| {});
+        }
+    }
+
+    /// Lets one unstarted thread in: the worker's own, if it comes before all that are ready, or
+    /// another's, if there is nothing else to do.
+    fn admit_fresh(&self) {
+        let highest = self.scheduler.highest();
+        // SAFETY: preemption is off whenever a worker attends.
+        let mut thread = unsafe { self.remote().fresh.pop(highest.unwrap_or(Priority::Green)) };
+        if thread.is_none() && highest.is_none() {
+            let (before, after) = self.shared.remotes.split_at(self.index);
+            // SAFETY: as above.
+            thread = after
+                .iter()
+                .chain(before)
+                .skip(1)
+                .find_map(|victim| unsafe { victim.fresh.pop(Priority::Green) });
+        }
+        if let Some(thread) = thread {
+            // SAFETY: taken out of the queue of unstarted threads, so alive and in no queue.
+            unsafe {
+                (*thread).worker.set(self);
+                self.scheduler.ready.push_back(thread);
+            }
+            self.look_later();
+        }
+    }
+
+    /// When the next sleeper is due.
+    fn deadline_ns(&self) -> Option<u64> {
+        self.sleepers
+            .borrow()
+            .peek()
+            .map(|sleeper| sleeper.deadline_ns)
+    }
+
+    fn wake_sleepers(&self) {
+        let Some(mut deadline_ns) = self.deadline_ns() else {
+            return;
+        };
+        let now_ns = self.shared.clock.now_ns();
+        while deadline_ns <= now_ns {
+            let sleeper = self
+                .sleepers
+                .borrow_mut()
+                .pop()
+                .expect("it was there just now");
+            self.shared.external.fetch_sub(1, Ordering::Relaxed);
+            // SAFETY: a sleeping thread is alive, of this worker, and woken only here.
+            self.make_ready(unsafe { &*sleeper.thread });
+            match self.deadline_ns() {
+                Some(next) => deadline_ns = next,
+                None => break,
+            }
+        }
+    }
+
+    /// Takes in finished transfers and sends off new ones; `true` if any are under way.
+    fn attend_driver(&self) -> bool {
+        let mut driver = self.driver.borrow_mut();
+        let Some(driver) = driver.as_mut() else {
+            return false;
+        };
+        driver.attend(|thread| {
+            self.shared.external.fetch_sub(1, Ordering::Relaxed);
+            // SAFETY: blocked in its transfer, of this worker, and woken only here.
+            self.make_ready(unsafe { &*thread });
+        });
+        driver.in_flight() > 0
+    }
+
+    /// Waits until something may be ready; `false` if the runtime is over.
+    pub(super) fn idle(&self) -> bool {
+        self.disarm();
+        if self.several {
+            self.idle_among_several()
+        } else {
+            self.idle_alone()
+        }
+    }
+
+    fn idle_alone(&self) -> bool {
+        if self.live.get() == 0 {
+            return false;
+        }
+        if self.shared.external.load(Ordering::Relaxed) == 0 {
+            let _ = self.shared.failure.set(self.shared.deadlock());
+            return false;
+        }
+        self.wait();
+        true
+    }
+
+    fn idle_among_several(&self) -> bool {
+        let bell = &self.remote().bell;
+        bell.announce_sleep();
+        // SAFETY: preemption is off in the worker's loop.
+        let work = || unsafe {
+            self.shared
+                .remotes
+                .iter()
+                .any(|r| !r.inbox.is_empty() || !r.fresh.is_empty())
+        };
+        // SAFETY: as above.
+        let mine = !self.remote().inbox.is_empty()
+            || self
+                .shared
+                .remotes
+                .iter()
+                .any(|r| unsafe { !r.fresh.is_empty() });
+        if !mine && !self.shared.stop.load(Ordering::Acquire) {
+            self.shared.idlers.begin(|| {
+                let external = self.shared.external.load(Ordering::Acquire);
+                if external == 0 && !work() {
+                    if self.shared.live.load(Ordering::Acquire) > 0 {
+                        let _ = self.shared.failure.set(self.shared.deadlock());
+                    }
+                    self.shared.stop_all();
+                }
+            });
+            self.wait();
+            self.shared.idlers.end();
+        }
+        bell.awake();
+        !self.shared.stop.load(Ordering::Acquire)
+    }
+
+    /// Waits for a transfer, a sleeper or the bell.
+    fn wait(&self) {
+        let timeout = self.deadline_ns().map(|deadline_ns| {
+            let now_ns = self.shared.clock.now_ns();
+            Duration::from_nanos(deadline_ns.saturating_sub(now_ns))
+        });
+        if let Some(deadline_ns) = self.deadline_ns()
+            && self.shared.clock.skip_to(deadline_ns)
+        {
+            return;
+        }
+        let bell = self.remote().bell.fd();
+        match self.driver.borrow_mut().as_mut() {
+            Some(driver) => driver.wait(timeout, bell, self.several),
+            None => crate::io::poll_until(bell, timeout),
+        }
+        self.remote().bell.awake();
+    }
+}

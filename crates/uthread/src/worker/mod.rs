@@ -1,0 +1,14 @@
+//! A worker is a kernel thread that runs user threads: it carries out what the scheduler decides.
+
+mod fresh;
+mod idle;
+mod inbox;
+mod local;
+mod parking;
+mod runner;
+mod shared;
+
+pub(crate) use inbox::Inbox;
+pub(crate) use local::{current_worker, depth, enter, leave, leave_allocator, require_worker};
+pub(crate) use runner::Worker;
+pub(crate) use shared::{Config, Counters, Home, Mode, Shared, is_live};

@@ -1,0 +1,464 @@
+//! The worker itself: switching, blocking and waking.
+
+use core::cell::{Cell, RefCell};
+use core::ptr::NonNull;
+use core::sync::atomic::Ordering;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use super::local::{self, enter, leave, set_depth, set_pending};
+use super::shared::{Mode, Remote, Shared, count};
+use crate::context::switch;
+use crate::io::{Driver, Sleeper};
+use crate::preempt::Ticker;
+use crate::scheduler::{Schedulable, Scheduler, Verdict};
+use crate::stack::Cache;
+use crate::thread::{Control, State, Wait};
+use crate::trace::Kind;
+
+/// A kernel thread that runs user threads. Everything here belongs to that kernel thread, and is
+/// used only while preemption is off.
+pub(crate) struct Worker {
+    pub(super) current: Cell<*const Control>,
+    pub(crate) scheduler: Scheduler<Control>,
+    /// There may be something to look after before the next thread is chosen.
+    pub(crate) attention: Cell<bool>,
+    preemptive: bool,
+    pub(crate) several: bool,
+    pub(super) armed: Cell<bool>,
+    tick_due: Cell<bool>,
+    pub(crate) traced: bool,
+    next_id: Cell<u64>,
+    pub(crate) stacks: Cache,
+    /// The loop of the worker, on the kernel thread's own stack.
+    pub(super) root: Control,
+    pub(super) ticker: Option<Ticker>,
+    dice: Cell<Option<u64>>,
+    pub(crate) live: Cell<usize>,
+    retired: Cell<Option<NonNull<Control>>>,
+    pub(crate) sleepers: RefCell<BinaryHeap<Sleeper>>,
+    pub(crate) driver: RefCell<Option<Driver>>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) index: usize,
+}
+
+impl Worker {
+    pub(crate) fn new(shared: &Arc<Shared>, index: usize, ticker: Option<Ticker>) -> Self {
+        let dice = match shared.config.mode {
+            Mode::Deterministic { seed, .. } => Some(seed),
+            Mode::Cooperative | Mode::Preemptive { .. } => None,
+        };
+        Self {
+            current: Cell::new(core::ptr::null()),
+            scheduler: Scheduler::new(shared.config.policy),
+            attention: Cell::new(shared.several),
+            preemptive: shared.preemptive(),
+            several: shared.several,
+            armed: Cell::new(false),
+            tick_due: Cell::new(false),
+            traced: shared.config.trace_events > 0,
+            next_id: Cell::new(index as u64 + 1),
+            stacks: Cache::new(),
+            root: Control::of_worker(shared.id),
+            ticker,
+            dice: Cell::new(dice),
+            live: Cell::new(0),
+            retired: Cell::new(None),
+            sleepers: RefCell::new(BinaryHeap::new()),
+            driver: RefCell::new(None),
+            shared: Arc::clone(shared),
+            index,
+        }
+    }
+
+    /// Whether the worker's own loop runs, rather than a thread.
+    pub(crate) fn is_in_loop(&self) -> bool {
+        core::ptr::eq(self.current.get(), &raw const self.root)
+    }
+
+    /// Whether the timer is armed.
+    pub(crate) fn is_ticking(&self) -> bool {
+        self.armed.get()
+    }
+
+    pub(crate) fn remote(&self) -> &Remote {
+        &self.shared.remotes[self.index]
+    }
+
+    /// The number of the next thread: unique in the runtime, from 1.
+    #[inline]
+    pub(crate) fn next_id(&self) -> u64 {
+        self.next_id
+            .replace(self.next_id.get() + self.shared.remotes.len() as u64)
+    }
+
+    /// The running thread.
+    #[inline]
+    pub(crate) fn current(&self) -> &'static Control {
+        // SAFETY: set while the worker runs, to a block that is alive as long as its thread runs;
+        // callers are that thread.
+        unsafe { &*self.current.get() }
+    }
+
+    /// Notes an event, if the runtime was built to.
+    #[inline]
+    pub(crate) fn trace(&self, kind: Kind, thread: &Control) {
+        if self.traced {
+            self.record(kind, thread);
+        }
+    }
+
+    #[cold]
+    fn record(&self, kind: Kind, thread: &Control) {
+        if let Some(recorder) = &self.remote().recorder {
+            recorder.record(self.shared.clock.now_ns(), kind, thread.id, thread.name());
+        }
+    }
+
+    /// Enters the library for an operation that may block.
+    #[inline]
+    pub(crate) fn enter_blocking(&self, operation: &str) {
+        if local::depth() != 0 {
+            self.must_not_block(operation);
+        }
+        enter();
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn must_not_block(&self, operation: &str) -> ! {
+        let thread = self.current().label();
+        panic!("{thread} called {operation} while it holds preemption off");
+    }
+
+    /// Makes a new thread ready.
+    #[inline]
+    pub(crate) fn start(&self, thread: NonNull<Control>) {
+        // SAFETY: fresh from `spawn`, in no queue.
+        let control = unsafe { thread.as_ref() };
+        self.trace(Kind::Create, control);
+        if self.several {
+            self.shared.live.fetch_add(1, Ordering::Relaxed);
+            // SAFETY: preemption is off; the block lives until the thread has ended.
+            unsafe { self.remote().fresh.push(thread.as_ptr()) };
+            self.arm();
+            self.call_an_idle_worker();
+        } else {
+            self.live.set(self.live.get() + 1);
+            control.worker.set(self);
+            // SAFETY: as above.
+            unsafe { self.scheduler.ready.push_back(thread.as_ptr()) };
+            self.competitor();
+        }
+    }
+
+    /// Makes the first thread ready, before the loop begins. It is not for other workers to take.
+    pub(crate) fn start_here(&self, thread: NonNull<Control>) {
+        // SAFETY: fresh, in no queue; it lives until the thread has ended.
+        unsafe {
+            thread.as_ref().worker.set(self);
+            self.trace(Kind::Create, thread.as_ref());
+            self.scheduler.ready.push_back(thread.as_ptr());
+        }
+        self.live.set(1);
+        self.shared.live.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn call_an_idle_worker(&self) {
+        self.shared.remotes.iter().any(|remote| remote.bell.ring());
+    }
+
+    /// Makes a blocked thread ready, wherever it lives.
+    ///
+    /// Preemption must be off, and nobody else may be waking the same thread.
+    #[inline]
+    pub(crate) fn wake(&self, thread: &Control) {
+        let home = thread.worker.get();
+        if core::ptr::eq(home, self) {
+            self.make_ready(thread);
+        } else {
+            // SAFETY: workers outlive the threads that have started on them; only the part of
+            // `home` that is made to be shared is touched.
+            let remote = unsafe { (*home).remote() };
+            // SAFETY: a blocked thread that only this caller wakes is in no queue.
+            unsafe { remote.inbox.push(thread) };
+            remote.bell.ring();
+        }
+    }
+
+    #[inline]
+    pub(super) fn make_ready(&self, thread: &Control) {
+        self.trace(Kind::Wake, thread);
+        thread.set_state(State::Ready);
+        self.scheduler.woken(thread);
+        // SAFETY: a woken thread is in no queue and alive.
+        unsafe { self.scheduler.ready.push_back(thread) };
+        self.competitor();
+    }
+
+    /// Somebody became ready: the running thread needs a slice now, or has to give way at once.
+    #[inline]
+    fn competitor(&self) {
+        if self.preemptive {
+            self.arm();
+            if self.scheduler.outranked(self.current()) {
+                set_pending(true);
+            }
+        }
+    }
+
+    /// The running thread's priority has fallen, or another's has risen.
+    pub(crate) fn look_later(&self) {
+        self.competitor();
+    }
+
+    #[inline]
+    pub(crate) fn arm(&self) {
+        if self.armed.get() {
+            return;
+        }
+        if let Some(ticker) = &self.ticker {
+            self.armed.set(true);
+            ticker.arm(self.shared.slice_ns());
+        }
+    }
+
+    pub(super) fn disarm(&self) {
+        if self.armed.replace(false)
+            && let Some(ticker) = &self.ticker
+        {
+            ticker.disarm();
+        }
+    }
+
+    /// Looks again soon, without taking the slice as begun anew.
+    pub(crate) fn retry_tick(&self) {
+        const FRACTION_OF_SLICE: u64 = 20;
+        if let Some(ticker) = &self.ticker {
+            ticker.arm_first(
+                self.shared.slice_ns() / FRACTION_OF_SLICE,
+                self.shared.slice_ns(),
+            );
+        }
+    }
+
+    /// Lets another ready thread run, if there is one of at least this priority.
+    #[inline]
+    pub(crate) fn yield_now(&self) {
+        self.enter_blocking("yield_now");
+        if self.attention.get() {
+            self.attend();
+        }
+        let me = self.current();
+        if let Some(next) = self.scheduler.next_after(me) {
+            self.trace(Kind::Yield, me);
+            me.set_state(State::Ready);
+            // SAFETY: the running thread is in no queue; `next` was ready.
+            unsafe {
+                self.scheduler.ready.push_back(me);
+                self.scheduler.switched();
+                self.switch_to(next);
+            }
+        }
+        leave();
+    }
+
+    /// Blocks the running thread until somebody wakes it. Whoever will do so knows it already; if
+    /// that happens on another worker first, the wake-up waits in the inbox.
+    #[inline]
+    pub(crate) fn block(&self, wait: Wait) {
+        let me = self.current();
+        me.set_blocked(wait);
+        self.trace(Kind::Block(wait), me);
+        let next = self.pick().unwrap_or(&raw const self.root);
+        self.scheduler.switched();
+        // SAFETY: `next` was ready, or is the loop, which waits for this.
+        unsafe { self.switch_to(next) };
+    }
+
+    /// Blocks the running thread and gives the processor straight to `next`, which was blocked.
+    #[inline]
+    pub(crate) fn block_and_run(&self, wait: Wait, next: &Control) {
+        let me = self.current();
+        me.set_blocked(wait);
+        self.trace(Kind::Block(wait), me);
+        self.scheduler.switched();
+        // SAFETY: a blocked thread of this worker that this caller alone wakes.
+        unsafe { self.switch_to(next) };
+    }
+
+    /// The next thread to run.
+    #[inline]
+    pub(super) fn pick(&self) -> Option<*const Control> {
+        if self.attention.get() {
+            self.attend();
+        }
+        self.scheduler.pop()
+    }
+
+    /// # Safety
+    /// Preemption must be off exactly once, `next` be a context of this worker that does not run,
+    /// and the running thread already stand where it is to be found again.
+    #[inline]
+    pub(super) unsafe fn switch_to(&self, next: *const Control) {
+        let me = self.current.replace(next);
+        // SAFETY: the caller's contract; both blocks are alive.
+        unsafe {
+            (*next).set_state(State::Running);
+            self.trace(Kind::Run, &*next);
+            switch((*me).context(), (*next).context());
+        }
+    }
+
+    /// Ends the running thread, whose result is in place.
+    ///
+    /// # Safety
+    /// Preemption must be off, and nothing on the thread's stack be needed any more.
+    pub(crate) unsafe fn retire(&self) -> ! {
+        let me = self.current();
+        self.trace(Kind::Exit, me);
+        me.set_state(State::Finished);
+        let next = if self.several {
+            // The slot must not be free for others while this worker still runs on it: the loop
+            // finishes the thread from its own stack.
+            self.retired.set(Some(NonNull::from(me)));
+            &raw const self.root
+        } else {
+            self.live.set(self.live.get() - 1);
+            crate::thread::finish(self, NonNull::from(me));
+            self.pick().unwrap_or(&raw const self.root)
+        };
+        self.scheduler.switched();
+        // SAFETY: as in `block`; this thread is never continued.
+        unsafe { self.switch_to(next) };
+        unreachable!("a finished thread was continued")
+    }
+
+    /// The loop of the worker; returns when the runtime is over.
+    pub(crate) fn run(&self) {
+        self.current.set(&raw const self.root);
+        local::set_worker(self);
+        set_depth(1);
+        set_pending(self.dice.get().is_some());
+        loop {
+            if let Some(thread) = self.retired.take() {
+                crate::thread::finish(self, thread);
+                self.shared.live.fetch_sub(1, Ordering::Release);
+            }
+            if let Some(next) = self.pick() {
+                // SAFETY: ready, and the loop is continued whenever nothing is.
+                unsafe { self.switch_to(next) };
+            } else if !self.idle() {
+                break;
+            }
+        }
+        self.disarm();
+        self.stacks.drain();
+        set_pending(false);
+        set_depth(0);
+        local::set_worker(core::ptr::null());
+    }
+
+    /// A tick has come. `safe` says whether the interrupted code may be left for another thread.
+    pub(crate) fn tick(&self, safe: bool) {
+        self.tick_due.set(true);
+        if safe && local::depth() == 0 {
+            count(&self.remote().counters.taken);
+            self.take_deferred(false);
+        } else {
+            count(&self.remote().counters.deferred);
+            set_pending(true);
+        }
+    }
+
+    /// Does what a tick or a more important thread asked for while preemption was off.
+    pub(super) fn take_deferred(&self, in_allocator: bool) {
+        if self.dice.get().is_some() {
+            if !in_allocator {
+                set_depth(1);
+                self.roll();
+                self.look();
+                set_depth(0);
+            }
+            return;
+        }
+        while local::pending() || self.tick_due.get() {
+            set_depth(1);
+            set_pending(false);
+            self.look();
+            set_depth(0);
+        }
+    }
+
+    /// Virtual ticks strike at one in four of the points where they can.
+    fn roll(&self) {
+        let Some(state) = self.dice.get() else { return };
+        let mut random = state;
+        let strike = splitmix(&mut random).is_multiple_of(4);
+        self.dice.set(Some(random));
+        if strike {
+            self.shared.clock.tick(self.shared.slice_ns());
+            self.scheduler.slice_began_at_a_tick();
+            self.tick_due.set(true);
+            count(&self.remote().counters.taken);
+        }
+    }
+
+    fn look(&self) {
+        if self.attention.get() {
+            self.attend();
+        }
+        let me = self.current();
+        if self.tick_due.replace(false) {
+            let before = me.rank().effective();
+            let verdict = self.scheduler.tick(me);
+            if me.rank().effective() != before {
+                self.trace(Kind::Priority(me.rank().effective()), me);
+            }
+            match verdict {
+                Verdict::Alone if !self.attention.get() => self.disarm(),
+                Verdict::Grace => {
+                    if let Some(ticker) = &self.ticker {
+                        let slice_ns = self.shared.slice_ns();
+                        ticker.arm_first(slice_ns / 2, slice_ns);
+                    }
+                }
+                Verdict::Switch => self.preempt(false),
+                Verdict::Alone | Verdict::Continue => {}
+            }
+        } else if self.scheduler.outranked(me) {
+            self.preempt(true);
+        }
+    }
+
+    /// Takes the turn from the running thread. If it was `outranked`, it comes first among its
+    /// equals; if its slice was over, last.
+    fn preempt(&self, outranked: bool) {
+        let me = self.current();
+        let Some(next) = self.scheduler.pop() else {
+            return;
+        };
+        count(&self.remote().counters.preemptions);
+        self.trace(Kind::Preempt, me);
+        me.set_state(State::Ready);
+        // SAFETY: the running thread is in no queue; `next` was ready.
+        unsafe {
+            if outranked {
+                self.scheduler.ready.push_front(me);
+                self.scheduler.switched();
+            } else {
+                self.scheduler.ready.push_back(me);
+            }
+            self.switch_to(next);
+        }
+    }
+}
+
+/// The generator `SplitMix64` (Steele, Lea and Flood, 2014).
+fn splitmix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

@@ -1,0 +1,226 @@
+//! What the workers of one runtime share.
+
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use super::Inbox;
+use super::fresh::Fresh;
+use super::parking::{Bell, Idlers};
+use crate::io::Backend;
+use crate::scheduler::{Clock, Policy};
+use crate::spin::SpinCell;
+use crate::stack::POOL;
+use crate::thread::{Control, State};
+use crate::trace::Recorder;
+
+/// When the turn is taken from a running thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Never.
+    Cooperative,
+    /// By a timer.
+    Preemptive { slice_ns: u64 },
+    /// By dice at the library's own operations.
+    Deterministic { seed: u64, slice_ns: u64 },
+}
+
+/// The choices made in the builder.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Config {
+    pub(crate) mode: Mode,
+    pub(crate) policy: Policy,
+    pub(crate) workers: usize,
+    pub(crate) stack_class: usize,
+    pub(crate) main_stack_class: usize,
+    pub(crate) backend: Backend,
+    pub(crate) trace_events: usize,
+}
+
+/// What others may touch of a worker.
+pub(crate) struct Remote {
+    pub(crate) inbox: Inbox<Control>,
+    pub(crate) fresh: Fresh<Control>,
+    pub(crate) bell: Bell,
+    /// Priorities of ready threads were changed by another worker.
+    pub(crate) regroup: AtomicBool,
+    pub(crate) counters: Counters,
+    pub(crate) recorder: Option<Recorder>,
+}
+
+/// Counts kept by one worker for everyone to read.
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub(crate) taken: AtomicU64,
+    pub(crate) deferred: AtomicU64,
+    pub(crate) preemptions: AtomicU64,
+}
+
+/// Adds one to a counter that only this kernel thread writes.
+pub(crate) fn count(counter: &AtomicU64) {
+    counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+}
+
+pub(crate) struct Shared {
+    pub(crate) id: u32,
+    pub(crate) config: Config,
+    pub(crate) several: bool,
+    pub(crate) remotes: Box<[Remote]>,
+    /// Who waits for whom: held while a lock with waiters, a condition or an inherited priority
+    /// changes.
+    pub(crate) graph: SpinCell<()>,
+    pub(crate) clock: Box<dyn Clock>,
+    pub(crate) live: AtomicUsize,
+    /// Sleeping threads and transfers under way, which will wake somebody by themselves.
+    pub(crate) external: AtomicUsize,
+    pub(crate) idlers: Idlers,
+    pub(crate) stop: AtomicBool,
+    pub(crate) failure: OnceLock<String>,
+}
+
+impl Shared {
+    pub(crate) fn new(config: Config, clock: Box<dyn Clock>) -> io::Result<Self> {
+        let remote = |_| {
+            Ok(Remote {
+                inbox: Inbox::new(),
+                fresh: Fresh::new(),
+                bell: Bell::new()?,
+                regroup: AtomicBool::new(false),
+                counters: Counters::default(),
+                recorder: (config.trace_events > 0).then(|| Recorder::new(config.trace_events)),
+            })
+        };
+        let remotes = (0..config.workers).map(remote).collect::<io::Result<_>>()?;
+        Ok(Self {
+            id: register(),
+            config,
+            several: config.workers > 1,
+            remotes,
+            graph: SpinCell::new(AtomicBool::new(false), ()),
+            clock,
+            live: AtomicUsize::new(0),
+            external: AtomicUsize::new(0),
+            idlers: Idlers::new(config.workers),
+            stop: AtomicBool::new(false),
+            failure: OnceLock::new(),
+        })
+    }
+
+    /// The run is over: what belonged to it is free for others.
+    pub(crate) fn close(&self) {
+        live().remove(&self.id);
+    }
+
+    pub(crate) fn preemptive(&self) -> bool {
+        self.config.mode != Mode::Cooperative
+    }
+
+    pub(crate) fn slice_ns(&self) -> u64 {
+        match self.config.mode {
+            Mode::Cooperative => 0,
+            Mode::Preemptive { slice_ns } | Mode::Deterministic { slice_ns, .. } => slice_ns,
+        }
+    }
+
+    /// Ends the loops of all workers.
+    pub(crate) fn stop_all(&self) {
+        self.stop.store(true, Ordering::Release);
+        for remote in &self.remotes {
+            remote.bell.ring_always();
+        }
+    }
+
+    /// Nothing can run and nothing will wake anybody: says who waits for what.
+    pub(super) fn deadlock(&self) -> String {
+        const NAMED: usize = 16;
+        let mut lines = Vec::new();
+        let mut more = 0usize;
+        POOL.for_each(|end| {
+            // SAFETY: every carved slot holds a control block or zeros, which read as `Free`; the
+            // blocks of this runtime stand still, for none of its threads runs.
+            let thread = unsafe { Control::at_end(end).as_ref() };
+            let stuck = matches!(thread.state(), State::Blocked) && thread.runtime == self.id;
+            if stuck && lines.len() < NAMED {
+                lines.push(format!("{} {}", thread.label(), thread.wait()));
+            } else if stuck {
+                more += 1;
+            }
+        });
+        if more > 0 {
+            lines.push(format!("and {more} more"));
+        }
+        format!("deadlock of all threads: {}", lines.join(", "))
+    }
+}
+
+fn live() -> std::sync::MutexGuard<'static, BTreeSet<u32>> {
+    static LIVE: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn register() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    let id = NEXT.fetch_add(1, Ordering::Relaxed);
+    live().insert(id);
+    id
+}
+
+/// The runtime to which an object of synchronization belongs: the first whose threads use it. In a
+/// runtime of one worker its operations then need no locked instruction.
+pub(crate) struct Home(AtomicU32);
+
+impl Home {
+    pub(crate) const fn new() -> Self {
+        Self(AtomicU32::new(0))
+    }
+
+    /// Checks that the object belongs to `runtime`, or claims it if its runtime is no more.
+    #[inline]
+    pub(crate) fn check(&self, runtime: &Shared, operation: &str) {
+        if self.0.load(Ordering::Relaxed) != runtime.id {
+            self.claim(runtime, operation);
+        }
+    }
+
+    /// Whether the object belongs to `runtime`.
+    pub(crate) fn is(&self, runtime: &Shared) -> bool {
+        self.0.load(Ordering::Relaxed) == runtime.id
+    }
+
+    /// Does `work` if the object belongs to no runtime that runs, and keeps any from claiming it
+    /// meanwhile.
+    pub(crate) fn unless_live(&self, work: impl FnOnce()) {
+        let live = live();
+        if !live.contains(&self.0.load(Ordering::Relaxed)) {
+            work();
+        }
+    }
+
+    #[cold]
+    fn claim(&self, runtime: &Shared, operation: &str) {
+        super::enter();
+        let claimed = {
+            let live = live();
+            let home = self.0.load(Ordering::Relaxed);
+            let free = home == runtime.id || !live.contains(&home);
+            if free {
+                self.0.store(runtime.id, Ordering::Relaxed);
+            }
+            free
+        };
+        super::leave();
+        assert!(
+            claimed,
+            "{operation}: the object belongs to the threads of another runtime"
+        );
+    }
+}
+
+/// Whether threads of a run may still run.
+pub(crate) fn is_live(runtime: u32) -> bool {
+    super::enter();
+    let is_live = live().contains(&runtime);
+    super::leave();
+    is_live
+}
