@@ -4,6 +4,8 @@ mod fixture;
 
 use instrument::fitness::{Check, Effect};
 use oscope_report::terminal::{self, Style};
+use platform::environment::Environment;
+use platform::machine::Machine;
 use record::store::RunSummary;
 
 const WIDE: Style = Style {
@@ -110,7 +112,7 @@ fn machine() {
 
 #[test]
 fn machine_of_which_nothing_is_known_is_not_made_up() {
-    let shown = terminal::machine(&Default::default(), &Default::default(), None, &USUAL);
+    let shown = terminal::machine(&Machine::default(), &Environment::default(), None, &USUAL);
     assert_eq!(shown, "");
 }
 

@@ -3,8 +3,8 @@
 use super::style::{Role, Style};
 use super::text::{labelled, paragraph, title};
 use crate::show;
-use instrument::experiment::{Definition, Isolation};
-use instrument::point::AxisKind;
+use instrument::experiment::{Definition, Isolation, Metric};
+use instrument::point::{Axis, AxisKind};
 
 /// Every experiment with its question, group by group in the order given.
 pub fn list<'a>(definitions: impl IntoIterator<Item = &'a Definition>, style: &Style) -> String {
@@ -60,7 +60,7 @@ fn axes(definition: &Definition, style: &Style) -> String {
         AxisKind::Count => "a number",
         AxisKind::Choice => "named choices",
     };
-    let line = |axis: &instrument::point::Axis| {
+    let line = |axis: &Axis| {
         (
             format!("  {}", axis.name),
             format!("{}: {}", axis.title, kind(axis.kind)),
@@ -70,20 +70,21 @@ fn axes(definition: &Definition, style: &Style) -> String {
 }
 
 fn metrics(definition: &Definition, style: &Style) -> String {
-    let line = |metric: &instrument::experiment::Metric| {
-        let mut text = format!(
-            "{}: {}, {}",
-            metric.title,
-            show::unit(metric.unit),
-            show::better(metric.better)
-        );
+    let line = |metric: &Metric| {
+        let mut facts = vec![
+            show::unit(metric.unit).to_owned(),
+            show::better(metric.better).into(),
+        ];
         if let Some(bound) = metric.bound {
-            text += &format!(", bound {}", show::value(metric.unit, bound, None));
+            facts.push(format!("bound {}", show::round(metric.unit, bound)));
         }
         if metric.version > 1 {
-            text += &format!(", version {}", metric.version);
+            facts.push(format!("version {}", metric.version));
         }
-        (format!("  {}", metric.name), text)
+        (
+            format!("  {}", metric.name),
+            format!("{}: {}", metric.title, facts.join(", ")),
+        )
     };
     lines(definition.metrics.iter().map(line), style)
 }

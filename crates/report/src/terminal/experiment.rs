@@ -95,9 +95,13 @@ fn details(experiment: &ExperimentAnalysis, style: &Style) -> Option<String> {
     if rows.is_empty() {
         return None;
     }
-    let value = |(_, estimate, metric): &Row| match estimate.is_sound() {
-        true => show::value(metric.unit, estimate.centre, estimate.interval),
-        false => format!("({})", show::value(metric.unit, estimate.centre, None)),
+    let value = |(_, estimate, metric): &Row| {
+        let value = show::value(metric.unit, estimate.centre, estimate.interval);
+        if estimate.is_sound() {
+            value
+        } else {
+            format!("({value})")
+        }
     };
     let interval = |(_, estimate, metric): &Row| match estimate.interval {
         Some(interval) => show::range(metric.unit, interval, estimate.centre),

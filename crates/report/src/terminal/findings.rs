@@ -13,9 +13,13 @@ pub(super) fn finding(finding: &Finding, source: Option<&str>, style: &Style) ->
         Grade::CannotBeTold => (style.choose("○", "?"), Role::Faint),
     };
     let grade = format!("{mark} {:<14}  ", show::grade(finding.grade));
-    let mut sentence = show::sentence(finding);
-    if let Some(source) = source {
-        sentence += &format!(" {}", style.paint(Role::Faint, &format!("[{source}]")));
-    }
-    paragraph(&style.paint(role, &grade), &sentence, style)
+    let sentence = show::sentence(finding);
+    let text = match source {
+        Some(source) => format!(
+            "{sentence} {}",
+            style.paint(Role::Faint, &format!("[{source}]"))
+        ),
+        None => sentence,
+    };
+    paragraph(&style.paint(role, &grade), &text, style)
 }

@@ -80,7 +80,7 @@ fn memory(machine: &Machine, environment: &Environment) -> String {
     let limit = environment.cgroup.memory_bytes;
     join(
         [
-            machine.memory_bytes.map(|bytes| size(bytes)),
+            machine.memory_bytes.map(size),
             limit.map(|bytes| format!("limited to {}", size(bytes))),
             environment
                 .memory_available_bytes

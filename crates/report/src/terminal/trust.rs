@@ -34,31 +34,31 @@ fn verdict(analysis: &Analysis, style: &Style) -> String {
     part(Role::Doubtful, tally.doubtful, "doubtful");
     part(Role::Plain, tally.below_resolution, "below resolution");
     part(Role::Broken, tally.broken, "broken");
-    let values = tally.doubtful + tally.below_resolution + tally.broken + tally.undisturbed;
-    let of_all = format!(
-        "{} of {} sound and undisturbed",
-        tally.undisturbed,
-        count(values, "value")
-    );
-    let mut text = match (values, parts.is_empty()) {
+    let values_in_all = tally.doubtful + tally.below_resolution + tally.broken + tally.undisturbed;
+    let values = count(values_in_all, "value");
+    let of_all = format!("Sound and undisturbed: {} of {values}", tally.undisturbed);
+    let mut sentences = vec![match (values_in_all, parts.is_empty()) {
         (0, _) => "Nothing was measured.".to_owned(),
         (_, true) => of_all + ".",
         (_, false) => format!("{of_all}; {}.", parts.join(", ")),
-    };
+    }];
     if tally.failed > 0 {
-        text += &format!(" {} could not be measured.", count(tally.failed, "point"));
+        sentences.push(format!(
+            "{} could not be measured.",
+            count(tally.failed, "point")
+        ));
     }
     if tally.skipped > 0 {
-        text += &format!(
-            " {} could not run here.",
+        sentences.push(format!(
+            "{} could not run here.",
             count(tally.skipped, "experiment")
-        );
+        ));
     }
     if !analysis.run.is_finished() {
         let unfinished = "The run did not come to its end: this is what there is of it.";
-        text += &format!(" {}", style.paint(Role::Doubtful, unfinished));
+        sentences.push(style.paint(Role::Doubtful, unfinished));
     }
-    text
+    sentences.join(" ")
 }
 
 #[derive(Default)]

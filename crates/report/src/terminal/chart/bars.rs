@@ -1,6 +1,7 @@
 //! Named things side by side, as bars that grow to the right.
 
 use super::super::style::{Role, Style};
+use super::axis::axis;
 use super::scale::Scale;
 use crate::show;
 use instrument::figure::{Figure, FigurePoint, FigureScale};
@@ -50,9 +51,16 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
             Role::Series(_) => value.clone(),
             role => style.paint(role, value),
         };
-        text += &format!("{:<names$}  {drawn}{fill}  {value}\n", bar.label);
+        text.extend([format!("{:<names$}  {drawn}{fill}  {value}\n", bar.label)]);
     }
-    text += &axis(figure, &scale, names + 2, room, style);
+    let cross = style.choose("┴", "+");
+    text += &axis(
+        &scale,
+        (names + 2, room),
+        ("", cross),
+        |place| cell(place, room),
+        style,
+    );
     Some(text)
 }
 
@@ -170,28 +178,4 @@ fn whiskers(cells: &mut Vec<char>, bar: &Bar, scale: &Scale, room: usize, style:
 
 fn cell(place: f64, room: usize) -> usize {
     ((place * room as f64) as usize).min(room - 1)
-}
-
-/// The line under the bars with its ticks.
-fn axis(figure: &Figure, scale: &Scale, before: usize, room: usize, style: &Style) -> String {
-    let mut line = vec![style.choose("─", "-"); room];
-    let mut labels = String::new();
-    for tick in scale.ticks((room / 12).max(2)) {
-        let Some(place) = scale.place(tick.value) else {
-            continue;
-        };
-        let label = style.text(&tick.label);
-        let column = cell(place, room);
-        let start = column.saturating_sub(label.chars().count() / 2);
-        let end = labels.chars().count();
-        if end == 0 || start > end {
-            line[column] = style.choose("┴", "+");
-            labels += &format!("{}{label}", " ".repeat(start - end));
-        }
-    }
-    let before = " ".repeat(before);
-    let title = style.text(&figure.y.title);
-    let labels = style.paint(Role::Faint, &labels);
-    let title = style.paint(Role::Faint, &title);
-    format!("{before}{}  {title}\n{before}{labels}\n", line.concat())
 }

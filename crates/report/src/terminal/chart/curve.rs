@@ -2,6 +2,7 @@
 
 use super::super::style::{Role, Style};
 use super::super::text::{paragraph, unbroken};
+use super::axis::axis;
 use super::canvas::Canvas;
 use super::marks;
 use super::scale::{Scale, Tick};
@@ -74,7 +75,9 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
         text += format!("{label:>gutter$} {edge}{drawn}").trim_end();
         text.push('\n');
     }
-    text += &x_axis(&canvas, &x, gutter, columns, style);
+    let (corner, cross) = (style.choose("└", "+"), style.choose("┬", "+"));
+    let column = |place| canvas.column(place);
+    text += &axis(&x, (gutter + 1, columns), (corner, cross), column, style);
     let unit = figure.x.unit.unwrap_or(Unit::Count);
     let located: Vec<_> = shown_marks()
         .filter_map(|mark| Some((canvas.column(x.place(mark.at)?), mark)))
@@ -128,48 +131,12 @@ fn heading(figure: &Figure, unit: &str, gutter: usize, style: &Style) -> String 
         format!("{unit}  {axes}")
     };
     let before = gutter.saturating_sub(unit.chars().count());
-    style.paint(
-        Role::Faint,
-        &format!("{}{}", " ".repeat(before), heading),
-    ) + "\n"
+    style.paint(Role::Faint, &format!("{}{}", " ".repeat(before), heading)) + "\n"
 }
 
 fn labels_by_row(canvas: &Canvas, y: &Scale, ticks: Vec<Tick>) -> BTreeMap<usize, String> {
     let row = |tick: Tick| Some((canvas.row(y.place(tick.value)?), tick.label));
     ticks.into_iter().filter_map(row).collect()
-}
-
-/// The line under the curves and the labels of its ticks.
-fn x_axis(canvas: &Canvas, x: &Scale, gutter: usize, columns: usize, style: &Style) -> String {
-    let (corner, line, cross) = if style.unicode {
-        ('└', '─', '┬')
-    } else {
-        ('+', '-', '+')
-    };
-    let mut axis = vec![line; columns];
-    let mut labels = String::new();
-    for tick in x.ticks(columns / 12) {
-        let Some(place) = x.place(tick.value) else {
-            continue;
-        };
-        let column = canvas.column(place);
-        let length = tick.label.chars().count();
-        // Centred under its tick, but for the outermost, which would stick out.
-        let start = column
-            .saturating_sub(length / 2)
-            .min(columns.saturating_sub(length));
-        let end = labels.chars().count();
-        if end == 0 || start > end {
-            axis[column] = cross;
-            labels += &format!("{}{}", " ".repeat(start - end), tick.label);
-        }
-    }
-    let axis: String = axis.into_iter().collect();
-    let before = " ".repeat(gutter + 1);
-    format!(
-        "{before}{corner}{axis}\n{before} {}\n",
-        style.paint(Role::Faint, &labels)
-    )
 }
 
 /// What each series is drawn with.

@@ -1,5 +1,6 @@
 //! Charts of characters: curves in braille, bars in blocks; ASCII where there is nothing better.
 
+mod axis;
 mod bars;
 mod canvas;
 mod curve;

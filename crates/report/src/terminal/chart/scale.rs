@@ -124,35 +124,32 @@ impl Scale {
             FigureScale::Logarithmic => self.powers(most),
             FigureScale::Linear => Vec::new(),
         };
-        if powers.len() < 2 {
+        if powers.is_empty() {
             self.multiples(most)
         } else {
             powers
         }
     }
 
-    /// Powers of two for what is counted in binary prefixes, else of ten, every second or fifth
-    /// of them where they would be too many.
+    /// Powers of two for what is counted in binary prefixes, else of ten, only every second or
+    /// fifth of them where they would be too many. None where the axis holds a single one.
     fn powers(&self, most: usize) -> Vec<f64> {
+        const STEPS: [f64; 9] = [1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 1000.0];
         let binary = matches!(self.unit, Unit::Bytes | Unit::BytesPerSecond | Unit::Count);
-        let (base, steps): (f64, &[i32]) = if binary {
-            (2.0, &[1, 2, 5, 10, 20, 50, 100, 500])
-        } else {
-            (10.0, &[1, 3, 6, 30, 150])
-        };
+        let base: f64 = if binary { 2.0 } else { 10.0 };
         let exponent = |value: f64| value.log2() / base.log2();
-        let (first, last) = (exponent(self.low), exponent(self.high));
-        for &step in steps {
-            let step = f64::from(step);
-            let (first, last) = ((first / step - 1e-9).ceil(), (last / step + 1e-9).floor());
-            if last - first < most as f64 {
-                let count = (last - first + 1.0).max(0.0) as usize;
-                return (0..count)
-                    .map(|i| base.powf((first + i as f64) * step))
-                    .collect();
-            }
+        let (low, high) = (exponent(self.low), exponent(self.high));
+        let first = |step: f64| (low / step - 1e-9).ceil();
+        let count = |step: f64| (high / step + 1e-9).floor() - first(step) + 1.0;
+        if count(1.0) < 2.0 {
+            return Vec::new();
         }
-        Vec::new()
+        let step = STEPS
+            .into_iter()
+            .find(|step| count(*step) <= most as f64)
+            .unwrap_or(2000.0);
+        let power = |index: usize| base.powf((first(step) + index as f64) * step);
+        (0..count(step).max(0.0) as usize).map(power).collect()
     }
 
     /// Multiples of 1, 2 or 5 times a power of ten in the unit in which the largest is written.
