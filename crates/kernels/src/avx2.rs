@@ -42,10 +42,17 @@ fn read(bytes: &[u8]) -> u64 {
     for vector in singles {
         sums[0] = _mm256_xor_si256(sums[0], load(vector));
     }
-    let [a, b, c, d, e, f, g, h] = sums;
-    let first_half = _mm256_xor_si256(_mm256_xor_si256(a, b), _mm256_xor_si256(c, d));
-    let second_half = _mm256_xor_si256(_mm256_xor_si256(e, f), _mm256_xor_si256(g, h));
-    let sum = _mm256_xor_si256(first_half, second_half);
+    let halves = [
+        _mm256_xor_si256(
+            _mm256_xor_si256(sums[0], sums[1]),
+            _mm256_xor_si256(sums[2], sums[3]),
+        ),
+        _mm256_xor_si256(
+            _mm256_xor_si256(sums[4], sums[5]),
+            _mm256_xor_si256(sums[6], sums[7]),
+        ),
+    ];
+    let sum = _mm256_xor_si256(halves[0], halves[1]);
     // SAFETY: both are 32 plain bytes.
     let words: [u64; 4] = unsafe { mem::transmute(sum) };
     let sum = words.into_iter().fold(0, |sum, word| sum ^ word);

@@ -42,10 +42,17 @@ fn read(bytes: &[u8]) -> u64 {
     for vector in singles {
         sums[0] = _mm512_xor_si512(sums[0], load(vector));
     }
-    let [a, b, c, d, e, f, g, h] = sums;
-    let first_half = _mm512_xor_si512(_mm512_xor_si512(a, b), _mm512_xor_si512(c, d));
-    let second_half = _mm512_xor_si512(_mm512_xor_si512(e, f), _mm512_xor_si512(g, h));
-    let sum = _mm512_xor_si512(first_half, second_half);
+    let halves = [
+        _mm512_xor_si512(
+            _mm512_xor_si512(sums[0], sums[1]),
+            _mm512_xor_si512(sums[2], sums[3]),
+        ),
+        _mm512_xor_si512(
+            _mm512_xor_si512(sums[4], sums[5]),
+            _mm512_xor_si512(sums[6], sums[7]),
+        ),
+    ];
+    let sum = _mm512_xor_si512(halves[0], halves[1]);
     // SAFETY: both are 64 plain bytes.
     let words: [u64; 8] = unsafe { mem::transmute(sum) };
     let sum = words.into_iter().fold(0, |sum, word| sum ^ word);

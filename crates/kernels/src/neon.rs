@@ -42,10 +42,11 @@ fn read(bytes: &[u8]) -> u64 {
     for vector in singles {
         sums[0] = veorq_u8(sums[0], load(vector));
     }
-    let [a, b, c, d, e, f, g, h] = sums;
-    let first_half = veorq_u8(veorq_u8(a, b), veorq_u8(c, d));
-    let second_half = veorq_u8(veorq_u8(e, f), veorq_u8(g, h));
-    let sum = veorq_u8(first_half, second_half);
+    let halves = [
+        veorq_u8(veorq_u8(sums[0], sums[1]), veorq_u8(sums[2], sums[3])),
+        veorq_u8(veorq_u8(sums[4], sums[5]), veorq_u8(sums[6], sums[7])),
+    ];
+    let sum = veorq_u8(halves[0], halves[1]);
     // SAFETY: both are 16 plain bytes.
     let words: [u64; 2] = unsafe { mem::transmute(sum) };
     let sum = words.into_iter().fold(0, |sum, word| sum ^ word);

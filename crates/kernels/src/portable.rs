@@ -34,8 +34,8 @@ pub(crate) fn read(bytes: &[u8]) -> u64 {
     }
     let mut last = [0; 8];
     last[..tail.len()].copy_from_slice(tail);
-    let [a, b, c, d, e, f, g, h] = sums;
-    a ^ b ^ c ^ d ^ e ^ f ^ g ^ h ^ u64::from_le_bytes(last)
+    let sum = sums[0] ^ sums[1] ^ sums[2] ^ sums[3] ^ sums[4] ^ sums[5] ^ sums[6] ^ sums[7];
+    sum ^ u64::from_le_bytes(last)
 }
 
 #[inline(never)]

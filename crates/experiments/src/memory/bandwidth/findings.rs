@@ -1,10 +1,481 @@
-//! x
-use instrument::figure::Figure;
-use instrument::finding::Finding;
-use instrument::results::Results;
-pub(super) fn all(_results: &Results) -> Vec<Finding> {
-    Vec::new()
+//! What the bandwidths mean.
+
+use super::levels::{self, Level};
+use super::points::{documented_caches, page_name};
+use super::{BLOCK_SIZE, FIRST_WRITE, PAGE_SIZE, READ, WRITE};
+use crate::estimates::{WithEstimate, difference, grade, ratio, time_ns};
+use instrument::figure::{Figure, FigureAxis, FigureKind, FigureScale, Mark, MarkOrigin};
+use instrument::finding::{Finding, Grade};
+use instrument::quantity::Unit;
+use instrument::results::{Estimate, Results};
+use instrument::statistics::{Estimated, Scale};
+use platform::machine::Machine;
+
+/// The page in which the report tells its costs.
+const REPORT_PAGE_BYTES: f64 = 4096.0;
+
+pub(super) fn all(results: &Results) -> Vec<Finding> {
+    let Some(page) = base_page(results.machine) else {
+        return Vec::new();
+    };
+    let levels = levels::found(results, &page);
+    let capacities = levels.iter().enumerate();
+    let mut findings: Vec<_> = capacities
+        .filter_map(|(index, level)| capacity(results, &page, index, level))
+        .collect();
+    if !levels.is_empty() {
+        let unseen = levels::unseen(results.machine, &levels);
+        findings.extend(
+            unseen
+                .into_iter()
+                .filter_map(|cache| not_seen(results, &page, cache)),
+        );
+    }
+    findings.extend(memory(results, &page));
+    findings.extend(memory_over_cache(results, &page, levels.first()));
+    findings.extend(first_touch(results, &page));
+    if let Some(huge) = results.machine.huge_page_bytes.map(page_name) {
+        findings.extend(huge_pages(results, &page, &huge));
+        findings.extend(huge_first_touch(results, &page, &huge));
+    }
+    findings
 }
-pub(super) fn figures(_results: &Results) -> Vec<Figure> {
-    Vec::new()
+
+pub(super) fn figures(results: &Results) -> Vec<Figure> {
+    let marks = marks(results);
+    let figure = |metric: &str, title: &str| {
+        let pages = [results.machine.page_bytes, results.machine.huge_page_bytes];
+        let lines = pages.into_iter().flatten().map(page_name).map(|page| {
+            let label = format!("{page} pages");
+            results.series(
+                &label,
+                metric,
+                BLOCK_SIZE,
+                &[(PAGE_SIZE, page.as_str().into())],
+            )
+        });
+        Figure {
+            key: metric.into(),
+            title: title.into(),
+            kind: FigureKind::Curve,
+            x: FigureAxis {
+                title: "block size".into(),
+                unit: Some(Unit::Bytes),
+                scale: FigureScale::Logarithmic,
+            },
+            y: FigureAxis {
+                title: "bandwidth".into(),
+                unit: Some(Unit::BytesPerSecond),
+                scale: FigureScale::Logarithmic,
+            },
+            series: lines.collect(),
+            marks: marks.clone(),
+        }
+    };
+    vec![
+        figure(READ, "Reading memory"),
+        figure(WRITE, "Writing memory"),
+        figure(FIRST_WRITE, "Writing memory for the first time"),
+    ]
+}
+
+/// The capacities found and those documented.
+fn marks(results: &Results) -> Vec<Mark> {
+    let page = base_page(results.machine);
+    let levels = page.map_or_else(Vec::new, |page| levels::found(results, &page));
+    let found = levels.iter().enumerate().map(|(index, level)| Mark {
+        label: format!("capacity {}", index + 1),
+        at: level.capacity_bytes,
+        interval: level.interval,
+        origin: MarkOrigin::Found,
+    });
+    let documented = documented_caches(results.machine)
+        .into_iter()
+        .map(|(level, size)| Mark {
+            label: format!("L{level}, as documented"),
+            at: size as f64,
+            interval: None,
+            origin: MarkOrigin::Documented,
+        });
+    found.chain(documented).collect()
+}
+
+fn base_page(machine: &Machine) -> Option<String> {
+    machine.page_bytes.map(page_name)
+}
+
+fn at<'r>(results: &'r Results, metric: &str, size: u64, page: &str) -> Option<&'r Estimate> {
+    let point = results.at(&[(BLOCK_SIZE, size.into()), (PAGE_SIZE, page.into())])?;
+    point
+        .estimate(metric)
+        .filter(|estimate| estimate.is_sound())
+}
+
+/// The largest block at which `metric` was measured with pages of each of these sizes.
+fn largest(results: &Results, metric: &str, pages: &[&str]) -> Option<u64> {
+    let curve = results.curve(metric, BLOCK_SIZE, &[(PAGE_SIZE, (*pages.first()?).into())]);
+    let sizes = curve.iter().rev().map(|(size, _)| *size);
+    sizes.into_iter().find(|size| {
+        pages
+            .iter()
+            .all(|page| at(results, metric, *size, page).is_some())
+    })
+}
+
+fn rate(estimate: &Estimate) -> Estimated {
+    Estimated {
+        centre: estimate.centre,
+        interval: estimate.interval,
+        n: estimate.processes,
+        scale: Scale::Logarithmic,
+    }
+}
+
+fn capacity(results: &Results, page: &str, index: usize, level: &Level) -> Option<Finding> {
+    let read = at(results, READ, level.typical_bytes, page)?;
+    let write = at(results, WRITE, level.typical_bytes, page)?;
+    let rates = "reading runs at {read} there and writing at {write}";
+    let (template, grade) = match level.documented {
+        Some((number, _)) => (
+            format!(
+                "Blocks of up to {{capacity}} stay in the level {number} cache, documented as \
+                 {{documented}}; {rates}."
+            ),
+            Grade::Certain,
+        ),
+        None => (
+            format!(
+                "Reading slows down beyond blocks of {{capacity}}, though no cache of such a size \
+                 is documented: the reach of the address translation, or a part of a cache that \
+                 others use too, may end there; {rates}."
+            ),
+            Grade::Likely,
+        ),
+    };
+    let finding = Finding::new(&format!("capacity_{}", index + 1), &template)
+        .estimated(
+            "capacity",
+            level.capacity_bytes,
+            level.interval,
+            Unit::Bytes,
+        )
+        .with("read", &rate(read), Unit::BytesPerSecond)
+        .with("write", &rate(write), Unit::BytesPerSecond);
+    let finding = match level.documented {
+        Some((_, size)) => finding.given("documented", size as f64, Unit::Bytes),
+        None => finding,
+    };
+    let grade = if level.interval.is_none() {
+        Grade::Likely
+    } else {
+        grade
+    };
+    Some(finding.graded(grade).weighing(0.6))
+}
+
+/// A documented cache that the curve goes past without showing it.
+fn not_seen(results: &Results, page: &str, (number, size): (u32, u64)) -> Option<Finding> {
+    let is_within = largest(results, READ, &[page])? > 2 * size;
+    is_within.then(|| {
+        let template = format!(
+            "The level {number} cache documented as {{documented}} does not show: reading does not \
+             slow down near that size."
+        );
+        Finding::new(&format!("not_seen_{number}"), &template)
+            .given("documented", size as f64, Unit::Bytes)
+            .graded(Grade::Likely)
+            .weighing(0.5)
+    })
+}
+
+fn memory(results: &Results, page: &str) -> Option<Finding> {
+    let size = largest(results, READ, &[page])?;
+    let read = at(results, READ, size, page)?;
+    let write = at(results, WRITE, size, page)?;
+    let caches = documented_caches(results.machine);
+    let is_beyond = caches.iter().all(|(_, cache)| size > 2 * cache);
+    let template = "One core reads blocks of {size}, which no cache holds, at {read} and writes \
+                    them at {write}.";
+    let finding = Finding::new("memory", template)
+        .given("size", size as f64, Unit::Bytes)
+        .with("read", &rate(read), Unit::BytesPerSecond)
+        .with("write", &rate(write), Unit::BytesPerSecond);
+    let grade = if is_beyond {
+        Grade::Certain
+    } else {
+        Grade::CannotBeTold
+    };
+    Some(finding.graded(grade).weighing(0.8))
+}
+
+fn memory_over_cache(results: &Results, page: &str, first: Option<&Level>) -> Option<Finding> {
+    let cached = first?.typical_bytes;
+    let size = largest(results, READ, &[page])?;
+    let extra = |metric| {
+        let memory = time_ns(at(results, metric, size, page)?, REPORT_PAGE_BYTES)?;
+        let cache = time_ns(at(results, metric, cached, page)?, REPORT_PAGE_BYTES)?;
+        Some(difference(&memory, &cache))
+    };
+    let (read, write) = (extra(READ)?, extra(WRITE)?);
+    let template = "Out of memory, 4 KiB take {read} longer to read and {write} longer to write \
+                    than out of the nearest cache.";
+    let finding = Finding::new("memory_over_cache", template)
+        .with("read", &read, Unit::Nanoseconds)
+        .with("write", &write, Unit::Nanoseconds);
+    Some(
+        finding
+            .graded(grade(&read, 0.0).max(grade(&write, 0.0)))
+            .weighing(0.55),
+    )
+}
+
+/// What the first write costs over writing again, for each page of the block.
+fn touch(results: &Results, size: u64, page: &str, page_bytes: u64) -> Option<Estimated> {
+    let first = time_ns(at(results, FIRST_WRITE, size, page)?, page_bytes as f64)?;
+    let again = time_ns(at(results, WRITE, size, page)?, page_bytes as f64)?;
+    Some(difference(&first, &again))
+}
+
+fn first_touch(results: &Results, page: &str) -> Option<Finding> {
+    let size = largest(results, FIRST_WRITE, &[page])?;
+    let cost = touch(results, size, page, results.machine.page_bytes?)?;
+    let template = format!(
+        "The first write to fresh memory costs {{cost}} more for each page of {page} than writing \
+         it again."
+    );
+    let finding = Finding::new("first_touch", &template).with("cost", &cost, Unit::Nanoseconds);
+    Some(finding.graded(grade(&cost, 0.0)).weighing(0.6))
+}
+
+fn huge_pages(results: &Results, page: &str, huge: &str) -> Option<Finding> {
+    let size = largest(results, READ, &[page, huge])?;
+    let gain = |metric| {
+        ratio(
+            at(results, metric, size, huge)?,
+            at(results, metric, size, page)?,
+        )
+    };
+    let (read, write) = (gain(READ)?, gain(WRITE)?);
+    let template = format!(
+        "In pages of {huge}, blocks of {{size}} are read {{read}} and written {{write}} as fast as \
+         in pages of {page}."
+    );
+    let finding = Finding::new("huge_pages", &template)
+        .given("size", size as f64, Unit::Bytes)
+        .with("read", &read, Unit::Ratio)
+        .with("write", &write, Unit::Ratio);
+    Some(
+        finding
+            .graded(grade(&read, 1.0).min(grade(&write, 1.0)))
+            .weighing(0.55),
+    )
+}
+
+fn huge_first_touch(results: &Results, page: &str, huge: &str) -> Option<Finding> {
+    let size = largest(results, FIRST_WRITE, &[page, huge])?;
+    let estimate = |page: &str| at(results, FIRST_WRITE, size, page);
+    let gain = ratio(estimate(huge)?, estimate(page)?)?;
+    let template = format!(
+        "Fresh memory of {{size}} is written for the first time {{gain}} as fast in pages of \
+         {huge} as in pages of {page}."
+    );
+    let finding = Finding::new("huge_first_touch", &template)
+        .given("size", size as f64, Unit::Bytes)
+        .with("gain", &gain, Unit::Ratio);
+    Some(finding.graded(grade(&gain, 1.0)).weighing(0.6))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{BLOCK_SIZE, Bandwidth, FIRST_WRITE, PAGE_SIZE, READ, WRITE};
+    use crate::made_up::{machine, result, results};
+    use instrument::experiment::Experiment;
+    use instrument::figure::MarkOrigin;
+    use instrument::finding::{Finding, Grade};
+    use instrument::point::Point;
+    use instrument::results::PointResult;
+    use platform::machine::Machine;
+
+    const KIB: f64 = 1024.0;
+    const MIB: f64 = 1024.0 * KIB;
+
+    /// ns for a byte of a block that is read through caches of 48 KiB, 2 MiB and 32 MiB.
+    fn cost(size: f64) -> f64 {
+        let misses = |capacity: f64| (1.0 - capacity / size).max(0.0);
+        0.005 + 0.01 * misses(48.0 * KIB) + 0.03 * misses(2.0 * MIB) + 0.1 * misses(32.0 * MIB)
+    }
+
+    fn at(size: f64, page: &str, factor: f64) -> PointResult {
+        let point = Point::new()
+            .with(BLOCK_SIZE, size as u64)
+            .with(PAGE_SIZE, page);
+        let rate = factor * 1e9 / cost(size);
+        // A first write costs 0.2 ns a byte more than a write: 819.2 ns for 4 KiB.
+        let first = 1e9 / (2.0 * cost(size) / factor + 0.2);
+        result(
+            point,
+            &[(FIRST_WRITE, first), (READ, rate), (WRITE, rate / 2.0)],
+        )
+    }
+
+    fn curve(page: &str, factor: f64) -> Vec<PointResult> {
+        let half_steps = (20..=57).map(|step| 2_f64.powf(f64::from(step) / 2.0).round());
+        half_steps.map(|size| at(size, page, factor)).collect()
+    }
+
+    fn findings_on(machine: &Machine, points: Vec<PointResult>) -> Vec<Finding> {
+        Bandwidth.findings(&results(&Bandwidth.definition(), machine, points))
+    }
+
+    fn number(findings: &[Finding], key: &str, name: &str) -> f64 {
+        let finding = findings
+            .iter()
+            .find(|finding| finding.key == key)
+            .expect(key);
+        finding
+            .numbers
+            .iter()
+            .find(|number| number.name == name)
+            .expect(name)
+            .value
+    }
+
+    fn near(value: f64, expected: f64, tolerance: f64) -> bool {
+        (value / expected - 1.0).abs() < tolerance
+    }
+
+    #[test]
+    fn capacities_are_found_beside_those_documented() {
+        let found = findings_on(&machine(), curve("4 KiB", 1.0));
+        for (key, capacity) in [
+            ("capacity_1", 48.0 * KIB),
+            ("capacity_2", 2.0 * MIB),
+            ("capacity_3", 32.0 * MIB),
+        ] {
+            assert!(
+                near(number(&found, key, "capacity"), capacity, 0.1),
+                "{found:?}"
+            );
+            assert!(near(number(&found, key, "documented"), capacity, 1e-9));
+        }
+        assert!(near(number(&found, "capacity_1", "read"), 1e9 / 0.005, 0.1));
+        assert!(
+            found
+                .iter()
+                .all(|finding| !finding.key.starts_with("not_seen"))
+        );
+    }
+
+    #[test]
+    fn a_documented_cache_that_does_not_show_is_named() {
+        let mut machine = machine();
+        machine.caches[2].size_bytes = Some(256 << 10);
+        let found = findings_on(&machine, curve("4 KiB", 1.0));
+        assert!(
+            near(
+                number(&found, "not_seen_2", "documented"),
+                256.0 * KIB,
+                1e-9
+            ),
+            "{found:?}"
+        );
+        let unexplained = found
+            .iter()
+            .find(|finding| finding.key == "capacity_2")
+            .expect("shows");
+        assert!(unexplained.template.contains("no cache of such a size"));
+        assert_eq!(unexplained.grade, Grade::Likely);
+    }
+
+    #[test]
+    fn the_costs_of_memory_and_of_its_first_touch_are_told_for_a_page() {
+        let found = findings_on(&machine(), curve("4 KiB", 1.0));
+        let size = 2_f64.powf(28.5);
+        let extra = 4096.0 * (cost(size) - 0.005);
+        assert!(
+            near(number(&found, "memory_over_cache", "read"), extra, 0.05),
+            "{found:?}"
+        );
+        assert!(
+            near(number(&found, "first_touch", "cost"), 819.2, 0.05),
+            "{found:?}"
+        );
+        let first_touch = found
+            .iter()
+            .find(|f| f.key == "first_touch")
+            .expect("as above");
+        assert_eq!(first_touch.grade, Grade::Certain);
+        assert!(near(
+            number(&found, "memory", "read"),
+            1e9 / cost(size),
+            0.01
+        ));
+    }
+
+    #[test]
+    fn huge_pages_are_set_against_base_pages() {
+        let mut points = curve("4 KiB", 1.0);
+        points.extend(curve("2 MiB", 1.25));
+        let found = findings_on(&machine(), points);
+        assert!(
+            near(number(&found, "huge_pages", "read"), 1.25, 0.01),
+            "{found:?}"
+        );
+        assert!(number(&found, "huge_first_touch", "gain") > 1.0);
+    }
+
+    #[test]
+    fn equal_page_sizes_are_not_called_different() {
+        let mut points = curve("4 KiB", 1.0);
+        points.extend(curve("2 MiB", 1.0));
+        let found = findings_on(&machine(), points);
+        let huge = found
+            .iter()
+            .find(|finding| finding.key == "huge_pages")
+            .expect("both are there");
+        assert_eq!(huge.grade, Grade::CannotBeTold);
+    }
+
+    #[test]
+    fn too_little_gives_no_finding() {
+        assert_eq!(findings_on(&machine(), Vec::new()), []);
+        assert_eq!(findings_on(&Machine::default(), curve("4 KiB", 1.0)), []);
+        let short = vec![at(64.0 * KIB, "4 KiB", 1.0)];
+        let found = findings_on(&machine(), short);
+        assert!(
+            found
+                .iter()
+                .all(|finding| !finding.key.starts_with("capacity"))
+        );
+        let memory = found
+            .iter()
+            .find(|finding| finding.key == "memory")
+            .expect("one point");
+        assert_eq!(
+            memory.grade,
+            Grade::CannotBeTold,
+            "64 KiB are within a cache"
+        );
+    }
+
+    #[test]
+    fn figures_mark_what_was_found_and_what_is_documented() {
+        let (definition, machine) = (Bandwidth.definition(), machine());
+        let figures = Bandwidth.figures(&results(&definition, &machine, curve("4 KiB", 1.0)));
+        assert_eq!(figures.len(), 3);
+        let count = |origin| {
+            figures[0]
+                .marks
+                .iter()
+                .filter(|mark| mark.origin == origin)
+                .count()
+        };
+        assert_eq!(count(MarkOrigin::Found), 3);
+        assert_eq!(
+            count(MarkOrigin::Documented),
+            3,
+            "the instruction cache holds no data"
+        );
+        assert_eq!(figures[0].series.len(), 2);
+    }
 }

@@ -1,1 +1,89 @@
-//! x
+//! The levels of memory, as the reading curve shows them.
+
+use super::points::documented_caches;
+use super::{BLOCK_SIZE, PAGE_SIZE, READ};
+use instrument::results::Results;
+use instrument::statistics::Interval;
+use instrument::statistics::levels::fit;
+use platform::machine::Machine;
+
+/// Below this, starting a pass is a visible part of its time, and no cache is as small.
+const SMALLEST_FITTED: u64 = 8 << 10;
+/// A found capacity and a documented one within this factor of each other are the same cache.
+const SAME_CACHE: f64 = 2.0;
+/// Decides how the intervals are resampled, so that a stored run always gives the same ones.
+const SEED: u64 = 1;
+
+/// A cache that the curve shows.
+#[derive(Clone, Debug)]
+pub(super) struct Level {
+    /// The largest block that stays in it, in bytes.
+    pub capacity_bytes: f64,
+    pub interval: Option<Interval>,
+    /// Level and size in bytes of the cache that it must be, if one is documented near it.
+    pub documented: Option<(u32, u64)>,
+    /// The measured block size that shows this level best: far from the capacities of this level
+    /// and of the one before.
+    pub typical_bytes: u64,
+}
+
+/// The caches that the reading curve with pages of `page` shows, the smallest first.
+pub(super) fn found(results: &Results, page: &str) -> Vec<Level> {
+    let curve = results.curve(READ, BLOCK_SIZE, &[(PAGE_SIZE, page.into())]);
+    let curve = || curve.iter().filter(|(size, _)| *size >= SMALLEST_FITTED);
+    let sizes: Vec<u64> = curve().map(|(size, _)| *size).collect();
+    let sizes_bytes: Vec<f64> = sizes.iter().map(|size| *size as f64).collect();
+    let ns_per_byte = |rate: &f64| 1e9 / rate;
+    let costs: Vec<Vec<f64>> = curve()
+        .map(|(_, estimate)| estimate.by_process.iter().map(ns_per_byte).collect())
+        .collect();
+    let Some(fitted) = fit(&sizes_bytes, &costs, SEED) else {
+        return Vec::new();
+    };
+    let mut before = SMALLEST_FITTED as f64;
+    let levels = fitted.levels.into_iter().map(|level| {
+        let typical = (before * level.capacity_bytes).sqrt();
+        before = level.capacity_bytes;
+        Level {
+            capacity_bytes: level.capacity_bytes,
+            interval: level.capacity_interval,
+            documented: documented_as(results.machine, level.capacity_bytes),
+            typical_bytes: nearest(&sizes, typical),
+        }
+    });
+    levels.collect()
+}
+
+/// Documented caches that are none of the `levels`.
+pub(super) fn unseen(machine: &Machine, levels: &[Level]) -> Vec<(u32, u64)> {
+    let seen = |cache: &(u32, u64)| levels.iter().any(|level| level.documented == Some(*cache));
+    documented_caches(machine)
+        .into_iter()
+        .filter(|cache| !seen(cache))
+        .collect()
+}
+
+fn documented_as(machine: &Machine, capacity_bytes: f64) -> Option<(u32, u64)> {
+    let caches = documented_caches(machine).into_iter();
+    let near = caches.filter(|(_, size)| factor(*size as f64, capacity_bytes) <= SAME_CACHE);
+    near.min_by(|(_, one), (_, other)| {
+        factor(*one as f64, capacity_bytes).total_cmp(&factor(*other as f64, capacity_bytes))
+    })
+}
+
+/// Of sizes that are not empty, the one nearest to `wanted` by ratio.
+fn nearest(sizes: &[u64], wanted: f64) -> u64 {
+    let by_factor = |one: &&u64, other: &&u64| {
+        factor(**one as f64, wanted).total_cmp(&factor(**other as f64, wanted))
+    };
+    sizes
+        .iter()
+        .min_by(by_factor)
+        .copied()
+        .unwrap_or(wanted as u64)
+}
+
+/// How many times the smaller goes into the larger.
+fn factor(one: f64, other: f64) -> f64 {
+    f64::max(one / other, other / one)
+}

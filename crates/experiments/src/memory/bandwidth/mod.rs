@@ -149,3 +149,69 @@ fn page(choice: &str) -> Result<(PageSize, usize), MeasureError> {
     });
     found.ok_or_else(|| MeasureError::Unsupported(format!("this machine has no pages of {choice}")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{BLOCK_SIZE, Bandwidth, FIRST_WRITE, PAGE_SIZE, READ, WRITE, points};
+    use crate::made_up::{count, measure};
+    use instrument::experiment::MeasureError;
+    use instrument::point::Point;
+    use platform::machine::Machine;
+    use std::path::Path;
+
+    fn point(size: u64, page_bytes: u64) -> Point {
+        let page = points::page_name(page_bytes);
+        Point::new()
+            .with(BLOCK_SIZE, size)
+            .with(PAGE_SIZE, page.as_str())
+    }
+
+    #[test]
+    fn all_metrics_of_a_point_are_measured_here() {
+        let Some(page_bytes) = Machine::read().page_bytes else {
+            println!("skipped: the system does not tell its page size");
+            return;
+        };
+        for size in [1 << 10, 1 << 20] {
+            let point = point(size, page_bytes);
+            let (samples, remarks) =
+                measure(&Bandwidth, &point, Path::new("/")).expect("memory works here");
+            for metric in [FIRST_WRITE, READ, WRITE] {
+                assert!(count(&samples, metric) >= 1, "{point}: {metric}");
+            }
+            let first = samples.iter().find(|sample| sample.metric == FIRST_WRITE);
+            let faults = first.map(|sample| sample.usage.minor_faults);
+            assert!(
+                faults >= Some(512 * 1024 / page_bytes),
+                "{point}: {faults:?}"
+            );
+            assert!(remarks.is_empty());
+        }
+    }
+
+    #[test]
+    fn huge_pages_are_there_or_the_point_says_why_not() {
+        let Some(huge_bytes) = Machine::read().huge_page_bytes else {
+            println!("skipped: this machine has no huge pages");
+            return;
+        };
+        match measure(&Bandwidth, &point(1 << 20, huge_bytes), Path::new("/")) {
+            Ok((samples, _)) => assert!(count(&samples, READ) >= 1),
+            Err(MeasureError::Unsupported(reason)) => assert!(reason.contains("huge pages")),
+            Err(MeasureError::Platform(error)) => assert!(error.to_string().contains("huge")),
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn pages_of_another_machine_are_refused() {
+        let error = measure(&Bandwidth, &point(1 << 10, 12345), Path::new("/"));
+        let error = error.expect_err("no machine has such pages");
+        assert!(
+            error
+                .to_string()
+                .starts_with("this machine has no pages of"),
+            "{error}"
+        );
+    }
+}
