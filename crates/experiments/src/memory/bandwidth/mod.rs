@@ -93,12 +93,12 @@ impl Experiment for Bandwidth {
         let word = sampler.seed();
 
         let fresh = RefCell::new(FreshMemory::new(block_size, page_size, page_bytes)?);
-        let work = fresh.borrow().work_bytes();
+        let touched_bytes = fresh.borrow().work_bytes();
         let renew = |_: &mut Sampler<'_>| {
             fresh.replace(FreshMemory::new(block_size, page_size, page_bytes)?);
             Ok(())
         };
-        sampler.once(FIRST_WRITE, work, renew, || {
+        sampler.once(FIRST_WRITE, touched_bytes, renew, || {
             fresh
                 .borrow_mut()
                 .blocks()
