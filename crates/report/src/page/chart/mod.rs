@@ -6,6 +6,8 @@ mod curve;
 mod format;
 mod labels;
 mod marker;
+#[cfg(test)]
+mod properties;
 mod render;
 mod scale;
 mod strip;

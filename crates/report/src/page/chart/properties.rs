@@ -1,0 +1,116 @@
+//! Whatever a figure holds, it becomes a chart.
+
+use super::format::Format;
+use super::render::render;
+use instrument::figure::{
+    Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Mark, MarkOrigin, Series,
+};
+use instrument::point::Level;
+use instrument::quantity::Unit;
+use instrument::results::{Estimate, Verdict};
+use instrument::statistics::Interval;
+use proptest::prelude::*;
+
+/// Any number there is, the awkward ones often.
+fn number() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        any::<f64>(),
+        -1e3..1e12,
+        Just(0.0),
+        Just(f64::NAN),
+        Just(f64::INFINITY),
+        Just(f64::MAX),
+        Just(f64::MIN_POSITIVE),
+    ]
+}
+
+fn level() -> impl Strategy<Value = Level> {
+    prop_oneof![
+        any::<u64>().prop_map(Level::Number),
+        (0_u64..64).prop_map(Level::Number),
+        ".{0,12}".prop_map(Level::Choice),
+    ]
+}
+
+fn estimate() -> impl Strategy<Value = Estimate> {
+    let verdict = prop_oneof![
+        3 => Just(Verdict::Sound),
+        1 => Just(Verdict::BelowResolution),
+        1 => ".*".prop_map(Verdict::Broken),
+    ];
+    let processes = prop::collection::vec(number(), 0..4);
+    (number(), number(), number(), processes, verdict).prop_map(
+        |(centre, low, high, by_process, verdict)| Estimate {
+            centre,
+            interval: Interval::new(low, high),
+            by_process,
+            verdict,
+            metric: "speed".into(),
+            raw: None,
+            processes: 3,
+            samples: 9,
+            cpu_share: None,
+            system_share: None,
+            percentiles: None,
+        },
+    )
+}
+
+fn series() -> impl Strategy<Value = Series> {
+    let point = (level(), estimate(), any::<bool>())
+        .prop_map(|(x, estimate, doubtful)| FigurePoint { x, estimate, doubtful });
+    (".{0,20}", prop::collection::vec(point, 0..5))
+        .prop_map(|(label, points)| Series { label, points })
+}
+
+fn figure() -> impl Strategy<Value = Figure> {
+    let kind = prop_oneof![Just(FigureKind::Curve), Just(FigureKind::Bars)];
+    let scale = || prop_oneof![Just(FigureScale::Linear), Just(FigureScale::Logarithmic)];
+    let unit = || {
+        prop_oneof![
+            Just(None),
+            Just(Some(Unit::Bytes)),
+            Just(Some(Unit::BytesPerSecond)),
+            Just(Some(Unit::Nanoseconds)),
+            Just(Some(Unit::Count)),
+            Just(Some(Unit::Share)),
+        ]
+    };
+    let mark = (number(), number(), number(), any::<bool>()).prop_map(|(at, low, high, found)| {
+        let origin = if found { MarkOrigin::Found } else { MarkOrigin::Documented };
+        Mark { label: "mark".into(), at, interval: Interval::new(low, high), origin }
+    });
+    let lists = (prop::collection::vec(series(), 0..9), prop::collection::vec(mark, 0..4));
+    (kind, (unit(), scale()), (unit(), scale()), lists, ".{0,20}").prop_map(
+        |(kind, (x, x_scale), (y, y_scale), (series, marks), title)| Figure {
+            key: "any".into(),
+            x: FigureAxis { title: title.clone(), unit: x, scale: x_scale },
+            y: FigureAxis { title: title.clone(), unit: y, scale: y_scale },
+            title,
+            kind,
+            series,
+            marks,
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn it_becomes_a_well_formed_chart_whose_coordinates_are_numbers(
+        figure in figure(),
+        logarithmic: bool,
+        narrow: bool,
+    ) {
+        let kind = if logarithmic { FigureScale::Logarithmic } else { FigureScale::Linear };
+        let format = if narrow { Format::Narrow } else { Format::Wide };
+        let chart = render(&figure, kind, format);
+        let chart = roxmltree::Document::parse(&chart).expect("well-formed XML");
+        for node in chart.descendants() {
+            // Labels may hold any word.
+            for attribute in node.attributes().filter(|attribute| attribute.name() != "aria-label") {
+                let value = attribute.value();
+                prop_assert!(!value.contains("NaN") && !value.contains("inf"), "{value}");
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The page as a document: whole, well formed, and with everything in it.
+
+use crate::fixture;
+use oscope_report::page;
+use scraper::{Html, Selector};
+use std::collections::BTreeSet;
+
+fn fixture_page() -> String {
+    let run = fixture::run();
+    page::render(&fixture::analysis(&run)).expect("a page")
+}
+
+fn select<'d>(document: &'d Html, selector: &str) -> Vec<scraper::ElementRef<'d>> {
+    document.select(&Selector::parse(selector).expect("a selector")).collect()
+}
+
+fn texts(document: &Html, selector: &str) -> Vec<String> {
+    let words = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    select(document, selector).into_iter().map(|found| words(found.text().collect())).collect()
+}
+
+#[test]
+fn the_page_is_html_without_errors_and_is_kept_for_the_browser_test() {
+    let page = fixture_page();
+    let path = concat!(env!("CARGO_TARGET_TMPDIR"), "/page.html");
+    std::fs::write(path, &page).expect("the build folder can be written to");
+    let document = Html::parse_document(&page);
+    assert_eq!(document.errors, Vec::<String>::new());
+}
+
+#[test]
+fn ids_are_unique_and_every_link_has_its_place() {
+    let document = Html::parse_document(&fixture_page());
+    let ids: Vec<&str> = select(&document, "[id]").iter().filter_map(|e| e.attr("id")).collect();
+    let unique: BTreeSet<&str> = ids.iter().copied().collect();
+    assert_eq!(ids.len(), unique.len());
+    for link in select(&document, "a[href^='#']") {
+        let target = link.attr("href").expect("selected by it").trim_start_matches('#');
+        assert!(unique.contains(target), "nothing is called {target}");
+    }
+    for labelled in select(&document, "[aria-labelledby]") {
+        let target = labelled.attr("aria-labelledby").expect("selected by it");
+        assert!(unique.contains(target), "nothing is called {target}");
+    }
+}
+
+#[test]
+fn nothing_is_fetched_from_elsewhere() {
+    let page = fixture_page();
+    let document = Html::parse_document(&page);
+    let outward = "[src], link:not([rel=icon]), iframe, img, object, form, a[href]:not([href^='#'])";
+    assert!(select(&document, outward).is_empty());
+    assert!(!page.contains("url("));
+    assert!(!page.contains("@import"));
+}
+
+#[test]
+fn findings_come_first_and_the_weightiest_before_the_others() {
+    let document = Html::parse_document(&fixture_page());
+    let headings = texts(&document, "h2");
+    assert_eq!(headings[..3], ["What was found", "How far to trust it", "The machine"]);
+    insta::assert_snapshot!(texts(&document, "#findings li").join("\n"));
+}
+
+#[test]
+fn trust_is_told_with_causes_and_advice() {
+    let document = Html::parse_document(&fixture_page());
+    insta::assert_snapshot!(texts(&document, "#trust p, #trust li").join("\n"));
+}
+
+#[test]
+fn the_machine_is_told_and_what_is_not_known_is_said() {
+    let document = Html::parse_document(&fixture_page());
+    insta::assert_snapshot!(texts(&document, "#machine h3, #machine summary, #machine dl > div").join("\n"));
+}
+
+#[test]
+fn estimates_stand_with_interval_processes_and_warnings() {
+    let document = Html::parse_document(&fixture_page());
+    insta::assert_snapshot!(texts(&document, ".estimates tr").join("\n"));
+    // Sound values have a picture, all others none.
+    let rows = select(&document, ".estimates tbody tr:not(.metric)").len();
+    let unsound = select(&document, ".estimates td.unsound").len();
+    assert!(unsound > 0);
+    assert_eq!(select(&document, ".estimates svg.strip").len(), rows - unsound);
+}
+
+#[test]
+fn what_is_missing_is_told_with_its_reason() {
+    let document = Html::parse_document(&fixture_page());
+    let missing = texts(&document, ".missing").join("\n");
+    assert!(missing.contains("rights of root"), "{missing}");
+    assert!(missing.contains("read cold, 1 MiB: the file's pages could not be evicted"), "{missing}");
+}
+
+#[test]
+fn the_footer_tells_how_to_measure_again() {
+    let document = Html::parse_document(&fixture_page());
+    let footer = texts(&document, "footer").join(" ");
+    for expected in ["oscope run --seed 42", "resolution 1 ns", "21.5 ns a reading", "oscope 0.1.0"] {
+        assert!(footer.contains(expected), "{expected} is not in: {footer}");
+    }
+}
+
+#[test]
+fn the_numbers_are_inside_as_json() {
+    let document = Html::parse_document(&fixture_page());
+    let data = select(&document, "script[type='application/json']")[0].text().collect::<String>();
+    let data: serde_json::Value = serde_json::from_str(&data).expect("JSON");
+    let estimate = &data["experiments"][0]["points"][0]["estimates"][0];
+    assert_eq!(estimate["metric"], "first_write");
+    assert_eq!(estimate["by_process"].as_array().map(Vec::len), Some(5));
+}
+
+#[test]
+fn a_run_that_was_cut_off_before_anything_was_measured_still_makes_a_page() {
+    let mut run = fixture::run();
+    run.experiments.clear();
+    run.header.name = None;
+    run.header.ended = None;
+    run.machine = platform::machine::Machine::default();
+    run.storage = None;
+    let page = page::render(&fixture::analysis(&run)).expect("a page");
+    let document = Html::parse_document(&page);
+    assert!(document.errors.is_empty(), "{:?}", document.errors);
+    let trust = texts(&document, "#trust").join(" ");
+    assert!(trust.contains("Nothing was measured."), "{trust}");
+    assert!(trust.contains("cut off or is still under way"), "{trust}");
+}

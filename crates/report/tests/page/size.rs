@@ -1,0 +1,71 @@
+//! The page of a full run stays small enough to mail.
+
+use crate::fixture;
+use instrument::figure::{Figure, FigureKind, FigureScale};
+use instrument::noise::Warning;
+use instrument::point::{Level, Point};
+use instrument::quantity::Unit;
+use instrument::results::{PointResult, Results};
+use oscope_report::{Analysis, ExperimentAnalysis, page};
+
+const LIMIT_BYTES: usize = 2_000_000;
+const KINDS: [&str; 5] = ["a", "b", "c", "d", "e"];
+
+/// 100 points of each of five experiments, two metrics each, ten processes each.
+fn full_points() -> Vec<PointResult> {
+    let mut points = Vec::new();
+    for kind in KINDS {
+        for step in 0..20_u32 {
+            let point = Point::new().with("pass", kind).with("block_size", 1024_u64 << step);
+            let estimates = ["speed", "cpu"].map(|metric| {
+                let centre = 1.234_567e9 * f64::from(step + 1);
+                let mut estimate = fixture::estimate(metric, centre, 0.0321);
+                let process = |index: u32| centre * (1.0 + f64::from(index).sin() / 33.3);
+                estimate.by_process = (0..10).map(process).collect();
+                estimate
+            });
+            let mut result = fixture::result(point, estimates.into());
+            if step % 5 == 0 {
+                result.warnings.push(Warning::Preempted { per_second: 134.0 });
+            }
+            points.push(result);
+        }
+    }
+    points
+}
+
+fn full_figure(results: &Results, metric: &str) -> Figure {
+    let series = |kind: &str| results.series(kind, metric, "block_size", &[("pass", Level::from(kind))]);
+    Figure {
+        key: metric.into(),
+        title: format!("{metric} against block size"),
+        kind: FigureKind::Curve,
+        x: fixture::axis("block size", Some(Unit::Bytes), FigureScale::Logarithmic),
+        y: fixture::axis(metric, Some(Unit::BytesPerSecond), FigureScale::Linear),
+        series: KINDS.map(series).into(),
+        marks: Vec::new(),
+    }
+}
+
+#[test]
+fn five_hundred_points_of_ten_processes_stay_below_the_limit() {
+    let run = fixture::run();
+    let definition = fixture::files();
+    let experiments = (0..5).map(|_| {
+        let points = full_points();
+        let results = Results { definition: &definition, machine: &run.machine, points };
+        let figures = ["speed", "cpu"].map(|metric| full_figure(&results, metric)).into();
+        ExperimentAnalysis {
+            definition: &definition,
+            skipped: None,
+            points: results.points,
+            failures: Vec::new(),
+            findings: Vec::new(),
+            figures,
+        }
+    });
+    let analysis = Analysis { run: &run, experiments: experiments.collect() };
+    let page = page::render(&analysis).expect("a page");
+    println!("{} bytes", page.len());
+    assert!(page.len() < LIMIT_BYTES, "{} bytes", page.len());
+}

@@ -1,0 +1,210 @@
+// Tries everything that a reader can do with a page; see run.sh.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { launch, open } from "./browser.js";
+
+const [file, out] = process.argv.slice(2);
+const url = pathToFileURL(file).href;
+const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const desk = { width: 1280, height: 900 };
+const phone = { width: 390, height: 844 };
+const browser = await launch();
+let passed = 0;
+let failed = 0;
+
+// Opens the page, tries something, and demands that the page itself did not complain.
+async function check(name, options, attempt) {
+  const opened = await open(browser, url + (options.hash ?? ""), {
+    viewport: desk, ...options.context,
+  });
+  try {
+    await attempt(opened.page);
+    assert.deepEqual(opened.complaints, []);
+    passed += 1;
+    console.log(`ok      ${name}`);
+  } catch (error) {
+    failed += 1;
+    console.log(`FAILED  ${name}\n        ${error.message.replaceAll("\n", "\n        ")}`);
+  } finally {
+    await opened.context.close();
+  }
+}
+
+// The first figure for which `selector` finds something.
+const figureWith = (page, selector) => page.locator("figure.figure").filter({
+  has: page.locator(selector),
+}).first();
+const chartOf = (figure) => figure.locator("svg.chart:visible");
+const ticksOf = (figure) => chartOf(figure).locator(".y-tick, .x-tick").allTextContents();
+
+async function save(page, figure, kind) {
+  const download = page.waitForEvent("download");
+  await figure.locator(`[data-save=${kind}]`).click();
+  return readFile(await (await download).path(), "utf8");
+}
+
+for (const colorScheme of ["light", "dark"]) {
+  for (const [name, viewport] of [["desk", desk], ["phone", phone]]) {
+    await check(`${name}, ${colorScheme}: no sideways scrolling, no serious barrier`, {
+      context: { viewport, colorScheme },
+    }, async (page) => {
+      await page.screenshot({ path: join(out, `${name}-${colorScheme}.png`), fullPage: true });
+      await page.screenshot({ path: join(out, `${name}-${colorScheme}-first.png`) });
+      const [content, window] = await page.evaluate(() => [
+        document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+      assert.ok(content <= window, `${content} px wide in a window of ${window} px`);
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => globalThis.axe.run());
+      const serious = violations
+        .filter(({ impact }) => ["serious", "critical"].includes(impact))
+        .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((n) => n.html).join("\n")}`);
+      assert.deepEqual(serious, []);
+    });
+  }
+}
+
+await check("text in the charts is large enough to read on a phone", {
+  context: { viewport: phone },
+}, async (page) => {
+  const sizes = await page.locator("svg.chart:visible").evaluateAll((charts) => charts.map(
+    (svg) => Number(svg.getAttribute("font-size")) * svg.getBoundingClientRect().width
+      / svg.viewBox.baseVal.width));
+  assert.ok(sizes.length > 0 && sizes.every((size) => size >= 10), `sizes in px: ${sizes}`);
+});
+
+await check("hover shows the value of a point and its interval", {}, async (page) => {
+  const figure = figureWith(page, ".panel:not(.rows)");
+  const marker = chartOf(figure).locator(".m").first();
+  await marker.hover({ force: true });
+  const tip = await figure.locator(".tip").innerText();
+  const index = await marker.getAttribute("data-i");
+  const cell = figure.locator(`.numbers tbody tr:nth-child(${Number(index) + 1}) td`).first();
+  const value = (await cell.evaluate((td) => td.firstChild.textContent)).trim();
+  assert.ok(tip.includes(value), `${value} is not in: ${tip}`);
+  assert.match(tip, /n = \d+ processes/);
+});
+
+await check("hover points at the same place in figures that share the axis", {}, async (page) => {
+  const keys = await page.locator("figure.figure").evaluateAll(
+    (all) => all.map((figure) => figure.dataset.x));
+  const shared = keys.findIndex((key, i) => key && keys.indexOf(key) !== i);
+  if (shared < 0) {
+    console.log("        (no two figures share an axis here)");
+    return;
+  }
+  await chartOf(page.locator("figure.figure").nth(shared)).locator(".m").last()
+    .hover({ force: true });
+  const first = page.locator("figure.figure").nth(keys.indexOf(keys[shared]));
+  assert.ok(await chartOf(first).locator(".cross").count() > 0);
+});
+
+await check("arrow keys read the values", {}, async (page) => {
+  const figure = page.locator("figure.figure").first();
+  await figure.locator(".plot").focus();
+  await page.keyboard.press("End");
+  const last = await figure.locator(".tip").innerText();
+  await page.keyboard.press("ArrowLeft");
+  const before = await figure.locator(".tip").innerText();
+  assert.notEqual(before, last);
+  await page.keyboard.press("Escape");
+  assert.ok(await figure.locator(".tip").isHidden());
+});
+
+await check("a tap shows a value on a phone", {
+  context: { viewport: phone, hasTouch: true, isMobile: true },
+}, async (page) => {
+  const figure = page.locator("figure.figure").first();
+  await chartOf(figure).tap();
+  assert.ok((await figure.locator(".tip").innerText()).length > 0);
+});
+
+await check("the legend switches a series off and on", {}, async (page) => {
+  const figure = figureWith(page, ".legend");
+  const line = chartOf(figure).locator('.series[data-series="0"]').first();
+  await figure.locator('.legend input[value="0"]').uncheck();
+  assert.ok(await line.isHidden());
+  await figure.locator('.legend input[value="0"]').check();
+  assert.ok(await line.isVisible());
+});
+
+await check("the scale switch changes the ticks of the axis", {}, async (page) => {
+  const figure = figureWith(page, ".scale");
+  const before = await ticksOf(figure);
+  const other = figure.locator(".scale input:not(:checked)");
+  await other.check({ force: true });
+  assert.notDeepEqual(await ticksOf(figure), before);
+});
+
+await check("the address keeps the state and brings it back", {}, async (page) => {
+  const figure = figureWith(page, ".legend");
+  const id = await figure.getAttribute("id");
+  await figure.locator('.legend input[value="1"]').uncheck();
+  const other = figure.locator(".scale input:not(:checked)");
+  const scale = await other.getAttribute("value");
+  await other.check({ force: true });
+  await page.locator('nav a[href="#machine"]').click();
+  const address = page.url();
+  assert.ok(address.includes("#machine?"), address);
+  const again = await page.context().newPage();
+  await again.goto(address);
+  const restored = again.locator(`[id="${id}"]`);
+  assert.equal(await restored.locator('.legend input[value="1"]').isChecked(), false);
+  assert.equal(await restored.locator('.legend input[value="0"]').isChecked(), true);
+  assert.equal(await restored.locator(".scale input:checked").getAttribute("value"), scale);
+});
+
+await check("a state that makes no sense is ignored", {
+  hash: "#nowhere?nothing=logarithmic,-7&%5B=-0",
+}, async (page) => {
+  assert.ok(await page.locator("svg.chart:visible").count() > 0);
+});
+
+await check("numbers are saved as CSV", {}, async (page) => {
+  const figure = page.locator("figure.figure").first();
+  const lines = (await save(page, figure, "csv")).trim().split("\r\n");
+  const cells = await figure.locator(".numbers td[data-c]").count();
+  assert.equal(lines.length, cells + 1);
+  assert.match(lines[0], /series,centre,low,high,processes,samples,doubtful$/);
+});
+
+await check("a chart is saved as SVG that needs no style sheet", {}, async (page) => {
+  const svg = await save(page, page.locator("figure.figure").first(), "svg");
+  assert.match(svg, /^<svg /);
+  assert.ok(!svg.includes("var(--"));
+  const alone = await page.context().newPage();
+  await alone.setContent(svg);
+  await alone.locator("svg").screenshot({ path: join(out, "saved-chart.png") });
+  assert.equal(await alone.locator("parsererror").count(), 0);
+});
+
+await check("the data is saved as JSON", {}, async (page) => {
+  const data = JSON.parse(await save(page, page.locator("footer"), "json"));
+  assert.ok(data.experiments.length > 0);
+});
+
+await check("without JavaScript: findings, charts, legend and scale switch", {
+  context: { javaScriptEnabled: false },
+}, async (page) => {
+  assert.ok(await page.locator("#findings li").count() > 0);
+  assert.ok(await page.locator("svg.chart:visible").count() > 0);
+  assert.equal(await page.locator(".js-only:visible").count(), 0);
+  const figure = figureWith(page, ".scale");
+  const before = await ticksOf(figure);
+  await figure.locator(".scale input:not(:checked)").check({ force: true });
+  assert.notDeepEqual(await ticksOf(figure), before);
+});
+
+await check("it prints", {}, async (page) => {
+  const pdf = await page.pdf({ path: join(out, "print.pdf"), format: "A4" });
+  assert.equal(pdf.subarray(0, 5).toString(), "%PDF-");
+  await page.emulateMedia({ media: "print" });
+  assert.ok(await page.locator(".estimates td").last().isVisible(), "a folded table is lost");
+});
+
+await browser.close();
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
