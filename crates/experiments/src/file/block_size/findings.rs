@@ -8,19 +8,24 @@ use instrument::finding::{Finding, Grade};
 use instrument::quantity::Unit;
 use instrument::results::{Estimate, Results};
 use instrument::statistics::plateau::{Better, CLOSE_ENOUGH, SizedEstimate, smallest_good_size};
-use instrument::statistics::{Estimated, Interval, Scale};
+use instrument::statistics::random::Random;
+use instrument::statistics::{Confidence, Estimated, Interval, Scale, summary};
 
 /// The block size that programs use when nobody has thought about it.
 const USUAL_BLOCK: u64 = 4096;
 /// Ratios within this of each other count as stable.
 const STABLE: f64 = 0.10;
+/// Resamples from which a plateau's interval is read.
+const RESAMPLES: usize = 400;
+/// Decides how they are drawn, so that a stored run always gives the same interval.
+const SEED: u64 = 1;
 
 /// The part of a curve on which larger blocks gain nothing.
 struct Plateau<'r> {
     /// The smallest block size whose interval reaches within 2 % of the best.
     size: u64,
-    /// The smallest block size all of whose interval does, or else the largest measured.
-    certain_size: u64,
+    /// The sizes that resampled processes give.
+    interval: Option<Interval>,
     /// What was measured at `size`.
     throughput: &'r Estimate,
     /// Whether it is the largest size measured, so that larger ones might gain more.
@@ -28,8 +33,12 @@ struct Plateau<'r> {
 }
 
 impl Plateau<'_> {
-    fn interval(&self) -> Option<Interval> {
-        Interval::new(self.size as f64, self.certain_size as f64)
+    fn grade(&self) -> Grade {
+        match self.interval {
+            _ if self.is_at_the_end => Grade::CannotBeTold,
+            Some(interval) if interval.low >= interval.high => Grade::Certain,
+            _ => Grade::Likely,
+        }
     }
 }
 
@@ -54,7 +63,7 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
         Some(Mark {
             label: format!("plateau, {}", pass.name()),
             at: plateau.size as f64,
-            interval: plateau.interval(),
+            interval: plateau.interval,
             origin: MarkOrigin::Found,
         })
     };
@@ -85,35 +94,58 @@ fn plateau<'r>(curve: &[(u64, &'r Estimate)]) -> Option<Plateau<'r>> {
     if curve.len() < 3 {
         return None;
     }
-    let sized: Vec<_> = curve
+    let sized = curve
         .iter()
-        .map(|(size, estimate)| SizedEstimate {
-            size: *size as f64,
-            value: estimated(estimate),
-        })
-        .collect();
-    let size = smallest_good_size(&sized, Better::Higher, CLOSE_ENOUGH)?.size as u64;
-    let (_, throughput) = curve.iter().find(|(measured, _)| *measured == size)?;
-    let best = curve
+        .map(|(size, estimate)| sized(*size, estimated(estimate)));
+    let size = smallest_good_size(&sized.collect::<Vec<_>>(), Better::Higher, CLOSE_ENOUGH)?.size;
+    let (size, throughput) = curve
         .iter()
-        .map(|(_, estimate)| estimate.centre)
-        .max_by(f64::total_cmp)?;
-    let last = curve.last()?.0;
-    let is_certain = |estimate: &Estimate| {
-        let low = estimate
-            .interval
-            .map_or(estimate.centre, |interval| interval.low);
-        low >= best * (1.0 - CLOSE_ENOUGH)
-    };
-    let certain = curve
-        .iter()
-        .find(|(measured, estimate)| *measured >= size && is_certain(estimate));
+        .find(|(measured, _)| *measured as f64 >= size)?;
     Some(Plateau {
-        size,
-        certain_size: certain.map_or(last, |(size, _)| *size),
+        size: *size,
+        interval: resampled(curve, *size as f64),
         throughput,
-        is_at_the_end: size == last,
+        is_at_the_end: *size == curve.last()?.0,
     })
+}
+
+fn sized(size: u64, value: Estimated) -> SizedEstimate {
+    SizedEstimate {
+        size: size as f64,
+        value,
+    }
+}
+
+/// The middle 95 % of the plateaus that the centres of resampled processes show, stretched to hold
+/// `found`; `None` where some size has a single process.
+fn resampled(curve: &[(u64, &Estimate)], found: f64) -> Option<Interval> {
+    if curve.iter().any(|(_, estimate)| estimate.processes < 2) {
+        return None;
+    }
+    let mut random = Random::new(SEED);
+    let mut plateaus = Vec::with_capacity(RESAMPLES);
+    for _ in 0..RESAMPLES {
+        let mut resample = |(size, estimate): &(u64, &Estimate)| {
+            let mut processes = vec![0.0; estimate.by_process.len()];
+            random.resample(&estimate.by_process, &mut processes);
+            let centre = summary::mean(&processes)?;
+            let n = processes.len();
+            let value = Estimated {
+                centre,
+                interval: None,
+                n,
+                scale: Scale::Ranks,
+            };
+            Some(sized(*size, value))
+        };
+        let resampled: Option<Vec<_>> = curve.iter().map(&mut resample).collect();
+        plateaus.push(smallest_good_size(&resampled?, Better::Higher, CLOSE_ENOUGH)?.size);
+    }
+    // Sizes that were measured, not values between them.
+    plateaus.sort_unstable_by(f64::total_cmp);
+    let cut = (RESAMPLES as f64 * Confidence::NINETY_FIVE.tail()) as usize;
+    let (low, high) = (plateaus[cut], plateaus[RESAMPLES - 1 - cut]);
+    Interval::new(low.min(found), high.max(found))
 }
 
 fn estimated(estimate: &Estimate) -> Estimated {
@@ -155,16 +187,11 @@ fn plateau_finding(results: &Results, pass: Pass) -> Option<Finding> {
              {{throughput}}, {{gain}} that of 4 KiB blocks."
         )
     };
-    let grade = match (plateau.is_at_the_end, plateau.size == plateau.certain_size) {
-        (true, _) => Grade::CannotBeTold,
-        (false, true) => Grade::Certain,
-        (false, false) => Grade::Likely,
-    };
     let finding = Finding::new(key, &template)
         .estimated(
             "plateau",
             plateau.size as f64,
-            plateau.interval(),
+            plateau.interval,
             Unit::Bytes,
         )
         .with(
@@ -173,7 +200,7 @@ fn plateau_finding(results: &Results, pass: Pass) -> Option<Finding> {
             Unit::BytesPerSecond,
         )
         .with("gain", &gain, Unit::Ratio);
-    Some(finding.graded(grade).weighing(weight))
+    Some(finding.graded(plateau.grade()).weighing(weight))
 }
 
 /// What a cold page cache costs, and from which block size on that no longer changes.
