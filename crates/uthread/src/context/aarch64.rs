@@ -29,6 +29,7 @@ impl Context {
 
     /// A context that calls `entry(argument)` on the stack that ends at `top`, which must be
     /// aligned to 16 bytes.
+    #[inline]
     pub(crate) fn fresh(top: *mut u8, entry: Entry, argument: *mut ()) -> Self {
         debug_assert!(top.addr().is_multiple_of(16));
         Self {
@@ -41,7 +42,8 @@ impl Context {
 }
 
 /// First instructions of every thread: the call-frame information says that there is no caller, so
-/// that a backtrace ends here.
+/// that a backtrace ends here. The entry is not called but jumped to, with its return address in
+/// place: it never returns, and a call would leave the return predictor out of step.
 #[unsafe(naked)]
 unsafe extern "C" fn begin() -> ! {
     naked_asm!(
@@ -49,8 +51,9 @@ unsafe extern "C" fn begin() -> ! {
         ".cfi_undefined x30",
         "mov x0, x29",
         "mov x29, xzr",
-        "mov x30, xzr",
-        "blr x19",
+        "adr x30, 2f",
+        "br x19",
+        "2:",
         "brk #1",
         ".cfi_endproc",
     )

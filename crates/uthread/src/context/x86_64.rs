@@ -30,6 +30,7 @@ impl Context {
 
     /// A context that calls `entry(argument)` on the stack that ends at `top`, which must be
     /// aligned to 16 bytes.
+    #[inline]
     pub(crate) fn fresh(top: *mut u8, entry: Entry, argument: *mut ()) -> Self {
         debug_assert!(top.addr().is_multiple_of(16));
         Self {
@@ -42,7 +43,8 @@ impl Context {
 }
 
 /// First instructions of every thread: the call-frame information says that there is no caller, so
-/// that a backtrace ends here.
+/// that a backtrace ends here. The entry is not called but jumped to, with its return address in
+/// place: it never returns, and a call would leave the return predictor out of step.
 #[unsafe(naked)]
 unsafe extern "C" fn begin() -> ! {
     naked_asm!(
@@ -50,7 +52,10 @@ unsafe extern "C" fn begin() -> ! {
         ".cfi_undefined rip",
         "mov rdi, rbp",
         "xor ebp, ebp",
-        "call rbx",
+        "lea rax, [rip + 2f]",
+        "push rax",
+        "jmp rbx",
+        "2:",
         "ud2",
         ".cfi_endproc",
     )

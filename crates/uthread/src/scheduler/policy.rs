@@ -114,6 +114,7 @@ impl<T: Schedulable> Scheduler<T> {
     }
 
     /// A thread that was blocked during a boost takes part in the next one.
+    #[inline]
     pub(crate) fn woken(&self, thread: &T) {
         if thread.rank().base() != thread.rank().assigned() {
             self.fallen.set(true);
@@ -141,6 +142,7 @@ impl<T: Schedulable> Scheduler<T> {
     }
 
     /// The highest priority among the ready.
+    #[inline]
     pub(crate) fn highest(&self) -> Option<Priority> {
         self.ready.highest()
     }

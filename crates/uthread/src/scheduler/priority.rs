@@ -29,6 +29,7 @@ impl Priority {
     pub(crate) const ALL: [Self; LEVELS] = [Self::Green, Self::Orange, Self::Red];
 
     /// The next lower priority; GREEN stays.
+    #[inline]
     pub(crate) const fn lower(self) -> Self {
         match self {
             Self::Red => Self::Orange,
@@ -36,6 +37,7 @@ impl Priority {
         }
     }
 
+    #[inline]
     const fn from_level(level: u8) -> Self {
         Self::ALL[level as usize]
     }
@@ -56,15 +58,18 @@ impl fmt::Display for Priority {
 pub(crate) struct Tally([Cell<u32>; LEVELS]);
 
 impl Tally {
+    #[inline]
     pub(crate) const fn new() -> Self {
         Self([const { Cell::new(0) }; LEVELS])
     }
 
+    #[inline]
     pub(crate) fn add(&self, priority: Priority) {
         let count = &self.0[priority as usize];
         count.set(count.get() + 1);
     }
 
+    #[inline]
     pub(crate) fn remove(&self, priority: Priority) {
         let count = &self.0[priority as usize];
         debug_assert!(count.get() > 0, "nothing was counted at {priority}");
@@ -72,12 +77,14 @@ impl Tally {
     }
 
     /// Takes all of `other` out of this tally (`add` the other way round).
+    #[inline]
     pub(crate) fn remove_all(&self, other: &Self) {
         for (mine, theirs) in self.0.iter().zip(&other.0) {
             mine.set(mine.get() - theirs.get());
         }
     }
 
+    #[inline]
     pub(crate) fn add_all(&self, other: &Self) {
         for (mine, theirs) in self.0.iter().zip(&other.0) {
             mine.set(mine.get() + theirs.get());
@@ -85,6 +92,7 @@ impl Tally {
     }
 
     /// The highest priority that occurs, or GREEN.
+    #[inline]
     pub(crate) fn highest(&self) -> Priority {
         let highest = Priority::ALL
             .into_iter()
@@ -115,11 +123,13 @@ impl Rank {
     }
 
     /// The priority given by the program.
+    #[inline]
     pub(crate) fn assigned(&self) -> Priority {
         Priority::from_level(self.assigned.load(Ordering::Relaxed))
     }
 
     /// What is left of it after the slices used up.
+    #[inline]
     pub(crate) fn base(&self) -> Priority {
         Priority::from_level(self.base.load(Ordering::Relaxed))
     }
@@ -143,10 +153,12 @@ impl Rank {
         self.base.store(priority as u8, Ordering::Relaxed);
     }
 
+    #[inline]
     pub(crate) fn set_ceiling(&self, priority: Priority) {
         self.ceiling.store(priority as u8, Ordering::Relaxed);
     }
 
+    #[inline]
     pub(crate) fn set_inherited(&self, priority: Priority) {
         self.inherited.store(priority as u8, Ordering::Relaxed);
     }

@@ -11,6 +11,7 @@ pub(crate) struct Links<T> {
 }
 
 impl<T> Links<T> {
+    #[inline]
     pub(crate) const fn new() -> Self {
         Self {
             next: Cell::new(ptr::null()),
@@ -50,6 +51,7 @@ impl<T: Linked> Queue<T> {
     }
 
     /// The first member, or null.
+    #[inline]
     pub(crate) fn front(&self) -> *const T {
         self.head.get()
     }
@@ -73,6 +75,7 @@ impl<T: Linked> Queue<T> {
 
     /// # Safety
     /// As [`Queue::push_back`].
+    #[inline]
     pub(crate) unsafe fn push_front(&self, member: *const T) {
         let head = self.head.replace(member);
         // SAFETY: the caller vouches for `member`; `head` is a member.

@@ -25,12 +25,14 @@ const WARM_SLOTS: usize = 1024;
 pub(crate) static POOL: Pool = Pool(Mutex::new([const { Class::new() }; CLASSES]));
 
 /// The class whose slots hold `bytes`; the largest, if none does.
+#[inline]
 pub(crate) fn class_for(bytes: usize) -> usize {
     let slots = bytes.div_ceil(SMALLEST_BYTES).next_power_of_two();
     (slots.trailing_zeros() as usize).min(CLASSES - 1)
 }
 
 /// The size of a class's slots in bytes.
+#[inline]
 pub(crate) const fn class_bytes(class: usize) -> usize {
     SMALLEST_BYTES << class
 }
@@ -197,6 +199,7 @@ impl Cache {
 }
 
 /// The last word of a slot: unused while a thread lives in it.
+#[inline]
 fn link(slot: NonNull<u8>, class: usize) -> NonNull<Option<NonNull<u8>>> {
     // SAFETY: the last word lies within the slot.
     unsafe { slot.add(class_bytes(class)).cast().sub(1) }

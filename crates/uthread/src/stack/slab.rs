@@ -20,6 +20,7 @@ pub(crate) enum MapError {
 }
 
 /// The size of a page in bytes.
+#[inline]
 pub(crate) fn page_size() -> usize {
     static SIZE: AtomicUsize = AtomicUsize::new(0);
     match SIZE.load(Ordering::Relaxed) {

@@ -69,6 +69,7 @@ impl Condvar {
 
     /// Checks, before anything is changed, that the condition belongs to this runtime, and that
     /// those who wait do so with `lock`.
+    #[inline]
     fn check(&self, worker: &Worker, lock: &RawLock, operation: &str) {
         self.home.check(&worker.shared, operation);
         enter();
@@ -85,6 +86,7 @@ impl Condvar {
     }
 
     /// The first waiter. The graph must be held.
+    #[inline]
     fn pop(&self) -> Option<&'static Control> {
         let first = self.waiters.pop_front()?;
         // SAFETY: who waits is alive until woken.
@@ -98,6 +100,7 @@ impl Condvar {
     ///
     /// # Panics
     /// While preemption is held off.
+    #[inline]
     pub fn wait<'a, T: ?Sized>(&self, guard: LockGuard<'a, T>) -> LockResult<LockGuard<'a, T>> {
         let raw = &guard.lock.raw;
         self.check(require_worker("Condvar::wait"), raw, "Condvar::wait");
@@ -143,6 +146,7 @@ impl Condvar {
     ///
     /// # Panics
     /// While preemption is held off.
+    #[inline]
     pub fn signal<'a, T: ?Sized>(&self, guard: LockGuard<'a, T>) -> LockResult<LockGuard<'a, T>> {
         let raw = &guard.lock.raw;
         self.check(require_worker("Condvar::signal"), raw, "Condvar::signal");
@@ -227,6 +231,7 @@ impl Condvar {
 }
 
 /// Does `work` with the graph held; preemption must be off.
+#[inline]
 fn with_graph<R>(worker: &Worker, work: impl FnOnce() -> R) -> R {
     // SAFETY: preemption is off, and all threads of this runtime say the same of `several`.
     unsafe { worker.shared.graph.with(worker.several, |()| work()) }

@@ -56,6 +56,7 @@ pub(crate) fn reprioritize(worker: &Worker, thread: &Control, change: impl FnOnc
 
 impl RawLock {
     /// The owner, if it inherits.
+    #[inline]
     fn heir_counting_owner(&self) -> Option<&Control> {
         if self.protocol() == Protocol::Inheritance {
             self.owner()
@@ -65,6 +66,7 @@ impl RawLock {
     }
 
     /// `thread` begins to wait for this lock. The graph must be held.
+    #[inline]
     pub(super) fn lend(&self, worker: &Worker, thread: &Control) {
         thread.blocked_on.set(self);
         if let Some(owner) = self.heir_counting_owner() {
@@ -77,6 +79,7 @@ impl RawLock {
 
     /// The owner gives the lock up: what was lent to it for this lock is gone, and its ceiling. The
     /// graph must be held, if others wait.
+    #[inline]
     pub(super) fn disown(&self, worker: &Worker, owner: &Control) {
         owner.locks.set(owner.locks.get() - 1);
         match self.protocol() {
@@ -87,14 +90,18 @@ impl RawLock {
             }
             Protocol::Ceiling(ceiling) => {
                 owner.ceilings.remove(ceiling);
-                owner.rank().set_ceiling(owner.ceilings.highest());
-                worker.look_later();
+                let left = owner.ceilings.highest();
+                if left < ceiling {
+                    owner.rank().set_ceiling(left);
+                    worker.look_later();
+                }
             }
         }
     }
 
     /// `thread`, which may have waited for the lock, has become its owner. The graph must be held,
     /// if others wait.
+    #[inline]
     pub(super) fn endow(&self, worker: &Worker, thread: &Control, waited: bool) {
         thread.locks.set(thread.locks.get() + 1);
         match self.protocol() {

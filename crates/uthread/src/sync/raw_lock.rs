@@ -61,6 +61,7 @@ impl RawLock {
     }
 
     /// The owner; stable only while the graph is held and somebody waits.
+    #[inline]
     pub(super) fn owner(&self) -> Option<&Control> {
         let owner = self
             .owner
@@ -281,6 +282,7 @@ impl RawLock {
     }
 
     /// Gives the lock to the first who waits, or frees it. The graph must be held.
+    #[inline]
     pub(super) fn pass_on(&self, worker: &Worker, me: &Control) -> Option<&'static Control> {
         self.disown(worker, me);
         let next = self.urgent.pop_front().or_else(|| self.entry.pop_front());
@@ -295,6 +297,7 @@ impl RawLock {
     }
 
     /// Makes `next` the owner. The graph must be held, and the former owner have been disowned.
+    #[inline]
     pub(super) fn give_to(&self, worker: &Worker, next: &Control, waited: bool) {
         let contended = !self.urgent.is_empty() || !self.entry.is_empty();
         let owner = ptr::from_ref(next).cast_mut();

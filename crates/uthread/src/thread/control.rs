@@ -149,6 +149,7 @@ pub(crate) struct Birth {
 
 impl Control {
     /// Where the control block of a slot is, from where the slot ends.
+    #[inline]
     pub(crate) fn at_end(end: NonNull<u8>) -> NonNull<Self> {
         // SAFETY: within the slot, which is larger than both.
         unsafe { end.sub(RESERVED_BYTES + size_of::<Self>()).cast() }
@@ -226,6 +227,7 @@ impl Control {
         self.state.store(state as u8, Ordering::Relaxed);
     }
 
+    #[inline]
     pub(crate) fn wait(&self) -> Wait {
         self.wait.get()
     }
@@ -241,10 +243,12 @@ impl Control {
     }
 
     /// The name, or the number, for messages.
+    #[inline]
     pub(crate) fn label(&self) -> Label<'_> {
         Label(self)
     }
 
+    #[inline]
     fn slot(&self) -> NonNull<u8> {
         let end = NonNull::from(self).cast::<u8>();
         // SAFETY: the inverse of `at_end` and of the size of the class.
@@ -255,6 +259,7 @@ impl Control {
     }
 
     /// Where the stack may grow down to, above the guard page, in bytes of address.
+    #[inline]
     pub(crate) fn stack_bottom(&self) -> usize {
         self.slot().addr().get() + crate::stack::page_size()
     }

@@ -78,6 +78,7 @@ fn take_deferred(in_allocator: bool) {
     }
 }
 
+#[inline]
 pub(crate) fn depth() -> u32 {
     LOCAL.with(|local| local.depth.load(Ordering::Relaxed))
 }
@@ -89,6 +90,7 @@ pub(super) fn set_depth(depth: u32) {
 }
 
 /// Asks for a look at the ready threads when the counter falls to zero.
+#[inline]
 pub(crate) fn set_pending(pending: bool) {
     LOCAL.with(|local| local.pending.store(pending, Ordering::Relaxed));
 }

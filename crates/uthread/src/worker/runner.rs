@@ -72,6 +72,7 @@ impl Worker {
     }
 
     /// Whether the worker's own loop runs, rather than a thread.
+    #[inline]
     pub(crate) fn is_in_loop(&self) -> bool {
         core::ptr::eq(self.current.get(), &raw const self.root)
     }
@@ -81,6 +82,7 @@ impl Worker {
         self.armed.get()
     }
 
+    #[inline]
     pub(crate) fn remote(&self) -> &Remote {
         &self.shared.remotes[self.index]
     }
@@ -208,6 +210,7 @@ impl Worker {
     }
 
     /// The running thread's priority has fallen, or another's has risen.
+    #[inline]
     pub(crate) fn look_later(&self) {
         self.competitor();
     }
@@ -265,7 +268,11 @@ impl Worker {
 
     /// Blocks the running thread until somebody wakes it. Whoever will do so knows it already; if
     /// that happens on another worker first, the wake-up waits in the inbox.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "returning after a switch misses the predictor"
+    )]
+    #[inline(always)]
     pub(crate) fn block(&self, wait: Wait) {
         let me = self.current();
         me.set_blocked(wait);
@@ -277,7 +284,11 @@ impl Worker {
     }
 
     /// Blocks the running thread and gives the processor straight to `next`, which was blocked.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "returning after a switch misses the predictor"
+    )]
+    #[inline(always)]
     pub(crate) fn block_and_run(&self, wait: Wait, next: &Control) {
         let me = self.current();
         me.set_blocked(wait);
@@ -299,7 +310,11 @@ impl Worker {
     /// # Safety
     /// Preemption must be off exactly once, `next` be a context of this worker that does not run,
     /// and the running thread already stand where it is to be found again.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "returning after a switch misses the predictor"
+    )]
+    #[inline(always)]
     pub(super) unsafe fn switch_to(&self, next: *const Control) {
         let me = self.current.replace(next);
         // SAFETY: the caller's contract; both blocks are alive.
@@ -314,6 +329,11 @@ impl Worker {
     ///
     /// # Safety
     /// Preemption must be off, and nothing on the thread's stack be needed any more.
+    #[expect(
+        clippy::inline_always,
+        reason = "returning after a switch misses the predictor"
+    )]
+    #[inline(always)]
     pub(crate) unsafe fn retire(&self) -> ! {
         let me = self.current();
         self.trace(Kind::Exit, me);

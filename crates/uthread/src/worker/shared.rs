@@ -112,6 +112,7 @@ impl Shared {
         live().remove(&self.id);
     }
 
+    #[inline]
     pub(crate) fn preemptive(&self) -> bool {
         self.config.mode != Mode::Cooperative
     }
@@ -184,6 +185,7 @@ impl Home {
     }
 
     /// Whether the object belongs to `runtime`.
+    #[inline]
     pub(crate) fn is(&self, runtime: &Shared) -> bool {
         self.0.load(Ordering::Relaxed) == runtime.id
     }
