@@ -236,10 +236,10 @@ fn what_is_misspelt_gets_a_suggestion() {
         .code(2)
         .stderr(contains("Did you mean 'memory.bandwidth'?"));
     place
-        .oscope(&["rnu"])
+        .oscope(&["exprot"])
         .assert()
         .code(2)
-        .stderr(contains("run"));
+        .stderr(contains("export"));
     place
         .oscope(&["run", "--budget", "ten"])
         .assert()

@@ -33,19 +33,14 @@ impl<'a> Tmpfs<'a> {
             eprintln!("skipped: mounting needs the rights of root");
             return None;
         }
-        let mount = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", options, "tmpfs"])
-            .arg(at);
-        let mounted = mount_status(mount);
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(at);
+        let mounted = mount.status().is_ok_and(|status| status.success());
         if !mounted {
             eprintln!("skipped: this system lets nobody mount a tmpfs");
         }
         mounted.then_some(Self(at))
     }
-}
-
-fn mount_status(command: &mut Command) -> bool {
-    command.status().is_ok_and(|status| status.success())
 }
 
 impl Drop for Tmpfs<'_> {
@@ -180,7 +175,7 @@ fn a_store_in_a_read_only_place_is_a_clear_error() {
         .expect("the program starts");
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("--store"), "{stderr}");
+    assert!(stderr.contains("read-only"), "{stderr}");
 }
 
 #[test]
@@ -287,7 +282,7 @@ fn after_a_kill_the_next_start_clears_up_and_shows_what_there_is() {
         .oscope(&["show", "1"])
         .assert()
         .success()
-        .stdout(contains("cut off"));
+        .stdout(contains("did not come to its end"));
     place
         .short_run()
         .assert()

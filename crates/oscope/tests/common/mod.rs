@@ -39,9 +39,9 @@ impl Place {
     pub fn plain(&self, arguments: &[&str]) -> std::process::Command {
         let mut command = std::process::Command::new(program());
         command
-            .args(arguments)
             .arg("--store")
             .arg(self.path("oscope.db"))
+            .args(arguments)
             .env("NO_COLOR", "1")
             .env("LC_ALL", "C.UTF-8")
             .env_remove("XDG_DATA_HOME");
