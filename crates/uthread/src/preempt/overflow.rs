@@ -72,7 +72,7 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
         // SAFETY: given by the kernel for the time of the handler.
         let (info, context) = unsafe { (&*info, &*context.cast::<libc::ucontext_t>()) };
         if tick_without_room(worker, info, context) {
-            worker.tick(false);
+            worker.defer_tick();
             return;
         }
         // SAFETY: `SIGSEGV` carries an address.

@@ -9,15 +9,16 @@ use std::io;
 use std::sync::OnceLock;
 
 use super::text_range;
-use crate::context::{program_counter, stack_pointer};
-use crate::worker::{Worker, current_worker, depth};
+use crate::context::program_counter;
+use crate::thread::Control;
+use crate::worker::{Running, Worker, current_worker, depth};
 
 /// The signal of the timer. Its default action is to be ignored, so that one that arrives late does
 /// no harm, and debuggers pass it on.
 pub(super) const TICK_SIGNAL: c_int = libc::SIGURG;
 
 /// What the handler's own frames may take of a thread's stack, in bytes.
-pub(super) const HANDLER_BYTES: usize = 2048;
+pub(crate) const HANDLER_BYTES: usize = if cfg!(debug_assertions) { 8192 } else { 2048 };
 
 static TEXT_START: AtomicUsize = AtomicUsize::new(0);
 static TEXT_END: AtomicUsize = AtomicUsize::new(0);
@@ -79,37 +80,91 @@ fn install() -> Result<(), i32> {
     Ok(())
 }
 
-unsafe extern "C" fn on_tick(_: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+/// The first instructions of the handler use no stack at all: they return at once if the signal is
+/// not the timer's, and if the thread has less room than the handler needs. (Where the kernel has
+/// not even found room for its own frame, `overflow` is told.)
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
+unsafe extern "C" fn on_tick(_: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
+    core::arch::naked_asm!(
+        "cmp dword ptr [rsi + {code}], {timer}",
+        "jne 2f",
+        "mov rax, [rsi + {value}]",
+        "mov rcx, [rax + {current}]",
+        "cmp rsp, [rcx + {limit}]",
+        "jae {on_roomy_tick}",
+        "mov rax, [rax + {deferred}]",
+        "inc qword ptr [rax]",
+        "2:",
+        "ret",
+        code = const SIGNAL_CODE,
+        timer = const libc::SI_TIMER,
+        value = const SIGNAL_VALUE,
+        current = const mem::offset_of!(Running, current),
+        deferred = const mem::offset_of!(Running, deferred),
+        limit = const Control::LIMIT_OFFSET,
+        on_roomy_tick = sym on_roomy_tick,
+    )
+}
+
+/// As on x86-64.
+#[cfg(target_arch = "aarch64")]
+#[unsafe(naked)]
+unsafe extern "C" fn on_tick(_: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
+    core::arch::naked_asm!(
+        "ldr w9, [x1, #{code}]",
+        "cmn w9, #{timer}",
+        "b.ne 2f",
+        "ldr x10, [x1, #{value}]",
+        "ldr x11, [x10, #{current}]",
+        "ldr x12, [x11, #{limit}]",
+        "mov x9, sp",
+        "cmp x9, x12",
+        "b.hs {on_roomy_tick}",
+        "ldr x10, [x10, #{deferred}]",
+        "ldr x9, [x10]",
+        "add x9, x9, #1",
+        "str x9, [x10]",
+        "2:",
+        "ret",
+        code = const SIGNAL_CODE,
+        timer = const -libc::SI_TIMER,
+        value = const SIGNAL_VALUE,
+        current = const mem::offset_of!(Running, current),
+        deferred = const mem::offset_of!(Running, deferred),
+        limit = const Control::LIMIT_OFFSET,
+        on_roomy_tick = sym on_roomy_tick,
+    )
+}
+
+/// Where the kernel puts `si_code` and `si_value` (`asm-generic/siginfo.h`).
+const SIGNAL_CODE: usize = 8;
+const SIGNAL_VALUE: usize = 24;
+
+unsafe extern "C" fn on_roomy_tick(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
     let Some(worker) = current_worker() else {
         return;
     };
-    // SAFETY: given by the kernel for the time of the handler.
-    let (info, context) = unsafe { (&*info, &*context.cast::<libc::ucontext_t>()) };
-    if info.si_code != libc::SI_TIMER {
+    // The counter comes first: while it is up, nothing else of the worker may be looked at.
+    if depth() > 0 {
+        worker.defer_tick();
+    } else {
+        // SAFETY: given by the kernel for the time of the handler.
+        tick(worker, unsafe { &*context.cast::<libc::ucontext_t>() });
+    }
+}
+
+fn tick(worker: &Worker, context: &libc::ucontext_t) {
+    let text = TEXT_START.load(Ordering::Relaxed)..TEXT_END.load(Ordering::Relaxed);
+    if !text.contains(&program_counter(context)) || std::thread::panicking() {
+        worker.defer_tick();
+        worker.retry_tick();
         return;
     }
     // SAFETY: the address of this kernel thread's errno is valid; other threads that run on it
     // before this one goes on will change it.
     let errno = unsafe { *libc::__errno_location() };
-    tick(worker, context);
+    worker.take_tick();
     // SAFETY: as above; started threads stay on their kernel thread.
     unsafe { *libc::__errno_location() = errno };
-}
-
-fn tick(worker: &Worker, context: &libc::ucontext_t) {
-    // The counter comes first: while it is up, nothing else of the worker may be looked at.
-    if depth() > 0 {
-        worker.tick(false);
-        return;
-    }
-    let text = TEXT_START.load(Ordering::Relaxed)..TEXT_END.load(Ordering::Relaxed);
-    let inside = text.contains(&program_counter(context));
-    let room = stack_pointer(context).saturating_sub(worker.current().stack_bottom());
-    // The kernel has already put its frame below the interrupted stack pointer.
-    let roomy = room > minimum_signal_stack() + HANDLER_BYTES;
-    let safe = inside && roomy && !std::thread::panicking();
-    worker.tick(safe);
-    if !safe {
-        worker.retry_tick();
-    }
 }

@@ -5,6 +5,7 @@ use core::ptr;
 use std::io;
 
 use super::tick::TICK_SIGNAL;
+use crate::worker::Running;
 
 /// A POSIX timer whose signal goes to the kernel thread that made it (`SIGEV_THREAD_ID`,
 /// `timer_create(2)`). `ITIMER_VIRTUAL` would tick no faster than the kernel's own clock.
@@ -13,13 +14,17 @@ pub(crate) struct Ticker(libc::timer_t);
 
 impl Ticker {
     /// A timer for the calling kernel thread, not armed.
-    pub(crate) fn new() -> io::Result<Self> {
+    ///
+    /// # Safety
+    /// `running` must belong to this kernel thread, and stay in place while the timer lives.
+    pub(crate) unsafe fn new(running: *const Running) -> io::Result<Self> {
         let mut timer = ptr::null_mut();
         // SAFETY: plain data, for which zeros are valid; all pointers are to locals.
         let result = unsafe {
             let mut event: libc::sigevent = mem::zeroed();
             event.sigev_notify = libc::SIGEV_THREAD_ID;
             event.sigev_signo = TICK_SIGNAL;
+            event.sigev_value.sival_ptr = running.cast_mut().cast();
             event.sigev_notify_thread_id = libc::gettid();
             libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut timer)
         };
@@ -58,6 +63,7 @@ impl Ticker {
 
 impl Drop for Ticker {
     fn drop(&mut self) {
+        // A tick that is already pending is delivered at the latest when this call returns.
         // SAFETY: made in `new` and deleted once.
         unsafe { libc::timer_delete(self.0) };
     }

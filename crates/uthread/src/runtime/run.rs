@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::RuntimeBuilder;
 use crate::io::Backend;
-use crate::preempt::{AlternateStack, TickSignal, Ticker};
+use crate::preempt::{AlternateStack, TickSignal};
 use crate::scheduler::{Clock, Monotonic, Virtual};
 use crate::thread::{JoinHandle, reap_orphans, start_main};
 use crate::trace::Trace;
@@ -200,7 +200,7 @@ fn run_workers<T>(
         let mut helpers = Vec::new();
         let helped = (1..shared.config.workers).try_for_each(|index| {
             let name = format!("uthread-{index}");
-            let help = move || Station::new(shared, index).map(|station| station.worker.run());
+            let help = move || Station::new(shared, index)?.worker.run();
             let builder = std::thread::Builder::new().name(name);
             helpers.push(builder.spawn_scoped(scope, move || stop_on_error(shared, help()))?);
             Ok(())
@@ -227,9 +227,9 @@ fn run_first<T>(
     shared: &Arc<Shared>,
     main: impl FnOnce() -> T,
 ) -> io::Result<Option<std::thread::Result<T>>> {
-    let station = Station::new(shared, 0)?;
+    let mut station = Station::new(shared, 0)?;
     let handle: JoinHandle<T> = start_main(&station.worker, main).map_err(io::Error::other)?;
-    station.worker.run();
+    station.worker.run()?;
     drop(station);
     if handle.is_finished() {
         // SAFETY: all workers have left their loops, so the thread has ended for good.
@@ -251,8 +251,7 @@ impl Station {
         let preemptive = matches!(shared.config.mode, Mode::Preemptive { .. });
         let stack = AlternateStack::install()?;
         let signal = preemptive.then(TickSignal::receive).transpose()?;
-        let ticker = preemptive.then(Ticker::new).transpose()?;
-        let worker = Worker::new(shared, index, ticker);
+        let worker = Worker::new(shared, index);
         Ok(Self {
             worker,
             _signal: signal,

@@ -7,6 +7,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering, fence};
 
 use super::local::Locals;
 use crate::context::Context;
+use crate::preempt::HANDLER_BYTES;
 use crate::scheduler::{Linked, Links, Priority, Rank, Schedulable, Tally};
 use crate::stack::{POOL, class_bytes};
 use crate::sync::RawLock;
@@ -105,6 +106,8 @@ pub(crate) struct Control {
     state: AtomicU8,
     wait: Cell<Wait>,
     class: u8,
+    /// Ticks that find the stack pointer below this have to wait.
+    limit: usize,
     pub(crate) locks: Cell<u32>,
     pub(crate) runtime: u32,
     /// Ceilings of the locks held.
@@ -148,6 +151,9 @@ pub(crate) struct Birth {
 }
 
 impl Control {
+    /// Where the handler of the ticks finds the limit.
+    pub(crate) const LIMIT_OFFSET: usize = core::mem::offset_of!(Self, limit);
+
     /// Where the control block of a slot is, from where the slot ends.
     #[inline]
     pub(crate) fn at_end(end: NonNull<u8>) -> NonNull<Self> {
@@ -165,7 +171,10 @@ impl Control {
         let control = Self::at_end(unsafe { slot.add(class_bytes(birth.class)) });
         let class = birth.class as u8;
         // SAFETY: aligned (slots are page aligned) memory that belongs to the caller.
-        unsafe { control.write(Self::new(birth, class)) };
+        unsafe {
+            control.write(Self::new(birth, class));
+            (*control.as_ptr()).limit = control.as_ref().stack_bottom() + HANDLER_BYTES;
+        }
         control
     }
 
@@ -193,6 +202,7 @@ impl Control {
             state: AtomicU8::new(State::New as u8),
             wait: Cell::new(Wait::Suspended),
             class,
+            limit: 0,
             locks: Cell::new(0),
             runtime: birth.runtime,
             ceilings: Tally::new(),

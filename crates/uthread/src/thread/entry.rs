@@ -20,8 +20,9 @@ union Packet<F, T> {
     result: ManuallyDrop<thread::Result<T>>,
 }
 
-/// The stack is at least so many times as large as what lies at its top.
-const LEAST_SHARE: usize = 4;
+/// The stack is at least so many times as large as what lies at its top: builds without
+/// optimization copy it several times.
+const LEAST_SHARE: usize = 16;
 
 /// Makes a thread that runs `function`; preemption must be off.
 #[inline]

@@ -10,5 +10,5 @@ mod shared;
 
 pub(crate) use inbox::Inbox;
 pub(crate) use local::{current_worker, depth, enter, leave, leave_allocator, require_worker};
-pub(crate) use runner::Worker;
+pub(crate) use runner::{Running, Worker};
 pub(crate) use shared::{Config, Counters, Home, Mode, Shared, is_live};

@@ -1,9 +1,10 @@
 //! The worker itself: switching, blocking and waking.
 
-use core::cell::{Cell, RefCell};
+use core::cell::{Cell, OnceCell, RefCell};
 use core::ptr::NonNull;
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU64, Ordering};
 use std::collections::BinaryHeap;
+use std::io;
 use std::sync::Arc;
 
 use super::local::{self, enter, leave, set_depth, set_pending};
@@ -16,10 +17,18 @@ use crate::stack::Cache;
 use crate::thread::{Control, State, Wait};
 use crate::trace::Kind;
 
+/// What the handler of the ticks looks at before it uses any stack.
+#[repr(C)]
+pub(crate) struct Running {
+    pub(crate) current: Cell<*const Control>,
+    /// Counts ticks that found too little stack for their handler.
+    pub(crate) deferred: *const AtomicU64,
+}
+
 /// A kernel thread that runs user threads. Everything here belongs to that kernel thread, and is
 /// used only while preemption is off.
 pub(crate) struct Worker {
-    pub(super) current: Cell<*const Control>,
+    pub(super) running: Running,
     pub(crate) scheduler: Scheduler<Control>,
     /// There may be something to look after before the next thread is chosen.
     pub(crate) attention: Cell<bool>,
@@ -32,7 +41,7 @@ pub(crate) struct Worker {
     pub(crate) stacks: Cache,
     /// The loop of the worker, on the kernel thread's own stack.
     pub(super) root: Control,
-    pub(super) ticker: Option<Ticker>,
+    ticker: OnceCell<Ticker>,
     dice: Cell<Option<u64>>,
     pub(crate) live: Cell<usize>,
     retired: Cell<Option<NonNull<Control>>>,
@@ -43,13 +52,16 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn new(shared: &Arc<Shared>, index: usize, ticker: Option<Ticker>) -> Self {
+    pub(crate) fn new(shared: &Arc<Shared>, index: usize) -> Self {
         let dice = match shared.config.mode {
             Mode::Deterministic { seed, .. } => Some(seed),
             Mode::Cooperative | Mode::Preemptive { .. } => None,
         };
         Self {
-            current: Cell::new(core::ptr::null()),
+            running: Running {
+                current: Cell::new(core::ptr::null()),
+                deferred: &raw const shared.remotes[index].counters.deferred,
+            },
             scheduler: Scheduler::new(shared.config.policy),
             attention: Cell::new(shared.several),
             preemptive: shared.preemptive(),
@@ -60,7 +72,7 @@ impl Worker {
             next_id: Cell::new(index as u64 + 1),
             stacks: Cache::new(),
             root: Control::of_worker(shared.id),
-            ticker,
+            ticker: OnceCell::new(),
             dice: Cell::new(dice),
             live: Cell::new(0),
             retired: Cell::new(None),
@@ -74,7 +86,7 @@ impl Worker {
     /// Whether the worker's own loop runs, rather than a thread.
     #[inline]
     pub(crate) fn is_in_loop(&self) -> bool {
-        core::ptr::eq(self.current.get(), &raw const self.root)
+        core::ptr::eq(self.running.current.get(), &raw const self.root)
     }
 
     /// Whether the timer is armed.
@@ -99,7 +111,7 @@ impl Worker {
     pub(crate) fn current(&self) -> &'static Control {
         // SAFETY: set while the worker runs, to a block that is alive as long as its thread runs;
         // callers are that thread.
-        unsafe { &*self.current.get() }
+        unsafe { &*self.running.current.get() }
     }
 
     /// Notes an event, if the runtime was built to.
@@ -220,7 +232,7 @@ impl Worker {
         if self.armed.get() {
             return;
         }
-        if let Some(ticker) = &self.ticker {
+        if let Some(ticker) = self.ticker.get() {
             self.armed.set(true);
             ticker.arm(self.shared.slice_ns());
         }
@@ -228,7 +240,7 @@ impl Worker {
 
     pub(super) fn disarm(&self) {
         if self.armed.replace(false)
-            && let Some(ticker) = &self.ticker
+            && let Some(ticker) = self.ticker.get()
         {
             ticker.disarm();
         }
@@ -237,7 +249,7 @@ impl Worker {
     /// Looks again soon, without taking the slice as begun anew.
     pub(crate) fn retry_tick(&self) {
         const FRACTION_OF_SLICE: u64 = 20;
-        if let Some(ticker) = &self.ticker {
+        if let Some(ticker) = self.ticker.get() {
             ticker.arm_first(
                 self.shared.slice_ns() / FRACTION_OF_SLICE,
                 self.shared.slice_ns(),
@@ -316,7 +328,7 @@ impl Worker {
     )]
     #[inline(always)]
     pub(super) unsafe fn switch_to(&self, next: *const Control) {
-        let me = self.current.replace(next);
+        let me = self.running.current.replace(next);
         // SAFETY: the caller's contract; both blocks are alive.
         unsafe {
             (*next).set_state(State::Running);
@@ -355,8 +367,19 @@ impl Worker {
     }
 
     /// The loop of the worker; returns when the runtime is over.
-    pub(crate) fn run(&self) {
-        self.current.set(&raw const self.root);
+    pub(crate) fn run(&mut self) -> io::Result<()> {
+        if matches!(self.shared.config.mode, Mode::Preemptive { .. }) {
+            // SAFETY: this kernel thread's own, which stays in place until the timer is taken away.
+            let ticker = unsafe { Ticker::new(&raw const self.running) }?;
+            let _ = self.ticker.set(ticker);
+        }
+        self.run_threads();
+        drop(self.ticker.take());
+        Ok(())
+    }
+
+    fn run_threads(&self) {
+        self.running.current.set(&raw const self.root);
         local::set_worker(self);
         set_depth(1);
         set_pending(self.dice.get().is_some());
@@ -379,16 +402,18 @@ impl Worker {
         local::set_worker(core::ptr::null());
     }
 
-    /// A tick has come. `safe` says whether the interrupted code may be left for another thread.
-    pub(crate) fn tick(&self, safe: bool) {
+    /// A tick has come where the running thread may be left for another; preemption is on.
+    pub(crate) fn take_tick(&self) {
         self.tick_due.set(true);
-        if safe && local::depth() == 0 {
-            count(&self.remote().counters.taken);
-            self.take_deferred(false);
-        } else {
-            count(&self.remote().counters.deferred);
-            set_pending(true);
-        }
+        count(&self.remote().counters.taken);
+        self.take_deferred(false);
+    }
+
+    /// A tick has come where the running thread must not be left.
+    pub(crate) fn defer_tick(&self) {
+        self.tick_due.set(true);
+        count(&self.remote().counters.deferred);
+        set_pending(true);
     }
 
     /// Does what a tick or a more important thread asked for while preemption was off.
@@ -438,7 +463,7 @@ impl Worker {
             match verdict {
                 Verdict::Alone if !self.attention.get() => self.disarm(),
                 Verdict::Grace => {
-                    if let Some(ticker) = &self.ticker {
+                    if let Some(ticker) = self.ticker.get() {
                         let slice_ns = self.shared.slice_ns();
                         ticker.arm_first(slice_ns / 2, slice_ns);
                     }

@@ -135,21 +135,22 @@ impl Shared {
     /// Nothing can run and nothing will wake anybody: says who waits for what.
     pub(super) fn deadlock(&self) -> String {
         const NAMED: usize = 16;
-        let mut lines = Vec::new();
-        let mut more = 0usize;
+        let mut stuck = Vec::new();
         POOL.for_each(|end| {
             // SAFETY: every carved slot holds a control block or zeros, which read as `Free`; the
             // blocks of this runtime stand still, for none of its threads runs.
             let thread = unsafe { Control::at_end(end).as_ref() };
-            let stuck = matches!(thread.state(), State::Blocked) && thread.runtime == self.id;
-            if stuck && lines.len() < NAMED {
-                lines.push(format!("{} {}", thread.label(), thread.wait()));
-            } else if stuck {
-                more += 1;
+            if matches!(thread.state(), State::Blocked) && thread.runtime == self.id {
+                stuck.push(thread);
             }
         });
-        if more > 0 {
-            lines.push(format!("and {more} more"));
+        stuck.sort_by_key(|thread| thread.id);
+        let named = stuck.iter().take(NAMED);
+        let mut lines: Vec<_> = named
+            .map(|t| format!("{} {}", t.label(), t.wait()))
+            .collect();
+        if stuck.len() > NAMED {
+            lines.push(format!("and {} more", stuck.len() - NAMED));
         }
         format!("deadlock of all threads: {}", lines.join(", "))
     }

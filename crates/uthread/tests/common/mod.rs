@@ -1,0 +1,49 @@
+//! What several test programs use.
+
+#![allow(dead_code, reason = "each test program uses its own part")]
+
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use uthread::{Runtime, RuntimeBuilder};
+
+/// A builder for a preemptive runtime.
+pub fn preemptive(slice: Duration) -> RuntimeBuilder {
+    // SAFETY: the tests share nothing through thread-locals of the kernel thread, and the system's
+    // allocator is in use.
+    unsafe { Runtime::builder().slice(slice) }
+}
+
+/// Runs one test of this very program again in a process of its own, with `variable` set, for what
+/// ends the process or changes its limits.
+pub fn again(test: &str, variable: &str) -> Output {
+    Command::new(std::env::current_exe().unwrap())
+        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .env(variable, "1")
+        .output()
+        .unwrap()
+}
+
+/// The message of a panic.
+pub fn message(payload: &(dyn std::any::Any + Send)) -> String {
+    match (
+        payload.downcast_ref::<String>(),
+        payload.downcast_ref::<&str>(),
+    ) {
+        (Some(text), _) => text.clone(),
+        (_, Some(text)) => (*text).to_owned(),
+        _ => "something else".to_owned(),
+    }
+}
+
+/// A generator for tests that do not depend on the quality of chance.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % bound
+    }
+}

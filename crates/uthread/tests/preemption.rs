@@ -1,0 +1,309 @@
+//! Taking the turn by the timer, and the rules of when not to.
+
+#![expect(
+    unsafe_code,
+    reason = "a preemptive runtime is a promise about thread-locals"
+)]
+
+mod common;
+
+use std::alloc::System;
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use common::preemptive;
+use uthread::{
+    BuildError, Builder, GuardedAlloc, Kind, Priority, Runtime, current, no_preempt, spawn,
+    statistics, yield_now,
+};
+
+#[global_allocator]
+static ALLOCATOR: GuardedAlloc<System> = GuardedAlloc::new(System);
+
+const SLICE: Duration = Duration::from_micros(200);
+
+/// Computes until told to stop; counts how often it looked.
+fn spin(stop: &AtomicBool) -> u64 {
+    let mut turns = 0;
+    while !stop.load(Ordering::Relaxed) {
+        turns += 1;
+    }
+    turns
+}
+
+/// Runs `work` in one thread while two others do nothing but compute.
+fn beside_spinners<T: Send + 'static>(
+    runtime: &Runtime,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> T {
+    runtime.run(|| {
+        let stop = Arc::new(AtomicBool::new(false));
+        let spinners = [(); 2].map(|()| {
+            let stop = Arc::clone(&stop);
+            spawn(move || spin(&stop))
+        });
+        let result = spawn(work).join();
+        stop.store(true, Ordering::Relaxed);
+        for spinner in spinners {
+            assert!(spinner.join().unwrap() > 0);
+        }
+        result.unwrap()
+    })
+}
+
+/// Computes until a tick has taken the turn away so many times.
+fn until_preempted(times: u64) {
+    let begin = statistics().preemptions;
+    while statistics().preemptions < begin + times {
+        black_box(());
+    }
+}
+
+#[test]
+fn threads_that_never_yield_all_get_their_turn() {
+    let runtime = preemptive(SLICE).build().unwrap();
+    beside_spinners(&runtime, || until_preempted(20));
+    let statistics = runtime.statistics();
+    assert!(
+        statistics.ticks_taken > 0 && statistics.preemptions >= 20,
+        "{statistics:?}"
+    );
+}
+
+#[test]
+fn registers_and_errno_survive() {
+    let runtime = preemptive(SLICE).build().unwrap();
+    let compute = |seed: u64| {
+        // SAFETY: the address of this kernel thread's errno.
+        unsafe { *libc::__errno_location() = seed as i32 };
+        let begin = statistics().preemptions;
+        let mut numbers = Numbers::new(seed);
+        let mut rounds = 0u64;
+        while statistics().preemptions < begin + 30 {
+            numbers.step();
+            rounds += 1;
+        }
+        // SAFETY: as above.
+        let errno = unsafe { *libc::__errno_location() };
+        (errno, numbers, rounds)
+    };
+    runtime.run(|| {
+        let threads: Vec<_> = (1..6).map(|seed| spawn(move || compute(seed))).collect();
+        for (seed, thread) in (1..6u64).zip(threads) {
+            let (errno, numbers, rounds) = thread.join().unwrap();
+            assert_eq!(errno, seed as i32);
+            let mut undisturbed = Numbers::new(seed);
+            (0..rounds).for_each(|_| undisturbed.step());
+            assert_eq!(numbers, undisturbed);
+        }
+    });
+}
+
+/// Enough numbers to fill the registers.
+#[derive(Debug, PartialEq)]
+struct Numbers([f64; 16], [u64; 16]);
+
+impl Numbers {
+    fn new(seed: u64) -> Self {
+        Self([seed as f64; 16], [seed; 16])
+    }
+
+    fn step(&mut self) {
+        for i in 0..16 {
+            self.0[i] = self.0[i].mul_add(1.000_000_1, i as f64);
+            self.1[i] = self.1[i]
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .rotate_left(7);
+        }
+    }
+}
+
+#[test]
+fn a_guard_defers_the_tick_to_its_end() {
+    let runtime = preemptive(SLICE).build().unwrap();
+    beside_spinners(&runtime, || {
+        until_preempted(1);
+        let guard = no_preempt();
+        let (deferred, preemptions) = (statistics().ticks_deferred, statistics().preemptions);
+        while statistics().ticks_deferred < deferred + 3 {
+            black_box(());
+        }
+        assert_eq!(statistics().preemptions, preemptions);
+        let inner = no_preempt();
+        drop(guard);
+        assert_eq!(statistics().preemptions, preemptions);
+        drop(inner);
+        until_preempted(1);
+    });
+}
+
+#[test]
+fn library_code_is_not_left_in_the_middle() {
+    let runtime = preemptive(SLICE).build().unwrap();
+    beside_spinners(&runtime, || {
+        // Nearly all of the time is spent in the C library.
+        let (from, mut to) = (vec![1u8; 1 << 20], vec![0u8; 1 << 20]);
+        let deferred = statistics().ticks_deferred;
+        while statistics().ticks_deferred < deferred + 10 {
+            to.copy_from_slice(black_box(&from));
+        }
+        // The guard of the allocator falls at the latest here, and lets the others run.
+        until_preempted(1);
+    });
+}
+
+#[test]
+fn panics_under_ticks_reach_join() {
+    let runtime = preemptive(Duration::from_micros(50)).build().unwrap();
+    beside_spinners(&runtime, || {
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(|_| {}));
+        for round in 0..200u32 {
+            let thread = spawn(move || {
+                let noise: Vec<_> = (0..round % 50).map(|i| i.to_string()).collect();
+                std::panic::panic_any(noise.len());
+            });
+            let payload = thread.join().unwrap_err();
+            assert_eq!(payload.downcast_ref(), Some(&(round as usize % 50)));
+        }
+        std::panic::set_hook(hook);
+    });
+}
+
+/// Fills the stack nearly to its end and computes there for a while.
+#[test]
+fn a_nearly_full_stack_defers_ticks_and_loses_nothing() {
+    fn descend(end: usize) -> u64 {
+        let here = [1u64; 16];
+        if black_box(&here).as_ptr().addr() > end {
+            return descend(end) + here[3];
+        }
+        let deferred = statistics().ticks_deferred;
+        while statistics().ticks_deferred < deferred + 5 {
+            black_box(());
+        }
+        0
+    }
+    let runtime = preemptive(SLICE).build().unwrap();
+    let depth = beside_spinners(&runtime, || {
+        let local = 0u8;
+        let top = std::ptr::from_ref(black_box(&local)).addr();
+        // Besides the guard page and the first frames, too little is left for any frame of a signal.
+        descend(top - (64 << 10) + (4 << 10) + (5 << 10))
+    });
+    assert!(depth > 50);
+}
+
+#[test]
+fn a_slice_used_up_lowers_the_priority_and_the_boost_raises_it() {
+    let runtime = preemptive(SLICE)
+        .trace(100_000)
+        .boost_every(20)
+        .build()
+        .unwrap();
+    runtime.run(|| {
+        let stop = Arc::new(AtomicBool::new(false));
+        let spinners = [(); 2].map(|()| {
+            let stop = Arc::clone(&stop);
+            Builder::new()
+                .priority(Priority::Red)
+                .spawn(move || spin(&stop))
+                .unwrap()
+        });
+        uthread::io::sleep(50 * SLICE);
+        stop.store(true, Ordering::Relaxed);
+        spinners
+            .into_iter()
+            .for_each(|spinner| drop(spinner.join()));
+    });
+    let trace = runtime.trace();
+    let fallen = trace
+        .events()
+        .iter()
+        .any(|e| e.kind == Kind::Priority(Priority::Green));
+    assert!(fallen, "no thread fell to GREEN");
+}
+
+#[test]
+fn a_thread_of_higher_priority_runs_at_once() {
+    let runtime = preemptive(Duration::from_secs(1)).build().unwrap();
+    runtime.run(|| {
+        let ran = Arc::new(AtomicU64::new(0));
+        let inner = Arc::clone(&ran);
+        let high = Builder::new().priority(Priority::Red);
+        let high = high
+            .spawn(move || inner.fetch_add(1, Ordering::Relaxed))
+            .unwrap();
+        assert_eq!(ran.load(Ordering::Relaxed), 1);
+        high.join().unwrap();
+        let low = Builder::new().priority(Priority::Green);
+        let inner = Arc::clone(&ran);
+        let low = low
+            .spawn(move || inner.fetch_add(1, Ordering::Relaxed))
+            .unwrap();
+        yield_now();
+        assert_eq!(ran.load(Ordering::Relaxed), 1);
+        current().set_priority(Priority::Green);
+        yield_now();
+        assert_eq!(ran.load(Ordering::Relaxed), 2);
+        low.join().unwrap();
+    });
+}
+
+#[test]
+fn printing_and_formatting_under_ticks() {
+    let runtime = preemptive(Duration::from_micros(50)).build().unwrap();
+    beside_spinners(&runtime, || {
+        for i in 0..200 {
+            uthread::println!("{i}: {:?} {:>8.3}", [i; 3], f64::from(i) / 7.0);
+        }
+    });
+}
+
+#[test]
+fn several_runtimes_are_preempted_side_by_side() {
+    let runtimes = [(); 3].map(|()| {
+        std::thread::spawn(|| {
+            let runtime = preemptive(SLICE).build().unwrap();
+            beside_spinners(&runtime, || until_preempted(5));
+        })
+    });
+    runtimes
+        .into_iter()
+        .for_each(|runtime| runtime.join().unwrap());
+}
+
+#[test]
+fn workers_are_preempted_each() {
+    let runtime = preemptive(SLICE).workers(3).build().unwrap();
+    runtime.run(|| {
+        let stop = Arc::new(AtomicBool::new(false));
+        let begin = Instant::now();
+        let spinners: Vec<_> = (0..9)
+            .map(|_| {
+                let stop = Arc::clone(&stop);
+                spawn(move || spin(&stop))
+            })
+            .collect();
+        while statistics().preemptions < 50 && begin.elapsed() < Duration::from_secs(20) {
+            yield_now();
+        }
+        stop.store(true, Ordering::Relaxed);
+        assert!(
+            spinners
+                .into_iter()
+                .all(|spinner| spinner.join().unwrap() > 0)
+        );
+    });
+    assert!(runtime.statistics().preemptions >= 50);
+}
+
+#[test]
+fn slices_that_cannot_be_are_refused() {
+    let short = preemptive(Duration::from_nanos(1)).build();
+    assert!(matches!(short, Err(BuildError::SliceTooShort(_))));
+    let several = Runtime::builder().deterministic(1).workers(2).build();
+    assert!(matches!(several, Err(BuildError::SeveralDeterministic(2))));
+}
