@@ -3,16 +3,18 @@
 use super::grid::{Cell, Column, Grid};
 use super::marks;
 use super::style::{Role, Style};
+use super::text::paragraph;
 use crate::ExperimentAnalysis;
 use crate::show::{self, Prefix};
-use instrument::experiment::Metric;
+use instrument::experiment::{Better, Metric};
 use instrument::point::{Axis, AxisKind, Level, Point};
 use instrument::results::{Estimate, PointResult, Verdict};
 
 /// More series than this side by side are harder to read than one below the other.
 const MAX_SERIES: usize = 4;
 
-/// The estimates of an experiment with their intervals and warnings.
+/// The estimates of an experiment with their intervals and warnings. What was the same at every
+/// point stands above; what is evidence and neither good nor bad is left to the details.
 pub(super) fn table(experiment: &ExperimentAnalysis, style: &Style) -> String {
     let layout = Layout::new(experiment);
     let lead = layout.rows_axes.iter().enumerate();
@@ -20,6 +22,7 @@ pub(super) fn table(experiment: &ExperimentAnalysis, style: &Style) -> String {
         .map(|(index, axis)| axis_column(axis, index, &layout.rows))
         .collect();
     let metrics = experiment.definition.metrics.iter();
+    let metrics = metrics.filter(|metric| metric.better != Better::Neither);
     let group = |metric| -> Vec<Column> {
         let series = layout.series.iter();
         series
@@ -30,7 +33,7 @@ pub(super) fn table(experiment: &ExperimentAnalysis, style: &Style) -> String {
         .map(group)
         .filter(|group| !group.is_empty())
         .collect();
-    Grid { lead, groups }.render(style)
+    layout.constants(style) + &Grid { lead, groups }.render(style)
 }
 
 /// Levels of some axes.
@@ -41,6 +44,8 @@ struct Layout<'a> {
     rows_axes: Vec<&'a Axis>,
     rows: Vec<Levels<'a>>,
     series: Vec<Levels<'a>>,
+    /// Axes that were not varied in this run.
+    constant: Levels<'a>,
 }
 
 impl<'a> Layout<'a> {
@@ -56,7 +61,10 @@ impl<'a> Layout<'a> {
             .collect();
         let axes = &experiment.definition.axes;
         let count = |axis: &Axis| combinations(&[axis], &points).len();
-        let mut by_length: Vec<&Axis> = axes.iter().collect();
+        let (varied, constant): (Vec<&Axis>, Vec<&Axis>) = axes
+            .iter()
+            .partition(|axis| count(axis) > 1 || axes.len() == 1);
+        let mut by_length = varied.clone();
         by_length.sort_by_key(|axis| (count(axis), axis.kind != AxisKind::Choice));
         let mut across: Vec<&str> = Vec::new();
         let mut width = 1;
@@ -66,14 +74,30 @@ impl<'a> Layout<'a> {
                 across.push(&axis.name);
             }
         }
-        let (series_axes, rows_axes): (Vec<&Axis>, Vec<&Axis>) = axes
-            .iter()
+        let (series_axes, rows_axes): (Vec<&Axis>, Vec<&Axis>) = varied
+            .into_iter()
             .partition(|axis| across.contains(&axis.name.as_str()));
         let rows = combinations(&rows_axes, &points);
         Self {
             rows,
             series: combinations(&series_axes, &points),
             rows_axes,
+            constant: combinations(&constant, &points)
+                .into_iter()
+                .next()
+                .unwrap_or_default(),
+        }
+    }
+
+    /// A line that names what was the same at every point, if anything was.
+    fn constants(&self, style: &Style) -> String {
+        let constants = self
+            .constant
+            .iter()
+            .map(|(axis, level)| format!("{} {}", axis.title, axis.show(level)));
+        match constants.collect::<Vec<_>>().join(", ") {
+            constants if constants.is_empty() => constants,
+            constants => paragraph("", &format!("Throughout: {constants}"), style) + "\n",
         }
     }
 }
