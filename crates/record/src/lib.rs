@@ -4,8 +4,8 @@
 //!
 //! A [`Run`] is everything measured by one start of oscope. A [`Recorder`](store::Recorder) watches
 //! the runner and puts every batch of samples into the [`Store`](store::Store) before the next one
-//! is taken; a run that was cut off at any moment is read like any other. [`file`] turns a run into
-//! one portable document and back, [`csv`] its samples into a table.
+//! is taken; a run that was cut off at any moment is read like any other. [`mod@file`] turns a run into
+//! one portable document and back, [`mod@csv`] its samples into a table.
 //!
 //! # What it uses
 //!

@@ -94,7 +94,7 @@ impl Store {
         &self.path
     }
 
-    /// Looks for damage in all of the file; it takes about a second for each GB.
+    /// Looks for damage in all of the file; it takes some seconds for each GB.
     ///
     /// # Errors
     /// [`Error::Damaged`] with what was found first.
@@ -221,7 +221,9 @@ fn prepare(connection: &Connection) -> Result<()> {
     // With a write-ahead log, NORMAL keeps every commit through the death of this process and never
     // harms the file; only a crash of the whole system may take the commits since the last
     // checkpoint. FULL would wait for the disk at every batch, and by that flush the very files
-    // and caches that are being measured. `Recorder` makes a checkpoint after each experiment.
+    // and caches that are being measured. A batch of 20 samples takes 0.16 ms so, and 0.34 ms with
+    // FULL on a virtual disk that flushes into its host's memory; a real one needs milliseconds.
+    // `Recorder` makes a checkpoint after each experiment.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     Ok(())
 }
@@ -251,6 +253,26 @@ fn set_journal(connection: &Connection, wanted: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_journal_can_be_changed_back_and_forth() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("oscope.db");
+        let journal = |store: &Store| {
+            let read = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
+            store
+                .connection
+                .pragma_query_value(None, "journal_mode", read)
+                .unwrap()
+        };
+        let store = Store::open(&path).unwrap();
+        assert_eq!(journal(&store), "wal");
+        set_journal(&store.connection, "truncate").unwrap();
+        assert_eq!(journal(&store), "truncate");
+        assert_eq!(journal(&Store::open_read_only(&path).unwrap()), "delete");
+        drop(store);
+        assert_eq!(journal(&Store::open(&path).unwrap()), "wal");
+    }
 
     #[test]
     fn a_uri_keeps_every_byte_of_a_path() {

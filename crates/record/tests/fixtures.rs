@@ -1,0 +1,60 @@
+//! What earlier versions wrote is read for ever. The fixtures of a released version are not
+//! changed; a new version adds its own.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use instrument::runner::Ending;
+use instrument::sample::Reading;
+use oscope_record::store::{Error, RunSelector, Store};
+use oscope_record::{Run, file};
+use platform::machine::CacheKind;
+
+/// The run that every fixture holds.
+fn fixture() -> Run {
+    file::import(include_bytes!("fixtures/run-1.oscope.json").as_slice()).unwrap()
+}
+
+#[test]
+fn a_file_of_version_1_is_read() {
+    let run = fixture();
+    assert_eq!(run.header.id, "0123456789abcdef0123456789abcdef");
+    assert_eq!(run.header.started.to_string(), "2026-03-01T12:00:00.5Z");
+    assert_eq!(run.header.seed, u64::MAX - 1);
+    assert_eq!(run.machine.caches[0].kind, CacheKind::Data);
+    assert_eq!(run.storage.as_ref().unwrap().file_system, "ext4");
+    assert_eq!(run.sample_count(), 8);
+    let experiment = run.experiment("file.block_size").unwrap();
+    assert_eq!(experiment.failures().count(), 1);
+    let point = &experiment.points[0];
+    assert_eq!(point.point.to_string(), "operation=read, block_size=4096");
+    assert_eq!(point.batches[1].cpu, Some(3));
+    assert_eq!(
+        point.batches[0].samples[3].reading,
+        Reading::Value(-1.25e-7)
+    );
+    let closing = point.closing.as_ref().unwrap();
+    assert_eq!(closing.ending, Ending::TargetReached);
+    assert_eq!(closing.warnings.len(), 3);
+    assert!(run.experiments[1].skipped.is_some());
+}
+
+#[test]
+fn a_store_of_schema_1_is_read_and_recorded_into() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("oscope.db");
+    let plain = rusqlite::Connection::open(&path).unwrap();
+    plain
+        .execute_batch(include_str!("fixtures/store-1.sql"))
+        .unwrap();
+    drop(plain);
+    match Store::open_read_only(&path) {
+        Ok(store) => assert_eq!(store.run(&RunSelector::Latest).unwrap(), fixture()),
+        Err(error) => assert!(matches!(error, Error::Older { found: 1, .. }), "{error}"),
+    }
+    let mut store = Store::open(&path).unwrap();
+    assert_eq!(store.run(&RunSelector::Latest).unwrap(), fixture());
+    let mut other = fixture();
+    other.header.id = "f".repeat(32);
+    assert_eq!(store.insert(&other).unwrap(), 2);
+    assert_eq!(store.runs().unwrap().len(), 2);
+}
