@@ -40,10 +40,13 @@ impl<T> SpinCell<T> {
     }
 
     fn acquire(&self) {
-        while self.locked.swap(true, Ordering::Acquire) {
-            while self.locked.load(Ordering::Relaxed) {
-                pause();
-            }
+        let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
+        while self
+            .locked
+            .compare_exchange(false, true, success, failure)
+            .is_err()
+        {
+            pause();
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Locks: exclusion, order, protocols, poison, misuse.
 
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 #![expect(
     unsafe_code,
     reason = "a preemptive runtime is a promise about thread-locals"
@@ -86,15 +87,15 @@ fn contended_counts_are_exact_under_ticks() {
                     })
                 })
                 .collect();
-            threads
-                .into_iter()
-                .for_each(|thread| thread.join().unwrap());
-            let counts = (
-                *counters.0.lock().unwrap(),
-                *counters.1.lock(),
-                *counters.2.lock(),
-            );
-            counts
+            for thread in threads {
+                thread.join().unwrap();
+            }
+            let counter = Arc::into_inner(counters).unwrap();
+            (
+                counter.0.into_inner().unwrap(),
+                counter.1.into_inner(),
+                counter.2.into_inner(),
+            )
         });
         assert_eq!(total, (40_000, 40_000, 40_000));
     }
@@ -351,11 +352,11 @@ fn channels_keep_the_order_at_every_capacity() {
                 })
                 .collect();
             drop(sender);
-            let received: Vec<_> = receiver.iter().collect();
-            senders
-                .into_iter()
-                .for_each(|thread| thread.join().unwrap());
-            received
+            let values: Vec<_> = receiver.iter().collect();
+            for thread in senders {
+                thread.join().unwrap();
+            }
+            values
         });
         assert_eq!(received.len(), 250);
         for i in 0..5 {

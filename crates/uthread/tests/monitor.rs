@@ -1,5 +1,6 @@
 //! Monitors after Hoare and after Mesa.
 
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 #![expect(
     unsafe_code,
     reason = "a preemptive runtime is a promise about thread-locals"
@@ -53,7 +54,7 @@ fn pass_through(runtime: &Runtime, rounds: u64) -> u64 {
         for pair in 0..PAIRS {
             let buffer = Arc::clone(&buffer);
             drop(spawn(move || {
-                (0..rounds).for_each(|i| buffer.put(pair * rounds + i))
+                (0..rounds).for_each(|i| buffer.put(pair * rounds + i));
             }));
         }
         let takers: Vec<_> = (0..PAIRS)

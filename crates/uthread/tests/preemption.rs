@@ -1,5 +1,6 @@
 //! Taking the turn by the timer, and the rules of when not to.
 
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 #![expect(
     unsafe_code,
     reason = "a preemptive runtime is a promise about thread-locals"
@@ -214,9 +215,9 @@ fn a_slice_used_up_lowers_the_priority_and_the_boost_raises_it() {
         });
         uthread::io::sleep(50 * SLICE);
         stop.store(true, Ordering::Relaxed);
-        spinners
-            .into_iter()
-            .for_each(|spinner| drop(spinner.join()));
+        for spinner in spinners {
+            drop(spinner.join());
+        }
     });
     let trace = runtime.trace();
     let fallen = trace
@@ -270,9 +271,9 @@ fn several_runtimes_are_preempted_side_by_side() {
             beside_spinners(&runtime, || until_preempted(5));
         })
     });
-    runtimes
-        .into_iter()
-        .for_each(|runtime| runtime.join().unwrap());
+    for runtime in runtimes {
+        runtime.join().unwrap();
+    }
 }
 
 #[test]

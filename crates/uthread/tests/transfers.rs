@@ -1,5 +1,6 @@
 //! Input, output and sleep.
 
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 #![expect(
     unsafe_code,
     reason = "opening a file for direct transfers takes a flag"
@@ -58,9 +59,9 @@ fn what_is_written_is_read() {
                     })
                 })
                 .collect();
-            threads
-                .into_iter()
-                .for_each(|thread| thread.join().unwrap());
+            for thread in threads {
+                thread.join().unwrap();
+            }
             fsync(&file).unwrap();
             assert_eq!(read_at(&file, &mut [0; 10], 64_000).unwrap(), 0);
         });
@@ -134,12 +135,11 @@ fn a_sleeper_wakes_beside_a_thread_that_computes() {
     });
 }
 
+/// It would take longer than anybody waits.
 #[test]
 fn virtual_time_does_not_take_time() {
     let runtime = Runtime::builder().deterministic(1).build().unwrap();
-    let begin = Instant::now();
-    runtime.run(|| sleep(Duration::from_secs(3600)));
-    assert!(begin.elapsed() < Duration::from_secs(3600));
+    runtime.run(|| sleep(Duration::from_hours(1000)));
 }
 
 #[test]
@@ -172,9 +172,9 @@ fn direct_transfers() {
                     })
                 })
                 .collect();
-            threads
-                .into_iter()
-                .for_each(|thread| thread.join().unwrap());
+            for thread in threads {
+                thread.join().unwrap();
+            }
         });
     }
 }

@@ -1,6 +1,10 @@
 //! What several test programs use.
 
-#![allow(dead_code, reason = "each test program uses its own part")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "each test program uses its own part"
+)]
 
 use std::process::{Command, Output};
 use std::time::Duration;

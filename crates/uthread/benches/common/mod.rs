@@ -1,0 +1,44 @@
+//! A clock, a median and a table: all that these benchmarks need.
+
+#![allow(dead_code, reason = "each benchmark uses its own part")]
+
+use std::time::{Duration, Instant};
+
+use uthread::Runtime;
+
+/// Rounds of each measurement; the table shows the median, the lowest and the highest.
+const ROUNDS: usize = 11;
+
+/// The runtime that is measured: preemption on, slices of 1 ms.
+pub fn preemptive() -> Runtime {
+    // SAFETY: the benchmarks share nothing through thread-locals of the kernel thread.
+    let builder = unsafe { Runtime::builder().slice(Duration::from_millis(1)) };
+    builder.build().expect("threads can be preempted here")
+}
+
+pub fn head(title: &str) {
+    println!(
+        "\n{title:44} {:>10} {:>10} {:>10}",
+        "median", "lowest", "highest"
+    );
+}
+
+/// Measures `work`, which does so many operations, and prints a line in ns an operation.
+pub fn measure(name: &str, operations: u64, mut work: impl FnMut()) {
+    work();
+    let mut times: Vec<f64> = (0..ROUNDS)
+        .map(|_| {
+            let begin = Instant::now();
+            work();
+            begin.elapsed().as_nanos() as f64 / operations as f64
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    let (median, lowest, highest) = (times[ROUNDS / 2], times[0], times[ROUNDS - 1]);
+    println!("{name:44} {median:10.2} {lowest:10.2} {highest:10.2}");
+}
+
+/// Whether the program was started by `cargo bench` and not merely to see whether it works.
+pub fn wanted() -> bool {
+    std::env::args().any(|argument| argument == "--bench")
+}

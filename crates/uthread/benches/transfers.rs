@@ -1,0 +1,144 @@
+//! Reads of 4 KiB: `cargo bench -p uthread --bench transfers [-- DIRECTORY]`, where the directory is
+//! on the file system to be measured (the current one is the default).
+
+#![expect(
+    unsafe_code,
+    reason = "a preemptive runtime is a promise about thread-locals"
+)]
+
+mod common;
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use common::{head, measure, preemptive, wanted};
+use io_uring::{IoUring, opcode, types};
+use uthread::io::read_at;
+
+const BLOCK_BYTES: usize = 4096;
+const BLOCKS: u64 = 16_384;
+
+#[repr(align(4096))]
+struct Block([u8; BLOCK_BYTES]);
+
+impl Block {
+    fn new() -> Box<Self> {
+        Box::new(Self([0; BLOCK_BYTES]))
+    }
+}
+
+/// A place that looks like chance.
+fn place(i: u64) -> u64 {
+    (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % BLOCKS * BLOCK_BYTES as u64
+}
+
+fn user_threads(file: &Arc<File>, threads: u64, reads: u64) {
+    let read = |thread: u64| {
+        let file = Arc::clone(file);
+        uthread::spawn(move || {
+            let mut block = Block::new();
+            for i in 0..reads / threads {
+                let bytes = read_at(&file, &mut block.0, place(i * threads + thread));
+                assert_eq!(bytes.expect("the file can be read"), BLOCK_BYTES);
+            }
+        })
+    };
+    let threads: Vec<_> = (0..threads).map(read).collect();
+    for thread in threads {
+        thread.join().expect("no panic");
+    }
+}
+
+fn kernel_threads(file: &Arc<File>, threads: u64, reads: u64) {
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            scope.spawn(move || {
+                let mut block = Block::new();
+                for i in 0..reads / threads {
+                    let bytes = file.read_at(&mut block.0, place(i * threads + thread));
+                    assert_eq!(bytes.expect("the file can be read"), BLOCK_BYTES);
+                }
+            });
+        }
+    });
+}
+
+/// A bare loop over a ring that keeps so many reads under way.
+fn ring(file: &File, depth: u64, reads: u64) -> std::io::Result<()> {
+    use std::os::fd::AsRawFd;
+    let mut ring = IoUring::new(256)?;
+    let mut blocks: Vec<_> = (0..depth).map(|_| Block::new()).collect();
+    let (mut asked, mut answered) = (0, 0);
+    let mut free: Vec<u64> = (0..depth).collect();
+    while answered < reads {
+        while asked < reads
+            && let Some(slot) = free.pop()
+        {
+            let buffer = blocks[slot as usize].0.as_mut_ptr();
+            let read = opcode::Read::new(types::Fd(file.as_raw_fd()), buffer, BLOCK_BYTES as u32);
+            let entry = read.offset(place(asked)).build().user_data(slot);
+            // SAFETY: each block has one read at a time, and outlives the loop that waits for all.
+            unsafe { ring.submission().push(&entry) }.expect("the ring is larger than the depth");
+            asked += 1;
+        }
+        ring.submit_and_wait(1)?;
+        for entry in ring.completion() {
+            assert_eq!(usize::try_from(entry.result()), Ok(BLOCK_BYTES));
+            free.push(entry.user_data());
+            answered += 1;
+        }
+    }
+    Ok(())
+}
+
+fn main() -> std::io::Result<()> {
+    if !wanted() {
+        return Ok(());
+    }
+    let directory = std::env::args()
+        .skip(1)
+        .find(|argument| !argument.starts_with('-'));
+    let directory = PathBuf::from(directory.unwrap_or_else(|| ".".into()));
+    let path = directory.join(format!("uthread-transfers-{}", std::process::id()));
+    let mut file = File::create_new(&path)?;
+    for _ in 0..BLOCKS {
+        file.write_all(&[7; BLOCK_BYTES])?;
+    }
+    file.sync_all()?;
+    let hot = Arc::new(File::open(&path)?);
+    let direct = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_DIRECT)
+        .open(&path);
+    std::fs::remove_file(&path)?;
+
+    head("ns a read of 4 KiB from the page cache");
+    for threads in [1, 10, 90] {
+        preemptive().run(|| {
+            let name = format!("{threads} user threads");
+            measure(&name, 100_000, || user_threads(&hot, threads, 100_000));
+        });
+        let name = format!("{threads} kernel threads, pread");
+        measure(&name, 100_000, || kernel_threads(&hot, threads, 100_000));
+    }
+    let Ok(direct) = direct.map(Arc::new) else {
+        println!("the file system has no direct transfers");
+        return Ok(());
+    };
+    head("ns a direct read of 4 KiB, 90 at a time");
+    preemptive().run(|| measure("90 user threads", 9000, || user_threads(&direct, 90, 9000)));
+    measure("90 kernel threads, pread", 9000, || {
+        kernel_threads(&direct, 90, 9000);
+    });
+    if ring(&direct, 90, 9000).is_ok() {
+        measure("a bare loop over io_uring", 9000, || {
+            drop(ring(&direct, 90, 9000));
+        });
+    } else {
+        println!("io_uring is not allowed here");
+    }
+    Ok(())
+}

@@ -1,0 +1,198 @@
+//! The structures that workers share, under every interleaving that loom can think of: the very
+//! files of the library, compiled with loom's atomics.
+
+#![expect(unsafe_code, reason = "the structures link threads through pointers")]
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "the files are part of the library, which uses all"
+)]
+
+/// Stands in for the module of the same name in the library.
+mod atomic {
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+
+    pub(crate) fn pause() {
+        loom::thread::yield_now();
+    }
+}
+
+#[path = "../src/worker/fresh.rs"]
+mod fresh;
+#[path = "../src/worker/inbox.rs"]
+mod inbox;
+#[path = "../src/scheduler/mod.rs"]
+mod scheduler;
+#[path = "../src/spin.rs"]
+mod spin;
+
+use std::cell::Cell;
+
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use fresh::Fresh;
+use inbox::Inbox;
+use scheduler::{Linked, Links, Priority, Rank, Schedulable};
+use spin::SpinCell;
+
+/// A thread as far as the queues know it.
+struct Node {
+    links: Links<Self>,
+    rank: Rank,
+    level: Cell<Priority>,
+    number: usize,
+}
+
+// SAFETY: a node is touched by whoever has it in its hands or in its queue; that this is one at a
+// time is what the models show.
+unsafe impl Sync for Node {}
+// SAFETY: as above.
+unsafe impl Send for Node {}
+
+impl Node {
+    fn leak(number: usize) -> &'static Self {
+        Box::leak(Box::new(Self {
+            links: Links::new(),
+            rank: Rank::new(Priority::Orange),
+            level: Cell::new(Priority::Orange),
+            number,
+        }))
+    }
+}
+
+impl Linked for Node {
+    fn links(&self) -> &Links<Self> {
+        &self.links
+    }
+}
+
+impl Schedulable for Node {
+    fn rank(&self) -> &Rank {
+        &self.rank
+    }
+
+    fn level(&self) -> &Cell<Priority> {
+        &self.level
+    }
+
+    fn locks_held(&self) -> u32 {
+        0
+    }
+}
+
+/// Explores all interleavings with a few preemptions: without a bound, one of them is to spin for
+/// ever.
+fn model(test: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(test);
+}
+
+#[test]
+fn the_inbox_loses_nothing_and_keeps_each_senders_order() {
+    model(|| {
+        let inbox = Arc::new(Inbox::new());
+        let nodes: [&Node; 3] = std::array::from_fn(Node::leak);
+        let sender = {
+            let inbox = Arc::clone(&inbox);
+            loom::thread::spawn(move || {
+                // SAFETY: leaked, hence alive, and in no queue.
+                unsafe { inbox.push(nodes[0]) };
+                // SAFETY: as above.
+                unsafe { inbox.push(nodes[1]) };
+            })
+        };
+        // SAFETY: as above.
+        unsafe { inbox.push(nodes[2]) };
+        let mut taken = Vec::new();
+        // SAFETY: as above.
+        let mut take = || inbox.take_all(|node| taken.push(unsafe { &*node }.number));
+        take();
+        sender.join().unwrap();
+        take();
+        let place = |number| {
+            taken
+                .iter()
+                .position(|n| *n == number)
+                .expect("it was lost")
+        };
+        assert!(place(0) < place(1));
+        place(2);
+        assert_eq!(taken.len(), 3);
+    });
+}
+
+#[test]
+fn an_unstarted_thread_is_taken_by_exactly_one() {
+    model(|| {
+        let fresh = Arc::new(Fresh::new());
+        for number in 0..2 {
+            // SAFETY: leaked, hence alive, and in no queue; there is no preemption.
+            unsafe { fresh.push(Node::leak(number)) };
+        }
+        let taken = Arc::new(AtomicUsize::new(0));
+        let take = |fresh: &Fresh<Node>, taken: &AtomicUsize| {
+            // SAFETY: there is no preemption, and nodes are leaked.
+            if let Some(node) = unsafe { fresh.pop(Priority::Green) } {
+                // SAFETY: as above.
+                taken.fetch_add(1 + 10 * unsafe { &*node }.number, Ordering::Relaxed);
+            }
+        };
+        let thief = {
+            let (fresh, taken) = (Arc::clone(&fresh), Arc::clone(&taken));
+            loom::thread::spawn(move || take(&fresh, &taken))
+        };
+        take(&fresh, &taken);
+        thief.join().unwrap();
+        assert_eq!(taken.load(Ordering::Relaxed), 12);
+    });
+}
+
+#[test]
+fn the_spin_cell_lets_one_in_at_a_time() {
+    model(|| {
+        let cell = Arc::new(SpinCell::new(AtomicBool::new(false), 0));
+        let add = |cell: &SpinCell<i32>| {
+            // SAFETY: there is no preemption, and all say that there are several.
+            unsafe { cell.with(true, |value| *value += 1) };
+        };
+        let other = {
+            let cell = Arc::clone(&cell);
+            loom::thread::spawn(move || add(&cell))
+        };
+        add(&cell);
+        other.join().unwrap();
+        // SAFETY: as above.
+        assert_eq!(unsafe { cell.with(true, |value| *value) }, 2);
+    });
+}
+
+/// The order of steps in `Bell::ring` and in a worker that falls asleep (`worker/parking.rs`,
+/// `worker/idle.rs`): either the giver sees the sleeper, or the sleeper sees the work.
+#[test]
+fn no_worker_falls_asleep_on_work() {
+    model(|| {
+        let inbox = Arc::new(Inbox::new());
+        let asleep = Arc::new(AtomicBool::new(false));
+        let rung = Arc::new(AtomicBool::new(false));
+        let giver = {
+            let (inbox, asleep, rung) =
+                (Arc::clone(&inbox), Arc::clone(&asleep), Arc::clone(&rung));
+            loom::thread::spawn(move || {
+                // SAFETY: leaked, hence alive, and in no queue.
+                unsafe { inbox.push(Node::leak(0)) };
+                if asleep.swap(false, Ordering::SeqCst) {
+                    rung.store(true, Ordering::Release);
+                }
+            })
+        };
+        asleep.swap(true, Ordering::SeqCst);
+        let sees_work = !inbox.is_empty();
+        giver.join().unwrap();
+        assert!(
+            sees_work || rung.load(Ordering::Acquire),
+            "the wake-up was lost"
+        );
+    });
+}

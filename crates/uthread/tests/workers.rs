@@ -1,0 +1,105 @@
+//! Several kernel threads.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::ThreadId;
+
+use uthread::{Barrier, Lock, Priority, Protocol, Runtime, bounded, spawn, yield_now};
+
+fn kernel_thread() -> ThreadId {
+    std::thread::current().id()
+}
+
+#[test]
+fn unstarted_threads_are_stolen_and_started_ones_stay() {
+    let runtime = Runtime::builder().workers(3).build().unwrap();
+    let homes = Arc::new(Mutex::new(BTreeSet::new()));
+    runtime.run(|| {
+        let begun = Arc::new(AtomicUsize::new(0));
+        let threads: Vec<_> = (0..300)
+            .map(|_| {
+                let (homes, begun) = (Arc::clone(&homes), Arc::clone(&begun));
+                spawn(move || {
+                    let home = kernel_thread();
+                    homes.lock().unwrap().insert(format!("{home:?}"));
+                    begun.fetch_add(1, Ordering::Relaxed);
+                    for _ in 0..100 {
+                        yield_now();
+                        assert_eq!(kernel_thread(), home);
+                    }
+                })
+            })
+            .collect();
+        // This worker takes none of them: the others must.
+        while begun.load(Ordering::Relaxed) < 2 {
+            std::thread::yield_now();
+        }
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+    assert!(homes.lock().unwrap().len() > 1);
+}
+
+#[test]
+fn everything_that_blocks_works_across_workers() {
+    for protocol in [
+        Protocol::None,
+        Protocol::Inheritance,
+        Protocol::Ceiling(Priority::Red),
+    ] {
+        let runtime = Runtime::builder().workers(3).build().unwrap();
+        let (sum, rounds) = runtime.run(|| {
+            let lock = Arc::new(Lock::with_protocol(0u64, protocol));
+            let barrier = Arc::new(Barrier::new(6));
+            let (sender, receiver) = bounded(2);
+            let threads: Vec<_> = (0..6)
+                .map(|i| {
+                    let (lock, barrier) = (Arc::clone(&lock), Arc::clone(&barrier));
+                    let sender = sender.clone();
+                    spawn(move || {
+                        for j in 0..200u64 {
+                            *lock.lock().unwrap() += 1;
+                            if j % 20 == 0 {
+                                barrier.wait();
+                            }
+                            sender.send(i * 1000 + j).unwrap();
+                        }
+                    })
+                })
+                .collect();
+            drop(sender);
+            let sum: u64 = receiver.iter().sum();
+            for thread in threads {
+                thread.join().unwrap();
+            }
+            let rounds = *lock.lock().unwrap();
+            (sum, rounds)
+        });
+        assert_eq!((sum, rounds), (200 * 15_000 + 6 * 19_900, 1200));
+    }
+}
+
+#[test]
+fn a_deadlock_is_found_when_the_last_worker_has_nothing_to_do() {
+    let runtime = Runtime::builder().workers(3).build().unwrap();
+    let run = std::panic::catch_unwind(|| {
+        runtime.run(|| {
+            let (_sender, receiver) = bounded::<u8>(1);
+            drop(spawn(uthread::suspend));
+            receiver.recv().unwrap();
+        });
+    });
+    let text = run.unwrap_err().downcast_ref::<String>().unwrap().clone();
+    assert!(text.contains("'main' waits for a channel"), "{text}");
+    assert!(text.contains("thread 4 is suspended"), "{text}");
+}
+
+#[test]
+fn a_short_run_of_many_workers_ends() {
+    let runtime = Runtime::builder().workers(8).build().unwrap();
+    for _ in 0..50 {
+        assert_eq!(runtime.run(|| spawn(|| 1).join().unwrap()), 1);
+    }
+}
