@@ -14,11 +14,11 @@ impl Mount {
     pub fn tmpfs(bytes: u64) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let size = format!("size={bytes}");
-        let mounted = mount(&["-t", "tmpfs", "-o", &size, "oscope-test"], folder.path());
-        if !mounted {
-            println!("skipped: a tmpfs cannot be mounted here, which takes the rights of root");
+        if mount(&["-t", "tmpfs", "-o", &size, "oscope-test"], folder.path()) {
+            return Some(Self { folder });
         }
-        mounted.then_some(Self { folder })
+        println!("skipped: a tmpfs cannot be mounted here, which takes the rights of root");
+        None
     }
 
     /// Makes it read-only.
