@@ -22,7 +22,7 @@ union Packet<F, T> {
 
 /// The stack is at least so many times as large as what lies at its top: builds without
 /// optimization copy it several times.
-const LEAST_SHARE: usize = 16;
+const LEAST_SHARE: usize = 64;
 
 /// Makes a thread that runs `function`; preemption must be off.
 #[inline]

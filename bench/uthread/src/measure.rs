@@ -1,0 +1,40 @@
+//! What every peer does, in numbers that are the same for all.
+
+use std::time::Instant;
+
+pub const SWITCHES: u64 = 400_000;
+pub const CREATIONS: u64 = 50_000;
+pub const LOCKS: u64 = 1_000_000;
+pub const CONTENDERS: u64 = 99;
+pub const LOCKS_EACH: u64 = 10_000;
+pub const IDLE: u64 = 10_000;
+
+/// Runs `work` once to warm up and once more, and prints what an operation took in ns.
+pub fn report(metric: &str, operations: u64, mut work: impl FnMut()) {
+    work();
+    let begin = Instant::now();
+    work();
+    println!(
+        "{metric} {:.2}",
+        begin.elapsed().as_nanos() as f64 / operations as f64
+    );
+}
+
+/// What the process has of memory and of page tables, in bytes.
+pub fn memory_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok())
+            .unwrap_or(0)
+    };
+    1024 * (field("VmRSS:") + field("VmPTE:"))
+}
+
+/// Prints the memory of an idle thread in bytes, given what the process had before.
+pub fn report_memory(before: u64) {
+    println!(
+        "memory {:.0}",
+        memory_bytes().saturating_sub(before) as f64 / IDLE as f64
+    );
+}

@@ -1,0 +1,279 @@
+//! The same work on each peer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::measure::{
+    CONTENDERS, CREATIONS, IDLE, LOCKS, LOCKS_EACH, SWITCHES, memory_bytes, report, report_memory,
+};
+
+pub const NAMES: [&str; 6] = [
+    "uthread",
+    "cooperative",
+    "kernel",
+    "corosensei",
+    "may",
+    "tokio",
+];
+
+/// Measures a peer; `false` if there is none of this name.
+pub fn measure(peer: &str) -> bool {
+    match peer {
+        // SAFETY: the threads share nothing through thread-locals of the kernel thread.
+        "uthread" => {
+            uthread(|| unsafe { uthread::Runtime::builder().slice(Duration::from_millis(1)) })
+        }
+        "cooperative" => uthread(uthread::Runtime::builder),
+        "kernel" => kernel(),
+        "corosensei" => corosensei(),
+        "may" => may(),
+        "tokio" => tokio(),
+        _ => return false,
+    }
+    true
+}
+
+fn uthread(builder: fn() -> uthread::RuntimeBuilder) {
+    use uthread::{Lock, Semaphore, spawn, yield_now};
+    let contended = || {
+        let lock = Arc::new(Lock::new(0u64));
+        let threads: Vec<_> = (0..CONTENDERS)
+            .map(|_| {
+                let lock = Arc::clone(&lock);
+                spawn(move || (0..LOCKS_EACH).for_each(|_| *lock.lock().unwrap() += 1))
+            })
+            .collect();
+        threads
+            .into_iter()
+            .for_each(|thread| thread.join().unwrap());
+    };
+    let runtime = builder().build().expect("threads can be preempted here");
+    runtime.run(|| {
+        for (metric, threads) in [("yield_2", 2), ("yield_1000", 1000)] {
+            report(metric, SWITCHES, || {
+                let each = SWITCHES / threads;
+                let work = move || (0..each).for_each(|_| yield_now());
+                let threads: Vec<_> = (0..threads).map(|_| spawn(work)).collect();
+                threads
+                    .into_iter()
+                    .for_each(|thread| thread.join().unwrap());
+            });
+        }
+        report("create", CREATIONS, || {
+            (0..CREATIONS).for_each(|_| spawn(|| {}).join().unwrap())
+        });
+        let lock = Lock::new(0u64);
+        report("lock", LOCKS, || {
+            (0..LOCKS).for_each(|_| *lock.lock().unwrap() += 1)
+        });
+        report("contended", CONTENDERS * LOCKS_EACH, contended);
+        let before = memory_bytes();
+        let start = Arc::new(Semaphore::new(0));
+        let idle: Vec<_> = (0..IDLE)
+            .map(|_| {
+                let start = Arc::clone(&start);
+                spawn(move || start.acquire())
+            })
+            .collect();
+        yield_now();
+        report_memory(before);
+        start.release(IDLE as usize);
+        idle.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+    let runtime = builder()
+        .workers(2)
+        .build()
+        .expect("threads can be preempted here");
+    runtime.run(|| report("contended_2", CONTENDERS * LOCKS_EACH, contended));
+}
+
+fn kernel() {
+    use std::thread::{scope, spawn, yield_now};
+    for (metric, threads) in [("yield_2", 2), ("yield_1000", 1000)] {
+        report(metric, SWITCHES, || {
+            scope(|scope| {
+                for _ in 0..threads {
+                    scope.spawn(|| (0..SWITCHES / threads).for_each(|_| yield_now()));
+                }
+            });
+        });
+    }
+    report("create", CREATIONS, || {
+        (0..CREATIONS).for_each(|_| spawn(|| {}).join().unwrap())
+    });
+    let lock = parking_lot::Mutex::new(0u64);
+    report("lock", LOCKS, || (0..LOCKS).for_each(|_| *lock.lock() += 1));
+    report("contended_2", CONTENDERS * LOCKS_EACH, || {
+        let lock = parking_lot::Mutex::new(0u64);
+        scope(|scope| {
+            for _ in 0..CONTENDERS {
+                scope.spawn(|| (0..LOCKS_EACH).for_each(|_| *lock.lock() += 1));
+            }
+        });
+    });
+}
+
+/// Coroutines only: switching and creating.
+fn corosensei() {
+    use corosensei::stack::DefaultStack;
+    use corosensei::{Coroutine, CoroutineResult};
+    for (metric, threads) in [("yield_2", 2), ("yield_1000", 1000)] {
+        report(metric, SWITCHES, || {
+            let mut ready: std::collections::VecDeque<_> = (0..threads)
+                .map(|_| {
+                    Coroutine::<(), (), ()>::new(move |yielder, ()| {
+                        (0..SWITCHES / threads).for_each(|_| yielder.suspend(()));
+                    })
+                })
+                .collect();
+            while let Some(mut coroutine) = ready.pop_front() {
+                if let CoroutineResult::Yield(()) = coroutine.resume(()) {
+                    ready.push_back(coroutine);
+                }
+            }
+        });
+    }
+    let mut stack = Some(DefaultStack::default());
+    report("create", CREATIONS, || {
+        for _ in 0..CREATIONS {
+            let of_coroutine = stack.take().expect("it comes back each time");
+            let mut coroutine = Coroutine::<(), (), (), _>::with_stack(of_coroutine, |_, ()| {});
+            coroutine.resume(());
+            stack = Some(coroutine.into_stack());
+        }
+    });
+}
+
+fn may() {
+    use may::coroutine::{spawn, yield_now};
+    let contended = || {
+        let lock = Arc::new(may::sync::Mutex::new(0u64));
+        let threads: Vec<_> = (0..CONTENDERS)
+            .map(|_| {
+                let lock = Arc::clone(&lock);
+                // SAFETY: nothing kept in thread-locals of the kernel thread.
+                unsafe { spawn(move || (0..LOCKS_EACH).for_each(|_| *lock.lock().unwrap() += 1)) }
+            })
+            .collect();
+        threads
+            .into_iter()
+            .for_each(|thread| thread.join().unwrap());
+    };
+    may::config().set_workers(1).set_stack_size(0x1000);
+    // SAFETY: as above.
+    let main = unsafe {
+        spawn(move || {
+            for (metric, threads) in [("yield_2", 2), ("yield_1000", 1000)] {
+                report(metric, SWITCHES, || {
+                    let each = SWITCHES / threads;
+                    let work = move || (0..each).for_each(|_| yield_now());
+                    let threads: Vec<_> = (0..threads).map(|_| spawn(work)).collect();
+                    threads
+                        .into_iter()
+                        .for_each(|thread| thread.join().unwrap());
+                });
+            }
+            report("create", CREATIONS, || {
+                (0..CREATIONS).for_each(|_| spawn(|| {}).join().unwrap())
+            });
+            let lock = may::sync::Mutex::new(0u64);
+            report("lock", LOCKS, || {
+                (0..LOCKS).for_each(|_| *lock.lock().unwrap() += 1)
+            });
+            report("contended", CONTENDERS * LOCKS_EACH, contended);
+        })
+    };
+    main.join().expect("no panic");
+}
+
+fn tokio() {
+    use tokio::sync::{Mutex, Semaphore};
+    use tokio::task::{spawn, yield_now};
+    async fn yields(times: u64) {
+        for _ in 0..times {
+            yield_now().await;
+        }
+    }
+    async fn contended() {
+        let lock = Arc::new(Mutex::new(0u64));
+        let tasks: Vec<_> = (0..CONTENDERS)
+            .map(|_| {
+                let lock = Arc::clone(&lock);
+                spawn(async move {
+                    for _ in 0..LOCKS_EACH {
+                        *lock.lock().await += 1;
+                    }
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+    }
+    let one = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .expect("a runtime");
+    let on_one = |work: &dyn Fn() -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>>| {
+        one.block_on(async { one.spawn(work()).await.unwrap() });
+    };
+    for (metric, tasks) in [("yield_2", 2), ("yield_1000", 1000)] {
+        report(metric, SWITCHES, || {
+            on_one(&|| {
+                Box::pin(async move {
+                    let each = SWITCHES / tasks;
+                    let tasks: Vec<_> = (0..tasks).map(|_| spawn(yields(each))).collect();
+                    for task in tasks {
+                        task.await.unwrap();
+                    }
+                })
+            });
+        });
+    }
+    report("create", CREATIONS, || {
+        on_one(&|| {
+            Box::pin(async {
+                for _ in 0..CREATIONS {
+                    spawn(async {}).await.unwrap();
+                }
+            })
+        });
+    });
+    report("lock", LOCKS, || {
+        on_one(&|| {
+            Box::pin(async {
+                let lock = Mutex::new(0u64);
+                for _ in 0..LOCKS {
+                    *lock.lock().await += 1;
+                }
+            })
+        });
+    });
+    report("contended", CONTENDERS * LOCKS_EACH, || {
+        on_one(&|| Box::pin(contended()))
+    });
+    let before = memory_bytes();
+    on_one(&move || {
+        Box::pin(async move {
+            let start = Arc::new(Semaphore::new(0));
+            let idle: Vec<_> = (0..IDLE)
+                .map(|_| {
+                    let start = Arc::clone(&start);
+                    spawn(async move { drop(start.acquire().await) })
+                })
+                .collect();
+            yield_now().await;
+            report_memory(before);
+            start.add_permits(IDLE as usize);
+            for task in idle {
+                task.await.unwrap();
+            }
+        })
+    });
+    let two = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .build();
+    let two = two.expect("a runtime");
+    report("contended_2", CONTENDERS * LOCKS_EACH, || {
+        two.block_on(async { two.spawn(contended()).await.unwrap() });
+    });
+}
