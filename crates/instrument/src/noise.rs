@@ -277,19 +277,23 @@ fn drift(metric: &Metric, estimate: &Estimate) -> Option<Warning> {
         .collect();
     let slope = trend::theil_sen_slope(&times, &estimate.by_process)?;
     let change = slope * (times.len() - 1) as f64 / estimate.centre;
-    (trend.p_value < DRIFT_PROBABILITY && change.abs() > DRIFT_CHANGE).then(|| Warning::Drift {
-        metric: metric.name.clone(),
-        change,
-    })
+    (trend.p_value < DRIFT_PROBABILITY && change.is_finite() && change.abs() > DRIFT_CHANGE).then(
+        || Warning::Drift {
+            metric: metric.name.clone(),
+            change,
+        },
+    )
 }
 
 fn several_modes(metric: &Metric, estimate: &Estimate) -> Option<Warning> {
     let modes = modes::several(&estimate.by_process)?;
     let centres: Vec<f64> = modes.iter().map(|mode| mode.centre).collect();
     let distance = centres.last()? - centres.first()?;
-    (distance > MODE_DISTANCE * estimate.centre).then(|| Warning::SeveralModes {
-        metric: metric.name.clone(),
-        centres,
+    (distance.is_finite() && distance > MODE_DISTANCE * estimate.centre.abs()).then(|| {
+        Warning::SeveralModes {
+            metric: metric.name.clone(),
+            centres,
+        }
     })
 }
 
@@ -431,6 +435,26 @@ mod tests {
             "{:?}",
             labels(&batches)
         );
+    }
+
+    #[test]
+    fn values_about_zero_give_no_warning_that_is_no_number() {
+        let definition = Definition {
+            metrics: vec![Metric::new("cost", "cost", Unit::Count, Better::Neither)],
+            ..definition()
+        };
+        let batches: Vec<Batch> = (0..12)
+            .map(|step| {
+                let mut batch = batch(1.0);
+                batch.samples[0].reading = Reading::Value(f64::from(step) - 5.5);
+                batch
+            })
+            .collect();
+        let estimates = Estimate::all(&definition, &batches);
+        for warning in judge(&definition, &estimates, &batches) {
+            let text = serde_json::to_string(&warning).expect("plain data");
+            assert!(!text.contains("null"), "{text}");
+        }
     }
 
     #[test]

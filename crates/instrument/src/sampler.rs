@@ -55,6 +55,8 @@ const WARM_DIFFERENCE: f64 = 0.05;
 const WARM_ATTEMPTS: u32 = 20;
 /// The part of a batch's time that warming up may take.
 const WARM_SHARE: u64 = 2;
+/// Single operations that take longer count as this long: a minute.
+const LONGEST_LATENCY_NS: u64 = 60_000_000_000;
 /// The largest step by which the number of iterations grows while a sample's length is sought.
 const GROWTH_LIMIT: f64 = 16.0;
 
@@ -168,7 +170,7 @@ impl<'a> Sampler<'a> {
         metric: &str,
         mut body: impl FnMut() -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
-        let mut histogram = Histogram::<u64>::new(3)
+        let mut histogram = Histogram::<u64>::new_with_max(LONGEST_LATENCY_NS, 3)
             .expect("three significant digits are within what a histogram offers");
         let before = self.clock.usage()?;
         let started_ns = self.clock.now_ns();

@@ -192,6 +192,23 @@ fn latencies_are_net_of_the_clock() {
 }
 
 #[test]
+fn long_latencies_are_told_as_they_are() {
+    let clock = MockClock::default();
+    let (outputs, _) = outputs(&clock, &task(), |sampler| {
+        sampler.latencies("latency", || {
+            clock.advance(300_020);
+            Ok(())
+        })
+    });
+    let readings = readings(&outputs);
+    let [Reading::Latencies { p5_ns, p99_ns, .. }] = readings[..] else {
+        panic!("{readings:?}")
+    };
+    assert!((p5_ns / 300_000.0 - 1.0).abs() < 0.002, "{p5_ns}");
+    assert!((p99_ns / 300_000.0 - 1.0).abs() < 0.002, "{p99_ns}");
+}
+
+#[test]
 fn an_error_of_the_body_ends_the_measurement() {
     let clock = MockClock::default();
     let (outputs, result) = outputs(&clock, &task(), |sampler| {

@@ -20,6 +20,48 @@ pub fn write(output: &Output, contents: &[u8]) -> Result<()> {
     replace(&output.output, contents)
 }
 
+/// Writes text for people to standard output, [`harmless`] to their terminal.
+pub fn show(text: &str) -> Result<()> {
+    print(harmless(text).as_bytes())
+}
+
+/// `text` without the control characters that could make a terminal do things: names and reasons
+/// may come from a file that somebody else made. Line breaks and colours stay.
+pub fn harmless(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c.is_control() && c != '\n') {
+        shown += &rest[..at];
+        rest = &rest[at..];
+        let kept = colour_length(rest);
+        shown += &rest[..kept];
+        if kept == 0 {
+            shown.push(char::REPLACEMENT_CHARACTER);
+        }
+        let control = rest.chars().next().map_or(0, char::len_utf8);
+        rest = &rest[kept.max(control)..];
+    }
+    shown + rest
+}
+
+/// Length of the colour sequence that `text` begins with, such as `ESC [ 1 m`; zero if it begins
+/// with none.
+fn colour_length(text: &str) -> usize {
+    let Some(parameters) = text.strip_prefix("\u{1b}[") else {
+        return 0;
+    };
+    let length = parameters
+        .bytes()
+        .take_while(|b| b.is_ascii_digit() || *b == b';')
+        .count();
+    let is_colour = parameters.as_bytes().get(length) == Some(&b'm');
+    if is_colour {
+        "\u{1b}[m".len() + length
+    } else {
+        0
+    }
+}
+
 /// Writes `contents` to standard output. A reader that has seen enough is no error.
 pub fn print(contents: &[u8]) -> Result<()> {
     let mut stdout = io::stdout().lock();
@@ -63,9 +105,21 @@ fn cannot_write(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::write;
+    use super::{harmless, write};
     use crate::arguments::Output;
     use std::fs;
+
+    #[test]
+    fn only_colours_and_line_breaks_reach_the_terminal() {
+        let coloured = "\u{1b}[1;31mbroken\u{1b}[0m\n";
+        assert_eq!(harmless(coloured), coloured);
+        assert_eq!(
+            harmless("a\u{1b}]0;title\u{7}b"),
+            "a\u{fffd}]0;title\u{fffd}b"
+        );
+        assert_eq!(harmless("\u{1b}[2J"), "\u{fffd}[2J");
+        assert_eq!(harmless("\r\u{9b}6n"), "\u{fffd}\u{fffd}6n");
+    }
 
     #[test]
     fn a_file_that_is_there_stays_without_force() {

@@ -1,5 +1,6 @@
 //! Progress on standard error: a live line on a terminal, a line an experiment elsewhere.
 
+use crate::output::harmless;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use instrument::experiment::Definition;
 use instrument::quantity::Nanoseconds;
@@ -41,6 +42,7 @@ impl Progress {
 
     /// Tells something that is worth a line of its own.
     pub fn say(&self, line: &str) {
+        let line = harmless(line);
         match &self.voice {
             Voice::Live(bar) => bar.suspend(|| eprintln!("{line}")),
             Voice::Plain => eprintln!("{line}"),

@@ -25,7 +25,7 @@ pub fn execute(arguments: &Explain, common: &Common) -> Result<Exit> {
         });
         explained.collect::<Vec<_>>().join("\n")
     };
-    output::print(text.as_bytes())?;
+    output::show(&text)?;
     Ok(Exit::Done)
 }
 

@@ -15,6 +15,6 @@ pub fn execute(common: &Common) -> Result<Exit> {
     } else {
         report::terminal::runs(&runs, &style::of_stdout())
     };
-    output::print(text.as_bytes())?;
+    output::show(&text)?;
     Ok(Exit::Done)
 }

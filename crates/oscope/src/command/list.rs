@@ -13,6 +13,6 @@ pub fn execute(common: &Common) -> Result<Exit> {
     } else {
         report::terminal::list(&definitions, &style::of_stdout())
     };
-    output::print(text.as_bytes())?;
+    output::show(&text)?;
     Ok(Exit::Done)
 }

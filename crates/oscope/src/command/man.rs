@@ -7,14 +7,13 @@ use anyhow::{Context, Result};
 use clap::CommandFactory;
 
 pub fn execute(arguments: &Man) -> Result<Exit> {
-    match &arguments.dir {
-        Some(dir) => clap_mangen::generate_to(Arguments::command(), dir)
-            .with_context(|| format!("cannot write the manual pages into {}", dir.display()))?,
-        None => {
-            let mut page = Vec::new();
-            clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
-            output::print(&page)?;
-        }
+    if let Some(dir) = &arguments.dir {
+        clap_mangen::generate_to(Arguments::command(), dir)
+            .with_context(|| format!("cannot write the manual pages into {}", dir.display()))?;
+    } else {
+        let mut page = Vec::new();
+        clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
+        output::print(&page)?;
     }
     Ok(Exit::Done)
 }

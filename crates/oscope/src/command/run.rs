@@ -113,17 +113,30 @@ fn describe(arguments: &Arguments, setting: &Setting) -> Result<Run> {
         },
         command_line: environment.command_line.clone(),
         version: env!("CARGO_PKG_VERSION").into(),
-        directory: setting.directory.clone(),
+        directory: legible(&setting.directory),
         machine_fingerprint: setting.machine.fingerprint(),
     };
     Ok(Run {
         header,
         machine: setting.machine.clone(),
         environment,
-        storage: Storage::behind(&setting.directory).ok(),
+        storage: storage(&setting.directory),
         calibration: calibrate(),
         experiments: Vec::new(),
     })
+}
+
+fn storage(directory: &Path) -> Option<Storage> {
+    let storage = Storage::behind(directory).ok()?;
+    Some(Storage {
+        mount_point: legible(&storage.mount_point),
+        ..storage
+    })
+}
+
+/// A path that a record can hold: what is no UTF-8 in it is replaced.
+fn legible(path: &Path) -> PathBuf {
+    path.to_string_lossy().into_owned().into()
 }
 
 /// Says what will be measured, how long it takes and where things go, before it begins.
@@ -166,7 +179,7 @@ fn present(
     } else {
         terminal::summary(&analysis, &style::of_stdout())
     };
-    output::print(text.as_bytes())?;
+    output::show(&text)?;
     if let Some(path) = page_path(number, arguments, common)? {
         output::replace(&path, page::render(&analysis)?.as_bytes())?;
         progress.say(&format!("page: {}", path.display()));

@@ -23,7 +23,7 @@ pub fn execute(arguments: &Show, common: &Common) -> Result<Exit> {
             .map(|experiment| terminal::experiment(experiment, &style));
         detailed.collect::<Vec<_>>().join("\n")
     };
-    output::print(text.as_bytes())?;
+    output::show(&text)?;
     Ok(Exit::Done)
 }
 
