@@ -193,7 +193,7 @@ fn memory(results: &Results, page: &str) -> Option<Finding> {
     let read = at(results, READ, size, page)?;
     let write = at(results, WRITE, size, page)?;
     let caches = documented_caches(results.machine);
-    let is_beyond = caches.iter().all(|(_, cache)| size > 2 * cache);
+    let is_beyond = caches.iter().all(|(_, cache)| size >= 2 * cache);
     let template = "One core reads blocks of {size}, which no cache holds, at {read} and writes \
                     them at {write}.";
     let finding = Finding::new("memory", template)

@@ -34,6 +34,9 @@ const WRITE: &str = "write";
 /// Two registers of 64 bytes a cycle at 8 GHz: more than any core loads or stores.
 const MOST_BYTES_PER_SECOND: f64 = 128.0 * 8e9;
 
+/// A single pass over this much takes a thousand times longer than the clock's error.
+const SINGLE_PASSES_FROM: usize = 16 << 20;
+
 impl Experiment for Bandwidth {
     fn id(&self) -> &'static str {
         "memory.bandwidth"
@@ -58,7 +61,8 @@ impl Experiment for Bandwidth {
                      checksum that is used. Write: every byte is stored through the caches, with \
                      no instruction that bypasses them; so a line that is not in a cache is \
                      fetched before it is written, and counts once all the same. Bandwidth is the \
-                     block's size over the time of a pass, by the difference of 2n and n passes. \
+                     block's size over the time of a pass, by the difference of 2n and n passes, \
+                     or, from 16 MiB on, of a single pass after one that is not timed. \
                      Base pages exclude huge ones; that huge ones back the block is asked for and \
                      verified. Capacities of caches are found from the reading curve by the model \
                      of hit ratios, in which a cache of size C holds the share C / S of a block of \
@@ -111,17 +115,11 @@ impl Experiment for Bandwidth {
             sampler.remark(remark)?;
         }
         let block = memory.first_block();
-        sampler.repeat(READ, block_size as f64, |passes| {
-            for _ in 0..passes {
-                black_box(set.read(black_box(block)));
-            }
-            Ok(())
+        time(sampler, READ, block_size, || {
+            black_box(set.read(black_box(block)));
         })?;
-        sampler.repeat(WRITE, block_size as f64, |passes| {
-            for _ in 0..passes {
-                set.write(black_box(block), word);
-            }
-            Ok(())
+        time(sampler, WRITE, block_size, || {
+            set.write(black_box(block), word);
         })
     }
 
@@ -132,6 +130,33 @@ impl Experiment for Bandwidth {
     fn figures(&self, results: &Results) -> Vec<Figure> {
         findings::figures(results)
     }
+}
+
+/// Times passes over a block: as many as it takes, or single ones once they are long enough.
+fn time(
+    sampler: &mut Sampler<'_>,
+    metric: &str,
+    block_size: usize,
+    mut pass: impl FnMut(),
+) -> Result<(), MeasureError> {
+    let work_bytes = block_size as f64;
+    if block_size < SINGLE_PASSES_FROM {
+        return sampler.repeat(metric, work_bytes, |passes| {
+            (0..passes).for_each(|_| pass());
+            Ok(())
+        });
+    }
+    // Leaves the caches as every pass finds them.
+    pass();
+    sampler.once(
+        metric,
+        work_bytes,
+        |_| Ok(()),
+        || {
+            pass();
+            Ok(())
+        },
+    )
 }
 
 /// The pages that a point asks for, and their size in bytes.

@@ -11,27 +11,28 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
 const SMALLEST: u64 = KIB;
-/// The curve goes on to this many times the largest documented cache, where memory answers for
-/// three quarters of the block.
-const BEYOND_LAST_CACHE: u64 = 4;
-/// It goes on at least this far, whatever is documented.
+/// The curve goes on at least this far, whatever is documented.
 const AT_LEAST_UP_TO: u64 = 256 * MIB;
-/// In the quick profile no further: a pass over more takes longer than a point's time.
-const QUICK_UP_TO: u64 = 512 * MIB;
 /// No block takes more than this part of the memory available.
 const SHARE_OF_MEMORY: u64 = 4;
 /// With less there would be no curve.
 pub(super) const LEAST_MEMORY: u64 = 16 * MIB * SHARE_OF_MEMORY;
 
-/// All block sizes with all page sizes.
+/// All block sizes with all page sizes; in the quick profile huge pages only where the block is a
+/// power of two.
 pub(super) fn all(setting: &Setting) -> Vec<Point> {
-    let pages = [setting.machine.page_bytes, setting.machine.huge_page_bytes];
-    let pages: Vec<String> = pages.into_iter().flatten().map(page_name).collect();
+    let base = setting.machine.page_bytes.map(page_name);
+    let huge = setting.machine.huge_page_bytes.map(page_name);
+    let pages_at = |size: u64| {
+        let huge = huge.as_deref();
+        let is_wanted = setting.profile != Profile::Quick || size.is_power_of_two();
+        [base.as_deref(), huge.filter(|_| is_wanted)]
+            .into_iter()
+            .flatten()
+    };
     let with_pages = |size| {
         let point = Point::new().with(BLOCK_SIZE, size);
-        pages
-            .iter()
-            .map(move |page| point.clone().with(PAGE_SIZE, page.as_str()))
+        pages_at(size).map(move |page| point.clone().with(PAGE_SIZE, page))
     };
     block_sizes(setting)
         .into_iter()
@@ -58,12 +59,13 @@ pub(super) fn documented_caches(machine: &Machine) -> Vec<(u32, u64)> {
 fn block_sizes(setting: &Setting) -> BTreeSet<u64> {
     let caches = documented_caches(&setting.machine);
     let last_cache = caches.iter().map(|(_, size)| *size).max().unwrap_or(0);
-    let wanted = (BEYOND_LAST_CACHE * last_cache).max(AT_LEAST_UP_TO);
-    let (wanted, steps_per_doubling, eighths_of_a_cache) = match setting.profile {
-        Profile::Quick => (wanted.min(QUICK_UP_TO), 1, vec![6, 12]),
-        Profile::Standard => (wanted, 2, vec![4, 5, 6, 7, 8, 9, 10, 12, 16]),
-        Profile::Thorough => (wanted, 4, (4..=16).collect()),
+    // A pass over more than twice the last cache takes longer than the quick profile has.
+    let (beyond, steps_per_doubling, eighths_of_a_cache) = match setting.profile {
+        Profile::Quick => (2, 1, vec![6, 12]),
+        Profile::Standard => (4, 2, vec![4, 5, 6, 7, 8, 9, 10, 12, 16]),
+        Profile::Thorough => (4, 4, (4..=16).collect()),
     };
+    let wanted = (beyond * last_cache).max(AT_LEAST_UP_TO);
     let largest = wanted.min(setting.available_bytes / SHARE_OF_MEMORY);
     let doublings = (SMALLEST.ilog2()..=largest.max(1).ilog2()).map(|exponent| 1_u64 << exponent);
     let steps = doublings.flat_map(|size| {
@@ -102,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_last_cache_takes_the_curve_further_unless_time_is_short() {
+    fn a_large_last_cache_takes_the_curve_further() {
         let mut large = machine();
         large.caches[3].size_bytes = Some(300 * MIB);
         let largest = |profile| {
@@ -112,7 +114,7 @@ mod tests {
             };
             block_sizes(&setting).last().copied()
         };
-        assert_eq!(largest(Profile::Quick), Some(512 * MIB));
+        assert_eq!(largest(Profile::Quick), Some(600 * MIB));
         assert_eq!(largest(Profile::Standard), Some(1200 * MIB));
     }
 
@@ -136,6 +138,22 @@ mod tests {
             ..little
         };
         assert!(all(&none).is_empty());
+    }
+
+    #[test]
+    fn huge_pages_are_measured_less_often_where_time_is_short() {
+        let count = |profile, page| {
+            let points = all(&setting(profile));
+            points
+                .iter()
+                .filter(|point| point.choice("page_size") == Ok(page))
+                .count()
+        };
+        assert!(count(Profile::Quick, "2 MiB") < count(Profile::Quick, "4 KiB"));
+        assert_eq!(
+            count(Profile::Standard, "2 MiB"),
+            count(Profile::Standard, "4 KiB")
+        );
     }
 
     #[test]
