@@ -3,37 +3,36 @@
 //! Reading these is safe against the tick, which runs on the same kernel thread: it switches only
 //! while the counter is zero, and the counter is zero again when it comes back.
 
-use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering, compiler_fence};
 
 use super::Worker;
+use super::address::{BYTES, address};
 
+/// Zero at the start of every kernel thread.
+#[repr(C)]
 struct Local {
+    worker: AtomicPtr<Worker>,
     /// While above zero, no tick switches.
     depth: AtomicU32,
     /// There is a reason to look for another thread when the counter falls to zero.
     pending: AtomicBool,
-    worker: AtomicPtr<Worker>,
 }
 
-thread_local! {
-    static LOCAL: Local = const {
-        Local {
-            depth: AtomicU32::new(0),
-            pending: AtomicBool::new(false),
-            worker: AtomicPtr::new(ptr::null_mut()),
-        }
-    };
+const _: () = assert!(size_of::<Local>() <= BYTES);
+
+#[inline]
+fn local() -> &'static Local {
+    // SAFETY: the variable is as large, aligned to 16 bytes, and valid while it is zero. It lives as
+    // long as the kernel thread, to which the reference is confined: `Local` is used in this file
+    // only, in functions that do not keep it.
+    unsafe { &*address().cast::<Local>() }
 }
 
 /// Holds preemption off until the matching [`leave`].
 #[inline]
 pub(crate) fn enter() {
-    LOCAL.with(|local| {
-        local
-            .depth
-            .store(local.depth.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-    });
+    let depth = &local().depth;
+    depth.store(depth.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
 }
 
@@ -58,12 +57,11 @@ pub(crate) fn leave_allocator() {
 #[inline]
 fn leave_quietly() -> bool {
     compiler_fence(Ordering::SeqCst);
-    LOCAL.with(|local| {
-        let depth = local.depth.load(Ordering::Relaxed) - 1;
-        local.depth.store(depth, Ordering::Relaxed);
-        compiler_fence(Ordering::SeqCst);
-        local.pending.load(Ordering::Relaxed) && depth == 0
-    })
+    let local = local();
+    let depth = local.depth.load(Ordering::Relaxed) - 1;
+    local.depth.store(depth, Ordering::Relaxed);
+    compiler_fence(Ordering::SeqCst);
+    local.pending.load(Ordering::Relaxed) && depth == 0
 }
 
 #[cold]
@@ -80,33 +78,33 @@ fn take_deferred(in_allocator: bool) {
 
 #[inline]
 pub(crate) fn depth() -> u32 {
-    LOCAL.with(|local| local.depth.load(Ordering::Relaxed))
+    local().depth.load(Ordering::Relaxed)
 }
 
 pub(super) fn set_depth(depth: u32) {
     compiler_fence(Ordering::SeqCst);
-    LOCAL.with(|local| local.depth.store(depth, Ordering::Relaxed));
+    local().depth.store(depth, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
 }
 
 /// Asks for a look at the ready threads when the counter falls to zero.
 #[inline]
 pub(crate) fn set_pending(pending: bool) {
-    LOCAL.with(|local| local.pending.store(pending, Ordering::Relaxed));
+    local().pending.store(pending, Ordering::Relaxed);
 }
 
 pub(super) fn pending() -> bool {
-    LOCAL.with(|local| local.pending.load(Ordering::Relaxed))
+    local().pending.load(Ordering::Relaxed)
 }
 
 pub(super) fn set_worker(worker: *const Worker) {
-    LOCAL.with(|local| local.worker.store(worker.cast_mut(), Ordering::Relaxed));
+    local().worker.store(worker.cast_mut(), Ordering::Relaxed);
 }
 
 /// The worker that this kernel thread is, if it is one.
 #[inline]
 pub(crate) fn current_worker() -> Option<&'static Worker> {
-    let worker = LOCAL.with(|local| local.worker.load(Ordering::Relaxed));
+    let worker = local().worker.load(Ordering::Relaxed);
     // SAFETY: a worker registers itself for as long as it runs threads, and only those, its own
     // loop and the tick ask; what they get does not leave the kernel thread (`Worker` is not
     // `Sync`), so `'static` cannot be abused to outlive it.

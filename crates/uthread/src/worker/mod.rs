@@ -1,5 +1,6 @@
 //! A worker is a kernel thread that runs user threads: it carries out what the scheduler decides.
 
+mod address;
 mod fresh;
 mod idle;
 mod inbox;
