@@ -34,8 +34,8 @@ const WRITE: &str = "write";
 /// Two registers of 64 bytes a cycle at 8 GHz: more than any core loads or stores.
 const MOST_BYTES_PER_SECOND: f64 = 128.0 * 8e9;
 
-/// A single pass over this much takes a thousand times longer than the clock's error.
-const SINGLE_PASSES_FROM: usize = 16 << 20;
+/// Single passes over this much are long beside the clock, and too dear to repeat until they settle.
+const SINGLE_PASSES_FROM: usize = 128 << 20;
 
 impl Experiment for Bandwidth {
     fn id(&self) -> &'static str {
@@ -62,7 +62,7 @@ impl Experiment for Bandwidth {
                      no instruction that bypasses them; so a line that is not in a cache is \
                      fetched before it is written, and counts once all the same. Bandwidth is the \
                      block's size over the time of a pass, by the difference of 2n and n passes, \
-                     or, from 16 MiB on, of a single pass after one that is not timed. \
+                     or, from 128 MiB on, of a single pass after one that is not timed. \
                      Base pages exclude huge ones; that huge ones back the block is asked for and \
                      verified. Capacities of caches are found from the reading curve by the model \
                      of hit ratios, in which a cache of size C holds the share C / S of a block of \
