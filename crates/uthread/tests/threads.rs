@@ -276,6 +276,24 @@ fn misuse_is_a_panic_that_says_so() {
 }
 
 #[test]
+fn guards_that_are_forgotten_or_leave_their_runtime_do_no_harm() {
+    let lock = uthread::Lock::new(1);
+    let (guard, held) = uthread::run(|| {
+        spawn(|| std::mem::forget(uthread::no_preempt()))
+            .join()
+            .unwrap();
+        yield_now();
+        let held = lock.lock().unwrap();
+        (uthread::no_preempt(), held)
+    });
+    drop(guard);
+    let unlock = AssertUnwindSafe(|| uthread::run(|| drop(held)));
+    let text = message(&*catch_unwind(unlock).unwrap_err());
+    assert_eq!(text, "'main' unlocks a lock that it does not hold");
+    assert_eq!(uthread::run(|| spawn(|| 2).join().unwrap()), 2);
+}
+
+#[test]
 fn a_backtrace_ends_at_the_root_of_the_thread() {
     let text = uthread::run(|| {
         let thread = Builder::new().stack_size(1 << 20);

@@ -11,7 +11,7 @@ use crate::preempt::{AlternateStack, TickSignal};
 use crate::scheduler::{Clock, Monotonic, Virtual};
 use crate::thread::{JoinHandle, reap_orphans, start_main};
 use crate::trace::Trace;
-use crate::worker::{Config, Mode, Shared, Worker, current_worker, require_worker};
+use crate::worker::{Config, Mode, Shared, Worker, current_worker, depth, require_worker};
 
 /// Workers that run threads.
 ///
@@ -125,6 +125,10 @@ impl Runtime {
         assert!(
             current_worker().is_none(),
             "a runtime was started inside a user thread"
+        );
+        assert!(
+            depth() == 0,
+            "a runtime was started while preemption is held off"
         );
         let shared = Arc::new(Shared::new(self.config, clock(self.config.mode))?);
         let result = run_workers(&shared, main);

@@ -269,6 +269,10 @@ impl RawLock {
 
     #[cold]
     fn unlock_contended(&self, worker: &Worker, me: &Control) {
+        if !self.owner().is_some_and(|owner| ptr::eq(owner, me)) {
+            leave();
+            panic!("{} unlocks a lock that it does not hold", me.label());
+        }
         // SAFETY: as in `wait_for`.
         let next = unsafe {
             worker

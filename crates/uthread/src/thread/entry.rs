@@ -12,7 +12,7 @@ use super::handle::JoinHandle;
 use super::local::Locals;
 use crate::context::Context;
 use crate::stack::{MapError, class_for};
-use crate::worker::{Shared, Worker, enter, leave, require_worker};
+use crate::worker::{Shared, Worker, enter, leave, require_worker, set_depth};
 
 /// What a thread runs, and in the same place what comes of it. It lies below the control block.
 union Packet<F, T> {
@@ -67,7 +67,7 @@ unsafe extern "C" fn begin(control: *mut ()) -> ! {
     // SAFETY: only the thread itself uses its locals.
     unsafe { Locals::destroy(control.locals.get()) };
     let worker = require_worker("the end of a thread");
-    enter();
+    set_depth(1);
     if control.joiner.load(Ordering::Acquire) == DETACHED {
         leave();
         discard_result(control);

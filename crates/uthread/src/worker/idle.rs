@@ -123,27 +123,35 @@ impl Worker {
         true
     }
 
+    fn any_unstarted(&self) -> bool {
+        // SAFETY: preemption is off in the worker's loop.
+        self.shared
+            .remotes
+            .iter()
+            .any(|remote| unsafe { !remote.fresh.is_empty() })
+    }
+
+    /// Work often comes soon, and being woken costs far more than looking for a while.
+    fn comes_soon(&self) -> bool {
+        const LOOKS: u32 = 1000;
+        (0..LOOKS).any(|look| {
+            core::hint::spin_loop();
+            !self.remote().inbox.is_empty() || (look.is_multiple_of(64) && self.any_unstarted())
+        })
+    }
+
     fn idle_among_several(&self) -> bool {
+        if !self.shared.stop.load(Ordering::Acquire) && self.comes_soon() {
+            return true;
+        }
         let bell = &self.remote().bell;
         bell.announce_sleep();
-        // SAFETY: preemption is off in the worker's loop.
-        let work = || unsafe {
-            self.shared
-                .remotes
-                .iter()
-                .any(|r| !r.inbox.is_empty() || !r.fresh.is_empty())
-        };
-        // SAFETY: as above.
-        let mine = !self.remote().inbox.is_empty()
-            || self
-                .shared
-                .remotes
-                .iter()
-                .any(|r| unsafe { !r.fresh.is_empty() });
+        let mine = !self.remote().inbox.is_empty() || self.any_unstarted();
         if !mine && !self.shared.stop.load(Ordering::Acquire) {
             self.shared.idlers.begin(|| {
                 let external = self.shared.external.load(Ordering::Acquire);
-                if external == 0 && !work() {
+                let woken = || self.shared.remotes.iter().any(|r| !r.inbox.is_empty());
+                if external == 0 && !woken() && !self.any_unstarted() {
                     if self.shared.live.load(Ordering::Acquire) > 0 {
                         let _ = self.shared.failure.set(self.shared.deadlock());
                     }

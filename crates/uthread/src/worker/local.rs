@@ -58,7 +58,8 @@ pub(crate) fn leave_allocator() {
 fn leave_quietly() -> bool {
     compiler_fence(Ordering::SeqCst);
     let local = local();
-    let depth = local.depth.load(Ordering::Relaxed) - 1;
+    // A guard that has left its runtime may be dropped where nothing is counted.
+    let depth = local.depth.load(Ordering::Relaxed).saturating_sub(1);
     local.depth.store(depth, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
     local.pending.load(Ordering::Relaxed) && depth == 0
@@ -81,7 +82,8 @@ pub(crate) fn depth() -> u32 {
     local().depth.load(Ordering::Relaxed)
 }
 
-pub(super) fn set_depth(depth: u32) {
+/// Sets the counter, whatever guards were forgotten.
+pub(crate) fn set_depth(depth: u32) {
     compiler_fence(Ordering::SeqCst);
     local().depth.store(depth, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);

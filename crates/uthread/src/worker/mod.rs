@@ -10,6 +10,8 @@ mod runner;
 mod shared;
 
 pub(crate) use inbox::Inbox;
-pub(crate) use local::{current_worker, depth, enter, leave, leave_allocator, require_worker};
+pub(crate) use local::{
+    current_worker, depth, enter, leave, leave_allocator, require_worker, set_depth,
+};
 pub(crate) use runner::{Running, Worker};
 pub(crate) use shared::{Config, Counters, Home, Mode, Shared, is_live};
