@@ -24,7 +24,7 @@ use std::time::Duration;
 
 const NO_RANDOMNESS: &str = "the system gives no random numbers";
 /// A worker that is silent for so long beyond its time hangs, and is killed.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let chosen = selection::experiments(&arguments.what)?;

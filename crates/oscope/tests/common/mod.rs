@@ -31,7 +31,7 @@ impl Place {
     /// The program with this place's store.
     pub fn oscope(&self, arguments: &[&str]) -> Command {
         let mut command = Command::from_std(self.plain(arguments));
-        command.timeout(Duration::from_secs(120));
+        command.timeout(Duration::from_mins(2));
         command
     }
 
