@@ -75,23 +75,27 @@
     const title = figure.querySelector(".numbers thead th").textContent;
     tip.replaceChildren(make("strong", "", `${title} ${row.cells[0].textContent}`));
     const labels = seriesOf(figure);
+    const list = make("div");
+    const counts = new Set();
     [...row.cells].slice(1).forEach((cell, series) => {
       const isSubject = panel.subject === "" || panel.subject === String(series);
       if (!cell.textContent || !isSubject || !isShown(figure, series)) return;
-      const entry = make("div", `s${panel.subject === "" ? series % 6 : 0}`);
+      const label = make("span", "label");
       const swatch = figure.querySelector(`.legend input[value="${series}"] + svg`);
-      if (swatch) entry.append(swatch.cloneNode(true));
-      const { n, samples } = cell.dataset;
-      const range = cell.querySelector("small")?.textContent;
-      entry.append(
-        make("span", "label", labels.length > 1 ? labels[series] : ""),
-        make("b", "", cell.firstChild.textContent.trim()),
-        make("span", "range", range ? `95 %: ${range}` : "no interval"),
-        make("span", "n", `n = ${n} processes, ${samples} samples`),
+      if (swatch) label.append(swatch.cloneNode(true));
+      label.append(labels.length > 1 ? labels[series] : "");
+      const isDoubtful = "doubtful" in cell.dataset;
+      const value = cell.firstChild.textContent.trim();
+      const range = cell.querySelector("small")?.textContent ?? "no interval";
+      list.append(
+        label,
+        make("b", isDoubtful ? "doubtful" : "", isDoubtful ? `▲ ${value}` : value),
+        make("span", "range", range),
       );
-      if ("doubtful" in cell.dataset) entry.append(make("span", "warning", "doubtful"));
-      tip.append(entry);
+      counts.add(`n = ${cell.dataset.n} processes, ${cell.dataset.samples} samples`);
     });
+    const note = counts.size ? `95 % intervals; ${[...counts].join(" or ")}` : "nothing here";
+    tip.append(list, make("small", "", note));
   }
 
   function place(tip, figure, svg, panel, index) {
@@ -251,7 +255,7 @@
     const state = new URLSearchParams(text);
     for (const figure of figures) {
       const words = state.get(figure.id)?.split(",") ?? [];
-      figure.querySelectorAll(".controls input").forEach((input) => {
+      figure.querySelectorAll("figcaption input").forEach((input) => {
         const isSeries = input.type === "checkbox";
         if (isSeries) input.checked = !words.includes(`-${input.value}`);
         else if (words.includes(input.value)) input.checked = true;

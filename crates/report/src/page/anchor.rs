@@ -11,7 +11,13 @@ pub(super) struct Anchors {
 impl Anchors {
     /// An id made of `name`.
     pub(super) fn take(&mut self, name: &str) -> String {
-        let safe = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
+        let safe = |c: char| {
+            if c.is_ascii_alphanumeric() || "._-".contains(c) {
+                c
+            } else {
+                '-'
+            }
+        };
         let base: String = name.chars().map(safe).collect();
         let mut id = base.clone();
         let mut count = 1;

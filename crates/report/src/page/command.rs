@@ -6,7 +6,9 @@ use record::Run;
 /// order again.
 pub(super) fn repeat(run: &Run) -> String {
     let given = run.header.command_line.iter().skip(1);
-    let mut words: Vec<String> = std::iter::once("oscope".to_owned()).chain(given.cloned()).collect();
+    let mut words: Vec<String> = std::iter::once("oscope".to_owned())
+        .chain(given.cloned())
+        .collect();
     if words.len() == 1 {
         words.push("run".into());
     }
@@ -15,7 +17,11 @@ pub(super) fn repeat(run: &Run) -> String {
         words.push("--seed".into());
         words.push(run.header.seed.to_string());
     }
-    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+    words
+        .iter()
+        .map(|word| quoted(word))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// `word` as a POSIX shell takes it for one word.

@@ -39,6 +39,11 @@ fn compact(data: &impl Serialize) -> serde_json::Result<Value> {
     Ok(value)
 }
 
+/// `value` with as many digits as the page keeps.
+pub(super) fn rounded(value: f64) -> f64 {
+    format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
+}
+
 fn shrink(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -47,8 +52,8 @@ fn shrink(value: &mut Value) {
         }
         Value::Array(items) => items.iter_mut().for_each(shrink),
         Value::Number(number) if number.is_f64() => {
-            let rounded = number.as_f64().and_then(|exact| format!("{exact:.*e}", DIGITS - 1).parse().ok());
-            if let Some(rounded) = rounded.and_then(Number::from_f64) {
+            let exact = number.as_f64();
+            if let Some(rounded) = exact.and_then(|exact| Number::from_f64(rounded(exact))) {
                 *number = rounded;
             }
         }

@@ -15,6 +15,13 @@ pub(super) struct Evidence {
     pub(super) disturbances: Vec<Disturbance>,
 }
 
+/// Words of a sentence.
+pub(super) struct Words {
+    pub(super) text: &'static str,
+    /// Whether they are to be typed.
+    pub(super) is_code: bool,
+}
+
 /// All warnings of one kind.
 pub(super) struct Disturbance {
     /// One or two words.
@@ -24,24 +31,36 @@ pub(super) struct Disturbance {
     /// The worst of them in words, and where.
     pub(super) worst: String,
     /// What to do about it.
-    pub(super) advice: &'static str,
+    pub(super) advice: Vec<Words>,
     severity: f64,
 }
 
 impl Evidence {
     pub(super) fn new(analysis: &Analysis<'_>) -> Self {
-        let points = analysis.experiments.iter().flat_map(|experiment| &experiment.points);
+        let points = analysis
+            .experiments
+            .iter()
+            .flat_map(|experiment| &experiment.points);
         let (count, calm) = points.fold((0, 0), |(count, calm), point| {
             (count + 1, calm + usize::from(point.warnings.is_empty()))
         });
         let headline = match (count, calm) {
             (0, _) => "Nothing was measured.".to_owned(),
-            (count, calm) if calm == count => format!("None of the {count} points carries a warning."),
+            (count, calm) if calm == count => {
+                format!("None of the {count} points carries a warning.")
+            }
             (count, calm) => {
-                format!("{calm} of {count} points carry no warning; each of the others names its own.")
+                format!(
+                    "{calm} of {count} points carry no warning; each of the others names its own."
+                )
             }
         };
-        let statements = [ending(analysis), precision(analysis), missing(analysis), unsound(analysis)];
+        let statements = [
+            ending(analysis),
+            precision(analysis),
+            missing(analysis),
+            unsound(analysis),
+        ];
         Self {
             headline,
             statements: statements.into_iter().flatten().collect(),
@@ -52,7 +71,13 @@ impl Evidence {
 
 fn ending(analysis: &Analysis<'_>) -> Option<String> {
     let header = &analysis.run.header;
-    let points = || analysis.run.experiments.iter().flat_map(|experiment| &experiment.points);
+    let points = || {
+        analysis
+            .run
+            .experiments
+            .iter()
+            .flat_map(|experiment| &experiment.points)
+    };
     let unreached = points().filter(|point| point.batches.is_empty() && point.closing.is_none());
     let left = match unreached.count() {
         0 => String::new(),
@@ -68,7 +93,11 @@ fn ending(analysis: &Analysis<'_>) -> Option<String> {
 /// How many points are known as well as the profile asks.
 fn precision(analysis: &Analysis<'_>) -> Option<String> {
     let header = &analysis.run.header;
-    let closings = analysis.run.experiments.iter().flat_map(|experiment| &experiment.points);
+    let closings = analysis
+        .run
+        .experiments
+        .iter()
+        .flat_map(|experiment| &experiment.points);
     let endings = closings.filter_map(|point| Some(&point.closing.as_ref()?.ending));
     let (reached, used_up) = endings.fold((0, 0), |(reached, used_up), ending| match ending {
         Ending::TargetReached => (reached + 1, used_up),
@@ -92,7 +121,11 @@ fn precision(analysis: &Analysis<'_>) -> Option<String> {
 }
 
 fn missing(analysis: &Analysis<'_>) -> Option<String> {
-    let skipped = analysis.experiments.iter().filter(|e| e.skipped.is_some()).count();
+    let skipped = analysis
+        .experiments
+        .iter()
+        .filter(|e| e.skipped.is_some())
+        .count();
     let failed: usize = analysis.experiments.iter().map(|e| e.failures.len()).sum();
     let skipped = (skipped > 0).then(|| match skipped {
         1 => "One experiment could not run here".to_owned(),
@@ -111,15 +144,20 @@ fn missing(analysis: &Analysis<'_>) -> Option<String> {
 
 /// Estimates that must not be used as numbers.
 fn unsound(analysis: &Analysis<'_>) -> Option<String> {
-    let points = analysis.experiments.iter().flat_map(|experiment| &experiment.points);
+    let points = analysis
+        .experiments
+        .iter()
+        .flat_map(|experiment| &experiment.points);
     let estimates = points.flat_map(|point| &point.estimates);
-    let (below, broken) = estimates.fold((0, 0), |(below, broken), estimate| match estimate.verdict {
-        Verdict::Sound => (below, broken),
-        Verdict::BelowResolution => (below + 1, broken),
-        Verdict::Broken(_) => (below, broken + 1),
-    });
+    let (below, broken) =
+        estimates.fold((0, 0), |(below, broken), estimate| match estimate.verdict {
+            Verdict::Sound => (below, broken),
+            Verdict::BelowResolution => (below + 1, broken),
+            Verdict::Broken(_) => (below, broken + 1),
+        });
     let below = (below > 0).then(|| format!("{below} below the resolution of the method"));
-    let broken = (broken > 0).then(|| format!("{broken} broken: they contradict physics or themselves"));
+    let broken =
+        (broken > 0).then(|| format!("{broken} broken: they contradict physics or themselves"));
     let parts: Vec<String> = below.into_iter().chain(broken).collect();
     (!parts.is_empty()).then(|| format!("Values not to be used: {}.", parts.join(", ")))
 }
@@ -131,16 +169,22 @@ fn disturbances(analysis: &Analysis<'_>) -> Vec<Disturbance> {
             let mut labels = Vec::new();
             for warning in &point.warnings {
                 let (label, severity) = (warning.label(), severity(warning));
-                let place = experiment.definition.show(&point.point);
-                let worst = match place.as_str() {
-                    "" => format!("{warning} ({})", experiment.definition.id),
-                    place => format!("{warning} ({}: {place})", experiment.definition.id),
-                };
+                let definition = experiment.definition;
+                let place = show::point(definition, &point.point);
+                let separator = if place.is_empty() { "" } else { ", " };
+                let cause = show::warning(definition, warning);
+                let worst = format!("{cause}: {}{separator}{place}", definition.id);
                 let index = found.iter().position(|known| known.label == label);
                 let index = index.unwrap_or_else(|| {
-                    let advice = warning.advice();
+                    let advice = words(warning.advice());
                     let worst = worst.clone();
-                    found.push(Disturbance { label, points: 0, worst, advice, severity });
+                    found.push(Disturbance {
+                        label,
+                        points: 0,
+                        worst,
+                        advice,
+                        severity,
+                    });
                     found.len() - 1
                 });
                 let known = &mut found[index];
@@ -159,12 +203,26 @@ fn disturbances(analysis: &Analysis<'_>) -> Vec<Disturbance> {
     found
 }
 
+/// `text` with the parts between backticks as code.
+fn words(text: &'static str) -> Vec<Words> {
+    let parts = text.split('`').enumerate();
+    parts
+        .map(|(index, text)| Words {
+            text,
+            is_code: index % 2 == 1,
+        })
+        .collect()
+}
+
 /// How bad a warning is among those of its kind.
 fn severity(warning: &Warning) -> f64 {
     match warning {
         Warning::Stolen { share } | Warning::OtherLoad { share } => *share,
         Warning::Preempted { per_second } => *per_second,
-        Warning::FrequencyChanged { lowest_hz, highest_hz } => highest_hz / lowest_hz,
+        Warning::FrequencyChanged {
+            lowest_hz,
+            highest_hz,
+        } => highest_hz / lowest_hz,
         Warning::Drift { change, .. } => change.abs(),
         Warning::SeveralModes { centres, .. } => centres.len() as f64,
         Warning::NotWarm => 0.0,
@@ -176,11 +234,22 @@ fn severity(warning: &Warning) -> f64 {
 pub(super) fn summary(analysis: &Analysis<'_>) -> Vec<String> {
     let header = &analysis.run.header;
     let points: usize = analysis.experiments.iter().map(|e| e.points.len()).sum();
-    let ran = analysis.experiments.iter().filter(|e| e.skipped.is_none()).count();
+    let ran = analysis
+        .experiments
+        .iter()
+        .filter(|e| e.skipped.is_none())
+        .count();
     let plural = |count: usize, one: &str| {
-        if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
+        if count == 1 {
+            format!("1 {one}")
+        } else {
+            format!("{count} {one}s")
+        }
     };
-    let mut parts = vec![format!("{} profile", header.profile), show::moment(header.started)];
+    let mut parts = vec![
+        format!("{} profile", header.profile),
+        show::moment(header.started),
+    ];
     if let Some(ended) = header.ended {
         let took = ended.duration_since(header.started);
         parts.push(format!("took {}", show::length(took.as_secs_f64() * 1e9)));

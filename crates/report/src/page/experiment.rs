@@ -4,7 +4,7 @@ use super::anchor::Anchors;
 use super::figure::FigureView;
 use super::finding::FindingView;
 use super::table::Table;
-use crate::ExperimentAnalysis;
+use crate::{ExperimentAnalysis, show};
 use instrument::experiment::Isolation;
 
 /// An experiment, ready for its template.
@@ -51,7 +51,7 @@ impl ExperimentView {
                 .collect(),
             table: Table::new(experiment),
             failures: failures
-                .map(|(point, reason)| (definition.show(point), (*reason).to_owned()))
+                .map(|(point, reason)| (show::point(definition, point), (*reason).to_owned()))
                 .collect(),
             method: definition.method.clone(),
             isolation: match definition.isolation {
@@ -72,7 +72,10 @@ impl ExperimentView {
 }
 
 /// Experiments by group, in the order of the run.
-pub(super) fn groups(experiments: &[ExperimentAnalysis<'_>], anchors: &mut Anchors) -> Vec<GroupView> {
+pub(super) fn groups(
+    experiments: &[ExperimentAnalysis<'_>],
+    anchors: &mut Anchors,
+) -> Vec<GroupView> {
     let mut groups: Vec<GroupView> = Vec::new();
     for experiment in experiments {
         let name = experiment.definition.group();

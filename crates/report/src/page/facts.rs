@@ -1,7 +1,7 @@
 //! The machine and the state it was in, as pairs of words.
 
 use crate::show;
-use instrument::quantity::{Bytes, Unit, significant};
+use instrument::quantity::{Unit, significant};
 use platform::machine::Cache;
 use record::Run;
 use std::fmt::Display;
@@ -9,8 +9,10 @@ use std::fmt::Display;
 /// Facts that belong together.
 pub(super) struct Facts {
     pub(super) title: &'static str,
-    /// Name and value; `None` where the system did not tell.
-    pub(super) pairs: Vec<(String, Option<String>)>,
+    /// Name and value.
+    pub(super) known: Vec<(String, String)>,
+    /// The names of what the system did not tell.
+    pub(super) unknown: String,
     /// Whether they are folded away at first.
     pub(super) is_detail: bool,
 }
@@ -29,8 +31,27 @@ pub(super) fn facts(run: &Run) -> Vec<Facts> {
     ];
     all.into_iter()
         .filter(|((_, pairs), _)| !pairs.is_empty())
-        .map(|((title, pairs), is_detail)| Facts { title, pairs, is_detail })
+        .map(|((title, pairs), is_detail)| Facts::new(title, pairs, is_detail))
         .collect()
+}
+
+impl Facts {
+    fn new(title: &'static str, pairs: Vec<(String, Option<String>)>, is_detail: bool) -> Self {
+        let unknown = pairs.iter().filter(|(_, value)| value.is_none());
+        let unknown = unknown
+            .map(|(name, _)| name.as_str())
+            .collect::<Vec<_>>()
+            .join(" · ");
+        let known = pairs
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)));
+        Self {
+            title,
+            known: known.collect(),
+            unknown,
+            is_detail,
+        }
+    }
 }
 
 type Group = (&'static str, Vec<(String, Option<String>)>);
@@ -40,7 +61,7 @@ fn pair(name: &str, value: Option<impl Display>) -> (String, Option<String>) {
 }
 
 fn bytes(bytes: u64) -> String {
-    format!("{:.3}", Bytes(bytes))
+    Unit::Bytes.show(bytes as f64, 3)
 }
 
 fn hertz(hz: f64) -> String {
@@ -61,11 +82,20 @@ fn processor(run: &Run) -> Group {
     ];
     let counted = numbers.into_iter().filter_map(|(count, name)| {
         let count = count?;
-        Some(format!("{count} {name}{}", if count == 1 { "" } else { "s" }))
+        Some(format!(
+            "{count} {name}{}",
+            if count == 1 { "" } else { "s" }
+        ))
     });
     let counted = counted.collect::<Vec<_>>().join(", ");
-    let identity = [("family", cpu.family), ("model", cpu.model_number), ("stepping", cpu.stepping)];
-    let identity = identity.into_iter().filter_map(|(name, number)| Some(format!("{name} {}", number?)));
+    let identity = [
+        ("family", cpu.family),
+        ("model", cpu.model_number),
+        ("stepping", cpu.stepping),
+    ];
+    let identity = identity
+        .into_iter()
+        .filter_map(|(name, number)| Some(format!("{name} {}", number?)));
     let identity = identity.collect::<Vec<_>>().join(", ");
     let some = |text: String| (!text.is_empty()).then_some(text);
     let pairs = vec![
@@ -81,34 +111,52 @@ fn processor(run: &Run) -> Group {
 
 fn caches(run: &Run) -> Group {
     let named = |cache: &Cache| {
+        let size = cache.size_bytes.map(|size| match cache.instances {
+            0 | 1 => bytes(size),
+            instances => format!("{instances} × {}", bytes(size)),
+        });
         let details = [
-            cache.line_bytes.map(|line| format!("{line} B lines")),
+            size,
             cache.ways.map(|ways| format!("{ways} ways")),
-            (cache.instances > 1).then(|| format!("{} of them", cache.instances)),
+            cache.line_bytes.map(|line| format!("lines of {line} B")),
             (cache.shared_by_cpus > 1).then(|| format!("shared by {}", cache.shared_by_cpus)),
         ];
         let details = details.into_iter().flatten().collect::<Vec<_>>().join(", ");
-        let value = cache.size_bytes.map(|size| match details.as_str() {
-            "" => bytes(size),
-            details => format!("{} ({details})", bytes(size)),
-        });
-        (format!("L{} {}", cache.level, cache.kind), value)
+        (format!("L{} {}", cache.level, cache.kind), Some(details))
     };
-    ("Caches, as documented", run.machine.caches.iter().map(named).collect())
+    (
+        "Caches, as documented",
+        run.machine.caches.iter().map(named).collect(),
+    )
 }
 
 fn memory(run: &Run) -> Group {
     let (machine, environment) = (&run.machine, &run.environment);
     let pairs = vec![
         pair("Installed", machine.memory_bytes.map(bytes)),
-        pair("Available at the start", environment.memory_available_bytes.map(bytes)),
-        pair("Limit of the control group", environment.cgroup.memory_bytes.map(bytes)),
+        pair(
+            "Available at the start",
+            environment.memory_available_bytes.map(bytes),
+        ),
+        pair(
+            "Limit of the control group",
+            environment.cgroup.memory_bytes.map(bytes),
+        ),
         pair("Page", machine.page_bytes.map(bytes)),
         pair("Huge page", machine.huge_page_bytes.map(bytes)),
-        pair("Transparent huge pages", environment.transparent_huge_pages.as_ref()),
+        pair(
+            "Transparent huge pages",
+            environment.transparent_huge_pages.as_ref(),
+        ),
         pair("Swap", environment.swap_total_bytes.map(bytes)),
     ];
-    ("Memory", pairs.into_iter().filter(|(name, value)| value.is_some() || !name.starts_with("Limit")).collect())
+    (
+        "Memory",
+        pairs
+            .into_iter()
+            .filter(|(name, value)| value.is_some() || !name.starts_with("Limit"))
+            .collect(),
+    )
 }
 
 fn system(run: &Run) -> Group {
@@ -117,11 +165,21 @@ fn system(run: &Run) -> Group {
         let known: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
         (!known.is_empty()).then(|| known.join(" "))
     };
-    let load = environment.load_average.map(|load| load.map(|load| significant(load, 2)).join(" · "));
-    let uptime = environment.uptime_seconds.map(|seconds| show::length(seconds * 1e9));
+    let load = environment
+        .load_average
+        .map(|load| load.map(|load| significant(load, 2)).join(" · "));
+    let uptime = environment
+        .uptime_seconds
+        .map(|seconds| show::length(seconds * 1e9));
     let pairs = vec![
-        pair("System", joined([&environment.os_name, &environment.os_version])),
-        pair("Kernel", joined([&environment.kernel_name, &environment.kernel_release])),
+        pair(
+            "System",
+            joined([&environment.os_name, &environment.os_version]),
+        ),
+        pair(
+            "Kernel",
+            joined([&environment.kernel_name, &environment.kernel_release]),
+        ),
         pair("Kernel build", environment.kernel_version.as_ref()),
         pair("Virtualised by", machine.hypervisor.as_ref()),
         pair("Product", machine.product.as_ref()),
@@ -141,9 +199,16 @@ fn settings(run: &Run) -> Group {
     };
     let isolated = environment.isolated_cpus.as_ref().map(|cpus| {
         let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
-        if cpus.is_empty() { "none".to_owned() } else { cpus.join(", ") }
+        if cpus.is_empty() {
+            "none".to_owned()
+        } else {
+            cpus.join(", ")
+        }
     });
-    let limit = environment.cgroup.cpus.map(|cpus| format!("{} processors", significant(cpus, 3)));
+    let limit = environment
+        .cgroup
+        .cpus
+        .map(|cpus| format!("{} processors", significant(cpus, 3)));
     let pairs = vec![
         pair("Governor", frequency.governor.as_ref()),
         pair("Turbo", frequency.turbo.map(yes_no)),
@@ -160,7 +225,9 @@ fn settings(run: &Run) -> Group {
 
 fn storage(run: &Run) -> Group {
     let directory = pair("Scratch directory", Some(run.header.directory.display()));
-    let Some(storage) = &run.storage else { return ("Storage", vec![directory]) };
+    let Some(storage) = &run.storage else {
+        return ("Storage", vec![directory]);
+    };
     let free = 1.0 - storage.free_bytes as f64 / storage.total_bytes.max(1) as f64;
     let pairs = vec![
         directory,
@@ -174,7 +241,11 @@ fn storage(run: &Run) -> Group {
         pair("Read-ahead", storage.read_ahead_bytes.map(bytes)),
         pair(
             "Size",
-            Some(format!("{}, {} in use", bytes(storage.total_bytes), Unit::Share.show(free, 2))),
+            Some(format!(
+                "{}, {} in use",
+                bytes(storage.total_bytes),
+                Unit::Share.show(free, 2)
+            )),
         ),
     ];
     ("Storage", pairs)
@@ -187,13 +258,18 @@ fn build(run: &Run) -> Group {
         pair("Compiler", build.compiler.as_ref()),
         pair("Target", build.target.as_ref()),
         pair("Optimisation level", build.optimisation_level.as_ref()),
-        pair("Further flags", Some(build.flags.as_deref().unwrap_or("none"))),
+        pair(
+            "Further flags",
+            Some(build.flags.as_deref().unwrap_or("none")),
+        ),
     ];
     ("How oscope was built", pairs)
 }
 
 fn mitigations(run: &Run) -> Group {
     let known = &run.environment.mitigations;
-    let pairs = known.iter().map(|(name, state)| (name.clone(), Some(state.clone())));
+    let pairs = known
+        .iter()
+        .map(|(name, state)| (name.clone(), Some(state.clone())));
     ("Mitigations of the processor's weaknesses", pairs.collect())
 }

@@ -4,8 +4,10 @@ use super::anchor::Anchors;
 use super::chart::{
     Format, STYLES, can_be_logarithmic, levels, render, show_level, swatch, undrawn,
 };
+use super::data::rounded;
 use crate::show;
 use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Mark, MarkOrigin};
+use instrument::point::Level;
 use instrument::quantity::Unit;
 
 /// A figure, ready for its template.
@@ -43,8 +45,8 @@ pub(super) struct LegendEntry {
 /// A mark in words.
 pub(super) struct MarkView {
     pub(super) class: &'static str,
-    pub(super) origin: &'static str,
     pub(super) label: String,
+    /// Where it stands, with its interval, and what the label does not say.
     pub(super) place: String,
 }
 
@@ -61,7 +63,7 @@ pub(super) struct Row {
 pub(super) struct Cell {
     pub(super) value: String,
     pub(super) range: String,
-    pub(super) centre: f64,
+    pub(super) centre: String,
     pub(super) low: String,
     pub(super) high: String,
     pub(super) processes: usize,
@@ -77,9 +79,9 @@ impl FigureView {
         } else {
             &[FigureScale::Linear]
         };
-        let charts = kinds.iter().flat_map(|kind| {
-            Format::ALL.map(|format| render(figure, *kind, format))
-        });
+        let charts = kinds
+            .iter()
+            .flat_map(|kind| Format::ALL.map(|format| render(figure, *kind, format)));
         let points = || figure.series.iter().flat_map(|series| &series.points);
         let count = figure.series.len();
         let has_legend = (2..=STYLES).contains(&count);
@@ -97,14 +99,22 @@ impl FigureView {
                     swatch: swatch(index),
                 })
                 .collect(),
-            marks: figure.marks.iter().map(|mark| MarkView::new(figure, mark)).collect(),
+            marks: figure
+                .marks
+                .iter()
+                .map(|mark| MarkView::new(figure, mark))
+                .collect(),
             x_key: match figure.kind {
                 FigureKind::Curve => format!("{}|{:?}", figure.x.title, figure.x.unit),
                 FigureKind::Bars => String::new(),
             },
             x_title: figure.x.title.clone(),
             y_title: figure.y.title.clone(),
-            series: figure.series.iter().map(|series| series.label.clone()).collect(),
+            series: figure
+                .series
+                .iter()
+                .map(|series| series.label.clone())
+                .collect(),
             rows: rows(figure),
             undrawn: undrawn(figure),
             has_doubtful: points().any(|point| point.doubtful),
@@ -115,21 +125,35 @@ impl FigureView {
 impl MarkView {
     fn new(figure: &Figure, mark: &Mark) -> Self {
         let unit = figure.x.unit.unwrap_or(Unit::Count);
-        let range = mark.interval.map(|interval| show::range(unit, interval, mark.at));
-        let place = show::value(unit, mark.at, mark.interval);
+        let mut place = match mark.interval {
+            Some(interval) => {
+                let range = show::range(unit, interval, mark.at);
+                format!("{} ({range})", show::value(unit, mark.at, mark.interval))
+            }
+            None => show::round(unit, mark.at),
+        };
+        let origin = show::origin(mark.origin);
+        if !mark.label.contains(origin) {
+            place = format!("{place}, {origin}");
+        }
+        if !is_within(figure, mark.at) {
+            place = format!("{place}, beyond what was measured");
+        }
         Self {
             class: match mark.origin {
                 MarkOrigin::Found => "found",
                 MarkOrigin::Documented => "documented",
             },
-            origin: show::origin(mark.origin),
             label: mark.label.clone(),
-            place: match range.filter(|range| range.contains(" to ")) {
-                Some(range) => format!("{place} ({range})"),
-                None => place,
-            },
+            place,
         }
     }
+}
+
+fn is_within(figure: &Figure, at: f64) -> bool {
+    let numbers = || levels(figure).into_iter().filter_map(Level::number);
+    let (first, last) = (numbers().min(), numbers().max());
+    first.is_some_and(|first| first as f64 <= at) && last.is_some_and(|last| at <= last as f64)
 }
 
 fn rows(figure: &Figure) -> Vec<Row> {
@@ -154,7 +178,8 @@ impl Cell {
         let unit = figure.y.unit.unwrap_or(Unit::Count);
         let estimate = &point.estimate;
         let interval = estimate.interval.filter(|_| estimate.is_sound());
-        let end = |end: Option<f64>| end.map_or_else(String::new, |end| end.to_string());
+        let number = |number: f64| rounded(number).to_string();
+        let end = |end: Option<f64>| end.map_or_else(String::new, number);
         Self {
             value: if estimate.is_sound() {
                 show::value(unit, estimate.centre, estimate.interval)
@@ -163,7 +188,7 @@ impl Cell {
             },
             range: interval
                 .map_or_else(String::new, |ends| show::range(unit, ends, estimate.centre)),
-            centre: estimate.centre,
+            centre: number(estimate.centre),
             low: end(interval.map(|interval| interval.low)),
             high: end(interval.map(|interval| interval.high)),
             processes: estimate.processes,

@@ -19,7 +19,10 @@ pub(super) enum Piece {
     /// Words.
     Text(String),
     /// A number with its unit, and its interval where that says more.
-    Number { centre: String, range: Option<String> },
+    Number {
+        centre: String,
+        range: Option<String>,
+    },
 }
 
 impl FindingView {
@@ -29,7 +32,11 @@ impl FindingView {
             Grade::Likely => "likely",
             Grade::CannotBeTold => "open",
         };
-        Self { class, grade: show::grade(finding.grade), pieces: pieces(finding) }
+        Self {
+            class,
+            grade: show::grade(finding.grade),
+            pieces: pieces(finding),
+        }
     }
 }
 
@@ -70,10 +77,17 @@ fn next_number<'t, 'n>(
 }
 
 fn piece(number: &Number) -> Piece {
-    let range = number.interval.map(|interval| show::range(number.unit, interval, number.value));
+    let Number { value, unit, .. } = *number;
+    let Some(interval) = number.interval else {
+        return Piece::Number {
+            centre: show::round(unit, value),
+            range: None,
+        };
+    };
+    let range = show::range(unit, interval, value);
     Piece::Number {
-        centre: show::value(number.unit, number.value, number.interval),
-        range: range.filter(|range| range.contains(" to ")),
+        centre: show::value(unit, value, number.interval),
+        range: range.contains(" to ").then_some(range),
     }
 }
 
@@ -86,13 +100,26 @@ mod tests {
 
     #[test]
     fn a_sentence_is_cut_at_its_numbers() {
-        let finding = Finding::new("k", "From {a} on, {b} and {a} {stay.")
-            .estimated("a", 512.0, Interval::new(256.0, 1024.0), Unit::Bytes);
+        let finding = Finding::new("k", "From {a} on, {b} and {a} {stay.").estimated(
+            "a",
+            512.0,
+            Interval::new(256.0, 1024.0),
+            Unit::Bytes,
+        );
         let text = |text: &str| Piece::Text(text.into());
-        let a = || Piece::Number { centre: "512 B".into(), range: Some("256 B to 1 KiB".into()) };
+        let a = || Piece::Number {
+            centre: "512 B".into(),
+            range: Some("256 B to 1 KiB".into()),
+        };
         assert_eq!(
             pieces(&finding),
-            [text("From "), a(), text(" on, {b} and "), a(), text(" {stay.")]
+            [
+                text("From "),
+                a(),
+                text(" on, {b} and "),
+                a(),
+                text(" {stay.")
+            ]
         );
     }
 }

@@ -8,7 +8,7 @@ use super::finding::{FindingView, Piece};
 use super::{command, data};
 use crate::{Analysis, show};
 use askama::Template;
-use instrument::quantity::significant;
+use instrument::quantity::Unit;
 
 /// So many findings stand on the first screen; the others follow on demand.
 const FIRST_FINDINGS: usize = 8;
@@ -38,7 +38,9 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
     // Views and analysis hold the experiments in different orders, so ids are matched by name.
     let id_of = |name: &str| {
         let all = groups.iter().flat_map(|group| &group.experiments);
-        all.into_iter().find(|view| view.name == name).map_or("top", |view| view.id.as_str())
+        all.into_iter()
+            .find(|view| view.name == name)
+            .map_or("top", |view| view.id.as_str())
     };
     let findings: Vec<Headline> = analysis
         .findings()
@@ -54,7 +56,12 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         title: title(analysis),
         subtitle: subtitle(analysis),
         summary: summary(analysis),
-        tags: run.header.tags.iter().map(|(name, value)| format!("{name}={value}")).collect(),
+        tags: run
+            .header
+            .tags
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect(),
         first,
         further,
         evidence: Evidence::new(analysis),
@@ -64,8 +71,8 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         seed: run.header.seed,
         run_id: &run.header.id,
         version: &run.header.version,
-        resolution: significant(run.calibration.resolution_ns, 3),
-        cost: significant(run.calibration.cost_ns, 3),
+        resolution: show::round(Unit::Nanoseconds, run.calibration.resolution_ns),
+        cost: show::round(Unit::Nanoseconds, run.calibration.cost_ns),
         data: data::json(analysis)?,
         css: include_str!("../../assets/page.css"),
         script: include_str!("../../assets/page.js"),
@@ -108,19 +115,34 @@ struct Page<'a> {
 fn title(analysis: &Analysis<'_>) -> String {
     let run = analysis.run;
     let names = [&run.header.name, &run.machine.cpu.model];
-    let known = names.into_iter().flatten().find(|name| !name.trim().is_empty());
-    known.cloned().unwrap_or_else(|| format!("A machine of {}", show::moment(run.header.started)))
+    let known = names
+        .into_iter()
+        .flatten()
+        .find(|name| !name.trim().is_empty());
+    known
+        .cloned()
+        .unwrap_or_else(|| format!("A machine of {}", show::moment(run.header.started)))
 }
 
 /// Where it was measured, in a line.
 fn subtitle(analysis: &Analysis<'_>) -> String {
     let run = analysis.run;
     let environment = &run.environment;
-    let model = run.machine.cpu.model.as_ref().filter(|_| run.header.name.is_some());
+    let model = run
+        .machine
+        .cpu
+        .model
+        .as_ref()
+        .filter(|_| run.header.name.is_some());
     let kernel = match (&environment.kernel_name, &environment.kernel_release) {
         (Some(name), Some(release)) => Some(format!("{name} {release}")),
         _ => None,
     };
-    let parts = [model.cloned(), environment.os_name.clone(), kernel, run.machine.hypervisor.clone()];
+    let parts = [
+        model.cloned(),
+        environment.os_name.clone(),
+        kernel,
+        run.machine.hypervisor.clone(),
+    ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

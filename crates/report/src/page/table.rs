@@ -1,6 +1,7 @@
 //! The estimates of an experiment as a table.
 
 use super::chart::Strip;
+use crate::show::Prefix;
 use crate::{ExperimentAnalysis, show};
 use instrument::experiment::{Definition, Metric};
 use instrument::noise::Warning;
@@ -52,6 +53,7 @@ pub(super) struct Row {
     pub(super) cpu: String,
     pub(super) percentiles: String,
     pub(super) warnings: Vec<WarningView>,
+    /// What was said about the circumstances of the point.
     pub(super) remarks: Vec<String>,
 }
 
@@ -64,21 +66,31 @@ pub(super) struct WarningView {
 
 impl Table {
     pub(super) fn new(experiment: &ExperimentAnalysis<'_>) -> Self {
-        let ExperimentAnalysis { definition, points, .. } = experiment;
+        let ExperimentAnalysis {
+            definition, points, ..
+        } = experiment;
         let estimates = || points.iter().flat_map(|point| &point.estimates);
-        let strip = Strip::for_all(estimates());
+        let strip = Strip::for_all(estimates().filter(|estimate| estimate.is_sound()));
         let group = |metric: &Metric| {
             let rows = points.iter().filter_map(|point| {
                 let estimate = point.estimate(&metric.name)?;
                 Some(Row::new(definition, metric, point, estimate, strip))
             });
             let title = metric.title.clone();
-            Group { title, better: show::better(metric.better), rows: rows.collect() }
+            Group {
+                title,
+                better: show::better(metric.better),
+                rows: rows.collect(),
+            }
         };
         let mut groups: Vec<Group> = definition.metrics.iter().map(group).collect();
         groups.retain(|group| !group.rows.is_empty());
         Self {
-            axes: definition.axes.iter().map(|axis| axis.title.clone()).collect(),
+            axes: definition
+                .axes
+                .iter()
+                .map(|axis| axis.title.clone())
+                .collect(),
             rows: groups.iter().map(|group| group.rows.len()).sum(),
             groups,
             reach: format!("{} %", significant(strip.reach * 100.0, 1)),
@@ -94,7 +106,7 @@ impl Table {
 
     /// Number of its columns.
     pub(super) fn columns(&self) -> usize {
-        self.axes.len() + 6 + usize::from(self.has_percentiles) + usize::from(self.has_cpu)
+        self.axes.len() + 5 + usize::from(self.has_percentiles) + usize::from(self.has_cpu)
     }
 }
 
@@ -107,9 +119,15 @@ impl Row {
         strip: Strip,
     ) -> Self {
         let levels = definition.axes.iter().map(|axis| {
-            point.point.get(&axis.name).map_or_else(String::new, |level| axis.show(level))
+            point
+                .point
+                .get(&axis.name)
+                .map_or_else(String::new, |level| axis.show(level))
         });
-        let touching = point.warnings.iter().filter(|warning| warning.touches(&metric.name));
+        let touching = point
+            .warnings
+            .iter()
+            .filter(|warning| warning.touches(&metric.name));
         let is_sound = estimate.is_sound();
         let drawn = is_sound.then(|| strip.draw(estimate)).flatten();
         Self {
@@ -117,20 +135,49 @@ impl Row {
             value: value(metric.unit, estimate),
             is_sound,
             range: range(metric.unit, estimate),
-            spread: is_sound.then(|| show::spread(estimate)).flatten().unwrap_or_default(),
+            spread: is_sound
+                .then(|| show::spread(estimate))
+                .flatten()
+                .unwrap_or_default(),
             strip: drawn.unwrap_or_default(),
             counts: (estimate.processes, estimate.samples),
-            cpu: estimate.cpu_share.map_or_else(String::new, |share| Unit::Share.show(share, 2)),
+            cpu: estimate
+                .cpu_share
+                .map_or_else(String::new, |share| Unit::Share.show(share, 2)),
             percentiles: estimate.percentiles.map_or_else(String::new, percentiles),
-            warnings: touching.map(WarningView::new).collect(),
+            warnings: touching
+                .map(|warning| WarningView::new(definition, warning))
+                .collect(),
             remarks: point.remarks.clone(),
         }
     }
 }
 
+impl Row {
+    /// Whether there is something to say about it.
+    pub(super) fn has_reason(&self) -> bool {
+        !self.warnings.is_empty() || !self.remarks.is_empty()
+    }
+
+    /// The causes of all its warnings.
+    pub(super) fn causes(&self) -> String {
+        let causes: Vec<&str> = self
+            .warnings
+            .iter()
+            .map(|warning| warning.cause.as_str())
+            .collect();
+        causes.join("; ")
+    }
+}
+
 impl WarningView {
-    fn new(warning: &Warning) -> Self {
-        Self { label: warning.label(), cause: warning.to_string(), advice: warning.advice() }
+    fn new(definition: &Definition, warning: &Warning) -> Self {
+        let cause = show::warning(definition, warning);
+        Self {
+            label: warning.label(),
+            cause,
+            advice: warning.advice(),
+        }
     }
 }
 
@@ -143,11 +190,26 @@ fn value(unit: Unit, estimate: &Estimate) -> String {
 
 fn range(unit: Unit, estimate: &Estimate) -> String {
     let interval = estimate.interval.filter(|_| estimate.is_sound());
-    interval.map_or_else(String::new, |interval| show::range(unit, interval, estimate.centre))
+    interval.map_or_else(String::new, |interval| {
+        show::range(unit, interval, estimate.centre)
+    })
 }
 
 fn percentiles(percentiles: Percentiles) -> String {
-    let Percentiles { p5_ns, p50_ns, p95_ns, p99_ns } = percentiles;
-    let shown = [p5_ns, p50_ns, p95_ns, p99_ns].map(|ns| show::value(Unit::Nanoseconds, ns, None));
-    shown.join(" · ")
+    let Percentiles {
+        p5_ns,
+        p50_ns,
+        p95_ns,
+        p99_ns,
+    } = percentiles;
+    let all = [p5_ns, p50_ns, p95_ns, p99_ns];
+    match Prefix::common(Unit::Nanoseconds, all.into_iter()) {
+        Some(prefix) => {
+            let shown = all.map(|ns| prefix.number(ns, 3)).join(" · ");
+            format!("{shown} {}", prefix.symbol)
+        }
+        None => all
+            .map(|ns| show::value(Unit::Nanoseconds, ns, None))
+            .join(" · "),
+    }
 }

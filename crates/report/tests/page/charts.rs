@@ -41,8 +41,14 @@ fn every_chart_is_well_formed_named_and_described() {
         let chart = parsed(chart);
         let root = chart.root_element();
         assert_eq!(root.attribute("role"), Some("img"));
-        assert!(root.attribute("aria-label").is_some_and(|label| !label.is_empty()));
-        assert!(root.children().any(|child| child.has_tag_name("desc") && child.text().is_some()));
+        assert!(
+            root.attribute("aria-label")
+                .is_some_and(|label| !label.is_empty())
+        );
+        assert!(
+            root.children()
+                .any(|child| child.has_tag_name("desc") && child.text().is_some())
+        );
     }
 }
 

@@ -4,7 +4,8 @@ use crate::fixture;
 use oscope_report::page;
 use scraper::{Html, Selector};
 
-const HOSTILE: &str = "</script><script>document.title='taken'</script><img src=x onerror=x>\"'&{{1}}";
+const HOSTILE: &str =
+    "</script><script>document.title='taken'</script><img src=x onerror=x>\"'&{{1}}";
 
 /// Every text of the run, replaced; numbers, times and the words of the format stay.
 fn hostile_run() -> record::Run {
@@ -18,7 +19,9 @@ fn hostile_run() -> record::Run {
     run.header.tags.insert(HOSTILE.into(), HOSTILE.into());
     run.machine.cpu.model = Some(HOSTILE.into());
     run.environment.os_name = Some(HOSTILE.into());
-    run.environment.mitigations.insert(HOSTILE.into(), HOSTILE.into());
+    run.environment
+        .mitigations
+        .insert(HOSTILE.into(), HOSTILE.into());
     for experiment in &mut run.experiments {
         let definition = &mut experiment.definition;
         let texts = [
@@ -27,11 +30,23 @@ fn hostile_run() -> record::Run {
             &mut definition.method,
             &mut definition.source,
         ];
-        texts.into_iter().for_each(|text| *text = HOSTILE.into());
-        definition.axes.iter_mut().for_each(|axis| axis.title = HOSTILE.into());
-        definition.metrics.iter_mut().for_each(|metric| metric.title = HOSTILE.into());
+        for text in texts {
+            *text = HOSTILE.into();
+        }
+        definition
+            .axes
+            .iter_mut()
+            .for_each(|axis| axis.title = HOSTILE.into());
+        definition
+            .metrics
+            .iter_mut()
+            .for_each(|metric| metric.title = HOSTILE.into());
     }
-    if let Some(skipped) = run.experiments.iter_mut().find_map(|one| one.skipped.as_mut()) {
+    if let Some(skipped) = run
+        .experiments
+        .iter_mut()
+        .find_map(|one| one.skipped.as_mut())
+    {
         *skipped = HOSTILE.into();
     }
     run
@@ -53,8 +68,14 @@ fn no_text_of_a_run_becomes_markup() {
             figure.key = HOSTILE.into();
             figure.x.title = HOSTILE.into();
             figure.y.title = HOSTILE.into();
-            figure.series.iter_mut().for_each(|series| series.label = HOSTILE.into());
-            figure.marks.iter_mut().for_each(|mark| mark.label = HOSTILE.into());
+            figure
+                .series
+                .iter_mut()
+                .for_each(|series| series.label = HOSTILE.into());
+            figure
+                .marks
+                .iter_mut()
+                .for_each(|mark| mark.label = HOSTILE.into());
         }
     }
     let calm = fixture::run();
@@ -67,7 +88,11 @@ fn no_text_of_a_run_becomes_markup() {
         Html::parse_document(page).select(&selector).count()
     };
     for tag in ["script", "img", "style", "iframe"] {
-        assert_eq!(count(&page, tag), count(&calm, tag), "number of {tag} elements");
+        assert_eq!(
+            count(&page, tag),
+            count(&calm, tag),
+            "number of {tag} elements"
+        );
     }
     assert_eq!(count(&page, "[onerror]"), 0);
     assert!(page.contains("&lt;/script&gt;") || page.contains("&#60;/script&#62;"));

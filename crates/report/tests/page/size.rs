@@ -16,7 +16,9 @@ fn full_points() -> Vec<PointResult> {
     let mut points = Vec::new();
     for kind in KINDS {
         for step in 0..20_u32 {
-            let point = Point::new().with("pass", kind).with("block_size", 1024_u64 << step);
+            let point = Point::new()
+                .with("pass", kind)
+                .with("block_size", 1024_u64 << step);
             let estimates = ["speed", "cpu"].map(|metric| {
                 let centre = 1.234_567e9 * f64::from(step + 1);
                 let mut estimate = fixture::estimate(metric, centre, 0.0321);
@@ -26,7 +28,9 @@ fn full_points() -> Vec<PointResult> {
             });
             let mut result = fixture::result(point, estimates.into());
             if step % 5 == 0 {
-                result.warnings.push(Warning::Preempted { per_second: 134.0 });
+                result
+                    .warnings
+                    .push(Warning::Preempted { per_second: 134.0 });
             }
             points.push(result);
         }
@@ -35,7 +39,8 @@ fn full_points() -> Vec<PointResult> {
 }
 
 fn full_figure(results: &Results, metric: &str) -> Figure {
-    let series = |kind: &str| results.series(kind, metric, "block_size", &[("pass", Level::from(kind))]);
+    let series =
+        |kind: &str| results.series(kind, metric, "block_size", &[("pass", Level::from(kind))]);
     Figure {
         key: metric.into(),
         title: format!("{metric} against block size"),
@@ -53,8 +58,14 @@ fn five_hundred_points_of_ten_processes_stay_below_the_limit() {
     let definition = fixture::files();
     let experiments = (0..5).map(|_| {
         let points = full_points();
-        let results = Results { definition: &definition, machine: &run.machine, points };
-        let figures = ["speed", "cpu"].map(|metric| full_figure(&results, metric)).into();
+        let results = Results {
+            definition: &definition,
+            machine: &run.machine,
+            points,
+        };
+        let figures = ["speed", "cpu"]
+            .map(|metric| full_figure(&results, metric))
+            .into();
         ExperimentAnalysis {
             definition: &definition,
             skipped: None,
@@ -64,8 +75,12 @@ fn five_hundred_points_of_ten_processes_stay_below_the_limit() {
             figures,
         }
     });
-    let analysis = Analysis { run: &run, experiments: experiments.collect() };
+    let analysis = Analysis {
+        run: &run,
+        experiments: experiments.collect(),
+    };
     let page = page::render(&analysis).expect("a page");
-    println!("{} bytes", page.len());
+    std::fs::write(concat!(env!("CARGO_TARGET_TMPDIR"), "/full.html"), &page)
+        .expect("the build folder can be written to");
     assert!(page.len() < LIMIT_BYTES, "{} bytes", page.len());
 }

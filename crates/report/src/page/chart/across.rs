@@ -1,14 +1,19 @@
 //! What runs along the x axis of a figure: numbers on a scale, or names side by side.
 
 use super::scale::{Domain, Scale};
-use super::ticks::{Tick, label, ticks};
+use super::ticks::{Tick, ticks};
 use instrument::figure::{Figure, FigureAxis};
 use instrument::point::Level;
+use instrument::quantity::{Bytes, Unit};
 
 /// Every level at which a figure has a point, each once: numbers in ascending order, names in the
 /// order in which they first appear. Rows of a figure's table and hover positions follow it.
 pub(crate) fn levels(figure: &Figure) -> Vec<&Level> {
-    let all = figure.series.iter().flat_map(|series| &series.points).map(|point| &point.x);
+    let all = figure
+        .series
+        .iter()
+        .flat_map(|series| &series.points)
+        .map(|point| &point.x);
     let mut levels: Vec<&Level> = Vec::new();
     for level in all {
         if !levels.contains(&level) {
@@ -23,9 +28,9 @@ pub(crate) fn levels(figure: &Figure) -> Vec<&Level> {
 
 /// A level of a figure's x axis as a person reads it.
 pub(crate) fn show_level(axis: &FigureAxis, level: &Level) -> String {
-    match level {
-        Level::Number(number) => label(axis.unit, *number as f64),
-        Level::Choice(choice) => choice.clone(),
+    match (axis.unit, level) {
+        (Some(Unit::Bytes), Level::Number(bytes)) => Bytes(*bytes).to_string(),
+        (_, level) => level.to_string(),
     }
 }
 
@@ -51,16 +56,24 @@ impl<'a> Across<'a> {
     /// The x axis of `figure` between two pixels.
     pub(super) fn new(figure: &'a Figure, left: f64, right: f64) -> Self {
         let names = levels(figure);
-        let numbers: Option<Vec<f64>> =
-            names.iter().map(|level| level.number().map(|number| number as f64)).collect();
+        let numbers: Option<Vec<f64>> = names
+            .iter()
+            .map(|level| level.number().map(|number| number as f64))
+            .collect();
         let Some(numbers) = numbers else {
-            return Self::Names { names, span: (left, right) };
+            return Self::Names {
+                names,
+                span: (left, right),
+            };
         };
         let kind = figure.x.scale;
         let domain = Domain::around(numbers.into_iter(), kind);
         let air = (right - left) * 0.02;
         let scale = domain.between(kind, left + air, right - air);
-        Self::Numbers { scale, axis: &figure.x }
+        Self::Numbers {
+            scale,
+            axis: &figure.x,
+        }
     }
 
     /// Where `level` stands; `None` for what has no place on this axis.
@@ -101,7 +114,10 @@ impl<'a> Across<'a> {
             Self::Names { names, .. } => names
                 .iter()
                 .filter_map(|name| {
-                    let tick = Tick { value: 0.0, label: Some(name.to_string()) };
+                    let tick = Tick {
+                        value: 0.0,
+                        label: Some(name.to_string()),
+                    };
                     Some((self.position(name)?, tick))
                 })
                 .collect(),

@@ -31,9 +31,15 @@ struct Layout {
 pub(super) fn draw(svg: &mut Svg, figure: &Figure, kind: FigureScale, format: Format) -> f64 {
     let font = format.font_size();
     let groups = levels(figure);
-    let names: Vec<String> = groups.iter().map(|level| show_level(&figure.x, level)).collect();
+    let names: Vec<String> = groups
+        .iter()
+        .map(|level| show_level(&figure.x, level))
+        .collect();
     let widest = |texts: &[String]| {
-        texts.iter().map(|text| text_width(text, font)).fold(0.0, f64::max)
+        texts
+            .iter()
+            .map(|text| text_width(text, font))
+            .fold(0.0, f64::max)
     };
     let values: Vec<String> = figure
         .series
@@ -44,11 +50,21 @@ pub(super) fn draw(svg: &mut Svg, figure: &Figure, kind: FigureScale, format: Fo
     let left = widest(&names).min(format.width() * 0.36) + 12.0;
     let right = format.width() - widest(&values).min(format.width() * 0.3) - 14.0;
     let group_height = ROW * figure.series.len().max(1) as f64;
-    let group_step = if figure.series.len() > 1 { group_height + GROUP_GAP } else { ROW + 4.0 };
+    let group_step = if figure.series.len() > 1 {
+        group_height + GROUP_GAP
+    } else {
+        ROW + 4.0
+    };
     let top = font + 12.0;
     let bottom = top + group_step * groups.len() as f64;
     let scale = Domain::of_estimates(&figure.series, kind).between(kind, left, right);
-    let layout = Layout { left, right, top, bottom, scale };
+    let layout = Layout {
+        left,
+        right,
+        top,
+        bottom,
+        scale,
+    };
 
     let middles: Vec<f64> = (0..groups.len())
         .map(|index| top + group_step * (index as f64 + 0.5))
@@ -81,7 +97,9 @@ pub(super) fn draw(svg: &mut Svg, figure: &Figure, kind: FigureScale, format: Fo
         let class = format!("series {}", class(index));
         svg.open("g", &[("class", &class), ("data-series", &index)]);
         for point in &series.points {
-            let Some(row) = groups.iter().position(|level| **level == point.x) else { continue };
+            let Some(row) = groups.iter().position(|level| **level == point.x) else {
+                continue;
+            };
             let first = middles[row] - group_height / 2.0;
             let y = first + ROW * (index as f64 + 0.5);
             bar(svg, figure, point, (index, row), y, format, &layout);
@@ -117,9 +135,8 @@ fn axis(svg: &mut Svg, figure: &Figure, format: Format, layout: &Layout) {
         "text",
         &[
             ("class", &"axis-title"),
-            ("x", &Px(layout.right)),
+            ("x", &Px(layout.left)),
             ("y", &Px(font)),
-            ("text-anchor", &"end"),
         ],
         &figure.y.title,
     );
@@ -143,7 +160,11 @@ fn bar(
         let mut stem = Path::default();
         stem.line([(start, y), (x, y)]);
         if scale.kind == FigureScale::Linear {
-            let bar_class = if point.doubtful { "bar doubtful" } else { "bar" };
+            let bar_class = if point.doubtful {
+                "bar doubtful"
+            } else {
+                "bar"
+            };
             svg.element(
                 "rect",
                 &[
@@ -180,7 +201,11 @@ fn bar(
         furthest = furthest.max(x);
         svg.element(
             "path",
-            &[("class", &class), ("data-i", &row), ("d", &outline(series, x, y, 3.8))],
+            &[
+                ("class", &class),
+                ("data-i", &row),
+                ("d", &outline(series, x, y, 3.8)),
+            ],
         );
     }
     let font = format.font_size();
@@ -201,9 +226,11 @@ fn bar(
 
 fn value_text(figure: &Figure, point: &FigurePoint) -> String {
     match drawn_centre(&point.estimate) {
-        Some(centre) => {
-            show::value(figure.y.unit.unwrap_or(Unit::Count), centre, point.estimate.interval)
-        }
+        Some(centre) => show::value(
+            figure.y.unit.unwrap_or(Unit::Count),
+            centre,
+            point.estimate.interval,
+        ),
         None => "below resolution".into(),
     }
 }

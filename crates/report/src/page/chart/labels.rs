@@ -37,8 +37,13 @@ pub(super) fn rows(places: &[(f64, f64)], left: f64, right: f64) -> Vec<Placed> 
     let mut taken: Vec<Vec<(f64, f64)>> = Vec::new();
     let mut place = |&(x, width): &(f64, f64)| {
         let leftwards = x + width > right && x - width >= left;
-        let (from, to) = if leftwards { (x - width, x) } else { (x, x + width) };
-        let free = |row: &Vec<(f64, f64)>| row.iter().all(|(a, b)| to + GAP < *a || *b + GAP < from);
+        let (from, to) = if leftwards {
+            (x - width, x)
+        } else {
+            (x, x + width)
+        };
+        let free =
+            |row: &Vec<(f64, f64)>| row.iter().all(|(a, b)| to + GAP < *a || *b + GAP < from);
         let row = taken.iter().position(free).unwrap_or(taken.len());
         if row == taken.len() {
             taken.push(Vec::new());
@@ -66,14 +71,24 @@ mod tests {
 
     #[test]
     fn labels_are_spread_in_their_order() {
-        assert_eq!(spread(&[10.0, 11.0, 50.0], 10.0, 0.0, 100.0), [10.0, 20.0, 50.0]);
+        assert_eq!(
+            spread(&[10.0, 11.0, 50.0], 10.0, 0.0, 100.0),
+            [10.0, 20.0, 50.0]
+        );
         assert_eq!(spread(&[99.0, 98.0], 10.0, 0.0, 100.0), [100.0, 90.0]);
     }
 
     #[test]
     fn labels_that_would_meet_get_rows_of_their_own() {
-        let placed = rows(&[(0.0, 50.0), (30.0, 50.0), (70.0, 20.0), (95.0, 50.0)], 0.0, 100.0);
-        assert_eq!(placed.iter().map(|label| label.row).collect::<Vec<_>>(), [0, 1, 0, 2]);
+        let placed = rows(
+            &[(0.0, 50.0), (30.0, 50.0), (70.0, 20.0), (95.0, 50.0)],
+            0.0,
+            100.0,
+        );
+        assert_eq!(
+            placed.iter().map(|label| label.row).collect::<Vec<_>>(),
+            [0, 1, 0, 2]
+        );
         assert!(placed[3].leftwards);
     }
 

@@ -17,11 +17,26 @@ pub(crate) fn outline(index: usize, x: f64, y: f64, r: f64) -> String {
     match index % STYLES {
         0 => {
             let (r, across) = (Px(r), Px(2.0 * r));
-            format!("{}a{r} {r} 0 1 0 {across} 0a{r} {r} 0 1 0 -{across} 0z", at(-1.0, 0.0))
+            format!(
+                "{}a{r} {r} 0 1 0 {across} 0a{r} {r} 0 1 0 -{across} 0z",
+                at(-1.0, 0.0)
+            )
         }
-        1 => format!("{}{}{}{}z", at(-0.9, -0.9), by(1.8, 0.0), by(0.0, 1.8), by(-1.8, 0.0)),
+        1 => format!(
+            "{}{}{}{}z",
+            at(-0.9, -0.9),
+            by(1.8, 0.0),
+            by(0.0, 1.8),
+            by(-1.8, 0.0)
+        ),
         2 => format!("{}{}{}z", at(0.0, -1.2), by(1.15, 2.0), by(-2.3, 0.0)),
-        3 => format!("{}{}{}{}z", at(0.0, -1.3), by(1.3, 1.3), by(-1.3, 1.3), by(-1.3, -1.3)),
+        3 => format!(
+            "{}{}{}{}z",
+            at(0.0, -1.3),
+            by(1.3, 1.3),
+            by(-1.3, 1.3),
+            by(-1.3, -1.3)
+        ),
         4 => format!("{}{}{}z", at(0.0, 1.2), by(1.15, -2.0), by(-2.3, 0.0)),
         _ => {
             // A plus, its arms as thick as they are long.

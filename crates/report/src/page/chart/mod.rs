@@ -1,11 +1,13 @@
 //! Figures as SVG.
 
 mod across;
+mod annotations;
 mod bars;
 mod curve;
 mod format;
 mod labels;
 mod marker;
+mod panel;
 #[cfg(test)]
 mod properties;
 mod render;

@@ -57,8 +57,12 @@ fn estimate() -> impl Strategy<Value = Estimate> {
 }
 
 fn series() -> impl Strategy<Value = Series> {
-    let point = (level(), estimate(), any::<bool>())
-        .prop_map(|(x, estimate, doubtful)| FigurePoint { x, estimate, doubtful });
+    let point =
+        (level(), estimate(), any::<bool>()).prop_map(|(x, estimate, doubtful)| FigurePoint {
+            x,
+            estimate,
+            doubtful,
+        });
     (".{0,20}", prop::collection::vec(point, 0..5))
         .prop_map(|(label, points)| Series { label, points })
 }
@@ -77,15 +81,35 @@ fn figure() -> impl Strategy<Value = Figure> {
         ]
     };
     let mark = (number(), number(), number(), any::<bool>()).prop_map(|(at, low, high, found)| {
-        let origin = if found { MarkOrigin::Found } else { MarkOrigin::Documented };
-        Mark { label: "mark".into(), at, interval: Interval::new(low, high), origin }
+        let origin = if found {
+            MarkOrigin::Found
+        } else {
+            MarkOrigin::Documented
+        };
+        Mark {
+            label: "mark".into(),
+            at,
+            interval: Interval::new(low, high),
+            origin,
+        }
     });
-    let lists = (prop::collection::vec(series(), 0..9), prop::collection::vec(mark, 0..4));
+    let lists = (
+        prop::collection::vec(series(), 0..9),
+        prop::collection::vec(mark, 0..4),
+    );
     (kind, (unit(), scale()), (unit(), scale()), lists, ".{0,20}").prop_map(
         |(kind, (x, x_scale), (y, y_scale), (series, marks), title)| Figure {
             key: "any".into(),
-            x: FigureAxis { title: title.clone(), unit: x, scale: x_scale },
-            y: FigureAxis { title: title.clone(), unit: y, scale: y_scale },
+            x: FigureAxis {
+                title: title.clone(),
+                unit: x,
+                scale: x_scale,
+            },
+            y: FigureAxis {
+                title: title.clone(),
+                unit: y,
+                scale: y_scale,
+            },
             title,
             kind,
             series,

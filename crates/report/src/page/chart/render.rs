@@ -43,13 +43,19 @@ pub(crate) fn can_be_logarithmic(figure: &Figure) -> bool {
     points(figure).any(|point| drawn_centre(&point.estimate).is_some_and(|centre| centre > 0.0))
 }
 
-/// How many points have no place in the figure: values below resolution, or on a logarithmic axis
-/// values that are not positive.
+/// How many points have no place among the curves of a figure: values below resolution, or on a
+/// logarithmic axis values that are not positive. Rows of bars have a place for each.
 pub(crate) fn undrawn(figure: &Figure) -> usize {
+    if figure.kind == FigureKind::Bars {
+        return 0;
+    }
     let positive = |scale: FigureScale, value: f64| scale == FigureScale::Linear || value > 0.0;
     points(figure)
         .filter(|point| {
-            let x = point.x.number().is_none_or(|x| positive(figure.x.scale, x as f64));
+            let x = point
+                .x
+                .number()
+                .is_none_or(|x| positive(figure.x.scale, x as f64));
             let y = drawn_centre(&point.estimate).is_some_and(|y| positive(figure.y.scale, y));
             !(x && y)
         })
@@ -62,14 +68,22 @@ fn points(figure: &Figure) -> impl Iterator<Item = &FigurePoint> {
 
 /// What a person hears who cannot see the chart.
 fn description(figure: &Figure, scale: &str) -> String {
-    let labels: Vec<&str> = figure.series.iter().map(|series| series.label.as_str()).collect();
+    let labels: Vec<&str> = figure
+        .series
+        .iter()
+        .map(|series| series.label.as_str())
+        .collect();
     let centres = points(figure).filter_map(|point| drawn_centre(&point.estimate));
     let (low, high) = centres.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), centre| {
         (low.min(centre), high.max(centre))
     });
     let range = match figure.y.unit {
         Some(unit) if low <= high => {
-            format!(" from {} to {}", show::value(unit, low, None), show::value(unit, high, None))
+            format!(
+                " from {} to {}",
+                show::value(unit, low, None),
+                show::value(unit, high, None)
+            )
         }
         _ => String::new(),
     };

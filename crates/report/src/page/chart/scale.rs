@@ -25,9 +25,7 @@ impl Scale {
     pub(super) fn position(&self, value: f64) -> Option<f64> {
         let part = match self.kind {
             FigureScale::Linear => (value - self.low) / (self.high - self.low),
-            FigureScale::Logarithmic => {
-                (value / self.low).log2() / (self.high / self.low).log2()
-            }
+            FigureScale::Logarithmic => (value / self.low).log2() / (self.high / self.low).log2(),
         };
         (value.is_finite() && part.is_finite() && self.holds_sign(value))
             .then(|| self.from + part.clamp(0.0, 1.0) * (self.to - self.from))
@@ -56,24 +54,33 @@ impl Domain {
     /// some size even where there is no value at all.
     pub(super) fn around(values: impl Iterator<Item = f64>, kind: FigureScale) -> Self {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        // Beyond these no unit has a name, and differences overflow.
-        for value in values.filter(|value| value.is_finite() && value.abs() < 1e300) {
-            if kind == FigureScale::Linear || value > 1e-300 {
+        // Beyond these no unit has a name, and differences and ratios overflow.
+        for value in values.filter(|value| value.is_finite() && value.abs() < 1e150) {
+            if kind == FigureScale::Linear || value > 1e-150 {
                 low = low.min(value);
                 high = high.max(value);
             }
         }
         match kind {
-            FigureScale::Linear if low > high => Self { low: 0.0, high: 1.0 },
+            FigureScale::Linear if low > high => Self {
+                low: 0.0,
+                high: 1.0,
+            },
             FigureScale::Linear => {
                 let (low, high) = (low.min(0.0), high.max(0.0));
-                let high = if low == high { 1.0 } else { high };
+                let high = if low < high { high } else { 1.0 };
                 Self { low, high }
             }
-            FigureScale::Logarithmic if low > high => Self { low: 1.0, high: 2.0 },
+            FigureScale::Logarithmic if low > high => Self {
+                low: 1.0,
+                high: 2.0,
+            },
             FigureScale::Logarithmic => {
                 let short = (2.0 / (high / low)).max(1.0).sqrt();
-                Self { low: low / short, high: high * short }
+                Self {
+                    low: low / short,
+                    high: high * short,
+                }
             }
         }
     }
@@ -81,14 +88,25 @@ impl Domain {
     /// What the y axis of `series` must show: every centre, and intervals and processes as long as
     /// they do not press the centres into a corner.
     pub(super) fn of_estimates(series: &[Series], kind: FigureScale) -> Self {
-        let estimates = || series.iter().flat_map(|series| &series.points).map(|p| &p.estimate);
+        let estimates = || {
+            series
+                .iter()
+                .flat_map(|series| &series.points)
+                .map(|p| &p.estimate)
+        };
         let centres = Self::around(estimates().filter_map(drawn_centre), kind);
         let room = match kind {
             FigureScale::Linear => {
                 let quarter = (centres.high - centres.low) / 4.0;
-                Self { low: centres.low - quarter, high: centres.high + quarter }
+                Self {
+                    low: centres.low - quarter,
+                    high: centres.high + quarter,
+                }
             }
-            FigureScale::Logarithmic => Self { low: centres.low / 2.0, high: centres.high * 2.0 },
+            FigureScale::Logarithmic => Self {
+                low: centres.low / 2.0,
+                high: centres.high * 2.0,
+            },
         };
         let ends = estimates().filter_map(|estimate| estimate.interval);
         let ends = ends.flat_map(|Interval { low, high }| [low, high]);
@@ -103,19 +121,35 @@ impl Domain {
         match kind {
             FigureScale::Linear => {
                 let air = (self.high - self.low) * 0.04;
-                let low = if self.low < 0.0 { self.low - air } else { self.low };
-                Self { low, high: self.high + air }
+                let low = if self.low < 0.0 {
+                    self.low - air
+                } else {
+                    self.low
+                };
+                Self {
+                    low,
+                    high: self.high + air,
+                }
             }
             FigureScale::Logarithmic => {
                 let air = (self.high / self.low).powf(0.04);
-                Self { low: self.low / air, high: self.high * air }
+                Self {
+                    low: self.low / air,
+                    high: self.high * air,
+                }
             }
         }
     }
 
     /// Laid out between two pixels.
     pub(super) fn between(self, kind: FigureScale, from: f64, to: f64) -> Scale {
-        Scale { kind, low: self.low, high: self.high, from, to }
+        Scale {
+            kind,
+            low: self.low,
+            high: self.high,
+            from,
+            to,
+        }
     }
 }
 
@@ -133,7 +167,13 @@ mod tests {
     #[test]
     fn a_linear_scale_begins_at_zero_and_a_logarithmic_one_spans_an_octave() {
         let linear = Domain::around([3.0, 8.0].into_iter(), Linear);
-        assert_eq!(linear, Domain { low: 0.0, high: 8.0 });
+        assert_eq!(
+            linear,
+            Domain {
+                low: 0.0,
+                high: 8.0
+            }
+        );
         let logarithmic = Domain::around([4.0].into_iter(), Logarithmic);
         assert!((logarithmic.high / logarithmic.low - 2.0).abs() < 1e-9);
     }

@@ -7,7 +7,7 @@ use instrument::results::Estimate;
 /// Width and height in pixels.
 const WIDTH: f64 = 132.0;
 const HEIGHT: f64 = 16.0;
-/// A strip never shows more than this to either side; what lies further stands at the edge.
+/// A strip never shows more than this to either side.
 const WIDEST: f64 = 0.5;
 
 /// The scale that the strips of one table share.
@@ -18,14 +18,19 @@ pub(crate) struct Strip {
 }
 
 impl Strip {
-    /// A scale on which nearly all intervals and processes of `estimates` can be seen.
+    /// A scale that fits three in four of `estimates`; what lies further stands at its ends.
     pub(crate) fn for_all<'e>(estimates: impl Iterator<Item = &'e Estimate>) -> Self {
         let mut furthest: Vec<f64> = estimates.filter_map(furthest).collect();
         furthest.sort_by(f64::total_cmp);
-        // One wild row must not flatten all others.
-        let most = furthest.get(furthest.len() * 9 / 10).copied().unwrap_or(0.0);
+        // A few wild rows must not flatten all others.
+        let most = furthest.get(furthest.len() * 3 / 4).copied().unwrap_or(0.0);
         let nice = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2];
-        Self { reach: nice.into_iter().find(|reach| most <= *reach).unwrap_or(WIDEST) }
+        Self {
+            reach: nice
+                .into_iter()
+                .find(|reach| most <= *reach)
+                .unwrap_or(WIDEST),
+        }
     }
 
     /// The strip of one estimate; `None` where it has no centre to deviate from.
@@ -45,12 +50,18 @@ impl Strip {
                 ("aria-hidden", &"true"),
             ],
         );
-        let ends = estimate.interval.and_then(|interval| Some((x(interval.low)?, x(interval.high)?)));
+        let ends = estimate
+            .interval
+            .and_then(|interval| Some((x(interval.low)?, x(interval.high)?)));
         if let Some((from, to)) = ends {
-            let bar = format!("M{} 3H{}V13H{}z", Px(from), Px(to.max(from + 1.0)), Px(from));
+            let bar = format!(
+                "M{} 3H{}V13H{}z",
+                Px(from),
+                Px(to.max(from + 1.0)),
+                Px(from)
+            );
             svg.element("path", &[("class", &"iv"), ("d", &bar)]);
         }
-        svg.element("path", &[("class", &"mid"), ("d", &format!("M{} 0V16", Px(WIDTH / 2.0)))]);
         let mut dots = Path::default();
         for at in estimate.by_process.iter().filter_map(|value| x(*value)) {
             dots.dot(at, HEIGHT / 2.0);
@@ -69,7 +80,13 @@ fn deviation(estimate: &Estimate, value: f64) -> Option<f64> {
 }
 
 fn furthest(estimate: &Estimate) -> Option<f64> {
-    let ends = estimate.interval.into_iter().flat_map(|interval| [interval.low, interval.high]);
+    let ends = estimate
+        .interval
+        .into_iter()
+        .flat_map(|interval| [interval.low, interval.high]);
     let values = ends.chain(estimate.by_process.iter().copied());
-    values.filter_map(|value| deviation(estimate, value)).map(f64::abs).reduce(f64::max)
+    values
+        .filter_map(|value| deviation(estimate, value))
+        .map(f64::abs)
+        .reduce(f64::max)
 }

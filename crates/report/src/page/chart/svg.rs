@@ -90,37 +90,46 @@ impl Display for Px {
 
 /// The `d` of a path.
 #[derive(Default)]
-pub(super) struct Path(String);
+pub(super) struct Path {
+    text: String,
+    /// Where the last dot stands.
+    last_dot: Option<(i64, i64)>,
+}
 
 impl Path {
     /// A polyline through `places`.
     pub(super) fn line(&mut self, places: impl IntoIterator<Item = (f64, f64)>) {
         for (index, (x, y)) in places.into_iter().enumerate() {
             let command = if index == 0 { 'M' } else { 'L' };
-            let _ = write!(self.0, "{command}{} {}", Px(x), Px(y));
+            let _ = write!(self.text, "{command}{} {}", Px(x), Px(y));
         }
     }
 
     /// A polygon with corners at `places`.
     pub(super) fn area(&mut self, places: impl IntoIterator<Item = (f64, f64)>) {
         self.line(places);
-        self.0.push('Z');
+        self.text.push('Z');
     }
 
-    /// A point, which a round line cap turns into a dot.
+    /// A point, which a round line cap turns into a dot. Dots come by the thousand, so each is put
+    /// on a whole pixel and told by its distance from the last. A path of dots holds nothing else.
     pub(super) fn dot(&mut self, x: f64, y: f64) {
-        let _ = write!(self.0, "M{} {}h0", Px(x), Px(y));
+        let (x, y) = (x.round() as i64, y.round() as i64);
+        let _ = match self.last_dot.replace((x, y)) {
+            None => write!(self.text, "M{x} {y}h0"),
+            Some((last_x, last_y)) => write!(self.text, "m{} {}h0", x - last_x, y - last_y),
+        };
     }
 
     /// Whether nothing was drawn.
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.text.is_empty()
     }
 }
 
 impl Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
@@ -156,7 +165,15 @@ mod tests {
     fn a_path_begins_with_a_move() {
         let mut path = Path::default();
         path.line([(0.0, 1.0), (2.0, 3.0)]);
-        path.dot(4.0, 5.0);
-        assert_eq!(path.to_string(), "M0 1L2 3M4 5h0");
+        assert_eq!(path.to_string(), "M0 1L2 3");
+    }
+
+    #[test]
+    fn dots_are_told_by_their_distances_without_drifting() {
+        let mut path = Path::default();
+        for step in 0..3 {
+            path.dot(4.04, 5.04 * f64::from(step));
+        }
+        assert_eq!(path.to_string(), "M4 0h0m0 5h0m0 5h0");
     }
 }

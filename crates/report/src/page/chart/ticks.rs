@@ -1,8 +1,9 @@
 //! Where an axis is marked, and with which words.
 
 use super::scale::Scale;
+use crate::show;
 use instrument::figure::FigureScale;
-use instrument::quantity::{Unit, significant};
+use instrument::quantity::Unit;
 
 /// A mark on an axis.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +24,12 @@ pub(super) fn ticks(scale: &Scale, unit: Option<Unit>, room: usize) -> Vec<Tick>
         (FigureScale::Logarithmic, false) => decades(scale, unit, room),
     };
     // Within an octave or a decade, equal steps say more.
-    if logarithmic.iter().filter(|tick| tick.label.is_some()).count() >= 3 {
+    if logarithmic
+        .iter()
+        .filter(|tick| tick.label.is_some())
+        .count()
+        >= 3
+    {
         logarithmic
     } else {
         equal_steps(scale, unit, room, binary)
@@ -31,17 +37,8 @@ pub(super) fn ticks(scale: &Scale, unit: Option<Unit>, room: usize) -> Vec<Tick>
 }
 
 /// `value` with its unit and without trailing zeros.
-pub(super) fn label(unit: Option<Unit>, value: f64) -> String {
-    let shown = unit.map_or_else(|| significant(value, 4), |unit| unit.show(value, 4));
-    let (number, rest) = match shown.split_once(' ') {
-        Some((number, rest)) => (number, format!(" {rest}")),
-        None => (shown.as_str(), String::new()),
-    };
-    if number.contains('.') {
-        let number = number.trim_end_matches('0').trim_end_matches('.');
-        return format!("{number}{rest}");
-    }
-    shown
+fn label(unit: Option<Unit>, value: f64) -> String {
+    show::round(unit.unwrap_or(Unit::Count), value)
 }
 
 /// Sizes are divided by powers of two, and so are counts as long as they are small, as numbers of
@@ -58,7 +55,10 @@ fn is_binary(unit: Option<Unit>, scale: &Scale) -> bool {
 fn octaves(scale: &Scale, unit: Option<Unit>, room: usize) -> Vec<Tick> {
     let exponents = scale.low.log2().ceil() as i32..=scale.high.log2().floor() as i32;
     let labelled = |step: i32| exponents.clone().filter(|e| e % step == 0).count();
-    let step = [1, 2, 5, 10, 20].into_iter().find(|&step| labelled(step) <= room).unwrap_or(40);
+    let step = [1, 2, 5, 10, 20]
+        .into_iter()
+        .find(|&step| labelled(step) <= room)
+        .unwrap_or(40);
     let tick = |exponent: i32| {
         let value = f64::from(exponent).exp2();
         let label = (exponent % step == 0).then(|| label(unit, value));
@@ -70,7 +70,9 @@ fn octaves(scale: &Scale, unit: Option<Unit>, room: usize) -> Vec<Tick> {
 /// Powers of ten; if there is room, with 2 and 5 between them.
 fn decades(scale: &Scale, unit: Option<Unit>, room: usize) -> Vec<Tick> {
     let exponents = scale.low.log10().floor() as i32..=scale.high.log10().ceil() as i32;
-    let digits = exponents.clone().flat_map(|e| (1..10).map(move |digit| (digit, e)));
+    let digits = exponents
+        .clone()
+        .flat_map(|e| (1..10).map(move |digit| (digit, e)));
     let within: Vec<(i32, i32, f64)> = digits
         .map(|(digit, exponent)| (digit, exponent, decimal(digit, exponent)))
         .filter(|(_, _, value)| scale.contains(*value))
@@ -83,7 +85,11 @@ fn decades(scale: &Scale, unit: Option<Unit>, room: usize) -> Vec<Tick> {
         |digit, exponent| digit == 1 && exponent % 30 == 0,
     ];
     let fits = |rule: &&fn(i32, i32) -> bool| {
-        within.iter().filter(|(digit, exponent, _)| rule(*digit, *exponent)).count() <= room
+        within
+            .iter()
+            .filter(|(digit, exponent, _)| rule(*digit, *exponent))
+            .count()
+            <= room
     };
     let rule = rules.iter().find(fits).unwrap_or(&rules[4]);
     let tick = |&(digit, exponent, value): &(i32, i32, f64)| {
@@ -108,13 +114,20 @@ fn equal_steps(scale: &Scale, unit: Option<Unit>, room: usize, binary: bool) -> 
             .unwrap_or(span)
     };
     // Whole things have no halves.
-    let step = if unit == Some(Unit::Count) { step.max(1.0) } else { step };
+    let step = if unit == Some(Unit::Count) {
+        step.max(1.0)
+    } else {
+        step
+    };
     let first = (scale.low / step).ceil();
     let count = ((scale.high / step).floor() - first) as usize;
     (0..=count.min(room))
         .map(|index| (first + index as f64) * step)
         .filter(|value| scale.contains(*value))
-        .map(|value| Tick { value, label: Some(label(unit, value)) })
+        .map(|value| Tick {
+            value,
+            label: Some(label(unit, value)),
+        })
         .collect()
 }
 
@@ -136,7 +149,10 @@ mod tests {
 
     fn labels(kind: FigureScale, low: f64, high: f64, unit: Unit, room: usize) -> Vec<String> {
         let scale = Domain { low, high }.between(kind, 0.0, 1.0);
-        ticks(&scale, Some(unit), room).into_iter().filter_map(|tick| tick.label).collect()
+        ticks(&scale, Some(unit), room)
+            .into_iter()
+            .filter_map(|tick| tick.label)
+            .collect()
     }
 
     #[test]
@@ -164,6 +180,9 @@ mod tests {
     #[test]
     fn counts_are_whole() {
         assert_eq!(labels(Linear, 0.0, 2.0, Unit::Count, 9), ["0", "1", "2"]);
-        assert_eq!(labels(Logarithmic, 1.0, 16.0, Unit::Count, 9), ["1", "2", "4", "8", "16"]);
+        assert_eq!(
+            labels(Logarithmic, 1.0, 16.0, Unit::Count, 9),
+            ["1", "2", "4", "8", "16"]
+        );
     }
 }

@@ -1,0 +1,311 @@
+//! One plot: grid, axes, marks and curves.
+
+use super::across::{Across, levels};
+use super::format::Format;
+use super::labels::shortened;
+use super::marker::{class, outline};
+use super::scale::{Domain, Scale, drawn_centre};
+use super::svg::{Path, Px, Svg};
+use super::ticks::ticks;
+use instrument::figure::{Figure, FigurePoint, FigureScale, Mark, MarkOrigin, Series};
+
+/// From the lower edge of a plot to the baseline of its axis title.
+pub(super) const AXIS_TITLE: f64 = 40.0;
+/// From the lower edge of a plot to the baseline of its tick labels.
+const TICK_LABELS: f64 = 18.0;
+
+/// Where a plot stands in its chart.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    pub(super) left: f64,
+    pub(super) top: f64,
+    pub(super) width: f64,
+    pub(super) height: f64,
+}
+
+impl Frame {
+    pub(super) fn bottom(&self) -> f64 {
+        self.top + self.height
+    }
+}
+
+/// A plot.
+pub(super) struct Panel<'a> {
+    pub(super) figure: &'a Figure,
+    pub(super) format: Format,
+    pub(super) frame: Frame,
+    /// The one series that it is about; `None` for all.
+    pub(super) subject: Option<usize>,
+    /// Whether the y axis is labelled here.
+    pub(super) is_first: bool,
+    /// Whether the x axis is labelled here.
+    pub(super) is_lowest: bool,
+    pub(super) across: Across<'a>,
+    pub(super) y: Scale,
+}
+
+/// How many labels a y axis of `height` has room for.
+pub(super) fn y_room(format: Format, height: f64) -> usize {
+    (height / (format.font_size() * 3.0)) as usize
+}
+
+/// The classes of a mark's line.
+pub(super) fn mark_class(mark: &Mark) -> &'static str {
+    match mark.origin {
+        MarkOrigin::Found => "mark found",
+        MarkOrigin::Documented => "mark documented",
+    }
+}
+
+impl<'a> Panel<'a> {
+    /// A plot of all series of `figure` without labels at its axes.
+    pub(super) fn new(
+        figure: &'a Figure,
+        format: Format,
+        frame: Frame,
+        y: Domain,
+        kind: FigureScale,
+    ) -> Self {
+        Self {
+            figure,
+            format,
+            frame,
+            subject: None,
+            is_first: false,
+            is_lowest: false,
+            across: Across::new(figure, frame.left, frame.left + frame.width),
+            y: y.between(kind, frame.bottom(), frame.top),
+        }
+    }
+
+    /// Where the centre of `point` stands; `None` if it has no place.
+    pub(super) fn place(&self, point: &FigurePoint) -> Option<(f64, f64)> {
+        let centre = drawn_centre(&point.estimate)?;
+        Some((self.across.position(&point.x)?, self.y.position(centre)?))
+    }
+
+    /// Draws it. The attributes `data-box` and `data-at` tell the page's script where the plot
+    /// and the levels of its x axis stand.
+    pub(super) fn draw(&self, svg: &mut Svg) {
+        let Frame {
+            left,
+            top,
+            width,
+            height,
+        } = self.frame;
+        let frame = [left, top, width, height].map(|length| Px(length).to_string());
+        let position = |level| match self.across.position(level) {
+            Some(x) => Px(x).to_string(),
+            None => "-".to_owned(),
+        };
+        let positions: Vec<String> = levels(self.figure).into_iter().map(position).collect();
+        let subject = self
+            .subject
+            .map_or_else(String::new, |index| index.to_string());
+        svg.open(
+            "g",
+            &[
+                ("class", &"panel"),
+                ("data-box", &frame.join(" ")),
+                ("data-at", &positions.join(" ")),
+                ("data-subject", &subject),
+            ],
+        );
+        self.y_axis(svg);
+        self.x_axis(svg);
+        self.marks(svg);
+        let (own, others): (Vec<_>, Vec<_>) = (self.figure.series.iter().enumerate())
+            .partition(|(index, _)| self.subject.is_none_or(|subject| subject == *index));
+        for (_, series) in others {
+            svg.element("path", &[("class", &"other"), ("d", &self.line(series))]);
+        }
+        for (index, series) in own {
+            self.series(svg, series, index);
+        }
+        svg.close("g");
+    }
+
+    fn y_axis(&self, svg: &mut Svg) {
+        let Frame {
+            left,
+            width,
+            height,
+            ..
+        } = self.frame;
+        let font = self.format.font_size();
+        let mut grid = Path::default();
+        for tick in ticks(&self.y, self.figure.y.unit, y_room(self.format, height)) {
+            let (Some(y), Some(label)) = (self.y.position(tick.value), tick.label) else {
+                continue;
+            };
+            grid.line([(left, y), (left + width, y)]);
+            if self.is_first {
+                svg.text(
+                    "text",
+                    &[
+                        ("class", &"y-tick"),
+                        ("x", &Px(left - 8.0)),
+                        ("y", &Px(y + font * 0.35)),
+                        ("text-anchor", &"end"),
+                    ],
+                    &label,
+                );
+            }
+        }
+        svg.element("path", &[("class", &"grid"), ("d", &grid)]);
+    }
+
+    fn x_axis(&self, svg: &mut Svg) {
+        let Frame { left, width, .. } = self.frame;
+        let bottom = self.frame.bottom();
+        let font = self.format.font_size();
+        let found = self.across.ticks((width / (font * 4.8)) as usize);
+        let labelled = found
+            .iter()
+            .filter(|(_, tick)| tick.label.is_some())
+            .count();
+        let widest = width / labelled.max(1) as f64 - 4.0;
+        let mut axis = Path::default();
+        axis.line([(left, bottom), (left + width, bottom)]);
+        for (x, tick) in found {
+            let length = if tick.label.is_some() { 6.0 } else { 3.0 };
+            axis.line([(x, bottom), (x, bottom + length)]);
+            if let (Some(label), true) = (tick.label, self.is_lowest) {
+                svg.text(
+                    "text",
+                    &[
+                        ("class", &"x-tick"),
+                        ("x", &Px(x)),
+                        ("y", &Px(bottom + TICK_LABELS)),
+                        ("text-anchor", &"middle"),
+                    ],
+                    &shortened(&label, font, widest),
+                );
+            }
+        }
+        svg.element("path", &[("class", &"axis"), ("d", &axis)]);
+        if self.is_lowest {
+            svg.text(
+                "text",
+                &[
+                    ("class", &"axis-title"),
+                    ("x", &Px(left + width)),
+                    ("y", &Px(bottom + AXIS_TITLE)),
+                    ("text-anchor", &"end"),
+                ],
+                &self.figure.x.title,
+            );
+        }
+    }
+
+    fn marks(&self, svg: &mut Svg) {
+        let Frame { top, height, .. } = self.frame;
+        for mark in &self.figure.marks {
+            let Some(x) = self.across.mark(mark.at) else {
+                continue;
+            };
+            let ends = mark.interval.and_then(|interval| {
+                Some((
+                    self.across.mark_end(interval.low)?,
+                    self.across.mark_end(interval.high)?,
+                ))
+            });
+            if let Some((from, to)) = ends {
+                svg.element(
+                    "rect",
+                    &[
+                        ("class", &"mark-band"),
+                        ("x", &Px(from)),
+                        ("y", &Px(top)),
+                        ("width", &Px((to - from).max(1.0))),
+                        ("height", &Px(height)),
+                    ],
+                );
+            }
+            let line = format!("M{} {}v{}", Px(x), Px(top), Px(height));
+            svg.element("path", &[("class", &mark_class(mark)), ("d", &line)]);
+        }
+    }
+
+    fn series(&self, svg: &mut Svg, series: &Series, index: usize) {
+        // A panel's only subject needs nothing to be told from.
+        let (style, radius) = if self.subject.is_some() {
+            (0, 2.5)
+        } else {
+            (index, 3.8)
+        };
+        let class = format!("series {}", class(style));
+        svg.open("g", &[("class", &class), ("data-series", &index)]);
+        svg.element("path", &[("class", &"band"), ("d", &self.band(series))]);
+        svg.element("path", &[("class", &"dots"), ("d", &self.dots(series))]);
+        svg.element("path", &[("class", &"line"), ("d", &self.line(series))]);
+        let levels = levels(self.figure);
+        for point in &series.points {
+            let Some((x, y)) = self.place(point) else {
+                continue;
+            };
+            let row = levels
+                .iter()
+                .position(|level| **level == point.x)
+                .unwrap_or_default();
+            let class = if point.doubtful { "m doubtful" } else { "m" };
+            let shape = outline(style, x, y, radius);
+            svg.element(
+                "path",
+                &[("class", &class), ("data-i", &row), ("d", &shape)],
+            );
+        }
+        svg.close("g");
+    }
+
+    fn line(&self, series: &Series) -> Path {
+        let mut path = Path::default();
+        path.line(series.points.iter().filter_map(|point| self.place(point)));
+        path
+    }
+
+    /// The intervals of neighbouring points, joined; broken where a point has none.
+    fn band(&self, series: &Series) -> Path {
+        let ends = |point: &FigurePoint| {
+            let interval = point.estimate.interval?;
+            let (x, _) = self.place(point)?;
+            // On a logarithmic scale an interval that reaches zero reaches the lower edge.
+            let low = self.y.position(interval.low).unwrap_or(self.y.from);
+            Some((x, low, self.y.position(interval.high)?))
+        };
+        let mut path = Path::default();
+        let known: Vec<_> = series.points.iter().map(ends).collect();
+        for run in known.split(Option::is_none) {
+            let run: Vec<_> = run.iter().flatten().collect();
+            let upper = run.iter().map(|(x, _, high)| (*x, *high));
+            let lower = run.iter().rev().map(|(x, low, _)| (*x, *low));
+            if let [(x, low, high)] = run.as_slice() {
+                path.area([
+                    (x - 2.0, *low),
+                    (x + 2.0, *low),
+                    (x + 2.0, *high),
+                    (x - 2.0, *high),
+                ]);
+            } else if !run.is_empty() {
+                path.area(upper.chain(lower));
+            }
+        }
+        path
+    }
+
+    /// A dot for each process.
+    fn dots(&self, series: &Series) -> Path {
+        let mut path = Path::default();
+        for point in &series.points {
+            let Some(x) = self.across.position(&point.x) else {
+                continue;
+            };
+            for value in &point.estimate.by_process {
+                if let Some(y) = self.y.position(*value) {
+                    path.dot(x, y);
+                }
+            }
+        }
+        path
+    }
+}
