@@ -1,9 +1,10 @@
 /* A second way to measure calls: a plain C loop around each.
  *
- * usage: calls OPERATION
+ * usage: calls OPERATION DIRECTORY
  *
- * OPERATION: getpid, read, lseek, open, fopen, create, malloc, fork; files are made in the current
- * directory. Prints the median time of one operation over eleven samples of at least 10 ms, in ns.
+ * OPERATION: getpid, read, lseek, open, fopen, create, malloc, fork. DIRECTORY is where files are
+ * made; as each part of a path costs time to look up, it should lie as deep as oscope's. Prints the
+ * median time of one operation over eleven samples of at least 10 ms, in ns.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -18,7 +19,7 @@
 #define SAMPLES 11
 #define SAMPLE_NS 10e6
 
-static const char path[] = "calls.file", new_path[] = "calls.new";
+static char path[4096], new_path[4096];
 static int file;
 
 static double now_ns(void) {
@@ -86,12 +87,14 @@ static int ascending(const void *a, const void *b) {
 
 int main(int argc, char **argv) {
     void (*run)(void) = NULL;
-    for (size_t i = 0; argc == 2 && i < sizeof operations / sizeof *operations; i++)
+    for (size_t i = 0; argc == 3 && i < sizeof operations / sizeof *operations; i++)
         if (strcmp(argv[1], operations[i].name) == 0) run = operations[i].run;
     if (run == NULL) {
-        fprintf(stderr, "usage: calls getpid|read|lseek|open|fopen|create|malloc|fork\n");
+        fprintf(stderr, "usage: calls getpid|read|lseek|open|fopen|create|malloc|fork DIRECTORY\n");
         return 2;
     }
+    snprintf(path, sizeof path, "%s/calls.file", argv[2]);
+    snprintf(new_path, sizeof new_path, "%s/calls.new", argv[2]);
     static const char bytes[16384];
     file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     must(file >= 0 && write(file, bytes, sizeof bytes) == sizeof bytes);

@@ -21,6 +21,7 @@ if [ -z "${OSCOPE:-}" ]; then
     OSCOPE=$here/../../target/release/oscope
 fi
 cc -O3 -march=native -o "$work/calls" "$here/calls.c"
+mkdir "$work/peer-scratch"
 
 on_one_cpu() {
     if command -v taskset > /dev/null; then taskset -c "$cpu" "$@"; else "$@"; fi
@@ -35,7 +36,7 @@ while [ "$round" -lt "$rounds" ]; do
     "$OSCOPE" run process.calls --json --no-page --quiet --store "$work/store" --dir "$work" \
         > "$work/oscope-$round.json"
     for operation in getpid read lseek open fopen create malloc fork; do
-        put C "$operation" "$(cd "$work" && on_one_cpu ./calls "$operation")"
+        put C "$operation" "$(on_one_cpu "$work/calls" "$operation" "$work/peer-scratch")"
     done
     if perf bench syscall basic > /dev/null 2>&1; then
         # It calls getppid, which does a little more than getpid.

@@ -19,6 +19,9 @@ if [ -z "${OSCOPE:-}" ]; then
     OSCOPE=$here/../../target/release/oscope
 fi
 cc -O3 -march=native -o "$work/scan" "$here/scan.c"
+# The same loops, unrolled with several accumulators in the widest registers, where cc can do that.
+cc -O3 -march=native -mprefer-vector-width=512 -funroll-loops -fvariable-expansion-in-unroller \
+    -o "$work/scan-wide" "$here/scan.c" 2> /dev/null || echo "left out: C wide" >&2
 
 on_one_cpu() {
     if command -v taskset > /dev/null; then taskset -c "$cpu" "$@"; else "$@"; fi
@@ -44,6 +47,14 @@ while [ "$round" -lt "$rounds" ]; do
         for operation in read memchr write memset copy; do
             put C "$operation" "$size" "$(on_one_cpu "$work/scan" "$operation" "$size")"
         done
+        if [ -x "$work/scan-wide" ]; then
+            for operation in read write copy; do
+                put "C wide" "$operation" "$size" "$(on_one_cpu "$work/scan-wide" $operation "$size")"
+            done
+        fi
+        # The GNU C library's memset without `rep stosb`, which fills without fetching lines first.
+        put "C stores" memset "$size" "$(GLIBC_TUNABLES=glibc.cpu.x86_rep_stosb_threshold=1000000000 \
+            on_one_cpu "$work/scan" memset "$size")"
         if has sysbench; then
             for operation in read write; do
                 put sysbench "$operation" "$size" "$(on_one_cpu sysbench memory \
