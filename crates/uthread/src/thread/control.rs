@@ -138,8 +138,8 @@ unsafe impl Sync for Control {}
 pub(crate) const FINISHED: *mut Control = ptr::without_provenance_mut(1);
 pub(crate) const DETACHED: *mut Control = ptr::without_provenance_mut(2);
 
-/// The last word of a slot belongs to the cache of free slots.
-const RESERVED_BYTES: usize = 64;
+/// A line of the caches. The last one of a slot belongs to the cache of free slots.
+const LINE_BYTES: usize = 64;
 
 /// What a new thread begins with.
 pub(crate) struct Birth {
@@ -154,11 +154,15 @@ impl Control {
     /// Where the handler of the ticks finds the limit.
     pub(crate) const LIMIT_OFFSET: usize = core::mem::offset_of!(Self, limit);
 
-    /// Where the control block of a slot is, from where the slot ends.
+    /// Where the control block of a slot is, from where the slot ends: in the last 4 KiB, at one of
+    /// several distances from the end. At the same place in every slot, the blocks and the frames
+    /// below them would compete for a few sets of the caches.
     #[inline]
     pub(crate) fn at_end(end: NonNull<u8>) -> NonNull<Self> {
-        // SAFETY: within the slot, which is larger than both.
-        unsafe { end.sub(RESERVED_BYTES + size_of::<Self>()).cast() }
+        let mixed = (end.addr().get() as u64 >> 14).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let distance = (mixed >> 59) as usize * LINE_BYTES;
+        // SAFETY: within the slot, which is larger than all of this.
+        unsafe { end.sub(LINE_BYTES + distance + size_of::<Self>()).cast() }
     }
 
     /// Writes a control block into the slot that begins at `slot`.
@@ -260,11 +264,11 @@ impl Control {
 
     #[inline]
     fn slot(&self) -> NonNull<u8> {
-        let end = NonNull::from(self).cast::<u8>();
-        // SAFETY: the inverse of `at_end` and of the size of the class.
+        let block = NonNull::from(self).cast::<u8>();
+        // SAFETY: the block lies in the last 4 KiB of its slot, whose size is that of the class.
         unsafe {
-            end.add(size_of::<Self>() + RESERVED_BYTES)
-                .sub(class_bytes(self.class as usize))
+            let end = block.map_addr(|address| address | 0xfff).add(1);
+            end.sub(class_bytes(self.class as usize))
         }
     }
 

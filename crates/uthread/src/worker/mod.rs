@@ -8,6 +8,7 @@ mod local;
 mod parking;
 mod runner;
 mod shared;
+mod ticks;
 
 pub(crate) use inbox::Inbox;
 pub(crate) use local::{

@@ -8,11 +8,11 @@ use std::io;
 use std::sync::Arc;
 
 use super::local::{self, enter, leave, set_depth, set_pending};
-use super::shared::{Mode, Remote, Shared, count};
+use super::shared::{Mode, Remote, Shared};
 use crate::context::switch;
 use crate::io::{Driver, Sleeper};
 use crate::preempt::Ticker;
-use crate::scheduler::{Schedulable, Scheduler, Verdict};
+use crate::scheduler::Scheduler;
 use crate::stack::Cache;
 use crate::thread::{Control, State, Wait};
 use crate::trace::Kind;
@@ -35,14 +35,14 @@ pub(crate) struct Worker {
     preemptive: bool,
     pub(crate) several: bool,
     pub(super) armed: Cell<bool>,
-    tick_due: Cell<bool>,
+    pub(super) tick_due: Cell<bool>,
     pub(crate) traced: bool,
     next_id: Cell<u64>,
     pub(crate) stacks: Cache,
     /// The loop of the worker, on the kernel thread's own stack.
     pub(super) root: Control,
-    ticker: OnceCell<Ticker>,
-    dice: Cell<Option<u64>>,
+    pub(super) ticker: OnceCell<Ticker>,
+    pub(super) dice: Cell<Option<u64>>,
     pub(crate) live: Cell<usize>,
     retired: Cell<Option<NonNull<Control>>>,
     pub(crate) sleepers: RefCell<BinaryHeap<Sleeper>>,
@@ -227,36 +227,6 @@ impl Worker {
         self.competitor();
     }
 
-    #[inline]
-    pub(crate) fn arm(&self) {
-        if self.armed.get() {
-            return;
-        }
-        if let Some(ticker) = self.ticker.get() {
-            self.armed.set(true);
-            ticker.arm(self.shared.slice_ns());
-        }
-    }
-
-    pub(super) fn disarm(&self) {
-        if self.armed.replace(false)
-            && let Some(ticker) = self.ticker.get()
-        {
-            ticker.disarm();
-        }
-    }
-
-    /// Looks again soon, without taking the slice as begun anew.
-    pub(crate) fn retry_tick(&self) {
-        const FRACTION_OF_SLICE: u64 = 20;
-        if let Some(ticker) = self.ticker.get() {
-            ticker.arm_first(
-                self.shared.slice_ns() / FRACTION_OF_SLICE,
-                self.shared.slice_ns(),
-            );
-        }
-    }
-
     /// Lets another ready thread run, if there is one of at least this priority.
     #[inline]
     pub(crate) fn yield_now(&self) {
@@ -401,109 +371,4 @@ impl Worker {
         set_depth(0);
         local::set_worker(core::ptr::null());
     }
-
-    /// A tick has come where the running thread may be left for another; preemption is on.
-    pub(crate) fn take_tick(&self) {
-        self.tick_due.set(true);
-        count(&self.remote().counters.taken);
-        self.take_deferred(false);
-    }
-
-    /// A tick has come where the running thread must not be left.
-    pub(crate) fn defer_tick(&self) {
-        self.tick_due.set(true);
-        count(&self.remote().counters.deferred);
-        set_pending(true);
-    }
-
-    /// Does what a tick or a more important thread asked for while preemption was off.
-    pub(super) fn take_deferred(&self, in_allocator: bool) {
-        if self.dice.get().is_some() {
-            if !in_allocator {
-                set_depth(1);
-                self.roll();
-                self.look();
-                set_depth(0);
-            }
-            return;
-        }
-        while local::pending() || self.tick_due.get() {
-            set_depth(1);
-            set_pending(false);
-            self.look();
-            set_depth(0);
-        }
-    }
-
-    /// Virtual ticks strike at one in four of the points where they can.
-    fn roll(&self) {
-        let Some(state) = self.dice.get() else { return };
-        let mut random = state;
-        let strike = splitmix(&mut random).is_multiple_of(4);
-        self.dice.set(Some(random));
-        if strike {
-            self.shared.clock.tick(self.shared.slice_ns());
-            self.scheduler.slice_began_at_a_tick();
-            self.tick_due.set(true);
-            count(&self.remote().counters.taken);
-        }
-    }
-
-    fn look(&self) {
-        if self.attention.get() {
-            self.attend();
-        }
-        let me = self.current();
-        if self.tick_due.replace(false) {
-            let before = me.rank().effective();
-            let verdict = self.scheduler.tick(me);
-            if me.rank().effective() != before {
-                self.trace(Kind::Priority(me.rank().effective()), me);
-            }
-            match verdict {
-                Verdict::Alone if !self.attention.get() => self.disarm(),
-                Verdict::Grace => {
-                    if let Some(ticker) = self.ticker.get() {
-                        let slice_ns = self.shared.slice_ns();
-                        ticker.arm_first(slice_ns / 2, slice_ns);
-                    }
-                }
-                Verdict::Switch => self.preempt(false),
-                Verdict::Alone | Verdict::Continue => {}
-            }
-        } else if self.scheduler.outranked(me) {
-            self.preempt(true);
-        }
-    }
-
-    /// Takes the turn from the running thread. If it was `outranked`, it comes first among its
-    /// equals; if its slice was over, last.
-    fn preempt(&self, outranked: bool) {
-        let me = self.current();
-        let Some(next) = self.scheduler.pop() else {
-            return;
-        };
-        count(&self.remote().counters.preemptions);
-        self.trace(Kind::Preempt, me);
-        me.set_state(State::Ready);
-        // SAFETY: the running thread is in no queue; `next` was ready.
-        unsafe {
-            if outranked {
-                self.scheduler.ready.push_front(me);
-                self.scheduler.switched();
-            } else {
-                self.scheduler.ready.push_back(me);
-            }
-            self.switch_to(next);
-        }
-    }
-}
-
-/// The generator `SplitMix64` (Steele, Lea and Flood, 2014).
-fn splitmix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
