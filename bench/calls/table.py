@@ -23,14 +23,14 @@ CALL = {
 
 
 def oscope(folder, round_number):
-    """Time of one operation in ns by call."""
+    """Time of one operation in ns by call, where it is sound."""
     run = json.loads((folder / f"oscope-{round_number}.json").read_text())
     (experiment,) = run["experiments"]
     return {
         point["levels"]["call"]: 1e9 / estimate["value"]
         for point in experiment["points"]
         for estimate in point["estimates"]
-        if estimate["metric"] == "rate"
+        if estimate["metric"] == "rate" and estimate["verdict"] == "sound"
     }
 
 
@@ -41,7 +41,9 @@ def main(folder):
         round_number, tool, operation, time_ns = line.split("\t")
         if round_number not in rounds:
             rounds[round_number] = oscope(folder, round_number)
-        mine, peer = rounds[round_number][CALL[operation]], float(time_ns)
+        mine, peer = rounds[round_number].get(CALL[operation]), float(time_ns)
+        if mine is None:
+            continue
         key = (list(CALL).index(operation), operation, tool)
         own[key].append(mine)
         theirs[key].append(peer)

@@ -14,7 +14,7 @@ METRIC = {"read": "read", "memchr": "read", "write": "write", "memset": "write"}
 
 
 def oscope(folder, round_number):
-    """Bandwidth in B/s by (metric, block size), with base pages."""
+    """Sound bandwidths in B/s by (metric, block size), with base pages."""
     run = json.loads((folder / f"oscope-{round_number}.json").read_text())
     page = f"{run['machine']['page_bytes'] // 1024} KiB"
     (experiment,) = run["experiments"]
@@ -23,11 +23,15 @@ def oscope(folder, round_number):
         for point in experiment["points"]
         if point["levels"]["page_size"] == page
         for estimate in point["estimates"]
+        if estimate["verdict"] == "sound"
     }
 
 
 def expected(own, operation, size):
-    """What oscope's figures say that the operation should reach, in B/s."""
+    """What oscope's figures say that the operation should reach, in B/s; None without a figure."""
+    wanted = ["read", "write"] if operation == "copy" else [METRIC[operation]]
+    if any((metric, size) not in own for metric in wanted):
+        return None
     if operation == "copy":
         # As many bytes read as written, one after the other.
         return 2 / (1 / own["read", size] + 1 / own["write", size])
@@ -47,6 +51,8 @@ def main(folder):
         if round_number not in rounds:
             rounds[round_number] = oscope(folder, round_number)
         mine = expected(rounds[round_number], operation, size)
+        if mine is None:
+            continue
         key = (size, operation, tool)
         own[key].append(mine)
         theirs[key].append(rate)
