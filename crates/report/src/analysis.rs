@@ -38,7 +38,10 @@ impl<'a> Analysis<'a> {
     /// Analyses `run`.
     pub fn new(run: &'a Run) -> Self {
         let analyse = |record| ExperimentAnalysis::new(record, run);
-        Self { run, experiments: run.experiments.iter().map(analyse).collect() }
+        Self {
+            run,
+            experiments: run.experiments.iter().map(analyse).collect(),
+        }
     }
 
     /// Every finding of the run with the experiment it comes from, the weightiest first.
@@ -46,7 +49,12 @@ impl<'a> Analysis<'a> {
         let mut findings: Vec<_> = self
             .experiments
             .iter()
-            .flat_map(|experiment| experiment.findings.iter().map(move |found| (experiment, found)))
+            .flat_map(|experiment| {
+                experiment
+                    .findings
+                    .iter()
+                    .map(move |found| (experiment, found))
+            })
             .collect();
         findings.sort_by(|(_, a), (_, b)| b.weight.total_cmp(&a.weight));
         findings
