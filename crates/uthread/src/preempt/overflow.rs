@@ -7,7 +7,7 @@ use core::ptr;
 use std::io;
 use std::sync::OnceLock;
 
-use super::tick::minimum_signal_stack;
+use super::tick::{minimum_signal_stack, tick_set};
 use crate::context::stack_pointer;
 use crate::worker::{Worker, current_worker};
 
@@ -62,6 +62,8 @@ fn install_handler() -> libc::sigaction {
         let mut previous: libc::sigaction = mem::zeroed();
         action.sa_sigaction = on_fault as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
+        // A tick must not take the turn away on the alternate stack.
+        action.sa_mask = tick_set();
         libc::sigaction(libc::SIGSEGV, &raw const action, &raw mut previous);
         previous
     }

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use super::text_range;
 use crate::context::program_counter;
 use crate::thread::Control;
-use crate::worker::{Running, Worker, current_worker, depth};
+use crate::worker::{Running, Worker, current_worker, depth, enter};
 
 /// The signal of the timer. Its default action is to be ignored, so that one that arrives late does
 /// no harm, and debuggers pass it on.
@@ -43,11 +43,8 @@ impl TickSignal {
             .map_err(io::Error::from_raw_os_error)?;
         // SAFETY: plain data, for which zeros are valid; all pointers are to locals.
         unsafe {
-            let mut tick: libc::sigset_t = mem::zeroed();
             let mut before: libc::sigset_t = mem::zeroed();
-            libc::sigemptyset(&raw mut tick);
-            libc::sigaddset(&raw mut tick, TICK_SIGNAL);
-            libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const tick, &raw mut before);
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &tick_set(), &raw mut before);
             Ok(Self(before))
         }
     }
@@ -60,17 +57,28 @@ impl Drop for TickSignal {
     }
 }
 
+/// The timer's signal as a set.
+pub(super) fn tick_set() -> libc::sigset_t {
+    // SAFETY: plain data, for which zeros are valid.
+    unsafe {
+        let mut set: libc::sigset_t = mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, TICK_SIGNAL);
+        set
+    }
+}
+
 fn install() -> Result<(), i32> {
     let text: Range<usize> = text_range().ok_or(libc::ENOEXEC)?;
     TEXT_START.store(text.start, Ordering::Relaxed);
     TEXT_END.store(text.end, Ordering::Relaxed);
-    // SAFETY: plain data, for which zeros are valid. `SA_NODEFER` leaves the signal mask alone, so
-    // that a switch inside the handler carries none along; `SA_ONSTACK` is not set, for the frame
-    // has to stay on the thread's own stack while others run.
+    // SAFETY: plain data, for which zeros are valid. The signal is blocked while its handler begins:
+    // on a busy machine ticks would otherwise pile up on the stack. `SA_ONSTACK` is not set, for the
+    // frame has to stay on the thread's own stack while others run.
     unsafe {
         let mut action: libc::sigaction = mem::zeroed();
         action.sa_sigaction = on_tick as *const () as usize;
-        action.sa_flags = libc::SA_SIGINFO | libc::SA_NODEFER | libc::SA_RESTART;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
         if libc::sigaction(TICK_SIGNAL, &raw const action, ptr::null_mut()) != 0 {
             return Err(io::Error::last_os_error()
                 .raw_os_error()
@@ -164,6 +172,10 @@ fn tick(worker: &Worker, context: &libc::ucontext_t) {
     // SAFETY: the address of this kernel thread's errno is valid; other threads that run on it
     // before this one goes on will change it.
     let errno = unsafe { *libc::__errno_location() };
+    // Other threads need ticks too. Returning from the handler puts the mask back in any case.
+    enter();
+    // SAFETY: a valid set; unblocking cannot fail.
+    unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &tick_set(), ptr::null_mut()) };
     worker.take_tick();
     // SAFETY: as above; started threads stay on their kernel thread.
     unsafe { *libc::__errno_location() = errno };

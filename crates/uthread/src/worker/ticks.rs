@@ -30,11 +30,12 @@ impl Worker {
     /// Looks again soon, without taking the slice as begun anew.
     pub(crate) fn retry_tick(&self) {
         const FRACTION_OF_SLICE: u64 = 20;
+        /// Sooner, the thread would do nothing but be asked.
+        const SOONEST_NS: u64 = 50_000;
+        let slice_ns = self.shared.slice_ns();
+        let soon_ns = (slice_ns / FRACTION_OF_SLICE).max(SOONEST_NS).min(slice_ns);
         if let Some(ticker) = self.ticker.get() {
-            ticker.arm_first(
-                self.shared.slice_ns() / FRACTION_OF_SLICE,
-                self.shared.slice_ns(),
-            );
+            ticker.arm_first(soon_ns, slice_ns);
         }
     }
 
