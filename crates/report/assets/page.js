@@ -107,7 +107,9 @@
     const room = plot.clientWidth - tip.offsetWidth;
     const right = offset + at + 14;
     const x = panel.isRows ? room : right <= room ? right : offset + at - 14 - tip.offsetWidth;
-    const y = panel.isRows ? at + 16 : panel.top * scale + 6;
+    // On a phone it would hide the chart, so there it stands below.
+    const isNarrow = svg.classList.contains("narrow");
+    const y = isNarrow ? svg.clientHeight : panel.isRows ? at + 16 : panel.top * scale + 6;
     tip.style.left = `${Math.max(0, Math.min(x, room))}px`;
     tip.style.top = `${y}px`;
   }

@@ -49,11 +49,8 @@ impl Evidence {
             (count, calm) if calm == count => {
                 format!("None of the {count} points carries a warning.")
             }
-            (count, calm) => {
-                format!(
-                    "{calm} of {count} points carry no warning; each of the others names its own."
-                )
-            }
+            (count, 0) => format!("Each of the {count} points carries a warning."),
+            (count, calm) => format!("{calm} of {count} points carry no warning."),
         };
         let statements = [
             ending(analysis),
@@ -111,6 +108,10 @@ fn precision(analysis: &Analysis<'_>) -> Option<String> {
         (reached, 0) => Some(format!(
             "All {reached} finished points are known to ±{target} % or better, as the {profile} \
              profile asks."
+        )),
+        (0, used_up) => Some(format!(
+            "None of the {used_up} finished points is known to ±{target} %, as the {profile} profile \
+             asks: all used up their time first."
         )),
         (reached, used_up) => Some(format!(
             "{reached} of {} finished points are known to ±{target} % or better, as the {profile} \

@@ -11,6 +11,8 @@ pub(super) struct FindingView {
     pub(super) grade: &'static str,
     /// The sentence in pieces.
     pub(super) pieces: Vec<Piece>,
+    /// Id and title of the experiment that it comes from, where it stands apart from it.
+    pub(super) from: Option<(String, String)>,
 }
 
 /// A piece of a sentence.
@@ -36,6 +38,7 @@ impl FindingView {
             class,
             grade: show::grade(finding.grade),
             pieces: pieces(finding),
+            from: None,
         }
     }
 }

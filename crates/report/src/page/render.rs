@@ -11,7 +11,7 @@ use askama::Template;
 use instrument::quantity::Unit;
 
 /// So many findings stand on the first screen; the others follow on demand.
-const FIRST_FINDINGS: usize = 8;
+const FIRST_FINDINGS: usize = 6;
 
 /// Why a page could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -42,13 +42,16 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
             .find(|view| view.name == name)
             .map_or("top", |view| view.id.as_str())
     };
-    let findings: Vec<Headline> = analysis
+    let findings: Vec<FindingView> = analysis
         .findings()
         .into_iter()
-        .map(|(experiment, finding)| Headline {
-            finding: FindingView::new(finding),
-            experiment: experiment.definition.title.clone(),
-            id: id_of(&experiment.definition.id).to_owned(),
+        .map(|(experiment, finding)| {
+            let definition = experiment.definition;
+            let from = (id_of(&definition.id).to_owned(), definition.title.clone());
+            FindingView {
+                from: Some(from),
+                ..FindingView::new(finding)
+            }
         })
         .collect();
     let (first, further) = findings.split_at(findings.len().min(FIRST_FINDINGS));
@@ -80,14 +83,6 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
     Ok(page.render()?)
 }
 
-/// A finding on the first screen.
-struct Headline {
-    finding: FindingView,
-    /// Title and id of the experiment that it comes from.
-    experiment: String,
-    id: String,
-}
-
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page<'a> {
@@ -95,8 +90,8 @@ struct Page<'a> {
     subtitle: String,
     summary: Vec<String>,
     tags: Vec<String>,
-    first: &'a [Headline],
-    further: &'a [Headline],
+    first: &'a [FindingView],
+    further: &'a [FindingView],
     evidence: Evidence,
     facts: Vec<Facts>,
     groups: &'a [GroupView],

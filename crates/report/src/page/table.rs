@@ -4,7 +4,6 @@ use super::chart::Strip;
 use crate::show::Prefix;
 use crate::{ExperimentAnalysis, show};
 use instrument::experiment::{Definition, Metric};
-use instrument::noise::Warning;
 use instrument::quantity::{Unit, significant};
 use instrument::results::{Estimate, Percentiles, PointResult, Verdict};
 
@@ -52,16 +51,10 @@ pub(super) struct Row {
     pub(super) counts: (usize, usize),
     pub(super) cpu: String,
     pub(super) percentiles: String,
-    pub(super) warnings: Vec<WarningView>,
+    /// What casts doubt on it; empty where nothing does.
+    pub(super) causes: String,
     /// What was said about the circumstances of the point.
-    pub(super) remarks: Vec<String>,
-}
-
-/// A warning beside the number that it touches.
-pub(super) struct WarningView {
-    pub(super) label: &'static str,
-    pub(super) cause: String,
-    pub(super) advice: &'static str,
+    pub(super) remarks: String,
 }
 
 impl Table {
@@ -128,6 +121,7 @@ impl Row {
             .warnings
             .iter()
             .filter(|warning| warning.touches(&metric.name));
+        let causes = touching.map(|warning| show::warning(definition, warning));
         let is_sound = estimate.is_sound();
         let drawn = is_sound.then(|| strip.draw(estimate)).flatten();
         Self {
@@ -145,38 +139,8 @@ impl Row {
                 .cpu_share
                 .map_or_else(String::new, |share| Unit::Share.show(share, 2)),
             percentiles: estimate.percentiles.map_or_else(String::new, percentiles),
-            warnings: touching
-                .map(|warning| WarningView::new(definition, warning))
-                .collect(),
-            remarks: point.remarks.clone(),
-        }
-    }
-}
-
-impl Row {
-    /// Whether there is something to say about it.
-    pub(super) fn has_reason(&self) -> bool {
-        !self.warnings.is_empty() || !self.remarks.is_empty()
-    }
-
-    /// The causes of all its warnings.
-    pub(super) fn causes(&self) -> String {
-        let causes: Vec<&str> = self
-            .warnings
-            .iter()
-            .map(|warning| warning.cause.as_str())
-            .collect();
-        causes.join("; ")
-    }
-}
-
-impl WarningView {
-    fn new(definition: &Definition, warning: &Warning) -> Self {
-        let cause = show::warning(definition, warning);
-        Self {
-            label: warning.label(),
-            cause,
-            advice: warning.advice(),
+            causes: causes.collect::<Vec<_>>().join("; "),
+            remarks: point.remarks.join("; "),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What is written into a chart beside its axes: the names of marks above it, the names of series
-//! at the ends of their curves.
+//! What is written around a plot: the names of marks above it, those of series at the ends of
+//! their curves.
 
 use super::across::Across;
 use super::format::Format;
@@ -22,6 +22,7 @@ pub(super) struct MarkLabels<'a> {
 
 struct MarkLabel<'a> {
     mark: &'a Mark,
+    name: &'a str,
     x: f64,
     place: Placed,
 }
@@ -31,20 +32,28 @@ impl<'a> MarkLabels<'a> {
     pub(super) fn new(figure: &'a Figure, format: Format, left: f64, width: f64) -> Self {
         let font = format.font_size();
         let across = Across::new(figure, left, left + width);
-        let marks = figure.marks.iter();
-        let mut found: Vec<(&Mark, f64)> = marks
+        let mut found: Vec<(&Mark, f64)> = (figure.marks.iter())
             .filter_map(|mark| Some((mark, across.mark(mark.at)?)))
             .collect();
         found.sort_by(|(_, a), (_, b)| a.total_cmp(b));
-        let wanted: Vec<(f64, f64)> = found
+        let name = |mark: &'a Mark| match format {
+            Format::Wide => mark.label.as_str(),
+            // The list below the chart gives the names in full.
+            Format::Narrow => mark.label.split(',').next().unwrap_or_default(),
+        };
+        let wanted = found
             .iter()
-            .map(|(mark, x)| (*x, text_width(&mark.label, font) + 4.0))
-            .collect();
-        let places = rows(&wanted, left, format.width());
+            .map(|(mark, x)| (*x, text_width(name(mark), font) + 4.0));
+        let places = rows(&wanted.collect::<Vec<_>>(), left, format.width());
         let labels = found.into_iter().zip(places);
         Self {
             labels: labels
-                .map(|((mark, x), place)| MarkLabel { mark, x, place })
+                .map(|((mark, x), place)| MarkLabel {
+                    mark,
+                    name: name(mark),
+                    x,
+                    place,
+                })
                 .collect(),
             font,
         }
@@ -58,7 +67,13 @@ impl<'a> MarkLabels<'a> {
 
     /// Draws them above a plot whose upper edge is at `top`.
     pub(super) fn draw(&self, svg: &mut Svg, top: f64) {
-        for MarkLabel { mark, x, place } in &self.labels {
+        for MarkLabel {
+            mark,
+            name,
+            x,
+            place,
+        } in &self.labels
+        {
             let baseline = top - 6.0 - self.row_height() * place.row as f64;
             let stem = format!("M{} {}V{}", Px(*x), Px(top), Px(baseline - self.font + 3.0));
             svg.element("path", &[("class", &mark_class(mark)), ("d", &stem)]);
@@ -75,7 +90,7 @@ impl<'a> MarkLabels<'a> {
                     ("y", &Px(baseline)),
                     ("text-anchor", &anchor),
                 ],
-                &mark.label,
+                name,
             );
         }
     }
@@ -89,8 +104,8 @@ impl<'a> MarkLabels<'a> {
 /// to do.
 pub(super) fn direct_label_width(figure: &Figure, format: Format) -> f64 {
     let names = direct_labels(figure, format).into_iter();
-    // They are bold, a tenth wider than other text.
-    let widths = names.map(|name| text_width(&name, format.font_size()) * 1.1 + NAME_GAP + 8.0);
+    // They are bold, and so wider than other text.
+    let widths = names.map(|name| text_width(&name, format.font_size()) * 1.2 + NAME_GAP + 8.0);
     widths.fold(0.0, f64::max)
 }
 

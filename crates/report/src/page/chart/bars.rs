@@ -213,10 +213,11 @@ fn bar(
     if figure.series.len() > STYLES {
         label = format!("{label} · {}", figure.series[series].label);
     }
+    let class = if centre.is_some() { "value" } else { "unknown" };
     svg.text(
         "text",
         &[
-            ("class", &"value"),
+            ("class", &class),
             ("x", &Px(furthest + 8.0)),
             ("y", &Px(y + font * 0.35)),
         ],

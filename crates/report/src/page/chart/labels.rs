@@ -30,8 +30,9 @@ pub(super) struct Placed {
     pub(super) leftwards: bool,
 }
 
-/// Puts labels of the given widths at the given places into as few rows as keep them apart. They
-/// may reach from `left` to `right`.
+/// Puts labels of the given widths at the given places, in ascending order, into as few rows as
+/// keep them apart. They may reach from `left` to `right`. The last is placed first, so that no
+/// line from a label down to the plot crosses a label in a lower row.
 pub(super) fn rows(places: &[(f64, f64)], left: f64, right: f64) -> Vec<Placed> {
     const GAP: f64 = 8.0;
     let mut taken: Vec<Vec<(f64, f64)>> = Vec::new();
@@ -51,7 +52,9 @@ pub(super) fn rows(places: &[(f64, f64)], left: f64, right: f64) -> Vec<Placed> 
         taken[row].push((from, to));
         Placed { row, leftwards }
     };
-    places.iter().map(&mut place).collect()
+    let mut labels: Vec<Placed> = places.iter().rev().map(&mut place).collect();
+    labels.reverse();
+    labels
 }
 
 /// `text`, cut short with an ellipsis where it is wider than `width` pixels.
@@ -87,7 +90,7 @@ mod tests {
         );
         assert_eq!(
             placed.iter().map(|label| label.row).collect::<Vec<_>>(),
-            [0, 1, 0, 2]
+            [1, 2, 1, 0]
         );
         assert!(placed[3].leftwards);
     }

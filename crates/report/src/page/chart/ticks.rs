@@ -23,12 +23,14 @@ pub(super) fn ticks(scale: &Scale, unit: Option<Unit>, room: usize) -> Vec<Tick>
         (FigureScale::Logarithmic, true) => octaves(scale, unit, room),
         (FigureScale::Logarithmic, false) => decades(scale, unit, room),
     };
-    // Within an octave or a decade, equal steps say more.
-    if logarithmic
-        .iter()
-        .filter(|tick| tick.label.is_some())
-        .count()
-        >= 3
+    // Within a few octaves, equal steps say more.
+    let is_long = scale.high / scale.low >= 16.0;
+    if is_long && !logarithmic.is_empty()
+        || logarithmic
+            .iter()
+            .filter(|tick| tick.label.is_some())
+            .count()
+            >= 3
     {
         logarithmic
     } else {
