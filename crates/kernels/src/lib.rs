@@ -2,7 +2,7 @@
 //!
 //! # What it is
 //!
-//! [`read`] and [`write`] go over a block of memory once, touching every byte, as fast as one core
+//! [`read()`] and [`write()`] go over a block of memory once, touching every byte, as fast as one core
 //! can: with the widest registers the processor has, chosen at run time, and several of them in
 //! turn, so that the loop waits for memory and not for itself. Each instruction set has a file of
 //! its own; all of them give the same results.
