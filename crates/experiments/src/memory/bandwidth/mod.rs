@@ -34,6 +34,9 @@ const WRITE: &str = "write";
 /// Two registers of 64 bytes a cycle at 8 GHz: more than any core loads or stores.
 const MOST_BYTES_PER_SECOND: f64 = 128.0 * 8e9;
 
+/// A last-level cache takes in a new block over a dozen passes and more: so much is read before
+/// anything is timed.
+const WARMING_BYTES: usize = 256 << 20;
 /// Single passes over this much are long beside the clock, and too dear to repeat until they settle.
 const SINGLE_PASSES_FROM: usize = 128 << 20;
 
@@ -115,6 +118,9 @@ impl Experiment for Bandwidth {
             sampler.remark(remark)?;
         }
         let block = memory.first_block();
+        for _ in 0..(WARMING_BYTES / block_size).max(1) {
+            black_box(set.read(black_box(block)));
+        }
         time(sampler, READ, block_size, || {
             black_box(set.read(black_box(block)));
         })?;
