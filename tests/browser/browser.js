@@ -13,6 +13,7 @@ export const launch = () => chromium.launch({
 // requests that leave the file.
 export async function open(browser, url, options = {}) {
   const context = await browser.newContext({ acceptDownloads: true, ...options });
+  context.setDefaultTimeout(10_000);
   const page = await context.newPage();
   const complaints = [];
   page.on("console", (message) => {
