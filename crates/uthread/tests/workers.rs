@@ -4,8 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
+use std::time::{Duration, Instant};
 
 use uthread::{Barrier, Lock, Priority, Protocol, Runtime, bounded, spawn, yield_now};
+
+/// Longer than a loaded machine keeps a worker waiting for a processor.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 fn kernel_thread() -> ThreadId {
     std::thread::current().id()
@@ -24,6 +28,12 @@ fn unstarted_threads_are_stolen_and_started_ones_stay() {
                     let home = kernel_thread();
                     homes.lock().unwrap().insert(format!("{home:?}"));
                     begun.fetch_add(1, Ordering::Relaxed);
+                    // A worker that is kept busy steals no more: some are left for another.
+                    let started = Instant::now();
+                    while homes.lock().unwrap().len() < 2 && started.elapsed() < PATIENCE {
+                        yield_now();
+                        assert_eq!(kernel_thread(), home);
+                    }
                     for _ in 0..100 {
                         yield_now();
                         assert_eq!(kernel_thread(), home);

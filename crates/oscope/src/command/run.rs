@@ -71,10 +71,10 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     Ok(exit(outcome, interrupt))
 }
 
-/// Removes what earlier runs left behind when they were killed: in this run's directory and in the
-/// directories of the runs that never ended.
+/// Removes what earlier runs left behind when they were killed: in the directories of the runs that
+/// never ended, and in this run's, which another store may have used.
 fn clear_up(store: &Store, dir: &Path, progress: &Progress) -> Result<()> {
-    let mut removed = Scratch::sweep(dir);
+    let mut removed = Vec::new();
     for unfinished in store.unfinished()? {
         let left_behind = Scratch::sweep(&unfinished.directory);
         if !left_behind.is_empty() {
@@ -85,6 +85,7 @@ fn clear_up(store: &Store, dir: &Path, progress: &Progress) -> Result<()> {
         }
         removed.extend(left_behind);
     }
+    removed.extend(Scratch::sweep(dir));
     for path in removed {
         progress.say(&format!(
             "removed {}, left behind by a run that was killed",
