@@ -14,5 +14,5 @@ script --quiet --command "stty columns 100; $oscope show --store $work/oscope.db
 python3 docs/pictures/terminal.py "$work/terminal.txt" 46 >docs/pictures/terminal.svg
 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
     --disable-background-networking --disable-component-update --disable-sync --hide-scrollbars \
-    --user-data-dir="$work/browser" --window-size=1280,1500 \
+    --user-data-dir="$work/browser" --window-size=1280,1400 \
     --screenshot="$PWD/docs/pictures/page.png" "file://$work/page.html"
