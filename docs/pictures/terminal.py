@@ -17,7 +17,7 @@ print(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height
 print("<title>The terminal after a run</title>")
 print(f'<rect width="100%" height="100%" rx="8" fill="#15181d"/>')
 print('<g font-family="ui-monospace, DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="14"'
-      ' fill="#d8dee6" xml:space="preserve">')
+      ' fill="#d8dee6">')
 for row, line in enumerate(lines):
     column, style = 0, ""
     for code, text in re.findall(r"(?:\x1b\[([0-9;]*)m)?([^\x1b]*)", line):
@@ -29,9 +29,10 @@ for row, line in enumerate(lines):
                 style = ' font-weight="bold"'
             elif code == "2":
                 style = ' opacity="0.6"'
-        if text.strip():
-            x, y = MARGIN + column * ADVANCE, MARGIN + (row + 0.75) * LEADING
-            length = f' textLength="{len(text) * ADVANCE:.1f}"'
-            print(f'<text x="{x:.1f}" y="{y:.1f}"{length}{style}>{escape(text)}</text>')
+        # Renderers collapse spaces, so that each word gets a place of its own.
+        for word in re.finditer(r"\S+", text):
+            x, y = MARGIN + (column + word.start()) * ADVANCE, MARGIN + (row + 0.75) * LEADING
+            length = f' textLength="{len(word[0]) * ADVANCE:.1f}"'
+            print(f'<text x="{x:.1f}" y="{y:.1f}"{length}{style}>{escape(word[0])}</text>')
         column += len(text)
 print("</g>\n</svg>")

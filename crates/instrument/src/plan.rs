@@ -47,7 +47,7 @@ impl Profile {
         match self {
             Self::Quick => Precision {
                 target: 0.05,
-                point_budget_ns: 450 * MS,
+                point_budget_ns: 560 * MS,
                 min_processes: 8,
                 samples: 3,
                 sample_ns: MS,
