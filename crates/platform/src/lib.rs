@@ -33,6 +33,7 @@ pub mod process;
 pub mod programs;
 pub mod scratch;
 pub mod signal;
+pub mod stdio;
 pub mod storage;
 pub mod usage;
 

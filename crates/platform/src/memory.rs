@@ -1,12 +1,13 @@
 //! How much memory there is, and memory of a known page size.
 
+use std::io;
 use std::marker::PhantomData;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::file::{Access, LockedFile};
-use crate::{Result, os};
+use crate::{Error, Result, os};
 
 /// Memory that this process could still use without swapping, in bytes: the least of what the
 /// system has, what the control groups leave and what the address-space limit leaves.
@@ -54,8 +55,8 @@ impl Mapping {
     /// as the kernel finds them ([`Mapping::huge_bytes`] tells how far that was), or base ones only.
     ///
     /// # Errors
-    /// [`crate::Error::NoHugePages`] with the reason, if huge ones are asked for and switched off;
-    /// [`crate::Error::Os`] if the memory cannot be had.
+    /// [`Error::NoHugePages`] with the reason, if huge ones are asked for and switched off;
+    /// [`Error::Os`] if the memory cannot be had.
     pub fn anonymous(len: usize, page_size: PageSize) -> Result<Self> {
         os::memory::Region::anonymous(len, page_size).map(|region| Self { region })
     }
@@ -105,8 +106,9 @@ impl Mapping {
 /// who reads it. Taken away on drop.
 ///
 /// The file is locked and borrowed for as long, so that oscope cannot change it behind the slices.
-/// Another program that ignores the lock can, as it can write to `/proc/PID/mem`; should it cut the
-/// file short, touching what is gone kills the process with SIGBUS.
+/// Another program that ignores the lock can, as it can write to `/proc/PID/mem`. Should it cut the
+/// file short, what is gone reads as zeros and takes writes that reach nobody, instead of ending the
+/// process with SIGBUS; [`FileMapping::ensure_whole`] tells.
 #[derive(Debug)]
 pub struct FileMapping<'file> {
     region: os::memory::Region,
@@ -145,6 +147,21 @@ impl<'file> FileMapping<'file> {
     /// The bytes, to be changed; `None` if the file was locked for reading.
     pub fn as_mut_slice(&mut self) -> Option<&mut [u8]> {
         (self.access == Access::Write).then(|| self.region.as_mut_slice())
+    }
+
+    /// Makes sure that whatever was touched so far was the file. To be asked after the bytes were
+    /// used and before what came of them is believed.
+    ///
+    /// # Errors
+    /// [`Error::Os`] with [`io::ErrorKind::UnexpectedEof`] if a part of the file was gone: cut off,
+    /// or on a device that failed.
+    pub fn ensure_whole(&self) -> Result<()> {
+        if self.region.has_lost() {
+            let reason = "it was cut short, or its device failed, while it was mapped";
+            let error = io::Error::new(io::ErrorKind::UnexpectedEof, reason);
+            return Err(Error::os("use a mapped file")(error));
+        }
+        Ok(())
     }
 
     /// Waits until what was changed is on the device

@@ -7,6 +7,7 @@ use rustix::process::{Resource, getrlimit};
 
 use super::cgroup;
 use super::huge_pages::{ensure_allowed, huge_page_bytes};
+use super::lost_pages::Watch;
 use super::machine::page_bytes;
 use super::parse::{colon_field, huge_bytes_within, kibibytes};
 use super::read::text;
@@ -41,6 +42,8 @@ pub(crate) struct Region {
     mapped_len: usize,
     reserved: NonNull<u8>,
     reserved_len: usize,
+    /// Of a mapped file.
+    watch: Option<Watch>,
 }
 
 // SAFETY: a region owns its memory, as a Box does.
@@ -87,6 +90,7 @@ impl Region {
             mapped_len,
             reserved: nonnull(reserved),
             reserved_len,
+            watch: None,
         };
         region.open(page_size)?;
         Ok(region)
@@ -128,13 +132,21 @@ impl Region {
         }
         .map_err(Error::os("map a file"))?;
         let start = nonnull(start.cast());
-        Ok(Self {
+        let mut region = Self {
             start,
             len,
             mapped_len: len,
             reserved: start,
             reserved_len: len,
-        })
+            watch: None,
+        };
+        region.watch = Some(Watch::over(start.addr().get(), len)?);
+        Ok(region)
+    }
+
+    /// Whether a part of the file was gone when it was touched.
+    pub(crate) fn has_lost(&self) -> bool {
+        self.watch.as_ref().is_some_and(Watch::has_lost)
     }
 
     pub(crate) fn as_slice(&self) -> &[u8] {
@@ -210,6 +222,8 @@ impl Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
+        // Before another mapping can get this range.
+        self.watch = None;
         // SAFETY: the range belongs to this region, and no slice of it can outlive `self`. It cannot
         // fail, as the range is one that `mmap` returned.
         let _ = unsafe { mm::munmap(self.reserved.as_ptr().cast(), self.reserved_len) };
@@ -310,6 +324,43 @@ mod tests {
         let mut mapping = FileMapping::new(&mut locked, 0, 5).unwrap();
         assert_eq!(mapping.as_slice(), b"hello");
         assert!(mapping.as_mut_slice().is_none());
+    }
+
+    #[test]
+    fn a_file_that_is_cut_short_reads_as_zeros_and_is_told() {
+        let page = page_bytes();
+        let file = file_holding(&"x".repeat(4 * page));
+        let mut locked = LockedFile::lock(file.reopen().unwrap(), Access::Write).unwrap();
+        let mut mapping = FileMapping::new(&mut locked, 0, 4 * page).unwrap();
+        assert!(mapping.as_slice().iter().all(|byte| *byte == b'x'));
+        mapping.ensure_whole().unwrap();
+
+        file.as_file().set_len(page as u64 + 1).unwrap();
+        mapping.ensure_whole().unwrap();
+        let (kept, gone) = mapping.as_slice().split_at(page + 1);
+        assert!(kept.iter().all(|byte| *byte == b'x'));
+        assert!(gone.iter().all(|byte| *byte == 0));
+        let error = mapping.ensure_whole().unwrap_err();
+        assert!(error.to_string().contains("cut short"), "{error}");
+        mapping.as_mut_slice().unwrap().fill(1);
+        assert_eq!(std::fs::read(file.path()).unwrap(), vec![1; page + 1]);
+    }
+
+    #[test]
+    fn a_file_that_is_cut_short_before_a_write_is_told() {
+        let page = page_bytes();
+        let file = file_holding(&"x".repeat(2 * page));
+        let mut locked = LockedFile::lock(file.reopen().unwrap(), Access::Write).unwrap();
+        let mut mapping = FileMapping::new(&mut locked, 0, 2 * page).unwrap();
+        file.as_file().set_len(0).unwrap();
+        mapping.as_mut_slice().unwrap().fill(1);
+        mapping.ensure_whole().unwrap_err();
+        drop(mapping);
+        // The next mapping starts afresh.
+        locked.file().set_len(page as u64).unwrap();
+        let mapping = FileMapping::new(&mut locked, 0, page).unwrap();
+        assert_eq!(mapping.as_slice()[0], 0);
+        mapping.ensure_whole().unwrap();
     }
 
     #[test]

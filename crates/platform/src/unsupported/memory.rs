@@ -29,6 +29,10 @@ impl Region {
         match *self {}
     }
 
+    pub(crate) fn has_lost(&self) -> bool {
+        match *self {}
+    }
+
     pub(crate) fn populate(&mut self) -> Result<()> {
         match *self {}
     }

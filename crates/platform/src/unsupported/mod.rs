@@ -13,6 +13,7 @@ pub(crate) mod process;
 pub(crate) mod programs;
 pub(crate) mod scratch;
 pub(crate) mod signal;
+pub(crate) mod stdio;
 pub(crate) mod storage;
 pub(crate) mod usage;
 

@@ -1,0 +1,149 @@
+//! Pages of mapped files that are no longer there when they are touched: somebody cut the file
+//! short, or its device failed. The kernel then sends SIGBUS, which ends a process. Here zeros take
+//! the place of what is gone, and the mapping is marked, so that its owner can tell an error.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rustix::mm::{self, MapFlags, ProtFlags};
+
+use super::machine::page_bytes;
+use crate::error::{Error, Result};
+
+/// More mappings than a program has at once that measures files. A handler can only look through
+/// memory that never moves.
+const SLOTS: usize = 256;
+
+static WATCHED: [Slot; SLOTS] = [const { Slot::free() }; SLOTS];
+static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
+
+/// An address range that is watched.
+struct Slot {
+    is_taken: AtomicBool,
+    /// 0 while the range is not valid.
+    start: AtomicUsize,
+    end: AtomicUsize,
+    has_lost: AtomicBool,
+}
+
+impl Slot {
+    const fn free() -> Self {
+        Self {
+            is_taken: AtomicBool::new(false),
+            start: AtomicUsize::new(0),
+            end: AtomicUsize::new(0),
+            has_lost: AtomicBool::new(false),
+        }
+    }
+
+    fn holds(&self, address: usize) -> bool {
+        let start = self.start.load(Ordering::Acquire);
+        start != 0 && (start..self.end.load(Ordering::Relaxed)).contains(&address)
+    }
+}
+
+/// Watches a mapping until this is dropped.
+#[derive(Debug)]
+pub(super) struct Watch {
+    slot: usize,
+}
+
+impl Watch {
+    /// Watches `len` bytes from the page that starts at `start`.
+    pub(super) fn over(start: usize, len: usize) -> Result<Self> {
+        install()?;
+        let slot = WATCHED
+            .iter()
+            .position(|slot| !slot.is_taken.swap(true, Ordering::AcqRel))
+            .ok_or_else(|| {
+                Error::os("map a file")(io::Error::other("too many files are mapped already"))
+            })?;
+        let watched = &WATCHED[slot];
+        watched.has_lost.store(false, Ordering::Relaxed);
+        let end = start + len.next_multiple_of(page_bytes());
+        watched.end.store(end, Ordering::Relaxed);
+        watched.start.store(start, Ordering::Release);
+        Ok(Self { slot })
+    }
+
+    /// Whether something was touched that was no longer there.
+    pub(super) fn has_lost(&self) -> bool {
+        WATCHED[self.slot].has_lost.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let slot = &WATCHED[self.slot];
+        slot.start.store(0, Ordering::Release);
+        slot.is_taken.store(false, Ordering::Release);
+    }
+}
+
+/// Puts the handler in place, once for the process.
+fn install() -> Result<()> {
+    static OUTCOME: OnceLock<std::result::Result<(), i32>> = OnceLock::new();
+    OUTCOME
+        .get_or_init(|| put_handler().map_err(|error| error.raw_os_error().unwrap_or(libc::EINVAL)))
+        .map_err(|number| {
+            Error::os("catch the signal of lost pages")(io::Error::from_raw_os_error(number))
+        })
+}
+
+fn put_handler() -> io::Result<()> {
+    let mut before = MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: a null action changes nothing, and `before` has room for what is written.
+    check(unsafe { libc::sigaction(libc::SIGBUS, ptr::null(), before.as_mut_ptr()) })?;
+    // SAFETY: the call succeeded, so all of it was written.
+    let _ = PREVIOUS.set(unsafe { before.assume_init() });
+    // SAFETY: zeros are a valid `sigaction`: no flags and an empty mask.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = on_bus_error as *const () as libc::sighandler_t;
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+    // SAFETY: the handler has the right type for an action with SA_SIGINFO; it calls nothing but
+    // mmap(2) and sigaction(2) and takes no lock.
+    check(unsafe { libc::sigaction(libc::SIGBUS, &raw const action, ptr::null_mut()) })
+}
+
+fn check(outcome: libc::c_int) -> io::Result<()> {
+    if outcome == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+extern "C" fn on_bus_error(
+    _signal: libc::c_int,
+    info: *const libc::siginfo_t,
+    _context: *const libc::c_void,
+) {
+    // SAFETY: the kernel gives a handler with SA_SIGINFO what it knows, for a SIGBUS an address.
+    let address = unsafe { (*info).si_addr() };
+    let slot = WATCHED.iter().find(|slot| slot.holds(address.addr()));
+    if let Some(slot) = slot
+        && put_zeros(address, slot.end.load(Ordering::Relaxed))
+    {
+        slot.has_lost.store(true, Ordering::Release);
+        return;
+    }
+    // None of ours: it happens again on return, and goes where it would have gone.
+    if let Some(previous) = PREVIOUS.get() {
+        // SAFETY: it is what stood there before.
+        unsafe { libc::sigaction(libc::SIGBUS, previous, ptr::null_mut()) };
+    }
+}
+
+/// Puts memory in the place of everything from the page of `address` on; all behind a page that is
+/// beyond the end of a file is beyond it as well.
+fn put_zeros(address: *mut libc::c_void, end: usize) -> bool {
+    let page = address.map_addr(|address| address / page_bytes() * page_bytes());
+    let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
+    let access = ProtFlags::READ | ProtFlags::WRITE;
+    // SAFETY: the range belongs to a mapping that is being touched and so is alive. Its slices stay
+    // valid: the bytes change to zeros, as they may in any shared mapping.
+    unsafe { mm::mmap_anonymous(page, end - page.addr(), access, flags) }.is_ok()
+}
