@@ -6,6 +6,16 @@ use instrument::results::Estimate;
 use instrument::statistics::ratio::ratio_estimate;
 use instrument::statistics::{Confidence, Estimated, Interval, Scale};
 
+/// A measured value in its own unit, for arithmetic.
+pub(crate) fn estimated(estimate: &Estimate) -> Estimated {
+    Estimated {
+        centre: estimate.centre,
+        interval: estimate.interval,
+        n: estimate.processes,
+        scale: Scale::Logarithmic,
+    }
+}
+
 /// How many times `denominator` goes into `numerator`, with its interval; `None` where either is
 /// unsound.
 pub(crate) fn ratio(numerator: &Estimate, denominator: &Estimate) -> Option<Estimated> {

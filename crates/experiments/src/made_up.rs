@@ -152,3 +152,14 @@ pub(crate) fn count(samples: &[Sample], metric: &str) -> usize {
         .filter(|sample| sample.metric == metric)
         .count()
 }
+
+/// The values of `metric`, which are counted and not timed.
+pub(crate) fn values(samples: &[Sample], metric: &str) -> Vec<f64> {
+    let of_metric = samples.iter().filter(|sample| sample.metric == metric);
+    of_metric
+        .filter_map(|sample| match sample.reading {
+            Reading::Value(value) => Some(value),
+            _ => None,
+        })
+        .collect()
+}

@@ -23,6 +23,7 @@ pub mod finding;
 pub mod fitness;
 pub mod need;
 pub mod noise;
+pub mod phases;
 pub mod plan;
 pub mod point;
 pub mod quantity;

@@ -2,6 +2,7 @@
 
 use crate::clock::Clock;
 use crate::experiment::MeasureError;
+use crate::phases::Phases;
 use crate::sample::{Reading, Sample};
 use hdrhistogram::Histogram;
 use platform::clock::Calibration;
@@ -153,6 +154,32 @@ impl<'a> Sampler<'a> {
             let wall_ns = self.clock.now_ns().saturating_sub(begin_ns);
             let usage = self.clock.usage()?.since(&before);
             self.sample(metric, Reading::Once { work, wall_ns }, usage)?;
+            if self.is_over(started_ns) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes samples of several metrics in one go, for work that consists of phases: `body` does the
+    /// work once for each sample, and names the metrics that each part of it belongs to. `work` is
+    /// in bytes or operations, the same for all of them.
+    ///
+    /// # Errors
+    /// Those of `body`, and [`MeasureError::Output`] if nobody reads any more.
+    pub fn phases(
+        &mut self,
+        work: f64,
+        mut body: impl FnMut(&mut Phases<'_>) -> Result<(), MeasureError>,
+    ) -> Result<(), MeasureError> {
+        let started_ns = self.clock.now_ns();
+        for _ in 0..self.task.samples.max(1) {
+            let mut phases = Phases::new(self.clock, self.task.calibration.cost_ns);
+            body(&mut phases)?;
+            for spent in phases.into_spent() {
+                let wall_ns = spent.net_ns();
+                self.sample(&spent.metric, Reading::Once { work, wall_ns }, spent.usage)?;
+            }
             if self.is_over(started_ns) {
                 break;
             }

@@ -246,3 +246,38 @@ fn a_clock_that_goes_backwards_neither_panics_nor_loops() {
     });
     result.unwrap();
 }
+
+#[test]
+fn phases_that_take_turns_are_timed_apart_less_the_clock() {
+    let clock = MockClock::default();
+    let (outputs, result) = outputs(&clock, &task(), |sampler| {
+        sampler.phases(2.0, |phases| {
+            for _ in 0..4 {
+                phases.time(&["read", "total"], || {
+                    clock.advance(120);
+                    Ok(())
+                })?;
+                // Between phases, so in none of them.
+                clock.advance(1_000_000);
+                phases.time(&["write", "total"], || {
+                    clock.advance(220);
+                    Ok(())
+                })?;
+            }
+            phases.time(&["nothing"], || Ok(()))
+        })
+    });
+    result.unwrap();
+    let samples = outputs.iter().filter_map(|output| match output {
+        Output::Sample(sample) => Some((sample.metric.as_str(), sample.reading.net_cost_ns()?)),
+        _ => None,
+    });
+    // The clock costs 20 ns each time.
+    let expected = [
+        ("read", 200.0),
+        ("total", 600.0),
+        ("write", 400.0),
+        ("nothing", 0.0),
+    ];
+    assert_eq!(samples.collect::<Vec<_>>()[..4], expected);
+}

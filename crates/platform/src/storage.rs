@@ -80,3 +80,20 @@ impl Storage {
         matches!(self.file_system.as_str(), "tmpfs" | "ramfs")
     }
 }
+
+/// A file that plays a block device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopFile {
+    /// The file.
+    pub path: PathBuf,
+    /// Whether it is read and written past the page cache. Where it is not, a read that misses the
+    /// page cache of the file system on it may still be answered by that of the one below.
+    pub is_direct: bool,
+}
+
+impl LoopFile {
+    /// The file behind a block device such as `loop0`; `None` for any other device.
+    pub fn behind(block_device: &str) -> Option<Self> {
+        os::storage::loop_file(block_device)
+    }
+}

@@ -1,5 +1,7 @@
 //! What a process or thread has used: CPU time, page faults, context switches.
 
+use std::ops::AddAssign;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -70,4 +72,23 @@ impl Usage {
                 .saturating_sub(earlier.involuntary_switches),
         }
     }
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.user_ns += other.user_ns;
+        self.system_ns += other.system_ns;
+        self.minor_faults += other.minor_faults;
+        self.major_faults += other.major_faults;
+        self.voluntary_switches += other.voluntary_switches;
+        self.involuntary_switches += other.involuntary_switches;
+    }
+}
+
+/// What this process has caused to be read from storage so far, in bytes: `read_bytes` of
+/// [proc_pid_io(5)](https://man7.org/linux/man-pages/man5/proc_pid_io.5.html), which counts what
+/// goes to a block device and leaves out what the page cache answers. `None` where the system does
+/// not count it.
+pub fn storage_read_bytes() -> Option<u64> {
+    os::usage::storage_read_bytes()
 }

@@ -7,7 +7,7 @@ use rustix::fs::{AtFlags, CWD, StatxFlags, major, minor, statvfs, statx};
 use super::parse::{Mount, mounts, selected};
 use super::read::{number, text};
 use crate::error::{Error, Result};
-use crate::storage::Storage;
+use crate::storage::{LoopFile, Storage};
 
 pub(crate) fn behind(path: &Path) -> Result<Storage> {
     let path = fs::canonicalize(path).map_err(Error::path("find", path))?;
@@ -47,6 +47,14 @@ pub(crate) fn behind(path: &Path) -> Result<Storage> {
         physical_block_bytes: queue("physical_block_size").and_then(number),
         total_bytes: space.f_blocks.saturating_mul(space.f_frsize),
         free_bytes: space.f_bavail.saturating_mul(space.f_frsize),
+    })
+}
+
+pub(crate) fn loop_file(block_device: &str) -> Option<LoopFile> {
+    let device = Path::new("/sys/block").join(block_device).join("loop");
+    Some(LoopFile {
+        path: PathBuf::from(text(device.join("backing_file"))?),
+        is_direct: number(device.join("dio")) == Some(1_u8),
     })
 }
 

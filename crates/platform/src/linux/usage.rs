@@ -1,8 +1,16 @@
 use std::mem::MaybeUninit;
 
+use super::parse::colon_field;
+use super::read::text;
 use crate::Result;
 use crate::error::Error;
 use crate::usage::Usage;
+
+pub(crate) fn storage_read_bytes() -> Option<u64> {
+    colon_field(&text("/proc/self/io")?, "read_bytes")?
+        .parse()
+        .ok()
+}
 
 pub(crate) fn of_process() -> Result<Usage> {
     getrusage(libc::RUSAGE_SELF)

@@ -2,8 +2,12 @@ use std::path::Path;
 
 use super::refuse;
 use crate::Result;
-use crate::storage::Storage;
+use crate::storage::{LoopFile, Storage};
 
 pub(crate) fn behind(_path: &Path) -> Result<Storage> {
     refuse("the storage behind a path")
+}
+
+pub(crate) fn loop_file(_block_device: &str) -> Option<LoopFile> {
+    None
 }

@@ -13,3 +13,7 @@ pub(crate) fn of_thread() -> Result<Usage> {
 pub(crate) fn of_children() -> Result<Usage> {
     refuse("the usage of children")
 }
+
+pub(crate) fn storage_read_bytes() -> Option<u64> {
+    None
+}

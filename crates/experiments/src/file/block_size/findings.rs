@@ -2,7 +2,7 @@
 
 use super::pass::Pass;
 use super::{BLOCK_SIZE, PASS, THROUGHPUT};
-use crate::estimates::{WithEstimate, grade, ratio};
+use crate::estimates::{WithEstimate, estimated, ratio};
 use instrument::figure::{Figure, FigureAxis, FigureKind, FigureScale, Mark, MarkOrigin};
 use instrument::finding::{Finding, Grade};
 use instrument::quantity::Unit;
@@ -13,8 +13,6 @@ use instrument::statistics::{Confidence, Estimated, Interval, Scale, summary};
 
 /// The block size that programs use when nobody has thought about it.
 const USUAL_BLOCK: u64 = 4096;
-/// Ratios within this of each other count as stable.
-const STABLE: f64 = 0.10;
 /// Resamples from which a plateau's interval is read.
 const RESAMPLES: usize = 400;
 /// Decides how they are drawn, so that a stored run always gives the same interval.
@@ -43,10 +41,10 @@ impl Plateau<'_> {
 }
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
-    let plateaus = Pass::ALL
+    Pass::ALL
         .into_iter()
-        .filter_map(|pass| plateau_finding(results, pass));
-    plateaus.chain(cold_over_warm(results)).collect()
+        .filter_map(|pass| plateau_finding(results, pass))
+        .collect()
 }
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
@@ -148,15 +146,6 @@ fn resampled(curve: &[(u64, &Estimate)], found: f64) -> Option<Interval> {
     Interval::new(low.min(found), high.max(found))
 }
 
-fn estimated(estimate: &Estimate) -> Estimated {
-    Estimated {
-        centre: estimate.centre,
-        interval: estimate.interval,
-        n: estimate.processes,
-        scale: Scale::Logarithmic,
-    }
-}
-
 fn plateau_finding(results: &Results, pass: Pass) -> Option<Finding> {
     let curve = curve(results, pass);
     let plateau = plateau(&curve)?;
@@ -201,45 +190,6 @@ fn plateau_finding(results: &Results, pass: Pass) -> Option<Finding> {
         )
         .with("gain", &gain, Unit::Ratio);
     Some(finding.graded(plateau.grade()).weighing(weight))
-}
-
-/// What a cold page cache costs, and from which block size on that no longer changes.
-fn cold_over_warm(results: &Results) -> Option<Finding> {
-    let warm = curve(results, Pass::ReadWarm);
-    let cold = curve(results, Pass::ReadCold);
-    let ratios: Vec<(u64, Estimated)> = warm
-        .iter()
-        .filter_map(|(size, warm)| {
-            let (_, cold) = cold.iter().find(|(other, _)| other == size)?;
-            Some((*size, ratio(warm, cold)?))
-        })
-        .collect();
-    let (_, last) = ratios.last()?;
-    let from = stable_from(&ratios)?;
-    let caveat = if results.machine.hypervisor.is_some() {
-        " What the host of this virtual machine had in its own memory is not known."
-    } else {
-        ""
-    };
-    let template = format!(
-        "A file that is not in memory is read {{ratio}} slower than one that is; from blocks of \
-         {{from}} on this ratio is stable.{caveat}"
-    );
-    let finding = Finding::new("cold_over_warm", &template)
-        .with("ratio", last, Unit::Ratio)
-        .given("from", from as f64, Unit::Bytes);
-    Some(finding.graded(grade(last, 1.0)).weighing(0.75))
-}
-
-/// The smallest size from which on every ratio, or its interval, stays close to the last.
-fn stable_from(ratios: &[(u64, Estimated)]) -> Option<u64> {
-    let (_, last) = ratios.last()?;
-    let band = Interval::new(last.centre / (1.0 + STABLE), last.centre * (1.0 + STABLE))?;
-    let stable = ratios
-        .iter()
-        .rev()
-        .take_while(|(_, ratio)| ratio.extent().overlaps(&band));
-    stable.last().map(|(size, _)| *size)
 }
 
 #[cfg(test)]
@@ -323,16 +273,6 @@ mod tests {
         let found = findings(rising("write", 2e9, 1 << 30));
         assert_eq!(found[0].grade, Grade::CannotBeTold);
         assert!(found[0].template.contains("still gains"));
-    }
-
-    #[test]
-    fn a_cold_cache_is_set_against_a_warm_one() {
-        let mut points = rising("read warm", 8e9, 4096);
-        // Cold reads are bound by the device from 16 KiB on.
-        points.extend(rising("read cold", 1e9, 16384));
-        let found = findings(points);
-        assert!(near(number(&found, "cold_over_warm", "ratio"), 8.0));
-        assert!(near(number(&found, "cold_over_warm", "from"), 16384.0));
     }
 
     #[test]

@@ -3,8 +3,10 @@
 mod findings;
 mod pass;
 mod points;
-mod scratch_file;
 
+use super::page_cache::{self, Chiller, Evidence};
+use super::scratch_file::ScratchFile;
+use super::{BLOCK_SIZE, FILE_SIZE, MOST_BYTES_PER_SECOND};
 use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
 use instrument::figure::Figure;
 use instrument::finding::Finding;
@@ -16,20 +18,13 @@ use instrument::results::Results;
 use instrument::sampler::Sampler;
 use pass::Pass;
 use platform::memory::{Mapping, PageSize};
-use scratch_file::ScratchFile;
 
 /// How large the blocks should be in which files are read and written.
 pub(crate) struct BlockSize;
 
-const BLOCK_SIZE: &str = "block_size";
 const PASS: &str = "pass";
-const FILE_SIZE: &str = "file_size";
 
 const THROUGHPUT: &str = "throughput";
-const RESIDENT: &str = "resident";
-
-/// Two loads of 64 bytes a cycle at 8 GHz, which no core does: copying cannot be faster.
-const MOST_BYTES_PER_SECOND: f64 = 128.0 * 8e9;
 
 impl Experiment for BlockSize {
     fn id(&self) -> &'static str {
@@ -40,9 +35,7 @@ impl Experiment for BlockSize {
         Definition {
             id: self.id().into(),
             title: "File throughput by block size".into(),
-            question: "In blocks of what size should files be read and written, and what does a \
-                       cold cache cost?"
-                .into(),
+            question: "In blocks of what size should files be read and written?".into(),
             method: "A scratch file of pseudo-random bytes is gone through from its start to its \
                      end by read or write calls of one block each, with one buffer whose pages are \
                      there beforehand; opening and closing are left out. Throughput is the file's \
@@ -53,9 +46,10 @@ impl Experiment for BlockSize {
                      Read cold: none of it is; the file is evicted before each sample, by advice on \
                      that file where that works, else by dropping the caches of the machine. What \
                      is in the page cache is asked for before each sample and is on the record as \
-                     `resident`; a sample in the wrong state is not taken. Cold is what this system \
-                     calls cold: a disk, or the host of a virtual one, may still have the data in \
-                     memory of its own. A file smaller than the processor's last cache is read \
+                     `resident`; a sample in the wrong state is not taken. `from_storage` is what \
+                     the kernel says this process had read from a block device during the pass. \
+                     Cold is what this system calls cold: a disk, or the host of a virtual one, may \
+                     still have the data in memory of its own. A file smaller than the processor's last cache is read \
                      warm out of that."
                 .into(),
             source: "Reports A and B, sections 3 and 4".into(),
@@ -64,11 +58,16 @@ impl Experiment for BlockSize {
                 Axis::choice(PASS, "pass"),
                 Axis::bytes(FILE_SIZE, "file size"),
             ],
-            metrics: vec![
-                Metric::new(THROUGHPUT, "throughput", Unit::BytesPerSecond, Better::Higher)
-                    .bounded(MOST_BYTES_PER_SECOND),
-                Metric::new(RESIDENT, "in the page cache before", Unit::Share, Better::Neither),
-            ],
+            metrics: [Metric::new(
+                THROUGHPUT,
+                "throughput",
+                Unit::BytesPerSecond,
+                Better::Higher,
+            )
+            .bounded(MOST_BYTES_PER_SECOND)]
+            .into_iter()
+            .chain(Evidence::PLAIN.metrics(""))
+            .collect(),
             isolation: Isolation::FreshProcess,
         }
     }
@@ -92,19 +91,25 @@ impl Experiment for BlockSize {
         let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
         let mut buffer = Mapping::anonymous(block_size, PageSize::Base)?;
         kernels::write(buffer.as_mut_slice(), sampler.seed());
-        if let Some(remark) = pass.prepare(&file)?.remark(&file)? {
-            sampler.remark(remark)?;
-        }
-        let prepare = |sampler: &mut Sampler<'_>| {
-            let state = pass.prepare(&file)?;
-            file.wind_back()?;
-            sampler.value(RESIDENT, state.resident)
-        };
         let block = buffer.as_mut_slice();
-        sampler.once(THROUGHPUT, len as f64, prepare, || match pass {
+        let mut chiller = Chiller::new(&file.file, &file.path)?;
+        let prepare = || {
+            let resident = match pass {
+                Pass::Write | Pass::ReadWarm => page_cache::warm(&file),
+                Pass::ReadCold => chiller.chill(),
+            }?;
+            file.wind_back()?;
+            Ok(resident)
+        };
+        let body = || match pass {
             Pass::Write => file.write_through(block),
             Pass::ReadWarm | Pass::ReadCold => file.read_through(block),
-        })
+        };
+        Evidence::PLAIN.of_passes(sampler, THROUGHPUT, len as f64, prepare, body)?;
+        match chiller.remark() {
+            Some(remark) => sampler.remark(remark),
+            None => Ok(()),
+        }
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
@@ -118,10 +123,11 @@ impl Experiment for BlockSize {
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK_SIZE, BlockSize, FILE_SIZE, PASS, RESIDENT, THROUGHPUT};
-    use crate::made_up::{count, measure};
+    use super::{BLOCK_SIZE, BlockSize, FILE_SIZE, PASS, THROUGHPUT};
+    use crate::file::page_cache::Evidence;
+    use crate::file::testing::{can_be_cold, scratch};
+    use crate::made_up::{count, measure, values};
     use instrument::point::Point;
-    use instrument::sample::Reading;
     use platform::storage::Storage;
     use tempfile::TempDir;
 
@@ -134,24 +140,17 @@ mod tests {
             .with(FILE_SIZE, LEN)
     }
 
-    /// A directory beside the build, since the usual place for temporary files may be memory.
-    fn scratch() -> TempDir {
-        let program = std::env::current_exe().expect("a running program has a path");
-        let folder = program.parent().expect("a program lies in a folder");
-        tempfile::tempdir_in(folder).expect("the build folder takes files")
-    }
-
     /// The values of `resident` in the samples of one pass, and its remarks.
     fn residents(scratch: &TempDir, pass: &str) -> (Vec<f64>, Vec<String>) {
         let point = point(pass);
         let (samples, remarks) = measure(&BlockSize, &point, scratch.path()).expect(pass);
-        assert_eq!(count(&samples, THROUGHPUT), count(&samples, RESIDENT));
+        assert_eq!(
+            count(&samples, THROUGHPUT),
+            count(&samples, Evidence::PLAIN.resident)
+        );
         assert!(count(&samples, THROUGHPUT) >= 1);
-        let values = samples.iter().filter_map(|sample| match sample.reading {
-            Reading::Value(value) => Some(value),
-            _ => None,
-        });
-        (values.collect(), remarks)
+        let values = values(&samples, Evidence::PLAIN.resident);
+        (values, remarks)
     }
 
     #[test]
@@ -162,12 +161,7 @@ mod tests {
         let (written, _) = residents(&scratch, "write");
         assert!(written.iter().all(|share| *share >= 1.0), "{written:?}");
 
-        let storage = Storage::behind(scratch.path()).expect("it was just made");
-        if storage.is_memory() {
-            println!(
-                "skipped: {} has no device to read from",
-                storage.file_system
-            );
+        if !can_be_cold(scratch.path()) {
             return;
         }
         for _ in 0..2 {

@@ -1,32 +1,18 @@
 //! Which sizes are measured.
 
+use super::super::sizes::{self, KIB, MIB, by_profile, powers};
 use super::pass::Pass;
 use super::{BLOCK_SIZE, FILE_SIZE, PASS};
 use instrument::plan::{Profile, Setting};
 use instrument::point::Point;
 
-const KIB: u64 = 1 << 10;
-const MIB: u64 = 1 << 20;
-
-/// A smaller file is over before a cold read has settled.
-const SMALLEST_FILE: u64 = 8 * MIB;
-/// The files of all passes together take no more than this part of the room and of the memory
-/// there is, so that neither fills up and the page cache keeps what it is given.
-const SHARE: u64 = 4;
 /// From here on, longer profiles look between the powers of two.
 const FINE_FROM: u64 = 4 * KIB;
 
 /// The size of the file that each pass goes through, in bytes: a power of two.
 pub(super) fn file_size(setting: &Setting) -> u64 {
-    let wanted = match setting.profile {
-        Profile::Quick => 64 * MIB,
-        Profile::Standard => 256 * MIB,
-        Profile::Thorough => 1024 * MIB,
-    };
-    let room = u64::min(setting.free_bytes, setting.available_bytes) / SHARE;
-    let each = room / Pass::ALL.len() as u64;
-    let largest_that_fits = each.checked_ilog2().map_or(0, |exponent| 1 << exponent);
-    wanted.min(largest_that_fits).max(SMALLEST_FILE)
+    let wanted = by_profile(setting.profile, [64 * MIB, 256 * MIB, 1024 * MIB]);
+    sizes::file_size(setting, Pass::ALL.len() as u64, wanted)
 }
 
 /// All block sizes with all passes.
@@ -48,17 +34,14 @@ pub(super) fn all(setting: &Setting) -> Vec<Point> {
 }
 
 fn block_sizes(profile: Profile) -> Vec<u64> {
-    let (smallest, largest): (u64, u64) = match profile {
-        Profile::Quick => (512, 4 * MIB),
-        Profile::Standard => (512, 16 * MIB),
-        Profile::Thorough => (256, 64 * MIB),
-    };
-    let powers = (smallest.ilog2()..=largest.ilog2()).map(|exponent| 1_u64 << exponent);
-    let between = |size: u64| {
-        let fine = profile != Profile::Quick && size >= FINE_FROM && size < largest;
-        fine.then_some(size / 2 * 3)
-    };
-    powers
+    if profile == Profile::Quick {
+        // The last step is a double one: enough to tell a plateau from a curve that still rises.
+        return powers(KIB, MIB).chain([4 * MIB]).collect();
+    }
+    let (smallest, largest) =
+        by_profile(profile, [(KIB, 4 * MIB), (512, 16 * MIB), (256, 64 * MIB)]);
+    let between = |size: u64| (size >= FINE_FROM && size < largest).then_some(size / 2 * 3);
+    powers(smallest, largest)
         .flat_map(|size| [Some(size), between(size)])
         .flatten()
         .collect()
@@ -66,43 +49,28 @@ fn block_sizes(profile: Profile) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MIB, SMALLEST_FILE, all, block_sizes, file_size};
+    use super::super::super::sizes::{KIB, MIB, SMALLEST_FILE};
+    use super::{all, block_sizes};
     use crate::made_up::setting;
     use instrument::plan::{Profile, Setting};
 
     #[test]
     fn quick_takes_powers_of_two_and_longer_profiles_look_between() {
         let quick = block_sizes(Profile::Quick);
-        assert_eq!(
-            (quick.first(), quick.last()),
-            (Some(&512), Some(&(4 * MIB)))
-        );
+        assert_eq!((quick[0], quick[quick.len() - 1]), (KIB, 4 * MIB));
         assert!(quick.iter().all(|size| size.is_power_of_two()));
+        assert_eq!(all(&setting(Profile::Quick)).len(), 36);
         let standard = block_sizes(Profile::Standard);
         assert!(standard.contains(&6144) && standard.last() == Some(&(16 * MIB)));
         assert!(standard.is_sorted());
-        assert_eq!(all(&setting(Profile::Quick)).len(), 3 * quick.len());
     }
 
     #[test]
-    fn the_files_leave_most_of_the_room_and_of_the_memory() {
-        let plenty = setting(Profile::Thorough);
-        assert_eq!(file_size(&plenty), 1024 * MIB);
-        let little_room = Setting {
-            free_bytes: 1024 * MIB,
-            ..plenty.clone()
-        };
-        assert_eq!(file_size(&little_room), 64 * MIB);
-        let little_memory = Setting {
-            available_bytes: 400 * MIB,
-            ..plenty.clone()
-        };
-        assert_eq!(file_size(&little_memory), 32 * MIB);
+    fn no_block_is_larger_than_the_file() {
         let none = Setting {
             free_bytes: 0,
-            ..plenty
+            ..setting(Profile::Thorough)
         };
-        assert_eq!(file_size(&none), SMALLEST_FILE);
         let blocks = all(&none)
             .into_iter()
             .map(|point| point.number("block_size"));

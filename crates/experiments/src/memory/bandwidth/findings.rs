@@ -3,12 +3,12 @@
 use super::levels::{self, Level};
 use super::points::{documented_caches, page_name};
 use super::{BLOCK_SIZE, FIRST_WRITE, PAGE_SIZE, READ, WRITE};
-use crate::estimates::{WithEstimate, difference, grade, ratio, time_ns};
+use crate::estimates::{WithEstimate, difference, estimated, grade, ratio, time_ns};
 use instrument::figure::{Figure, FigureAxis, FigureKind, FigureScale, Mark, MarkOrigin};
 use instrument::finding::{Finding, Grade};
 use instrument::quantity::Unit;
 use instrument::results::{Estimate, Results};
-use instrument::statistics::{Estimated, Scale};
+use instrument::statistics::Estimated;
 use platform::machine::Machine;
 
 /// The page in which the report tells its costs.
@@ -122,15 +122,6 @@ fn largest(results: &Results, metric: &str, pages: &[&str]) -> Option<u64> {
     })
 }
 
-fn rate(estimate: &Estimate) -> Estimated {
-    Estimated {
-        centre: estimate.centre,
-        interval: estimate.interval,
-        n: estimate.processes,
-        scale: Scale::Logarithmic,
-    }
-}
-
 fn capacity(results: &Results, page: &str, index: usize, level: &Level) -> Option<Finding> {
     let read = at(results, READ, level.typical_bytes, page)?;
     let write = at(results, WRITE, level.typical_bytes, page)?;
@@ -159,8 +150,8 @@ fn capacity(results: &Results, page: &str, index: usize, level: &Level) -> Optio
             level.interval,
             Unit::Bytes,
         )
-        .with("read", &rate(read), Unit::BytesPerSecond)
-        .with("write", &rate(write), Unit::BytesPerSecond);
+        .with("read", &estimated(read), Unit::BytesPerSecond)
+        .with("write", &estimated(write), Unit::BytesPerSecond);
     let finding = match level.documented {
         Some((_, size)) => finding.given("documented", size as f64, Unit::Bytes),
         None => finding,
@@ -198,8 +189,8 @@ fn memory(results: &Results, page: &str) -> Option<Finding> {
                     them at {write}.";
     let finding = Finding::new("memory", template)
         .given("size", size as f64, Unit::Bytes)
-        .with("read", &rate(read), Unit::BytesPerSecond)
-        .with("write", &rate(write), Unit::BytesPerSecond);
+        .with("read", &estimated(read), Unit::BytesPerSecond)
+        .with("write", &estimated(write), Unit::BytesPerSecond);
     let grade = if is_beyond {
         Grade::Certain
     } else {

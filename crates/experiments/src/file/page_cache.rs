@@ -1,0 +1,285 @@
+//! Bringing a file into a known state of the page cache, and the evidence that it is in it.
+
+use super::scratch_file::ScratchFile;
+use instrument::experiment::{Better, MeasureError, Metric};
+use instrument::quantity::{Bytes, Unit};
+use instrument::sampler::Sampler;
+use platform::file::{Eviction, OpenMode, Reach, Residency, ResidencyMethod};
+use platform::file::{evict, open_read, residency};
+use platform::machine::Machine;
+use platform::storage::{LoopFile, Storage};
+use platform::usage::storage_read_bytes;
+use std::fs::File;
+use std::path::Path;
+
+/// A file of which less than this share is resident is cold.
+const COLD: f64 = 0.001;
+
+/// The metrics that show where the bytes of a pass came from.
+pub(super) struct Evidence {
+    /// Share of the file in the page cache before the pass.
+    pub resident: &'static str,
+    /// Share of the file that the process read from storage during the pass.
+    pub from_storage: &'static str,
+}
+
+impl Evidence {
+    /// For an experiment with one kind of pass at a point.
+    pub(super) const PLAIN: Self = Self {
+        resident: "resident",
+        from_storage: "from_storage",
+    };
+
+    /// Their metrics; `of` is what titles say of the pass, such as `, cold`, or nothing.
+    pub(super) fn metrics(&self, of: &str) -> [Metric; 2] {
+        let share = |name: &str, title: &str| {
+            Metric::new(name, &format!("{title}{of}"), Unit::Share, Better::Neither)
+        };
+        [
+            share(self.resident, "in the page cache before"),
+            share(self.from_storage, "read from storage"),
+        ]
+    }
+
+    /// As [`Sampler::once`], where `prepare` tells the share of the file that is resident; states
+    /// that, and how many of the `bytes` of a pass came from storage.
+    pub(super) fn of_passes(
+        &self,
+        sampler: &mut Sampler<'_>,
+        metric: &str,
+        bytes: f64,
+        mut prepare: impl FnMut() -> Result<f64, MeasureError>,
+        body: impl FnMut() -> Result<(), MeasureError>,
+    ) -> Result<(), MeasureError> {
+        let mut seen = SeenFromStorage::default();
+        let observe = |sampler: &mut Sampler<'_>| {
+            seen.end_of_pass();
+            sampler.value(self.resident, prepare()?)?;
+            seen.start_of_pass();
+            Ok(())
+        };
+        sampler.once(metric, bytes, observe, body)?;
+        seen.end_of_pass();
+        match seen.bytes_in_a_pass() {
+            Some(read) => sampler.value(self.from_storage, read / bytes),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Counts what this process reads from storage within passes.
+#[derive(Default)]
+struct SeenFromStorage {
+    before: Option<u64>,
+    bytes: u64,
+    passes: u64,
+}
+
+impl SeenFromStorage {
+    fn start_of_pass(&mut self) {
+        self.before = storage_read_bytes();
+    }
+
+    fn end_of_pass(&mut self) {
+        if let (Some(before), Some(now)) = (self.before.take(), storage_read_bytes()) {
+            self.bytes += now.saturating_sub(before);
+            self.passes += 1;
+        }
+    }
+
+    fn bytes_in_a_pass(&self) -> Option<f64> {
+        (self.passes > 0).then(|| self.bytes as f64 / self.passes as f64)
+    }
+}
+
+/// Brings the whole file into the page cache, and tells its share there: 1.
+pub(super) fn warm(file: &ScratchFile) -> Result<f64, MeasureError> {
+    let mut found = residency(&file.file)?;
+    if found.resident_bytes < found.total_bytes {
+        file.read_in()?;
+        found = residency(&file.file)?;
+    }
+    if found.resident_bytes < found.total_bytes {
+        return Err(MeasureError::Unsupported(format!(
+            "the file does not stay in the page cache: only {:.3} of {:.3} are there after \
+             reading it",
+            Bytes(found.resident_bytes),
+            Bytes(found.total_bytes)
+        )));
+    }
+    Ok(share(&found))
+}
+
+/// Empties the page cache of one file, again and again.
+pub(super) struct Chiller<'f> {
+    file: &'f File,
+    storage: Storage,
+    /// The file below, where the storage is a loop device that reads it through the page cache.
+    below: Option<Below>,
+    last: Option<(Eviction, ResidencyMethod)>,
+}
+
+/// A file that plays a block device through the page cache.
+struct Below {
+    file: platform::Result<File>,
+    is_cold: bool,
+}
+
+impl<'f> Chiller<'f> {
+    /// For `file`, which lies at `path`.
+    pub(super) fn new(file: &'f File, path: &Path) -> Result<Self, MeasureError> {
+        let storage = Storage::behind(path)?;
+        let device = storage.block_device.as_deref();
+        let below = device
+            .and_then(LoopFile::behind)
+            .filter(|below| !below.is_direct);
+        let below = below.map(|below| Below {
+            file: open_read(&below.path, OpenMode::Plain),
+            is_cold: false,
+        });
+        Ok(Self {
+            file,
+            storage,
+            below,
+            last: None,
+        })
+    }
+
+    /// Evicts the one file, and only if that does not work, everything; makes sure of it, and tells
+    /// the share of the file that is still in the page cache.
+    pub(super) fn chill(&mut self) -> Result<f64, MeasureError> {
+        let mut way = evict(self.file, Reach::File)?;
+        let mut found = residency(self.file)?;
+        if share(&found) >= COLD {
+            way = evict(self.file, Reach::Machine)?;
+            found = residency(self.file)?;
+        }
+        if share(&found) >= COLD {
+            return Err(MeasureError::Unsupported(format!(
+                "a file cannot be made cold here: {:.3} of {:.3} stay in the page cache of {}",
+                Bytes(found.resident_bytes),
+                Bytes(found.total_bytes),
+                self.storage.file_system
+            )));
+        }
+        self.last = Some((way, found.method));
+        if let Some(below) = &mut self.below {
+            below.is_cold = below.file.as_ref().is_ok_and(|file| {
+                evict(file, Reach::File).is_ok()
+                    && residency(file).is_ok_and(|found| share(&found) < COLD)
+            });
+        }
+        Ok(share(&found))
+    }
+
+    /// How the file was made cold, how that is known, and what it does not tell.
+    pub(super) fn remark(&self) -> Option<String> {
+        let (way, method) = self.last?;
+        let hypervisor = Machine::read().hypervisor;
+        let below = self.below.as_ref().map(|below| below.is_cold);
+        Some(remark(
+            way,
+            method,
+            &self.storage,
+            below,
+            hypervisor.as_deref(),
+        ))
+    }
+}
+
+fn share(residency: &Residency) -> f64 {
+    residency.resident_bytes as f64 / residency.total_bytes.max(1) as f64
+}
+
+/// `below` tells whether the file that plays the device could be evicted too, where one does.
+fn remark(
+    way: Eviction,
+    method: ResidencyMethod,
+    storage: &Storage,
+    below: Option<bool>,
+    hypervisor: Option<&str>,
+) -> String {
+    let way = match way {
+        Eviction::Advice => "by advice on this file alone",
+        Eviction::DropCaches => "by dropping the caches of the whole machine",
+    };
+    let method = match method {
+        ResidencyMethod::Cachestat => "cachestat",
+        ResidencyMethod::Mincore => "mincore",
+    };
+    let device = storage
+        .block_device
+        .as_deref()
+        .unwrap_or("no device of this machine");
+    let below = match below {
+        None => "",
+        Some(true) => ", a loop device, whose file below was evicted too",
+        Some(false) => {
+            ", a loop device, whose file below could not be evicted and may have answered from the \
+             page cache"
+        }
+    };
+    let place = match hypervisor {
+        _ if storage.is_remote() => {
+            ", a file system of another machine, whose own cache was not emptied".to_owned()
+        }
+        Some(hypervisor) => format!(
+            ", a disk of a virtual machine ({hypervisor}), whose host may have read out of its own \
+             memory"
+        ),
+        None => ", whose own cache was not emptied".to_owned(),
+    };
+    format!(
+        "evicted {way}, as {method} confirmed; {} on {device}{below}{place}",
+        storage.file_system
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::remark;
+    use platform::file::{Eviction, ResidencyMethod};
+    use platform::storage::Storage;
+
+    fn storage(file_system: &str, device: &str) -> Storage {
+        Storage {
+            file_system: file_system.into(),
+            mount_point: "/".into(),
+            mount_options: Vec::new(),
+            source: None,
+            block_device: Some(device.into()),
+            rotational: None,
+            scheduler: None,
+            read_ahead_bytes: None,
+            logical_block_bytes: None,
+            physical_block_bytes: None,
+            total_bytes: 0,
+            free_bytes: 0,
+        }
+    }
+
+    #[test]
+    fn the_remark_says_what_is_not_known() {
+        let said = |way, storage: &Storage, below, hypervisor| {
+            remark(way, ResidencyMethod::Cachestat, storage, below, hypervisor)
+        };
+        let disk = storage("ext4", "sda");
+        assert_eq!(
+            said(Eviction::Advice, &disk, None, None),
+            "evicted by advice on this file alone, as cachestat confirmed; ext4 on sda, whose own \
+             cache was not emptied"
+        );
+        let guest = said(Eviction::DropCaches, &disk, None, Some("KVM"));
+        assert!(
+            guest.contains("whole machine") && guest.contains("host may"),
+            "{guest}"
+        );
+        let remote = said(Eviction::Advice, &storage("nfs4", "sda"), None, Some("KVM"));
+        assert!(remote.contains("another machine"), "{remote}");
+        let image = storage("xfs", "loop0");
+        let kept = said(Eviction::Advice, &image, Some(false), None);
+        assert!(kept.contains("could not be evicted"), "{kept}");
+        let evicted = said(Eviction::Advice, &image, Some(true), None);
+        assert!(evicted.contains("was evicted too"), "{evicted}");
+    }
+}

@@ -1,0 +1,81 @@
+//! Phases: the parts of one piece of work, timed apart while they take turns.
+
+use crate::clock::Clock;
+use crate::experiment::MeasureError;
+use platform::usage::Usage;
+
+/// Times the phases of one sample. Each may be entered many times; its times add up.
+pub struct Phases<'c> {
+    clock: &'c dyn Clock,
+    clock_cost_ns: f64,
+    spent: Vec<Spent>,
+}
+
+/// What one metric has taken so far.
+pub(crate) struct Spent {
+    pub metric: String,
+    gross_ns: u64,
+    clock_ns: f64,
+    pub usage: Usage,
+}
+
+impl<'c> Phases<'c> {
+    pub(crate) fn new(clock: &'c dyn Clock, clock_cost_ns: f64) -> Self {
+        Self {
+            clock,
+            clock_cost_ns,
+            spent: Vec::new(),
+        }
+    }
+
+    /// Times `body`, less the cost of reading the clock, as a part of each of these metrics: that of
+    /// the phase, and that of a total it belongs to.
+    ///
+    /// # Errors
+    /// Those of `body`.
+    pub fn time<T>(
+        &mut self,
+        metrics: &[&str],
+        body: impl FnOnce() -> Result<T, MeasureError>,
+    ) -> Result<T, MeasureError> {
+        let before = self.clock.usage()?;
+        let begin_ns = self.clock.now_ns();
+        let result = body()?;
+        let gross_ns = self.clock.now_ns().saturating_sub(begin_ns);
+        let usage = self.clock.usage()?.since(&before);
+        for metric in metrics {
+            let clock_cost_ns = self.clock_cost_ns;
+            let spent = self.of(metric);
+            spent.gross_ns += gross_ns;
+            spent.clock_ns += clock_cost_ns;
+            spent.usage += usage;
+        }
+        Ok(result)
+    }
+
+    pub(crate) fn into_spent(self) -> Vec<Spent> {
+        self.spent
+    }
+
+    fn of(&mut self, metric: &str) -> &mut Spent {
+        let known = self.spent.iter().position(|spent| spent.metric == metric);
+        let index = known.unwrap_or_else(|| {
+            self.spent.push(Spent {
+                metric: metric.to_owned(),
+                gross_ns: 0,
+                clock_ns: 0.0,
+                usage: Usage::default(),
+            });
+            self.spent.len() - 1
+        });
+        &mut self.spent[index]
+    }
+}
+
+impl Spent {
+    /// Wall time less the clock's cost. What is shorter than that is told as 0, and so found to be
+    /// below resolution.
+    pub(crate) fn net_ns(&self) -> u64 {
+        (self.gross_ns as f64 - self.clock_ns).round() as u64
+    }
+}
