@@ -420,6 +420,19 @@ fn one_point_that_fails_leaves_the_others_alone() {
 }
 
 #[test]
+fn points_that_the_time_does_not_reach_are_counted_as_not_measured() {
+    let clock = MockClock::default();
+    let mock = Mock::new("mock.one", 5);
+    let plan = Plan::new(&[&mock], &setting(), Some(Nanoseconds(2e6)), 1);
+    let mut executor = MockExecutor::new(&clock, MS, quiet);
+    let mut log = Log::default();
+    let outcome = run(&clock, &mut executor, &mut log, &plan).unwrap();
+    let reached = log.count("take");
+    assert!((1..5).contains(&reached), "{reached} points were reached");
+    assert_eq!(outcome.failed, 5 - reached);
+}
+
+#[test]
 fn a_wish_to_stop_keeps_what_was_measured() {
     let clock = MockClock::default();
     let (one, two) = (Mock::new("mock.one", 4), Mock::new("mock.two", 4));

@@ -120,6 +120,18 @@ fn a_full_disk_fails_what_needs_room_and_the_rest_goes_on() {
 }
 
 #[test]
+fn points_that_the_time_does_not_reach_are_named_and_the_exit_code_tells() {
+    let place = Place::new();
+    place
+        .oscope(&["run", "--budget", "1s", "--no-page"])
+        .arg("--dir")
+        .arg(place.scratch())
+        .assert()
+        .code(1)
+        .stdout(contains("the time was used up"));
+}
+
+#[test]
 fn a_store_on_a_full_disk_is_a_clear_error() {
     let place = Place::new();
     let mount = place.path("small");
@@ -130,7 +142,14 @@ fn a_store_on_a_full_disk_is_a_clear_error() {
     fs::write(mount.join("filler"), vec![1; 60 << 10]).expect("room for the filler");
     let scratch = place.scratch();
     Command::new(common::program())
-        .args(["run", "process", "--budget", "2s", "--no-page", "--store"])
+        .args([
+            "run",
+            "process.calls",
+            "--budget",
+            "2s",
+            "--no-page",
+            "--store",
+        ])
         .arg(mount.join("oscope.db"))
         .arg("--dir")
         .arg(&scratch)
@@ -167,7 +186,14 @@ fn a_store_in_a_read_only_place_is_a_clear_error() {
         return;
     };
     let output = Command::new(common::program())
-        .args(["run", "process", "--budget", "2s", "--no-page", "--store"])
+        .args([
+            "run",
+            "process.calls",
+            "--budget",
+            "2s",
+            "--no-page",
+            "--store",
+        ])
         .arg(mount.join("oscope.db"))
         .arg("--dir")
         .arg(place.scratch())

@@ -99,6 +99,9 @@ pub struct PointRecord {
     pub closing: Option<Closing>,
 }
 
+/// Why a point has no samples although nothing stood in its way.
+const NOT_REACHED: &str = "the time was used up before its turn came; give more with `--budget`";
+
 /// How a point ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Closing {
@@ -147,15 +150,14 @@ impl ExperimentRecord {
 
     /// The points that could not be measured, and why.
     pub fn failures(&self) -> impl Iterator<Item = (&Point, &str)> {
-        self.points
-            .iter()
-            .filter_map(|record| match &record.closing {
-                Some(Closing {
-                    ending: Ending::Failed(reason),
-                    ..
-                }) => Some((&record.point, reason.as_str())),
-                _ => None,
-            })
+        self.points.iter().filter_map(|record| {
+            let reason = match &record.closing.as_ref()?.ending {
+                Ending::Failed(reason) => reason,
+                Ending::BudgetUsed if record.batches.is_empty() => NOT_REACHED,
+                _ => return None,
+            };
+            Some((&record.point, reason))
+        })
     }
 }
 

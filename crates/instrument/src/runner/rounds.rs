@@ -42,7 +42,7 @@ pub struct Outcome {
     pub interrupted: bool,
     /// Experiments that could not run here.
     pub skipped: usize,
-    /// Points that could not be measured here.
+    /// Points that could not be measured here, or not in the time there was.
     pub failed: usize,
 }
 
@@ -259,7 +259,11 @@ impl Rounds<'_> {
     }
 
     fn failed(&self) -> usize {
-        let failed = |open: &&Open<'_>| matches!(open.ending, Some(Ending::Failed(_)));
+        let failed = |open: &&Open<'_>| match &open.ending {
+            Some(Ending::Failed(_)) => true,
+            Some(Ending::BudgetUsed) => open.batches.is_empty(),
+            _ => false,
+        };
         self.open.iter().filter(failed).count()
     }
 
