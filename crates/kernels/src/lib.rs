@@ -40,6 +40,14 @@ pub fn read(bytes: &[u8]) -> u64 {
     InstructionSet::best().read(bytes)
 }
 
+/// The exclusive or of the little-endian 32-bit words of `bytes`, the last one filled up with zeros:
+/// what [`read()`] gives, its two halves put together.
+#[inline]
+pub fn xor_words(bytes: &[u8]) -> u32 {
+    let sum = read(bytes);
+    sum as u32 ^ (sum >> 32) as u32
+}
+
 /// Fills `bytes` with the little-endian bytes of `word` over and over, the last one cut short.
 /// Every byte is stored once, in ascending order, through the caches: no store bypasses them.
 #[inline]

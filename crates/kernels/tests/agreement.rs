@@ -68,6 +68,20 @@ fn every_short_length_agrees() {
 }
 
 #[test]
+fn words_of_four_bytes_are_told_from_words_of_eight() {
+    assert_eq!(oscope_kernels::xor_words(&[]), 0);
+    for len in 0..70_u8 {
+        let bytes: Vec<u8> = (0..len).map(|index| index.wrapping_mul(151)).collect();
+        let expected = bytes.chunks(4).fold(0, |sum, word| {
+            let mut padded = [0; 4];
+            padded[..word.len()].copy_from_slice(word);
+            sum ^ u32::from_le_bytes(padded)
+        });
+        assert_eq!(oscope_kernels::xor_words(&bytes), expected, "{len}");
+    }
+}
+
+#[test]
 fn the_face_uses_the_best_set() {
     let mut bytes = [1; 100];
     oscope_kernels::write(&mut bytes, 0x0807_0605_0403_0201);

@@ -6,7 +6,8 @@
 //! [`Error::NotSupported`] or `None`. A backend for another system is a folder beside these two with
 //! the same functions.
 //!
-//! Uses: `rustix` where it has a safe call, `libc` for the rest, `raw-cpuid` on x86-64.
+//! Uses: `rustix` where it has a safe call, `io-uring` for rings, `libc` for the rest, `raw-cpuid` on
+//! x86-64.
 //!
 //! It must never hold policy: it tells and does what it is asked, and decides nothing about how to
 //! measure. A fact that cannot be had is `None`, never a guess. It depends on no other crate of
@@ -20,6 +21,7 @@
     )
 )]
 
+pub mod block_io;
 pub mod call;
 pub mod clock;
 pub mod environment;
@@ -31,6 +33,7 @@ pub mod memory;
 pub mod placement;
 pub mod process;
 pub mod programs;
+pub mod ring;
 pub mod scratch;
 pub mod signal;
 pub mod stdio;

@@ -1,5 +1,6 @@
 //! The backend for Linux, on any architecture.
 
+pub(crate) mod block_io;
 pub(crate) mod call;
 mod cgroup;
 pub(crate) mod clock;
@@ -16,6 +17,7 @@ pub(crate) mod process;
 pub(crate) mod programs;
 mod read;
 mod residency;
+pub(crate) mod ring;
 pub(crate) mod scratch;
 pub(crate) mod signal;
 pub(crate) mod stdio;

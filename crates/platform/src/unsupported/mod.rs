@@ -1,6 +1,7 @@
 //! The backend for systems that have none yet: what the standard library answers on every system,
 //! and otherwise a typed refusal. Types that no call here can make have no values at all.
 
+pub(crate) mod block_io;
 pub(crate) mod call;
 pub(crate) mod clock;
 pub(crate) mod environment;
@@ -11,6 +12,7 @@ pub(crate) mod memory;
 pub(crate) mod placement;
 pub(crate) mod process;
 pub(crate) mod programs;
+pub(crate) mod ring;
 pub(crate) mod scratch;
 pub(crate) mod signal;
 pub(crate) mod stdio;

@@ -1,0 +1,184 @@
+use std::fs::File;
+use std::io::{self, IoSliceMut};
+
+use rustix::fs::{AtFlags, StatxFlags, copy_file_range, ioctl_ficlone, statx};
+use rustix::io::{Errno, ReadWriteFlags, pread, preadv2, pwrite};
+
+use crate::block_io::{DirectAlignment, ReadManner};
+use crate::error::{Error, Result};
+
+/// `RWF_DONTCACHE` of the kernel, which rustix does not name yet.
+const DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
+
+#[inline]
+pub(crate) fn read_at(file: &File, block: &mut [u8], offset: u64) -> Result<usize> {
+    loop {
+        match pread(file, &mut *block, offset) {
+            Ok(count) => return Ok(count),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(Error::os("read a file")(errno)),
+        }
+    }
+}
+
+#[inline]
+pub(crate) fn write_at(file: &File, mut block: &[u8], mut offset: u64) -> Result<()> {
+    while !block.is_empty() {
+        match pwrite(file, block, offset) {
+            Ok(0) => {
+                return Err(Error::os("write a file")(io::Error::from(
+                    io::ErrorKind::WriteZero,
+                )));
+            }
+            Ok(count) => {
+                block = &block[count..];
+                offset += count as u64;
+            }
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(Error::os("write a file")(errno)),
+        }
+    }
+    Ok(())
+}
+
+#[inline]
+pub(crate) fn read_at_as(
+    file: &File,
+    block: &mut [u8],
+    offset: u64,
+    manner: ReadManner,
+) -> Result<Option<usize>> {
+    let (flags, what) = match manner {
+        ReadManner::WithoutWaiting => (ReadWriteFlags::NOWAIT, "reading without waiting"),
+        ReadManner::WithoutCaching => (DONTCACHE, "reading without caching"),
+    };
+    loop {
+        match preadv2(file, &mut [IoSliceMut::new(block)], offset, flags) {
+            Ok(count) => return Ok(Some(count)),
+            Err(Errno::AGAIN) if manner == ReadManner::WithoutWaiting => return Ok(None),
+            Err(Errno::INTR) => {}
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => return Err(Error::NotSupported { what }),
+            Err(errno) => return Err(Error::os("read a file")(errno)),
+        }
+    }
+}
+
+pub(crate) fn copy_range(from: &File, to: &File, len: usize) -> Result<usize> {
+    loop {
+        match copy_file_range(from, None, to, None, len) {
+            Ok(count) => return Ok(count),
+            Err(Errno::INTR) => {}
+            Err(Errno::XDEV | Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS) => {
+                return Err(Error::NotSupported {
+                    what: "copying between these files within the kernel",
+                });
+            }
+            Err(errno) => return Err(Error::os("copy a file")(errno)),
+        }
+    }
+}
+
+pub(crate) fn share_blocks(from: &File, to: &File) -> Result<()> {
+    ioctl_ficlone(to, from).map_err(|errno| match errno {
+        Errno::XDEV | Errno::INVAL | Errno::OPNOTSUPP | Errno::NOTTY | Errno::NOSYS => {
+            Error::NotSupported {
+                what: "sharing blocks between these files (reflink)",
+            }
+        }
+        errno => Error::os("share the blocks of a file")(errno),
+    })
+}
+
+pub(crate) fn direct_alignment(file: &File) -> Result<Option<DirectAlignment>> {
+    let told = match statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN) {
+        Ok(told) => told,
+        Err(Errno::NOSYS | Errno::INVAL) => return Ok(None),
+        Err(errno) => return Err(Error::os("ask for the alignment of a file")(errno)),
+    };
+    if told.stx_mask & StatxFlags::DIOALIGN.bits() == 0 {
+        return Ok(None);
+    }
+    if told.stx_dio_offset_align == 0 {
+        return Err(Error::NotSupported {
+            what: "direct input and output",
+        });
+    }
+    Ok(Some(DirectAlignment {
+        memory_bytes: told.stx_dio_mem_align,
+        offset_bytes: told.stx_dio_offset_align,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::file::{OpenMode, create_new, open_read};
+
+    #[test]
+    fn blocks_are_read_and_written_where_they_belong() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let file = create_new(&path, OpenMode::Plain).unwrap();
+        write_at(&file, b"world", 6).unwrap();
+        write_at(&file, b"hello ", 0).unwrap();
+        let mut block = [0; 8];
+        assert_eq!(read_at(&file, &mut block, 4).unwrap(), 7);
+        assert_eq!(&block[..7], b"o world");
+        assert_eq!(read_at(&file, &mut block, 11).unwrap(), 0);
+        let read_only = open_read(&path, OpenMode::Plain).unwrap();
+        write_at(&read_only, b"x", 0).unwrap_err();
+        let (reader, _writer) = io::pipe().unwrap();
+        let pipe = File::from(std::os::fd::OwnedFd::from(reader));
+        read_at(&pipe, &mut block, 0).unwrap_err();
+    }
+
+    #[test]
+    fn manners_read_the_same_or_say_why_not() {
+        let file = tempfile::tempfile().unwrap();
+        write_at(&file, b"hello", 0).unwrap();
+        for manner in [ReadManner::WithoutWaiting, ReadManner::WithoutCaching] {
+            let mut block = [0; 8];
+            match read_at_as(&file, &mut block, 1, manner) {
+                Ok(Some(count)) => assert_eq!(&block[..count], b"ello"),
+                Ok(None) => assert_eq!(manner, ReadManner::WithoutWaiting),
+                Err(error @ Error::NotSupported { .. }) => println!("skipped: {error}"),
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+
+    #[test]
+    fn the_kernel_copies_and_shares_where_it_can() {
+        let dir = tempfile::tempdir().unwrap();
+        let from = create_new(&dir.path().join("from"), OpenMode::Plain).unwrap();
+        write_at(&from, b"hello", 0).unwrap();
+        let copy = create_new(&dir.path().join("copy"), OpenMode::Plain).unwrap();
+        match copy_range(&from, &copy, 100) {
+            Ok(count) => {
+                assert_eq!(count, 5);
+                assert_eq!(copy_range(&from, &copy, 100).unwrap(), 0);
+                assert_eq!(fs::read(dir.path().join("copy")).unwrap(), b"hello");
+            }
+            Err(error) => assert!(error.is_not_supported(), "{error}"),
+        }
+        let shared = create_new(&dir.path().join("shared"), OpenMode::Plain).unwrap();
+        match share_blocks(&from, &shared) {
+            Ok(()) => assert_eq!(fs::read(dir.path().join("shared")).unwrap(), b"hello"),
+            Err(error) => assert!(error.is_not_supported(), "{error}"),
+        }
+        let proc = File::open("/proc/self/status").unwrap();
+        share_blocks(&proc, &shared).unwrap_err();
+    }
+
+    #[test]
+    fn an_alignment_is_a_power_of_two_where_it_is_told() {
+        let file = tempfile::tempfile().unwrap();
+        match direct_alignment(&file) {
+            Ok(Some(alignment)) => assert!(alignment.offset_bytes.is_power_of_two()),
+            Ok(None) => println!("skipped: the alignment is not told here"),
+            Err(error) => assert!(error.is_not_supported(), "{error}"),
+        }
+    }
+}
