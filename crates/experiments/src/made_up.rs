@@ -109,6 +109,8 @@ pub(crate) fn setting(profile: Profile) -> Setting {
         directory: PathBuf::from("/"),
         free_bytes: 1 << 40,
         available_bytes: 64 << 30,
+        swap_bytes: 0,
+        can_limit_memory: false,
         is_root: false,
         machine: machine(),
     }

@@ -30,6 +30,11 @@ pub trait Experiment: Sync {
     /// The points to measure. Empty where the setting leaves nothing to measure.
     fn points(&self, setting: &Setting) -> Vec<Point>;
 
+    /// What the worker that measures `point` may use, where that is part of the question.
+    fn confinement(&self, _point: &Point) -> Option<Confinement> {
+        None
+    }
+
     /// Measures one point in the calling process, giving its samples to `sampler`.
     ///
     /// # Errors
@@ -41,6 +46,15 @@ pub trait Experiment: Sync {
 
     /// How the results are best seen.
     fn figures(&self, results: &Results) -> Vec<Figure>;
+}
+
+/// What a worker may use. Where the system cannot be told so, its point fails with the reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confinement {
+    /// Memory that the worker may hold, pages of files included, in bytes.
+    pub memory_bytes: u64,
+    /// Swap that there must be for what does not fit, in bytes.
+    pub swap_bytes: u64,
 }
 
 /// The description of an experiment. It is stored with every run, so that a run can be read

@@ -94,6 +94,11 @@ pub struct Setting {
     pub free_bytes: u64,
     /// Memory that this process may use, in bytes.
     pub available_bytes: u64,
+    /// Swap that measurements may use, in bytes: what is free, and what may be made for them.
+    pub swap_bytes: u64,
+    /// Whether the memory of a worker can be limited
+    /// ([`Confinement`](crate::experiment::Confinement)).
+    pub can_limit_memory: bool,
     /// Whether this process has the rights of root.
     pub is_root: bool,
     /// The machine.

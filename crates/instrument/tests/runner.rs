@@ -230,6 +230,8 @@ fn setting() -> Setting {
         directory: PathBuf::from("nowhere"),
         free_bytes: 0,
         available_bytes: 0,
+        swap_bytes: 0,
+        can_limit_memory: false,
         is_root: false,
         machine: Machine::default(),
     }

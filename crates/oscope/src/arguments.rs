@@ -66,6 +66,7 @@ pub enum Command {
     Export(Export),
     Import(Import),
     Doctor(Doctor),
+    Cleanup(Cleanup),
     Completions(Completions),
     Man(Man),
     /// Takes one batch of samples for the program that started it
@@ -94,6 +95,9 @@ pub struct Run {
     /// Directory for scratch files; what it lies on is what file experiments measure
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
+    /// Allow a temporary swap file in DIR, as root, to measure what swap costs
+    #[arg(long)]
+    pub allow_swap_file: bool,
     /// A name by which the run can be asked for later
     #[arg(long)]
     pub name: Option<String>,
@@ -220,6 +224,18 @@ pub struct Import {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  oscope doctor --dir /mnt/data")]
 pub struct Doctor {
+    /// Directory for scratch files
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub dir: PathBuf,
+}
+
+/// Undo what killed runs left behind: scratch files, control groups, swap
+///
+/// The directories of the runs that never ended are looked through, and DIR. Every `oscope run` does
+/// the same before it measures.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  oscope cleanup --dir /mnt/data")]
+pub struct Cleanup {
     /// Directory for scratch files
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,

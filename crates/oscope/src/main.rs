@@ -15,6 +15,7 @@
 mod arguments;
 mod command;
 mod exit;
+mod leftovers;
 mod output;
 mod progress;
 mod selection;

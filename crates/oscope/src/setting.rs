@@ -1,21 +1,35 @@
 //! The circumstances in which experiments choose their points, looked up here and now.
 
 use instrument::plan::{Profile, Setting};
+use platform::confinement;
 use platform::environment::Environment;
 use platform::machine::Machine;
 use platform::storage::Storage;
 use std::path::Path;
 
-/// The circumstances in `directory`. What the system does not tell counts as not there.
-pub fn here(directory: &Path, profile: Profile) -> Setting {
+/// A swap file may take this part of the free room.
+const SHARE_OF_ROOM: u64 = 4;
+
+/// The circumstances in `directory`, where a swap file may be made or not. What the system does not
+/// tell counts as not there.
+pub fn here(directory: &Path, profile: Profile, allow_swap_file: bool) -> Setting {
     let directory = directory
         .canonicalize()
         .unwrap_or_else(|_| directory.to_owned());
+    let free_bytes = Storage::behind(&directory).map_or(0, |storage| storage.free_bytes);
+    let is_root = Environment::read().is_root.unwrap_or(false);
+    let swap_file_bytes = if allow_swap_file && is_root {
+        free_bytes / SHARE_OF_ROOM
+    } else {
+        0
+    };
     Setting {
         profile,
-        free_bytes: Storage::behind(&directory).map_or(0, |storage| storage.free_bytes),
+        free_bytes,
         available_bytes: platform::memory::available_bytes().unwrap_or(0),
-        is_root: Environment::read().is_root.unwrap_or(false),
+        swap_bytes: confinement::free_swap_bytes().max(swap_file_bytes),
+        can_limit_memory: confinement::can_limit_memory(),
+        is_root,
         machine: Machine::read(),
         directory,
     }

@@ -26,6 +26,16 @@ pub enum Error {
         /// Why, and where that is set.
         reason: String,
     },
+    /// More than there is.
+    #[error("{what} would be {asked_bytes} bytes, where {available_bytes} are available")]
+    TooMuch {
+        /// What was asked for, as the subject of a sentence.
+        what: &'static str,
+        /// How much of it, in bytes.
+        asked_bytes: u64,
+        /// How much there is, in bytes.
+        available_bytes: u64,
+    },
     /// A system call failed.
     #[error("cannot {action}: {source}")]
     Os {

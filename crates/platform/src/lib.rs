@@ -24,6 +24,7 @@
 pub mod block_io;
 pub mod call;
 pub mod clock;
+pub mod confinement;
 pub mod environment;
 mod error;
 pub mod file;

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::confinement::MemoryGroup;
 use crate::usage::Usage;
 use crate::{Error, os};
 
@@ -51,9 +52,11 @@ pub struct Finished {
 
 /// How a worker is started.
 #[derive(Clone, Debug, Default)]
-pub struct WorkerOptions {
+pub struct WorkerOptions<'a> {
     /// The one CPU on which it may run; `None` leaves it where its parent may run.
     pub pin_cpu: Option<usize>,
+    /// The group that it enters before its program starts; `None` leaves it in its parent's.
+    pub memory_group: Option<&'a MemoryGroup>,
 }
 
 /// Why there is no answer from a worker.
@@ -110,7 +113,7 @@ impl Worker {
     ///
     /// # Errors
     /// [`WorkerError::Spawn`] if the program is not there, cannot be run, or cannot be pinned.
-    pub fn spawn(command: Command, options: &WorkerOptions) -> Result<Self, WorkerError> {
+    pub fn spawn(command: Command, options: &WorkerOptions<'_>) -> Result<Self, WorkerError> {
         os::process::Worker::spawn(command, options).map(|worker| Self { worker })
     }
 

@@ -1,5 +1,6 @@
 //! A directory for measuring that is always removed, even after its owner was killed.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -24,6 +25,15 @@ pub struct Scratch {
     path: PathBuf,
     /// Holds the lock.
     _lock: File,
+}
+
+/// What a sweep did with the directories whose owner is gone.
+#[derive(Debug, Default)]
+pub struct Sweep {
+    /// Those that are gone too now.
+    pub removed: Vec<PathBuf>,
+    /// Those that could not be removed, or what was made for them not undone, and why.
+    pub left: Vec<(PathBuf, io::Error)>,
 }
 
 /// Why there can be no scratch directory, and what to do.
@@ -102,22 +112,33 @@ impl Scratch {
         self.path.join(name)
     }
 
-    /// Removes the scratch directories in `in_dir` whose owner is gone, and returns their paths.
+    /// Removes the scratch directories in `in_dir` whose owner is gone, with the control groups and
+    /// the swap that were made for them.
     ///
     /// Only a directory of this user with a name of ours and a lock file of ours that nobody holds
-    /// is removed. Links are never followed. What cannot be read or removed is left for the next
-    /// time. On a network file system whose locks do not reach other hosts (NFS mounted with
+    /// is removed. Links are never followed. What cannot be removed is left for the next time. On a network file system whose locks do not reach other hosts (NFS mounted with
     /// `local_lock`), the owner must be on this host to be seen.
-    pub fn sweep(in_dir: &Path) -> Vec<PathBuf> {
+    pub fn sweep(in_dir: &Path) -> Sweep {
+        let mut sweep = Sweep::default();
         let Ok(entries) = fs::read_dir(in_dir) else {
-            return Vec::new();
+            return sweep;
         };
-        entries
+        let is_ours = |name: &OsStr| name.to_str().is_some_and(is_our_name);
+        for entry in entries
             .flatten()
-            .filter(|entry| entry.file_name().to_str().is_some_and(is_our_name))
-            .map(|entry| entry.path())
-            .filter(|path| remove_abandoned(path).unwrap_or(false))
-            .collect()
+            .filter(|entry| is_ours(&entry.file_name()))
+        {
+            let path = entry.path();
+            // It is held for as long as it is being removed.
+            let Ok(Some(_lock)) = lock_abandoned(&path) else {
+                continue;
+            };
+            match remove(&path) {
+                Ok(()) => sweep.removed.push(path),
+                Err(error) => sweep.left.push((path, error)),
+            }
+        }
+        sweep
     }
 }
 
@@ -145,22 +166,23 @@ fn make_lock(dir: &Path) -> io::Result<File> {
     Ok(lock)
 }
 
-/// Whether the directory was abandoned and is now gone.
-fn remove_abandoned(dir: &Path) -> io::Result<bool> {
+/// The lock of a directory of ours that nobody held any more.
+fn lock_abandoned(dir: &Path) -> io::Result<Option<File>> {
     let metadata = fs::symlink_metadata(dir)?;
     if !metadata.is_dir() || !os::scratch::is_own(&metadata) {
-        return Ok(false);
+        return Ok(None);
     }
     let lock = os::scratch::open_existing(&dir.join(LOCK))?;
     if !lock.metadata()?.is_file() || lock.try_lock().is_err() {
-        return Ok(false);
+        return Ok(None);
     }
-    remove(dir)?;
-    Ok(true)
+    Ok(Some(lock))
 }
 
-/// Removes a scratch directory, its lock file last: if this is cut short, the rest can be swept.
+/// Removes a scratch directory and undoes what was made for it, its lock file last: if this is cut
+/// short, the rest can be swept.
 fn remove(dir: &Path) -> io::Result<()> {
+    os::confinement::undo(dir).map_err(io::Error::other)?;
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         if entry.file_name() == LOCK {

@@ -148,12 +148,15 @@ mod linux {
         let (mut owner, _said, path) = start(role(&["scratch", &dir.path().to_string_lossy()]));
         let path = PathBuf::from(path);
         assert!(path.join("data").exists());
-        assert_eq!(Scratch::sweep(dir.path()), Vec::<PathBuf>::new());
+        assert_eq!(Scratch::sweep(dir.path()).removed, Vec::<PathBuf>::new());
         assert!(path.join("data").exists());
 
         kill(&mut owner);
         assert!(path.join("data").exists());
-        assert_eq!(Scratch::sweep(dir.path()), std::slice::from_ref(&path));
+        assert_eq!(
+            Scratch::sweep(dir.path()).removed,
+            std::slice::from_ref(&path)
+        );
         assert!(!path.exists());
     }
 

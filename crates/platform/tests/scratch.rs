@@ -44,7 +44,7 @@ fn removing_never_follows_a_link() {
     drop(scratch);
     let swept = abandoned(dir.path(), ABANDONED);
     symlink(outside.path(), swept.join("sub/link")).unwrap();
-    assert_eq!(Scratch::sweep(dir.path()), [swept]);
+    assert_eq!(Scratch::sweep(dir.path()).removed, [swept]);
     assert!(outside.path().join("keep").exists());
 }
 
@@ -73,7 +73,10 @@ fn a_sweep_leaves_alone_what_lives_and_what_is_foreign() {
     fs::write(&file, b"").unwrap();
 
     let swept = abandoned(dir.path(), ABANDONED);
-    assert_eq!(Scratch::sweep(dir.path()), std::slice::from_ref(&swept));
+    assert_eq!(
+        Scratch::sweep(dir.path()).removed,
+        std::slice::from_ref(&swept)
+    );
     assert!(!swept.exists());
     for kept in [
         living.path(),
@@ -107,7 +110,7 @@ fn a_sweep_at_any_moment_never_takes_a_fresh_one() {
             })
             .collect();
         while owners.iter().any(|owner| !owner.is_finished()) {
-            assert_eq!(Scratch::sweep(dir.path()), Vec::<PathBuf>::new());
+            assert_eq!(Scratch::sweep(dir.path()).removed, Vec::<PathBuf>::new());
         }
     });
 }
@@ -126,7 +129,7 @@ fn a_lock_is_not_inherited_by_programs_that_are_started() {
     // A child that another test is just starting may hold the lock until it runs its program.
     let mut sweeps = (0..10_000).map(|_| {
         std::thread::sleep(Duration::from_millis(1));
-        Scratch::sweep(dir.path())
+        Scratch::sweep(dir.path()).removed
     });
     assert_eq!(sweeps.find(|swept| !swept.is_empty()), Some(vec![moved]));
     child.kill().unwrap();
@@ -140,7 +143,7 @@ fn what_stands_in_the_way_is_said() {
     let error = Scratch::create(&missing).unwrap_err();
     assert!(matches!(error, ScratchError::Missing(_)), "{error}");
     assert!(error.to_string().contains("none"), "{error}");
-    assert_eq!(Scratch::sweep(&missing), Vec::<PathBuf>::new());
+    assert_eq!(Scratch::sweep(&missing).removed, Vec::<PathBuf>::new());
 
     let file = dir.path().join("file");
     fs::write(&file, b"").unwrap();

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use oscope_platform::clock::now_ns;
+use oscope_platform::confinement::{MemoryGroup, free_swap_bytes};
 use oscope_platform::process::{Exit, Worker, WorkerError, WorkerOptions};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -14,7 +15,7 @@ fn shell(script: &str) -> Worker {
     shell_with(script, &WorkerOptions::default()).expect("there is a shell")
 }
 
-fn shell_with(script: &str, options: &WorkerOptions) -> Result<Worker, WorkerError> {
+fn shell_with(script: &str, options: &WorkerOptions<'_>) -> Result<Worker, WorkerError> {
     let mut command = Command::new("sh");
     command.args(["-c", script]);
     Worker::spawn(command, options)
@@ -156,7 +157,10 @@ fn an_orphan_that_holds_the_pipes_does_not_hide_the_end() {
 fn a_worker_is_in_a_group_of_its_own_and_where_it_was_pinned() {
     let cpus = oscope_platform::placement::allowed_cpus().unwrap();
     let cpu = *cpus.last().unwrap();
-    let options = WorkerOptions { pin_cpu: Some(cpu) };
+    let options = WorkerOptions {
+        pin_cpu: Some(cpu),
+        ..WorkerOptions::default()
+    };
     let mut worker = shell_with(
         "cut -d' ' -f5 /proc/$$/stat; sed -n 's/Cpus_allowed_list:\\t//p' /proc/$$/status",
         &options,
@@ -169,12 +173,50 @@ fn a_worker_is_in_a_group_of_its_own_and_where_it_was_pinned() {
 }
 
 #[test]
+fn a_worker_in_a_memory_group_cannot_hold_more_and_leaves_no_group_behind() {
+    let scratch = tempfile::tempdir().unwrap();
+    let group = match MemoryGroup::create(32 << 20, scratch.path()) {
+        Ok(group) => group,
+        Err(error) => return println!("skipped: {error}"),
+    };
+    let options = WorkerOptions {
+        memory_group: Some(&group),
+        ..WorkerOptions::default()
+    };
+    let mut worker = shell_with("cat /proc/self/cgroup; sleep 60 &", &options).unwrap();
+    let mut own_group = None;
+    while let Some(line) = worker.read_line_until(late(), &NEVER).unwrap_or(None) {
+        let line_of_ours = line.contains("/oscope-");
+        own_group = own_group.or(line_of_ours.then_some(line));
+    }
+    assert!(own_group.is_some());
+    drop(worker);
+
+    if free_swap_bytes() > 0 {
+        println!("skipped in part: with swap, more than the limit can be held");
+    } else {
+        // tail(1) keeps its last line in memory, and there is only one.
+        let script = "head -c 100000000 /dev/zero | tail > /dev/null; exit 7";
+        let mut greedy = shell_with(script, &options).unwrap();
+        let finished = greedy.wait(late(), &NEVER).unwrap();
+        assert_eq!(
+            finished.exit,
+            Exit::Code(7),
+            "only the greedy process is killed"
+        );
+    }
+    drop(group);
+    assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn what_cannot_be_started_is_an_error() {
     let options = WorkerOptions::default();
     let error = Worker::spawn(Command::new("/no/such/program"), &options).unwrap_err();
     assert!(matches!(error, WorkerError::Spawn(_)), "{error}");
     let options = WorkerOptions {
         pin_cpu: Some(100_000),
+        ..WorkerOptions::default()
     };
     let error = shell_with("true", &options).unwrap_err();
     assert!(matches!(error, WorkerError::Spawn(_)), "{error}");

@@ -1,5 +1,6 @@
 //! Executors: who takes a batch of samples.
 
+use crate::experiment::Confinement;
 use crate::point::Point;
 use crate::sample::Batch;
 use crate::sampler::Task;
@@ -12,6 +13,8 @@ pub struct Request {
     pub experiment: String,
     /// The point.
     pub point: Point,
+    /// What the worker may use; `None` leaves it what everybody has.
+    pub confinement: Option<Confinement>,
     /// How its samples are taken.
     pub task: Task,
 }

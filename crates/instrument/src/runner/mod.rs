@@ -9,4 +9,4 @@ mod worker;
 pub use event::{Ending, Event, Observer, ObserverError, Progress};
 pub use executor::{BatchError, Executor, Request};
 pub use rounds::{Outcome, Runner};
-pub use worker::{WorkerExecutor, serve};
+pub use worker::{Swap, WorkerExecutor, serve};

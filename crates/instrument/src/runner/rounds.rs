@@ -182,6 +182,7 @@ impl Rounds<'_> {
         Request {
             experiment: self.planned.definition.id.clone(),
             point: open.point.clone(),
+            confinement: self.planned.experiment.confinement(open.point),
             task,
         }
     }

@@ -6,16 +6,17 @@
 
 use super::executor::{BatchError, Executor, Request};
 use crate::clock::SystemClock;
-use crate::experiment::Experiment;
+use crate::experiment::{Confinement, Experiment};
 use crate::sample::{Batch, Disturbance};
 use crate::sampler::{Output, Sampler};
 use platform::clock::now_ns;
+use platform::confinement::{MemoryGroup, SwapFile, free_swap_bytes};
 use platform::load::{self, CpuTimes};
 use platform::process::{Worker, WorkerError, WorkerOptions};
 use platform::signal::Interrupt;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -74,19 +75,58 @@ pub struct WorkerExecutor {
     pub arguments: Vec<String>,
     /// The processor to pin workers to.
     pub cpu: Option<usize>,
+    /// Swap that may be made for workers that need it.
+    pub swap: Swap,
     /// A worker that takes longer than this beyond its batch's time is killed.
     pub patience: Duration,
     /// Where a wish to stop shows.
     pub interrupt: Interrupt,
 }
 
+/// Swap for workers whose memory is limited.
+#[derive(Debug, Default)]
+pub struct Swap {
+    /// Whether a temporary swap file may be made.
+    pub may_be_made: bool,
+    /// The one that was made. It stays for the batches to come.
+    made: Option<SwapFile>,
+}
+
+impl Swap {
+    /// Only with leave to make a file where there is too little.
+    pub fn new(may_be_made: bool) -> Self {
+        Self {
+            may_be_made,
+            made: None,
+        }
+    }
+
+    /// Makes sure that so much is free.
+    fn provide(&mut self, wanted_bytes: u64, scratch: &Path) -> Result<(), BatchError> {
+        if free_swap_bytes() >= wanted_bytes {
+            return Ok(());
+        }
+        if !self.may_be_made || self.made.is_some() {
+            let reason = "too little swap is free: add some, or allow a temporary swap file";
+            return Err(BatchError::Failed(reason.into()));
+        }
+        let file = SwapFile::create(wanted_bytes, scratch).map_err(|error| refused(&error))?;
+        self.made = Some(file);
+        Ok(())
+    }
+}
+
 impl Executor for WorkerExecutor {
     fn execute(&mut self, request: &Request) -> Result<Batch, BatchError> {
+        let memory_group = self.confine(request)?;
         let surroundings = Surroundings::look(self.cpu);
         let started_ns = now_ns();
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
-        let options = WorkerOptions { pin_cpu: self.cpu };
+        let options = WorkerOptions {
+            pin_cpu: self.cpu,
+            memory_group: memory_group.as_ref(),
+        };
         let mut worker = Worker::spawn(command, &options).map_err(broken)?;
         let mut line = serde_json::to_vec(request).expect("a request is plain data");
         line.push(b'\n');
@@ -126,6 +166,22 @@ impl Executor for WorkerExecutor {
 }
 
 impl WorkerExecutor {
+    /// Limits the worker of `request`: first its memory, then swap for what does not fit. A group of
+    /// its own for each batch, so that no batch finds another's pages in it.
+    fn confine(&mut self, request: &Request) -> Result<Option<MemoryGroup>, BatchError> {
+        let Some(Confinement {
+            memory_bytes,
+            swap_bytes,
+        }) = request.confinement
+        else {
+            return Ok(None);
+        };
+        let scratch = &request.task.scratch;
+        let group = MemoryGroup::create(memory_bytes, scratch).map_err(|error| refused(&error))?;
+        self.swap.provide(swap_bytes, scratch)?;
+        Ok(Some(group))
+    }
+
     fn next_message(&self, worker: &mut Worker, deadline_ns: u64) -> Result<Message, BatchError> {
         let line = worker
             .read_line_until(deadline_ns, self.interrupt.flag())
@@ -135,6 +191,10 @@ impl WorkerExecutor {
             BatchError::Worker(format!("the worker said what nobody understands: {error}"))
         })
     }
+}
+
+fn refused(error: &platform::Error) -> BatchError {
+    BatchError::Failed(error.to_string())
 }
 
 fn broken(error: WorkerError) -> BatchError {

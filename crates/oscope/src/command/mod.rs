@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+mod cleanup;
 mod completions;
 mod doctor;
 mod explain;
@@ -29,6 +30,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
         Command::Report(arguments) => report::execute(&arguments, &common),
         Command::Export(arguments) => export::execute(&arguments, &common),
         Command::Import(arguments) => import::execute(&arguments, &common),
+        Command::Cleanup(arguments) => cleanup::execute(&arguments, &common),
         Command::Doctor(arguments) => doctor::execute(&arguments, &common),
         Command::Completions(arguments) => completions::execute(&arguments),
         Command::Man(arguments) => man::execute(&arguments),

@@ -3,12 +3,12 @@
 use crate::arguments::{Common, Run as Arguments};
 use crate::exit::Exit;
 use crate::progress::Progress;
-use crate::{output, selection, setting, stored, style};
+use crate::{leftovers, output, selection, setting, stored, style};
 use anyhow::{Context, Result};
 use instrument::clock::SystemClock;
 use instrument::experiment::Experiment;
 use instrument::plan::{Plan, Setting};
-use instrument::runner::{Outcome, Runner, WorkerExecutor};
+use instrument::runner::{Outcome, Runner, Swap, WorkerExecutor};
 use jiff::Timestamp;
 use platform::clock::calibrate;
 use platform::environment::Environment;
@@ -16,7 +16,7 @@ use platform::placement;
 use platform::scratch::Scratch;
 use platform::signal::Interrupt;
 use platform::storage::Storage;
-use record::store::{RunSelector, Store};
+use record::store::RunSelector;
 use record::{Header, Run, draw_id};
 use report::{Analysis, page, terminal};
 use std::path::{Path, PathBuf};
@@ -31,10 +31,16 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
     let mut progress = Progress::new(common.quiet);
     let mut store = stored::open(common)?;
-    clear_up(&store, &arguments.dir, &progress)?;
+    for left in leftovers::clear(Some(&store), &arguments.dir)? {
+        progress.say(&left.to_string());
+    }
     let scratch = Scratch::create(&arguments.dir)?;
 
-    let setting = setting::here(&arguments.dir, arguments.profile.into());
+    let setting = setting::here(
+        &arguments.dir,
+        arguments.profile.into(),
+        arguments.allow_swap_file,
+    );
     let blank = describe(arguments, &setting)?;
     let plan = Plan::new(&chosen, &setting, arguments.budget, blank.header.seed);
     let run = Run {
@@ -50,6 +56,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         program: std::env::current_exe().context("cannot find this program's own file")?,
         arguments: vec!["worker".into()],
         cpu: placement::allowed_cpus()?.last().copied(),
+        swap: Swap::new(arguments.allow_swap_file),
         patience: PATIENCE,
         interrupt,
     };
@@ -69,30 +76,6 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let run = store.run(&RunSelector::Text(run.header.id))?;
     present(&run, number, arguments, common, &progress)?;
     Ok(exit(outcome, interrupt))
-}
-
-/// Removes what earlier runs left behind when they were killed: in the directories of the runs that
-/// never ended, and in this run's, which another store may have used.
-fn clear_up(store: &Store, dir: &Path, progress: &Progress) -> Result<()> {
-    let mut removed = Vec::new();
-    for unfinished in store.unfinished()? {
-        let left_behind = Scratch::sweep(&unfinished.directory);
-        if !left_behind.is_empty() {
-            progress.say(&format!(
-                "run {number} was cut off; what it measured is kept: `oscope show {number}`",
-                number = unfinished.number
-            ));
-        }
-        removed.extend(left_behind);
-    }
-    removed.extend(Scratch::sweep(dir));
-    for path in removed {
-        progress.say(&format!(
-            "removed {}, left behind by a run that was killed",
-            path.display()
-        ));
-    }
-    Ok(())
 }
 
 /// The run before anything is measured.

@@ -46,21 +46,31 @@ pub(super) fn memory_room_bytes() -> Option<u64> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Version {
+pub(super) enum Version {
     One,
     Two,
 }
 
+impl Version {
+    /// Where a group's limit on memory is read and set.
+    pub(super) fn memory_limit_file(self) -> &'static str {
+        match self {
+            Self::One => "memory.limit_in_bytes",
+            Self::Two => "memory.max",
+        }
+    }
+}
+
 /// The hierarchy that a controller belongs to.
 #[derive(Debug, PartialEq, Eq)]
-struct Hierarchy {
-    version: Version,
+pub(super) struct Hierarchy {
+    pub(super) version: Version,
     /// The directory of this process's group, then of each group around it.
-    groups: Vec<PathBuf>,
+    pub(super) groups: Vec<PathBuf>,
 }
 
 impl Hierarchy {
-    fn of(controller: &str) -> Option<Self> {
+    pub(super) fn of(controller: &str) -> Option<Self> {
         let memberships = memberships(&text("/proc/self/cgroup")?);
         let mounts = mounts(&text("/proc/self/mountinfo")?);
         Self::find(controller, &memberships, &mounts)
@@ -102,11 +112,7 @@ impl Hierarchy {
     }
 
     fn memory_limit(&self, group: &Path) -> Option<u64> {
-        let name = match self.version {
-            Version::One => "memory.limit_in_bytes",
-            Version::Two => "memory.max",
-        };
-        number(group.join(name)).filter(|limit| *limit < UNLIMITED)
+        number(group.join(self.version.memory_limit_file())).filter(|limit| *limit < UNLIMITED)
     }
 
     fn memory_room(&self, group: &Path) -> Option<u64> {

@@ -4,6 +4,7 @@ pub(crate) mod block_io;
 pub(crate) mod call;
 mod cgroup;
 pub(crate) mod clock;
+pub(crate) mod confinement;
 pub(crate) mod environment;
 pub(crate) mod file;
 mod huge_pages;

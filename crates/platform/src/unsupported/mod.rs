@@ -4,6 +4,7 @@
 pub(crate) mod block_io;
 pub(crate) mod call;
 pub(crate) mod clock;
+pub(crate) mod confinement;
 pub(crate) mod environment;
 pub(crate) mod file;
 pub(crate) mod load;

@@ -12,7 +12,10 @@ pub(crate) fn signal_name(_signal: i32) -> Option<&'static str> {
 pub(crate) enum Worker {}
 
 impl Worker {
-    pub(crate) fn spawn(_command: Command, _options: &WorkerOptions) -> Result<Self, WorkerError> {
+    pub(crate) fn spawn(
+        _command: Command,
+        _options: &WorkerOptions<'_>,
+    ) -> Result<Self, WorkerError> {
         let what = "a worker process";
         Err(Error::NotSupported { what }.into())
     }

@@ -62,7 +62,7 @@ impl Limit<'_> {
 impl Worker {
     pub(crate) fn spawn(
         mut command: Command,
-        options: &WorkerOptions,
+        options: &WorkerOptions<'_>,
     ) -> Result<Self, WorkerError> {
         let (stdin, workers_end) = UnixStream::pair().map_err(WorkerError::Spawn)?;
         command
@@ -72,8 +72,15 @@ impl Worker {
             .process_group(0);
         let parent = getpid();
         let cpus = options.pin_cpu.map(|cpu| CpuSet::new(&[cpu]));
+        let entrance = options
+            .memory_group
+            .map(|memory| memory.group.entrance())
+            .transpose()
+            .map_err(WorkerError::Spawn)?;
         // SAFETY: the closure makes system calls only; it neither allocates nor locks.
-        unsafe { command.pre_exec(move || prepare(parent, cpus.as_ref())) };
+        unsafe {
+            command.pre_exec(move || prepare(parent, cpus.as_ref(), entrance.as_ref()));
+        }
         let mut child = command.spawn().map_err(WorkerError::Spawn)?;
         // It holds our copy of the worker's end of the socket.
         drop(command);
@@ -312,11 +319,15 @@ impl Drop for Worker {
 }
 
 /// What the child does before it becomes the worker.
-fn prepare(parent: Pid, cpus: Option<&CpuSet>) -> io::Result<()> {
+fn prepare(parent: Pid, cpus: Option<&CpuSet>, group: Option<&OwnedFd>) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     // The parent may have died before that, and the signal with it.
     if getppid() != Some(parent) {
         return Err(Errno::SRCH.into());
+    }
+    if let Some(group) = group {
+        // 0 is whoever writes it.
+        rustix::io::write(group, b"0")?;
     }
     cpus.map_or(Ok(()), CpuSet::pin)
 }

@@ -1,0 +1,27 @@
+//! `oscope cleanup`: undoes what killed runs left behind.
+
+use crate::arguments::{Cleanup, Common};
+use crate::exit::Exit;
+use crate::leftovers::{self, Leftover};
+use crate::{output, stored};
+use anyhow::Result;
+
+pub fn execute(arguments: &Cleanup, common: &Common) -> Result<Exit> {
+    let store = stored::open_to_read(common)?;
+    let leftovers = leftovers::clear(store.as_ref(), &arguments.dir)?;
+    let lines: Vec<String> = leftovers.iter().map(Leftover::to_string).collect();
+    let text = if common.json {
+        serde_json::to_string_pretty(&lines)? + "\n"
+    } else if lines.is_empty() {
+        "nothing was left behind\n".into()
+    } else {
+        lines.join("\n") + "\n"
+    };
+    output::show(&text)?;
+    let is_stuck = |leftover: &Leftover| matches!(leftover, Leftover::Stuck(..));
+    Ok(if leftovers.iter().any(is_stuck) {
+        Exit::Incomplete
+    } else {
+        Exit::Done
+    })
+}

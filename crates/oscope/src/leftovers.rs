@@ -1,0 +1,71 @@
+//! What killed runs left behind.
+
+use anyhow::Result;
+use platform::scratch::Scratch;
+use record::store::Store;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Something that a run left behind when it was killed.
+pub enum Leftover {
+    /// Samples in the store.
+    Run(u64),
+    /// A scratch directory, with the control group and the swap made for it: now gone.
+    Removed(PathBuf),
+    /// The same, which could not be removed.
+    Stuck(PathBuf, io::Error),
+}
+
+impl fmt::Display for Leftover {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Run(number) => write!(
+                f,
+                "run {number} was cut off; what it measured is kept: `oscope show {number}`"
+            ),
+            Self::Removed(path) => write!(
+                f,
+                "removed {}, left behind by a run that was killed",
+                path.display()
+            ),
+            Self::Stuck(path, error) => write!(
+                f,
+                "{}, left behind by a run that was killed, cannot be removed: {error}",
+                path.display()
+            ),
+        }
+    }
+}
+
+/// Undoes it in the directories of the runs in `store` that never ended, and in `dir`, which another
+/// store may have used.
+pub fn clear(store: Option<&Store>, dir: &Path) -> Result<Vec<Leftover>> {
+    let mut leftovers = Vec::new();
+    let unfinished = store.map_or(Ok(Vec::new()), Store::unfinished)?;
+    for run in unfinished {
+        let swept = sweep(&run.directory);
+        if !swept.is_empty() {
+            leftovers.push(Leftover::Run(run.number));
+        }
+        leftovers.extend(swept);
+    }
+    let is_swept =
+        |leftover: &Leftover| matches!(leftover, Leftover::Stuck(path, _) if is_in(path, dir));
+    if !leftovers.iter().any(is_swept) {
+        leftovers.extend(sweep(dir));
+    }
+    Ok(leftovers)
+}
+
+fn is_in(path: &Path, dir: &Path) -> bool {
+    let dir = dir.canonicalize().ok();
+    dir.is_some_and(|dir| path.parent() == Some(&dir))
+}
+
+fn sweep(dir: &Path) -> Vec<Leftover> {
+    let sweep = Scratch::sweep(dir);
+    let stuck = |(path, error)| Leftover::Stuck(path, error);
+    let removed = sweep.removed.into_iter().map(Leftover::Removed);
+    removed.chain(sweep.left.into_iter().map(stuck)).collect()
+}

@@ -1,0 +1,345 @@
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions};
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::unless_missing;
+use crate::error::{Error, Result};
+use crate::linux::cgroup::{Hierarchy, Version};
+use crate::linux::read::text;
+use crate::memory::available_bytes;
+
+/// The record's name in a scratch directory.
+const RECORD: &str = "memory-group";
+const PREFIX: &str = "oscope-";
+/// How often and how long to wait until killed processes have left a group.
+const PATIENCE: (u32, Duration) = (500, Duration::from_millis(10));
+
+#[derive(Debug)]
+pub(crate) struct Group {
+    scratch: PathBuf,
+    recorded: Recorded,
+    processes: File,
+}
+
+/// What the record of a group holds: a line with its path, and, if its parent had to be told to
+/// manage the memory of its groups, another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Recorded {
+    path: PathBuf,
+    controller_was_off: bool,
+}
+
+impl Group {
+    pub(crate) fn create(limit_bytes: u64, scratch: &Path) -> Result<Self> {
+        if let Some(available) = available_bytes().filter(|available| *available < limit_bytes) {
+            return Err(Error::TooMuch {
+                what: "the memory of a group",
+                asked_bytes: limit_bytes,
+                available_bytes: available,
+            });
+        }
+        let place = Place::find()?;
+        // A fresh `RandomState` is seeded by the system.
+        let random = RandomState::new().hash_one(std::process::id());
+        let recorded = Recorded {
+            path: place.parent.join(format!("{PREFIX}{random:016x}")),
+            controller_was_off: place.controller_is_off,
+        };
+        recorded.write(scratch)?;
+        let made = recorded.make(place.version, limit_bytes);
+        match made {
+            Ok(processes) => Ok(Self {
+                scratch: scratch.to_owned(),
+                recorded,
+                processes,
+            }),
+            Err(error) => {
+                // The first error is the one to tell.
+                let _ = recorded.remove(scratch);
+                Err(error)
+            }
+        }
+    }
+
+    /// What a process writes `0` to in order to enter.
+    pub(crate) fn entrance(&self) -> io::Result<OwnedFd> {
+        self.processes.try_clone().map(OwnedFd::from)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // What is left is undone when the scratch directory is removed.
+        let _ = self.recorded.empty();
+        let _ = self.recorded.remove(&self.scratch);
+    }
+}
+
+pub(crate) fn can_limit_memory() -> bool {
+    Place::find().is_ok()
+}
+
+/// The group that a scratch directory has a record of.
+pub(super) fn recorded(scratch: &Path) -> Result<Option<Recorded>> {
+    let path = scratch.join(RECORD);
+    match fs::read(&path) {
+        Ok(record) => Ok(Recorded::parse(&record)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::path("read", &path)(error)),
+    }
+}
+
+impl Recorded {
+    /// `None` for what this program never wrote.
+    fn parse(record: &[u8]) -> Option<Self> {
+        let mut lines = record.split(|byte| *byte == b'\n');
+        let path = Path::new(OsStr::from_bytes(lines.next()?));
+        let name = path.file_name()?.as_bytes();
+        (path.is_absolute() && name.starts_with(PREFIX.as_bytes())).then(|| Self {
+            controller_was_off: lines.next().is_some_and(|line| !line.is_empty()),
+            path: path.to_owned(),
+        })
+    }
+
+    /// Complete or not there at all, whenever this process may be killed.
+    fn write(&self, scratch: &Path) -> Result<()> {
+        let path = scratch.join(RECORD);
+        let unfinished = scratch.join("memory-group.new");
+        let mut record = self.path.as_os_str().as_bytes().to_vec();
+        if self.controller_was_off {
+            record.extend(b"\ncontroller was off");
+        }
+        fs::write(&unfinished, record)
+            .and_then(|()| fs::rename(&unfinished, &path))
+            .map_err(Error::path("write", &path))
+    }
+
+    fn make(&self, version: Version, limit_bytes: u64) -> Result<File> {
+        if self.controller_was_off {
+            self.set_controller("+memory")?;
+        }
+        fs::create_dir(&self.path).map_err(Error::path("make the control group", &self.path))?;
+        let limit = self.path.join(version.memory_limit_file());
+        fs::write(&limit, limit_bytes.to_string()).map_err(Error::path("set", &limit))?;
+        let processes = self.path.join("cgroup.procs");
+        OpenOptions::new()
+            .write(true)
+            .open(&processes)
+            .map_err(Error::path("open", &processes))
+    }
+
+    /// Kills whoever is in it, waits until they are gone, and raises the limit, so that what they had
+    /// in swap can come back.
+    pub(super) fn empty(&self) -> Result<()> {
+        retry(|| {
+            let processes = text(self.path.join("cgroup.procs")).unwrap_or_default();
+            let pids = processes.lines().filter_map(|line| line.parse().ok());
+            let mut is_empty = true;
+            for pid in pids.filter_map(Pid::from_raw) {
+                is_empty = false;
+                // It may have ended by now.
+                let _ = kill_process(pid, Signal::KILL);
+            }
+            if is_empty {
+                Ok(())
+            } else {
+                Err(ErrorKind::ResourceBusy.into())
+            }
+        })
+        .map_err(Error::path("empty the control group", &self.path))?;
+        for (version, unlimited) in [(Version::One, "-1"), (Version::Two, "max")] {
+            let limit = self.path.join(version.memory_limit_file());
+            unless_missing(
+                OpenOptions::new()
+                    .write(true)
+                    .open(&limit)
+                    .and_then(|mut file| io::Write::write_all(&mut file, unlimited.as_bytes())),
+            )
+            .map_err(Error::path("raise", &limit))?;
+        }
+        Ok(())
+    }
+
+    /// Removes the group, then its record.
+    pub(super) fn remove(&self, scratch: &Path) -> Result<()> {
+        // After a restart of the machine there is neither, and the controller may be another's.
+        if self.path.exists() {
+            retry(|| unless_missing(fs::remove_dir(&self.path)))
+                .map_err(Error::path("remove the control group", &self.path))?;
+            if self.controller_was_off {
+                self.set_controller("-memory")?;
+            }
+        }
+        let record = scratch.join(RECORD);
+        unless_missing(fs::remove_file(&record)).map_err(Error::path("remove", &record))
+    }
+
+    /// Whether the groups beside this one and itself have their memory managed.
+    fn set_controller(&self, change: &str) -> Result<()> {
+        let control = self.path.with_file_name(SUBTREE_CONTROL);
+        fs::write(&control, change).map_err(Error::path("change", &control))
+    }
+}
+
+/// Version 2 names here the controllers that a group gives to the groups in it.
+const SUBTREE_CONTROL: &str = "cgroup.subtree_control";
+
+/// Where a group can be made.
+struct Place {
+    version: Version,
+    parent: PathBuf,
+    controller_is_off: bool,
+}
+
+impl Place {
+    fn find() -> Result<Self> {
+        let hierarchy = Hierarchy::of("memory").ok_or(Error::NotSupported {
+            what: "limiting the memory of a group",
+        })?;
+        let place = Self::within(&hierarchy).ok_or(Error::NotSupported {
+            what: "a memory controller for groups of this process's own",
+        })?;
+        let rights = Access::WRITE_OK | Access::EXEC_OK;
+        accessat(CWD, &place.parent, rights, AtFlags::EACCESS).map_err(|_| {
+            Error::NotPermitted {
+                what: "limiting the memory of a worker",
+                needs: "root, or a control group that this user may write to",
+            }
+        })?;
+        Ok(place)
+    }
+
+    /// In version 1 in this process's own group. In version 2 a group with processes in it cannot
+    /// limit groups within, but for the root; so in the nearest group around it that does.
+    fn within(hierarchy: &Hierarchy) -> Option<Self> {
+        let version = hierarchy.version;
+        if version == Version::One {
+            return Some(Self {
+                version,
+                parent: hierarchy.groups.first()?.clone(),
+                controller_is_off: false,
+            });
+        }
+        let names_memory = |group: &Path, file: &str| {
+            text(group.join(file)).is_some_and(|names| names.split(' ').any(|n| n == "memory"))
+        };
+        let mut groups = hierarchy.groups.iter();
+        let gives_memory = groups.find(|group| names_memory(group, SUBTREE_CONTROL));
+        if let Some(parent) = gives_memory {
+            return Some(Self {
+                version,
+                parent: parent.clone(),
+                controller_is_off: false,
+            });
+        }
+        // Only the root of all groups has no type.
+        let root = hierarchy.groups.last()?;
+        let is_root = !root.join("cgroup.type").exists();
+        (is_root && names_memory(root, "cgroup.controllers")).then(|| Self {
+            version,
+            parent: root.clone(),
+            controller_is_off: true,
+        })
+    }
+}
+
+fn retry(mut action: impl FnMut() -> io::Result<()>) -> io::Result<()> {
+    let (attempts, pause) = PATIENCE;
+    for _ in 0..attempts {
+        match action() {
+            Err(error) if error.kind() == ErrorKind::ResourceBusy => std::thread::sleep(pause),
+            other => return other,
+        }
+    }
+    action()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::confinement::undo;
+    use proptest::prelude::*;
+
+    fn hierarchy(version: Version, groups: &[&Path]) -> Hierarchy {
+        let groups = groups.iter().map(|group| group.to_path_buf()).collect();
+        Hierarchy { version, groups }
+    }
+
+    #[test]
+    fn a_group_limits_while_it_lives_and_can_be_undone_after_it_was_forgotten() {
+        let scratch = tempfile::tempdir().unwrap();
+        let group = match Group::create(64 << 20, scratch.path()) {
+            Ok(group) => group,
+            Err(error) => {
+                assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
+                return println!("skipped: {error}");
+            }
+        };
+        let path = group.recorded.path.clone();
+        let limit = [Version::One, Version::Two]
+            .into_iter()
+            .find_map(|version| text(path.join(version.memory_limit_file())));
+        assert_eq!(limit.as_deref(), Some("67108864"));
+        drop(group);
+        assert!(!path.exists() && recorded(scratch.path()).unwrap().is_none());
+
+        let forgotten = Group::create(64 << 20, scratch.path()).unwrap();
+        let path = forgotten.recorded.path.clone();
+        std::mem::forget(forgotten);
+        assert!(path.exists());
+        undo(scratch.path()).unwrap();
+        assert!(!path.exists() && recorded(scratch.path()).unwrap().is_none());
+        undo(scratch.path()).unwrap();
+    }
+
+    #[test]
+    fn a_limit_above_what_there_is_is_refused() {
+        let scratch = tempfile::tempdir().unwrap();
+        let error = Group::create(u64::MAX / 2, scratch.path()).unwrap_err();
+        assert!(matches!(error, Error::TooMuch { .. }), "{error}");
+    }
+
+    #[test]
+    fn version_2_takes_the_nearest_group_that_gives_memory() {
+        let root = tempfile::tempdir().unwrap();
+        let (outer, own) = (root.path().join("a"), root.path().join("a/b"));
+        fs::create_dir_all(&own).unwrap();
+        for group in [&outer, &own] {
+            fs::write(group.join("cgroup.type"), "domain\n").unwrap();
+            fs::write(group.join(SUBTREE_CONTROL), "\n").unwrap();
+        }
+        let hierarchy = hierarchy(Version::Two, &[&own, &outer, root.path()]);
+        assert!(Place::within(&hierarchy).is_none());
+        fs::write(root.path().join("cgroup.controllers"), "cpu memory\n").unwrap();
+        let place = Place::within(&hierarchy).unwrap();
+        assert!(place.controller_is_off && place.parent == root.path());
+        fs::write(outer.join(SUBTREE_CONTROL), "cpu memory\n").unwrap();
+        let place = Place::within(&hierarchy).unwrap();
+        assert!(!place.controller_is_off && place.parent == outer);
+    }
+
+    proptest! {
+        #[test]
+        fn a_record_is_read_as_written(name in "[^\\n/\\x00]{0,20}", controller_was_off: bool) {
+            let scratch = tempfile::tempdir().unwrap();
+            let path = Path::new("/sys/fs").join(format!("{PREFIX}{name}"));
+            let written = Recorded { path, controller_was_off };
+            written.write(scratch.path()).unwrap();
+            prop_assert_eq!(recorded(scratch.path()).unwrap(), Some(written));
+        }
+
+        #[test]
+        fn a_record_of_somebody_else_is_ignored(record in prop::collection::vec(any::<u8>(), 0..60)) {
+            let parsed = Recorded::parse(&record);
+            prop_assert!(parsed.is_none() || record.starts_with(b"/"));
+        }
+    }
+}

@@ -1,0 +1,148 @@
+use std::ffi::CString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use super::unless_missing;
+use crate::error::{Error, Result};
+use crate::linux::machine::page_bytes;
+
+/// Its name in a scratch directory, by which it is found again.
+const NAME: &str = "swap";
+
+#[derive(Debug)]
+pub(crate) struct SwapFile {
+    scratch: PathBuf,
+}
+
+impl SwapFile {
+    pub(crate) fn create(len_bytes: u64, scratch: &Path) -> Result<Self> {
+        let path = scratch.join(NAME);
+        // From here on a failure drops it, and that removes the file.
+        let file = Self {
+            scratch: scratch.to_owned(),
+        };
+        fill(&path, len_bytes).map_err(Error::path("make the swap file", &path))?;
+        switch_on(&path)?;
+        Ok(file)
+    }
+}
+
+impl Drop for SwapFile {
+    fn drop(&mut self) {
+        // What is left is undone when the scratch directory is removed.
+        let _ = remove(&self.scratch);
+    }
+}
+
+/// Switches the swap file of a scratch directory off and removes it, if there is one.
+pub(super) fn remove(scratch: &Path) -> Result<()> {
+    let path = scratch.join(NAME);
+    // SAFETY: the path is a C string for as long as the call takes.
+    match with_path(&path, |path| unsafe { libc::swapoff(path) }) {
+        Ok(()) => {}
+        Err(error) => match error.raw_os_error() {
+            // It is not there, or was never switched on. Without the right to switch it off, there
+            // was none to switch it on; the kernel lets nobody remove a file in use.
+            Some(libc::ENOENT | libc::EINVAL | libc::EPERM | libc::ENOSYS) => {}
+            _ => return Err(Error::path("switch off the swap file", &path)(error)),
+        },
+    }
+    unless_missing(fs::remove_file(&path)).map_err(Error::path("remove the swap file", &path))
+}
+
+/// Makes a file without holes, since the kernel writes to its blocks past the file system, with the
+/// header of a swap area (`union swap_header` of the kernel's `include/linux/swap.h`).
+fn fill(path: &Path, len_bytes: u64) -> io::Result<()> {
+    const VERSION_AT: u64 = 1024;
+    const SIGNATURE: &[u8; 10] = b"SWAPSPACE2";
+    let page = page_bytes() as u64;
+    let pages = len_bytes.div_ceil(page).max(10);
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
+    zeros(&mut file, pages * page)?;
+    let last_page = u32::try_from(pages - 1).map_err(|_| io::ErrorKind::FileTooLarge)?;
+    let header: Vec<u8> = [1_u32, last_page, 0].map(u32::to_ne_bytes).concat();
+    file.write_all_at(&header, VERSION_AT)?;
+    file.write_all_at(SIGNATURE, page - SIGNATURE.len() as u64)?;
+    file.sync_all()
+}
+
+fn zeros(file: &mut File, len_bytes: u64) -> io::Result<()> {
+    let piece = vec![0; 1 << 20];
+    let mut left = len_bytes;
+    while left > 0 {
+        let len = left.min(piece.len() as u64);
+        file.write_all(&piece[..len as usize])?;
+        left -= len;
+    }
+    Ok(())
+}
+
+fn switch_on(path: &Path) -> Result<()> {
+    // SAFETY: the path is a C string for as long as the call takes.
+    let outcome = with_path(path, |path| unsafe { libc::swapon(path, 0) });
+    outcome.map_err(|error| match error.raw_os_error() {
+        Some(libc::EPERM) => Error::NotPermitted {
+            what: "a temporary swap file",
+            needs: "root (CAP_SYS_ADMIN)",
+        },
+        Some(libc::EINVAL | libc::ENOSYS) => Error::NotSupported {
+            what: "swap in a file on this file system",
+        },
+        _ => Error::path("switch on the swap file", path)(error),
+    })
+}
+
+fn with_path(path: &Path, call: impl Fn(*const libc::c_char) -> libc::c_int) -> io::Result<()> {
+    let path = CString::new(path.as_os_str().as_bytes())?;
+    match call(path.as_ptr()) {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::confinement::{free_swap_bytes, undo};
+
+    #[test]
+    fn a_swap_file_is_swap_while_it_lives_and_can_be_undone_after_it_was_forgotten() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join(NAME);
+        let is_on = || {
+            let swaps = fs::read_to_string("/proc/swaps").unwrap_or_default();
+            swaps.contains(path.to_str().unwrap())
+        };
+        let file = match SwapFile::create(1 << 20, scratch.path()) {
+            Ok(file) => file,
+            Err(error) => {
+                assert!(!path.exists(), "a failure leaves nothing");
+                return println!("skipped: {error}");
+            }
+        };
+        assert!(is_on() && free_swap_bytes() > 0);
+        fs::remove_file(&path).unwrap_err();
+        drop(file);
+        assert!(!is_on() && !path.exists());
+
+        std::mem::forget(SwapFile::create(1 << 20, scratch.path()).unwrap());
+        assert!(is_on());
+        undo(scratch.path()).unwrap();
+        assert!(!is_on() && !path.exists());
+    }
+
+    #[test]
+    fn a_directory_that_is_not_there_is_an_error() {
+        let scratch = tempfile::tempdir().unwrap();
+        let missing = scratch.path().join("missing");
+        SwapFile::create(1 << 20, &missing).unwrap_err();
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
+    }
+}
