@@ -13,6 +13,7 @@
 //! draw and not how.
 
 mod estimates;
+mod figures;
 mod file;
 #[cfg(test)]
 mod made_up;

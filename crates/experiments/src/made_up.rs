@@ -3,6 +3,7 @@
 use instrument::clock::SystemClock;
 use instrument::experiment::Definition;
 use instrument::experiment::{Experiment, MeasureError};
+use instrument::finding::{Finding, Number};
 use instrument::plan::{Profile, Setting};
 use instrument::point::Point;
 use instrument::quantity::Unit;
@@ -164,4 +165,43 @@ pub(crate) fn values(samples: &[Sample], metric: &str) -> Vec<f64> {
             _ => None,
         })
         .collect()
+}
+
+/// A point at which five processes timed work about so long, 0.2 % apart: for each metric of the
+/// experiment that is named, the wall time in ns and the work done.
+pub(crate) fn cost_result(
+    experiment: &dyn Experiment,
+    point: &Point,
+    costs: &[(&str, f64, f64)],
+) -> PointResult {
+    let definition = experiment.definition();
+    let batches: Vec<Batch> = [0.996, 1.002, 1.0, 0.998, 1.004]
+        .into_iter()
+        .map(|factor| Batch {
+            samples: costs
+                .iter()
+                .map(|(metric, wall_ns, work)| Sample {
+                    metric: (*metric).into(),
+                    // A long time, so that rounding to whole ns does not show.
+                    reading: Reading::Once {
+                        work: work * 1e6,
+                        wall_ns: (wall_ns * factor * 1e6) as u64,
+                    },
+                    usage: Usage::default(),
+                    at_ns: 0,
+                })
+                .collect(),
+            warm: true,
+            ..Batch::default()
+        })
+        .collect();
+    PointResult::new(&definition, point, &batches, Some(&[]))
+}
+
+/// The number `name` of the finding `key`.
+pub(crate) fn number<'f>(findings: &'f [Finding], key: &str, name: &str) -> &'f Number {
+    let finding = findings.iter().find(|finding| finding.key == key);
+    let numbers = &finding.expect(key).numbers;
+    let number = numbers.iter().find(|number| number.name == name);
+    number.expect(name)
 }

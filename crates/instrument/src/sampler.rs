@@ -142,6 +142,20 @@ impl<'a> Sampler<'a> {
         &mut self,
         metric: &str,
         work: f64,
+        prepare: impl FnMut(&mut Self) -> Result<(), MeasureError>,
+        body: impl FnMut() -> Result<(), MeasureError>,
+    ) -> Result<(), MeasureError> {
+        self.once_as(&[(metric, work)], prepare, body)
+    }
+
+    /// As [`Sampler::once`], where the same time is told by several metrics, each with the work
+    /// that it counts: the calls of a pass, its bytes, or the pass itself.
+    ///
+    /// # Errors
+    /// As for [`Sampler::once`].
+    pub fn once_as(
+        &mut self,
+        metrics: &[(&str, f64)],
         mut prepare: impl FnMut(&mut Self) -> Result<(), MeasureError>,
         mut body: impl FnMut() -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
@@ -153,7 +167,9 @@ impl<'a> Sampler<'a> {
             body()?;
             let wall_ns = self.clock.now_ns().saturating_sub(begin_ns);
             let usage = self.clock.usage()?.since(&before);
-            self.sample(metric, Reading::Once { work, wall_ns }, usage)?;
+            for &(metric, work) in metrics {
+                self.sample(metric, Reading::Once { work, wall_ns }, usage)?;
+            }
             if self.is_over(started_ns) {
                 break;
             }

@@ -281,3 +281,23 @@ fn phases_that_take_turns_are_timed_apart_less_the_clock() {
     ];
     assert_eq!(samples.collect::<Vec<_>>()[..4], expected);
 }
+
+#[test]
+fn one_time_is_told_in_several_ways() {
+    let clock = MockClock::default();
+    let (outputs, result) = outputs(&clock, &task(), |sampler| {
+        sampler.once_as(
+            &[("calls", 10.0), ("pass", 1.0)],
+            |_| Ok(()),
+            || {
+                clock.advance(1000);
+                Ok(())
+            },
+        )
+    });
+    result.unwrap();
+    let readings = readings(&outputs);
+    assert_eq!(readings.len(), 6);
+    assert_eq!(readings[0].net_cost_ns(), Some(100.0));
+    assert_eq!(readings[1].net_cost_ns(), Some(1000.0));
+}

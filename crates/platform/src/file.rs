@@ -95,6 +95,16 @@ pub fn allocate(file: &File, len: u64) -> Result<()> {
     os::file::allocate(file, len)
 }
 
+/// Fills `block` from `offset` on, wherever the file's position is: one `pread`, and more of them
+/// only where the system gives less than was asked for.
+///
+/// # Errors
+/// [`Error::Os`] with [`io::ErrorKind::UnexpectedEof`] if the file ends before.
+#[inline]
+pub fn read_at(file: &File, block: &mut [u8], offset: u64) -> Result<()> {
+    os::file::read_at(file, block, offset)
+}
+
 /// How far an eviction may reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -1,6 +1,8 @@
 //! The group `file`.
 
 mod block_size;
+mod call;
+mod cold_warm;
 mod page_cache;
 mod scratch_file;
 mod sizes;
@@ -10,7 +12,8 @@ mod testing;
 use instrument::experiment::Experiment;
 
 /// The experiments of the group, in the order in which they run.
-pub(crate) const ALL: &[&dyn Experiment] = &[&block_size::BlockSize];
+pub(crate) const ALL: &[&dyn Experiment] =
+    &[&block_size::BlockSize, &cold_warm::ColdWarm, &call::Call];
 
 const BLOCK_SIZE: &str = "block_size";
 const FILE_SIZE: &str = "file_size";

@@ -1,8 +1,9 @@
 //! `process.calls`: what calls into the system and its library cost.
 
 use crate::estimates::{WithEstimate, grade, ratio, time_ns};
+use crate::figures::{bars, logarithmic, names};
 use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
-use instrument::figure::{Figure, FigureAxis, FigureKind, FigureScale};
+use instrument::figure::Figure;
 use instrument::finding::Finding;
 use instrument::need::Need;
 use instrument::plan::Setting;
@@ -135,26 +136,14 @@ impl Experiment for Calls {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let bars = |metric: &str, title: &str, unit: Unit| Figure {
-            key: metric.into(),
-            title: title.into(),
-            kind: FigureKind::Bars,
-            x: FigureAxis {
-                title: "call".into(),
-                unit: None,
-                scale: FigureScale::Linear,
-            },
-            y: FigureAxis {
-                title: metric.into(),
-                unit: Some(unit),
-                scale: FigureScale::Logarithmic,
-            },
-            series: vec![results.series(metric, metric, AXIS, &[])],
-            marks: Vec::new(),
+        let figure = |metric: &str, title: &str, unit: Unit| {
+            let axes = (names("call"), logarithmic(metric, unit));
+            let series = vec![results.series(metric, metric, AXIS, &[])];
+            bars(metric, title, axes, series)
         };
         vec![
-            bars(RATE, "Calls per second", Unit::OperationsPerSecond),
-            bars(LATENCY, "Time of a single call", Unit::Nanoseconds),
+            figure(RATE, "Calls per second", Unit::OperationsPerSecond),
+            figure(LATENCY, "Time of a single call", Unit::Nanoseconds),
         ]
     }
 }

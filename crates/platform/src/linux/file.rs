@@ -1,6 +1,6 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 
 use rustix::fs::{Advice, FallocateFlags};
 use rustix::io::Errno;
@@ -27,6 +27,12 @@ pub(crate) fn allocate(file: &File, len: u64) -> Result<()> {
         },
         errno => Error::os("allocate room for a file")(errno),
     })
+}
+
+#[inline]
+pub(crate) fn read_at(file: &File, block: &mut [u8], offset: u64) -> Result<()> {
+    file.read_exact_at(block, offset)
+        .map_err(Error::os("read a file"))
 }
 
 pub(crate) fn evict(file: &File, reach: Reach) -> Result<Eviction> {

@@ -16,6 +16,10 @@ pub(crate) fn allocate(_file: &File, _len: u64) -> Result<()> {
     refuse("allocating room for a file")
 }
 
+pub(crate) fn read_at(_file: &File, _block: &mut [u8], _offset: u64) -> Result<()> {
+    refuse("reading a file at an offset")
+}
+
 pub(crate) fn evict(_file: &File, _reach: Reach) -> Result<Eviction> {
     refuse("evicting a file from the page cache")
 }
