@@ -7,9 +7,13 @@
 //! turn, so that the loop waits for memory and not for itself. Each instruction set has a file of
 //! its own; all of them give the same results.
 //!
+//! [`levels`] are loops whose compiled code itself is in question: one source at four optimisation
+//! levels, by two compilers.
+//!
 //! # What it uses
 //!
-//! Nothing but the standard library's intrinsics and the processor's word on what it can do.
+//! Nothing but the standard library's intrinsics and the processor's word on what it can do, and the
+//! crates `level0` to `level3` beside this one, which are its own source at other levels.
 //!
 //! # What it must never do
 //!
@@ -25,6 +29,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod instruction_set;
+pub mod levels;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;

@@ -1,0 +1,238 @@
+/* The loops of this folder once more, in C: a second code generator beside rustc's.
+ *
+ * Compiled once for each optimisation level, with LEVEL defined as its digit. Whatever is exported is
+ * in one table, `oscope_kernels_c_LEVEL`, whose layout `../src/levels/c.rs` repeats.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define NEVER_INLINE __attribute__((noinline, noclone))
+#if defined(__clang__)
+#undef NEVER_INLINE
+#define NEVER_INLINE __attribute__((noinline))
+#endif
+
+/* Hides a value from the compiler without an instruction, where there is anything to hide. */
+#if !defined(__OPTIMIZE__)
+#define VEIL_integer(value)
+#define VEIL_float(value)
+#elif defined(__x86_64__)
+#define VEIL_integer(value) __asm__ volatile("" : "+r"(value))
+#define VEIL_float(value) __asm__ volatile("" : "+x"(value))
+#elif defined(__aarch64__)
+#define VEIL_integer(value) __asm__ volatile("" : "+r"(value))
+#define VEIL_float(value) __asm__ volatile("" : "+w"(value))
+#else
+#define VEIL_integer(value) __asm__ volatile("" : "+r"(value))
+#define VEIL_float(value) __asm__ volatile("" : "+m"(value))
+#endif
+#define HIDE_MEMORY(pointer) __asm__ volatile("" : : "r"(pointer) : "memory")
+
+#define ADD(type, x, y) ((x) + (y))
+#define SUBTRACT(type, x, y) ((x) - (y))
+#define MULTIPLY(type, x, y) ((x) * (y))
+#define DIVIDE(type, x, y) ((y) / (x))
+#define FUSED(type, x, y) (sizeof(type) == 4 ? __builtin_fmaf(x, y, y) : __builtin_fma(x, y, y))
+#define ROOT(type, x, y) (sizeof(type) == 4 ? __builtin_sqrtf(x) : __builtin_sqrt(x))
+#define KEEP(type, x, y) (x)
+
+typedef uint64_t word;
+enum { ELEMENTS_BYTES = 4096 };
+
+#define TYPE(type)                                                                                 \
+    static inline type type##_from(word bits) {                                                    \
+        type value;                                                                                \
+        memcpy(&value, &bits, sizeof value);                                                       \
+        return value;                                                                              \
+    }                                                                                              \
+    static inline word type##_mixed(word sum, type value) {                                        \
+        word bits = 0;                                                                             \
+        memcpy(&bits, &value, sizeof value);                                                       \
+        return (sum << 7 | sum >> 57) ^ bits;                                                      \
+    }
+/* Bits come in the low end of a word. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the bits of a value would not be the low ones of a word"
+#endif
+TYPE(uint32_t)
+TYPE(uint64_t)
+TYPE(float)
+TYPE(double)
+
+/* `renewing` is 1 where each turn ends with RENEW. */
+#define LOOPS(name, variant, attributes, kind, type, APPLY, renewing, RENEW)                       \
+    attributes NEVER_INLINE static word name##_latency_##variant(word turns, word x_bits,          \
+                                                                 word y_bits) {                    \
+        type x = type##_from(x_bits), y = type##_from(y_bits);                            \
+        word turn;                                                                        \
+        for (turn = 0; turn < turns; turn++) {                                                     \
+            FOUR(FOUR(x = APPLY(type, x, y); VEIL_##kind(x);))                                     \
+            if (renewing) x = RENEW(type, x, y);                                                   \
+        }                                                                                          \
+        return type##_mixed(0, x);                                                                 \
+    }                                                                                              \
+    attributes NEVER_INLINE static word name##_throughput_##variant(word turns, word x_bits,       \
+                                                                    word y_bits) {                 \
+        type y = type##_from(y_bits);                                                     \
+        type a = type##_from(x_bits), b = a, c = a, d = a, e = a, f = a, g = a, h = a;    \
+        word turn;                                                                        \
+        for (turn = 0; turn < turns; turn++) {                                                     \
+            EACH(kind, type, APPLY) EACH(kind, type, APPLY)                                        \
+            if (renewing) { EACH(kind, type, RENEW) }                                              \
+        }                                                                                          \
+        word sum = type##_mixed(type##_mixed(type##_mixed(type##_mixed(0, a), b), c), d);          \
+        return type##_mixed(type##_mixed(type##_mixed(type##_mixed(sum, e), f), g), h);            \
+    }                                                                                              \
+    attributes NEVER_INLINE static word name##_array_##variant(word turns, word x_bits,            \
+                                                               word y_bits) {                      \
+        enum { ELEMENTS = ELEMENTS_BYTES / sizeof(type) };                                         \
+        type left[ELEMENTS], right[ELEMENTS];                                                      \
+        size_t at;                                                                        \
+        for (at = 0; at < ELEMENTS; at++) {                                                        \
+            left[at] = type##_from(x_bits);                                                        \
+            right[at] = type##_from(y_bits);                                                       \
+        }                                                                                          \
+        word turn;                                                                        \
+        for (turn = 0; turn < turns; turn++) {                                                     \
+            HIDE_MEMORY(left);                                                                     \
+            HIDE_MEMORY(right);                                                                    \
+            for (at = 0; at < ELEMENTS; at++) left[at] = APPLY(type, left[at], right[at]);         \
+        }                                                                                          \
+        word sum = 0;                                                                              \
+        for (at = 0; at < ELEMENTS; at++) sum = type##_mixed(sum, left[at]);                       \
+        return sum;                                                                                \
+    }
+#define FOUR(body) body body body body
+#define ONE(kind, type, APPLY, value)                                                              \
+    value = APPLY(type, value, y);                                                                 \
+    VEIL_##kind(value);
+#define EACH(kind, type, APPLY)                                                                    \
+    ONE(kind, type, APPLY, a) ONE(kind, type, APPLY, b) ONE(kind, type, APPLY, c)                  \
+    ONE(kind, type, APPLY, d) ONE(kind, type, APPLY, e) ONE(kind, type, APPLY, f)                  \
+    ONE(kind, type, APPLY, g) ONE(kind, type, APPLY, h)
+
+#define OPERATIONS(DO)                                                                             \
+    DO(add_u32, integer, uint32_t, ADD, 0, KEEP)                                                   \
+    DO(subtract_u32, integer, uint32_t, SUBTRACT, 0, KEEP)                                         \
+    DO(multiply_u32, integer, uint32_t, MULTIPLY, 0, KEEP)                                         \
+    DO(divide_u32, integer, uint32_t, DIVIDE, 0, KEEP)                                             \
+    DO(add_u64, integer, uint64_t, ADD, 0, KEEP)                                                   \
+    DO(subtract_u64, integer, uint64_t, SUBTRACT, 0, KEEP)                                         \
+    DO(multiply_u64, integer, uint64_t, MULTIPLY, 0, KEEP)                                         \
+    DO(divide_u64, integer, uint64_t, DIVIDE, 0, KEEP)                                             \
+    DO(add_f32, float, float, ADD, 0, KEEP)                                                        \
+    DO(subtract_f32, float, float, SUBTRACT, 0, KEEP)                                              \
+    DO(multiply_f32, float, float, MULTIPLY, 0, KEEP)                                              \
+    DO(divide_f32, float, float, DIVIDE, 0, KEEP)                                                  \
+    DO(fused_f32, float, float, FUSED, 0, KEEP)                                                    \
+    DO(root_f32, float, float, ROOT, 1, MULTIPLY)                                                  \
+    DO(add_f64, float, double, ADD, 0, KEEP)                                                       \
+    DO(subtract_f64, float, double, SUBTRACT, 0, KEEP)                                             \
+    DO(multiply_f64, float, double, MULTIPLY, 0, KEEP)                                             \
+    DO(divide_f64, float, double, DIVIDE, 0, KEEP)                                                 \
+    DO(fused_f64, float, double, FUSED, 0, KEEP)                                                   \
+    DO(root_f64, float, double, ROOT, 1, MULTIPLY)
+
+#define PLAIN_LOOPS(name, kind, type, APPLY, renewing, RENEW)                                      \
+    LOOPS(name, plain, , kind, type, APPLY, renewing, RENEW)
+OPERATIONS(PLAIN_LOOPS)
+#if defined(__x86_64__)
+#define AVX2_LOOPS(name, kind, type, APPLY, renewing, RENEW)                                       \
+    LOOPS(name, avx2, __attribute__((target("avx2,fma"))), kind, type, APPLY, renewing, RENEW)
+OPERATIONS(AVX2_LOOPS)
+#define AVX2_OF(name) { name##_latency_avx2, name##_throughput_avx2, name##_array_avx2 }
+#else
+#define AVX2_OF(name) { 0, 0, 0 }
+#endif
+
+/* The inner loop of the call styles, written out wherever it stands. */
+#define ADD_ROW(sum, row, steps)                                                                   \
+    for (word step = 0; step < (steps); step++) (sum) += (row) ^ step;
+
+NEVER_INLINE static word in_line(word rows, word steps) {
+    word sum = 0;
+    for (word at = 0; at < rows; at++) ADD_ROW(sum, at, steps)
+    return sum;
+}
+
+NEVER_INLINE static word row(word at, word steps) {
+    word sum = 0;
+    ADD_ROW(sum, at, steps)
+    return sum;
+}
+
+NEVER_INLINE static word by_function(word rows, word steps) {
+    word sum = 0;
+    for (word at = 0; at < rows; at++) sum += row(at, steps);
+    return sum;
+}
+
+/* The address of a variable in the innermost frame of the last recursion. */
+static uintptr_t deepest;
+
+NEVER_INLINE static word by_recursion(word rows, word steps) {
+    if (rows == 0) {
+        char innermost = 0;
+        HIDE_MEMORY(&innermost);
+        __atomic_store_n(&deepest, (uintptr_t)&innermost, __ATOMIC_RELAXED);
+        return 0;
+    }
+    word sum = 0;
+    ADD_ROW(sum, rows - 1, steps)
+    word rest = by_recursion(rows - 1, steps);
+    VEIL_integer(rest);
+    return sum + rest;
+}
+
+NEVER_INLINE static word read_words(const word *words, size_t count) {
+    word sum = 0;
+    for (size_t at = 0; at < count; at++) sum ^= words[at];
+    return sum;
+}
+
+#if defined(__OPTIMIZE__)
+#define IS_OPTIMISED 1
+#else
+#define IS_OPTIMISED 0
+#endif
+
+typedef word (*loop)(word turns, word x, word y);
+struct operation {
+    const char *name;
+    loop plain[3], avx2[3];
+};
+#define OPERATION(name, kind, type, APPLY, renewing, RENEW)                                        \
+    { #name, { name##_latency_plain, name##_throughput_plain, name##_array_plain }, AVX2_OF(name) },
+static const struct operation operations[] = { OPERATIONS(OPERATION) };
+
+#define JOINED(a, b) a##b
+#define NAMED(a, b) JOINED(a, b)
+struct loops {
+    word is_optimised;
+    const char *compiler;
+    const struct operation *operations;
+    size_t operation_count;
+    word (*in_line)(word rows, word steps);
+    word (*by_function)(word rows, word steps);
+    word (*by_recursion)(word rows, word steps);
+    word (*row)(word at, word steps);
+    word (*read)(const word *words, size_t count);
+    const uintptr_t *deepest;
+};
+const struct loops NAMED(oscope_kernels_c_, LEVEL) = {
+    IS_OPTIMISED,
+#if defined(__clang__)
+    __VERSION__,
+#else
+    "GCC " __VERSION__,
+#endif
+    operations,
+    sizeof operations / sizeof *operations,
+    in_line,
+    by_function,
+    by_recursion,
+    row,
+    read_words,
+    &deepest,
+};

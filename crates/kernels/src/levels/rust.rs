@@ -1,0 +1,48 @@
+//! The loops that rustc compiled: one crate for each level.
+
+use super::{Level, Loops, Operation};
+use std::sync::atomic::Ordering;
+
+/// The loops of one of the crates.
+macro_rules! loops_of {
+    ($level:ident, $digit:literal) => {
+        Loops {
+            operation: |name| {
+                Operation::choose(
+                    name,
+                    |name| find($level::PLAIN, name),
+                    |name| find($level::AVX2, name),
+                )
+            },
+            inline: $level::inline,
+            by_function: $level::by_function,
+            by_recursion: $level::by_recursion,
+            row: $level::row,
+            deepest: || $level::DEEPEST.load(Ordering::Relaxed),
+            read: $level::read,
+            compiler: "rustc",
+            overruled_by: match $level::LEVEL.as_bytes() {
+                $digit if !$level::IS_OVERRULED => None,
+                $digit => Some($level::FLAGS),
+                _ => Some(concat!(
+                    "another profile: opt-level is not ",
+                    stringify!($digit)
+                )),
+            },
+        }
+    };
+}
+
+pub(super) fn loops(level: Level) -> Loops {
+    match level {
+        Level::O0 => loops_of!(kernels_level0, b"0"),
+        Level::O1 => loops_of!(kernels_level1, b"1"),
+        Level::O2 => loops_of!(kernels_level2, b"2"),
+        Level::O3 => loops_of!(kernels_level3, b"3"),
+    }
+}
+
+fn find(table: &[(&str, kernels_level3::Loops)], name: &str) -> Option<kernels_level3::Loops> {
+    let entry = table.iter().find(|(entry, _)| *entry == name);
+    entry.map(|(_, loops)| *loops)
+}
