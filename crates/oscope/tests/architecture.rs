@@ -13,6 +13,7 @@ const FLOORS: &[&str] = &[
     "oscope-kernels-level3",
     "oscope-kernels",
     "oscope-instrument",
+    "oscope-files",
     "oscope-record",
     "oscope-experiments",
     "oscope-report",

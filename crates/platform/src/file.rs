@@ -1,6 +1,6 @@
 //! Opening files in the ways that matter to measuring, and what of them is in the page cache.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::Path;
 
@@ -83,6 +83,43 @@ fn open(options: &mut OpenOptions, path: &Path, mode: OpenMode) -> Result<File> 
             Error::path("open", path)(error)
         }
     })
+}
+
+/// Opens for reading what `file` has open, with a position and a mode of its own, even if its path
+/// leads elsewhere by now. `path` is for error messages.
+///
+/// # Errors
+/// As [`open_read`].
+pub fn reopen_read(file: &File, path: &Path, mode: OpenMode) -> Result<File> {
+    let own = os::file::path_of_descriptor(file);
+    open_read(own.as_deref().unwrap_or(path), mode).map_err(|error| match error {
+        Error::Path { action, source, .. } => Error::path(action, path)(source),
+        other => other,
+    })
+}
+
+/// Standard input as a file. It shares its position with all others that have it.
+///
+/// # Errors
+/// If it is closed.
+pub fn standard_input() -> Result<File> {
+    os::file::standard_input()
+}
+
+/// Whether this is the metadata of a socket, which cannot be opened.
+pub fn is_socket(metadata: &Metadata) -> bool {
+    os::file::is_socket(metadata)
+}
+
+/// How much room a file takes on its device, in bytes: less than its size if it is sparse, nothing
+/// if the kernel makes it up as it is read.
+pub fn allocated_bytes(metadata: &Metadata) -> Option<u64> {
+    os::file::allocated_bytes(metadata)
+}
+
+/// Whether two open files are one.
+pub fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    os::file::is_same(one, other)
 }
 
 /// Gives a file `len` bytes on the device, so that later writes need not find room

@@ -1,6 +1,8 @@
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::PathBuf;
 
 use rustix::fs::{Advice, FallocateFlags};
 use rustix::io::Errno;
@@ -18,6 +20,33 @@ pub(crate) fn set_mode(options: &mut OpenOptions, mode: OpenMode) -> Result<()> 
         OpenMode::DataSynchronous => libc::O_DSYNC,
     });
     Ok(())
+}
+
+/// `None` where /proc is not mounted.
+pub(crate) fn path_of_descriptor(file: &File) -> Option<PathBuf> {
+    let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    path.exists().then_some(path)
+}
+
+pub(crate) fn standard_input() -> Result<File> {
+    let own = io::stdin().as_fd().try_clone_to_owned();
+    own.map(File::from)
+        .map_err(Error::os("open standard input"))
+}
+
+pub(crate) fn is_socket(metadata: &Metadata) -> bool {
+    metadata.file_type().is_socket()
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other systems do not tell")]
+pub(crate) fn allocated_bytes(metadata: &Metadata) -> Option<u64> {
+    // stat(2) counts in these, whatever the device's blocks are.
+    const UNIT_BYTES: u64 = 512;
+    Some(metadata.blocks() * UNIT_BYTES)
+}
+
+pub(crate) fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
 pub(crate) fn allocate(file: &File, len: u64) -> Result<()> {

@@ -1,4 +1,5 @@
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
+use std::path::PathBuf;
 
 use super::refuse;
 use crate::Result;
@@ -10,6 +11,26 @@ pub(crate) fn set_mode(_options: &mut OpenOptions, mode: OpenMode) -> Result<()>
         OpenMode::Direct => refuse("direct input and output"),
         OpenMode::Synchronous | OpenMode::DataSynchronous => refuse("synchronous output"),
     }
+}
+
+pub(crate) fn path_of_descriptor(_file: &File) -> Option<PathBuf> {
+    None
+}
+
+pub(crate) fn standard_input() -> Result<File> {
+    refuse("standard input as a file")
+}
+
+pub(crate) fn is_socket(_metadata: &Metadata) -> bool {
+    false
+}
+
+pub(crate) fn allocated_bytes(_metadata: &Metadata) -> Option<u64> {
+    None
+}
+
+pub(crate) fn is_same(_one: &Metadata, _other: &Metadata) -> bool {
+    false
 }
 
 pub(crate) fn allocate(_file: &File, _len: u64) -> Result<()> {

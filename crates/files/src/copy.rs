@@ -1,0 +1,147 @@
+//! Copying a file by each method.
+
+use crate::lane::Lane;
+use crate::partial::Partial;
+use crate::read::{read, read_stream};
+use crate::{Error, Method, Result, Source, Watch};
+use platform::block_io::{copy_range, share_blocks, write_at};
+use platform::file::{OpenMode, is_same};
+use std::io::Write;
+use std::path::Path;
+
+/// A way of copying a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CopyMethod {
+    /// `read` and `write`, a block each.
+    ReadWrite,
+    /// `copy_file_range`: within the kernel.
+    CopyFileRange,
+    /// The source as memory, written block by block.
+    Mmap,
+    /// `io_uring` reads several blocks at a time, which are written as they come.
+    Uring,
+    /// Both files share their blocks until one is changed (`FICLONE`): nothing is copied.
+    Reflink,
+}
+
+impl CopyMethod {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::ReadWrite,
+        Self::CopyFileRange,
+        Self::Mmap,
+        Self::Uring,
+        Self::Reflink,
+    ];
+
+    /// Its name on command lines and in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ReadWrite => "read-write",
+            Self::CopyFileRange => "copy-file-range",
+            Self::Mmap => "mmap",
+            Self::Uring => "uring",
+            Self::Reflink => "reflink",
+        }
+    }
+}
+
+/// How a file is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyOptions {
+    /// The way.
+    pub method: CopyMethod,
+    /// Size of a block, in bytes.
+    pub block_bytes: usize,
+    /// Whether a target that is there may be written over.
+    pub force: bool,
+}
+
+/// Copies `source` to `target` and returns how many bytes that were. Nothing is waited for on the
+/// device.
+///
+/// # Errors
+/// If the target is there and not to be written over, the source changes meanwhile, or the system
+/// refuses; then no part of the target is left.
+pub fn copy(
+    source: &Source,
+    target: &Path,
+    options: &CopyOptions,
+    watch: &Watch<'_>,
+) -> Result<u64> {
+    if std::fs::metadata(target).is_ok_and(|metadata| is_same(&metadata, source.metadata())) {
+        return Err(Error::SameFile(source.path().to_owned(), target.to_owned()));
+    }
+    let partial = Partial::begin(target, OpenMode::Plain, options.force)?;
+    let job = Job {
+        source,
+        target,
+        to: &partial,
+        block_bytes: options.block_bytes,
+        watch,
+    };
+    let bytes = match options.method {
+        CopyMethod::ReadWrite => job.by_read_and_write(),
+        CopyMethod::CopyFileRange => job.within_the_kernel(),
+        CopyMethod::Mmap => job.by_blocks(Method::Mmap),
+        CopyMethod::Uring => job.by_blocks(Method::Uring),
+        CopyMethod::Reflink => job.by_sharing(),
+    }?;
+    source.ensure_unchanged()?;
+    partial.finish()?;
+    Ok(bytes)
+}
+
+struct Job<'a> {
+    source: &'a Source,
+    target: &'a Path,
+    to: &'a Partial,
+    block_bytes: usize,
+    watch: &'a Watch<'a>,
+}
+
+impl Job<'_> {
+    fn by_read_and_write(&self) -> Result<u64> {
+        let mut outcome = Ok(());
+        let bytes = read_stream(self.source, self.block_bytes, self.watch, |_, block| {
+            if outcome.is_ok() {
+                outcome = self.to.file().write_all(block);
+            }
+        })?;
+        outcome.map_err(Error::io(self.target, "write a file"))?;
+        Ok(bytes)
+    }
+
+    fn by_blocks(&self, method: Method) -> Result<u64> {
+        let size = self.source.required_size()?;
+        let lane = Lane::whole(0, size, self.block_bytes);
+        let mut outcome = Ok(());
+        read(self.source, method, &lane, self.watch, |offset, block| {
+            if outcome.is_ok() {
+                outcome = write_at(self.to.file(), block, offset);
+            }
+        })?;
+        outcome.map_err(Error::on(self.target))?;
+        Ok(size)
+    }
+
+    fn within_the_kernel(&self) -> Result<u64> {
+        crate::read::ensure_sane(self.block_bytes)?;
+        let mut bytes = 0;
+        loop {
+            let count = copy_range(self.source.file(), self.to.file(), self.block_bytes)
+                .map_err(Error::on(self.target))?;
+            if count == 0 {
+                return Ok(bytes);
+            }
+            bytes += count as u64;
+            self.watch.pass(count as u64)?;
+        }
+    }
+
+    fn by_sharing(&self) -> Result<u64> {
+        let size = self.source.required_size()?;
+        share_blocks(self.source.file(), self.to.file()).map_err(Error::on(self.target))?;
+        Ok(size)
+    }
+}

@@ -1,0 +1,192 @@
+//! The size of a file that takes a wanted time to read.
+
+use crate::lane::Lane;
+use crate::partial::Partial;
+use crate::read::read;
+use crate::write::{fill, stamp};
+use crate::{Error, Method, Result, Source, Watch, timed};
+use platform::block_io::write_at;
+use platform::file::OpenMode;
+use std::path::Path;
+
+/// Blocks in the first prefix.
+const FIRST_BLOCKS: u64 = 1024;
+/// Prefixes that are tried: doubling from a byte would reach any file sooner.
+const MOST_STEPS: usize = 100;
+/// How a scratch file is written, whatever it is read by.
+const WRITE_BYTES: usize = 1 << 20;
+
+/// A prefix of a file, and how long it took to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prefix {
+    /// Its size, in bytes.
+    pub bytes: u64,
+    /// The same in blocks.
+    pub blocks: u64,
+    /// Wall time in ns.
+    pub wall_ns: u64,
+    /// CPU time in ns.
+    pub cpu_ns: u64,
+}
+
+/// What was searched for and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Search {
+    /// Size of a block, in bytes.
+    pub block_bytes: usize,
+    /// The shortest and the longest wall time that will do, in ns.
+    pub wanted_ns: (u64, u64),
+}
+
+/// Reads ever longer prefixes of `source`, each twice as long as the one before, until one takes the
+/// wanted time; a step that went too far is followed by one of a size between. Each is told to
+/// `seen`. Returns the prefix that fits, or `None` if the whole file takes less.
+///
+/// # Errors
+/// As [`read()`].
+pub fn find_size(
+    source: &Source,
+    search: &Search,
+    watch: &Watch<'_>,
+    seen: impl FnMut(&Prefix),
+) -> Result<Option<Prefix>> {
+    let size = source.required_size()?;
+    let block = search.block_bytes as u64;
+    let read_prefix = |bytes: u64| {
+        let lane = Lane::whole(0, bytes, search.block_bytes);
+        let timed = timed(|| read(source, Method::Read, &lane, watch, |_, _| ()))?;
+        Ok(Prefix {
+            bytes,
+            blocks: bytes.div_ceil(block),
+            wall_ns: timed.wall_ns,
+            cpu_ns: timed.cpu_ns,
+        })
+    };
+    let found = step_up(block, size, search.wanted_ns, read_prefix, seen)?;
+    source.ensure_unchanged()?;
+    Ok(found)
+}
+
+/// As [`find_size`], over a scratch file at `path` that grows before each prefix, up to `limit_bytes`,
+/// and is removed at the end.
+///
+/// # Errors
+/// As [`find_size`], and if there is no room.
+pub fn find_size_growing(
+    path: &Path,
+    limit_bytes: u64,
+    search: &Search,
+    watch: &Watch<'_>,
+    seen: impl FnMut(&Prefix),
+) -> Result<Option<Prefix>> {
+    crate::read::ensure_sane(search.block_bytes)?;
+    let partial = Partial::begin(path, OpenMode::Plain, false)?;
+    let mut block = vec![0; WRITE_BYTES];
+    fill(&mut block, 1);
+    let mut grown: u64 = 0;
+    let size = search.block_bytes as u64;
+    let read_prefix = |bytes: u64| {
+        while grown < bytes {
+            let count = (bytes - grown).min(block.len() as u64) as usize;
+            stamp(&mut block, grown);
+            write_at(partial.file(), &block[..count], grown).map_err(Error::on(path))?;
+            grown += count as u64;
+            watch.pass(0)?;
+        }
+        let source = Source::open(path)?;
+        let lane = Lane::whole(0, bytes, search.block_bytes);
+        let timed = timed(|| read(&source, Method::Read, &lane, watch, |_, _| ()))?;
+        Ok(Prefix {
+            bytes,
+            blocks: bytes.div_ceil(size),
+            wall_ns: timed.wall_ns,
+            cpu_ns: timed.cpu_ns,
+        })
+    };
+    step_up(size, limit_bytes, search.wanted_ns, read_prefix, seen)
+}
+
+/// Tries sizes until one takes the wanted time, or all there is takes less.
+fn step_up(
+    block: u64,
+    limit_bytes: u64,
+    (least_ns, most_ns): (u64, u64),
+    mut read_prefix: impl FnMut(u64) -> Result<Prefix>,
+    mut seen: impl FnMut(&Prefix),
+) -> Result<Option<Prefix>> {
+    let mut bytes = block.saturating_mul(FIRST_BLOCKS).min(limit_bytes);
+    let mut too_large = u64::MAX;
+    for _ in 0..MOST_STEPS {
+        let prefix = read_prefix(bytes)?;
+        seen(&prefix);
+        if prefix.wall_ns < least_ns {
+            if bytes >= limit_bytes {
+                return Ok(None);
+            }
+            let doubled = bytes.saturating_mul(2).min(limit_bytes);
+            bytes = if doubled < too_large {
+                doubled
+            } else {
+                between(bytes, too_large, block)
+            };
+        } else if prefix.wall_ns > most_ns && bytes > block {
+            too_large = bytes;
+            let middle_ns = least_ns.midpoint(most_ns) as f64;
+            let scaled = (bytes as f64 * middle_ns / prefix.wall_ns as f64) as u64;
+            bytes = (scaled / block * block).clamp(block, bytes - 1);
+        } else {
+            return Ok(Some(prefix));
+        }
+    }
+    Ok(None)
+}
+
+/// Halfway, in whole blocks.
+fn between(small: u64, large: u64, block: u64) -> u64 {
+    (small.midpoint(large) / block * block).max(small + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Prefix, step_up};
+
+    /// A file that is read at 1 ns a byte, but for what starting costs.
+    fn prefix(bytes: u64) -> Prefix {
+        Prefix {
+            bytes,
+            blocks: bytes / 128,
+            wall_ns: 100 + bytes,
+            cpu_ns: bytes,
+        }
+    }
+
+    #[test]
+    fn the_size_is_found_whatever_the_window() {
+        for wanted in [(1_000_000, 3_000_000), (1_000_000, 1_010_000), (0, 50)] {
+            let mut steps = 0;
+            let found = step_up(
+                128,
+                1 << 40,
+                wanted,
+                |bytes| Ok(prefix(bytes)),
+                |_| steps += 1,
+            );
+            let found = found.expect("nothing fails").expect("it is there");
+            let fits = (wanted.0..=wanted.1).contains(&found.wall_ns);
+            assert!(fits || found.bytes == 128, "{wanted:?}: {found:?}");
+            assert!(steps < 30, "{steps}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_too_small_has_no_such_size() {
+        let found = step_up(
+            128,
+            1 << 10,
+            (1 << 20, 1 << 21),
+            |bytes| Ok(prefix(bytes)),
+            |_| (),
+        );
+        assert_eq!(found.expect("nothing fails"), None);
+    }
+}

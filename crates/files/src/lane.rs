@@ -1,0 +1,80 @@
+//! Which blocks of a file a thread takes.
+
+/// The blocks `first`, `first + step`, … of a stretch of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lane {
+    /// Where the stretch begins, in bytes.
+    pub start: u64,
+    /// Where it ends, in bytes.
+    pub end: u64,
+    /// Size of a block, in bytes; the last of the stretch may be smaller.
+    pub block_bytes: usize,
+    /// The first block taken, counted from the start of the stretch.
+    pub first: u64,
+    /// From one block taken to the next.
+    pub step: u64,
+}
+
+impl Lane {
+    /// All blocks of a stretch, one after the other.
+    pub fn whole(start: u64, end: u64, block_bytes: usize) -> Self {
+        Self {
+            start,
+            end,
+            block_bytes,
+            first: 0,
+            step: 1,
+        }
+    }
+
+    /// The lanes of so many threads, which together are this one.
+    pub fn split(&self, threads: usize) -> impl Iterator<Item = Self> + '_ {
+        let threads = threads.max(1) as u64;
+        (0..threads).map(move |thread| Self {
+            first: self.first + thread * self.step,
+            step: self.step * threads,
+            ..self.clone()
+        })
+    }
+
+    /// Offset and length of each block.
+    pub fn blocks(&self) -> impl Iterator<Item = (u64, usize)> + use<> {
+        let block = self.block_bytes as u64;
+        let (start, end, step) = (self.start, self.end, self.step);
+        let mut index = Some(self.first);
+        std::iter::from_fn(move || {
+            let offset = index?.checked_mul(block)?.checked_add(start)?;
+            let left = end.checked_sub(offset).filter(|left| *left > 0)?;
+            index = index?.checked_add(step);
+            Some((offset, left.min(block) as usize))
+        })
+    }
+
+    /// Whether the blocks follow one another without gaps.
+    pub fn is_gapless(&self) -> bool {
+        self.step == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Lane;
+
+    #[test]
+    fn lanes_cover_a_stretch_once() {
+        let whole = Lane::whole(10, 45, 10);
+        let blocks: Vec<_> = whole.blocks().collect();
+        assert_eq!(blocks, [(10, 10), (20, 10), (30, 10), (40, 5)]);
+        let lanes: Vec<Vec<_>> = whole.split(3).map(|lane| lane.blocks().collect()).collect();
+        assert_eq!(lanes[0], [(10, 10), (40, 5)]);
+        assert_eq!(lanes[1], [(20, 10)]);
+        assert_eq!(lanes[2], [(30, 10)]);
+        assert_eq!(Lane::whole(5, 5, 1).blocks().count(), 0);
+    }
+
+    #[test]
+    fn blocks_at_the_end_of_all_numbers_end() {
+        let lane = Lane::whole(u64::MAX - 5, u64::MAX, usize::MAX);
+        assert_eq!(lane.blocks().count(), 1);
+    }
+}

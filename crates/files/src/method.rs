@@ -1,0 +1,56 @@
+//! The ways of reading a file.
+
+/// A way of reading a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// `read`, from the file's position on.
+    Read,
+    /// `pread`, at an offset.
+    Pread,
+    /// `fread` of the C library, through its own buffer.
+    Stdio,
+    /// The file as memory, mapped block by block.
+    Mmap,
+    /// `io_uring`, several blocks at a time.
+    Uring,
+    /// `pread` past the page cache (`O_DIRECT`).
+    Direct,
+    /// `io_uring` past the page cache (`O_DIRECT`), several blocks at a time.
+    DirectUring,
+}
+
+impl Method {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Read,
+        Self::Pread,
+        Self::Stdio,
+        Self::Mmap,
+        Self::Uring,
+        Self::Direct,
+        Self::DirectUring,
+    ];
+
+    /// Its name on command lines and in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Pread => "pread",
+            Self::Stdio => "stdio",
+            Self::Mmap => "mmap",
+            Self::Uring => "uring",
+            Self::Direct => "direct",
+            Self::DirectUring => "direct-uring",
+        }
+    }
+
+    /// The method called `name`.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|method| method.name() == name)
+    }
+
+    /// Whether it goes past the page cache.
+    pub const fn is_direct(self) -> bool {
+        matches!(self, Self::Direct | Self::DirectUring)
+    }
+}

@@ -1,0 +1,257 @@
+//! Reading the blocks of a lane by each method.
+
+use crate::lane::Lane;
+use crate::{Error, Method, Result, Source, Watch};
+use instrument::quantity::Bytes;
+use platform::block_io::read_at;
+use platform::file::{Access, LockedFile};
+use platform::memory::{FileMapping, Mapping, PageSize};
+use platform::ring::{ReadRing, RingOptions};
+use platform::stdio::{Buffering, Stream};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+
+/// Blocks that a ring has under way at once.
+const RING_DEPTH: u32 = 8;
+/// Where a page of a mapping may begin.
+const PAGE_BYTES: u64 = 65_536;
+
+/// Reads the blocks of `lane` and shows each to `visit`, with its offset; in their order but for the
+/// rings, which show them as they come.
+///
+/// # Errors
+/// If a block cannot be read whole, since the file was cut short or the system refuses; if `watch`
+/// says so.
+pub fn read(
+    source: &Source,
+    method: Method,
+    lane: &Lane,
+    watch: &Watch<'_>,
+    visit: impl FnMut(u64, &[u8]),
+) -> Result<()> {
+    ensure_sane(lane.block_bytes)?;
+    source.required_size()?;
+    if method.is_direct() {
+        source.ensure_aligned(lane.block_bytes as u64)?;
+        source.ensure_aligned(lane.start)?;
+    }
+    let reader = Reader {
+        source,
+        method,
+        lane,
+        watch,
+        visit,
+    };
+    match method {
+        Method::Read => reader.by_read(),
+        Method::Pread => reader.by_pread(source.file()),
+        Method::Stdio => reader.by_stdio(),
+        Method::Mmap => reader.by_mmap(),
+        Method::Uring => reader.by_ring(source.file()),
+        Method::Direct => {
+            let file = source.reopen(method)?;
+            reader.by_pread(&file)
+        }
+        Method::DirectUring => {
+            let file = source.reopen(method)?;
+            reader.by_ring(&file)
+        }
+    }
+}
+
+/// Reads whatever comes from the file's position to its end, in blocks of up to `block_bytes`, and
+/// shows each to `visit`. Returns how many bytes came. This is the way for pipes and devices.
+///
+/// # Errors
+/// If the system refuses, or `watch` says so.
+pub fn read_stream(
+    source: &Source,
+    block_bytes: usize,
+    watch: &Watch<'_>,
+    mut visit: impl FnMut(u64, &[u8]),
+) -> Result<u64> {
+    let mut buffer = buffer(block_bytes)?;
+    let mut offset = 0;
+    loop {
+        match source.file().read(buffer.as_mut_slice()) {
+            Ok(0) => return Ok(offset),
+            Ok(count) => {
+                visit(offset, &buffer.as_slice()[..count]);
+                offset += count as u64;
+                watch.pass(count as u64)?;
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => watch.pass(0)?,
+            Err(error) => return Err(Error::io(source.path(), "read a file")(error)),
+        }
+    }
+}
+
+/// Refuses blocks that nobody can mean.
+pub(crate) fn ensure_sane(block_bytes: usize) -> Result<()> {
+    match block_bytes {
+        0 => Err(Error::EmptyBlock),
+        huge if huge > isize::MAX as usize / 2 => Err(Error::HugeBlock(Bytes(huge as u64))),
+        _ => Ok(()),
+    }
+}
+
+/// A buffer whose pages are there, so that making them is not part of reading.
+pub(crate) fn buffer(bytes: usize) -> Result<Mapping> {
+    ensure_sane(bytes)?;
+    let mut buffer = Mapping::anonymous(bytes, PageSize::Base)?;
+    buffer.populate()?;
+    Ok(buffer)
+}
+
+struct Reader<'a, V> {
+    source: &'a Source,
+    method: Method,
+    lane: &'a Lane,
+    watch: &'a Watch<'a>,
+    visit: V,
+}
+
+impl<V: FnMut(u64, &[u8])> Reader<'_, V> {
+    fn by_read(mut self) -> Result<()> {
+        let mut file = self.source.reopen(self.method)?;
+        let mut buffer = self.buffer()?;
+        let seek = |file: &mut File, offset| file.seek(SeekFrom::Start(offset)).map(drop);
+        let refused = Error::io(self.source.path(), "read a file");
+        seek(&mut file, self.lane.start).map_err(&refused)?;
+        for (offset, len) in self.lane.blocks() {
+            if !self.lane.is_gapless() {
+                seek(&mut file, offset).map_err(&refused)?;
+            }
+            self.fill(offset, &mut buffer.as_mut_slice()[..len], |rest, _| {
+                file.read(rest).map_err(&refused)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn by_pread(mut self, file: &File) -> Result<()> {
+        let mut buffer = self.buffer()?;
+        let refused = Error::on(self.source.path());
+        let is_direct = self.method.is_direct();
+        for (offset, len) in self.lane.blocks() {
+            // Direct reads are of whole blocks also where the file ends within one.
+            let asked = if is_direct {
+                self.lane.block_bytes
+            } else {
+                len
+            };
+            let block = &mut buffer.as_mut_slice()[..asked];
+            let count = read_at(file, block, offset).map_err(&refused)?;
+            if count >= len {
+                self.show(offset, &buffer.as_slice()[..len])?;
+            } else if is_direct {
+                return Err(self.source.changed("cut short"));
+            } else {
+                self.fill(offset, &mut buffer.as_mut_slice()[..len], |rest, at| {
+                    read_at(file, rest, at).map_err(&refused)
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn by_stdio(mut self) -> Result<()> {
+        let file = self.source.reopen(self.method)?;
+        let mut stream = Stream::over(file, Buffering::Default)?;
+        let mut buffer = self.buffer()?;
+        let refused = Error::on(self.source.path());
+        stream.seek(self.lane.start).map_err(&refused)?;
+        for (offset, len) in self.lane.blocks() {
+            if !self.lane.is_gapless() {
+                stream.seek(offset).map_err(&refused)?;
+            }
+            self.fill(offset, &mut buffer.as_mut_slice()[..len], |rest, _| {
+                stream.read(rest).map_err(&refused)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn by_mmap(mut self) -> Result<()> {
+        let refused = Error::on(self.source.path());
+        let file = self.source.reopen(self.method)?;
+        let mut file = LockedFile::lock(file, Access::Read).map_err(&refused)?;
+        for (offset, len) in self.lane.blocks() {
+            let before = offset % PAGE_BYTES;
+            let mapped = before as usize + len;
+            let mapping = FileMapping::new(&mut file, offset - before, mapped).map_err(&refused)?;
+            let block = &mapping.as_slice()[before as usize..];
+            (self.visit)(offset, block);
+            if mapping.ensure_whole().is_err() {
+                return Err(self.source.changed("cut short"));
+            }
+            self.watch.pass(len as u64)?;
+        }
+        Ok(())
+    }
+
+    fn by_ring(mut self, file: &File) -> Result<()> {
+        let options = RingOptions {
+            depth: RING_DEPTH,
+            block_bytes: self.lane.block_bytes,
+            registered_buffers: false,
+            registered_file: true,
+        };
+        let mut ring = ReadRing::new(file, &options)?;
+        let mut blocks = self.lane.blocks().peekable();
+        while blocks.peek().is_some() || ring.in_flight() > 0 {
+            while ring.has_room()
+                && let Some((offset, len)) = blocks.next()
+            {
+                let is_direct = self.method.is_direct();
+                let asked = if is_direct {
+                    self.lane.block_bytes
+                } else {
+                    len
+                };
+                ring.queue(offset, asked);
+            }
+            ring.submit(1)?;
+            while let Some(done) = ring.take() {
+                let len = (self.lane.end - done.offset).min(self.lane.block_bytes as u64) as usize;
+                let bytes = done
+                    .bytes
+                    .map_err(Error::io(self.source.path(), "read a file"))?;
+                match bytes.get(..len) {
+                    Some(block) => {
+                        (self.visit)(done.offset, block);
+                        self.watch.pass(len as u64)?;
+                    }
+                    None => return Err(self.source.changed("cut short")),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn buffer(&self) -> Result<Mapping> {
+        buffer(self.lane.block_bytes)
+    }
+
+    /// Reads until the block is full, then shows it.
+    fn fill(
+        &mut self,
+        offset: u64,
+        block: &mut [u8],
+        mut read: impl FnMut(&mut [u8], u64) -> Result<usize>,
+    ) -> Result<()> {
+        let mut filled = 0;
+        while filled < block.len() {
+            match read(&mut block[filled..], offset + filled as u64)? {
+                0 => return Err(self.source.changed("cut short")),
+                count => filled += count,
+            }
+        }
+        self.show(offset, block)
+    }
+
+    fn show(&mut self, offset: u64, block: &[u8]) -> Result<()> {
+        (self.visit)(offset, block);
+        self.watch.pass(block.len() as u64)
+    }
+}

@@ -1,0 +1,102 @@
+//! The exclusive or over all 32-bit words of a file.
+
+use crate::lane::Lane;
+use crate::read::{read, read_stream};
+use crate::{Method, Result, Source, Watch};
+use std::thread;
+
+/// How a file is summed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SumOptions {
+    /// How blocks are read.
+    pub method: Method,
+    /// Size of a block, in bytes.
+    pub block_bytes: usize,
+    /// Threads that take blocks in turn.
+    pub threads: usize,
+}
+
+/// The exclusive or of the little-endian 32-bit words of a file, the last one filled up with zeros.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Xor(pub u32);
+
+impl Xor {
+    /// Takes in a block from anywhere in the file; the order does not matter.
+    #[inline]
+    pub fn take(&mut self, offset: u64, block: &[u8]) {
+        self.take_words(offset, kernels::xor_words(block));
+    }
+
+    /// Takes in a block whose own words sum up to `words`.
+    #[inline]
+    pub(crate) fn take_words(&mut self, offset: u64, words: u32) {
+        // A block that does not begin with a word has its bytes in other places of the file's words.
+        self.0 ^= words.rotate_left(8 * (offset % 4) as u32);
+    }
+}
+
+/// What a file sums up to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    /// The sum.
+    pub xor: Xor,
+    /// Bytes that are in it: the size of the file.
+    pub bytes: u64,
+}
+
+/// Sums a whole file. One without offsets is read from start to end by one thread, whatever the
+/// options say.
+///
+/// # Errors
+/// If it cannot be read, or changes meanwhile.
+pub fn sum(source: &Source, options: &SumOptions, watch: &Watch<'_>) -> Result<Sum> {
+    let Some(len) = source.size() else {
+        return sum_stream(source, options.block_bytes, watch);
+    };
+    let lane = Lane::whole(0, len, options.block_bytes);
+    let xor = sum_lane(source, options.method, &lane, options.threads, watch)?;
+    source.ensure_unchanged()?;
+    Ok(Sum { xor, bytes: len })
+}
+
+/// Sums what comes, whatever it is.
+pub(crate) fn sum_stream(source: &Source, block_bytes: usize, watch: &Watch<'_>) -> Result<Sum> {
+    let mut xor = Xor::default();
+    let bytes = read_stream(source, block_bytes, watch, |at, block| xor.take(at, block))?;
+    source.ensure_unchanged()?;
+    Ok(Sum { xor, bytes })
+}
+
+/// Sums the blocks of a lane, `threads` taking them in turn.
+pub(crate) fn sum_lane(
+    source: &Source,
+    method: Method,
+    lane: &Lane,
+    threads: usize,
+    watch: &Watch<'_>,
+) -> Result<Xor> {
+    let one = |lane: &Lane| {
+        let mut xor = Xor::default();
+        read(source, method, lane, watch, |at, block| xor.take(at, block))?;
+        Ok(xor)
+    };
+    if threads <= 1 {
+        return one(lane);
+    }
+    thread::scope(|scope| {
+        let one = &one;
+        let running: Vec<_> = lane
+            .split(threads)
+            .map(|lane| scope.spawn(move || one(&lane)))
+            .collect();
+        let mut all = Xor::default();
+        let mut outcome = Ok(());
+        for thread in running {
+            match thread.join().expect("reading never panics") {
+                Ok(xor) => all.0 ^= xor.0,
+                Err(error) => outcome = outcome.and(Err(error)),
+            }
+        }
+        outcome.map(|()| all)
+    })
+}

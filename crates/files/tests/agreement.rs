@@ -1,0 +1,138 @@
+//! Every method gives the sum that the definition asks for, whatever the sizes.
+
+use oscope_files::choose::{Reason, Wishes, sum_fastest};
+use oscope_files::sum::{SumOptions, Xor};
+use oscope_files::{Error, Method, Source, Watch, sum};
+use proptest::prelude::*;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Longer than a few blocks of any size that is drawn.
+const LONGEST: usize = 300_000;
+
+/// Beside this program, since the usual place for temporary files may be memory.
+fn dir() -> TempDir {
+    let program = std::env::current_exe().expect("a running program has a path");
+    tempfile::tempdir_in(program.parent().expect("it lies in a folder")).expect("room")
+}
+
+/// The definition, word by word.
+fn expected(bytes: &[u8]) -> Xor {
+    let words = bytes.chunks(4).map(|chunk| {
+        let mut word = [0; 4];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u32::from_le_bytes(word)
+    });
+    Xor(words.fold(0, |sum, word| sum ^ word))
+}
+
+fn bytes(len: usize, seed: u8) -> Vec<u8> {
+    (0..len)
+        .map(|index| ((index * 151) >> 3) as u8 ^ seed)
+        .collect()
+}
+
+/// `None` where this system has no such method.
+fn summed(path: &Path, options: &SumOptions) -> Option<(Xor, u64)> {
+    let source = Source::open(path).expect("it was just made");
+    match sum(&source, options, &Watch::default()) {
+        Ok(sum) => Some((sum.xor, sum.bytes)),
+        Err(Error::System { source, .. } | Error::Platform(source))
+            if source.is_not_supported()
+                || matches!(source, platform::Error::NotPermitted { .. }) =>
+        {
+            println!("skipped: {}: {source}", options.method.name());
+            None
+        }
+        Err(error) => panic!("{options:?}: {error}"),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn all_methods_give_the_sum_of_the_words(
+        len in 0..LONGEST,
+        block in prop_oneof![1..100_usize, 100..100_000_usize, Just(1_usize << 20)],
+        threads in 1_usize..6,
+        seed: u8,
+    ) {
+        // A call for each byte of a long file takes long and shows no more.
+        let len = len.min(block * 500);
+        let dir = dir();
+        let path = dir.path().join("file");
+        let bytes = bytes(len, seed);
+        fs::write(&path, &bytes).expect("room");
+        for method in Method::ALL {
+            let block_bytes = if method.is_direct() { block.next_multiple_of(4096) } else { block };
+            let options = SumOptions { method, block_bytes, threads };
+            if let Some(found) = summed(&path, &options) {
+                prop_assert_eq!(found, (expected(&bytes), len as u64), "{:?}", options);
+            }
+        }
+        let source = Source::open(&path).expect("it was just made");
+        let (sum, _) = sum_fastest(&source, &Wishes::default(), &Watch::default()).expect("a way");
+        prop_assert_eq!(sum.xor, expected(&bytes));
+    }
+}
+
+#[test]
+fn a_file_worth_trying_is_summed_once_whatever_was_tried() {
+    let dir = dir();
+    let path = dir.path().join("file");
+    let mut bytes = bytes(140 << 20, 3);
+    bytes.truncate((140 << 20) - 3);
+    fs::write(&path, &bytes).expect("room");
+    let expected = expected(&bytes);
+    drop(bytes);
+    let sum_it = || {
+        let source = Source::open(&path).expect("it was just made");
+        sum_fastest(&source, &Wishes::default(), &Watch::default()).expect("a way")
+    };
+    let (warm, choice) = sum_it();
+    assert_eq!(warm.xor, expected);
+    assert_eq!(choice.reason, Reason::TriedWarm);
+
+    let file = fs::File::open(&path).expect("it is there");
+    platform::file::evict(&file, platform::file::Reach::File).expect("it can be asked for");
+    let (cold, choice) = sum_it();
+    assert_eq!(cold.xor, expected);
+    println!("cold: {choice:?}");
+}
+
+#[test]
+fn a_sparse_file_over_4_gib_is_summed_to_its_end() {
+    let dir = dir();
+    let path = dir.path().join("file");
+    let file = fs::File::create(&path).expect("room");
+    let len = (4_u64 << 30) + 4099;
+    if let Err(error) = file.set_len(len) {
+        return println!("skipped: no sparse file of that size here: {error}");
+    }
+    platform::block_io::write_at(&file, &[1, 2, 3], len - 3).expect("room");
+    let source = Source::open(&path).expect("it was just made");
+    let (sum, _) = sum_fastest(&source, &Wishes::default(), &Watch::default()).expect("a way");
+    // 4 GiB + 4096 is a multiple of 4: the three bytes are the last word.
+    assert_eq!((sum.xor, sum.bytes), (Xor(0x0003_0201), len));
+}
+
+#[test]
+fn files_of_the_kernel_are_read_to_their_end() {
+    for path in [
+        "/proc/self/cmdline",
+        "/sys/kernel/mm/transparent_hugepage/enabled",
+    ] {
+        let path = Path::new(path);
+        let Ok(bytes) = fs::read(path) else {
+            println!("skipped: there is no {}", path.display());
+            continue;
+        };
+        let source = Source::open(path).expect("it is there");
+        let (sum, choice) =
+            sum_fastest(&source, &Wishes::default(), &Watch::default()).expect("a way");
+        assert_eq!((sum.xor, sum.bytes), (expected(&bytes), bytes.len() as u64));
+        assert_eq!(choice.reason, Reason::Stream);
+    }
+}
