@@ -12,9 +12,11 @@
 //! Format, print or store: findings are sentences whose numbers stay numbers, figures say what to
 //! draw and not how.
 
+mod claims;
 mod estimates;
 mod figures;
 mod file;
+mod judging;
 #[cfg(test)]
 mod made_up;
 mod memory;
@@ -29,6 +31,8 @@ pub fn all() -> impl Iterator<Item = &'static dyn Experiment> {
         .flatten()
         .copied()
 }
+
+pub use claims::all as claims;
 
 /// The experiment called `id`.
 pub fn find(id: &str) -> Option<&'static dyn Experiment> {

@@ -60,6 +60,7 @@ pub enum Command {
     List,
     Explain(Explain),
     Show(Show),
+    Claims(Claims),
     /// List the stored runs
     History,
     Report(Report),
@@ -163,6 +164,18 @@ pub struct Show {
     /// Experiments or groups, in full detail
     #[arg(value_name = "WHAT")]
     pub what: Vec<String>,
+}
+
+/// Judge what reports and common belief say of systems by what a run measured here
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope claims
+  oscope claims before-upgrade --json")]
+pub struct Claims {
+    /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub run: String,
 }
 
 /// Write the page of a stored run: one HTML file that needs no network

@@ -55,6 +55,16 @@ fn a_run_measures_stores_and_cleans_up() {
         .success()
         .stdout(contains("getpid"));
     place
+        .oscope(&["claims", "first"])
+        .assert()
+        .success()
+        .stdout(contains("several times faster than the system is called"))
+        .stdout(contains("`oscope run memory.bandwidth` does"));
+    let claims = place.oscope(&["claims", "--json"]).assert().success();
+    let claims = json(&claims.get_output().stdout);
+    let decided = claims["claims"].as_array().expect("a list").iter();
+    assert!(decided.clone().any(|claim| claim["ruling"] == "holds"));
+    place
         .oscope(&["show", "first", "memory"])
         .assert()
         .code(2)

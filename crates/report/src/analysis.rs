@@ -1,5 +1,6 @@
 //! Analysis: from a stored run to estimates, findings and figures. Nothing else is read.
 
+use instrument::claim::{Claim, Evidence, Judgement};
 use instrument::experiment::Definition;
 use instrument::figure::Figure;
 use instrument::finding::Finding;
@@ -14,6 +15,8 @@ pub struct Analysis<'a> {
     pub run: &'a Run,
     /// One for each experiment of the run, in its order.
     pub experiments: Vec<ExperimentAnalysis<'a>>,
+    /// Every claim that this version of oscope knows, with what becomes of it in this run.
+    pub claims: Vec<(&'static Claim, Judgement)>,
 }
 
 /// Everything that follows from one experiment of a run.
@@ -37,10 +40,18 @@ pub struct ExperimentAnalysis<'a> {
 impl<'a> Analysis<'a> {
     /// Analyses `run`.
     pub fn new(run: &'a Run) -> Self {
-        let analyse = |record| ExperimentAnalysis::new(record, run);
+        let records = run.experiments.iter();
+        let results: Vec<_> = records.map(|record| record.results(&run.machine)).collect();
+        let evidence = Evidence::new(&results);
+        let claims = experiments::claims().map(|claim| (claim, claim.judge(&evidence)));
+        let claims = claims.collect();
+        let experiments = run.experiments.iter().zip(results);
         Self {
             run,
-            experiments: run.experiments.iter().map(analyse).collect(),
+            experiments: experiments
+                .map(|(record, results)| ExperimentAnalysis::new(record, results))
+                .collect(),
+            claims,
         }
     }
 
@@ -62,8 +73,7 @@ impl<'a> Analysis<'a> {
 }
 
 impl<'a> ExperimentAnalysis<'a> {
-    fn new(record: &'a ExperimentRecord, run: &'a Run) -> Self {
-        let results = record.results(&run.machine);
+    fn new(record: &'a ExperimentRecord, results: Results<'a>) -> Self {
         let known = experiments::find(&record.definition.id);
         let (mut findings, figures) = known.map_or_else(Default::default, |known| {
             (known.findings(&results), known.figures(&results))

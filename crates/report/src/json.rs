@@ -6,8 +6,9 @@
 
 use crate::show;
 use crate::{Analysis, ExperimentAnalysis};
+use instrument::claim::Ruling;
 use instrument::experiment::{Better, Isolation, Metric};
-use instrument::finding::{Finding, Grade};
+use instrument::finding::{Finding, Grade, Number};
 use instrument::noise::Warning;
 use instrument::point::{Axis, Level, Point};
 use instrument::quantity::Unit;
@@ -42,12 +43,37 @@ pub fn analysis(analysis: &Analysis) -> Value {
             .iter()
             .map(|(from, found)| FindingJson::new(from, found))
             .collect(),
+        claims: claim_list(analysis),
         experiments: analysis
             .experiments
             .iter()
             .map(ExperimentJson::new)
             .collect(),
     })
+}
+
+/// The claims as in the list of [`analysis`], with the header of the run that judges them.
+pub fn claims(analysis: &Analysis) -> Value {
+    value(&ClaimsJson {
+        format: FORMAT,
+        run: &analysis.run.header,
+        claims: claim_list(analysis),
+    })
+}
+
+fn claim_list<'a>(analysis: &'a Analysis) -> Vec<ClaimJson<'a>> {
+    let claims = analysis.claims.iter();
+    claims
+        .map(|(claim, judgement)| ClaimJson {
+            key: claim.key,
+            says: claim.says,
+            source: claim.source,
+            experiments: claim.experiments,
+            ruling: judgement.ruling,
+            because: show::sentence(&judgement.because),
+            numbers: numbers(&judgement.because),
+        })
+        .collect()
 }
 
 /// One experiment as in the list of [`analysis`], with its findings beside it.
@@ -77,7 +103,32 @@ struct AnalysisJson<'a> {
     storage: Option<&'a Storage>,
     calibration: &'a Calibration,
     findings: Vec<FindingJson<'a>>,
+    claims: Vec<ClaimJson<'a>>,
     experiments: Vec<ExperimentJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ClaimsJson<'a> {
+    format: u32,
+    run: &'a Header,
+    claims: Vec<ClaimJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ClaimJson<'a> {
+    /// The name of the claim, the same in every version.
+    key: &'a str,
+    /// What is said.
+    says: &'a str,
+    /// Who says it.
+    source: &'a str,
+    /// Ids of the experiments that decide it.
+    experiments: &'a [&'a str],
+    ruling: Ruling,
+    /// For people.
+    because: String,
+    /// For programs: what the sentence says, by name.
+    numbers: BTreeMap<&'a str, NumberJson>,
 }
 
 #[derive(Serialize)]
@@ -186,29 +237,32 @@ struct FailureJson<'a> {
     reason: &'a str,
 }
 
+/// The numbers of a finding by name.
+fn numbers(finding: &Finding) -> BTreeMap<&str, NumberJson> {
+    let numbers = finding.numbers.iter().map(|number| {
+        let &Number {
+            value,
+            interval,
+            unit,
+            ..
+        } = number;
+        let number_json = NumberJson {
+            value,
+            interval,
+            unit,
+        };
+        (number.name.as_str(), number_json)
+    });
+    numbers.collect()
+}
+
 impl<'a> FindingJson<'a> {
     fn new(experiment: &'a ExperimentAnalysis, finding: &'a Finding) -> Self {
-        let numbers = finding.numbers.iter().map(|number| {
-            let &instrument::finding::Number {
-                value,
-                interval,
-                unit,
-                ..
-            } = number;
-            (
-                number.name.as_str(),
-                NumberJson {
-                    value,
-                    interval,
-                    unit,
-                },
-            )
-        });
         Self {
             experiment: &experiment.definition.id,
             key: &finding.key,
             sentence: show::sentence(finding),
-            numbers: numbers.collect(),
+            numbers: numbers(finding),
             grade: finding.grade,
             weight: finding.weight,
         }

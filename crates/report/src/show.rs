@@ -1,5 +1,6 @@
 //! Numbers, estimates and findings as text, the same on the terminal and on the page.
 
+use instrument::claim::Ruling;
 use instrument::experiment::{Better, Definition};
 use instrument::figure::MarkOrigin;
 use instrument::finding::{Finding, Grade, Number};
@@ -201,6 +202,16 @@ pub fn grade(grade: Grade) -> &'static str {
         Grade::Certain => "certain",
         Grade::Likely => "likely",
         Grade::CannotBeTold => "cannot be told",
+    }
+}
+
+/// Whether a claim holds, in words.
+pub fn ruling(ruling: Ruling) -> &'static str {
+    match ruling {
+        Ruling::Holds => "holds",
+        Ruling::HoldsInPart => "holds in part",
+        Ruling::DoesNotHold => "does not hold",
+        Ruling::CannotBeTold => "cannot be told",
     }
 }
 

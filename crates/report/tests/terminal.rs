@@ -179,3 +179,10 @@ fn list_and_explain() {
     let explained = terminal::explain(&definitions[0], needs, &USUAL);
     insta::assert_snapshot!("explain", checked(explained, &USUAL));
 }
+
+#[test]
+fn claims() {
+    let run = fixture::run();
+    let told = terminal::claims(&fixture::analysis(&run), &USUAL);
+    insta::assert_snapshot!(checked(told, &USUAL));
+}

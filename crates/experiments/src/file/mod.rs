@@ -2,6 +2,7 @@
 
 mod block_size;
 mod call;
+pub(crate) mod claims;
 mod cold_warm;
 mod page_cache;
 mod scratch_file;

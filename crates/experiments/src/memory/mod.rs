@@ -1,6 +1,7 @@
 //! The group `memory`.
 
 mod bandwidth;
+pub(crate) mod claims;
 
 use instrument::experiment::Experiment;
 

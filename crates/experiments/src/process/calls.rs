@@ -22,18 +22,18 @@ use std::path::{Path, PathBuf};
 /// What calls into the system and its library cost.
 pub(crate) struct Calls;
 
-const AXIS: &str = "call";
-const RATE: &str = "rate";
+pub(crate) const AXIS: &str = "call";
+pub(crate) const RATE: &str = "rate";
 const LATENCY: &str = "latency";
 
-const GETPID: &str = "getpid";
+pub(crate) const GETPID: &str = "getpid";
 const READ: &str = "read 1 byte";
 const SEEK: &str = "lseek";
-const OPEN: &str = "open+close";
-const FOPEN: &str = "fopen+fclose";
+pub(crate) const OPEN: &str = "open+close";
+pub(crate) const FOPEN: &str = "fopen+fclose";
 const CREATE: &str = "create+delete";
-const MALLOC: &str = "malloc+free";
-const FORK: &str = "fork+exit+wait";
+pub(crate) const MALLOC: &str = "malloc+free";
+pub(crate) const FORK: &str = "fork+exit+wait";
 
 const CALLS: [&str; 8] = [GETPID, READ, SEEK, OPEN, FOPEN, CREATE, MALLOC, FORK];
 

@@ -1,6 +1,7 @@
 //! The group `process`.
 
 mod calls;
+pub(crate) mod claims;
 
 use instrument::experiment::Experiment;
 

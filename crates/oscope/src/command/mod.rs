@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+mod claims;
 mod cleanup;
 mod completions;
 mod doctor;
@@ -25,6 +26,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
         Command::Run(arguments) => run::execute(&arguments, &common),
         Command::List => list::execute(&common),
         Command::Explain(arguments) => explain::execute(&arguments, &common),
+        Command::Claims(arguments) => claims::execute(&arguments, &common),
         Command::Show(arguments) => show::execute(&arguments, &common),
         Command::History => history::execute(&common),
         Command::Report(arguments) => report::execute(&arguments, &common),

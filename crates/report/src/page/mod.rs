@@ -5,6 +5,7 @@
 
 mod anchor;
 mod chart;
+mod claim;
 mod command;
 mod data;
 mod evidence;

@@ -1,6 +1,7 @@
 //! From an analysis to the text of the page.
 
 use super::anchor::Anchors;
+use super::claim::{ClaimView, claims};
 use super::evidence::{Evidence, summary};
 use super::experiment::{GroupView, groups};
 use super::facts::{Facts, facts};
@@ -31,29 +32,25 @@ pub enum Error {
 pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
     let run = analysis.run;
     let mut anchors = Anchors::default();
-    for name in ["top", "findings", "trust", "machine", "method"] {
+    for name in ["top", "findings", "trust", "claims", "machine", "method"] {
         anchors.take(name);
     }
     let groups = groups(&analysis.experiments, &mut anchors);
     // Views and analysis hold the experiments in different orders, so ids are matched by name.
-    let id_of = |name: &str| {
-        let all = groups.iter().flat_map(|group| &group.experiments);
-        all.into_iter()
-            .find(|view| view.name == name)
-            .map_or("top", |view| view.id.as_str())
+    let place_of = |name: &str| {
+        let mut all = groups.iter().flat_map(|group| &group.experiments);
+        let view = all.find(|view| view.name == name)?;
+        Some((view.id.clone(), view.title.clone()))
     };
     let findings: Vec<FindingView> = analysis
         .findings()
         .into_iter()
-        .map(|(experiment, finding)| {
-            let definition = experiment.definition;
-            let from = (id_of(&definition.id).to_owned(), definition.title.clone());
-            FindingView {
-                from: Some(from),
-                ..FindingView::new(finding)
-            }
+        .map(|(experiment, finding)| FindingView {
+            from: place_of(&experiment.definition.id),
+            ..FindingView::new(finding)
         })
         .collect();
+    let (decided, undecided) = claims(analysis, place_of);
     let (first, further) = findings.split_at(findings.len().min(FIRST_FINDINGS));
     let page = Page {
         title: title(analysis),
@@ -67,6 +64,8 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
             .collect(),
         first,
         further,
+        decided,
+        undecided,
         evidence: Evidence::new(analysis),
         facts: facts(run),
         groups: &groups,
@@ -92,6 +91,8 @@ struct Page<'a> {
     tags: Vec<String>,
     first: &'a [FindingView],
     further: &'a [FindingView],
+    decided: Vec<ClaimView>,
+    undecided: Vec<ClaimView>,
     evidence: Evidence,
     facts: Vec<Facts>,
     groups: &'a [GroupView],

@@ -6,6 +6,7 @@
 mod catalogue;
 mod chart;
 mod checks;
+mod claims;
 mod experiment;
 mod findings;
 mod grid;
@@ -20,6 +21,7 @@ mod trust;
 
 pub use catalogue::{explain, list};
 pub use checks::checks;
+pub use claims::claims;
 pub use experiment::experiment;
 pub use machine::machine;
 pub use runs::runs;

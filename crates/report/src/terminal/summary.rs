@@ -1,6 +1,7 @@
 //! What a person sees at the end of a run: what was found, how far to trust it, and the numbers.
 
 use super::chart::chart;
+use super::claims::tally;
 use super::findings::finding;
 use super::marks;
 use super::style::{Role, Style};
@@ -22,6 +23,14 @@ pub fn summary(analysis: &Analysis, style: &Style) -> String {
         }
         text.push('\n');
     }
+    text += &title("Claims", style);
+    text += &tally(analysis, style);
+    text += &paragraph(
+        "",
+        "`oscope claims` shows each with what it rests on.",
+        style,
+    );
+    text.push('\n');
     text += &title("How far to trust it", style);
     text += &trust(analysis, style);
     for experiment in &analysis.experiments {

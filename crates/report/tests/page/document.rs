@@ -71,8 +71,13 @@ fn findings_come_first_and_the_weightiest_before_the_others() {
     let document = Html::parse_document(&fixture_page());
     let headings = texts(&document, "h2");
     assert_eq!(
-        headings[..3],
-        ["What was found", "How far to trust it", "The machine"]
+        headings[..4],
+        [
+            "What was found",
+            "How far to trust it",
+            "What is said, and whether it holds here",
+            "The machine"
+        ]
     );
     insta::assert_snapshot!(texts(&document, "#findings li").join("\n"));
 }
@@ -160,4 +165,19 @@ fn a_run_that_was_cut_off_before_anything_was_measured_still_makes_a_page() {
     let trust = texts(&document, "#trust").join(" ");
     assert!(trust.contains("Nothing was measured."), "{trust}");
     assert!(trust.contains("cut off or is still under way"), "{trust}");
+}
+
+#[test]
+fn claims_that_are_decided_are_seen_at_once_and_the_others_on_demand() {
+    let document = Html::parse_document(&fixture_page());
+    assert_eq!(
+        texts(&document, "#claims > .claims .grade"),
+        ["holds", "holds in part", "does not hold"]
+    );
+    assert_eq!(
+        texts(&document, "#claims details .grade"),
+        ["cannot be told"]
+    );
+    let sources = select(&document, "#claims a.from");
+    assert_eq!(sources.len(), 4, "each leads to its charts");
 }

@@ -76,6 +76,7 @@ fn five_hundred_points_of_ten_processes_stay_below_the_limit() {
         }
     });
     let analysis = Analysis {
+        claims: Vec::new(),
         run: &run,
         experiments: experiments.collect(),
     };

@@ -22,9 +22,9 @@ use platform::memory::{Mapping, PageSize};
 /// How large the blocks should be in which files are read and written.
 pub(crate) struct BlockSize;
 
-const PASS: &str = "pass";
+pub(super) const PASS: &str = "pass";
 
-const THROUGHPUT: &str = "throughput";
+pub(super) const THROUGHPUT: &str = "throughput";
 
 impl Experiment for BlockSize {
     fn id(&self) -> &'static str {

@@ -24,12 +24,14 @@ use std::hint::black_box;
 /// How fast one core writes and reads blocks of memory, by their size.
 pub(crate) struct Bandwidth;
 
-const BLOCK_SIZE: &str = "block_size";
-const PAGE_SIZE: &str = "page_size";
+pub(super) use points::page_name;
+
+pub(super) const BLOCK_SIZE: &str = "block_size";
+pub(super) const PAGE_SIZE: &str = "page_size";
 
 const FIRST_WRITE: &str = "first_write";
-const READ: &str = "read";
-const WRITE: &str = "write";
+pub(super) const READ: &str = "read";
+pub(super) const WRITE: &str = "write";
 
 /// Two registers of 64 bytes a cycle at 8 GHz: more than any core loads or stores.
 const MOST_BYTES_PER_SECOND: f64 = 128.0 * 8e9;

@@ -41,7 +41,7 @@ pub(super) fn all(setting: &Setting) -> Vec<Point> {
 }
 
 /// The level of the axis for pages of this many bytes.
-pub(super) fn page_name(bytes: u64) -> String {
+pub(in crate::memory) fn page_name(bytes: u64) -> String {
     Bytes(bytes).to_string()
 }
 

@@ -1,0 +1,52 @@
+//! What the published reports and common belief say, each with the test that decides it here.
+//!
+//! A claim is data: what is said, who says it, which experiments decide it and how. To add one is
+//! to add it to its group's list.
+
+use crate::{file, memory, process};
+use instrument::claim::Claim;
+
+/// Every claim, group by group.
+pub fn all() -> impl Iterator<Item = &'static Claim> {
+    [memory::claims::ALL, file::claims::ALL, process::claims::ALL]
+        .into_iter()
+        .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::all;
+    use crate::find;
+    use instrument::claim::{Evidence, Ruling};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_claim_has_a_name_of_its_own_and_rests_on_experiments_that_exist() {
+        let mut keys = BTreeSet::new();
+        for claim in all() {
+            assert!(keys.insert(claim.key), "{} is there twice", claim.key);
+            assert!(claim.says.ends_with('.'), "{} is no sentence", claim.key);
+            assert!(
+                !claim.experiments.is_empty(),
+                "{} rests on nothing",
+                claim.key
+            );
+            for id in claim.experiments {
+                assert!(find(id).is_some(), "{} rests on {id}", claim.key);
+            }
+        }
+    }
+
+    #[test]
+    fn without_measurements_no_claim_is_decided_and_each_says_what_to_run() {
+        for claim in all() {
+            let judgement = claim.judge(&Evidence::new(&[]));
+            assert_eq!(judgement.ruling, Ruling::CannotBeTold, "{}", claim.key);
+            assert!(
+                judgement.because.template.contains("oscope run"),
+                "{}",
+                claim.key
+            );
+        }
+    }
+}

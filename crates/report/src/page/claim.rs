@@ -1,0 +1,48 @@
+//! A claim as the page shows it.
+
+use super::finding::FindingView;
+use crate::{Analysis, show};
+use instrument::claim::{Claim, Judgement, Ruling};
+
+/// A claim with its judgement, ready for its template.
+pub(super) struct ClaimView {
+    /// Whether it holds, as a class.
+    pub(super) class: &'static str,
+    /// Whether it holds, in words.
+    pub(super) ruling: &'static str,
+    pub(super) says: &'static str,
+    pub(super) source: &'static str,
+    /// What it rests on.
+    pub(super) because: FindingView,
+}
+
+/// The claims that this run decides, those that hold first, and those that it does not.
+pub(super) fn claims(
+    analysis: &Analysis,
+    place_of: impl Fn(&str) -> Option<(String, String)>,
+) -> (Vec<ClaimView>, Vec<ClaimView>) {
+    let mut claims: Vec<_> = analysis.claims.iter().collect();
+    claims.sort_by_key(|(_, judgement)| judgement.ruling);
+    let view = |(claim, judgement): &(&'static Claim, Judgement)| ClaimView {
+        class: match judgement.ruling {
+            Ruling::Holds => "certain",
+            Ruling::HoldsInPart => "likely",
+            Ruling::DoesNotHold => "refuted",
+            Ruling::CannotBeTold => "open",
+        },
+        ruling: show::ruling(judgement.ruling),
+        says: claim.says,
+        source: claim.source,
+        because: FindingView {
+            from: claim.experiments.first().and_then(|id| place_of(id)),
+            ..FindingView::new(&judgement.because)
+        },
+    };
+    let (decided, open): (Vec<_>, Vec<_>) = claims
+        .into_iter()
+        .partition(|(_, judgement)| judgement.ruling != Ruling::CannotBeTold);
+    (
+        decided.into_iter().map(view).collect(),
+        open.into_iter().map(view).collect(),
+    )
+}
