@@ -4,7 +4,13 @@ use instrument::finding::{Finding, Grade};
 use instrument::quantity::Unit;
 use instrument::results::Estimate;
 use instrument::statistics::ratio::ratio_estimate;
+use instrument::statistics::student::process_estimate;
 use instrument::statistics::{Confidence, Estimated, Interval, Scale};
+
+/// A value known to within this share of itself can be stated as it is.
+const WELL_KNOWN: f64 = 0.25;
+/// Beyond this, not even its order of magnitude is sure.
+const HARDLY_KNOWN: f64 = 1.0;
 
 /// A measured value in its own unit, for arithmetic.
 pub(crate) fn estimated(estimate: &Estimate) -> Estimated {
@@ -27,6 +33,19 @@ pub(crate) fn ratio(numerator: &Estimate, denominator: &Estimate) -> Option<Esti
             Confidence::NINETY_FIVE,
         )
     };
+    sound.then(ratio).flatten()
+}
+
+/// As [`ratio`], of two metrics that every process measured at the same point: what slows a process
+/// down as a whole cancels.
+pub(crate) fn ratio_within(numerator: &Estimate, denominator: &Estimate) -> Option<Estimated> {
+    if numerator.by_process.len() != denominator.by_process.len() {
+        return ratio(numerator, denominator);
+    }
+    let pairs = numerator.by_process.iter().zip(&denominator.by_process);
+    let ratios: Vec<f64> = pairs.map(|(above, below)| above / below).collect();
+    let sound = numerator.is_sound() && denominator.is_sound();
+    let ratio = || process_estimate(&ratios, Confidence::NINETY_FIVE);
     sound.then(ratio).flatten()
 }
 
@@ -76,6 +95,19 @@ pub(crate) fn grade(value: &Estimated, neutral: f64) -> Grade {
     }
 }
 
+/// How sure a sentence can be that only states `values`: as their widest interval is.
+pub(crate) fn known(values: &[&Estimated]) -> Grade {
+    let worst = |value: &&Estimated| value.relative_half_width().unwrap_or(f64::INFINITY);
+    let widest = values.iter().map(worst).fold(0.0, f64::max);
+    if widest <= WELL_KNOWN {
+        Grade::Certain
+    } else if widest <= HARDLY_KNOWN {
+        Grade::Likely
+    } else {
+        Grade::CannotBeTold
+    }
+}
+
 /// Adds an estimate to a finding.
 pub(crate) trait WithEstimate {
     /// With `value` as the number called `name`.
@@ -90,7 +122,7 @@ impl WithEstimate for Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::{difference, grade, ratio, time_ns};
+    use super::{difference, estimated, grade, known, ratio, ratio_within, time_ns};
     use crate::made_up::estimate;
     use instrument::finding::Grade;
 
@@ -120,6 +152,25 @@ mod tests {
             grade(&ratio(&single, &slow).expect("sound"), 1.0),
             Grade::Likely
         );
+    }
+
+    #[test]
+    fn what_slows_whole_processes_down_cancels_within_them() {
+        let part = estimate("rate", &[10.0, 20.0, 15.0]);
+        let whole = estimate("rate", &[20.0, 40.0, 30.0]);
+        let share = ratio_within(&part, &whole).expect("sound");
+        let interval = share.interval.expect("three processes");
+        assert!((share.centre - 0.5).abs() < 1e-9 && interval.half_width() < 1e-9);
+        let apart = ratio(&part, &whole).expect("sound");
+        assert!(apart.interval.expect("three processes").half_width() > 0.1);
+    }
+
+    #[test]
+    fn a_wide_interval_takes_from_the_certainty() {
+        let narrow = estimated(&estimate("rate", &[10.0, 10.1, 9.9]));
+        let wide = estimated(&estimate("rate", &[10.0, 100.0]));
+        assert_eq!(known(&[&narrow]), Grade::Certain);
+        assert_eq!(known(&[&narrow, &wide]), Grade::CannotBeTold);
     }
 
     #[test]

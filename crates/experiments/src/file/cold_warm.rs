@@ -4,7 +4,7 @@ use super::page_cache::{self, Chiller, Evidence};
 use super::scratch_file::ScratchFile;
 use super::sizes::{self, KIB, MIB, by_profile, powers};
 use super::{BLOCK_SIZE, FILE_SIZE, MOST_BYTES_PER_SECOND};
-use crate::estimates::{WithEstimate, estimated, grade, ratio};
+use crate::estimates::{WithEstimate, estimated, grade, ratio_within};
 use crate::figures::{curves, logarithmic};
 use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
 use instrument::figure::{Figure, Mark, MarkOrigin};
@@ -190,7 +190,7 @@ fn ratios(results: &Results) -> Vec<(u64, Estimated)> {
         .into_iter()
         .filter_map(|(size, warm)| {
             let (_, cold) = cold.iter().find(|(other, _)| *other == size)?;
-            Some((size, ratio(warm, cold)?))
+            Some((size, ratio_within(warm, cold)?))
         })
         .collect()
 }
@@ -245,7 +245,7 @@ fn stable_from(ratios: &[(u64, Estimated)]) -> Option<u64> {
 fn again(results: &Results) -> Option<Finding> {
     let (_, first) = curve(results, COLD).pop()?;
     let (_, second) = curve(results, COLD_AGAIN).pop()?;
-    let gain = ratio(second, first)?;
+    let gain = ratio_within(second, first)?;
     let grade = grade(&gain, 1.0);
     let remembers = grade == Grade::Certain && gain.centre > 1.0;
     let template = if remembers {

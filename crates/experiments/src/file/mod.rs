@@ -4,17 +4,31 @@ mod block_size;
 mod call;
 pub(crate) mod claims;
 mod cold_warm;
+mod metadata;
+mod order;
 mod page_cache;
+mod phases;
+mod random;
+mod read_ahead;
 mod scratch_file;
 mod sizes;
+mod sync;
 #[cfg(test)]
 mod testing;
 
 use instrument::experiment::Experiment;
 
 /// The experiments of the group, in the order in which they run.
-pub(crate) const ALL: &[&dyn Experiment] =
-    &[&block_size::BlockSize, &cold_warm::ColdWarm, &call::Call];
+pub(crate) const ALL: &[&dyn Experiment] = &[
+    &block_size::BlockSize,
+    &cold_warm::ColdWarm,
+    &call::Call,
+    &random::InRandomOrder,
+    &read_ahead::ReadAhead,
+    &phases::PhaseByPhase,
+    &sync::WaitingWrites,
+    &metadata::Metadata,
+];
 
 const BLOCK_SIZE: &str = "block_size";
 const FILE_SIZE: &str = "file_size";

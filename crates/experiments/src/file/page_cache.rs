@@ -11,9 +11,13 @@ use platform::storage::{LoopFile, Storage};
 use platform::usage::storage_read_bytes;
 use std::fs::File;
 use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
 
 /// A file of which less than this share is resident is cold.
 const COLD: f64 = 0.001;
+/// How long reading ahead is given to come to its end.
+const PATIENCE_MS: u32 = 100;
 
 /// The metrics that show where the bytes of a pass came from.
 pub(super) struct Evidence {
@@ -150,6 +154,15 @@ impl<'f> Chiller<'f> {
     pub(super) fn chill(&mut self) -> Result<f64, MeasureError> {
         let mut way = evict(self.file, Reach::File)?;
         let mut found = residency(self.file)?;
+        // Pages that are still being read ahead cannot be evicted yet.
+        for _ in 0..PATIENCE_MS {
+            if share(&found) < COLD || self.storage.is_memory() {
+                break;
+            }
+            sleep(Duration::from_millis(1));
+            way = evict(self.file, Reach::File)?;
+            found = residency(self.file)?;
+        }
         if share(&found) >= COLD {
             way = evict(self.file, Reach::Machine)?;
             found = residency(self.file)?;

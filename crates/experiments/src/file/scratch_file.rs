@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct ScratchFile {
     pub file: File,
     pub path: PathBuf,
-    len: u64,
+    pub len: u64,
 }
 
 /// Bytes that are made, or read in, at once.

@@ -1,6 +1,7 @@
 //! How large scratch files may be.
 
 use instrument::plan::{Profile, Setting};
+use platform::storage::Storage;
 
 pub(super) const KIB: u64 = 1 << 10;
 pub(super) const MIB: u64 = 1 << 20;
@@ -10,6 +11,8 @@ pub(super) const SMALLEST_FILE: u64 = 8 * MIB;
 /// The files of an experiment together take no more than this part of the room and of the memory
 /// there is, so that neither fills up and the page cache keeps what it is given.
 const SHARE: u64 = 4;
+/// How much smaller files are where each random read takes milliseconds.
+const SMALLER_WHERE_IT_TURNS: u64 = 4;
 
 /// What the profiles want, from quick to thorough.
 pub(super) const fn by_profile<T: Copy>(
@@ -29,6 +32,20 @@ pub(super) fn file_size(setting: &Setting, files: u64, wanted: u64) -> u64 {
     let each = room / files;
     let largest_that_fits = each.checked_ilog2().map_or(0, |exponent| 1 << exponent);
     wanted.min(largest_that_fits).max(SMALLEST_FILE.min(wanted))
+}
+
+/// As [`file_size`], for files that are read cold in small pieces: smaller on a device that turns,
+/// which takes milliseconds for each. Virtual disks say that they turn, and do not.
+pub(super) fn cold_file_size(setting: &Setting, files: u64, wanted: u64) -> u64 {
+    let storage = Storage::behind(&setting.directory);
+    let turns = setting.machine.hypervisor.is_none()
+        && storage.is_ok_and(|storage| storage.rotational == Some(true));
+    let size = file_size(setting, files, wanted);
+    if turns {
+        size / SMALLER_WHERE_IT_TURNS
+    } else {
+        size
+    }
 }
 
 /// Powers of two from `smallest` to `largest`, both powers themselves.
