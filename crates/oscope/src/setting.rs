@@ -7,8 +7,8 @@ use platform::machine::Machine;
 use platform::storage::Storage;
 use std::path::Path;
 
-/// A swap file may take this part of the free room.
-const SHARE_OF_ROOM: u64 = 4;
+/// Swap that may be counted on is this part of the free room: its file takes twice as much.
+const SHARE_OF_ROOM: u64 = 8;
 
 /// The circumstances in `directory`, where a swap file may be made or not. What the system does not
 /// tell counts as not there.
@@ -18,7 +18,8 @@ pub fn here(directory: &Path, profile: Profile, allow_swap_file: bool) -> Settin
         .unwrap_or_else(|_| directory.to_owned());
     let free_bytes = Storage::behind(&directory).map_or(0, |storage| storage.free_bytes);
     let is_root = Environment::read().is_root.unwrap_or(false);
-    let swap_file_bytes = if allow_swap_file && is_root {
+    let can_limit_memory = confinement::can_limit_memory();
+    let swap_file_bytes = if allow_swap_file && is_root && can_limit_memory {
         free_bytes / SHARE_OF_ROOM
     } else {
         0
@@ -28,7 +29,7 @@ pub fn here(directory: &Path, profile: Profile, allow_swap_file: bool) -> Settin
         free_bytes,
         available_bytes: platform::memory::available_bytes().unwrap_or(0),
         swap_bytes: confinement::free_swap_bytes().max(swap_file_bytes),
-        can_limit_memory: confinement::can_limit_memory(),
+        can_limit_memory,
         is_root,
         machine: Machine::read(),
         directory,

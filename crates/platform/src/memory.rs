@@ -100,6 +100,24 @@ impl Mapping {
     pub fn advise(&mut self, advice: Advice) -> Result<()> {
         self.region.advise(advice)
     }
+
+    /// Asks the kernel to move all of it to swap now (`MADV_PAGEOUT`, Linux since 5.4). It moves what
+    /// it likes: ask [`Mapping::resident_bytes`], and ask again.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotSupported`] by an older kernel.
+    pub fn page_out(&mut self) -> Result<()> {
+        self.region.page_out()
+    }
+
+    /// How many bytes are in memory now, those about to be swapped included
+    /// ([mincore(2)](https://man7.org/linux/man-pages/man2/mincore.2.html)).
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub fn resident_bytes(&self) -> Result<u64> {
+        self.region.resident_bytes()
+    }
 }
 
 /// A part of a file as memory, shared with the file: what is written here reaches it, and anybody

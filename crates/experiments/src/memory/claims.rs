@@ -1,6 +1,7 @@
 //! Claims about memory.
 
-use super::bandwidth::{BLOCK_SIZE, PAGE_SIZE, READ, WRITE, page_name};
+use super::bandwidth::{BLOCK_SIZE, READ, WRITE};
+use super::pages::{self, PAGES};
 use crate::estimates::{WithEstimate, ratio};
 use crate::judging::{Range, decided, exceeds};
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
@@ -63,8 +64,8 @@ fn nearest_cache_over_memory(evidence: &Evidence<'_>) -> Option<Judgement> {
 /// Rates by block size in pages of the usual size.
 fn curve<'a>(evidence: &Evidence<'a>, metric: &str) -> Option<Vec<(u64, &'a Estimate)>> {
     let results = evidence.of(BANDWIDTH)?;
-    let page = page_name(results.machine.page_bytes?);
-    Some(results.curve(metric, BLOCK_SIZE, &[(PAGE_SIZE, page.as_str().into())]))
+    let base = pages::base(results.machine)?;
+    Some(results.curve(metric, BLOCK_SIZE, &[(PAGES, base.as_str().into())]))
 }
 
 fn at<'a>(evidence: &Evidence<'a>, metric: &str, size: u64) -> Option<&'a Estimate> {

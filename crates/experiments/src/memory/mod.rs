@@ -1,7 +1,10 @@
 //! The group `memory`.
 
 mod bandwidth;
+mod caches;
 pub(crate) mod claims;
+mod levels;
+mod pages;
 
 use instrument::experiment::Experiment;
 

@@ -110,7 +110,8 @@ impl Swap {
             let reason = "too little swap is free: add some, or allow a temporary swap file";
             return Err(BatchError::Failed(reason.into()));
         }
-        let file = SwapFile::create(wanted_bytes, scratch).map_err(|error| refused(&error))?;
+        // Its header takes a little, and what a worker left is freed a moment after it ended.
+        let file = SwapFile::create(2 * wanted_bytes, scratch).map_err(|error| refused(&error))?;
         self.made = Some(file);
         Ok(())
     }

@@ -41,6 +41,9 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         arguments.profile.into(),
         arguments.allow_swap_file,
     );
+    if arguments.allow_swap_file && !(setting.is_root && setting.can_limit_memory) {
+        progress.say("no swap file will be made: it takes root, and a memory control group");
+    }
     let blank = describe(arguments, &setting)?;
     let plan = Plan::new(&chosen, &setting, arguments.budget, blank.header.seed);
     let run = Run {

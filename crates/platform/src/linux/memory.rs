@@ -201,6 +201,36 @@ impl Region {
         .map_err(Error::os("advise on memory"))
     }
 
+    pub(crate) fn page_out(&mut self) -> Result<()> {
+        self.madvise(mm::Advice::LinuxPageOut)
+            .map_err(|errno| match errno {
+                Errno::INVAL => Error::NotSupported {
+                    what: "moving memory to swap on request",
+                },
+                errno => Error::os("move memory to swap")(errno),
+            })
+    }
+
+    pub(crate) fn resident_bytes(&self) -> Result<u64> {
+        let mut pages = vec![0_u8; self.mapped_len.div_ceil(page_bytes())];
+        // SAFETY: the range is mapped for as long as `self` lives, and there is a byte for each of
+        // its pages.
+        let outcome = unsafe {
+            libc::mincore(
+                self.start.as_ptr().cast(),
+                self.mapped_len,
+                pages.as_mut_ptr(),
+            )
+        };
+        if outcome != 0 {
+            return Err(Error::os("ask for the residency of memory")(
+                std::io::Error::last_os_error(),
+            ));
+        }
+        let resident = pages.iter().filter(|page| **page & 1 == 1).count();
+        Ok((resident * page_bytes()) as u64)
+    }
+
     /// Only with advice that leaves the contents, or with no slice of them at hand.
     fn madvise(&self, advice: mm::Advice) -> rustix::io::Result<()> {
         // SAFETY: the range belongs to this region; see above on its contents.
@@ -252,6 +282,16 @@ mod tests {
         assert!(memory.as_slice().iter().all(|byte| *byte == 7));
         memory.advise(Advice::DontNeed).unwrap();
         assert!(memory.as_slice().iter().all(|byte| *byte == 0));
+    }
+
+    #[test]
+    fn memory_is_resident_once_it_was_touched() {
+        let mut memory = Mapping::anonymous(64 << 10, PageSize::Base).unwrap();
+        assert_eq!(memory.resident_bytes().unwrap(), 0);
+        memory.as_mut_slice()[..8 << 10].fill(7);
+        assert_eq!(memory.resident_bytes().unwrap(), 8 << 10);
+        memory.page_out().unwrap();
+        assert!(memory.as_slice()[..8 << 10].iter().all(|byte| *byte == 7));
     }
 
     #[test]

@@ -45,6 +45,14 @@ impl Region {
         match *self {}
     }
 
+    pub(crate) fn page_out(&mut self) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn resident_bytes(&self) -> Result<u64> {
+        match *self {}
+    }
+
     pub(crate) fn sync(&self) -> Result<()> {
         match *self {}
     }

@@ -1,24 +1,23 @@
 //! What the bandwidths mean.
 
-use super::levels::{self, Level};
-use super::points::{documented_caches, page_name};
-use super::{BLOCK_SIZE, FIRST_WRITE, PAGE_SIZE, READ, WRITE};
+use super::{BLOCK_SIZE, FIRST_WRITE, READ, READ_FAULTS, WRITE, WRITE_FAULTS, swap};
 use crate::estimates::{WithEstimate, difference, estimated, grade, ratio, time_ns};
-use instrument::figure::{Figure, FigureAxis, FigureKind, FigureScale, Mark, MarkOrigin};
+use crate::memory::caches;
+use crate::memory::levels::{self, Level};
+use crate::memory::pages::{self, PAGES};
 use instrument::finding::{Finding, Grade};
 use instrument::quantity::Unit;
 use instrument::results::{Estimate, Results};
 use instrument::statistics::Estimated;
-use platform::machine::Machine;
 
 /// The page in which the report tells its costs.
 const REPORT_PAGE_BYTES: f64 = 4096.0;
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
-    let Some(page) = base_page(results.machine) else {
+    let Some(page) = pages::base(results.machine) else {
         return Vec::new();
     };
-    let levels = levels::found(results, &page);
+    let levels = levels_found(results, &page);
     let capacities = levels.iter().enumerate();
     let mut findings: Vec<_> = capacities
         .filter_map(|(index, level)| capacity(results, &page, index, level))
@@ -34,78 +33,27 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
     findings.extend(memory(results, &page));
     findings.extend(memory_over_cache(results, &page, levels.first()));
     findings.extend(first_touch(results, &page));
-    if let Some(huge) = results.machine.huge_page_bytes.map(page_name) {
+    if let Some(huge) = pages::huge(results.machine) {
         findings.extend(huge_pages(results, &page, &huge));
         findings.extend(huge_first_touch(results, &page, &huge));
     }
+    findings.push(beyond_memory(results, &page));
     findings
 }
 
-pub(super) fn figures(results: &Results) -> Vec<Figure> {
-    let marks = marks(results);
-    let figure = |metric: &str, title: &str| {
-        let pages = [results.machine.page_bytes, results.machine.huge_page_bytes];
-        let lines = pages.into_iter().flatten().map(page_name).map(|page| {
-            let label = format!("{page} pages");
-            results.series(
-                &label,
-                metric,
-                BLOCK_SIZE,
-                &[(PAGE_SIZE, page.as_str().into())],
-            )
-        });
-        Figure {
-            key: metric.into(),
-            title: title.into(),
-            kind: FigureKind::Curve,
-            x: FigureAxis {
-                title: "block size".into(),
-                unit: Some(Unit::Bytes),
-                scale: FigureScale::Logarithmic,
-            },
-            y: FigureAxis {
-                title: "bandwidth".into(),
-                unit: Some(Unit::BytesPerSecond),
-                scale: FigureScale::Logarithmic,
-            },
-            series: lines.collect(),
-            marks: marks.clone(),
-        }
-    };
-    vec![
-        figure(READ, "Reading memory"),
-        figure(WRITE, "Writing memory"),
-        figure(FIRST_WRITE, "Writing memory for the first time"),
-    ]
-}
-
-/// The capacities found and those documented.
-fn marks(results: &Results) -> Vec<Mark> {
-    let page = base_page(results.machine);
-    let levels = page.map_or_else(Vec::new, |page| levels::found(results, &page));
-    let found = levels.iter().enumerate().map(|(index, level)| Mark {
-        label: format!("capacity {}", index + 1),
-        at: level.capacity_bytes,
-        interval: level.interval,
-        origin: MarkOrigin::Found,
-    });
-    let documented = documented_caches(results.machine)
+/// The levels that the reading curve shows.
+pub(super) fn levels_found(results: &Results, page: &str) -> Vec<Level> {
+    let ns_per_byte = |rate: &f64| 1e9 / rate;
+    let curve = results.curve(READ, BLOCK_SIZE, &[(PAGES, page.into())]);
+    let costs: Vec<_> = curve
         .into_iter()
-        .map(|(level, size)| Mark {
-            label: format!("L{level}, as documented"),
-            at: size as f64,
-            interval: None,
-            origin: MarkOrigin::Documented,
-        });
-    found.chain(documented).collect()
-}
-
-fn base_page(machine: &Machine) -> Option<String> {
-    machine.page_bytes.map(page_name)
+        .map(|(size, rate)| (size, rate.by_process.iter().map(ns_per_byte).collect()))
+        .collect();
+    levels::found(&costs, results.machine)
 }
 
 fn at<'r>(results: &'r Results, metric: &str, size: u64, page: &str) -> Option<&'r Estimate> {
-    let point = results.at(&[(BLOCK_SIZE, size.into()), (PAGE_SIZE, page.into())])?;
+    let point = results.at(&[(BLOCK_SIZE, size.into()), (PAGES, page.into())])?;
     point
         .estimate(metric)
         .filter(|estimate| estimate.is_sound())
@@ -113,7 +61,7 @@ fn at<'r>(results: &'r Results, metric: &str, size: u64, page: &str) -> Option<&
 
 /// The largest block at which `metric` was measured with pages of each of these sizes.
 fn largest(results: &Results, metric: &str, pages: &[&str]) -> Option<u64> {
-    let curve = results.curve(metric, BLOCK_SIZE, &[(PAGE_SIZE, (*pages.first()?).into())]);
+    let curve = results.curve(metric, BLOCK_SIZE, &[(PAGES, (*pages.first()?).into())]);
     let sizes = curve.iter().rev().map(|(size, _)| *size);
     sizes.into_iter().find(|size| {
         pages
@@ -183,10 +131,15 @@ fn memory(results: &Results, page: &str) -> Option<Finding> {
     let size = largest(results, READ, &[page])?;
     let read = at(results, READ, size, page)?;
     let write = at(results, WRITE, size, page)?;
-    let caches = documented_caches(results.machine);
+    let caches = caches::documented(results.machine);
     let is_beyond = caches.iter().all(|(_, cache)| size >= 2 * cache);
-    let template = "One core reads blocks of {size}, which no cache holds, at {read} and writes \
-                    them at {write}.";
+    let template = if is_beyond {
+        "One core reads blocks of {size}, which no cache holds, at {read} and writes them at \
+         {write}."
+    } else {
+        "The largest block that fits into a quarter of the memory available, {size}, is read at \
+         {read} and written at {write}; a cache may hold a good part of it."
+    };
     let finding = Finding::new("memory", template)
         .given("size", size as f64, Unit::Bytes)
         .with("read", &estimated(read), Unit::BytesPerSecond)
@@ -231,7 +184,7 @@ fn first_touch(results: &Results, page: &str) -> Option<Finding> {
     let size = largest(results, FIRST_WRITE, &[page])?;
     let cost = touch(results, size, page, results.machine.page_bytes?)?;
     let template = format!(
-        "The first write to fresh memory costs {{cost}} more for each page of {page} than writing \
+        "The first write to fresh memory costs {{cost}} more for each of the {page} than writing \
          it again."
     );
     let finding = Finding::new("first_touch", &template).with("cost", &cost, Unit::Nanoseconds);
@@ -248,8 +201,8 @@ fn huge_pages(results: &Results, page: &str, huge: &str) -> Option<Finding> {
     };
     let (read, write) = (gain(READ)?, gain(WRITE)?);
     let template = format!(
-        "In pages of {huge}, blocks of {{size}} are read {{read}} and written {{write}} as fast as \
-         in pages of {page}."
+        "In {huge}, blocks of {{size}} are read {{read}} and written {{write}} as fast as in \
+         {page}."
     );
     let finding = Finding::new("huge_pages", &template)
         .given("size", size as f64, Unit::Bytes)
@@ -267,8 +220,8 @@ fn huge_first_touch(results: &Results, page: &str, huge: &str) -> Option<Finding
     let estimate = |page: &str| at(results, FIRST_WRITE, size, page);
     let gain = ratio(estimate(huge)?, estimate(page)?)?;
     let template = format!(
-        "Fresh memory of {{size}} is written for the first time {{gain}} as fast in pages of \
-         {huge} as in pages of {page}."
+        "Fresh memory of {{size}} is written for the first time {{gain}} as fast in {huge} as \
+         in {page}."
     );
     let finding = Finding::new("huge_first_touch", &template)
         .given("size", size as f64, Unit::Bytes)
@@ -276,10 +229,50 @@ fn huge_first_touch(results: &Results, page: &str, huge: &str) -> Option<Finding
     Some(finding.graded(grade(&gain, 1.0)).weighing(0.6))
 }
 
+/// What swap costs, or what it takes to learn that.
+fn beyond_memory(results: &Results, page: &str) -> Finding {
+    let missing = "Swap was not measured: it takes a swap area, or leave to make one for the while \
+                   (`--allow-swap-file`, as root).";
+    swap(results, page).unwrap_or_else(|| {
+        Finding::new("no_swap", missing)
+            .graded(Grade::CannotBeTold)
+            .weighing(0.1)
+    })
+}
+
+fn swap(results: &Results, page: &str) -> Option<Finding> {
+    let by_manner = |manner: &str| results.at(&[(PAGES, manner.into())]);
+    let swapped = by_manner(swap::LIMITED).or_else(|| by_manner(swap::PAGED_OUT))?;
+    let size = largest(results, READ, &[page])?;
+    let extra = |metric| {
+        let swap = time_ns(swapped.estimate(metric)?, REPORT_PAGE_BYTES)?;
+        let memory = time_ns(at(results, metric, size, page)?, REPORT_PAGE_BYTES)?;
+        Some(difference(&swap, &memory))
+    };
+    let (read, write) = (extra(READ)?, extra(WRITE)?);
+    let faults = |[major, _]: [&str; 2]| Some(estimated(swapped.estimate(major)?));
+    let template = "Out of swap, 4 KiB take {read} longer to read and {write} longer to write than \
+                    out of memory; a page read waits for {read_faults} faults on average, a page \
+                    written for {write_faults}, since the kernel reads ahead.";
+    let finding = Finding::new("swap", template)
+        .with("read", &read, Unit::Nanoseconds)
+        .with("write", &write, Unit::Nanoseconds)
+        .with("read_faults", &faults(READ_FAULTS)?, Unit::Count)
+        .with("write_faults", &faults(WRITE_FAULTS)?, Unit::Count);
+    Some(
+        finding
+            .graded(grade(&read, 0.0).max(grade(&write, 0.0)))
+            .weighing(0.65),
+    )
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::{BLOCK_SIZE, Bandwidth, FIRST_WRITE, PAGE_SIZE, READ, WRITE};
+    use super::super::{
+        BLOCK_SIZE, Bandwidth, FIRST_WRITE, READ, READ_FAULTS, WRITE, WRITE_FAULTS, swap,
+    };
     use crate::made_up::{machine, result, results};
+    use crate::memory::pages::PAGES;
     use instrument::experiment::Experiment;
     use instrument::figure::MarkOrigin;
     use instrument::finding::{Finding, Grade};
@@ -297,9 +290,7 @@ mod tests {
     }
 
     fn at(size: f64, page: &str, factor: f64) -> PointResult {
-        let point = Point::new()
-            .with(BLOCK_SIZE, size as u64)
-            .with(PAGE_SIZE, page);
+        let point = Point::new().with(BLOCK_SIZE, size as u64).with(PAGES, page);
         let rate = factor * 1e9 / cost(size);
         // A first write costs 0.2 ns a byte more than a write: 819.2 ns for 4 KiB.
         let first = 1e9 / (2.0 * cost(size) / factor + 0.2);
@@ -337,7 +328,7 @@ mod tests {
 
     #[test]
     fn capacities_are_found_beside_those_documented() {
-        let found = findings_on(&machine(), curve("4 KiB", 1.0));
+        let found = findings_on(&machine(), curve("4 KiB pages", 1.0));
         for (key, capacity) in [
             ("capacity_1", 48.0 * KIB),
             ("capacity_2", 2.0 * MIB),
@@ -361,7 +352,7 @@ mod tests {
     fn a_documented_cache_that_does_not_show_is_named() {
         let mut machine = machine();
         machine.caches[2].size_bytes = Some(256 << 10);
-        let found = findings_on(&machine, curve("4 KiB", 1.0));
+        let found = findings_on(&machine, curve("4 KiB pages", 1.0));
         assert!(
             near(
                 number(&found, "not_seen_2", "documented"),
@@ -380,7 +371,7 @@ mod tests {
 
     #[test]
     fn the_costs_of_memory_and_of_its_first_touch_are_told_for_a_page() {
-        let found = findings_on(&machine(), curve("4 KiB", 1.0));
+        let found = findings_on(&machine(), curve("4 KiB pages", 1.0));
         let size = 2_f64.powf(28.5);
         let extra = 4096.0 * (cost(size) - 0.005);
         assert!(
@@ -405,8 +396,8 @@ mod tests {
 
     #[test]
     fn huge_pages_are_set_against_base_pages() {
-        let mut points = curve("4 KiB", 1.0);
-        points.extend(curve("2 MiB", 1.25));
+        let mut points = curve("4 KiB pages", 1.0);
+        points.extend(curve("2 MiB pages", 1.25));
         let found = findings_on(&machine(), points);
         assert!(
             near(number(&found, "huge_pages", "read"), 1.25, 0.01),
@@ -417,8 +408,8 @@ mod tests {
 
     #[test]
     fn equal_page_sizes_are_not_called_different() {
-        let mut points = curve("4 KiB", 1.0);
-        points.extend(curve("2 MiB", 1.0));
+        let mut points = curve("4 KiB pages", 1.0);
+        points.extend(curve("2 MiB pages", 1.0));
         let found = findings_on(&machine(), points);
         let huge = found
             .iter()
@@ -428,10 +419,43 @@ mod tests {
     }
 
     #[test]
-    fn too_little_gives_no_finding() {
-        assert_eq!(findings_on(&machine(), Vec::new()), []);
-        assert_eq!(findings_on(&Machine::default(), curve("4 KiB", 1.0)), []);
-        let short = vec![at(64.0 * KIB, "4 KiB", 1.0)];
+    fn swap_is_set_against_memory_or_named_as_missing() {
+        let without = findings_on(&machine(), curve("4 KiB pages", 1.0));
+        assert!(without.iter().any(|finding| finding.key == "no_swap"));
+
+        let mut points = curve("4 KiB pages", 1.0);
+        let swapped = Point::new()
+            .with(BLOCK_SIZE, 64 << 20)
+            .with(PAGES, swap::LIMITED);
+        // 4 KiB in 40.96 µs and 81.92 µs.
+        points.push(result(
+            swapped,
+            &[
+                (READ, 1e8),
+                (WRITE, 5e7),
+                (READ_FAULTS[0], 0.125),
+                (READ_FAULTS[1], 0.875),
+                (WRITE_FAULTS[0], 0.125),
+                (WRITE_FAULTS[1], 0.875),
+            ],
+        ));
+        let found = findings_on(&machine(), points);
+        assert!(near(number(&found, "swap", "read"), 40_960.0, 0.05));
+        assert!(near(number(&found, "swap", "write"), 81_920.0, 0.05));
+        assert!(near(number(&found, "swap", "read_faults"), 0.125, 0.05));
+        assert!(found.iter().all(|finding| finding.key != "no_swap"));
+    }
+
+    #[test]
+    fn too_little_gives_no_finding_but_what_is_missing() {
+        let nothing = findings_on(&machine(), Vec::new());
+        assert_eq!(nothing.len(), 1, "{nothing:?}");
+        assert_eq!(nothing[0].key, "no_swap");
+        assert_eq!(
+            findings_on(&Machine::default(), curve("4 KiB pages", 1.0)),
+            []
+        );
+        let short = vec![at(64.0 * KIB, "4 KiB pages", 1.0)];
         let found = findings_on(&machine(), short);
         assert!(
             found
@@ -452,7 +476,7 @@ mod tests {
     #[test]
     fn figures_mark_what_was_found_and_what_is_documented() {
         let (definition, machine) = (Bandwidth.definition(), machine());
-        let figures = Bandwidth.figures(&results(&definition, &machine, curve("4 KiB", 1.0)));
+        let figures = Bandwidth.figures(&results(&definition, &machine, curve("4 KiB pages", 1.0)));
         assert_eq!(figures.len(), 3);
         let count = |origin| {
             figures[0]

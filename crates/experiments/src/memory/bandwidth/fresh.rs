@@ -1,7 +1,6 @@
 //! Memory that nobody has touched yet.
 
 use instrument::experiment::MeasureError;
-use instrument::quantity::Bytes;
 use platform::memory::{Mapping, PageSize};
 
 /// One or more blocks in memory fresh from the system, each starting on a page of its own.
@@ -10,7 +9,6 @@ pub(super) struct FreshMemory {
     block_size: usize,
     /// From the start of one block to that of the next, in bytes.
     stride: usize,
-    page_size: PageSize,
 }
 
 /// Enough base pages that touching them all takes long beside the clock's error.
@@ -31,7 +29,6 @@ impl FreshMemory {
             mapping,
             block_size,
             stride,
-            page_size,
         })
     }
 
@@ -49,23 +46,9 @@ impl FreshMemory {
         &mut self.mapping.as_mut_slice()[..self.block_size]
     }
 
-    /// Whether the pages are those asked for: what to say if only some are, and an error if none.
-    pub(super) fn remark(&self) -> Result<Option<String>, MeasureError> {
-        if self.page_size == PageSize::Base {
-            return Ok(None);
-        }
-        let wanted = self.mapping.len() as u64;
-        match self.mapping.huge_bytes()? {
-            0 => Err(MeasureError::Unsupported(
-                "the system gave no huge pages: memory may be too fragmented".into(),
-            )),
-            found if found < wanted => Ok(Some(format!(
-                "only {:.3} of {:.3} were in huge pages",
-                Bytes(found),
-                Bytes(wanted)
-            ))),
-            _ => Ok(None),
-        }
+    /// The memory, to be asked about its pages.
+    pub(super) fn mapping(&self) -> &Mapping {
+        &self.mapping
     }
 }
 
@@ -92,6 +75,5 @@ mod tests {
         let mut large = FreshMemory::new(5 << 20, PageSize::Base, 4096).expect("memory");
         assert_eq!(large.blocks().count(), 1);
         assert_eq!(large.first_block().len(), 5 << 20);
-        assert!(large.remark().expect("nothing to ask").is_none());
     }
 }

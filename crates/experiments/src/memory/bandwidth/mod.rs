@@ -1,12 +1,16 @@
 //! `memory.bandwidth`: how fast one core writes and reads blocks of memory, by their size.
 
+mod figures;
 mod findings;
 mod fresh;
-mod levels;
 mod points;
+mod swap;
 
+use super::pages::{self, PAGES};
 use fresh::FreshMemory;
-use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
+use instrument::experiment::{
+    Better, Confinement, Definition, Experiment, Isolation, MeasureError, Metric,
+};
 use instrument::figure::Figure;
 use instrument::finding::Finding;
 use instrument::need::Need;
@@ -17,21 +21,20 @@ use instrument::results::Results;
 use instrument::sampler::Sampler;
 use kernels::InstructionSet;
 use platform::machine::Machine;
-use platform::memory::PageSize;
 use std::cell::RefCell;
 use std::hint::black_box;
 
 /// How fast one core writes and reads blocks of memory, by their size.
 pub(crate) struct Bandwidth;
 
-pub(super) use points::page_name;
-
 pub(super) const BLOCK_SIZE: &str = "block_size";
-pub(super) const PAGE_SIZE: &str = "page_size";
 
 const FIRST_WRITE: &str = "first_write";
 pub(super) const READ: &str = "read";
 pub(super) const WRITE: &str = "write";
+/// Major and minor page faults of a pass through swap, for each page.
+const READ_FAULTS: [&str; 2] = ["read_major_faults", "read_minor_faults"];
+const WRITE_FAULTS: [&str; 2] = ["write_major_faults", "write_minor_faults"];
 
 /// Two registers of 64 bytes a cycle at 8 GHz: more than any core loads or stores.
 const MOST_BYTES_PER_SECOND: f64 = 128.0 * 8e9;
@@ -39,6 +42,8 @@ const MOST_BYTES_PER_SECOND: f64 = 128.0 * 8e9;
 /// A last-level cache takes in a new block over a dozen passes and more: so much is read before
 /// anything is timed.
 const WARMING_BYTES: usize = 256 << 20;
+/// Where the system does not tell its page size.
+const SWAPPED_PAGE_BYTES: u64 = 4096;
 /// Single passes over this much are long beside the clock, and too dear to repeat until they settle.
 const SINGLE_PASSES_FROM: usize = 128 << 20;
 
@@ -52,6 +57,14 @@ impl Experiment for Bandwidth {
             Metric::new(name, title, Unit::BytesPerSecond, Better::Higher)
                 .bounded(MOST_BYTES_PER_SECOND)
         };
+        let faults = |[major, minor]: [&'static str; 2], verb| {
+            [(major, "major"), (minor, "minor")].map(|(name, kind)| {
+                let title = format!("{kind} faults a page, {verb}");
+                Metric::new(name, &title, Unit::Count, Better::Neither)
+            })
+        };
+        let [read_major, read_minor] = faults(READ_FAULTS, "reading");
+        let [write_major, write_minor] = faults(WRITE_FAULTS, "writing");
         Definition {
             id: self.id().into(),
             title: "Memory bandwidth by block size".into(),
@@ -69,19 +82,28 @@ impl Experiment for Bandwidth {
                      block's size over the time of a pass, by the difference of 2n and n passes, \
                      or, from 128 MiB on, of a single pass after one that is not timed. \
                      Base pages exclude huge ones; that huge ones back the block is asked for and \
-                     verified. Capacities of caches are found from the reading curve by the model \
+                     verified. Swap: a block of random bytes, which no swap device can compress, is \
+                     gone over by a process that may hold half of it, so that each pass drives out \
+                     what the next one needs; where the memory of a process cannot be limited, the \
+                     kernel is asked to move the block to swap before each pass, until it is gone \
+                     from memory. Page faults of a pass are counted, those that read from swap \
+                     (major) apart from those that found the page read ahead (minor). Capacities of caches are found from the reading curve by the model \
                      of hit ratios, in which a cache of size C holds the share C / S of a block of \
                      size S."
                 .into(),
             source: "Report E, section 3".into(),
             axes: vec![
                 Axis::bytes(BLOCK_SIZE, "block size"),
-                Axis::choice(PAGE_SIZE, "page size"),
+                Axis::choice(PAGES, "pages"),
             ],
             metrics: vec![
                 metric(FIRST_WRITE, "first write"),
                 metric(READ, "read"),
                 metric(WRITE, "write"),
+                read_major,
+                read_minor,
+                write_major,
+                write_minor,
             ],
             isolation: Isolation::FreshProcess,
         }
@@ -95,9 +117,18 @@ impl Experiment for Bandwidth {
         points::all(setting)
     }
 
+    fn confinement(&self, point: &Point) -> Option<Confinement> {
+        swap::confinement(point)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let block_size = point.number(BLOCK_SIZE)? as usize;
-        let (page_size, page_bytes) = page(point.choice(PAGE_SIZE)?)?;
+        let level = point.choice(PAGES)?;
+        if level == swap::LIMITED || level == swap::PAGED_OUT {
+            let page_bytes = Machine::read().page_bytes.unwrap_or(SWAPPED_PAGE_BYTES);
+            return swap::measure(sampler, block_size, level, page_bytes as usize);
+        }
+        let (page_size, page_bytes) = pages::meant_by(level)?;
         let set = InstructionSet::best();
         let word = sampler.seed();
 
@@ -116,7 +147,7 @@ impl Experiment for Bandwidth {
         })?;
 
         let mut memory = fresh.into_inner();
-        if let Some(remark) = memory.remark()? {
+        if let Some(remark) = pages::remark(memory.mapping(), page_size)? {
             sampler.remark(remark)?;
         }
         let block = memory.first_block();
@@ -136,7 +167,7 @@ impl Experiment for Bandwidth {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        findings::figures(results)
+        figures::all(results)
     }
 }
 
@@ -167,36 +198,21 @@ fn time(
     )
 }
 
-/// The pages that a point asks for, and their size in bytes.
-fn page(choice: &str) -> Result<(PageSize, usize), MeasureError> {
-    let machine = Machine::read();
-    let pages = [
-        (PageSize::Base, machine.page_bytes),
-        (PageSize::Huge, machine.huge_page_bytes),
-    ];
-    let asked_for = |bytes: u64| Bytes(bytes).to_string() == choice;
-    let found = pages.into_iter().find_map(|(page_size, bytes)| {
-        bytes
-            .filter(|bytes| asked_for(*bytes))
-            .map(|bytes| (page_size, bytes as usize))
-    });
-    found.ok_or_else(|| MeasureError::Unsupported(format!("this machine has no pages of {choice}")))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK_SIZE, Bandwidth, FIRST_WRITE, PAGE_SIZE, READ, WRITE, points};
+    use super::{BLOCK_SIZE, Bandwidth, FIRST_WRITE, READ, WRITE};
     use crate::made_up::{count, measure};
+    use crate::memory::pages::{self, PAGES};
     use instrument::experiment::MeasureError;
     use instrument::point::Point;
     use platform::machine::Machine;
     use std::path::Path;
 
     fn point(size: u64, page_bytes: u64) -> Point {
-        let page = points::page_name(page_bytes);
+        let level = pages::name(page_bytes);
         Point::new()
             .with(BLOCK_SIZE, size)
-            .with(PAGE_SIZE, page.as_str())
+            .with(PAGES, level.as_str())
     }
 
     #[test]
@@ -237,13 +253,24 @@ mod tests {
     }
 
     #[test]
+    fn memory_that_cannot_be_had_is_an_error() {
+        let Some(page_bytes) = Machine::read().page_bytes else {
+            println!("skipped: the system does not tell its page size");
+            return;
+        };
+        let error = measure(&Bandwidth, &point(1 << 50, page_bytes), Path::new("/"));
+        let error = error.expect_err("no machine has as much");
+        assert!(error.to_string().contains("map memory"), "{error}");
+    }
+
+    #[test]
     fn pages_of_another_machine_are_refused() {
         let error = measure(&Bandwidth, &point(1 << 10, 12345), Path::new("/"));
         let error = error.expect_err("no machine has such pages");
         assert!(
             error
                 .to_string()
-                .starts_with("this machine has no pages of"),
+                .starts_with("this machine has no 12345 B pages"),
             "{error}"
         );
     }

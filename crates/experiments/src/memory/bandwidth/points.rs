@@ -1,10 +1,10 @@
 //! Which block sizes are measured.
 
-use super::{BLOCK_SIZE, PAGE_SIZE};
+use super::BLOCK_SIZE;
+use super::swap;
+use crate::memory::{caches, pages};
 use instrument::plan::{Profile, Setting};
 use instrument::point::Point;
-use instrument::quantity::Bytes;
-use platform::machine::{CacheKind, Machine};
 use std::collections::BTreeSet;
 
 const KIB: u64 = 1 << 10;
@@ -18,47 +18,38 @@ const SHARE_OF_MEMORY: u64 = 4;
 /// With less there would be no curve.
 pub(super) const LEAST_MEMORY: u64 = 16 * MIB * SHARE_OF_MEMORY;
 
-/// All block sizes with all page sizes; in the quick profile huge pages only where the block is a
-/// power of two.
+/// All block sizes with all page sizes, in the quick profile with huge ones only at powers of four;
+/// and swap where there is any.
 pub(super) fn all(setting: &Setting) -> Vec<Point> {
-    let base = setting.machine.page_bytes.map(page_name);
-    let huge = setting.machine.huge_page_bytes.map(page_name);
-    let pages_at = |size: u64| {
-        let huge = huge.as_deref();
-        let is_wanted = setting.profile != Profile::Quick || size.is_power_of_two();
-        [base.as_deref(), huge.filter(|_| is_wanted)]
-            .into_iter()
-            .flatten()
+    let point = |size: u64, pages: &str| {
+        Point::new()
+            .with(BLOCK_SIZE, size)
+            .with(pages::PAGES, pages)
     };
-    let with_pages = |size| {
-        let point = Point::new().with(BLOCK_SIZE, size);
-        pages_at(size).map(move |page| point.clone().with(PAGE_SIZE, page))
+    let sizes = block_sizes(setting);
+    let base = pages::base(&setting.machine);
+    let huge = pages::huge(&setting.machine);
+    let is_wanted = |size: &&u64| {
+        let is_power_of_four = size.is_power_of_two() && size.ilog2().is_multiple_of(2);
+        setting.profile != Profile::Quick || (is_power_of_four && **size >= 16 * KIB)
     };
-    block_sizes(setting)
-        .into_iter()
-        .flat_map(with_pages)
-        .collect()
-}
-
-/// The level of the axis for pages of this many bytes.
-pub(in crate::memory) fn page_name(bytes: u64) -> String {
-    Bytes(bytes).to_string()
-}
-
-/// Sizes of the documented caches that hold data, in bytes, the first level first.
-pub(super) fn documented_caches(machine: &Machine) -> Vec<(u32, u64)> {
-    let data = machine
-        .caches
+    let in_base = base
         .iter()
-        .filter(|cache| cache.kind != CacheKind::Instruction);
-    data.filter_map(|cache| Some((cache.level, cache.size_bytes?)))
-        .collect()
+        .flat_map(|base| sizes.iter().map(move |size| point(*size, base)));
+    let in_huge = huge.iter().flat_map(|huge| {
+        let wanted = sizes.iter().filter(is_wanted);
+        wanted.map(move |size| point(*size, huge))
+    });
+    let mut points: Vec<Point> = in_base.chain(in_huge).collect();
+    if !points.is_empty() {
+        points.extend(swap::level(setting).map(|(size, level)| point(size, level)));
+    }
+    points
 }
 
 /// Steps over the range, and finer steps about the documented caches, in eighths of their size.
 fn block_sizes(setting: &Setting) -> BTreeSet<u64> {
-    let caches = documented_caches(&setting.machine);
-    let last_cache = caches.iter().map(|(_, size)| *size).max().unwrap_or(0);
+    let last_cache = caches::last_bytes(&setting.machine);
     // A pass over more than twice the last cache takes longer than the quick profile has.
     let (beyond, steps_per_doubling) = match setting.profile {
         Profile::Quick => (2, 1),
@@ -68,13 +59,18 @@ fn block_sizes(setting: &Setting) -> BTreeSet<u64> {
     let wanted = (beyond * last_cache).max(AT_LEAST_UP_TO);
     let largest = wanted.min(setting.available_bytes / SHARE_OF_MEMORY);
     let doublings = (SMALLEST.ilog2()..=largest.max(1).ilog2()).map(|exponent| 1_u64 << exponent);
-    let steps = doublings.flat_map(|size| {
+    // Where nothing is fitted, and starting a pass is much of it, the quick profile looks once.
+    let is_worth_it =
+        |size: &u64| setting.profile != Profile::Quick || *size >= 8 * KIB || *size == SMALLEST;
+    let steps = doublings.filter(is_worth_it).flat_map(|size| {
         (0..steps_per_doubling).map(move |step| size + size / steps_per_doubling * step)
     });
-    let about_caches = caches.iter().flat_map(|&(_, cache)| {
-        let eighths = eighths_about(cache, setting.profile);
-        eighths.iter().map(move |eighths| cache / 8 * eighths)
-    });
+    let about_caches = caches::documented(&setting.machine)
+        .into_iter()
+        .flat_map(|(_, cache)| {
+            let eighths = eighths_about(cache, setting.profile);
+            eighths.iter().map(move |eighths| cache / 8 * eighths)
+        });
     let sizes = steps.chain(about_caches).chain([largest]);
     // Whole cache lines and whole registers.
     sizes
@@ -98,6 +94,7 @@ fn eighths_about(cache: u64, profile: Profile) -> &'static [u64] {
 mod tests {
     use super::{KIB, MIB, all, block_sizes};
     use crate::made_up::{machine, setting};
+    use crate::memory::pages::PAGES;
     use instrument::plan::{Profile, Setting};
     use platform::machine::Machine;
 
@@ -114,18 +111,20 @@ mod tests {
     }
 
     #[test]
-    fn a_large_last_cache_takes_the_curve_further() {
+    fn a_large_last_cache_takes_the_curve_further_and_still_fits_the_quick_profile() {
         let mut large = machine();
         large.caches[3].size_bytes = Some(300 * MIB);
-        let largest = |profile| {
-            let setting = Setting {
-                machine: large.clone(),
-                ..setting(profile)
-            };
-            block_sizes(&setting).last().copied()
+        let in_profile = |profile| Setting {
+            machine: large.clone(),
+            swap_bytes: 1 << 30,
+            can_limit_memory: true,
+            ..setting(profile)
         };
+        let largest = |profile| block_sizes(&in_profile(profile)).last().copied();
         assert_eq!(largest(Profile::Quick), Some(600 * MIB));
         assert_eq!(largest(Profile::Standard), Some(1200 * MIB));
+        let count = all(&in_profile(Profile::Quick)).len();
+        assert!(count <= 40, "{count} points");
     }
 
     #[test]
@@ -152,17 +151,17 @@ mod tests {
 
     #[test]
     fn huge_pages_are_measured_less_often_where_time_is_short() {
-        let count = |profile, page| {
+        let count = |profile, pages| {
             let points = all(&setting(profile));
             points
                 .iter()
-                .filter(|point| point.choice("page_size") == Ok(page))
+                .filter(|point| point.choice(PAGES) == Ok(pages))
                 .count()
         };
-        assert!(count(Profile::Quick, "2 MiB") < count(Profile::Quick, "4 KiB"));
+        assert!(count(Profile::Quick, "2 MiB pages") < count(Profile::Quick, "4 KiB pages"));
         assert_eq!(
-            count(Profile::Standard, "2 MiB"),
-            count(Profile::Standard, "4 KiB")
+            count(Profile::Standard, "2 MiB pages"),
+            count(Profile::Standard, "4 KiB pages")
         );
     }
 
@@ -180,7 +179,7 @@ mod tests {
         assert!(
             points
                 .iter()
-                .all(|point| point.choice("page_size") == Ok("4 KiB"))
+                .all(|point| point.choice(PAGES) == Ok("4 KiB pages"))
         );
         assert_eq!(points.len(), block_sizes(&setting).len());
     }

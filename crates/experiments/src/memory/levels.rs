@@ -1,8 +1,6 @@
-//! The levels of memory, as the reading curve shows them.
+//! The levels of memory, as a curve of costs against size shows them.
 
-use super::points::documented_caches;
-use super::{BLOCK_SIZE, PAGE_SIZE, READ};
-use instrument::results::Results;
+use super::caches;
 use instrument::statistics::Interval;
 use instrument::statistics::levels::fit;
 use platform::machine::Machine;
@@ -27,16 +25,13 @@ pub(super) struct Level {
     pub typical_bytes: u64,
 }
 
-/// The caches that the reading curve with pages of `page` shows, the smallest first.
-pub(super) fn found(results: &Results, page: &str) -> Vec<Level> {
-    let curve = results.curve(READ, BLOCK_SIZE, &[(PAGE_SIZE, page.into())]);
+/// The caches that a curve of sizes in bytes, each with its cost by process, shows on `machine`; the
+/// smallest first.
+pub(super) fn found(curve: &[(u64, Vec<f64>)], machine: &Machine) -> Vec<Level> {
     let curve = || curve.iter().filter(|(size, _)| *size >= SMALLEST_FITTED);
     let sizes: Vec<u64> = curve().map(|(size, _)| *size).collect();
     let sizes_bytes: Vec<f64> = sizes.iter().map(|size| *size as f64).collect();
-    let ns_per_byte = |rate: &f64| 1e9 / rate;
-    let costs: Vec<Vec<f64>> = curve()
-        .map(|(_, estimate)| estimate.by_process.iter().map(ns_per_byte).collect())
-        .collect();
+    let costs: Vec<Vec<f64>> = curve().map(|(_, costs)| costs.clone()).collect();
     let Some(fitted) = fit(&sizes_bytes, &costs, SEED) else {
         return Vec::new();
     };
@@ -47,7 +42,7 @@ pub(super) fn found(results: &Results, page: &str) -> Vec<Level> {
         Level {
             capacity_bytes: level.capacity_bytes,
             interval: level.capacity_interval,
-            documented: documented_as(results.machine, level.capacity_bytes),
+            documented: documented_as(machine, level.capacity_bytes),
             typical_bytes: nearest(&sizes, typical),
         }
     });
@@ -57,14 +52,14 @@ pub(super) fn found(results: &Results, page: &str) -> Vec<Level> {
 /// Documented caches that are none of the `levels`.
 pub(super) fn unseen(machine: &Machine, levels: &[Level]) -> Vec<(u32, u64)> {
     let seen = |cache: &(u32, u64)| levels.iter().any(|level| level.documented == Some(*cache));
-    documented_caches(machine)
+    caches::documented(machine)
         .into_iter()
         .filter(|cache| !seen(cache))
         .collect()
 }
 
 fn documented_as(machine: &Machine, capacity_bytes: f64) -> Option<(u32, u64)> {
-    let caches = documented_caches(machine).into_iter();
+    let caches = caches::documented(machine).into_iter();
     let near = caches.filter(|(_, size)| factor(*size as f64, capacity_bytes) <= SAME_CACHE);
     near.min_by(|(_, one), (_, other)| {
         factor(*one as f64, capacity_bytes).total_cmp(&factor(*other as f64, capacity_bytes))
