@@ -12,6 +12,7 @@
 //! Format, print or store: findings are sentences whose numbers stay numbers, figures say what to
 //! draw and not how.
 
+mod advice;
 mod claims;
 mod estimates;
 mod figures;
@@ -32,6 +33,7 @@ pub fn all() -> impl Iterator<Item = &'static dyn Experiment> {
         .copied()
 }
 
+pub use advice::all as advice;
 pub use claims::all as claims;
 
 /// The experiment called `id`.

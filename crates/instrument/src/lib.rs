@@ -16,6 +16,7 @@
 //!
 //! Know *what* is measured: no experiment is named here. Print or store anything.
 
+pub mod advice;
 pub mod claim;
 pub mod clock;
 pub mod experiment;

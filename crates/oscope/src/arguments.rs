@@ -61,6 +61,7 @@ pub enum Command {
     Explain(Explain),
     Show(Show),
     Claims(Claims),
+    Advise(Advise),
     /// List the stored runs
     History,
     Report(Report),
@@ -176,6 +177,39 @@ pub struct Claims {
     /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
+}
+
+/// Tell the settings that programs should use here: block sizes, threads, ways to read
+///
+/// Programs load what `--save` keeps when they start, with the library `oscope-advice` or as the JSON
+/// file that it is.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope advise
+  oscope advise --save
+  oscope advise --header c > tuning.h
+  env $(oscope advise --env) ./program")]
+pub struct Advise {
+    /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub run: String,
+    /// Print a header for this language
+    #[arg(long, value_enum, value_name = "LANGUAGE", conflicts_with_all = ["env", "save"])]
+    pub header: Option<HeaderLanguage>,
+    /// Print variables for a shell
+    #[arg(long, conflicts_with = "save")]
+    pub env: bool,
+    /// Keep it where programs look for it: oscope/advice.json in your data directory
+    #[arg(long)]
+    pub save: bool,
+}
+
+/// A language that settings are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum HeaderLanguage {
+    /// C and C++
+    C,
 }
 
 /// Write the page of a stored run: one HTML file that needs no network

@@ -6,6 +6,7 @@ use std::process::Command;
 /// From the ground up, as `docs/architecture.md` draws it.
 const FLOORS: &[&str] = &[
     "uthread",
+    "oscope-advice",
     "oscope-platform",
     "oscope-kernels-level0",
     "oscope-kernels-level1",

@@ -286,3 +286,30 @@ fn a_reader_that_has_seen_enough_ends_the_program_quietly() {
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
+
+#[test]
+fn advice_is_told_to_people_and_programs_and_kept_where_programs_look() {
+    let place = Place::new();
+    place.short_run().assert().success();
+    place
+        .oscope(&["advise"])
+        .assert()
+        .success()
+        .stdout(contains("programs should use here"));
+    let advice = place.oscope(&["advise", "--json"]).assert().success();
+    assert_eq!(json(&advice.get_output().stdout)["format"], 1);
+    place
+        .oscope(&["advise", "--header", "c"])
+        .assert()
+        .success()
+        .stdout(contains("#ifndef OSCOPE_ADVICE_H"));
+    place.oscope(&["advise", "--env"]).assert().success();
+    let data = place.path("data");
+    place
+        .oscope(&["advise", "--save"])
+        .env("XDG_DATA_HOME", &data)
+        .assert()
+        .success()
+        .stdout(contains("advice.json"));
+    advice::load_from(&data.join("oscope/advice.json")).expect("what was kept is read again");
+}

@@ -8,6 +8,7 @@
 //!
 //! Touch the machine: a report is the same wherever and whenever it is made of a run.
 
+pub mod advice;
 mod analysis;
 pub mod json;
 pub mod page;

@@ -1,5 +1,6 @@
 //! The group `file`.
 
+pub(crate) mod advice;
 mod block_size;
 mod call;
 pub(crate) mod claims;

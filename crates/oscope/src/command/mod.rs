@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+mod advise;
 mod claims;
 mod cleanup;
 mod completions;
@@ -26,6 +27,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
         Command::Run(arguments) => run::execute(&arguments, &common),
         Command::List => list::execute(&common),
         Command::Explain(arguments) => explain::execute(&arguments, &common),
+        Command::Advise(arguments) => advise::execute(&arguments, &common),
         Command::Claims(arguments) => claims::execute(&arguments, &common),
         Command::Show(arguments) => show::execute(&arguments, &common),
         Command::History => history::execute(&common),

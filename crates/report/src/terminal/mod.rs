@@ -3,6 +3,7 @@
 //! Every function gives the whole text, ready to be written, with a line break at its end. What
 //! the terminal can show is told by [`Style`].
 
+mod advice;
 mod catalogue;
 mod chart;
 mod checks;
@@ -19,6 +20,7 @@ mod table;
 mod text;
 mod trust;
 
+pub use advice::advice;
 pub use catalogue::{explain, list};
 pub use checks::checks;
 pub use claims::claims;

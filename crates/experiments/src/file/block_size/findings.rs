@@ -12,7 +12,7 @@ use instrument::statistics::random::Random;
 use instrument::statistics::{Confidence, Estimated, Interval, Scale, summary};
 
 /// The block size that programs use when nobody has thought about it.
-const USUAL_BLOCK: u64 = 4096;
+pub(in crate::file) const USUAL_BLOCK: u64 = 4096;
 /// Resamples from which a plateau's interval is read.
 const RESAMPLES: usize = 400;
 /// Decides how they are drawn, so that a stored run always gives the same interval.
@@ -144,6 +144,15 @@ fn resampled(curve: &[(u64, &Estimate)], found: f64) -> Option<Interval> {
     let cut = (RESAMPLES as f64 * Confidence::NINETY_FIVE.tail()) as usize;
     let (low, high) = (plateaus[cut], plateaus[RESAMPLES - 1 - cut]);
     Interval::new(low.min(found), high.max(found))
+}
+
+/// The smallest block size that leaves nothing to gain in `pass`, and how much it gains over the
+/// usual one; `None` where larger blocks than were measured may gain more.
+pub(in crate::file) fn best(results: &Results, pass: Pass) -> Option<(u64, Estimated)> {
+    let curve = curve(results, pass);
+    let plateau = plateau(&curve).filter(|plateau| !plateau.is_at_the_end)?;
+    let (_, usual) = curve.iter().find(|(size, _)| *size == USUAL_BLOCK)?;
+    Some((plateau.size, ratio(plateau.throughput, usual)?))
 }
 
 fn plateau_finding(results: &Results, pass: Pass) -> Option<Finding> {

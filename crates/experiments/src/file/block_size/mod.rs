@@ -16,8 +16,10 @@ use instrument::point::{Axis, Point};
 use instrument::quantity::{Bytes, Unit};
 use instrument::results::Results;
 use instrument::sampler::Sampler;
-use pass::Pass;
 use platform::memory::{Mapping, PageSize};
+
+pub(super) use findings::{USUAL_BLOCK, best};
+pub(super) use pass::Pass;
 
 /// How large the blocks should be in which files are read and written.
 pub(crate) struct BlockSize;

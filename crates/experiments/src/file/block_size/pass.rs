@@ -4,7 +4,7 @@ use instrument::experiment::MeasureError;
 
 /// A way through the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pass {
+pub(in crate::file) enum Pass {
     Write,
     ReadWarm,
     ReadCold,

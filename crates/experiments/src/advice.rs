@@ -1,0 +1,38 @@
+//! The settings that programs should use, each with the rule that finds it.
+//!
+//! A rule is data: what is set, which experiments tell, and how. To add one is to add it to the list
+//! of its group, in `advice.rs` of the group's folder.
+
+use crate::file;
+use instrument::advice::Rule;
+
+/// Every rule, group by group.
+pub fn all() -> impl Iterator<Item = &'static Rule> {
+    [file::advice::ALL].into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::all;
+    use crate::find;
+    use instrument::claim::Evidence;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_setting_is_there_once_and_rests_on_experiments_that_exist() {
+        let mut settings = BTreeSet::new();
+        for rule in all() {
+            assert!(settings.insert(rule.setting), "{} twice", rule.setting);
+            assert!(!rule.experiments.is_empty(), "{}", rule.setting);
+            for id in rule.experiments {
+                assert!(find(id).is_some(), "{} rests on {id}", rule.setting);
+            }
+        }
+    }
+
+    #[test]
+    fn without_measurements_nothing_is_advised() {
+        let nothing = Evidence::new(&[]);
+        assert!(all().all(|rule| (rule.find)(&nothing).is_none()));
+    }
+}

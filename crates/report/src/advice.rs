@@ -1,0 +1,154 @@
+//! From a run to the advice that programs load.
+
+use crate::show;
+use advice::{Advice, FORMAT, Gain, Setting, Value};
+use instrument::advice::Rule;
+use instrument::claim::Evidence;
+use instrument::point::Level;
+use instrument::quantity::Unit;
+use record::Run;
+
+/// What programs should use on the machine of `run`: every setting that it tells.
+pub fn advice(run: &Run) -> Advice {
+    let records = run.experiments.iter();
+    let results: Vec<_> = records.map(|record| record.results(&run.machine)).collect();
+    let evidence = Evidence::new(&results);
+    let settings = experiments::advice().filter_map(|rule| {
+        let found = (rule.find)(&evidence)?;
+        Some((rule.setting.to_owned(), setting(rule, &found)))
+    });
+    Advice {
+        format: FORMAT,
+        measured: run.header.started.to_string(),
+        machine: run.machine.cpu.model.clone(),
+        machine_fingerprint: run.header.machine_fingerprint.clone(),
+        run: run.header.id.clone(),
+        settings: settings.collect(),
+    }
+}
+
+/// What oscope could advise but `run` does not tell: the setting, and the experiments it takes.
+pub fn missing(told: &Advice) -> Vec<(&'static str, &'static [&'static str])> {
+    experiments::advice()
+        .filter(|rule| !told.settings.contains_key(rule.setting))
+        .map(|rule| (rule.title, rule.experiments))
+        .collect()
+}
+
+fn setting(rule: &Rule, found: &instrument::advice::Advice) -> Setting {
+    let value = |level: &Level| match level {
+        Level::Number(number) => Value::Number(*number),
+        Level::Choice(choice) => Value::Choice(choice.clone()),
+    };
+    Setting {
+        title: rule.title.into(),
+        value: value(&found.value),
+        unit: rule.unit.map(|unit| match unit {
+            Unit::Bytes => "bytes".into(),
+            _ => "count".into(),
+        }),
+        usual: value(&found.usual),
+        gain: found.gain.as_ref().map(|gain| Gain {
+            ratio: gain.centre,
+            low: gain.interval.map(|interval| interval.low),
+            high: gain.interval.map(|interval| interval.high),
+        }),
+        because: show::sentence(&found.because),
+        experiments: rule.experiments.iter().map(|&id| id.into()).collect(),
+    }
+}
+
+/// The settings as lines that a shell or a service manager reads: `OSCOPE_READ_BLOCK_SIZE=131072`.
+pub fn environment(advice: &Advice) -> String {
+    let lines = advice.settings.iter().map(|(name, setting)| {
+        let value = match &setting.value {
+            Value::Number(number) => number.to_string(),
+            Value::Choice(choice) => format!("'{choice}'"),
+        };
+        format!("{}={value}\n", upper(name))
+    });
+    lines.collect()
+}
+
+/// The settings as a header for C and C++: numbers as constants, choices as one that is defined.
+pub fn c_header(advice: &Advice) -> String {
+    let machine = advice.machine.as_deref().unwrap_or("a machine");
+    // Neither can end the comment: a name holds whatever a processor or a person gave.
+    let machine = machine.replace("*/", "* /");
+    let define = |(name, setting): (&String, &Setting)| {
+        let value = match &setting.value {
+            Value::Number(number) => format!("{} {number}ULL", upper(name)),
+            Value::Choice(choice) => format!("{}_{} 1", upper(name), identifier(choice)),
+        };
+        let (title, because) = (&setting.title, &setting.because);
+        format!("\n/* {title}. {because} */\n#define {value}\n")
+    };
+    let defines: String = advice.settings.iter().map(define).collect();
+    format!(
+        "/* What programs should use on {machine}, measured {}. */\n\n#ifndef OSCOPE_ADVICE_H\n\
+         #define OSCOPE_ADVICE_H\n{defines}\n#endif\n",
+        advice.measured
+    )
+}
+
+/// The name of a setting as a variable or a macro.
+fn upper(name: &str) -> String {
+    format!("OSCOPE_{}", identifier(name))
+}
+
+fn identifier(text: &str) -> String {
+    let sign = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_uppercase()
+        } else {
+            '_'
+        }
+    };
+    text.chars().map(sign).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{c_header, environment};
+    use advice::{Advice, Setting, Value};
+
+    fn advice() -> Advice {
+        let setting = |value| Setting {
+            title: "what it sets".into(),
+            value,
+            unit: None,
+            usual: Value::Number(1),
+            gain: None,
+            because: "It follows.".into(),
+            experiments: Vec::new(),
+        };
+        Advice {
+            machine: Some("A */ processor".into()),
+            settings: [
+                ("queue_depth".into(), setting(Value::Number(16))),
+                (
+                    "read_method".into(),
+                    setting(Value::Choice("io_uring".into())),
+                ),
+            ]
+            .into(),
+            ..Advice::default()
+        }
+    }
+
+    #[test]
+    fn a_shell_reads_the_settings() {
+        assert_eq!(
+            environment(&advice()),
+            "OSCOPE_QUEUE_DEPTH=16\nOSCOPE_READ_METHOD='io_uring'\n"
+        );
+    }
+
+    #[test]
+    fn a_compiler_reads_the_settings() {
+        let header = c_header(&advice());
+        assert!(header.contains("\n#define OSCOPE_QUEUE_DEPTH 16ULL\n"));
+        assert!(header.contains("\n#define OSCOPE_READ_METHOD_IO_URING 1\n"));
+        assert_eq!(header.matches("*/").count(), 3, "no name ends a comment");
+    }
+}
