@@ -14,10 +14,12 @@
 
 mod advice;
 mod claims;
+mod compute;
 mod estimates;
 mod figures;
 mod file;
 mod judging;
+mod levels;
 #[cfg(test)]
 mod made_up;
 mod memory;
@@ -27,7 +29,7 @@ use instrument::experiment::Experiment;
 
 /// Every experiment, group by group, in the order in which they run.
 pub fn all() -> impl Iterator<Item = &'static dyn Experiment> {
-    [memory::ALL, file::ALL, process::ALL]
+    [memory::ALL, file::ALL, process::ALL, compute::ALL]
         .into_iter()
         .flatten()
         .copied()

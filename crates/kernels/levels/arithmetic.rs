@@ -10,7 +10,10 @@ pub type Loop = unsafe extern "C" fn(turns: u64, x: u64, y: u64) -> u64;
 pub type Loops = [Loop; 3];
 
 /// Operations in a turn of the first two loops.
-pub const OPERATIONS_IN_A_TURN: u64 = 16;
+pub const OPERATIONS_IN_A_TURN: u64 = 20;
+/// Chains of the second loop: more than any unit has operations under way at once, and as many as
+/// there are registers for.
+pub const CHAINS: u64 = 10;
 /// Bytes of each of the two arrays, on each of whose elements a turn of the third loop operates:
 /// together they are in any first-level cache.
 pub const ELEMENTS_BYTES: usize = 4096;
@@ -97,9 +100,9 @@ macro_rules! root {
     };
 }
 
-macro_rules! eight_times {
+macro_rules! ten_times {
     ($body:block) => {
-        $body $body $body $body $body $body $body $body
+        $body $body $body $body $body $body $body $body $body $body
     };
 }
 
@@ -112,7 +115,7 @@ macro_rules! loops {
             let (mut x, y) = (<$type>::from_word(x), <$type>::from_word(y));
             let mut turn = 0;
             while turn < turns {
-                eight_times!({
+                ten_times!({
                     x = $apply!(x, y);
                     veil!($class x);
                     x = $apply!(x, y);
@@ -128,7 +131,8 @@ macro_rules! loops {
         $(#[$attribute])*
         pub extern "C" fn throughput(turns: u64, x: u64, y: u64) -> u64 {
             let (mut a, y) = (<$type>::from_word(x), <$type>::from_word(y));
-            let (mut b, mut c, mut d, mut e, mut f, mut g, mut h) = (a, a, a, a, a, a, a);
+            let (mut b, mut c, mut d, mut e, mut f, mut g, mut h, mut i, mut j) =
+                (a, a, a, a, a, a, a, a, a);
             macro_rules! apply_to {
                 ($one:ident) => {
                     $one = $apply!($one, y);
@@ -142,7 +146,8 @@ macro_rules! loops {
             }
             macro_rules! each {
                 ($do:ident) => {
-                    $do!(a); $do!(b); $do!(c); $do!(d); $do!(e); $do!(f); $do!(g); $do!(h);
+                    $do!(a); $do!(b); $do!(c); $do!(d); $do!(e);
+                    $do!(f); $do!(g); $do!(h); $do!(i); $do!(j);
                 };
             }
             let mut turn = 0;
@@ -153,7 +158,7 @@ macro_rules! loops {
                 turn += 1;
             }
             let sum = mix(mix(mix(a.to_word(), b), c), d);
-            mix(mix(mix(mix(sum, e), f), g), h)
+            mix(mix(mix(mix(mix(mix(sum, e), f), g), h), i), j)
         }
 
         #[inline(never)]

@@ -29,7 +29,7 @@ mod arithmetic;
 mod call_styles;
 mod pass;
 
-pub use arithmetic::{AVX2, ELEMENTS_BYTES, Loop, Loops, OPERATIONS_IN_A_TURN, PLAIN};
+pub use arithmetic::{AVX2, CHAINS, ELEMENTS_BYTES, Loop, Loops, OPERATIONS_IN_A_TURN, PLAIN};
 pub use call_styles::{DEEPEST, by_function, by_recursion, inline, row};
 pub use pass::read;
 

@@ -67,7 +67,7 @@ TYPE(double)
         type x = type##_from(x_bits), y = type##_from(y_bits);                            \
         word turn;                                                                        \
         for (turn = 0; turn < turns; turn++) {                                                     \
-            FOUR(FOUR(x = APPLY(type, x, y); VEIL_##kind(x);))                                     \
+            TWENTY(x = APPLY(type, x, y); VEIL_##kind(x);)                                         \
             if (renewing) x = RENEW(type, x, y);                                                   \
         }                                                                                          \
         return type##_mixed(0, x);                                                                 \
@@ -75,14 +75,16 @@ TYPE(double)
     attributes NEVER_INLINE static word name##_throughput_##variant(word turns, word x_bits,       \
                                                                     word y_bits) {                 \
         type y = type##_from(y_bits);                                                     \
-        type a = type##_from(x_bits), b = a, c = a, d = a, e = a, f = a, g = a, h = a;    \
+        type a = type##_from(x_bits), b = a, c = a, d = a, e = a, f = a, g = a, h = a,    \
+             i = a, j = a;                                                                         \
         word turn;                                                                        \
         for (turn = 0; turn < turns; turn++) {                                                     \
             EACH(kind, type, APPLY) EACH(kind, type, APPLY)                                        \
             if (renewing) { EACH(kind, type, RENEW) }                                              \
         }                                                                                          \
         word sum = type##_mixed(type##_mixed(type##_mixed(type##_mixed(0, a), b), c), d);          \
-        return type##_mixed(type##_mixed(type##_mixed(type##_mixed(sum, e), f), g), h);            \
+        sum = type##_mixed(type##_mixed(type##_mixed(type##_mixed(sum, e), f), g), h);             \
+        return type##_mixed(type##_mixed(sum, i), j);                                              \
     }                                                                                              \
     attributes NEVER_INLINE static word name##_array_##variant(word turns, word x_bits,            \
                                                                word y_bits) {                      \
@@ -103,14 +105,16 @@ TYPE(double)
         for (at = 0; at < ELEMENTS; at++) sum = type##_mixed(sum, left[at]);                       \
         return sum;                                                                                \
     }
-#define FOUR(body) body body body body
+#define FIVE(body) body body body body body
+#define TWENTY(body) FIVE(body) FIVE(body) FIVE(body) FIVE(body)
 #define ONE(kind, type, APPLY, value)                                                              \
     value = APPLY(type, value, y);                                                                 \
     VEIL_##kind(value);
 #define EACH(kind, type, APPLY)                                                                    \
     ONE(kind, type, APPLY, a) ONE(kind, type, APPLY, b) ONE(kind, type, APPLY, c)                  \
     ONE(kind, type, APPLY, d) ONE(kind, type, APPLY, e) ONE(kind, type, APPLY, f)                  \
-    ONE(kind, type, APPLY, g) ONE(kind, type, APPLY, h)
+    ONE(kind, type, APPLY, g) ONE(kind, type, APPLY, h) ONE(kind, type, APPLY, i)                  \
+    ONE(kind, type, APPLY, j)
 
 #define OPERATIONS(DO)                                                                             \
     DO(add_u32, integer, uint32_t, ADD, 0, KEEP)                                                   \

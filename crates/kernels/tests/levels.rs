@@ -2,7 +2,7 @@
 //! operations, so nothing was folded, left out or done twice.
 
 use oscope_kernels::levels::{
-    Compiler, ELEMENTS_BYTES, Level, Loops, OPERATIONS_IN_A_TURN, Operation,
+    CHAINS, Compiler, ELEMENTS_BYTES, Level, Loops, OPERATIONS_IN_A_TURN, Operation,
 };
 
 fn all() -> impl Iterator<Item = (String, Loops)> {
@@ -73,8 +73,8 @@ fn check<T: Value>(name: &str, x: T, y: T, apply: impl Fn(T, T) -> T, renew: imp
                 latency,
                 "{who} {name}, {turns} turns"
             );
-            let eighth = chain(turns, OPERATIONS_IN_A_TURN / 8).bits();
-            let throughput = (0..8).fold(0, |sum, _| mix(sum, eighth));
+            let one = chain(turns, OPERATIONS_IN_A_TURN / CHAINS).bits();
+            let throughput = (0..CHAINS).fold(0, |sum, _| mix(sum, one));
             assert_eq!(
                 run(Operation::throughput),
                 throughput,

@@ -4,7 +4,7 @@ mod c;
 mod operation;
 mod rust;
 
-pub use kernels_level3::{ELEMENTS_BYTES, OPERATIONS_IN_A_TURN};
+pub use kernels_level3::{CHAINS, ELEMENTS_BYTES, OPERATIONS_IN_A_TURN};
 pub use operation::Operation;
 
 /// How far a compiler was told to optimise, as in `-O2`.

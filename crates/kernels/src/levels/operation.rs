@@ -48,8 +48,8 @@ impl Operation {
         self.run(0, turns, x, y)
     }
 
-    /// `turns` times [`super::OPERATIONS_IN_A_TURN`] operations, in eight chains that do not wait for
-    /// each other.
+    /// `turns` times [`super::OPERATIONS_IN_A_TURN`] operations, in [`super::CHAINS`] chains that do
+    /// not wait for each other.
     pub fn throughput(&self, turns: u64, x: u64, y: u64) -> u64 {
         self.run(1, turns, x, y)
     }

@@ -1,0 +1,147 @@
+//! `compute.arithmetic`: what integer and floating-point operations cost.
+
+mod cycles;
+mod findings;
+mod points;
+mod published;
+
+use crate::levels;
+use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
+use instrument::figure::Figure;
+use instrument::finding::Finding;
+use instrument::need::Need;
+use instrument::plan::Setting;
+use instrument::point::{Axis, Point};
+use instrument::quantity::Unit;
+use instrument::results::Results;
+use instrument::sampler::Sampler;
+use kernels::levels::{CHAINS, ELEMENTS_BYTES, OPERATIONS_IN_A_TURN};
+use std::hint::black_box;
+
+/// What integer and floating-point operations cost.
+pub(crate) struct Arithmetic;
+
+const OPERATION: &str = "operation";
+const TYPE: &str = "type";
+
+const LATENCY: &str = "latency";
+const THROUGHPUT: &str = "throughput";
+const ARRAY: &str = "array";
+const LATENCY_CYCLES: &str = "latency_cycles";
+const THROUGHPUT_CYCLES: &str = "throughput_cycles";
+
+/// No core turns over at more than 10 GHz, and optimised or not, an operation takes a cycle.
+const LEAST_LATENCY_NS: f64 = 0.1;
+/// Ten operations a cycle at 10 GHz.
+const MOST_PER_SECOND: f64 = 10.0 * 10e9;
+/// Four registers of 16 elements a cycle at 10 GHz.
+const MOST_IN_ARRAYS_PER_SECOND: f64 = 64.0 * 10e9;
+
+impl Experiment for Arithmetic {
+    fn id(&self) -> &'static str {
+        "compute.arithmetic"
+    }
+
+    fn definition(&self) -> Definition {
+        let per_second = |name, title, bound| {
+            Metric::new(name, title, Unit::OperationsPerSecond, Better::Higher).bounded(bound)
+        };
+        let cycles = |name, title| Metric::new(name, title, Unit::Count, Better::Lower);
+        Definition {
+            id: self.id().into(),
+            title: "Arithmetic".into(),
+            question: "What do integer and floating-point operations cost, and what does the \
+                       compiler's optimisation gain?"
+                .into(),
+            method: format!(
+                "Latency: a chain of operations, each of which needs the outcome of the one before, \
+                 {OPERATIONS_IN_A_TURN} in a turn of the loop. Throughput: {CHAINS} such chains side by \
+                 side, which do not wait for each other. Array: the operation on each element of two \
+                 arrays of {ELEMENTS_BYTES} bytes, the first of which takes the outcome; its loads \
+                 and stores are in it, and a compiler may use vectors for it. The loops are one \
+                 source, compiled at optimisation 0 to 3 by rustc, and a second in C, for AVX2 and \
+                 FMA where the processor has them. What an operation makes is hidden from the \
+                 compiler in its register, without an instruction, so that no chain can be folded; \
+                 the outcomes are used. Without optimisation a variable lives in memory, so that a \
+                 store and a load are in each operation, and Rust calls a function for square root \
+                 and multiply-add. Integers have no sign. A division is by the outcome of the last, \
+                 so that quotients have about half the bits of their type; in Rust the test against \
+                 zero is in it. After each {OPERATIONS_IN_A_TURN} square roots of a chain (in the \
+                 throughput, after each 2) a multiplication keeps the numbers away from 1; its time \
+                 is in theirs. Cycles are told by a chain of 64-bit additions, which take one each, \
+                 timed in turn with the loop: they are those of the core's own clock, whatever its \
+                 frequency, and the median of a few pairs."
+            ),
+            source: "Report E, section 6".into(),
+            axes: vec![
+                Axis::choice(OPERATION, "operation"),
+                Axis::choice(TYPE, "type"),
+                levels::optimisation_axis(),
+                levels::compiler_axis(),
+            ],
+            metrics: vec![
+                Metric::new(LATENCY, "latency", Unit::Nanoseconds, Better::Lower)
+                    .bounded(LEAST_LATENCY_NS),
+                per_second(THROUGHPUT, "throughput", MOST_PER_SECOND),
+                per_second(ARRAY, "in arrays", MOST_IN_ARRAYS_PER_SECOND),
+                cycles(LATENCY_CYCLES, "cycles of latency"),
+                cycles(THROUGHPUT_CYCLES, "cycles between independent ones"),
+            ],
+            isolation: Isolation::FreshProcess,
+        }
+    }
+
+    fn needs(&self, _setting: &Setting) -> Vec<Need> {
+        Vec::new()
+    }
+
+    fn points(&self, setting: &Setting) -> Vec<Point> {
+        points::all(setting)
+    }
+
+    fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        let optimisation = point.number(levels::OPTIMISATION)?;
+        let loops = levels::loops(point.choice(levels::COMPILER)?, optimisation, sampler)?;
+        let (operation, number) = (
+            point.choice(OPERATION)?,
+            points::type_of(point.choice(TYPE)?)?,
+        );
+        let name = format!("{}_{}", points::kernel_of(operation)?, number.name);
+        let run = loops.operation(&name).ok_or_else(|| {
+            MeasureError::Unsupported(format!(
+                "this processor cannot {operation} {}",
+                number.title
+            ))
+        })?;
+        let (x, y) = black_box(number.operands(operation));
+        let in_a_turn = OPERATIONS_IN_A_TURN as f64;
+        sampler.repeat(LATENCY, in_a_turn, |turns| {
+            black_box(run.latency(turns, x, y));
+            Ok(())
+        })?;
+        sampler.repeat(THROUGHPUT, in_a_turn, |turns| {
+            black_box(run.throughput(turns, x, y));
+            Ok(())
+        })?;
+        let elements = (ELEMENTS_BYTES / number.bytes) as f64;
+        sampler.repeat(ARRAY, elements, |turns| {
+            black_box(run.array(turns, x, y));
+            Ok(())
+        })?;
+        if let Some(cycles) = cycles::of(|turns| run.latency(turns, x, y)) {
+            sampler.value(LATENCY_CYCLES, cycles)?;
+        }
+        if let Some(cycles) = cycles::of(|turns| run.throughput(turns, x, y)) {
+            sampler.value(THROUGHPUT_CYCLES, cycles)?;
+        }
+        Ok(())
+    }
+
+    fn findings(&self, results: &Results) -> Vec<Finding> {
+        findings::all(results)
+    }
+
+    fn figures(&self, results: &Results) -> Vec<Figure> {
+        findings::figures(results)
+    }
+}

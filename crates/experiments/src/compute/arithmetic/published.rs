@@ -1,0 +1,130 @@
+//! What others measured: latencies of instructions in cycles, from two public collections that agree
+//! on them within a cycle: A. Abel and J. Reineke, <https://uops.info>, and A. Fog, "Instruction
+//! tables", <https://www.agner.org/optimize/>. Integer divisions are left out, since theirs depend on
+//! the numbers.
+
+use super::points::{
+    ADD, DIVIDE, FLOAT_32, FLOAT_64, FUSED, INTEGER_32, INTEGER_64, MULTIPLY, ROOT, SUBTRACT,
+};
+use platform::machine::Cpu;
+
+/// A family of processors whose cores are alike.
+pub(super) struct Core {
+    /// What its vendor calls it.
+    pub name: &'static str,
+    vendor: &'static str,
+    family: u32,
+    models: &'static [std::ops::RangeInclusive<u32>],
+    /// Fewest and most cycles of latency.
+    integer_multiply: [f64; 2],
+    float_add: [f64; 2],
+    float_multiply: [f64; 2],
+    fused: [f64; 2],
+    divide_32: [f64; 2],
+    divide_64: [f64; 2],
+    root_32: [f64; 2],
+    root_64: [f64; 2],
+}
+
+const CORES: &[Core] = &[
+    Core {
+        name: "Skylake server",
+        vendor: "GenuineIntel",
+        family: 6,
+        models: &[85..=85],
+        integer_multiply: [3.0, 3.0],
+        float_add: [4.0, 4.0],
+        float_multiply: [4.0, 4.0],
+        fused: [4.0, 4.0],
+        divide_32: [11.0, 11.0],
+        divide_64: [13.0, 14.0],
+        root_32: [12.0, 13.0],
+        root_64: [13.0, 19.0],
+    },
+    Core {
+        name: "Ice Lake server",
+        vendor: "GenuineIntel",
+        family: 6,
+        models: &[106..=106, 108..=108],
+        integer_multiply: [3.0, 3.0],
+        float_add: [4.0, 4.0],
+        float_multiply: [4.0, 4.0],
+        fused: [4.0, 4.0],
+        divide_32: [11.0, 11.0],
+        divide_64: [13.0, 14.0],
+        root_32: [12.0, 13.0],
+        root_64: [13.0, 19.0],
+    },
+    Core {
+        // A sum that feeds another one is there a cycle earlier.
+        name: "Golden Cove",
+        vendor: "GenuineIntel",
+        family: 6,
+        models: &[143..=143, 151..=151, 154..=154, 207..=207],
+        integer_multiply: [3.0, 3.0],
+        float_add: [2.0, 3.0],
+        float_multiply: [4.0, 4.0],
+        fused: [4.0, 4.0],
+        divide_32: [11.0, 11.0],
+        divide_64: [13.0, 14.0],
+        root_32: [12.0, 13.0],
+        root_64: [13.0, 19.0],
+    },
+    Core {
+        name: "Zen 3 and 4",
+        vendor: "AuthenticAMD",
+        family: 25,
+        models: &[0..=255],
+        integer_multiply: [3.0, 3.0],
+        float_add: [3.0, 3.0],
+        float_multiply: [3.0, 3.0],
+        fused: [4.0, 4.0],
+        divide_32: [10.0, 11.0],
+        divide_64: [13.0, 14.0],
+        root_32: [14.0, 15.0],
+        root_64: [20.0, 21.0],
+    },
+    Core {
+        // A sum that feeds another one is there a cycle earlier.
+        name: "Zen 5",
+        vendor: "AuthenticAMD",
+        family: 26,
+        models: &[0..=255],
+        integer_multiply: [3.0, 3.0],
+        float_add: [2.0, 3.0],
+        float_multiply: [3.0, 3.0],
+        fused: [4.0, 4.0],
+        divide_32: [10.0, 11.0],
+        divide_64: [13.0, 14.0],
+        root_32: [14.0, 15.0],
+        root_64: [20.0, 21.0],
+    },
+];
+
+/// The core in `cpu`, if its latencies are known here.
+pub(super) fn core(cpu: &Cpu) -> Option<&'static Core> {
+    let (vendor, family) = (cpu.vendor.as_deref()?, cpu.family?);
+    let model = cpu.model_number?;
+    CORES.iter().find(|core| {
+        let is_model = core.models.iter().any(|models| models.contains(&model));
+        core.vendor == vendor && core.family == family && is_model
+    })
+}
+
+impl Core {
+    /// Fewest and most cycles that an operation takes from operand to outcome.
+    pub(super) fn latency_cycles(&self, operation: &str, number: &str) -> Option<[f64; 2]> {
+        match (operation, number) {
+            (ADD | SUBTRACT, INTEGER_32 | INTEGER_64) => Some([1.0, 1.0]),
+            (MULTIPLY, INTEGER_32 | INTEGER_64) => Some(self.integer_multiply),
+            (ADD | SUBTRACT, FLOAT_32 | FLOAT_64) => Some(self.float_add),
+            (MULTIPLY, FLOAT_32 | FLOAT_64) => Some(self.float_multiply),
+            (FUSED, FLOAT_32 | FLOAT_64) => Some(self.fused),
+            (DIVIDE, FLOAT_32) => Some(self.divide_32),
+            (DIVIDE, FLOAT_64) => Some(self.divide_64),
+            (ROOT, FLOAT_32) => Some(self.root_32),
+            (ROOT, FLOAT_64) => Some(self.root_64),
+            _ => None,
+        }
+    }
+}
