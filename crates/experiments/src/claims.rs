@@ -3,12 +3,12 @@
 //! A claim is data: what is said, who says it, which experiments decide it and how. To add one is
 //! to add it to its group's list.
 
-use crate::{file, memory, process};
+use crate::{compute, file, memory, process};
 use instrument::claim::Claim;
 
 /// Every claim, group by group.
 pub fn all() -> impl Iterator<Item = &'static Claim> {
-    [memory::claims::ALL, file::claims::ALL, process::claims::ALL]
+    [memory::claims::ALL, file::claims::ALL, process::claims::ALL, compute::claims::ALL]
         .into_iter()
         .flatten()
 }

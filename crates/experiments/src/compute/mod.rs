@@ -2,6 +2,8 @@
 
 mod arithmetic;
 
+pub(crate) use arithmetic::claims;
+
 use instrument::experiment::Experiment;
 
 /// The experiments of the group, in the order in which they run.

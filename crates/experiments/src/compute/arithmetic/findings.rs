@@ -20,7 +20,6 @@ const NEGLIGIBLE: f64 = 0.03;
 pub(super) fn all(results: &Results) -> Vec<Finding> {
     let found = [
         against_published(results),
-        integer_against_float(results),
         optimisation(results, LATENCY_CYCLES, "latency"),
         optimisation(results, THROUGHPUT_CYCLES, "throughput"),
         overlap(results),
@@ -78,7 +77,7 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     ]
 }
 
-fn at<'r>(
+pub(super) fn at<'r>(
     results: &'r Results,
     metric: &str,
     (operation, number): (&str, &str),
@@ -93,7 +92,7 @@ fn at<'r>(
 }
 
 /// The estimate of Rust's loop at optimisation 3.
-fn best<'r>(results: &'r Results, metric: &str, what: (&str, &str)) -> Option<&'r Estimate> {
+pub(super) fn best<'r>(results: &'r Results, metric: &str, what: (&str, &str)) -> Option<&'r Estimate> {
     at(results, metric, what, 3, RUST)
 }
 
@@ -155,48 +154,7 @@ fn against_published(results: &Results) -> Option<Finding> {
     )
 }
 
-/// "Integers are faster than floats."
-fn integer_against_float(results: &Results) -> Option<Finding> {
-    let ratios: Vec<Estimated> = BASIC
-        .iter()
-        .map(|operation| {
-            let float = best(results, LATENCY_CYCLES, (operation, FLOAT_64))?;
-            ratio(
-                float,
-                best(results, LATENCY_CYCLES, (operation, INTEGER_64))?,
-            )
-        })
-        .collect::<Option<_>>()?;
-    let is_slower = |ratio: &Estimated| ratio.extent().low > 1.0 + NEGLIGIBLE;
-    let is_no_slower = |ratio: &Estimated| ratio.extent().high < 1.0 + NEGLIGIBLE;
-    let numbers = "floats of 64 bits take {add} as long to add as integers, {subtract} to subtract, \
-                   {multiply} to multiply and {divide} to divide";
-    let (verdict, grade) = if ratios.iter().all(is_slower) {
-        ("Integers are faster than floats throughout", Grade::Certain)
-    } else if ratios.iter().any(is_no_slower) {
-        (
-            "Integers are not faster than floats throughout",
-            Grade::Certain,
-        )
-    } else {
-        (
-            "Whether integers are faster than floats throughout stays open",
-            Grade::CannotBeTold,
-        )
-    };
-    let template =
-        format!("{verdict}: at optimisation 3, each waiting for the one before, {numbers}.");
-    let finding = Finding::new("integer_against_float", &template);
-    let finding = BASIC
-        .iter()
-        .zip(&ratios)
-        .fold(finding, |finding, (operation, ratio)| {
-            finding.with(operation, ratio, Unit::Ratio)
-        });
-    Some(finding.graded(grade).weighing(0.65))
-}
-
-/// "All but integer division gain from optimisation."
+/// What optimisation gains.
 fn optimisation(results: &Results, metric: &str, title: &str) -> Option<Finding> {
     let operations = TYPES
         .iter()
@@ -344,8 +302,10 @@ fn cycle(results: &Results) -> Option<Finding> {
 mod tests {
     use super::super::points::{DIVIDE, FLOAT_64, INTEGER_64, all, point};
     use super::super::{ARRAY, Arithmetic, LATENCY, LATENCY_CYCLES, THROUGHPUT, THROUGHPUT_CYCLES};
+    use crate::compute::claims;
     use crate::levels::RUST;
     use crate::made_up::{machine, measure, result, results, setting};
+    use instrument::claim::{Evidence, Ruling};
     use instrument::experiment::Experiment;
     use instrument::finding::{Finding, Grade};
     use instrument::plan::Profile;
@@ -426,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn the_claims_are_judged() {
+    fn what_operations_cost_is_told() {
         let found = found(points(as_published));
         let published = named(&found, "published");
         assert!(
@@ -435,13 +395,6 @@ mod tests {
         );
         // Four integer types and operations less the divisions, and all of the floats.
         assert!((number(published, "count") - 18.0).abs() < 1e-9);
-
-        let integer = named(&found, "integer_against_float");
-        assert!(
-            integer.template.starts_with("Integers are not faster"),
-            "{integer:?}"
-        );
-        assert!((number(integer, "add") - 2.0).abs() < 0.01);
 
         let optimisation = named(&found, "optimisation_latency");
         assert!(
@@ -476,14 +429,24 @@ mod tests {
     }
 
     #[test]
-    fn faster_integers_are_called_so() {
-        let slow_floats = |_: &str, number: &str, _| if number == FLOAT_64 { 4.0 } else { 1.0 };
-        let found = found(points(slow_floats));
-        let integer = named(&found, "integer_against_float");
-        assert!(
-            integer.template.starts_with("Integers are faster"),
-            "{integer:?}"
+    fn the_claims_are_judged() {
+        let ruling = |key: &str, points: Vec<PointResult>| {
+            let (definition, machine) = (Arithmetic.definition(), zen_5());
+            let results = [results(&definition, &machine, points)];
+            let claim = claims::ALL.iter().find(|claim| claim.key == key);
+            claim.expect(key).judge(&Evidence::new(&results)).ruling
+        };
+        let (integers, optimisation) = (
+            "integers_are_faster_than_floats",
+            "all_but_integer_division_gain_from_optimisation",
         );
+        assert_eq!(ruling(integers, points(as_published)), Ruling::DoesNotHold);
+        assert_eq!(ruling(optimisation, points(as_published)), Ruling::Holds);
+
+        let slow_floats = |_: &str, number: &str, _| if number == FLOAT_64 { 4.0 } else { 1.0 };
+        assert_eq!(ruling(integers, points(slow_floats)), Ruling::Holds);
+        assert_eq!(ruling(optimisation, points(slow_floats)), Ruling::DoesNotHold);
+        assert_eq!(ruling(integers, Vec::new()), Ruling::CannotBeTold);
     }
 
     #[test]

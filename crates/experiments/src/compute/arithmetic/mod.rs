@@ -1,5 +1,6 @@
 //! `compute.arithmetic`: what integer and floating-point operations cost.
 
+pub(crate) mod claims;
 mod cycles;
 mod findings;
 mod points;
@@ -85,7 +86,7 @@ impl Experiment for Arithmetic {
                 per_second(THROUGHPUT, "throughput", MOST_PER_SECOND),
                 per_second(ARRAY, "in arrays", MOST_IN_ARRAYS_PER_SECOND),
                 cycles(LATENCY_CYCLES, "cycles of latency"),
-                cycles(THROUGHPUT_CYCLES, "cycles between independent ones"),
+                cycles(THROUGHPUT_CYCLES, "cycles of independent ones"),
             ],
             isolation: Isolation::FreshProcess,
         }
