@@ -8,9 +8,14 @@ use instrument::claim::Claim;
 
 /// Every claim, group by group.
 pub fn all() -> impl Iterator<Item = &'static Claim> {
-    [memory::claims::ALL, file::claims::ALL, process::claims::ALL, compute::claims::ALL]
-        .into_iter()
-        .flatten()
+    [
+        memory::claims::ALL,
+        file::claims::ALL,
+        process::claims::ALL,
+        compute::claims::ALL,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 #[cfg(test)]

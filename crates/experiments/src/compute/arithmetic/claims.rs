@@ -37,7 +37,10 @@ fn integers_are_faster(evidence: &Evidence<'_>) -> Option<Judgement> {
         .iter()
         .map(|operation| {
             let float = best(results, LATENCY_CYCLES, (operation, FLOAT_64))?;
-            ratio(float, best(results, LATENCY_CYCLES, (operation, INTEGER_64))?)
+            ratio(
+                float,
+                best(results, LATENCY_CYCLES, (operation, INTEGER_64))?,
+            )
         })
         .collect::<Option<_>>()?;
     let sentence = "Each waiting for the one before, at optimisation 3, floats of 64 bits take {add} \

@@ -92,7 +92,11 @@ pub(super) fn at<'r>(
 }
 
 /// The estimate of Rust's loop at optimisation 3.
-pub(super) fn best<'r>(results: &'r Results, metric: &str, what: (&str, &str)) -> Option<&'r Estimate> {
+pub(super) fn best<'r>(
+    results: &'r Results,
+    metric: &str,
+    what: (&str, &str),
+) -> Option<&'r Estimate> {
     at(results, metric, what, 3, RUST)
 }
 
@@ -445,7 +449,10 @@ mod tests {
 
         let slow_floats = |_: &str, number: &str, _| if number == FLOAT_64 { 4.0 } else { 1.0 };
         assert_eq!(ruling(integers, points(slow_floats)), Ruling::Holds);
-        assert_eq!(ruling(optimisation, points(slow_floats)), Ruling::DoesNotHold);
+        assert_eq!(
+            ruling(optimisation, points(slow_floats)),
+            Ruling::DoesNotHold
+        );
         assert_eq!(ruling(integers, Vec::new()), Ruling::CannotBeTold);
     }
 
