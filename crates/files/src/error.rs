@@ -63,6 +63,31 @@ pub enum Error {
     /// The file system is full.
     #[error("no space left for {}: free some, or name a file on another file system", .0.display())]
     Full(PathBuf),
+    /// It does not leave the page cache.
+    #[error("{} cannot be made cold: it stays in the page cache of {file_system}", path.display())]
+    StaysWarm {
+        /// The file.
+        path: PathBuf,
+        /// Type of its file system.
+        file_system: String,
+    },
+    /// It does not stay in the page cache.
+    #[error("{} cannot be made warm: after reading it, only {resident} of {total} are in the page \
+             cache", path.display())]
+    StaysCold {
+        /// The file.
+        path: PathBuf,
+        /// What is in the page cache.
+        resident: Bytes,
+        /// Its size.
+        total: Bytes,
+    },
+    /// The peer is missing.
+    #[error("there is no program `dd` here to compare with")]
+    NoDd,
+    /// The peer failed, with its words.
+    #[error("dd failed: {0}")]
+    DdFailed(String),
     /// Somebody wants an end.
     #[error("stopped")]
     Stopped,

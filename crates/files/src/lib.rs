@@ -15,13 +15,16 @@
 //! Know an experiment or a command, or print. A file that changes while it is read gives an error
 //! and never a result.
 
+pub mod cache;
 pub mod choose;
 pub mod copy;
+pub mod dd;
 mod error;
 pub mod grow;
 pub mod lane;
 mod method;
 mod partial;
+pub mod pass;
 pub mod read;
 mod source;
 pub mod sum;
@@ -32,6 +35,7 @@ pub mod write;
 pub use copy::copy;
 pub use error::{Error, Result};
 pub use method::Method;
+pub use pass::pass;
 pub use read::read;
 pub use source::Source;
 pub use sum::sum;

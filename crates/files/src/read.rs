@@ -68,12 +68,24 @@ pub fn read_stream(
     source: &Source,
     block_bytes: usize,
     watch: &Watch<'_>,
+    visit: impl FnMut(u64, &[u8]),
+) -> Result<u64> {
+    read_stream_up_to(source, block_bytes, u64::MAX, watch, visit)
+}
+
+/// As [`read_stream`], but for no more than `limit_bytes`.
+pub(crate) fn read_stream_up_to(
+    source: &Source,
+    block_bytes: usize,
+    limit_bytes: u64,
+    watch: &Watch<'_>,
     mut visit: impl FnMut(u64, &[u8]),
 ) -> Result<u64> {
     let mut buffer = buffer(block_bytes)?;
     let mut offset = 0;
     loop {
-        match source.file().read(buffer.as_mut_slice()) {
+        let asked = (limit_bytes - offset).min(block_bytes as u64) as usize;
+        match source.file().read(&mut buffer.as_mut_slice()[..asked]) {
             Ok(0) => return Ok(offset),
             Ok(count) => {
                 visit(offset, &buffer.as_slice()[..count]);

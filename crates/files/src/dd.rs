@@ -1,0 +1,95 @@
+//! The program `dd`, as a peer to be measured against.
+
+use crate::{Error, Result};
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What `dd` is to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Dd<'a> {
+    /// What it reads.
+    pub input: &'a Path,
+    /// What it writes, over what is there.
+    pub output: &'a Path,
+    /// Size of a block, in bytes.
+    pub block_bytes: usize,
+    /// Blocks that it copies; all if `None`.
+    pub count: Option<u64>,
+    /// Whether it writes over a file in place, instead of emptying it first.
+    pub in_place: bool,
+}
+
+/// What `dd` did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DdReport {
+    /// Bytes that it copied.
+    pub bytes: u64,
+    /// Wall time by its own clock, in ns: from the opening of its files to its report, without the
+    /// start of its process.
+    pub wall_ns: f64,
+}
+
+impl Dd<'_> {
+    /// Runs it, and reads what it reports.
+    ///
+    /// # Errors
+    /// [`Error::NoDd`] if it is not installed; [`Error::DdFailed`] with its words if it fails.
+    pub fn run(&self) -> Result<DdReport> {
+        let operand = |name: &str, path: &Path| {
+            let mut operand = OsString::from(name);
+            operand.push(path);
+            operand
+        };
+        let mut command = Command::new("dd");
+        command
+            .arg(operand("if=", self.input))
+            .arg(operand("of=", self.output))
+            .arg(format!("bs={}", self.block_bytes))
+            .args(self.count.map(|count| format!("count={count}")))
+            .args(self.in_place.then_some("conv=notrunc"))
+            .env("LC_ALL", "C")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null());
+        let output = command.output().map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => Error::NoDd,
+            _ => Error::io(Path::new("dd"), "start a program")(error),
+        })?;
+        let words = String::from_utf8_lossy(&output.stderr);
+        let report = output.status.success().then(|| parse(&words)).flatten();
+        report.ok_or_else(|| Error::DdFailed(words.trim().replace('\n', "; ")))
+    }
+}
+
+/// Reads `1073741824 bytes (1.1 GB, 1.0 GiB) copied, 0.19 s, 5.6 GB/s`.
+fn parse(words: &str) -> Option<DdReport> {
+    let line = words.lines().find(|line| line.contains(" copied, "))?;
+    let bytes = line.split(' ').next()?.parse().ok()?;
+    let time = line.split(" copied, ").nth(1)?.split(" s").next()?;
+    let seconds: f64 = time.parse().ok()?;
+    Some(DdReport {
+        bytes,
+        wall_ns: seconds * 1e9,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DdReport, parse};
+
+    #[test]
+    fn its_report_is_understood() {
+        let words = "8+0 records in\n8+0 records out\n4096 bytes (4.1 kB, 4.0 KiB) copied, \
+                     2.5e-05 s, 164 MB/s\n";
+        let report = DdReport {
+            bytes: 4096,
+            wall_ns: 25_000.0,
+        };
+        assert_eq!(parse(words), Some(report));
+        assert_eq!(
+            parse("0 bytes copied, 3e-05 s, 0.0 kB/s").map(|it| it.bytes),
+            Some(0)
+        );
+        assert_eq!(parse("dd: failed to open"), None);
+    }
+}
