@@ -1,13 +1,17 @@
 //! Copying a file by each method.
 
+use crate::dd::Dd;
 use crate::lane::Lane;
 use crate::partial::Partial;
 use crate::read::{read, read_stream};
-use crate::{Error, Method, Result, Source, Watch};
+use crate::{Error, Method, Result, Source, Watch, timed};
 use platform::block_io::{copy_range, share_blocks, write_at};
 use platform::file::{OpenMode, is_same};
 use std::io::Write;
 use std::path::Path;
+
+/// Rounds of a comparison: the least of which a median and a spread can be told.
+const ROUNDS: usize = 5;
 
 /// A way of copying a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,6 +94,80 @@ pub fn copy(
     source.ensure_unchanged()?;
     partial.finish()?;
     Ok(bytes)
+}
+
+/// Copies by us and by dd, in turn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Against {
+    /// Wall times in ns of each round, ours first, dd's by its own clock.
+    pub rounds: Vec<(f64, f64)>,
+}
+
+impl Against {
+    /// How many times as long dd took: the least, the median and the most over the rounds.
+    pub fn ratios(&self) -> (f64, f64, f64) {
+        let ratios = sorted(self.rounds.iter().map(|(ours, dd)| dd / ours));
+        let last = ratios.len().saturating_sub(1);
+        (ratios[0], ratios[last / 2], ratios[last])
+    }
+
+    /// The median of our times, in ns.
+    pub fn median_ours_ns(&self) -> f64 {
+        let times = sorted(self.rounds.iter().map(|(ours, _)| *ours));
+        times[(times.len() - 1) / 2]
+    }
+
+    /// The median of dd's times, in ns.
+    pub fn median_dd_ns(&self) -> f64 {
+        let times = sorted(self.rounds.iter().map(|(_, dd)| *dd));
+        times[(times.len() - 1) / 2]
+    }
+}
+
+fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<_> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// Copies a file again, a few times by us and by dd in turn, to names beside `target` that are
+/// removed after each copy.
+///
+/// # Errors
+/// As [`copy`], and if dd is missing or fails.
+pub fn against_dd(
+    from: &Path,
+    target: &Path,
+    options: &CopyOptions,
+    watch: &Watch<'_>,
+) -> Result<Against> {
+    let copy_by_us = || {
+        let source = Source::open(from)?;
+        let place = Partial::beside(target)?;
+        let again = CopyOptions {
+            force: true,
+            ..*options
+        };
+        let timed = timed(|| copy(&source, place.path(), &again, watch))?;
+        Ok::<_, Error>(timed.wall_ns as f64)
+    };
+    let copy_by_dd = || {
+        let place = Partial::beside(target)?;
+        let dd = Dd {
+            input: from,
+            output: place.path(),
+            block_bytes: options.block_bytes,
+            count: None,
+            in_place: false,
+        };
+        Ok::<_, Error>(dd.run()?.wall_ns)
+    };
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        rounds.push((copy_by_us()?, copy_by_dd()?));
+        watch.pass(0)?;
+    }
+    Ok(Against { rounds })
 }
 
 struct Job<'a> {

@@ -92,12 +92,12 @@ pub enum Error {
     #[error("stopped")]
     Stopped,
     /// The system refused something on a file.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {reason}", path.display())]
     System {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        source: platform::Error,
+        reason: platform::Error,
     },
     /// The system refused something else.
     #[error(transparent)]
@@ -110,16 +110,16 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// For `map_err`: what the system said about `path`.
     pub(crate) fn on(path: &Path) -> impl Fn(platform::Error) -> Self {
-        move |source| match (source.io_error().map(io::Error::kind), &source) {
+        move |reason| match (reason.io_error().map(io::Error::kind), &reason) {
             (Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded), _) => {
                 Self::Full(path.to_owned())
             }
             (Some(io::ErrorKind::AlreadyExists), _) => Self::Exists(path.to_owned()),
             // It names its path itself.
-            (_, platform::Error::Path { .. }) => Self::Platform(source),
+            (_, platform::Error::Path { .. }) => Self::Platform(reason),
             _ => Self::System {
                 path: path.to_owned(),
-                source,
+                reason,
             },
         }
     }

@@ -42,6 +42,15 @@ impl Partial {
         })
     }
 
+    /// An empty file beside `target` that is removed with this.
+    pub(crate) fn beside(target: &Path) -> Result<Self> {
+        Self::begin(&beside(target), OpenMode::Plain, false)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.target
+    }
+
     pub(crate) fn file(&self) -> &File {
         &self.file
     }

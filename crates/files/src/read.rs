@@ -3,16 +3,19 @@
 use crate::lane::Lane;
 use crate::{Error, Method, Result, Source, Watch};
 use instrument::quantity::Bytes;
-use platform::block_io::read_at;
+use platform::block_io::{read_at, wait_readable};
 use platform::file::{Access, LockedFile};
 use platform::memory::{FileMapping, Mapping, PageSize};
 use platform::ring::{ReadRing, RingOptions};
 use platform::stdio::{Buffering, Stream};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
+use std::time::Duration;
 
 /// Blocks that a ring has under way at once.
 const RING_DEPTH: u32 = 8;
+/// How long a pipe is waited for until the next look at whether to go on.
+const PATIENCE: Duration = Duration::from_millis(100);
 /// Where a page of a mapping may begin.
 const PAGE_BYTES: u64 = 65_536;
 
@@ -84,6 +87,10 @@ pub(crate) fn read_stream_up_to(
     let mut buffer = buffer(block_bytes)?;
     let mut offset = 0;
     loop {
+        // So that it can be stopped while nothing comes.
+        while !source.is_regular() && !wait_readable(source.file(), PATIENCE)? {
+            watch.pass(0)?;
+        }
         let asked = (limit_bytes - offset).min(block_bytes as u64) as usize;
         match source.file().read(&mut buffer.as_mut_slice()[..asked]) {
             Ok(0) => return Ok(offset),

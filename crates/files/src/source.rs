@@ -133,6 +133,10 @@ impl Source {
         Err(self.changed(how))
     }
 
+    pub(crate) fn is_regular(&self) -> bool {
+        self.before.is_file()
+    }
+
     pub(crate) fn metadata(&self) -> &Metadata {
         &self.before
     }

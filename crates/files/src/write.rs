@@ -61,13 +61,17 @@ pub fn write(path: &Path, options: &WriteOptions, watch: &Watch<'_>) -> Result<S
 /// What so many blocks sum up to that differ by their stamps alone: summing each would take time.
 fn expected(block: &mut [u8], count: u64) -> Xor {
     stamp(block, 0);
-    let without_stamp = kernels::xor_words(block);
+    let of_first_block = kernels::xor_words(block);
     let is_stamped = block.len() >= STAMP_BYTES;
     let mut xor = Xor::default();
     let mut offset = 0;
     for number in 0..count {
-        let stamp = if is_stamped { number } else { 0 };
-        let words = without_stamp ^ stamp as u32 ^ (stamp >> 32) as u32;
+        let words = if is_stamped {
+            let differs = scattered(0) ^ scattered(number);
+            of_first_block ^ differs as u32 ^ (differs >> 32) as u32
+        } else {
+            of_first_block
+        };
         xor.take_words(offset, words);
         offset += block.len() as u64;
     }
@@ -85,8 +89,14 @@ pub fn fill(block: &mut [u8], seed: u64) {
 /// Sets a block apart from others that were filled like it.
 pub fn stamp(block: &mut [u8], number: u64) {
     if let Some(place) = block.first_chunk_mut::<STAMP_BYTES>() {
-        *place = number.to_le_bytes();
+        *place = scattered(number).to_le_bytes();
     }
+}
+
+/// A number for which the exclusive or over the first few is not 0, as it is over 0, 1, 2 and 3.
+fn scattered(number: u64) -> u64 {
+    let product = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    product ^ (product >> 29)
 }
 
 fn ensure_aligned(path: &Path, partial: &Partial, block_bytes: u64) -> Result<()> {
@@ -101,4 +111,38 @@ fn ensure_aligned(path: &Path, partial: &Partial, block_bytes: u64) -> Result<()
         sector: Bytes(sector),
         suggested: Bytes(block_bytes.next_multiple_of(sector)),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{WriteOptions, write};
+    use crate::sum::SumOptions;
+    use crate::{Method, Source, Watch, sum};
+    use platform::file::OpenMode;
+
+    #[test]
+    fn what_was_written_sums_up_to_what_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        for (block_bytes, count) in [(1, 7), (7, 5), (8, 4), (1000, 64), (1003, 33), (4096, 0)] {
+            let path = dir.path().join(format!("{block_bytes}"));
+            let options = WriteOptions {
+                block_bytes,
+                count,
+                mode: OpenMode::Plain,
+                force: false,
+                seed: 5,
+            };
+            let told = write(&path, &options, &Watch::default()).unwrap();
+            assert_eq!(told.bytes, block_bytes as u64 * count);
+            let options = SumOptions {
+                method: Method::Pread,
+                block_bytes: 512,
+                threads: 1,
+            };
+            let source = Source::open(&path).unwrap();
+            let found = sum(&source, &options, &Watch::default()).unwrap();
+            assert_eq!(found, told, "{block_bytes} × {count}");
+            assert!(count == 0 || found.xor.0 != 0);
+        }
+    }
 }

@@ -38,11 +38,11 @@ fn summed(path: &Path, options: &SumOptions) -> Option<(Xor, u64)> {
     let source = Source::open(path).expect("it was just made");
     match sum(&source, options, &Watch::default()) {
         Ok(sum) => Some((sum.xor, sum.bytes)),
-        Err(Error::System { source, .. } | Error::Platform(source))
-            if source.is_not_supported()
-                || matches!(source, platform::Error::NotPermitted { .. }) =>
+        Err(Error::System { reason, .. } | Error::Platform(reason))
+            if reason.is_not_supported()
+                || matches!(reason, platform::Error::NotPermitted { .. }) =>
         {
-            println!("skipped: {}: {source}", options.method.name());
+            println!("skipped: {}: {reason}", options.method.name());
             None
         }
         Err(error) => panic!("{options:?}: {error}"),

@@ -1,5 +1,7 @@
 //! The command line: what can be said, before any of it is looked up in the world.
 
+pub mod file;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use instrument::plan::Profile;
@@ -68,6 +70,7 @@ pub enum Command {
     Export(Export),
     Import(Import),
     Doctor(Doctor),
+    File(file::File),
     Cleanup(Cleanup),
     Completions(Completions),
     Man(Man),

@@ -2,6 +2,7 @@
 //! shared within the kernel; and the alignment that direct transfers need.
 
 use std::fs::File;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -88,4 +89,13 @@ pub struct DirectAlignment {
 /// [`crate::Error::NotSupported`] if it tells that this file has no direct transfers.
 pub fn direct_alignment(file: &File) -> Result<Option<DirectAlignment>> {
     os::block_io::direct_alignment(file)
+}
+
+/// Waits until a read of a pipe or device will not block, at most for `timeout`; whether it will not.
+/// So a caller can look about while nothing comes.
+///
+/// # Errors
+/// If the system refuses.
+pub fn wait_readable(file: &File, timeout: Duration) -> Result<bool> {
+    os::block_io::wait_readable(file, timeout)
 }

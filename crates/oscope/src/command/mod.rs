@@ -7,6 +7,7 @@ mod completions;
 mod doctor;
 mod explain;
 mod export;
+mod file;
 mod history;
 mod import;
 mod list;
@@ -36,6 +37,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
         Command::Import(arguments) => import::execute(&arguments, &common),
         Command::Cleanup(arguments) => cleanup::execute(&arguments, &common),
         Command::Doctor(arguments) => doctor::execute(&arguments, &common),
+        Command::File(arguments) => file::execute(&arguments, &common),
         Command::Completions(arguments) => completions::execute(&arguments),
         Command::Man(arguments) => man::execute(&arguments),
         Command::Worker => worker::execute(),

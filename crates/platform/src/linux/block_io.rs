@@ -1,6 +1,8 @@
 use std::fs::File;
 use std::io::{self, IoSliceMut};
+use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{AtFlags, StatxFlags, copy_file_range, ioctl_ficlone, statx};
 use rustix::io::{Errno, ReadWriteFlags, pread, preadv2, pwrite};
 
@@ -109,6 +111,19 @@ pub(crate) fn direct_alignment(file: &File) -> Result<Option<DirectAlignment>> {
     }))
 }
 
+pub(crate) fn wait_readable(file: &File, timeout: Duration) -> Result<bool> {
+    let timeout = Timespec {
+        tv_sec: timeout.as_secs().cast_signed(),
+        tv_nsec: timeout.subsec_nanos().into(),
+    };
+    let mut fds = [PollFd::new(file, PollFlags::IN)];
+    match poll(&mut fds, Some(&timeout)) {
+        Ok(count) => Ok(count > 0),
+        Err(Errno::INTR) => Ok(false),
+        Err(errno) => Err(Error::os("wait for a file")(errno)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -132,6 +147,8 @@ mod tests {
         let (reader, _writer) = io::pipe().unwrap();
         let pipe = File::from(std::os::fd::OwnedFd::from(reader));
         read_at(&pipe, &mut block, 0).unwrap_err();
+        assert!(!wait_readable(&pipe, Duration::from_millis(1)).unwrap());
+        assert!(wait_readable(&file, Duration::from_millis(1)).unwrap());
     }
 
     #[test]

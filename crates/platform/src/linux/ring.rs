@@ -288,4 +288,62 @@ mod tests {
             ring.submit(0).unwrap();
         }
     }
+
+    /// Lets the kernel answer EPERM to the calling thread whenever it asks for a ring.
+    fn forbid_rings() -> std::io::Result<()> {
+        let load_number = libc::sock_filter {
+            code: (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16,
+            jt: 0,
+            jf: 0,
+            k: 0,
+        };
+        let is_setup = libc::sock_filter {
+            code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
+            jt: 0,
+            jf: 1,
+            k: libc::SYS_io_uring_setup as u32,
+        };
+        let answer = |k| libc::sock_filter {
+            code: (libc::BPF_RET | libc::BPF_K) as u16,
+            jt: 0,
+            jf: 0,
+            k,
+        };
+        let refuse = answer(libc::SECCOMP_RET_ERRNO | libc::EPERM as u32);
+        let mut filter = [
+            load_number,
+            is_setup,
+            refuse,
+            answer(libc::SECCOMP_RET_ALLOW),
+        ];
+        let program = libc::sock_fprog {
+            len: filter.len() as u16,
+            filter: filter.as_mut_ptr(),
+        };
+        let mode = libc::SECCOMP_MODE_FILTER;
+        // SAFETY: the filter lives through the call, which copies it, and binds this thread alone.
+        let outcome = unsafe {
+            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+            libc::prctl(libc::PR_SET_SECCOMP, mode, &raw const program)
+        };
+        if outcome == 0 {
+            Ok(())
+        } else {
+            Err(std::io::Error::last_os_error())
+        }
+    }
+
+    #[test]
+    fn where_rings_are_forbidden_that_is_what_is_told() {
+        let thread = std::thread::spawn(|| {
+            if let Err(error) = forbid_rings() {
+                return println!("skipped: no filter for system calls here: {error}");
+            }
+            let file = tempfile::tempfile().unwrap();
+            let error = ReadRing::new(&file, &options(1, false)).unwrap_err();
+            assert!(matches!(error, Error::NotPermitted { .. }), "{error}");
+            assert!(error.to_string().contains("io_uring_disabled"), "{error}");
+        });
+        thread.join().unwrap();
+    }
 }

@@ -1,4 +1,5 @@
 use std::fs::File;
+use std::time::Duration;
 
 use super::refuse;
 use crate::Result;
@@ -31,4 +32,8 @@ pub(crate) fn share_blocks(_from: &File, _to: &File) -> Result<()> {
 
 pub(crate) fn direct_alignment(_file: &File) -> Result<Option<DirectAlignment>> {
     refuse("direct input and output")
+}
+
+pub(crate) fn wait_readable(_file: &File, _timeout: Duration) -> Result<bool> {
+    refuse("waiting for a file")
 }

@@ -1,0 +1,297 @@
+//! What goes wrong with files while they are read, written and copied: an error, never a wrong sum.
+
+use oscope_files::copy::{CopyMethod, CopyOptions};
+use oscope_files::pass::PassOptions;
+use oscope_files::sum::SumOptions;
+use oscope_files::write::WriteOptions;
+use oscope_files::{Error, Method, Source, Watch, copy, pass, sum, write};
+use platform::file::OpenMode;
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use tempfile::TempDir;
+
+const LEN: usize = 1 << 20;
+
+struct Place {
+    dir: TempDir,
+}
+
+impl Place {
+    /// Beside this program, since the usual place for temporary files may be memory.
+    fn new() -> Self {
+        let program = std::env::current_exe().expect("a running program has a path");
+        let dir = tempfile::tempdir_in(program.parent().expect("it lies in a folder"));
+        Self {
+            dir: dir.expect("room"),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn file(&self) -> PathBuf {
+        let path = self.path("file");
+        fs::write(&path, vec![3; LEN]).expect("room");
+        path
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.dir.path()).expect("it is there");
+        let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+        entries.flatten().map(name).collect()
+    }
+}
+
+fn options(method: Method) -> SumOptions {
+    SumOptions {
+        method,
+        block_bytes: 4096,
+        threads: 2,
+    }
+}
+
+/// Whether the error only says that this system has no such method.
+fn is_missing(error: &Error) -> bool {
+    let (Error::System { reason, .. } | Error::Platform(reason)) = error else {
+        return false;
+    };
+    let is_missing =
+        reason.is_not_supported() || matches!(reason, platform::Error::NotPermitted { .. });
+    if is_missing {
+        println!("skipped: {error}");
+    }
+    is_missing
+}
+
+#[test]
+fn a_file_that_shrinks_is_an_error_by_every_method() {
+    for method in Method::ALL {
+        let place = Place::new();
+        let path = place.file();
+        let source = Source::open(&path).expect("it is there");
+        let file = File::options().write(true).open(&path).expect("it is ours");
+        file.set_len(LEN as u64 / 2 + 1).expect("it is ours");
+        let error = sum(&source, &options(method), &Watch::default()).expect_err("it shrank");
+        if !is_missing(&error) {
+            assert!(
+                error.to_string().contains("cut short"),
+                "{method:?}: {error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_file_that_grows_or_changes_is_an_error_by_every_method() {
+    for method in Method::ALL {
+        let place = Place::new();
+        let path = place.file();
+        let source = Source::open(&path).expect("it is there");
+        let mut file = File::options()
+            .append(true)
+            .open(&path)
+            .expect("it is ours");
+        file.write_all(b"more").expect("room");
+        let error = sum(&source, &options(method), &Watch::default()).expect_err("it grew");
+        if !is_missing(&error) {
+            assert!(
+                error.to_string().contains("added to"),
+                "{method:?}: {error}"
+            );
+        }
+        let source = Source::open(&path).expect("it is there");
+        let other_time = std::time::SystemTime::UNIX_EPOCH;
+        file.set_modified(other_time).expect("it is ours");
+        let error = sum(&source, &options(method), &Watch::default()).expect_err("it changed");
+        assert!(
+            is_missing(&error) || error.to_string().contains("was changed"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_vanishes_is_read_to_its_end_all_the_same() {
+    let place = Place::new();
+    let path = place.file();
+    let source = Source::open(&path).expect("it is there");
+    fs::remove_file(&path).expect("it is ours");
+    for method in Method::ALL {
+        match sum(&source, &options(method), &Watch::default()) {
+            Ok(sum) => assert_eq!(sum.bytes, LEN as u64),
+            Err(error) => assert!(is_missing(&error), "{method:?}: {error}"),
+        }
+    }
+    let error = Source::open(&path).expect_err("it is gone");
+    assert!(error.to_string().contains("file"), "{error}");
+}
+
+#[test]
+fn what_is_no_file_is_refused_with_the_reason() {
+    let place = Place::new();
+    let error = Source::open(place.dir.path()).expect_err("a directory");
+    assert!(matches!(error, Error::Directory(_)), "{error}");
+    let socket = place.path("socket");
+    let _listener = UnixListener::bind(&socket).expect("a socket");
+    let error = Source::open(&socket).expect_err("a socket");
+    assert!(matches!(error, Error::Socket(_)), "{error}");
+    let device = Source::open(Path::new("/dev/null")).expect("it is there");
+    let read = |method| PassOptions {
+        method,
+        block_bytes: 10,
+        count: None,
+    };
+    let error = pass(&device, &read(Method::Mmap), &Watch::default()).expect_err("no offsets");
+    assert!(matches!(error, Error::NoOffsets(_)), "{error}");
+    let sum = pass(&device, &read(Method::Read), &Watch::default()).expect("nothing in it");
+    assert_eq!(sum.bytes, 0);
+    let zeros = Source::open(Path::new("/dev/zero")).expect("it is there");
+    let some = PassOptions {
+        count: Some(5),
+        ..read(Method::Read)
+    };
+    let sum = pass(&zeros, &some, &Watch::default()).expect("as many as one likes");
+    assert_eq!((sum.bytes, sum.xor.0), (50, 0));
+}
+
+#[test]
+fn blocks_that_make_no_sense_are_explained() {
+    let place = Place::new();
+    let source = Source::open(&place.file()).expect("it is there");
+    let read = |method, block_bytes, count| {
+        let options = PassOptions {
+            method,
+            block_bytes,
+            count,
+        };
+        pass(&source, &options, &Watch::default())
+    };
+    let error = read(Method::Pread, 0, None).expect_err("no bytes");
+    assert!(error.to_string().contains("block size is 0"), "{error}");
+    let error = read(Method::Pread, usize::MAX, None).expect_err("too many");
+    assert!(matches!(error, Error::HugeBlock(_)), "{error}");
+    let whole = read(Method::Pread, 64 * LEN, None).expect("larger than the file");
+    assert_eq!(whole.bytes, LEN as u64);
+    let error = read(Method::Pread, LEN, Some(2)).expect_err("not so much in it");
+    assert!(matches!(error, Error::TooShort { .. }), "{error}");
+    match read(Method::Direct, 1000, None).expect_err("no sector") {
+        Error::Misaligned { suggested, .. } => assert!(suggested.0.is_multiple_of(512)),
+        error => assert!(is_missing(&error), "{error}"),
+    }
+}
+
+#[test]
+fn a_target_is_left_alone_or_made_whole() {
+    let place = Place::new();
+    let from = place.file();
+    let source = || Source::open(&from).expect("it is there");
+    for method in CopyMethod::ALL {
+        let options = |force| CopyOptions {
+            method,
+            block_bytes: 10_000,
+            force,
+        };
+        let target = place.path("copy");
+        let watch = Watch::default();
+        match copy(&source(), &target, &options(false), &watch) {
+            Ok(bytes) => {
+                assert_eq!(bytes, LEN as u64);
+                assert!(
+                    fs::read(&target).expect("it is there") == vec![3; LEN],
+                    "{method:?}"
+                );
+                let error = copy(&source(), &target, &options(false), &watch).expect_err("there");
+                assert!(error.to_string().contains("--force"), "{error}");
+                copy(&source(), &target, &options(true), &watch).expect("it may");
+                let error = copy(&source(), &from, &options(true), &watch).expect_err("itself");
+                assert!(matches!(error, Error::SameFile(..)), "{error}");
+                fs::remove_file(&target).expect("it is there");
+            }
+            Err(error) => assert!(is_missing(&error), "{method:?}: {error}"),
+        }
+        assert_eq!(place.names(), ["file"]);
+    }
+}
+
+#[test]
+fn who_is_stopped_leaves_nothing_behind() {
+    let place = Place::new();
+    let stop = AtomicBool::new(true);
+    let watch = Watch::stopped_by(&stop);
+    let path = place.path("new");
+    let options = WriteOptions {
+        block_bytes: 1000,
+        count: 1000,
+        mode: OpenMode::Plain,
+        force: false,
+        seed: 1,
+    };
+    let error = write(&path, &options, &watch).expect_err("it was stopped");
+    assert!(matches!(error, Error::Stopped), "{error}");
+    assert!(place.names().is_empty());
+    let source = Source::open(&place.file()).expect("it is there");
+    for method in CopyMethod::ALL {
+        let options = CopyOptions {
+            method,
+            block_bytes: 1000,
+            force: false,
+        };
+        let error = copy(&source, &path, &options, &watch).expect_err("it was stopped");
+        assert!(
+            matches!(error, Error::Stopped) || is_missing(&error),
+            "{error}"
+        );
+    }
+    assert_eq!(place.names(), ["file"]);
+}
+
+#[test]
+fn a_full_device_is_told_and_leaves_nothing_behind() {
+    let place = Place::new();
+    let mount = place.path("small");
+    fs::create_dir(&mount).expect("room");
+    let mounted = std::process::Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"])
+        .arg(&mount)
+        .output()
+        .is_ok_and(|output| output.status.success());
+    if !mounted {
+        return println!("skipped: mounting a small file system needs the rights of root");
+    }
+    let path = mount.join("new");
+    let options = WriteOptions {
+        block_bytes: 10_000,
+        count: 1000,
+        mode: OpenMode::Plain,
+        force: false,
+        seed: 1,
+    };
+    let written = write(&path, &options, &Watch::default());
+    let source = Source::open(&place.file()).expect("it is there");
+    let copies = CopyMethod::ALL.map(|method| {
+        let options = CopyOptions {
+            method,
+            block_bytes: 10_000,
+            force: false,
+        };
+        (method, copy(&source, &path, &options, &Watch::default()))
+    });
+    let left = fs::read_dir(&mount).expect("it is there").count();
+    let unmounted = std::process::Command::new("umount")
+        .arg("-l")
+        .arg(&mount)
+        .status();
+    assert!(unmounted.expect("umount(8) is there").success());
+
+    assert!(matches!(written, Err(Error::Full(_))), "{written:?}");
+    for (method, copied) in copies {
+        let error = copied.expect_err("it does not fit");
+        let is_full = matches!(error, Error::Full(_)) || is_missing(&error);
+        assert!(is_full, "{method:?}: {error}");
+    }
+    assert_eq!(left, 0);
+}

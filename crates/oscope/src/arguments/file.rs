@@ -1,0 +1,270 @@
+//! The command line of `oscope file`.
+
+use clap::{Args, Subcommand, ValueEnum};
+use files::Method;
+use files::copy::CopyMethod;
+use instrument::quantity::{Bytes, Nanoseconds};
+use std::path::PathBuf;
+
+/// Read, write, sum and copy files, and tell how fast that went
+#[derive(Args, Debug)]
+pub struct File {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Write(Write),
+    Read(Read),
+    Size(Size),
+    Sum(Sum),
+    Copy(Copy),
+}
+
+/// Write a file of pseudo-random bytes
+///
+/// A file that is there is kept, unless `--force` is given. If the command fails or is stopped,
+/// nothing of the new file is left.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope file write scratch --block-size 512KiB --count 2000
+  oscope file write scratch --block-size 4KiB --count 1000 --sync --force")]
+pub struct Write {
+    /// The file
+    #[arg(value_name = "PATH")]
+    pub path: PathBuf,
+    /// Bytes in a call, as in `4096` or `512KiB`
+    #[arg(long, value_name = "SIZE")]
+    pub block_size: Bytes,
+    /// Number of blocks
+    #[arg(long, value_name = "N")]
+    pub count: u64,
+    /// Each write waits until its bytes are on the device (`O_SYNC`)
+    #[arg(long, conflicts_with = "direct")]
+    pub sync: bool,
+    /// Write past the page cache (`O_DIRECT`)
+    #[arg(long)]
+    pub direct: bool,
+    /// Write over a file that is there
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Read a file, and sum it: wall and CPU time, speed, and the exclusive or of its 32-bit words
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope file read big --block-size 512KiB
+  oscope file read big --block-size 4KiB --count 10000 --cold
+  oscope file read big --block-size 1MiB --method direct")]
+pub struct Read {
+    /// The file; `-` is standard input
+    #[arg(value_name = "PATH")]
+    pub path: PathBuf,
+    /// Bytes in a call, as in `4096` or `512KiB`
+    #[arg(long, value_name = "SIZE")]
+    pub block_size: Bytes,
+    /// Number of blocks [default: the whole file]
+    #[arg(long, value_name = "N")]
+    pub count: Option<u64>,
+    /// How blocks are read
+    #[arg(long, value_enum, default_value_t = MethodName::Read)]
+    pub method: MethodName,
+    /// Take the file out of the page cache first
+    #[arg(long, conflicts_with = "warm")]
+    pub cold: bool,
+    /// Read the file into the page cache first
+    #[arg(long)]
+    pub warm: bool,
+}
+
+/// Find the size of a file that takes a given time to read
+///
+/// Reads ever longer beginnings of the file, each twice as long as the one before, until one takes
+/// the time wanted. With `--grow`, PATH is a scratch file that is made, grown and removed.
+#[derive(Args, Debug)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "that is what the option is called"
+)]
+#[command(after_help = "\
+Examples:
+  oscope file size big --block-size 128
+  oscope file size scratch --grow --block-size 4KiB --time 1s..2s")]
+pub struct Size {
+    /// The file
+    #[arg(value_name = "PATH")]
+    pub path: PathBuf,
+    /// Bytes in a call, as in `128` or `512KiB`
+    #[arg(long, value_name = "SIZE")]
+    pub block_size: Bytes,
+    /// The time wanted
+    #[arg(long, value_name = "FROM..TO", value_parser = parse_times, default_value = "5s..15s")]
+    pub time: Times,
+    /// Make a file that grows, instead of reading one that is there
+    #[arg(long)]
+    pub grow: bool,
+}
+
+/// From the shortest to the longest time that will do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Times {
+    pub from: Nanoseconds,
+    pub to: Nanoseconds,
+}
+
+/// Sum files as fast as the machine allows: the exclusive or of their 32-bit words
+///
+/// Prints the sum, the size and the name of each file. What is fastest is tried on the file itself;
+/// standard error says what was chosen. A file that changes meanwhile gives an error and no sum.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope file sum big
+  oscope file sum *.iso --json
+  zcat big.gz | oscope file sum -")]
+pub struct Sum {
+    /// Files; `-` is standard input
+    #[arg(value_name = "PATH", required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Threads that take blocks in turn [default: tried]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Bytes in a block [default: by the method]
+    #[arg(long, value_name = "SIZE")]
+    pub block_size: Option<Bytes>,
+    /// How blocks are read [default: tried]
+    #[arg(long, value_enum)]
+    pub method: Option<MethodName>,
+    /// Take each file out of the page cache first
+    #[arg(long)]
+    pub cold: bool,
+}
+
+/// Copy a file, by a method of choice
+///
+/// A target that is there is kept, unless `--force` is given. If the command fails or is stopped,
+/// nothing of the new file is left.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope file copy big copy
+  oscope file copy big copy --method reflink
+  oscope file copy big copy --block-size 1MiB --against dd")]
+pub struct Copy {
+    /// The file to copy; `-` is standard input
+    #[arg(value_name = "SOURCE")]
+    pub source: PathBuf,
+    /// The new file
+    #[arg(value_name = "TARGET")]
+    pub target: PathBuf,
+    /// How it is copied
+    #[arg(long, value_enum, default_value_t = CopyMethodName::ReadWrite)]
+    pub method: CopyMethodName,
+    /// Bytes in a call
+    #[arg(long, value_name = "SIZE", default_value = "128KiB")]
+    pub block_size: Bytes,
+    /// Also copy it by this program, in turn, and compare
+    #[arg(long, value_enum)]
+    pub against: Option<Peer>,
+    /// Write over a target that is there
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// A program to compare with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Peer {
+    /// `dd`, with the same block size
+    Dd,
+}
+
+/// How blocks are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MethodName {
+    /// `read`, one call after the other
+    Read,
+    /// `pread`, at an offset
+    Pread,
+    /// `fread` of the C library, through its buffer
+    Stdio,
+    /// The file as memory, mapped block by block
+    Mmap,
+    /// `io_uring`, several blocks at a time
+    Uring,
+    /// `pread` past the page cache (`O_DIRECT`)
+    Direct,
+    /// `io_uring` past the page cache (`O_DIRECT`)
+    DirectUring,
+}
+
+impl From<MethodName> for Method {
+    fn from(name: MethodName) -> Self {
+        match name {
+            MethodName::Read => Self::Read,
+            MethodName::Pread => Self::Pread,
+            MethodName::Stdio => Self::Stdio,
+            MethodName::Mmap => Self::Mmap,
+            MethodName::Uring => Self::Uring,
+            MethodName::Direct => Self::Direct,
+            MethodName::DirectUring => Self::DirectUring,
+        }
+    }
+}
+
+/// How a file is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CopyMethodName {
+    /// `read` and `write`, a block each
+    ReadWrite,
+    /// `copy_file_range`: within the kernel
+    CopyFileRange,
+    /// The source as memory, written block by block
+    Mmap,
+    /// `io_uring` reads several blocks at a time
+    Uring,
+    /// Share the blocks until one is changed (`FICLONE`): nothing is copied
+    Reflink,
+}
+
+impl From<CopyMethodName> for CopyMethod {
+    fn from(name: CopyMethodName) -> Self {
+        match name {
+            CopyMethodName::ReadWrite => Self::ReadWrite,
+            CopyMethodName::CopyFileRange => Self::CopyFileRange,
+            CopyMethodName::Mmap => Self::Mmap,
+            CopyMethodName::Uring => Self::Uring,
+            CopyMethodName::Reflink => Self::Reflink,
+        }
+    }
+}
+
+fn parse_times(text: &str) -> Result<Times, String> {
+    let (from, to) = text
+        .split_once("..")
+        .ok_or("a time is FROM..TO, as in 5s..15s")?;
+    let time = |text: &str| text.parse().map_err(|error| format!("{error}"));
+    let times = Times {
+        from: time(from)?,
+        to: time(to)?,
+    };
+    if times.from.0 < 0.0 || times.from >= times.to {
+        return Err("the second time must be the longer one".into());
+    }
+    Ok(times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_times;
+
+    #[test]
+    fn times_are_in_order() {
+        assert!(parse_times("5s..15s").is_ok());
+        assert!(parse_times("15s..5s").is_err());
+        assert!(parse_times("5s").is_err());
+        assert!(parse_times("a..b").is_err());
+    }
+}

@@ -1,0 +1,52 @@
+//! `oscope file`: the direct commands on files, a file each.
+
+mod copy;
+mod live;
+mod outcome;
+mod read;
+mod size;
+mod sum;
+mod write;
+
+use crate::arguments::Common;
+use crate::arguments::file::{Command, File};
+use crate::exit::{Exit, WrongUse};
+use anyhow::Result;
+use platform::signal::Interrupt;
+
+pub fn execute(arguments: &File, common: &Common) -> Result<Exit> {
+    let interrupt = Interrupt::install()?;
+    let outcome = match &arguments.command {
+        Command::Write(arguments) => write::execute(arguments, common, interrupt),
+        Command::Read(arguments) => read::execute(arguments, common, interrupt),
+        Command::Size(arguments) => size::execute(arguments, common, interrupt),
+        Command::Sum(arguments) => sum::execute(arguments, common, interrupt),
+        Command::Copy(arguments) => copy::execute(arguments, common, interrupt),
+    };
+    outcome.or_else(
+        |error| match (error.downcast::<files::Error>(), interrupt.signal()) {
+            (Ok(files::Error::Stopped), Some(signal)) => Ok(Exit::Stopped(signal)),
+            (Ok(error), _) if is_wrong_use(&error) => Err(WrongUse(error.to_string()).into()),
+            (Ok(error), _) => Err(error.into()),
+            (Err(error), _) => Err(error),
+        },
+    )
+}
+
+/// Whether another command line is the remedy.
+fn is_wrong_use(error: &files::Error) -> bool {
+    matches!(
+        error,
+        files::Error::EmptyBlock
+            | files::Error::HugeBlock(_)
+            | files::Error::Misaligned { .. }
+            | files::Error::NoOffsets(_)
+            | files::Error::Directory(_)
+            | files::Error::SameFile(..)
+    )
+}
+
+/// The size of a block as this machine counts memory; what it cannot count is refused later.
+fn block_bytes(size: instrument::quantity::Bytes) -> usize {
+    usize::try_from(size.0).unwrap_or(usize::MAX)
+}

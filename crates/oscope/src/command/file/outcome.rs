@@ -1,0 +1,100 @@
+//! What a direct command tells: lines for people, or JSON.
+
+use crate::arguments::Common;
+use crate::output;
+use anyhow::Result;
+use instrument::quantity::{Bytes, BytesPerSecond, Nanoseconds};
+use serde_json::{Map, Value};
+
+/// Rounded for people.
+const DIGITS: usize = 4;
+/// How wide the names are.
+const WIDTH: usize = 12;
+
+/// Facts in the order in which they are told.
+#[derive(Default)]
+pub struct Outcome {
+    lines: Vec<(&'static str, String)>,
+    fields: Map<String, Value>,
+}
+
+impl Outcome {
+    /// With something for people to read.
+    pub fn line(mut self, name: &'static str, text: impl Into<String>) -> Self {
+        self.lines.push((name, text.into()));
+        self
+    }
+
+    /// With something for programs to read.
+    pub fn field(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.fields.insert(name.into(), value.into());
+        self
+    }
+
+    /// With the times that work took, and how fast that was.
+    pub fn timed(self, bytes: u64, wall_ns: u64, cpu_ns: u64) -> Self {
+        let speed = speed(bytes, wall_ns as f64);
+        self.line(
+            "wall time",
+            format!("{:.DIGITS$}", Nanoseconds(wall_ns as f64)),
+        )
+        .line(
+            "CPU time",
+            format!("{:.DIGITS$}, over all threads", Nanoseconds(cpu_ns as f64)),
+        )
+        .line(
+            "speed",
+            format!(
+                "{:.1} MiB/s = {:.0} B/s of wall time",
+                speed.0 / f64::from(1 << 20),
+                speed.0
+            ),
+        )
+        .field("bytes", bytes)
+        .field("wall_ns", wall_ns)
+        .field("cpu_ns", cpu_ns)
+        .field("bytes_per_second", speed.0)
+    }
+
+    /// With the sum.
+    pub fn xor(self, xor: files::sum::Xor) -> Self {
+        let text = format!("{:08x}", xor.0);
+        self.line("xor", text.clone()).field("xor", text)
+    }
+
+    /// As JSON.
+    pub fn into_json(self) -> Value {
+        Value::Object(self.fields)
+    }
+
+    /// Prints it.
+    pub fn show(self, common: &Common) -> Result<()> {
+        let text = if common.json {
+            serde_json::to_string_pretty(&self.into_json())? + "\n"
+        } else {
+            self.lines.iter().fold(String::new(), |all, (name, text)| {
+                all + &format!("{name:WIDTH$}{text}\n")
+            })
+        };
+        output::show(&text)
+    }
+}
+
+/// Bytes over wall time.
+pub fn speed(bytes: u64, wall_ns: f64) -> BytesPerSecond {
+    BytesPerSecond(bytes as f64 * 1e9 / wall_ns.max(1.0))
+}
+
+/// `9 × 512 KiB = 4.5 MiB`, for people.
+pub fn blocks(bytes: u64, block_bytes: u64) -> String {
+    let total = Bytes(bytes);
+    if block_bytes == 0 {
+        return total.to_string();
+    }
+    let count = bytes.div_ceil(block_bytes);
+    let calls = if count == 1 { "block" } else { "blocks" };
+    format!(
+        "{total:.DIGITS$} = {bytes} B, in {count} {calls} of {}",
+        Bytes(block_bytes)
+    )
+}

@@ -1,0 +1,58 @@
+//! `oscope file read`: a pass over a file.
+
+use super::live;
+use super::outcome::{Outcome, blocks};
+use crate::arguments::Common;
+use crate::arguments::file::Read;
+use crate::exit::Exit;
+use anyhow::Result;
+use files::cache::{make_cold, make_warm, resident_share};
+use files::pass::PassOptions;
+use files::{Method, Source, Watch, pass, timed};
+use instrument::quantity::{Bytes, Unit};
+use platform::signal::Interrupt;
+use platform::usage::storage_read_bytes;
+
+pub fn execute(arguments: &Read, common: &Common, interrupt: Interrupt) -> Result<Exit> {
+    let watch = Watch::stopped_by(interrupt.flag());
+    let source = Source::open(&arguments.path)?;
+    if arguments.cold {
+        make_cold(&source)?;
+    } else if arguments.warm {
+        make_warm(&source, &watch)?;
+    }
+    let method = Method::from(arguments.method);
+    let options = PassOptions {
+        method,
+        block_bytes: super::block_bytes(arguments.block_size),
+        count: arguments.count,
+    };
+    let resident = resident_share(&source);
+    let watch = Watch::stopped_by(interrupt.flag());
+    let storage_before = storage_read_bytes();
+    let timed = live::while_doing(&watch, source.size(), common, || {
+        timed(|| pass(&source, &options, &watch))
+    })?;
+    let from_storage = storage_read_bytes()
+        .zip(storage_before)
+        .map(|(now, before)| now.saturating_sub(before));
+    let sum = timed.value;
+    let there = resident.map_or("not known".into(), |share| Unit::Share.show(share, 3));
+    let read = from_storage.map_or("not known".into(), |bytes| format!("{:.4}", Bytes(bytes)));
+    Outcome::default()
+        .field("path", arguments.path.to_string_lossy())
+        .line("read", blocks(sum.bytes, arguments.block_size.0))
+        .line("method", method.name())
+        .line(
+            "from",
+            format!("in the page cache before: {there}; read from storage: {read}"),
+        )
+        .field("block_bytes", arguments.block_size.0)
+        .field("method", method.name())
+        .field("resident_before", resident)
+        .field("storage_bytes", from_storage)
+        .timed(sum.bytes, timed.wall_ns, timed.cpu_ns)
+        .xor(sum.xor)
+        .show(common)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,100 @@
+//! `oscope file sum`: the exclusive or of files, as fast as the machine allows.
+
+use super::live;
+use super::outcome::{Outcome, speed};
+use crate::arguments::Common;
+use crate::arguments::file::Sum as Arguments;
+use crate::exit::Exit;
+use crate::output;
+use anyhow::Result;
+use files::cache::make_cold;
+use files::choose::{Choice, Reason, Wishes, sum_fastest};
+use files::sum::Sum;
+use files::{Error, Source, Timed, Watch, timed};
+use instrument::quantity::Bytes;
+use platform::signal::Interrupt;
+use std::path::Path;
+
+pub fn execute(arguments: &Arguments, common: &Common, interrupt: Interrupt) -> Result<Exit> {
+    let wishes = Wishes {
+        method: arguments.method.map(Into::into),
+        block_bytes: arguments.block_size.map(super::block_bytes),
+        threads: arguments.threads.map(usize::from),
+    };
+    let mut exit = Exit::Done;
+    let mut list = Vec::new();
+    for path in &arguments.paths {
+        match sum(path, &wishes, arguments.cold, common, interrupt) {
+            Ok(timed) if common.json => list.push(to_json(path, &timed)),
+            Ok(timed) => {
+                let (sum, choice) = &timed.value;
+                // Before the sum, as what is on the terminal last is what was asked for.
+                if !common.quiet && matches!(choice.reason, Reason::TriedWarm | Reason::TriedCold) {
+                    eprintln!("{}", output::harmless(&explain(path, &timed)));
+                }
+                let name = path.display();
+                output::show(&format!("{:08x} {} {name}\n", sum.xor.0, sum.bytes))?;
+            }
+            Err(error) if arguments.paths.len() == 1 || matches!(error, Error::Stopped) => {
+                return Err(error.into());
+            }
+            Err(error) => {
+                eprintln!("oscope: {}", output::harmless(&error.to_string()));
+                exit = Exit::Incomplete;
+            }
+        }
+    }
+    if common.json {
+        output::show(&(serde_json::to_string_pretty(&list)? + "\n"))?;
+    }
+    Ok(exit)
+}
+
+fn sum(
+    path: &Path,
+    wishes: &Wishes,
+    cold: bool,
+    common: &Common,
+    interrupt: Interrupt,
+) -> files::Result<Timed<(Sum, Choice)>> {
+    let source = Source::open(path)?;
+    if cold {
+        make_cold(&source)?;
+    }
+    let watch = Watch::stopped_by(interrupt.flag());
+    live::while_doing(&watch, source.size(), common, || {
+        timed(|| sum_fastest(&source, wishes, &watch))
+    })
+}
+
+fn explain(path: &Path, timed: &Timed<(Sum, Choice)>) -> String {
+    let (sum, choice) = &timed.value;
+    let options = &choice.options;
+    let threads = if options.threads == 1 {
+        "thread"
+    } else {
+        "threads"
+    };
+    format!(
+        "{}: {:.4} by {}, {} {threads}, blocks of {}: {}",
+        path.display(),
+        speed(sum.bytes, timed.wall_ns as f64),
+        options.method.name(),
+        options.threads,
+        Bytes(options.block_bytes as u64),
+        choice.reason.words()
+    )
+}
+
+fn to_json(path: &Path, timed: &Timed<(Sum, Choice)>) -> serde_json::Value {
+    let (sum, choice) = &timed.value;
+    Outcome::default()
+        .field("path", path.to_string_lossy())
+        .timed(sum.bytes, timed.wall_ns, timed.cpu_ns)
+        .xor(sum.xor)
+        .field("method", choice.options.method.name())
+        .field("block_bytes", choice.options.block_bytes)
+        .field("threads", choice.options.threads)
+        .field("reason", choice.reason.words())
+        .into_json()
+}

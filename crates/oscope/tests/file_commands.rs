@@ -1,0 +1,216 @@
+//! The direct commands on files, as a user meets them.
+
+mod common;
+
+use common::{Place, is_root, program, wait_for};
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::Value;
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+fn json(stdout: &[u8]) -> Value {
+    serde_json::from_slice(stdout).expect("what --json prints is JSON")
+}
+
+/// A file of known bytes: its words are 1, 2, 3 and the tail `04 05`.
+fn known_file(place: &Place) -> String {
+    let path = place.path("known");
+    fs::write(&path, [1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 5]).expect("room");
+    path.to_str().expect("a plain path").to_owned()
+}
+
+#[test]
+fn what_is_written_is_read_and_summed_to_the_same() {
+    let place = Place::new();
+    let path = place.path("file");
+    let path = path.to_str().expect("a plain path");
+    let write = [
+        "file",
+        "write",
+        path,
+        "--block-size",
+        "64KiB",
+        "--count",
+        "20",
+    ];
+    let written = place.oscope(&write).arg("--json").assert().success();
+    let xor = json(&written.get_output().stdout)["xor"].clone();
+    place
+        .oscope(&write)
+        .assert()
+        .code(1)
+        .stderr(contains("--force"));
+    place.oscope(&write).arg("--force").assert().success();
+
+    for method in ["read", "pread", "stdio", "mmap"] {
+        let read = ["file", "read", path, "--block-size", "10000", "--method"];
+        let read = place
+            .oscope(&read)
+            .args([method, "--json"])
+            .assert()
+            .success();
+        let read = json(&read.get_output().stdout);
+        assert_eq!(
+            (&read["xor"], &read["bytes"]),
+            (&xor, &Value::from(20 << 16))
+        );
+        assert!(read["wall_ns"].as_u64() > Some(0));
+    }
+    place
+        .oscope(&["file", "sum", path])
+        .assert()
+        .success()
+        .stdout(format!(
+            "{} {} {path}\n",
+            xor.as_str().expect("text"),
+            20 << 16
+        ));
+}
+
+#[test]
+fn the_words_are_little_endian_and_the_tail_is_filled_with_zeros() {
+    let place = Place::new();
+    let path = known_file(&place);
+    place
+        .oscope(&["file", "sum", &path])
+        .assert()
+        .success()
+        .stdout(format!("00000504 14 {path}\n"));
+    place
+        .oscope(&["file", "sum", "-"])
+        .write_stdin(fs::read(&path).expect("it is there"))
+        .assert()
+        .success()
+        .stdout("00000504 14 -\n");
+}
+
+#[test]
+fn one_file_that_fails_does_not_hide_the_others() {
+    let place = Place::new();
+    let path = known_file(&place);
+    let directory = place.scratch();
+    place
+        .oscope(&["file", "sum", "/nonexistent", &path])
+        .arg(&directory)
+        .assert()
+        .code(1)
+        .stdout(contains("00000504 14"))
+        .stderr(contains("/nonexistent").and(contains("is a directory")));
+}
+
+#[test]
+fn a_file_without_the_right_to_read_is_named() {
+    if is_root() {
+        return eprintln!("skipped: root may read everything");
+    }
+    let place = Place::new();
+    let path = known_file(&place);
+    let status = Command::new("chmod").args(["000", &path]).status();
+    assert!(status.expect("chmod(1) is there").success());
+    place
+        .oscope(&["file", "sum", &path])
+        .assert()
+        .code(1)
+        .stderr(contains("known").and(contains("ermission")));
+}
+
+#[test]
+fn wrong_sizes_are_explained_and_a_better_one_is_offered() {
+    let place = Place::new();
+    let path = known_file(&place);
+    let read = |size| place.oscope(&["file", "read", &path, "--block-size", size]);
+    read("0").assert().code(2).stderr(contains("at least 1"));
+    read("lots").assert().code(2).stderr(contains("size"));
+    read("8EiB").assert().code(2);
+    let mut direct = read("1000");
+    let direct = direct.args(["--method", "direct"]).assert();
+    let stderr = String::from_utf8_lossy(&direct.get_output().stderr).into_owned();
+    assert!(
+        stderr.contains("take ") || stderr.contains("not supported"),
+        "{stderr}"
+    );
+    read("10")
+        .args(["--count", "2"])
+        .assert()
+        .code(1)
+        .stderr(contains("only 14 B"));
+}
+
+#[test]
+fn the_size_for_a_time_is_found_and_a_grown_file_is_gone() {
+    let place = Place::new();
+    let scratch = place.path("grown");
+    place
+        .oscope(&[
+            "file",
+            "size",
+            "--grow",
+            "--block-size",
+            "128",
+            "--time",
+            "2ms..500ms",
+        ])
+        .arg(&scratch)
+        .arg("--json")
+        .assert()
+        .success()
+        .stdout(contains("\"blocks\""));
+    assert!(!scratch.exists());
+    let path = known_file(&place);
+    place
+        .oscope(&["file", "size", &path, "--block-size", "128"])
+        .assert()
+        .code(1)
+        .stderr(contains("--grow"));
+}
+
+#[test]
+fn copies_are_the_same_and_may_be_compared_with_dd() {
+    let place = Place::new();
+    let path = known_file(&place);
+    let target = place.path("copy");
+    let mut copy = place.oscope(&["file", "copy", &path, "--against", "dd", "--json"]);
+    let copied = copy.arg(&target).assert();
+    let has_dd = Command::new("dd").arg("--version").output().is_ok();
+    if has_dd {
+        let copied = json(&copied.success().get_output().stdout);
+        assert_eq!(copied["against_dd"].as_array().map(Vec::len), Some(5));
+    } else {
+        copied.code(1).stderr(contains("dd"));
+    }
+    assert_eq!(
+        fs::read(&target).expect("the copy"),
+        fs::read(&path).expect("the file")
+    );
+    place
+        .oscope(&["file", "copy", &path, &path, "--force"])
+        .assert()
+        .code(2)
+        .stderr(contains("same file"));
+}
+
+#[test]
+fn ctrl_c_ends_a_copy_from_a_silent_pipe_and_removes_its_target() {
+    let place = Place::new();
+    let target = place.path("copy");
+    let mut child = Command::new(program())
+        .args(["file", "copy", "-"])
+        .arg(&target)
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut pipe = child.stdin.take().expect("it was asked for");
+    pipe.write_all(b"something").expect("it listens");
+    assert!(wait_for(
+        || fs::metadata(&target).is_ok_and(|file| file.len() == 9)
+    ));
+    let id = child.id().to_string();
+    let status = Command::new("kill").args(["-INT", &id]).status();
+    assert!(status.expect("kill(1) is there").success());
+    let ended = child.wait().expect("it ends");
+    assert_eq!(ended.code(), Some(130));
+    assert!(!target.exists());
+}
