@@ -3,8 +3,28 @@
 
 use std::ffi::CStr;
 use std::fs::File;
+use std::marker::PhantomData;
 
 use crate::{Result, os};
+
+/// Reads the monotonic clock as programs do: through the C library, which asks the kernel's vDSO
+/// and so need not enter the kernel where the clock source allows it.
+///
+/// # Errors
+/// Only where there is no such call.
+#[inline]
+pub fn clock_gettime() -> Result<()> {
+    os::call::clock_gettime()
+}
+
+/// Reads the same clock by a system call.
+///
+/// # Errors
+/// Only where there is no such call.
+#[inline]
+pub fn clock_gettime_syscall() -> Result<()> {
+    os::call::clock_gettime_syscall()
+}
 
 /// Asks the kernel for the process number: the shortest way into the kernel and back. Through
 /// `syscall(2)`, so that no library can answer from memory.
@@ -23,6 +43,24 @@ pub fn getpid_syscall() -> Result<u32> {
 #[inline]
 pub fn read_byte(file: &File) -> Result<Option<u8>> {
     os::call::read_byte(file)
+}
+
+/// Writes 1 byte at the file's position: one `write`.
+///
+/// # Errors
+/// If the file takes none.
+#[inline]
+pub fn write_byte(file: &File) -> Result<()> {
+    os::call::write_byte(file)
+}
+
+/// Asks for the size, the times and the rights of a file: one `stat`.
+///
+/// # Errors
+/// If the file is not there.
+#[inline]
+pub fn stat(path: &CStr) -> Result<()> {
+    os::call::stat(path)
 }
 
 /// Moves the file's position on by 1 byte: one `lseek`. Returns the new position.
@@ -73,6 +111,25 @@ pub fn malloc_free(bytes: usize) -> Result<()> {
     os::call::malloc_free(bytes)
 }
 
+/// Maps private memory and takes it away again: one `mmap`, one `munmap`. The memory is not touched,
+/// so that no page is made.
+///
+/// # Errors
+/// If there is no room, or `bytes` is 0.
+#[inline]
+pub fn map_unmap(bytes: usize) -> Result<()> {
+    os::call::map_unmap(bytes)
+}
+
+/// Makes a thread that ends at once, and waits for it: one `pthread_create`, one `pthread_join`.
+///
+/// # Errors
+/// If no thread can be made.
+#[inline]
+pub fn thread_create_join() -> Result<()> {
+    os::call::thread_create_join()
+}
+
 /// Makes a process that ends at once, and waits for it: one `fork`, `_exit` in the child, `waitpid`
 /// in the parent. Serial: the next fork starts only after this child is gone. What a fork costs
 /// grows with the memory that the parent has mapped and touched.
@@ -82,4 +139,73 @@ pub fn malloc_free(bytes: usize) -> Result<()> {
 #[inline]
 pub fn fork_exit_wait() -> Result<()> {
     os::call::fork_exit_wait()
+}
+
+/// As [`fork_exit_wait`], but the child borrows the memory of its parent, which sleeps until it ends:
+/// what `vfork` does.
+///
+/// # Errors
+/// If no process can be made.
+#[inline]
+pub fn vfork_exit_wait() -> Result<()> {
+    os::call::vfork_exit_wait()
+}
+
+/// Starts a program without arguments and environment, and waits for its end: one `fork`, `execve` in
+/// the child, `waitpid` in the parent. What the program itself does until it ends is in the time.
+///
+/// # Errors
+/// If no process can be made, or the program cannot be started or fails.
+#[inline]
+pub fn fork_exec_wait(program: &CStr) -> Result<()> {
+    os::call::fork_exec_wait(program)
+}
+
+/// As [`fork_exec_wait`] through `posix_spawn`, which need not copy the parent's address space.
+///
+/// # Errors
+/// As there.
+#[inline]
+pub fn spawn_wait(program: &CStr) -> Result<()> {
+    os::call::spawn_wait(program)
+}
+
+/// A handler of a signal (SIGUSR1) that only counts, installed until this is dropped, and the thread
+/// that made it.
+pub struct SignalProbe {
+    probe: os::call::SignalProbe,
+    /// Signals go to the thread that made the probe.
+    not_send: PhantomData<*const ()>,
+}
+
+impl SignalProbe {
+    /// Installs the handler.
+    ///
+    /// # Errors
+    /// If the system does not allow it.
+    pub fn new() -> Result<Self> {
+        Ok(Self {
+            probe: os::call::SignalProbe::new()?,
+            not_send: PhantomData,
+        })
+    }
+
+    /// Installs the same handler again: one `sigaction`.
+    ///
+    /// # Errors
+    /// If the system does not allow it.
+    #[inline]
+    pub fn install(&self) -> Result<()> {
+        self.probe.install()
+    }
+
+    /// Sends the signal to this thread, which handles it before this returns: one `tgkill`, the
+    /// handler, and the return from it.
+    ///
+    /// # Errors
+    /// If the system does not allow it.
+    #[inline]
+    pub fn deliver(&self) -> Result<()> {
+        self.probe.deliver()
+    }
 }

@@ -23,6 +23,7 @@
 
 pub mod block_io;
 pub mod call;
+pub mod channel;
 pub mod clock;
 pub mod confinement;
 pub mod environment;
@@ -31,14 +32,17 @@ pub mod file;
 pub mod load;
 pub mod machine;
 pub mod memory;
+pub mod partner;
 pub mod placement;
 pub mod process;
 pub mod programs;
 pub mod ring;
 pub mod scratch;
+pub mod shared;
 pub mod signal;
 pub mod stdio;
 pub mod storage;
+pub mod timer;
 pub mod usage;
 
 #[cfg(target_arch = "x86_64")]

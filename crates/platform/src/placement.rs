@@ -19,6 +19,16 @@ pub fn pin_to(cpus: &[usize]) -> Result<()> {
     os::placement::pin_to(cpus)
 }
 
+/// A CPU of another core than the one on which the calling thread runs, among those that the process
+/// may use that started this one: a worker is pinned, its parent is not. One of the same package if
+/// there is one; `None` if there is no other core.
+///
+/// # Errors
+/// If the system does not tell.
+pub fn cpu_of_another_core() -> Result<Option<usize>> {
+    os::placement::cpu_of_another_core()
+}
+
 /// The CPU on which the calling thread runs at this moment.
 pub fn current_cpu() -> Option<usize> {
     os::placement::current_cpu()

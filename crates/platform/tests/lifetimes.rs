@@ -11,6 +11,8 @@ mod linux {
     use std::time::{Duration, Instant};
 
     use oscope_platform::clock::now_ns;
+    use oscope_platform::partner::Partner;
+    use oscope_platform::placement::allowed_cpus;
     use oscope_platform::process::{Worker, WorkerOptions};
     use oscope_platform::scratch::Scratch;
     use oscope_platform::signal::{Interrupt, Signal, restore_default_sigpipe};
@@ -24,6 +26,8 @@ mod linux {
     const CHECKS: &[Check] = &[
         ("scratch of a killed owner is swept", killed_scratch),
         ("a worker dies with its parent", killed_parent),
+        ("a partner dies with its parent", killed_owner_of_a_partner),
+        ("a partner ends when it is dropped", dropped_partner),
         ("a first signal is noted and a second one ends", two_signals),
         ("an ignored signal stays ignored", ignored_signal),
         ("a closed pipe ends quietly", closed_pipe),
@@ -60,6 +64,14 @@ mod linux {
                 say(&worker.id().to_string());
                 std::thread::sleep(PATIENCE);
             }
+            [role] if role == "owner" => {
+                let _partner = sleeping_partner();
+                std::thread::sleep(PATIENCE);
+            }
+            [role] if role == "leaver" => {
+                drop(sleeping_partner());
+                std::thread::sleep(PATIENCE);
+            }
             [role] if role == "interrupted" => {
                 let interrupt = Interrupt::install().expect("signals can be caught");
                 say("installed");
@@ -90,6 +102,19 @@ mod linux {
             }
             _ => panic!("no such role: {arguments:?}"),
         }
+    }
+
+    /// A partner that says its number and sleeps.
+    fn sleeping_partner() -> Partner {
+        let cpus = allowed_cpus().expect("this process runs somewhere");
+        let body = || {
+            say(&std::process::id().to_string());
+            std::thread::sleep(PATIENCE);
+        };
+        let partner = Partner::start(cpus[0], body).expect("there is only one thread");
+        // Long enough for it to speak, on whatever machine.
+        std::thread::sleep(Duration::from_millis(200));
+        partner
     }
 
     fn this_program() -> PathBuf {
@@ -162,14 +187,30 @@ mod linux {
 
     fn killed_parent() {
         let (mut parent, _said, worker) = start(role(&["parent"]));
-        let runs = || {
-            // A process that nobody has waited for yet is a zombie, and as dead as one without entry.
-            std::fs::read_to_string(format!("/proc/{worker}/stat"))
-                .is_ok_and(|stat| stat.contains("(sleep)") && !stat.contains(") Z "))
-        };
-        assert!(runs());
+        assert!(runs(&worker));
         kill(&mut parent);
-        eventually("the worker ends", || !runs());
+        eventually("the worker ends", || !runs(&worker));
+    }
+
+    /// Whether the process of this number has not ended. One that nobody has waited for yet is a
+    /// zombie, and as dead as one without entry.
+    fn runs(process: &str) -> bool {
+        std::fs::read_to_string(format!("/proc/{process}/stat"))
+            .is_ok_and(|stat| !stat.contains(") Z "))
+    }
+
+    fn killed_owner_of_a_partner() {
+        let (mut owner, _said, partner) = start(role(&["owner"]));
+        assert!(runs(&partner));
+        kill(&mut owner);
+        eventually("the partner ends", || !runs(&partner));
+    }
+
+    fn dropped_partner() {
+        let (mut owner, _said, partner) = start(role(&["leaver"]));
+        eventually("the partner ends", || !runs(&partner));
+        assert!(runs(&owner.id().to_string()));
+        kill(&mut owner);
     }
 
     fn two_signals() {

@@ -3,6 +3,7 @@ use std::io;
 use rustix::io::Errno;
 use rustix::mm::MlockAllFlags;
 
+use super::topology::{package, threads_of_core};
 use crate::error::{Error, Result};
 
 /// A set of CPUs as the kernel takes it: bit n of the whole stands for CPU n. The C library's own
@@ -24,14 +25,14 @@ impl CpuSet {
         Self { words }
     }
 
-    /// Of the calling thread.
-    fn allowed() -> io::Result<Self> {
+    /// Of a process; 0 is the calling thread.
+    fn allowed(process: libc::pid_t) -> io::Result<Self> {
         // The kernel refuses a buffer that is smaller than its own set, whose size it does not tell.
         let mut words = vec![0; 1024 / Self::WORD_BITS];
         loop {
             // SAFETY: the buffer is as long as said, and any bits are a valid word.
             let outcome = unsafe {
-                libc::sched_getaffinity(0, size_of_val(&words[..]), words.as_mut_ptr().cast())
+                libc::sched_getaffinity(process, size_of_val(&words[..]), words.as_mut_ptr().cast())
             };
             if outcome == 0 {
                 return Ok(Self { words });
@@ -67,7 +68,7 @@ impl CpuSet {
 }
 
 pub(crate) fn allowed_cpus() -> Result<Vec<usize>> {
-    CpuSet::allowed()
+    CpuSet::allowed(0)
         .map(|set| set.cpus())
         .map_err(Error::os("ask for the allowed CPUs"))
 }
@@ -76,6 +77,17 @@ pub(crate) fn pin_to(cpus: &[usize]) -> Result<()> {
     CpuSet::new(cpus)
         .pin()
         .map_err(Error::os("pin the thread to these CPUs"))
+}
+
+pub(crate) fn cpu_of_another_core() -> Result<Option<usize>> {
+    let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
+    let allowed = CpuSet::allowed(parent).map_err(Error::os("ask for the allowed CPUs"))?;
+    let here = rustix::thread::sched_getcpu();
+    let siblings = threads_of_core(here);
+    let others = allowed.cpus().into_iter();
+    let others = others.filter(|cpu| *cpu != here && !siblings.contains(cpu));
+    // Of those that are equally good, the last.
+    Ok(others.max_by_key(|cpu| package(*cpu) == package(here)))
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "other systems do not tell")]
@@ -125,6 +137,22 @@ mod tests {
                 pin_to(&[cpu]).unwrap();
                 assert_eq!(allowed_cpus().unwrap(), [cpu]);
                 assert_eq!(current_cpu(), Some(cpu));
+            }
+        });
+    }
+
+    #[test]
+    fn another_core_is_not_this_one() {
+        in_a_thread(|| {
+            let here = *allowed_cpus().unwrap().last().unwrap();
+            pin_to(&[here]).unwrap();
+            match cpu_of_another_core().unwrap() {
+                Some(cpu) => {
+                    assert!(!threads_of_core(here).contains(&cpu));
+                    pin_to(&[cpu]).unwrap();
+                    assert_eq!(current_cpu(), Some(cpu));
+                }
+                None => println!("not shown: there is only one core"),
             }
         });
     }

@@ -93,6 +93,18 @@ fn cache(dir: &Path) -> Option<(Sort, Vec<usize>)> {
     Some((sort, shared_by))
 }
 
+/// The CPUs of the core that `cpu` belongs to; none where the kernel does not tell.
+pub(super) fn threads_of_core(cpu: usize) -> Vec<usize> {
+    text(cpu_dir(cpu).join("topology/thread_siblings_list"))
+        .and_then(|list| cpu_list(&list))
+        .unwrap_or_default()
+}
+
+/// The number of the package that `cpu` belongs to.
+pub(super) fn package(cpu: usize) -> Option<i64> {
+    number(cpu_dir(cpu).join("topology/physical_package_id"))
+}
+
 fn cpus(list: &str) -> Option<Vec<usize>> {
     cpu_list(&text(Path::new(CPUS).join(list))?)
 }

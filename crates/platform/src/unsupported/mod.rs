@@ -3,6 +3,7 @@
 
 pub(crate) mod block_io;
 pub(crate) mod call;
+pub(crate) mod channel;
 pub(crate) mod clock;
 pub(crate) mod confinement;
 pub(crate) mod environment;
@@ -10,14 +11,17 @@ pub(crate) mod file;
 pub(crate) mod load;
 pub(crate) mod machine;
 pub(crate) mod memory;
+pub(crate) mod partner;
 pub(crate) mod placement;
 pub(crate) mod process;
 pub(crate) mod programs;
 pub(crate) mod ring;
 pub(crate) mod scratch;
+pub(crate) mod shared;
 pub(crate) mod signal;
 pub(crate) mod stdio;
 pub(crate) mod storage;
+pub(crate) mod timer;
 pub(crate) mod usage;
 
 use crate::{Error, Result};

@@ -9,6 +9,10 @@ pub(crate) fn pin_to(_cpus: &[usize]) -> Result<()> {
     refuse("pinning to CPUs")
 }
 
+pub(crate) fn cpu_of_another_core() -> Result<Option<usize>> {
+    refuse("the list of allowed CPUs")
+}
+
 pub(crate) fn current_cpu() -> Option<usize> {
     None
 }

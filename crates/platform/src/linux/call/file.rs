@@ -1,23 +1,10 @@
 use std::ffi::CStr;
 use std::fs::File;
-use std::hint::black_box;
-use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 
-use crate::error::{Error, Result};
-
-/// Kept out of the measured path.
-#[cold]
-fn failed<T>(action: &'static str) -> Result<T> {
-    Err(Error::os(action)(io::Error::last_os_error()))
-}
-
-#[inline]
-#[expect(clippy::unnecessary_wraps, reason = "other systems lack this call")]
-pub(crate) fn getpid_syscall() -> Result<u32> {
-    // SAFETY: it takes no arguments and cannot fail.
-    Ok(unsafe { libc::syscall(libc::SYS_getpid) } as u32)
-}
+use super::failed;
+use crate::error::Result;
 
 #[inline]
 pub(crate) fn read_byte(file: &File) -> Result<Option<u8>> {
@@ -27,6 +14,15 @@ pub(crate) fn read_byte(file: &File) -> Result<Option<u8>> {
         1 => Ok(Some(byte)),
         0 => Ok(None),
         _ => failed("read a byte"),
+    }
+}
+
+#[inline]
+pub(crate) fn write_byte(file: &File) -> Result<()> {
+    // SAFETY: the 1 byte that is written is there.
+    match unsafe { libc::write(file.as_raw_fd(), c"x".as_ptr().cast(), 1) } {
+        1 => Ok(()),
+        _ => failed("write a byte"),
     }
 }
 
@@ -87,56 +83,19 @@ pub(crate) fn create_delete(path: &CStr) -> Result<()> {
 }
 
 #[inline]
-pub(crate) fn malloc_free(bytes: usize) -> Result<()> {
-    // Opaque on both sides, or the compiler would leave out the pair.
-    // SAFETY: any size may be asked for.
-    let memory = black_box(unsafe { libc::malloc(black_box(bytes)) });
-    if memory.is_null() && bytes > 0 {
-        return failed("take memory");
-    }
-    // SAFETY: it came from malloc above.
-    unsafe { libc::free(memory) };
-    Ok(())
-}
-
-#[inline]
-pub(crate) fn fork_exit_wait() -> Result<()> {
-    // SAFETY: the child calls nothing but `_exit`, which is safe also when other threads held locks
-    // at the time of the fork.
-    let child = unsafe { libc::fork() };
-    match child {
-        -1 => failed("fork"),
-        // SAFETY: it ends the child without running anything of the parent's.
-        0 => unsafe { libc::_exit(0) },
-        child => wait(child),
-    }
-}
-
-#[inline]
-fn wait(child: libc::pid_t) -> Result<()> {
-    let mut status = 0;
-    loop {
-        // SAFETY: there is room for the status.
-        if unsafe { libc::waitpid(child, &raw mut status, 0) } == child {
-            break;
-        }
-        if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
-            return failed("wait for a child");
-        }
-    }
-    if status == 0 {
-        Ok(())
-    } else {
-        Err(Error::os("end a child in peace")(io::Error::other(
-            format!("its wait status is {status:#x}"),
-        )))
+pub(crate) fn stat(path: &CStr) -> Result<()> {
+    let mut status = MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: the path ends with a zero byte, and there is room for the status.
+    match unsafe { libc::stat(path.as_ptr(), status.as_mut_ptr()) } {
+        0 => Ok(()),
+        _ => failed("ask for the status of a file"),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::ffi::CString;
-    use std::fs;
+    use std::fs::{self, File};
     use std::io::Write;
     use std::path::Path;
 
@@ -144,11 +103,6 @@ mod tests {
 
     fn c_path(path: &Path) -> CString {
         CString::new(path.to_str().unwrap()).unwrap()
-    }
-
-    #[test]
-    fn getpid_is_this_process() {
-        assert_eq!(getpid_syscall().unwrap(), std::process::id());
     }
 
     #[test]
@@ -189,11 +143,15 @@ mod tests {
     }
 
     #[test]
-    fn memory_and_processes_can_be_had_again_and_again() {
-        for _ in 0..100 {
-            malloc_free(4).unwrap();
-            fork_exit_wait().unwrap();
-        }
-        malloc_free(usize::MAX).unwrap_err();
+    fn the_null_device_takes_bytes_and_a_file_for_reading_does_not() {
+        let null = File::options().write(true).open("/dev/null").unwrap();
+        write_byte(&null).unwrap();
+        write_byte(&File::open("/dev/null").unwrap()).unwrap_err();
+    }
+
+    #[test]
+    fn only_what_is_there_has_a_status() {
+        stat(c"/").unwrap();
+        stat(c"/nothing/is/there").unwrap_err();
     }
 }

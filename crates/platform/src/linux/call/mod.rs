@@ -1,0 +1,27 @@
+//! Linux's side of the calls whose cost is measured.
+
+mod clock;
+mod file;
+mod memory;
+mod process;
+mod signal;
+mod thread;
+
+use std::io;
+
+use crate::error::{Error, Result};
+
+pub(crate) use clock::{clock_gettime, clock_gettime_syscall};
+pub(crate) use file::{create_delete, fopen_fclose, open_close, read_byte, seek, stat, write_byte};
+pub(crate) use memory::{malloc_free, map_unmap};
+pub(crate) use process::{
+    fork_exec_wait, fork_exit_wait, getpid_syscall, spawn_wait, vfork_exit_wait,
+};
+pub(crate) use signal::SignalProbe;
+pub(crate) use thread::thread_create_join;
+
+/// Kept out of the measured path.
+#[cold]
+fn failed<T>(action: &'static str) -> Result<T> {
+    Err(Error::os(action)(io::Error::last_os_error()))
+}

@@ -1,0 +1,159 @@
+use std::cell::UnsafeCell;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::io;
+use std::mem::MaybeUninit;
+use std::ptr;
+
+use super::failed;
+use crate::error::{Error, Result};
+
+#[inline]
+#[expect(clippy::unnecessary_wraps, reason = "other systems lack this call")]
+pub(crate) fn getpid_syscall() -> Result<u32> {
+    // SAFETY: it takes no arguments and cannot fail.
+    Ok(unsafe { libc::syscall(libc::SYS_getpid) } as u32)
+}
+
+#[inline]
+pub(crate) fn fork_exit_wait() -> Result<()> {
+    // SAFETY: the child calls nothing but `_exit`, which is safe also when other threads held locks
+    // at the time of the fork.
+    let child = unsafe { libc::fork() };
+    match child {
+        -1 => failed("fork"),
+        // SAFETY: it ends the child without running anything of the parent's.
+        0 => unsafe { libc::_exit(0) },
+        child => wait(child),
+    }
+}
+
+/// A stack for a child that shares this process's memory.
+#[repr(align(64))]
+struct Stack(UnsafeCell<[u8; Stack::BYTES]>);
+
+impl Stack {
+    const BYTES: usize = 16 << 10;
+
+    /// Its upper end, where a stack begins.
+    fn top(&self) -> *mut c_void {
+        self.0.get().wrapping_add(1).cast()
+    }
+}
+
+thread_local! {
+    // Each thread waits for its own child, so that no two children use one stack at a time.
+    static CHILD_STACK: Stack = const { Stack(UnsafeCell::new([0; Stack::BYTES])) };
+}
+
+#[inline]
+pub(crate) fn vfork_exit_wait() -> Result<()> {
+    /// Its return ends the child.
+    extern "C" fn end_at_once(_: *mut c_void) -> c_int {
+        0
+    }
+    const FLAGS: c_int = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    let child = CHILD_STACK.with(|stack| {
+        // SAFETY: the child has a stack of its own, which outlives it: this thread sleeps until the
+        // child has ended (CLONE_VFORK). The child touches nothing else.
+        unsafe { libc::clone(end_at_once, stack.top(), FLAGS, ptr::null_mut()) }
+    });
+    match child {
+        -1 => failed("vfork"),
+        child => wait(child),
+    }
+}
+
+#[inline]
+pub(crate) fn fork_exec_wait(program: &CStr) -> Result<()> {
+    let arguments = [program.as_ptr(), ptr::null()];
+    // SAFETY: the child calls nothing but `execve` and `_exit`, which are safe also when other
+    // threads held locks at the time of the fork.
+    let child = unsafe { libc::fork() };
+    match child {
+        -1 => failed("fork"),
+        0 => {
+            // SAFETY: all texts end with a zero byte, the lists with a null pointer.
+            unsafe { libc::execve(program.as_ptr(), arguments.as_ptr(), EMPTY.as_ptr().cast()) };
+            // SAFETY: it ends the child without running anything of the parent's.
+            unsafe { libc::_exit(127) }
+        }
+        child => wait(child),
+    }
+}
+
+/// An environment without variables.
+const EMPTY: [usize; 1] = [0];
+
+#[inline]
+pub(crate) fn spawn_wait(program: &CStr) -> Result<()> {
+    let arguments: [*mut c_char; 2] = [program.as_ptr().cast_mut(), ptr::null_mut()];
+    let mut child = MaybeUninit::uninit();
+    // SAFETY: all texts end with a zero byte, the lists with a null pointer, and none is written to;
+    // there is room for the number of the child.
+    let outcome = unsafe {
+        libc::posix_spawn(
+            child.as_mut_ptr(),
+            program.as_ptr(),
+            ptr::null(),
+            ptr::null(),
+            arguments.as_ptr(),
+            EMPTY.as_ptr().cast(),
+        )
+    };
+    match outcome {
+        // SAFETY: the call succeeded, so the number was written.
+        0 => wait(unsafe { child.assume_init() }),
+        // It tells by its return value only.
+        errno => Err(Error::os("spawn a program")(io::Error::from_raw_os_error(
+            errno,
+        ))),
+    }
+}
+
+#[inline]
+fn wait(child: libc::pid_t) -> Result<()> {
+    let mut status = 0;
+    loop {
+        // SAFETY: there is room for the status.
+        if unsafe { libc::waitpid(child, &raw mut status, 0) } == child {
+            break;
+        }
+        if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return failed("wait for a child");
+        }
+    }
+    if status == 0 {
+        Ok(())
+    } else {
+        Err(Error::os("end a child in peace")(io::Error::other(
+            format!("its wait status is {status:#x}"),
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn getpid_is_this_process() {
+        assert_eq!(getpid_syscall().unwrap(), std::process::id());
+    }
+
+    #[test]
+    fn processes_can_be_made_again_and_again() {
+        for _ in 0..100 {
+            fork_exit_wait().unwrap();
+            vfork_exit_wait().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_or_fails_is_an_error() {
+        for run in [fork_exec_wait, spawn_wait] {
+            run(c"/bin/true").unwrap();
+            run(c"/bin/false").unwrap_err();
+            run(c"/nothing/is/there").unwrap_err();
+        }
+    }
+}

@@ -1,0 +1,202 @@
+use std::hint::spin_loop;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use rustix::thread::futex;
+
+use crate::error::{Error, Result};
+
+/// Memory, zero at first, that later copies of this process share.
+#[derive(Debug)]
+struct Memory {
+    start: NonNull<u8>,
+    len: usize,
+}
+
+impl Memory {
+    fn new(len: usize) -> Result<Self> {
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        let flags = MapFlags::SHARED | MapFlags::POPULATE;
+        // SAFETY: the kernel chooses a free range, so nothing that exists is touched.
+        let start = unsafe { mmap_anonymous(ptr::null_mut(), len, access, flags) }
+            .map_err(Error::os("share memory"))?;
+        Ok(Self {
+            start: NonNull::new(start.cast()).expect("nothing is mapped at address zero"),
+            len,
+        })
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: the range is this mapping's, and every borrow of it has ended.
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.len) };
+    }
+}
+
+/// The size of a pair of cache lines, which some processors fetch together.
+const LINE_BYTES: usize = 128;
+
+#[derive(Debug)]
+pub(crate) struct Words {
+    memory: Memory,
+}
+
+// SAFETY: it owns its memory and gives out nothing but atomics.
+unsafe impl Send for Words {}
+// SAFETY: as above.
+unsafe impl Sync for Words {}
+
+impl Words {
+    pub(crate) fn new(count: usize) -> Result<Self> {
+        let memory = Memory::new(count * LINE_BYTES)?;
+        Ok(Self { memory })
+    }
+
+    pub(crate) fn word(&self, index: usize) -> &AtomicU32 {
+        assert!((index + 1) * LINE_BYTES <= self.memory.len);
+        // SAFETY: the offset is within the mapping, aligned for any atomic, and the memory is used
+        // as this atomic only, by whichever process.
+        unsafe { self.memory.start.add(index * LINE_BYTES).cast().as_ref() }
+    }
+}
+
+pub(crate) fn wait_while(word: &AtomicU32, value: u32) -> Result<()> {
+    match futex::wait(word, futex::Flags::empty(), value, None) {
+        Ok(()) | Err(Errno::AGAIN | Errno::INTR) => Ok(()),
+        Err(errno) => Err(Error::os("wait for a word to change")(errno)),
+    }
+}
+
+pub(crate) fn wake_one(word: &AtomicU32) -> Result<()> {
+    futex::wake(word, futex::Flags::empty(), 1)
+        .map(drop)
+        .map_err(Error::os("wake who waits for a word"))
+}
+
+/// The memory holds how much was sent, how much was received, and the bytes.
+#[derive(Debug)]
+pub(crate) struct Ring {
+    memory: Memory,
+    capacity: usize,
+}
+
+// SAFETY: it owns its memory.
+unsafe impl Send for Ring {}
+
+impl Ring {
+    const BYTES_AT: usize = 2 * LINE_BYTES;
+
+    pub(crate) fn new(capacity: usize) -> Result<Self> {
+        if !capacity.is_power_of_two() {
+            return Err(Error::os("make a ring")(Errno::INVAL));
+        }
+        let memory = Memory::new(Self::BYTES_AT + capacity)?;
+        Ok(Self { memory, capacity })
+    }
+
+    fn counter(&self, offset: usize) -> &AtomicU64 {
+        // SAFETY: both offsets are within the mapping, aligned, and used as this atomic only.
+        unsafe { self.memory.start.add(offset).cast().as_ref() }
+    }
+
+    fn sent(&self) -> &AtomicU64 {
+        self.counter(0)
+    }
+
+    fn received(&self) -> &AtomicU64 {
+        self.counter(LINE_BYTES)
+    }
+
+    /// Where the byte of this number lies, and how many follow it before the ring begins anew.
+    fn place(&self, number: u64) -> (*mut u8, usize) {
+        let offset = number as usize & (self.capacity - 1);
+        // SAFETY: the offset is less than the capacity, so within the mapping.
+        let place = unsafe { self.memory.start.add(Self::BYTES_AT + offset) };
+        (place.as_ptr(), self.capacity - offset)
+    }
+
+    pub(crate) fn send(&mut self, mut message: &[u8]) {
+        let mut sent = self.sent().load(Ordering::Relaxed);
+        while !message.is_empty() {
+            let received = self.received().load(Ordering::Acquire);
+            let room = self.capacity - sent.wrapping_sub(received) as usize;
+            let (place, before_end) = self.place(sent);
+            let len = room.min(before_end).min(message.len());
+            if len == 0 {
+                spin_loop();
+                continue;
+            }
+            // SAFETY: so many bytes are there on both sides, and the receiver does not look at them
+            // before they are counted as sent.
+            unsafe { ptr::copy_nonoverlapping(message.as_ptr(), place, len) };
+            sent = sent.wrapping_add(len as u64);
+            self.sent().store(sent, Ordering::Release);
+            message = &message[len..];
+        }
+    }
+
+    pub(crate) fn receive(&mut self, mut message: &mut [u8]) {
+        let mut received = self.received().load(Ordering::Relaxed);
+        while !message.is_empty() {
+            let sent = self.sent().load(Ordering::Acquire);
+            let there = sent.wrapping_sub(received) as usize;
+            let (place, before_end) = self.place(received);
+            let len = there.min(before_end).min(message.len());
+            if len == 0 {
+                spin_loop();
+                continue;
+            }
+            // SAFETY: so many bytes are there on both sides, and the sender does not write over them
+            // before they are counted as received.
+            unsafe { ptr::copy_nonoverlapping(place, message.as_mut_ptr(), len) };
+            received = received.wrapping_add(len as u64);
+            self.received().store(received, Ordering::Release);
+            message = &mut message[len..];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_zero_and_keep_apart() {
+        let words = Words::new(3).unwrap();
+        words.word(1).store(7, Ordering::Relaxed);
+        let seen = [0, 1, 2].map(|index| words.word(index).load(Ordering::Relaxed));
+        assert_eq!(seen, [0, 7, 0]);
+    }
+
+    #[test]
+    fn who_waits_for_a_word_is_woken() {
+        let words = Words::new(1).unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                words.word(0).store(1, Ordering::Release);
+                wake_one(words.word(0)).unwrap();
+            });
+            while words.word(0).load(Ordering::Acquire) == 0 {
+                wait_while(words.word(0), 0).unwrap();
+            }
+        });
+    }
+
+    #[test]
+    fn a_ring_gives_out_what_was_put_in_across_its_end() {
+        let mut ring = Ring::new(8).unwrap();
+        for round in 0..100_u8 {
+            let message = [round, round.wrapping_add(1), round.wrapping_add(2)];
+            ring.send(&message);
+            ring.send(&message);
+            let mut seen = [0; 6];
+            ring.receive(&mut seen);
+            assert_eq!(seen[..3], message);
+            assert_eq!(seen[3..], message);
+        }
+        Ring::new(9).unwrap_err();
+    }
+}
