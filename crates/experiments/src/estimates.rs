@@ -79,6 +79,19 @@ pub(crate) fn difference(minuend: &Estimated, subtrahend: &Estimated) -> Estimat
     }
 }
 
+/// The estimate times `factor`, as for another unit.
+pub(crate) fn scaled(value: &Estimated, factor: f64) -> Estimated {
+    let ends = |interval: Interval| (interval.low * factor, interval.high * factor);
+    Estimated {
+        centre: value.centre * factor,
+        interval: value
+            .interval
+            .map(ends)
+            .and_then(|(one, other)| Interval::new(one.min(other), one.max(other))),
+        ..*value
+    }
+}
+
 /// Whether the interval shows that the value is not `other`.
 pub(crate) fn differs_from(value: &Estimated, other: f64) -> bool {
     value

@@ -66,6 +66,32 @@ pub(crate) fn spread(point: Point, rates: &[(&str, f64)], step: f64) -> PointRes
     }
 }
 
+/// As [`result`], for metrics whose values are times in ns or counts.
+pub(crate) fn costs(point: Point, values: &[(&str, f64)]) -> PointResult {
+    use instrument::experiment::{Better, Isolation, Metric};
+    let estimate = |(metric, value): &(&str, f64)| {
+        let batches = [-2, 1, 0, -1, 2].map(|index: i32| Batch {
+            samples: vec![Sample {
+                metric: (*metric).into(),
+                reading: Reading::Value(value * (1.0 + 0.002 * f64::from(index))),
+                usage: Usage::default(),
+                at_ns: 0,
+            }],
+            warm: true,
+            ..Batch::default()
+        });
+        let metric = Metric::new(metric, metric, Unit::Nanoseconds, Better::Lower);
+        Estimate::from_batches(&metric, Isolation::FreshProcess, &batches)
+            .expect("there are samples")
+    };
+    PointResult {
+        point,
+        estimates: values.iter().map(estimate).collect(),
+        warnings: Vec::new(),
+        remarks: Vec::new(),
+    }
+}
+
 /// Results of these points on this machine.
 pub(crate) fn results<'a>(
     definition: &'a Definition,

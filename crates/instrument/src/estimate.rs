@@ -68,7 +68,9 @@ impl Estimate {
             percentiles: percentiles(&processes),
             verdict: Verdict::Sound,
         };
-        estimate.verdict = estimate.judge(metric, timed.then_some(&cost), &samples);
+        // A difference of two times is handed on as a value, and can be lost in their errors too.
+        let is_cost = timed || metric.unit == Unit::Nanoseconds;
+        estimate.verdict = estimate.judge(metric, is_cost.then_some(&cost), &samples);
         Some(estimate)
     }
 
@@ -288,6 +290,16 @@ mod tests {
         assert!(estimate.centre.abs() < f64::EPSILON);
         assert!(estimate.is_within(0.05));
         assert_eq!((estimate.raw, estimate.cpu_share), (None, None));
+    }
+
+    #[test]
+    fn a_derived_time_that_reaches_zero_is_below_resolution() {
+        let verdict = |values: [f64; 3]| {
+            let batches = values.map(|value| batch(&[Reading::Value(value)]));
+            estimate(&metric(Unit::Nanoseconds), &batches).verdict
+        };
+        assert_eq!(verdict([5.0, -4.0, 6.0]), Verdict::BelowResolution);
+        assert_eq!(verdict([5.0, 5.1, 5.2]), Verdict::Sound);
     }
 
     #[test]

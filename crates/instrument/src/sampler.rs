@@ -4,6 +4,7 @@ use crate::clock::Clock;
 use crate::experiment::MeasureError;
 use crate::phases::Phases;
 use crate::sample::{Reading, Sample};
+use crate::statistics::summary::median;
 use hdrhistogram::Histogram;
 use platform::clock::Calibration;
 use platform::usage::Usage;
@@ -107,13 +108,28 @@ impl<'a> Sampler<'a> {
         &mut self,
         metric: &str,
         work: f64,
-        mut body: impl FnMut(u64) -> Result<(), MeasureError>,
+        body: impl FnMut(u64) -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
+        self.repeat_net_ns(metric, work, body).map(drop)
+    }
+
+    /// As [`repeat`](Self::repeat), and tells what it handed on: the median over the samples of the
+    /// net cost of one unit of work, in ns. For metrics that are what one cost exceeds another by.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn repeat_net_ns(
+        &mut self,
+        metric: &str,
+        work: f64,
+        mut body: impl FnMut(u64) -> Result<(), MeasureError>,
+    ) -> Result<f64, MeasureError> {
         let (iterations, leg_ns) = self.calibrate(&mut body)?;
         if !self.warm_up(iterations, leg_ns, &mut body)? {
             self.put(Output::NotWarm)?;
         }
         let started_ns = self.clock.now_ns();
+        let mut costs_ns = Vec::new();
         for _ in 0..self.task.samples.max(1) {
             let before = self.clock.usage()?;
             let short_ns = self.time(iterations, &mut body)?;
@@ -125,12 +141,13 @@ impl<'a> Sampler<'a> {
                 short_ns,
                 long_ns,
             };
+            costs_ns.extend(reading.net_cost_ns());
             self.sample(metric, reading, usage)?;
             if self.is_over(started_ns) {
                 break;
             }
         }
-        Ok(())
+        Ok(median(&costs_ns).expect("at least one sample was taken"))
     }
 
     /// Times `body` once for each sample, after `prepare` has brought about the state it starts
@@ -213,16 +230,32 @@ impl<'a> Sampler<'a> {
         metric: &str,
         mut body: impl FnMut() -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
+        let clock = self.clock;
+        self.latencies_of(metric, || {
+            let begin_ns = clock.now_ns();
+            body()?;
+            Ok(clock.now_ns().saturating_sub(begin_ns))
+        })
+    }
+
+    /// As [`latencies`](Self::latencies), for operations whose latency is not the time of the call:
+    /// `body` does one and returns its latency in ns, taken between two readings of the clock.
+    ///
+    /// # Errors
+    /// Those of `body`, and [`MeasureError::Output`] if nobody reads any more.
+    pub fn latencies_of(
+        &mut self,
+        metric: &str,
+        mut body: impl FnMut() -> Result<u64, MeasureError>,
+    ) -> Result<(), MeasureError> {
         let mut histogram = Histogram::<u64>::new_with_max(LONGEST_LATENCY_NS, 3)
             .expect("three significant digits are within what a histogram offers");
         let before = self.clock.usage()?;
         let started_ns = self.clock.now_ns();
-        let mut begin_ns = started_ns;
-        while begin_ns.saturating_sub(started_ns) < self.task.batch_ns / 2 || histogram.is_empty() {
-            body()?;
-            let end_ns = self.clock.now_ns();
-            histogram.saturating_record(end_ns.saturating_sub(begin_ns));
-            begin_ns = self.clock.now_ns();
+        let half_batch_ns = self.task.batch_ns / 2;
+        while histogram.is_empty() || self.clock.now_ns().saturating_sub(started_ns) < half_batch_ns
+        {
+            histogram.saturating_record(body()?);
         }
         let usage = self.clock.usage()?.since(&before);
         let net = |quantile: f64| {

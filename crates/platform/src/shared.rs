@@ -1,5 +1,6 @@
 //! Memory that a process shares with the partners it starts later, and waiting for a change of it.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 use crate::{Result, os};
@@ -47,29 +48,41 @@ pub fn wake_one(word: &AtomicU32) -> Result<()> {
     os::shared::wake_one(word)
 }
 
-/// A ring of bytes in shared memory between one who sends and one who receives. Neither calls the
-/// system: who has to wait asks again and again.
-#[derive(Debug)]
-pub struct Ring {
-    ring: os::shared::Ring,
+/// A ring of bytes in shared memory, for one who sends and one who receives. Neither calls the system:
+/// who has to wait asks again and again.
+///
+/// It holds as many bytes as `capacity` says, a power of two.
+///
+/// # Errors
+/// If the memory cannot be had, or the number is no power of two.
+pub fn ring(capacity: usize) -> Result<(Sender, Receiver)> {
+    let ring = Arc::new(os::shared::Ring::new(capacity)?);
+    let sender = Sender { ring: ring.clone() };
+    Ok((sender, Receiver { ring }))
 }
 
-impl Ring {
-    /// A ring that holds as many bytes, a power of two.
-    ///
-    /// # Errors
-    /// If the memory cannot be had, or the number is no power of two.
-    pub fn new(capacity: usize) -> Result<Self> {
-        os::shared::Ring::new(capacity).map(|ring| Self { ring })
-    }
+/// The end of a ring into which bytes go. Of the copies that partners get with the rest of a process's
+/// memory, only one may be used.
+#[derive(Debug)]
+pub struct Sender {
+    ring: Arc<os::shared::Ring>,
+}
 
-    /// Copies a message into the ring, waiting for room. Only one may send at a time: a second one
-    /// would write over what the first wrote.
+impl Sender {
+    /// Copies a message into the ring, waiting for room.
     pub fn send(&mut self, message: &[u8]) {
         self.ring.send(message);
     }
+}
 
-    /// Copies so many bytes out of the ring, waiting for them. Only one may receive at a time.
+/// The end of a ring from which bytes come. As with [`Sender`], only one copy may be used.
+#[derive(Debug)]
+pub struct Receiver {
+    ring: Arc<os::shared::Ring>,
+}
+
+impl Receiver {
+    /// Copies so many bytes out of the ring, waiting for them.
     pub fn receive(&mut self, message: &mut [u8]) {
         self.ring.receive(message);
     }

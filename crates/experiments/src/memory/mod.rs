@@ -4,7 +4,7 @@ mod bandwidth;
 mod caches;
 pub(crate) mod claims;
 mod levels;
-mod pages;
+pub(crate) mod pages;
 
 use instrument::experiment::Experiment;
 

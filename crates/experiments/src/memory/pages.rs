@@ -6,25 +6,25 @@ use platform::machine::Machine;
 use platform::memory::{Mapping, PageSize};
 
 /// The axis of page sizes in the experiments that have one.
-pub(super) const PAGES: &str = "pages";
+pub(crate) const PAGES: &str = "pages";
 
 /// The level for pages of this many bytes: `4 KiB pages`, which no block size can be mistaken for.
-pub(super) fn name(bytes: u64) -> String {
+pub(crate) fn name(bytes: u64) -> String {
     format!("{} pages", Bytes(bytes))
 }
 
 /// The level for the smallest pages of `machine`.
-pub(super) fn base(machine: &Machine) -> Option<String> {
+pub(crate) fn base(machine: &Machine) -> Option<String> {
     machine.page_bytes.map(name)
 }
 
 /// The level for its huge pages.
-pub(super) fn huge(machine: &Machine) -> Option<String> {
+pub(crate) fn huge(machine: &Machine) -> Option<String> {
     machine.huge_page_bytes.map(name)
 }
 
 /// The pages that a level means here, and their size in bytes.
-pub(super) fn meant_by(level: &str) -> Result<(PageSize, usize), MeasureError> {
+pub(crate) fn meant_by(level: &str) -> Result<(PageSize, usize), MeasureError> {
     let machine = Machine::read();
     let pages = [
         (PageSize::Base, machine.page_bytes),
@@ -40,7 +40,7 @@ pub(super) fn meant_by(level: &str) -> Result<(PageSize, usize), MeasureError> {
 
 /// Whether memory that was touched throughout is in the pages asked for: what to say if only some of
 /// it is, and an error if none.
-pub(super) fn remark(
+pub(crate) fn remark(
     mapping: &Mapping,
     page_size: PageSize,
 ) -> Result<Option<String>, MeasureError> {

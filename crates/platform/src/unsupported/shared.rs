@@ -32,11 +32,11 @@ impl Ring {
         refuse("memory shared with another process")
     }
 
-    pub(crate) fn send(&mut self, _message: &[u8]) {
+    pub(crate) fn send(&self, _message: &[u8]) {
         match *self {}
     }
 
-    pub(crate) fn receive(&mut self, _message: &mut [u8]) {
+    pub(crate) fn receive(&self, _message: &mut [u8]) {
         match *self {}
     }
 }
