@@ -4,7 +4,6 @@ use crate::clock::Clock;
 use crate::experiment::MeasureError;
 use crate::phases::Phases;
 use crate::sample::{Reading, Sample};
-use crate::statistics::summary::median;
 use hdrhistogram::Histogram;
 use platform::clock::Calibration;
 use platform::usage::Usage;
@@ -108,28 +107,13 @@ impl<'a> Sampler<'a> {
         &mut self,
         metric: &str,
         work: f64,
-        body: impl FnMut(u64) -> Result<(), MeasureError>,
-    ) -> Result<(), MeasureError> {
-        self.repeat_net_ns(metric, work, body).map(drop)
-    }
-
-    /// As [`repeat`](Self::repeat), and tells what it handed on: the median over the samples of the
-    /// net cost of one unit of work, in ns. For metrics that are what one cost exceeds another by.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn repeat_net_ns(
-        &mut self,
-        metric: &str,
-        work: f64,
         mut body: impl FnMut(u64) -> Result<(), MeasureError>,
-    ) -> Result<f64, MeasureError> {
+    ) -> Result<(), MeasureError> {
         let (iterations, leg_ns) = self.calibrate(&mut body)?;
         if !self.warm_up(iterations, leg_ns, &mut body)? {
             self.put(Output::NotWarm)?;
         }
         let started_ns = self.clock.now_ns();
-        let mut costs_ns = Vec::new();
         for _ in 0..self.task.samples.max(1) {
             let before = self.clock.usage()?;
             let short_ns = self.time(iterations, &mut body)?;
@@ -141,13 +125,12 @@ impl<'a> Sampler<'a> {
                 short_ns,
                 long_ns,
             };
-            costs_ns.extend(reading.net_cost_ns());
             self.sample(metric, reading, usage)?;
             if self.is_over(started_ns) {
                 break;
             }
         }
-        Ok(median(&costs_ns).expect("at least one sample was taken"))
+        Ok(())
     }
 
     /// Times `body` once for each sample, after `prepare` has brought about the state it starts
@@ -231,23 +214,27 @@ impl<'a> Sampler<'a> {
         mut body: impl FnMut() -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
         let clock = self.clock;
-        self.latencies_of(metric, || {
+        let timed = || {
             let begin_ns = clock.now_ns();
             body()?;
             Ok(clock.now_ns().saturating_sub(begin_ns))
-        })
+        };
+        self.latencies_of(metric, 1.0, timed).map(drop)
     }
 
-    /// As [`latencies`](Self::latencies), for operations whose latency is not the time of the call:
-    /// `body` does one and returns its latency in ns, taken between two readings of the clock.
+    /// As [`latencies`](Self::latencies), for operations that consist of `work` equal ones, whose
+    /// latencies are told, or whose latency is not the time of the call: `body` does one and returns
+    /// its latency in ns, taken between two readings of the clock. Tells the median that it handed
+    /// on, for metrics that are what one cost exceeds another by.
     ///
     /// # Errors
     /// Those of `body`, and [`MeasureError::Output`] if nobody reads any more.
     pub fn latencies_of(
         &mut self,
         metric: &str,
+        work: f64,
         mut body: impl FnMut() -> Result<u64, MeasureError>,
-    ) -> Result<(), MeasureError> {
+    ) -> Result<f64, MeasureError> {
         let mut histogram = Histogram::<u64>::new_with_max(LONGEST_LATENCY_NS, 3)
             .expect("three significant digits are within what a histogram offers");
         let before = self.clock.usage()?;
@@ -260,16 +247,18 @@ impl<'a> Sampler<'a> {
         let usage = self.clock.usage()?.since(&before);
         let net = |quantile: f64| {
             let gross_ns = histogram.value_at_quantile(quantile) as f64;
-            (gross_ns - self.task.calibration.cost_ns).max(0.0)
+            (gross_ns - self.task.calibration.cost_ns).max(0.0) / work
         };
+        let p50_ns = net(0.50);
         let reading = Reading::Latencies {
             count: histogram.len(),
             p5_ns: net(0.05),
-            p50_ns: net(0.50),
+            p50_ns,
             p95_ns: net(0.95),
             p99_ns: net(0.99),
         };
-        self.sample(metric, reading, usage)
+        self.sample(metric, reading, usage)?;
+        Ok(p50_ns)
     }
 
     /// The number of iterations whose time is long enough, and that time in ns.

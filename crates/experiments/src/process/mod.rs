@@ -3,8 +3,18 @@
 mod calls;
 pub(crate) mod claims;
 mod fork_size;
+mod ipc;
+mod placement;
+mod switch;
+mod wakeup;
 
 use instrument::experiment::Experiment;
 
 /// The experiments of the group, in the order in which they run.
-pub(crate) const ALL: &[&dyn Experiment] = &[&calls::Calls, &fork_size::ForkSize];
+pub(crate) const ALL: &[&dyn Experiment] = &[
+    &calls::Calls,
+    &fork_size::ForkSize,
+    &switch::Switch,
+    &ipc::Ipc,
+    &wakeup::Wakeup,
+];
