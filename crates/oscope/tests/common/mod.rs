@@ -56,7 +56,7 @@ impl Place {
             "run",
             "process.calls",
             "--budget",
-            "2s",
+            "4s",
             "--no-page",
             "--dir",
             scratch,
