@@ -138,6 +138,7 @@ pub(crate) fn setting(profile: Profile) -> Setting {
         available_bytes: 64 << 30,
         swap_bytes: 0,
         can_limit_memory: false,
+        remote: None,
         is_root: false,
         machine: machine(),
     }
@@ -159,6 +160,7 @@ pub(crate) fn measure(
             cost_ns: 30.0,
         },
         scratch: scratch.to_owned(),
+        remote: Some(scratch.to_owned()),
         seed: 1,
     };
     let (mut samples, mut remarks) = (Vec::new(), Vec::new());

@@ -12,6 +12,8 @@ pub enum Need {
     Space(Bytes),
     /// Memory that this process may use.
     Memory(Bytes),
+    /// A directory on another machine, which only the user can name.
+    Remote,
     /// Anything else, looked for by the experiment: whether it is there, and what to say if not.
     Feature {
         /// Whether it is there.
@@ -42,9 +44,20 @@ impl Need {
                     Bytes(setting.available_bytes)
                 )
             }),
+            Self::Remote if setting.remote.is_some() => None,
+            Self::Remote => Some(
+                "it needs a directory on another machine: mount one (NFS, SMB, sshfs) and name it \
+                 with --remote DIR"
+                    .into(),
+            ),
             Self::Feature { present: true, .. } => None,
             Self::Feature { name, .. } => Some(format!("this system has no {name}")),
         }
+    }
+
+    /// Whether it is missing because the user chose not to name it.
+    pub fn is_left_out(&self, setting: &Setting) -> bool {
+        *self == Self::Remote && self.missing(setting).is_some()
     }
 }
 

@@ -92,6 +92,8 @@ pub struct Setting {
     pub directory: PathBuf,
     /// Room there, in bytes.
     pub free_bytes: u64,
+    /// A second directory for scratch files, on another machine, if the user named one.
+    pub remote: Option<PathBuf>,
     /// Memory that this process may use, in bytes.
     pub available_bytes: u64,
     /// Swap that measurements may use, in bytes: what is free, and what may be made for them.
@@ -123,6 +125,9 @@ pub struct Planned<'a> {
     pub definition: Definition,
     /// What it will measure, or why it cannot be measured here.
     pub points: Result<Vec<Point>, String>,
+    /// Whether it is left out since the user did not name what only a user can: that is a choice and
+    /// no failure.
+    pub is_left_out: bool,
     /// Wall time that all of its points may take together, in ns.
     pub budget_ns: u64,
 }
@@ -174,7 +179,8 @@ impl<'a> Plan<'a> {
 
 impl<'a> Planned<'a> {
     fn new(experiment: &'a dyn Experiment, setting: &Setting, precision: Precision) -> Self {
-        let points = match need::missing(&experiment.needs(setting), setting) {
+        let needs = experiment.needs(setting);
+        let points = match need::missing(&needs, setting) {
             Some(missing) => Err(missing),
             None => match experiment.points(setting) {
                 points if points.is_empty() => Err("nothing of it fits this machine".into()),
@@ -186,6 +192,7 @@ impl<'a> Planned<'a> {
             experiment,
             definition: experiment.definition(),
             points,
+            is_left_out: needs.iter().any(|need| need.is_left_out(setting)),
             budget_ns: count * precision.point_budget_ns,
         }
     }

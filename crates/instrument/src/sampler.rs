@@ -25,6 +25,8 @@ pub struct Task {
     pub calibration: Calibration,
     /// The run's scratch directory; files left there are found by the run's later processes.
     pub scratch: PathBuf,
+    /// The run's second scratch directory, on another machine.
+    pub remote: Option<PathBuf>,
     /// Seed for whatever the experiment draws, different in each process.
     pub seed: u64,
 }
@@ -74,6 +76,16 @@ impl<'a> Sampler<'a> {
     /// The run's scratch directory.
     pub fn scratch(&self) -> &Path {
         &self.task.scratch
+    }
+
+    /// The run's second scratch directory, on another machine.
+    ///
+    /// # Errors
+    /// [`MeasureError::Unsupported`] if the run has none.
+    pub fn remote(&self) -> Result<&Path, MeasureError> {
+        self.task.remote.as_deref().ok_or_else(|| {
+            MeasureError::Unsupported("the run has no directory on another machine".into())
+        })
     }
 
     /// Seed for whatever the experiment draws.

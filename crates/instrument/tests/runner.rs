@@ -231,6 +231,7 @@ fn setting() -> Setting {
         free_bytes: 0,
         available_bytes: 0,
         swap_bytes: 0,
+        remote: None,
         can_limit_memory: false,
         is_root: false,
         machine: Machine::default(),
@@ -252,6 +253,7 @@ fn run(
             cost_ns: 20.0,
         },
         scratch: PathBuf::from("nowhere"),
+        remote: None,
     }
     .run(plan)
 }
@@ -566,4 +568,18 @@ fn a_clock_that_goes_backwards_neither_panics_nor_loops() {
 fn endings_are_plain_data() {
     let text = serde_json::to_string(&Ending::Failed("no space".into())).unwrap();
     assert_eq!(text, r#"{"failed":"no space"}"#);
+}
+
+#[test]
+fn what_only_the_user_can_name_is_left_out_and_has_not_failed() {
+    let clock = MockClock::default();
+    let mock = Mock {
+        needs: vec![Need::Remote],
+        ..Mock::new("mock.remote", 1)
+    };
+    let plan = Plan::new(&[&mock], &setting(), None, 1);
+    let mut executor = MockExecutor::new(&clock, MS, quiet);
+    let mut log = Log::default();
+    let outcome = run(&clock, &mut executor, &mut log, &plan).unwrap();
+    assert_eq!((outcome.left_out, outcome.skipped), (1, 0));
 }

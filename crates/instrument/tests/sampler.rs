@@ -39,6 +39,7 @@ fn task() -> Task {
             cost_ns: 20.0,
         },
         scratch: PathBuf::from("nowhere"),
+        remote: None,
         seed: 0,
     }
 }

@@ -89,6 +89,7 @@ Examples:
   oscope run
   oscope run memory file.block_size
   oscope run --profile standard --dir /mnt/data --tag disk=nvme0
+  oscope run file.remote --remote /mnt/nfs
   oscope run process --budget 10s --json")]
 pub struct Run {
     /// Experiments or groups, as in `memory` or `file.block_size` [default: all]
@@ -100,6 +101,10 @@ pub struct Run {
     /// Directory for scratch files; what it lies on is what file experiments measure
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
+    /// A second directory for scratch files, on a remote mount (NFS, SMB, sshfs): measured against
+    /// DIR by `file.remote`, which is left out without it
+    #[arg(long, value_name = "DIR")]
+    pub remote: Option<PathBuf>,
     /// Allow a temporary swap file in DIR, as root, to measure what swap costs
     #[arg(long)]
     pub allow_swap_file: bool,

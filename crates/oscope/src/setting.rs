@@ -10,12 +10,20 @@ use std::path::Path;
 /// Swap that may be counted on is this part of the free room: its file takes twice as much.
 const SHARE_OF_ROOM: u64 = 8;
 
-/// The circumstances in `directory`, where a swap file may be made or not. What the system does not
-/// tell counts as not there.
-pub fn here(directory: &Path, profile: Profile, allow_swap_file: bool) -> Setting {
-    let directory = directory
-        .canonicalize()
-        .unwrap_or_else(|_| directory.to_owned());
+/// The circumstances in `directory`, where a swap file may be made or not, and with a second one on
+/// another machine. What the system does not tell counts as not there.
+pub fn here(
+    directory: &Path,
+    remote: Option<&Path>,
+    profile: Profile,
+    allow_swap_file: bool,
+) -> Setting {
+    let absolute = |directory: &Path| {
+        directory
+            .canonicalize()
+            .unwrap_or_else(|_| directory.to_owned())
+    };
+    let directory = absolute(directory);
     let free_bytes = Storage::behind(&directory).map_or(0, |storage| storage.free_bytes);
     let is_root = Environment::read().is_root.unwrap_or(false);
     let can_limit_memory = confinement::can_limit_memory();
@@ -32,6 +40,7 @@ pub fn here(directory: &Path, profile: Profile, allow_swap_file: bool) -> Settin
         can_limit_memory,
         is_root,
         machine: Machine::read(),
+        remote: remote.map(absolute),
         directory,
     }
 }

@@ -24,7 +24,7 @@ const UNLOCKED: &str = "lock.new";
 pub struct Scratch {
     path: PathBuf,
     /// Holds the lock.
-    _lock: File,
+    lock: Option<File>,
 }
 
 /// What a sweep did with the directories whose owner is gone.
@@ -93,10 +93,13 @@ impl Scratch {
         let path = in_dir.join(format!("{PREFIX}{random:016x}"));
         os::scratch::create_private_dir(&path).map_err(|error| ScratchError::new(in_dir, error))?;
         match make_lock(&path) {
-            Ok(lock) => Ok(Self { path, _lock: lock }),
+            Ok(lock) => Ok(Self {
+                path,
+                lock: Some(lock),
+            }),
             Err(error) => {
                 // The first error is the one to tell.
-                let _ = remove(&path);
+                let _ = remove(&path, None);
                 Err(ScratchError::new(in_dir, error))
             }
         }
@@ -116,8 +119,9 @@ impl Scratch {
     /// the swap that were made for them.
     ///
     /// Only a directory of this user with a name of ours and a lock file of ours that nobody holds
-    /// is removed. Links are never followed. What cannot be removed is left for the next time. On a network file system whose locks do not reach other hosts (NFS mounted with
-    /// `local_lock`), the owner must be on this host to be seen.
+    /// is removed. Links are never followed. What cannot be removed is left for the next time. On a network
+    /// file system whose locks do not reach other hosts (NFS mounted with `local_lock`), the owner
+    /// must be on this host to be seen.
     pub fn sweep(in_dir: &Path) -> Sweep {
         let mut sweep = Sweep::default();
         let Ok(entries) = fs::read_dir(in_dir) else {
@@ -129,11 +133,10 @@ impl Scratch {
             .filter(|entry| is_ours(&entry.file_name()))
         {
             let path = entry.path();
-            // It is held for as long as it is being removed.
-            let Ok(Some(_lock)) = lock_abandoned(&path) else {
+            let Ok(Some(lock)) = lock_abandoned(&path) else {
                 continue;
             };
-            match remove(&path) {
+            match remove(&path, Some(lock)) {
                 Ok(()) => sweep.removed.push(path),
                 Err(error) => sweep.left.push((path, error)),
             }
@@ -145,7 +148,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         // Whatever is left is swept at the next start.
-        let _ = remove(&self.path);
+        let _ = remove(&self.path, self.lock.take());
     }
 }
 
@@ -180,8 +183,9 @@ fn lock_abandoned(dir: &Path) -> io::Result<Option<File>> {
 }
 
 /// Removes a scratch directory and undoes what was made for it, its lock file last: if this is cut
-/// short, the rest can be swept.
-fn remove(dir: &Path) -> io::Result<()> {
+/// short, the rest can be swept. The lock is held until nothing else is left: where files that are
+/// open cannot go, as on NFS and FUSE, the directory would stay with a hidden file in it.
+fn remove(dir: &Path, lock: Option<File>) -> io::Result<()> {
     os::confinement::undo(dir).map_err(io::Error::other)?;
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
@@ -194,6 +198,7 @@ fn remove(dir: &Path) -> io::Result<()> {
             fs::remove_file(entry.path())?;
         }
     }
+    drop(lock);
     match fs::remove_file(dir.join(LOCK)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}

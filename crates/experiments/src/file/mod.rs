@@ -11,6 +11,8 @@ mod page_cache;
 mod phases;
 mod random;
 mod read_ahead;
+mod remote;
+mod rewrite_passes;
 mod scratch_file;
 mod sizes;
 mod sync;
@@ -26,9 +28,11 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &call::Call,
     &random::InRandomOrder,
     &read_ahead::ReadAhead,
+    &rewrite_passes::RewritePasses,
     &phases::PhaseByPhase,
     &sync::WaitingWrites,
     &metadata::Metadata,
+    &remote::Remote,
 ];
 
 const BLOCK_SIZE: &str = "block_size";

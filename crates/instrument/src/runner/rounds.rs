@@ -33,6 +33,8 @@ pub struct Runner<'a> {
     pub calibration: Calibration,
     /// The run's scratch directory.
     pub scratch: PathBuf,
+    /// A second one on another machine, if there is one.
+    pub remote: Option<PathBuf>,
 }
 
 /// How a run ended.
@@ -42,6 +44,8 @@ pub struct Outcome {
     pub interrupted: bool,
     /// Experiments that could not run here.
     pub skipped: usize,
+    /// Experiments that were left out, since the user did not name what they need.
+    pub left_out: usize,
     /// Points that could not be measured here, or not in the time there was.
     pub failed: usize,
 }
@@ -69,7 +73,11 @@ impl Runner<'_> {
             let definition = &planned.definition;
             match &planned.points {
                 Err(reason) => {
-                    outcome.skipped += 1;
+                    if planned.is_left_out {
+                        outcome.left_out += 1;
+                    } else {
+                        outcome.skipped += 1;
+                    }
                     self.tell(&Event::Skipped { definition, reason })?;
                 }
                 Ok(points) => {
@@ -168,6 +176,7 @@ impl Rounds<'_> {
             batch_ns: self.precision.batch_ns,
             calibration: runner.calibration.clone(),
             scratch: runner.scratch.clone(),
+            remote: runner.remote.clone(),
             seed,
         };
         let task = match self.planned.definition.isolation {

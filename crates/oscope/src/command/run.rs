@@ -31,13 +31,18 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
     let mut progress = Progress::new(common.quiet);
     let mut store = stored::open(common)?;
-    for left in leftovers::clear(Some(&store), &arguments.dir)? {
-        progress.say(&left.to_string());
+    for directory in std::iter::once(&arguments.dir).chain(&arguments.remote) {
+        for left in leftovers::clear(Some(&store), directory)? {
+            progress.say(&left.to_string());
+        }
     }
     let scratch = Scratch::create(&arguments.dir)?;
+    let remote = arguments.remote.as_deref().map(Scratch::create);
+    let remote = remote.transpose()?;
 
     let setting = setting::here(
         &arguments.dir,
+        arguments.remote.as_deref(),
         arguments.profile.into(),
         arguments.allow_swap_file,
     );
@@ -71,14 +76,15 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         observers: vec![&mut recorder, &mut progress],
         calibration: run.calibration.clone(),
         scratch: scratch.path().to_owned(),
+        remote: remote.as_ref().map(|remote| remote.path().to_owned()),
     };
     let outcome = runner.run(&plan).map_err(|error| anyhow::anyhow!(error))?;
     recorder.finish(outcome.interrupted)?;
-    drop(scratch);
+    drop((scratch, remote));
 
     let run = store.run(&RunSelector::Text(run.header.id))?;
     present(&run, number, arguments, common, &progress)?;
-    Ok(exit(outcome, interrupt))
+    Ok(exit(outcome, chosen.len(), interrupt))
 }
 
 /// The run before anything is measured.
@@ -186,10 +192,12 @@ fn page_path(number: u64, arguments: &Arguments, common: &Common) -> Result<Opti
     Ok(Some(pages.join(format!("run-{number}.html"))))
 }
 
-fn exit(outcome: Outcome, interrupt: Interrupt) -> Exit {
+fn exit(outcome: Outcome, experiments: usize, interrupt: Interrupt) -> Exit {
     match interrupt.signal() {
         Some(signal) if outcome.interrupted => Exit::Stopped(signal),
         _ if outcome.skipped + outcome.failed > 0 => Exit::Incomplete,
+        // Asked for by name, and left out.
+        _ if outcome.left_out == experiments => Exit::Incomplete,
         _ => Exit::Done,
     }
 }

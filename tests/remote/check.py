@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+"""Checks what file.remote found on a line of 100 Mbit/s: its speed, its type and its round trip."""
+
+import json
+import sys
+
+run = json.load(open(sys.argv[1], encoding="utf-8"))
+(experiment,) = [e for e in run["experiments"] if e["id"] == "file.remote"]
+assert experiment["skipped"] is None, experiment["skipped"]
+assert not experiment["failures"], experiment["failures"]
+
+rates = {}
+remarks = set()
+for point in experiment["points"]:
+    levels = point["levels"]
+    for estimate in point["estimates"]:
+        if estimate["metric"] == "throughput":
+            rates[levels["place"], levels["chunk_size"]] = estimate["value"]
+    remarks.update(point["remarks"])
+assert any("fuse.sshfs" in remark for remark in remarks), remarks
+
+largest = max(size for _, size in rates)
+remote = rates["remote", largest]
+print(f"remote, chunks of {largest} bytes: {remote / 1e6:.2f} MB/s")
+# No faster than the line, and, with every write waiting for its answer, not much slower than the
+# 11.7 MB/s that headers leave of it.
+assert 9.5e6 <= remote <= 12.5e6, remote
+
+findings = {finding["key"]: finding for finding in run["findings"] if finding["experiment"] == "file.remote"}
+for key in ("round_trip", "line"):
+    print(findings[key]["sentence"])
