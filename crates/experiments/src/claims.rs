@@ -12,6 +12,7 @@ pub fn all() -> impl Iterator<Item = &'static Claim> {
         memory::claims::ALL,
         file::claims::ALL,
         process::claims::ALL,
+        process::call_styles::claims::ALL,
         compute::claims::ALL,
     ]
     .into_iter()

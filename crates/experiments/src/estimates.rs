@@ -92,6 +92,26 @@ pub(crate) fn scaled(value: &Estimated, factor: f64) -> Estimated {
     }
 }
 
+/// The quotient of two independent estimates, both positive. The squares of their relative half widths
+/// add up, which is close for intervals that are a small part of their centres.
+pub(crate) fn quotient(dividend: &Estimated, divisor: &Estimated) -> Option<Estimated> {
+    let is_positive = dividend.centre > 0.0 && divisor.centre > 0.0;
+    let centre = dividend.centre / divisor.centre;
+    let relative = match (
+        dividend.relative_half_width(),
+        divisor.relative_half_width(),
+    ) {
+        (Some(one), Some(other)) => Some(one.hypot(other)),
+        _ => None,
+    };
+    is_positive.then(|| Estimated {
+        centre,
+        interval: relative.and_then(|by| Interval::new(centre * (1.0 - by), centre * (1.0 + by))),
+        n: dividend.n.min(divisor.n),
+        scale: Scale::Linear,
+    })
+}
+
 /// Whether the interval shows that the value is not `other`.
 pub(crate) fn differs_from(value: &Estimated, other: f64) -> bool {
     value

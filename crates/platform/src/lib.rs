@@ -24,6 +24,7 @@
 pub mod block_io;
 pub mod call;
 pub mod channel;
+pub mod child;
 pub mod clock;
 pub mod confinement;
 pub mod environment;
@@ -40,6 +41,7 @@ pub mod ring;
 pub mod scratch;
 pub mod shared;
 pub mod signal;
+pub mod stack;
 pub mod stdio;
 pub mod storage;
 pub mod timer;

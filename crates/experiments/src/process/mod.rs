@@ -1,5 +1,6 @@
 //! The group `process`.
 
+pub(crate) mod call_styles;
 mod calls;
 pub(crate) mod claims;
 mod fork_size;
@@ -13,6 +14,7 @@ use instrument::experiment::Experiment;
 /// The experiments of the group, in the order in which they run.
 pub(crate) const ALL: &[&dyn Experiment] = &[
     &calls::Calls,
+    &call_styles::CallStyles,
     &fork_size::ForkSize,
     &switch::Switch,
     &ipc::Ipc,

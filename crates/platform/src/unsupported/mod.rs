@@ -4,6 +4,7 @@
 pub(crate) mod block_io;
 pub(crate) mod call;
 pub(crate) mod channel;
+pub(crate) mod child;
 pub(crate) mod clock;
 pub(crate) mod confinement;
 pub(crate) mod environment;
@@ -19,6 +20,7 @@ pub(crate) mod ring;
 pub(crate) mod scratch;
 pub(crate) mod shared;
 pub(crate) mod signal;
+pub(crate) mod stack;
 pub(crate) mod stdio;
 pub(crate) mod storage;
 pub(crate) mod timer;

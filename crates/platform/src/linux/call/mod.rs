@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 pub(crate) use clock::{clock_gettime, clock_gettime_syscall};
 pub(crate) use file::{create_delete, fopen_fclose, open_close, read_byte, seek, stat, write_byte};
 pub(crate) use memory::{malloc_free, map_unmap};
+pub(super) use process::wait;
 pub(crate) use process::{
     fork_exec_wait, fork_exit_wait, getpid_syscall, spawn_wait, vfork_exit_wait,
 };

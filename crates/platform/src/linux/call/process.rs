@@ -110,8 +110,9 @@ pub(crate) fn spawn_wait(program: &CStr) -> Result<()> {
     }
 }
 
+/// Waits for a child, which must end with success.
 #[inline]
-fn wait(child: libc::pid_t) -> Result<()> {
+pub(in crate::linux) fn wait(child: libc::pid_t) -> Result<()> {
     let mut status = 0;
     loop {
         // SAFETY: there is room for the status.

@@ -1,0 +1,3 @@
+pub(crate) fn left_bytes() -> Option<u64> {
+    None
+}
