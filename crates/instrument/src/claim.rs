@@ -1,7 +1,8 @@
 //! Claims: what somebody says about systems, judged by what was measured on this one.
 
 use crate::finding::Finding;
-use crate::results::Results;
+use crate::point::Level;
+use crate::results::{Estimate, Results};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +62,17 @@ impl<'a> Evidence<'a> {
         let is_meant = |results: &&Results<'_>| results.definition.id == id;
         let found = self.results.iter().find(is_meant)?;
         (!found.points.is_empty()).then_some(found)
+    }
+
+    /// The sound estimate of `metric` at the point of the experiment called `id` with these levels.
+    pub fn estimate(
+        &self,
+        id: &str,
+        metric: &str,
+        levels: &[(&str, Level)],
+    ) -> Option<&'a Estimate> {
+        let estimate = self.of(id)?.at(levels)?.estimate(metric)?;
+        estimate.is_sound().then_some(estimate)
     }
 }
 

@@ -18,8 +18,8 @@ use platform::memory::Mapping;
 /// What a fork costs as the process that forks grows.
 pub(crate) struct ForkSize;
 
-const SIZE: &str = "resident_size";
-const COST: &str = "cost";
+pub(super) const SIZE: &str = "resident_size";
+pub(super) const COST: &str = "cost";
 
 const MIB: u64 = 1 << 20;
 /// No process takes more than this part of the memory available.

@@ -15,7 +15,9 @@ use instrument::results::Results;
 use instrument::sampler::Sampler;
 use operations::{CALLS, FILE_BYTES, MALLOC_BYTES, MAP_BYTES};
 
-pub(crate) use operations::{FOPEN, FORK, GETPID, MALLOC, OPEN};
+pub(super) use operations::{
+    CLOCK, CLOCK_SYSCALL, FOPEN, FORK, FORK_EXEC, GETPID, MALLOC, OPEN, SPAWN,
+};
 
 /// What calls into the system and its library cost.
 pub(crate) struct Calls;

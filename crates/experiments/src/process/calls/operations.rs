@@ -11,25 +11,25 @@ use std::hint::black_box;
 use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-pub(crate) const GETPID: &str = "getpid";
-pub(super) const CLOCK: &str = "clock_gettime";
-pub(super) const CLOCK_SYSCALL: &str = "clock_gettime, system call";
+pub(in crate::process) const GETPID: &str = "getpid";
+pub(in crate::process) const CLOCK: &str = "clock_gettime";
+pub(in crate::process) const CLOCK_SYSCALL: &str = "clock_gettime, system call";
 pub(super) const READ: &str = "read 1 byte";
 pub(super) const WRITE: &str = "write 1 byte";
 pub(super) const SEEK: &str = "lseek";
 pub(super) const STAT: &str = "stat";
-pub(crate) const OPEN: &str = "open+close";
-pub(crate) const FOPEN: &str = "fopen+fclose";
+pub(in crate::process) const OPEN: &str = "open+close";
+pub(in crate::process) const FOPEN: &str = "fopen+fclose";
 pub(super) const CREATE: &str = "create+delete";
 pub(super) const MAP: &str = "mmap+munmap";
-pub(crate) const MALLOC: &str = "malloc+free";
+pub(in crate::process) const MALLOC: &str = "malloc+free";
 pub(super) const SIGNAL_INSTALL: &str = "signal, install";
 pub(super) const SIGNAL_DELIVER: &str = "signal, deliver";
 pub(super) const THREAD: &str = "thread create+join";
 pub(super) const VFORK: &str = "vfork+exit+wait";
-pub(crate) const FORK: &str = "fork+exit+wait";
-pub(super) const SPAWN: &str = "posix_spawn+wait";
-pub(super) const FORK_EXEC: &str = "fork+exec+wait";
+pub(in crate::process) const FORK: &str = "fork+exit+wait";
+pub(in crate::process) const SPAWN: &str = "posix_spawn+wait";
+pub(in crate::process) const FORK_EXEC: &str = "fork+exec+wait";
 
 /// All of them, the kindred side by side.
 pub(super) const CALLS: [&str; 19] = [

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// A means by which two processes talk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mechanism {
+pub(in crate::process) enum Mechanism {
     Pipe,
     UnixSocket,
     Tcp,
@@ -32,7 +32,7 @@ impl Mechanism {
     ];
 
     /// Its level on the axis.
-    pub(super) fn name(self) -> &'static str {
+    pub(in crate::process) fn name(self) -> &'static str {
         match self {
             Self::Pipe => "pipe",
             Self::UnixSocket => "Unix socket",
@@ -49,7 +49,7 @@ impl Mechanism {
     }
 
     /// Bytes of the only message it carries; `None` where they are of any size.
-    pub(super) fn fixed_message(self) -> Option<u64> {
+    pub(in crate::process) fn fixed_message(self) -> Option<u64> {
         match self {
             Self::Pipe | Self::UnixSocket | Self::Tcp | Self::SharedMemory => None,
             Self::Futex => Some(4),

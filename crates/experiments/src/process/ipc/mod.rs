@@ -15,18 +15,18 @@ use instrument::point::{Axis, Point};
 use instrument::quantity::{Bytes, Unit};
 use instrument::results::Results;
 use instrument::sampler::Sampler;
-use mechanism::Mechanism;
+pub(super) use mechanism::Mechanism;
 use platform::partner::Partner;
 use std::hint::black_box;
 
 /// What it costs to talk to another process.
 pub(crate) struct Ipc;
 
-const MECHANISM: &str = "mechanism";
-const MESSAGE: &str = "message_size";
+pub(super) const MECHANISM: &str = "mechanism";
+pub(super) const MESSAGE: &str = "message_size";
 
-const ROUND_TRIP: &str = "round_trip";
-const BANDWIDTH: &str = "bandwidth";
+pub(super) const ROUND_TRIP: &str = "round_trip";
+pub(super) const BANDWIDTH: &str = "bandwidth";
 
 /// Round trips before the first that is timed, where none takes a time slice.
 const WARMING_ROUNDS: u32 = 200;

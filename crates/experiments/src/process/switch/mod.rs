@@ -20,19 +20,19 @@ use std::thread;
 /// What it costs to go from one process or thread to another.
 pub(crate) struct Switch;
 
-const KIND: &str = "kind";
-const COUNT: &str = "count";
-const WORKING_SET: &str = "working_set";
+pub(super) const KIND: &str = "kind";
+pub(super) const COUNT: &str = "count";
+pub(super) const WORKING_SET: &str = "working_set";
 
-const SWITCH: &str = "switch";
+pub(super) const SWITCH: &str = "switch";
 const PASS: &str = "pass";
 const ALONE: &str = "alone";
 
 /// Rounds before the first that is timed.
 const WARMING_ROUNDS: u32 = 20;
 
-const PROCESSES: &str = "processes";
-const THREADS: &str = "threads";
+pub(super) const PROCESSES: &str = "processes";
+pub(super) const THREADS: &str = "threads";
 
 impl Experiment for Switch {
     fn id(&self) -> &'static str {
