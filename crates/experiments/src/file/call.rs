@@ -22,11 +22,11 @@ use std::hint::black_box;
 /// What a call costs when it moves a single byte.
 pub(crate) struct Call;
 
-const CALL: &str = "call";
-const READ: &str = "read 1 byte";
-const SEEK: &str = "lseek 1 byte";
+pub(super) const CALL: &str = "call";
+pub(super) const READ: &str = "read 1 byte";
+pub(super) const SEEK: &str = "lseek 1 byte";
 
-const RATE: &str = "rate";
+pub(super) const RATE: &str = "rate";
 const WALL: &str = "wall";
 const THROUGHPUT: &str = "throughput";
 

@@ -184,7 +184,7 @@ fn curve<'r>(results: &'r Results, metric: &str) -> Vec<(u64, &'r Estimate)> {
 }
 
 /// How many times as long a cold read takes as a warm one, by block size.
-fn ratios(results: &Results) -> Vec<(u64, Estimated)> {
+pub(super) fn ratios(results: &Results) -> Vec<(u64, Estimated)> {
     let cold = curve(results, COLD);
     curve(results, WARM)
         .into_iter()

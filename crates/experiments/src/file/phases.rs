@@ -25,17 +25,17 @@ use std::path::Path;
 /// Where the time goes when every byte of a file is changed in place.
 pub(crate) struct PhaseByPhase;
 
-const BUFFER_SIZE: &str = "buffer_size";
+pub(super) const BUFFER_SIZE: &str = "buffer_size";
 
 const MAP: &str = "map";
 const MAP_LOOP: &str = "map_loop";
 const UNMAP: &str = "unmap";
-const MAP_TOTAL: &str = "map_total";
+pub(super) const MAP_TOTAL: &str = "map_total";
 const MAP_SYNC: &str = "map_sync";
 const READ: &str = "read";
 const LOOP: &str = "loop";
 const WRITE: &str = "write";
-const TOTAL: &str = "total";
+pub(super) const TOTAL: &str = "total";
 
 /// Each metric and its title, in the order of the report's columns.
 const METRICS: [(&str, &str); 9] = [

@@ -21,7 +21,7 @@ use instrument::statistics::Estimated;
 pub(crate) struct InRandomOrder;
 
 /// The curves have met where reading in order gains no more than this.
-const MET: f64 = 1.1;
+pub(super) const MET: f64 = 1.1;
 
 impl Experiment for InRandomOrder {
     fn id(&self) -> &'static str {

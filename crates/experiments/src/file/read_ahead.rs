@@ -23,7 +23,7 @@ use platform::storage::Storage;
 /// How far the kernel reads ahead of a program.
 pub(crate) struct ReadAhead;
 
-const AHEAD: &str = "ahead";
+pub(super) const AHEAD: &str = "ahead";
 const FIRST: &str = "first";
 const LONE: &str = "lone";
 const STATED: &str = "stated";

@@ -20,17 +20,17 @@ use std::path::Path;
 /// What it costs to have a write on the device before going on.
 pub(crate) struct WaitingWrites;
 
-const METHOD: &str = "method";
-const PLACE: &str = "place";
-const LATENCY: &str = "latency";
+pub(super) const METHOD: &str = "method";
+pub(super) const PLACE: &str = "place";
+pub(super) const LATENCY: &str = "latency";
 
-const FSYNC: &str = "write+fsync";
-const FDATASYNC: &str = "write+fdatasync";
+pub(super) const FSYNC: &str = "write+fsync";
+pub(super) const FDATASYNC: &str = "write+fdatasync";
 const O_SYNC: &str = "O_SYNC write";
 const O_DSYNC: &str = "O_DSYNC write";
 const METHODS: [&str; 4] = [FSYNC, FDATASYNC, O_SYNC, O_DSYNC];
 
-const OVERWRITE: &str = "overwrite";
+pub(super) const OVERWRITE: &str = "overwrite";
 const APPEND: &str = "append";
 
 /// What is written each time.

@@ -22,18 +22,19 @@ use instrument::sampler::Sampler;
 use platform::file::residency;
 use platform::memory::{Mapping, PageSize};
 use platform::usage::storage_read_bytes;
+pub(super) use way::{CALLS, CALLS_SYNC, MAPPING, STDIO};
 use way::{WAYS, Way, waits};
 
 /// A file is read, written over and read again, in five ways.
 pub(crate) struct RewritePasses;
 
-const WAY: &str = "way";
+pub(super) const WAY: &str = "way";
 const MEMORY: &str = "memory";
 const NOT_LIMITED: &str = "not limited";
 
-const READ: &str = "read";
-const REWRITE: &str = "rewrite";
-const READ_AGAIN: &str = "read_again";
+pub(super) const READ: &str = "read";
+pub(super) const REWRITE: &str = "rewrite";
+pub(super) const READ_AGAIN: &str = "read_again";
 const KEPT: &str = "kept";
 const FROM_STORAGE: &str = "from_storage";
 

@@ -8,11 +8,11 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-pub(super) const STDIO: &str = "fread, fwrite";
+pub(in crate::file) const STDIO: &str = "fread, fwrite";
 pub(super) const STDIO_UNBUFFERED: &str = "fread, fwrite unbuffered";
-pub(super) const CALLS: &str = "read, write";
-pub(super) const CALLS_SYNC: &str = "read, write O_SYNC";
-pub(super) const MAPPING: &str = "mmap, msync";
+pub(in crate::file) const CALLS: &str = "read, write";
+pub(in crate::file) const CALLS_SYNC: &str = "read, write O_SYNC";
+pub(in crate::file) const MAPPING: &str = "mmap, msync";
 
 pub(super) const WAYS: [&str; 5] = [STDIO, STDIO_UNBUFFERED, CALLS, CALLS_SYNC, MAPPING];
 
