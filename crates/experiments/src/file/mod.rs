@@ -1,10 +1,12 @@
 //! The group `file`.
 
 pub(crate) mod advice;
+mod against_dd;
 mod block_size;
 mod call;
 pub(crate) mod claims;
 mod cold_warm;
+mod engine;
 mod metadata;
 mod order;
 mod page_cache;
@@ -14,12 +16,14 @@ mod read_ahead;
 mod remote;
 mod rewrite_passes;
 mod scratch_file;
+mod size;
 mod sizes;
+mod sum;
 mod sync;
 #[cfg(test)]
 mod testing;
 
-use instrument::experiment::Experiment;
+use instrument::experiment::{Experiment, MeasureError};
 
 /// The experiments of the group, in the order in which they run.
 pub(crate) const ALL: &[&dyn Experiment] = &[
@@ -33,6 +37,10 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &sync::WaitingWrites,
     &metadata::Metadata,
     &remote::Remote,
+    &size::SizeForATime,
+    &sum::SumOfWords,
+    &against_dd::AgainstDd,
+    &engine::Engines,
 ];
 
 const BLOCK_SIZE: &str = "block_size";
@@ -40,3 +48,12 @@ const FILE_SIZE: &str = "file_size";
 
 /// Two loads of 64 bytes a cycle at 8 GHz, which no core does: copying cannot be faster.
 const MOST_BYTES_PER_SECOND: f64 = 128.0 * 8e9;
+
+/// For `map_err`: what the machinery for files could not do.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "that is how `map_err` gives it"
+)]
+fn not_done(error: files::Error) -> MeasureError {
+    MeasureError::Unsupported(error.to_string())
+}

@@ -52,6 +52,19 @@ impl Evidence {
         sampler: &mut Sampler<'_>,
         metric: &str,
         bytes: f64,
+        prepare: impl FnMut() -> Result<f64, MeasureError>,
+        body: impl FnMut() -> Result<(), MeasureError>,
+    ) -> Result<(), MeasureError> {
+        self.of_passes_as(sampler, &[(metric, bytes)], bytes, prepare, body)
+    }
+
+    /// As [`Evidence::of_passes`], for passes that are told by several metrics, as
+    /// [`Sampler::once_as`] does.
+    pub(super) fn of_passes_as(
+        &self,
+        sampler: &mut Sampler<'_>,
+        metrics: &[(&str, f64)],
+        bytes: f64,
         mut prepare: impl FnMut() -> Result<f64, MeasureError>,
         body: impl FnMut() -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
@@ -62,7 +75,7 @@ impl Evidence {
             seen.start_of_pass();
             Ok(())
         };
-        sampler.once(metric, bytes, observe, body)?;
+        sampler.once_as(metrics, observe, body)?;
         seen.end_of_pass();
         match seen.bytes_in_a_pass() {
             Some(read) => sampler.value(self.from_storage, read / bytes),

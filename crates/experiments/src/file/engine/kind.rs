@@ -1,0 +1,208 @@
+//! The ways of reading, and how each reads.
+
+use instrument::experiment::MeasureError;
+use platform::block_io::{ReadManner, read_at, read_at_as};
+use platform::file::{Access, LockedFile, OpenMode, open_read};
+use platform::memory::{Advice, FileMapping, Mapping, PageSize};
+use platform::ring::{ReadRing, RingOptions};
+use std::fs::File;
+use std::hint::black_box;
+use std::path::Path;
+
+/// A way of reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Engine {
+    Pread,
+    WithoutWaiting,
+    WithoutCaching,
+    Mmap,
+    Ring { depth: u32, registered: bool },
+}
+
+const RING: &str = "io_uring ";
+const REGISTERED: &str = " registered";
+
+impl Engine {
+    /// All of them, rings with these depths, and the deepest also registered.
+    pub(super) fn all(depths: &[u32]) -> Vec<Self> {
+        let ring = |registered| move |&depth: &u32| Self::Ring { depth, registered };
+        [
+            Self::Pread,
+            Self::WithoutWaiting,
+            Self::WithoutCaching,
+            Self::Mmap,
+        ]
+        .into_iter()
+        .chain(depths.iter().map(ring(false)))
+        .chain(depths.last().map(ring(true)))
+        .collect()
+    }
+
+    pub(super) fn name(self) -> String {
+        match self {
+            Self::Pread => "pread".into(),
+            Self::WithoutWaiting => "preadv2 RWF_NOWAIT".into(),
+            Self::WithoutCaching => "preadv2 RWF_DONTCACHE".into(),
+            Self::Mmap => "mmap".into(),
+            Self::Ring { depth, registered } => {
+                format!("{RING}{depth}{}", if registered { REGISTERED } else { "" })
+            }
+        }
+    }
+
+    pub(super) fn named(name: &str) -> Result<Self, MeasureError> {
+        let depth = || {
+            let rest = name.strip_prefix(RING)?;
+            let depth = rest.strip_suffix(REGISTERED);
+            let registered = depth.is_some();
+            let depth = depth.unwrap_or(rest).parse().ok()?;
+            Some(Self::Ring { depth, registered })
+        };
+        let found = Self::all(&[])
+            .into_iter()
+            .find(|engine| engine.name() == name);
+        found.or_else(depth).ok_or_else(|| {
+            MeasureError::Unsupported(format!("there is no way of reading called '{name}'"))
+        })
+    }
+
+    /// Whether it can go past the page cache: what asks for its favours cannot.
+    pub(super) fn can_be_direct(self) -> bool {
+        matches!(self, Self::Pread | Self::Ring { .. })
+    }
+}
+
+/// What is read.
+pub(super) struct Reads<'a> {
+    pub file: &'a File,
+    pub path: &'a Path,
+    pub len: u64,
+    pub block_bytes: usize,
+    pub offsets: &'a [u64],
+}
+
+/// Reads all of it in one way, again and again.
+pub(super) struct Reader<'a> {
+    reads: &'a Reads<'a>,
+    way: Way<'a>,
+}
+
+enum Way<'a> {
+    Pread(Mapping),
+    Manner(Mapping, ReadManner),
+    Mmap(Mapping, LockedFile),
+    Ring(Box<ReadRing<'a>>),
+}
+
+impl Reads<'_> {
+    /// Makes all that is needed once.
+    pub(super) fn reader(&self, engine: Engine) -> Result<Reader<'_>, MeasureError> {
+        let buffer = || {
+            let mut buffer = Mapping::anonymous(self.block_bytes, PageSize::Base)?;
+            buffer.populate()?;
+            Ok::<_, MeasureError>(buffer)
+        };
+        let way = match engine {
+            Engine::Pread => Way::Pread(buffer()?),
+            Engine::WithoutWaiting => Way::Manner(buffer()?, ReadManner::WithoutWaiting),
+            Engine::WithoutCaching => Way::Manner(buffer()?, ReadManner::WithoutCaching),
+            Engine::Mmap => {
+                let file = open_read(self.path, OpenMode::Plain)?;
+                Way::Mmap(buffer()?, LockedFile::lock(file, Access::Read)?)
+            }
+            Engine::Ring { depth, registered } => {
+                let options = RingOptions {
+                    depth,
+                    block_bytes: self.block_bytes,
+                    registered_buffers: registered,
+                    registered_file: registered,
+                };
+                Way::Ring(Box::new(ReadRing::new(self.file, &options)?))
+            }
+        };
+        Ok(Reader { reads: self, way })
+    }
+
+    fn ensure_full(&self, count: usize) -> Result<(), MeasureError> {
+        if count == self.block_bytes {
+            return Ok(());
+        }
+        let ended = std::io::ErrorKind::UnexpectedEof;
+        Err(MeasureError::system("read the scratch file")(
+            std::io::Error::from(ended),
+        ))
+    }
+}
+
+impl Reader<'_> {
+    pub(super) fn read_all(&mut self) -> Result<(), MeasureError> {
+        let reads = self.reads;
+        match &mut self.way {
+            Way::Pread(buffer) => {
+                for offset in reads.offsets {
+                    let count = read_at(reads.file, buffer.as_mut_slice(), *offset)?;
+                    reads.ensure_full(count)?;
+                }
+                Ok(())
+            }
+            Way::Manner(buffer, manner) => {
+                for offset in reads.offsets {
+                    let read = read_at_as(reads.file, buffer.as_mut_slice(), *offset, *manner)?;
+                    let count = read.ok_or_else(|| {
+                        let reason = "a read without waiting would have had to wait: the file left \
+                                      the page cache meanwhile";
+                        MeasureError::Unsupported(reason.into())
+                    })?;
+                    reads.ensure_full(count)?;
+                }
+                Ok(())
+            }
+            Way::Mmap(buffer, file) => {
+                let mut mapping = FileMapping::new(file, 0, reads.len as usize)?;
+                mapping.advise(Advice::Random)?;
+                for offset in reads.offsets {
+                    let block = &mapping.as_slice()[*offset as usize..][..reads.block_bytes];
+                    buffer.as_mut_slice().copy_from_slice(block);
+                    black_box(buffer.as_slice());
+                }
+                Ok(mapping.ensure_whole()?)
+            }
+            Way::Ring(ring) => by_ring(ring, reads),
+        }
+    }
+}
+
+/// Keeps the ring full; hands over what became free all at once.
+fn by_ring(ring: &mut ReadRing<'_>, reads: &Reads<'_>) -> Result<(), MeasureError> {
+    let mut offsets = reads.offsets.iter();
+    loop {
+        while ring.has_room()
+            && let Some(offset) = offsets.next()
+        {
+            ring.queue(*offset, reads.block_bytes);
+        }
+        if ring.in_flight() == 0 {
+            return Ok(());
+        }
+        ring.submit(1)?;
+        while let Some(done) = ring.take() {
+            let bytes = done
+                .bytes
+                .map_err(MeasureError::system("read by io_uring"))?;
+            reads.ensure_full(bytes.len())?;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Engine;
+
+    #[test]
+    fn an_engine_is_found_by_its_name() {
+        for engine in Engine::all(&[1, 64]) {
+            assert_eq!(Engine::named(&engine.name()).ok(), Some(engine));
+        }
+        assert!(Engine::named("io_uring deep").is_err());
+    }
+}
