@@ -5,7 +5,7 @@ use super::page_cache::{Chiller, warm};
 use super::scratch_file::ScratchFile;
 use super::sizes::{KIB, MIB, by_profile, file_size};
 use super::{BLOCK_SIZE, FILE_SIZE, MOST_BYTES_PER_SECOND, not_done};
-use crate::estimates::{WithEstimate, estimated, grade, ratio};
+use crate::estimates::{WithEstimate, differs_from, estimated, grade, ratio};
 use crate::figures::{curves, logarithmic};
 use files::sum::SumOptions;
 use files::{Method, Source, Watch};
@@ -299,13 +299,15 @@ fn what_clock_says(results: &Results) -> Option<Finding> {
     let one = results.at(&levels)?;
     let by_wall = ratio(several.estimate(THROUGHPUT)?, one.estimate(THROUGHPUT)?)?;
     let by_cpu = ratio(several.estimate(BY_CPU)?, one.estimate(BY_CPU)?)?;
-    let disagree = by_wall.interval.is_some_and(|interval| interval.low > 1.0)
-        && by_cpu.interval.is_some_and(|interval| interval.low < 1.0);
-    let verdict = if disagree {
-        "so a report that takes the one for the other finds that threads do not help, and one that \
-         looks at a clock on the wall that they do"
-    } else {
-        "and here both say the same of threads"
+    let gains = by_wall.interval.map(|interval| interval.low > 1.0);
+    let seems_to_gain = by_cpu.interval.map(|interval| interval.low > 1.0);
+    let verdict = match (gains, seems_to_gain) {
+        _ if !differs_from(&by_wall, 1.0) => "and whether threads help by wall time is not decided",
+        (Some(true), Some(false)) => {
+            "so a report that takes the one for the other finds that threads do not help, and one \
+             that looks at a clock on the wall that they do"
+        }
+        _ => "and here both say the same of threads",
     };
     let template = format!(
         "Processor time adds up over threads and is no time to divide by: the {{threads}} threads \
