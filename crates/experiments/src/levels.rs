@@ -66,6 +66,12 @@ pub(crate) fn loops(
     Ok(loops)
 }
 
+/// The level with the digit `optimisation` of rustc, after the same look.
+pub(crate) fn level(optimisation: u64, sampler: &mut Sampler<'_>) -> Result<Level, MeasureError> {
+    loops(RUST, optimisation, sampler)?;
+    Ok(Level::from_digit(optimisation).expect("there are loops of it"))
+}
+
 /// How much longer level 0 takes than level 2, if that is too little to be true.
 fn flattened(compiler: Compiler) -> Option<f64> {
     let [unoptimised, optimised] = [Level::O0, Level::O2].map(|level| {

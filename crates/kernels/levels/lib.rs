@@ -28,10 +28,12 @@ mod veil;
 mod arithmetic;
 mod call_styles;
 mod pass;
+mod repeat;
 
 pub use arithmetic::{AVX2, CHAINS, ELEMENTS_BYTES, Loop, Loops, OPERATIONS_IN_A_TURN, PLAIN};
 pub use call_styles::{DEEPEST, by_function, by_recursion, inline, row};
 pub use pass::read;
+pub use repeat::repeat;
 
 /// The optimisation level that cargo asked for.
 pub const LEVEL: &str = env!("OSCOPE_KERNELS_LEVEL");

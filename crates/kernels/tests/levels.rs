@@ -168,6 +168,21 @@ fn a_pass_reads_every_word() {
 }
 
 #[test]
+fn a_loop_repeats_as_often_as_told_and_ends_at_a_failure() {
+    for level in Level::ALL {
+        let mut done = 0;
+        let mut count = || {
+            done += 1;
+            done < 10
+        };
+        assert!(level.repeat(0, &mut count));
+        assert!(level.repeat(9, &mut count));
+        assert!(!level.repeat(5, &mut count));
+        assert_eq!(done, 10);
+    }
+}
+
+#[test]
 fn every_level_is_what_was_asked_for_unless_flags_say_otherwise() {
     for (who, loops) in all() {
         match loops.overruled_by() {

@@ -38,6 +38,7 @@ pub mod placement;
 pub mod process;
 pub mod programs;
 pub mod ring;
+pub mod sandbox;
 pub mod scratch;
 pub mod shared;
 pub mod signal;

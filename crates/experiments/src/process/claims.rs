@@ -1,13 +1,15 @@
 //! Claims about processes and calls.
 
 use super::calls::{
-    AXIS, CLOCK, CLOCK_SYSCALL, FOPEN, FORK, FORK_EXEC, GETPID, MALLOC, OPEN, RATE, SPAWN,
+    AXIS, CLOCK, CLOCK_SYSCALL, FOPEN, FORK, FORK_EXEC, GETPID, MALLOC, OPEN, OPTIMISED, RATE,
+    SPAWN,
 };
 use super::fork_size::{COST, SIZE};
 use super::ipc::{BANDWIDTH, MECHANISM, MESSAGE, Mechanism, ROUND_TRIP};
 use super::placement::{ONE_CORE, PLACEMENT, TWO_CORES};
 use super::switch::{COUNT, KIND, PROCESSES, SWITCH, THREADS, WORKING_SET};
 use crate::judging::{is_larger, is_larger_by};
+use crate::levels::OPTIMISATION;
 use crate::memory::pages::{self, PAGES};
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
 use instrument::quantity::Unit;
@@ -187,7 +189,8 @@ pub(crate) const ALL: &[Claim] = &[
 ];
 
 fn rate<'a>(evidence: &Evidence<'a>, call: &str) -> Option<&'a Estimate> {
-    evidence.estimate(CALLS, RATE, &[(AXIS, call.into())])
+    let levels = [(AXIS, call.into()), (OPTIMISATION, OPTIMISED.into())];
+    evidence.estimate(CALLS, RATE, &levels)
 }
 
 /// Judges "`one` can be called more often than `other`".

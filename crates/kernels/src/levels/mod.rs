@@ -29,6 +29,12 @@ impl Level {
         self as u64
     }
 
+    /// Does `operation` so many times, or until it says that it failed, in a loop that rustc compiled
+    /// at this level; whether all went well.
+    pub fn repeat(self, times: u64, operation: &mut dyn FnMut() -> bool) -> bool {
+        rust::repeat(self)(times, operation)
+    }
+
     /// The level with this digit.
     pub fn from_digit(digit: u64) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.digit() == digit)

@@ -42,6 +42,15 @@ pub(super) fn loops(level: Level) -> Loops {
     }
 }
 
+pub(super) fn repeat(level: Level) -> fn(u64, &mut dyn FnMut() -> bool) -> bool {
+    match level {
+        Level::O0 => kernels_level0::repeat,
+        Level::O1 => kernels_level1::repeat,
+        Level::O2 => kernels_level2::repeat,
+        Level::O3 => kernels_level3::repeat,
+    }
+}
+
 fn find(table: &[(&str, kernels_level3::Loops)], name: &str) -> Option<kernels_level3::Loops> {
     let entry = table.iter().find(|(entry, _)| *entry == name);
     entry.map(|(_, loops)| *loops)

@@ -22,6 +22,7 @@ pub(crate) mod programs;
 mod read;
 mod residency;
 pub(crate) mod ring;
+pub(crate) mod sandbox;
 pub(crate) mod scratch;
 pub(crate) mod shared;
 pub(crate) mod signal;

@@ -17,6 +17,7 @@ pub(crate) mod placement;
 pub(crate) mod process;
 pub(crate) mod programs;
 pub(crate) mod ring;
+pub(crate) mod sandbox;
 pub(crate) mod scratch;
 pub(crate) mod shared;
 pub(crate) mod signal;

@@ -2,10 +2,11 @@
 
 use super::operations::{
     CALLS, CLOCK, CLOCK_SYSCALL, CREATE, FOPEN, FORK, FORK_EXEC, GETPID, MALLOC, OPEN, READ,
-    SIGNAL_DELIVER, SPAWN, THREAD, VFORK,
+    REPORTED, SIGNAL_DELIVER, SPAWN, THREAD, VFORK,
 };
-use super::{AXIS, LATENCY, RATE};
+use super::{AXIS, LATENCY, OPTIMISED, RATE, UNOPTIMISED};
 use crate::estimates::{WithEstimate, differs_from, grade, ratio, time_ns};
+use crate::levels::OPTIMISATION;
 use instrument::finding::Finding;
 use instrument::quantity::Unit;
 use instrument::results::{Estimate, Results};
@@ -26,6 +27,7 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
         allocation(results),
         read_byte(results),
         range(results),
+        optimisation(results),
         tail(results),
     ];
     findings.into_iter().flatten().collect()
@@ -33,7 +35,18 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
 
 /// What was estimated of `metric` for `call`, if it may be used.
 fn of<'r>(results: &'r Results, call: &str, metric: &str) -> Option<&'r Estimate> {
-    let estimate = results.at(&[(AXIS, call.into())])?.estimate(metric)?;
+    at_level(results, call, OPTIMISED, metric)
+}
+
+/// The same, repeated by a loop of this optimisation level.
+fn at_level<'r>(
+    results: &'r Results,
+    call: &str,
+    optimisation: u64,
+    metric: &str,
+) -> Option<&'r Estimate> {
+    let levels = [(AXIS, call.into()), (OPTIMISATION, optimisation.into())];
+    let estimate = results.at(&levels)?.estimate(metric)?;
     estimate.is_sound().then_some(estimate)
 }
 
@@ -164,8 +177,15 @@ fn read_byte(results: &Results) -> Option<Finding> {
     Some(finding.weighing(0.4))
 }
 
-/// The cheapest call and the dearest.
+/// The cheapest call and the dearest, if there is a sound figure of each that was measured.
 fn range(results: &Results) -> Option<Finding> {
+    let is_lost = |call: &&str| {
+        let levels = [(AXIS, (**call).into()), (OPTIMISATION, OPTIMISED.into())];
+        results.at(&levels).is_some() && of(results, call, RATE).is_none()
+    };
+    if CALLS.iter().any(|call| is_lost(&call)) {
+        return None;
+    }
     let rates = || {
         CALLS
             .iter()
@@ -179,6 +199,31 @@ fn range(results: &Results) -> Option<Finding> {
     );
     let finding = comparison(results, ("range", &template), dearest, cheapest)?;
     (dearest != cheapest).then(|| finding.weighing(0.3))
+}
+
+/// The call to which optimisation makes the greatest difference, of those that it makes one to.
+fn optimisation(results: &Results) -> Option<Finding> {
+    let gains = REPORTED.iter().filter_map(|call| {
+        let optimised = at_level(results, call, OPTIMISED, RATE)?;
+        let gain = ratio(optimised, at_level(results, call, UNOPTIMISED, RATE)?)?;
+        Some((*call, gain))
+    });
+    let gains: Vec<_> = gains.collect();
+    let (call, gain) = gains
+        .iter()
+        .max_by(|(_, a), (_, b)| a.centre.total_cmp(&b.centre))?;
+    let template = if differs_from(gain, 1.0) && gain.centre > 1.0 {
+        format!(
+            "A program's own optimisation matters most to {call}, which is repeated {{gain}} as \
+             often in optimised code: what the calls themselves do is compiled already."
+        )
+    } else {
+        "Optimising the program that calls gains nothing that shows: what the calls themselves do \
+         is compiled already. (At most {gain}.)"
+            .into()
+    };
+    let finding = Finding::new("optimisation", &template).with("gain", gain, Unit::Ratio);
+    Some(finding.graded(grade(gain, 1.0)).weighing(0.35))
 }
 
 /// The call whose slowest 1 % stands furthest from its median.
@@ -204,15 +249,14 @@ mod tests {
     use super::super::operations::{
         CLOCK, CLOCK_SYSCALL, FORK, FORK_EXEC, GETPID, MALLOC, OPEN, SPAWN,
     };
-    use super::super::{AXIS, Calls, RATE};
+    use super::super::{Calls, OPTIMISED, RATE, UNOPTIMISED, point};
     use crate::made_up::{machine, result, results, spread};
     use instrument::experiment::Experiment;
     use instrument::finding::{Finding, Grade};
-    use instrument::point::Point;
     use instrument::results::PointResult;
 
     fn at(call: &str, rate: f64) -> PointResult {
-        result(Point::new().with(AXIS, call), &[(RATE, rate)])
+        result(point(call, OPTIMISED), &[(RATE, rate)])
     }
 
     fn findings(points: Vec<PointResult>) -> Vec<Finding> {
@@ -251,10 +295,37 @@ mod tests {
     }
 
     #[test]
+    fn no_call_is_the_cheapest_while_another_may_be_cheaper() {
+        let range = |points| find(&findings(points), "range").cloned();
+        let told = range(vec![at(GETPID, 1e7), at(FORK, 1e4)]).expect("both are there");
+        assert!(told.template.contains(FORK) && told.template.contains(GETPID));
+        let mut lost = at(GETPID, 1e7);
+        lost.estimates[0].verdict = instrument::results::Verdict::BelowResolution;
+        assert_eq!(range(vec![lost, at(OPEN, 1e6), at(FORK, 1e4)]), None);
+    }
+
+    #[test]
     fn an_allocator_no_faster_than_the_kernel_is_not_called_so() {
-        let noisy = spread(Point::new().with(AXIS, MALLOC), &[(RATE, 1.05e7)], 0.1);
+        let noisy = spread(point(MALLOC, OPTIMISED), &[(RATE, 1.05e7)], 0.1);
         let findings = findings(vec![at(GETPID, 1e7), noisy]);
         assert_eq!(find(&findings, "allocation"), None);
+    }
+
+    #[test]
+    fn what_optimisation_gains_is_told_of_the_call_that_gains_most() {
+        let unoptimised = |call, rate| result(point(call, UNOPTIMISED), &[(RATE, rate)]);
+        let gained = findings(vec![
+            at(MALLOC, 1e8),
+            at(FORK, 1e4),
+            unoptimised(MALLOC, 8e7),
+            unoptimised(FORK, 1e4),
+        ]);
+        let gained = find(&gained, "optimisation").expect("both are there");
+        assert!(gained.template.contains("most to malloc"), "{gained:?}");
+        assert!((number(gained, "gain") - 1.25).abs() < 0.01);
+        let same = findings(vec![at(FORK, 1e4), unoptimised(FORK, 1e4)]);
+        let same = find(&same, "optimisation").expect("both are there");
+        assert_eq!(same.grade, Grade::CannotBeTold);
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod findings;
 mod operations;
 
 use crate::figures::{bars, logarithmic, names};
+use crate::levels::{self, OPTIMISATION};
 use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
 use instrument::figure::Figure;
 use instrument::finding::Finding;
@@ -13,7 +14,7 @@ use instrument::point::{Axis, Point};
 use instrument::quantity::{Bytes, Unit};
 use instrument::results::Results;
 use instrument::sampler::Sampler;
-use operations::{CALLS, FILE_BYTES, MALLOC_BYTES, MAP_BYTES};
+use operations::{CALLS, FILE_BYTES, MALLOC_BYTES, MAP_BYTES, REPORTED};
 
 pub(super) use operations::{
     CLOCK, CLOCK_SYSCALL, FOPEN, FORK, FORK_EXEC, GETPID, MALLOC, OPEN, SPAWN,
@@ -22,9 +23,21 @@ pub(super) use operations::{
 /// What calls into the system and its library cost.
 pub(crate) struct Calls;
 
+/// The point of a call, repeated by a loop of this level.
+fn point(call: &str, optimisation: u64) -> Point {
+    Point::new()
+        .with(AXIS, call)
+        .with(OPTIMISATION, optimisation)
+}
+
 pub(crate) const AXIS: &str = "call";
 pub(crate) const RATE: &str = "rate";
 const LATENCY: &str = "latency";
+
+/// The optimisation level of the loop, unless it is in question.
+pub(crate) const OPTIMISED: u64 = 3;
+/// The level at which the calls of the report are measured too.
+const UNOPTIMISED: u64 = 0;
 
 /// Even a pair of calls that do nothing takes half a nanosecond.
 const MOST_PER_SECOND: f64 = 2e9;
@@ -41,7 +54,9 @@ impl Experiment for Calls {
             question: "What does it cost to call the system, and the library on top of it?".into(),
             method: format!(
                 "Each operation is repeated n and then 2n times; the difference is its cost, free \
-                 of the loop's start and of the clock. Its latency is measured apart: single \
+                 of the loop's start and of the clock. The loop is \
+                 compiled at optimisation 3 and, for the calls of the report, at 0 too: it calls \
+                 the operation through a pointer, and the C library stays what it is. Latency is measured apart: single \
                  operations, each between two readings of the clock, whose cost is taken off. One \
                  operation is, through the C library: getpid, one system call that no library \
                  answers from memory; clock_gettime, the monotonic clock as programs read it and, \
@@ -63,7 +78,7 @@ impl Experiment for Calls {
                  are in the scratch directory."
             ),
             source: "Report E, section 5.1, and common practice".into(),
-            axes: vec![Axis::choice(AXIS, "call")],
+            axes: vec![Axis::choice(AXIS, "call"), levels::optimisation_axis()],
             metrics: vec![
                 Metric::new(RATE, "rate", Unit::OperationsPerSecond, Better::Higher)
                     .bounded(MOST_PER_SECOND),
@@ -80,12 +95,14 @@ impl Experiment for Calls {
     fn points(&self, _setting: &Setting) -> Vec<Point> {
         CALLS
             .iter()
-            .map(|call| Point::new().with(AXIS, *call))
+            .map(|call| point(call, OPTIMISED))
+            .chain(REPORTED.iter().map(|call| point(call, UNOPTIMISED)))
             .collect()
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        operations::measure(point.choice(AXIS)?, sampler)
+        let level = levels::level(point.number(OPTIMISATION)?, sampler)?;
+        operations::measure(point.choice(AXIS)?, level, sampler)
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
@@ -95,8 +112,12 @@ impl Experiment for Calls {
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let figure = |metric: &str, title: &str, unit: Unit| {
             let axes = (names("call"), logarithmic(metric, unit));
-            let series = vec![results.series(metric, metric, AXIS, &[])];
-            bars(metric, title, axes, series)
+            let series = [OPTIMISED, UNOPTIMISED].into_iter().map(|level| {
+                let label = format!("optimisation {level}");
+                results.series(&label, metric, AXIS, &[(OPTIMISATION, level.into())])
+            });
+            let series = series.filter(|line| !line.points.is_empty());
+            bars(metric, title, axes, series.collect())
         };
         vec![
             figure(RATE, "Calls per second", Unit::OperationsPerSecond),
@@ -108,16 +129,16 @@ impl Experiment for Calls {
 #[cfg(test)]
 mod tests {
     use super::operations::GETPID;
-    use super::{AXIS, CALLS, Calls, LATENCY, RATE};
+    use super::{AXIS, CALLS, Calls, LATENCY, OPTIMISATION, OPTIMISED, RATE, REPORTED};
     use crate::made_up::{count, measure, setting};
     use instrument::experiment::Experiment;
     use instrument::plan::Profile;
-    use instrument::point::Point;
 
     #[test]
     fn a_point_is_a_call() {
         let points = Calls.points(&setting(Profile::Quick));
-        assert_eq!(points.len(), CALLS.len());
+        assert_eq!(points.len(), CALLS.len() + REPORTED.len());
+        assert!(points.len() <= 30);
         assert_eq!(points[0].choice(AXIS), Ok(GETPID));
     }
 
@@ -127,7 +148,9 @@ mod tests {
         for point in Calls.points(&setting(Profile::Quick)) {
             let (samples, _) = measure(&Calls, &point, scratch.path()).expect("calls work here");
             assert!(count(&samples, RATE) >= 1, "{point}");
-            assert_eq!(count(&samples, LATENCY), 1, "{point}");
+            let is_optimised = point.number(OPTIMISATION) == Ok(OPTIMISED);
+            let latencies = count(&samples, LATENCY);
+            assert_eq!(latencies, usize::from(is_optimised), "{point}");
             let costs: Vec<_> = samples
                 .iter()
                 .filter_map(|s| s.reading.raw_cost_ns())
@@ -139,7 +162,7 @@ mod tests {
     #[test]
     fn a_call_of_another_version_is_refused() {
         let scratch = tempfile::tempdir().expect("a directory for temporary files");
-        let point = Point::new().with(AXIS, "sleep");
+        let point = super::point("sleep", OPTIMISED);
         let error = measure(&Calls, &point, scratch.path()).expect_err("no such call");
         assert_eq!(error.to_string(), "there is no call 'sleep'");
     }

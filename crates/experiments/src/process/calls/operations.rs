@@ -3,6 +3,7 @@
 use super::{LATENCY, RATE};
 use instrument::experiment::MeasureError;
 use instrument::sampler::Sampler;
+use kernels::levels::Level;
 use platform::call::{self, SignalProbe};
 use platform::file::{OpenMode, create};
 use std::ffi::{CStr, CString};
@@ -54,6 +55,9 @@ pub(super) const CALLS: [&str; 19] = [
     FORK_EXEC,
 ];
 
+/// The calls of the report, which it measured with and without optimisation.
+pub(super) const REPORTED: [&str; 6] = [GETPID, FOPEN, OPEN, CREATE, MALLOC, FORK];
+
 /// Bytes taken from the allocator, as in the report.
 pub(super) const MALLOC_BYTES: usize = 4;
 /// Bytes mapped: a page of the smallest size that is common.
@@ -64,65 +68,71 @@ pub(super) const FILE_BYTES: u64 = 16 << 10;
 /// Where a program that does nothing may lie.
 const NOTHING: [&CStr; 2] = [c"/bin/true", c"/usr/bin/true"];
 
-/// Measures `call`.
-pub(super) fn measure(call: &str, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+/// Measures `call`, repeated by a loop of one optimisation level.
+pub(super) fn measure(
+    call: &str,
+    level: Level,
+    sampler: &mut Sampler<'_>,
+) -> Result<(), MeasureError> {
     let path = ScratchPath::new(sampler.scratch(), "process.calls")?;
     let name = path.terminated.as_c_str();
     match call {
-        GETPID => time(sampler, || Ok(call::getpid_syscall().map(drop)?)),
-        CLOCK => time(sampler, || Ok(call::clock_gettime()?)),
-        CLOCK_SYSCALL => time(sampler, || Ok(call::clock_gettime_syscall()?)),
+        GETPID => time(level, sampler, || Ok(call::getpid_syscall().map(drop)?)),
+        CLOCK => time(level, sampler, || Ok(call::clock_gettime()?)),
+        CLOCK_SYSCALL => time(level, sampler, || Ok(call::clock_gettime_syscall()?)),
         READ => {
             let mut file = path.make_file()?;
-            time(sampler, || read_byte(&mut file))
+            time(level, sampler, || read_byte(&mut file))
         }
         WRITE => {
             let null = File::options()
                 .write(true)
                 .open("/dev/null")
                 .map_err(MeasureError::system("open /dev/null"))?;
-            time(sampler, || Ok(call::write_byte(&null)?))
+            time(level, sampler, || Ok(call::write_byte(&null)?))
         }
         SEEK => {
             let file = path.make_file()?;
-            time(sampler, || Ok(call::seek(&file).map(drop)?))
+            time(level, sampler, || Ok(call::seek(&file).map(drop)?))
         }
         STAT => {
             path.make_file()?;
-            time(sampler, || Ok(call::stat(name)?))
+            time(level, sampler, || Ok(call::stat(name)?))
         }
         OPEN => {
             path.make_file()?;
-            time(sampler, || Ok(call::open_close(name)?))
+            time(level, sampler, || Ok(call::open_close(name)?))
         }
         FOPEN => {
             path.make_file()?;
-            time(sampler, || Ok(call::fopen_fclose(name)?))
+            time(level, sampler, || Ok(call::fopen_fclose(name)?))
         }
         CREATE => {
             path.make_sure_nothing_is_there()?;
-            time(sampler, || Ok(call::create_delete(name)?))
+            time(level, sampler, || Ok(call::create_delete(name)?))
         }
-        MAP => time(sampler, || Ok(call::map_unmap(MAP_BYTES)?)),
-        MALLOC => time(sampler, || Ok(call::malloc_free(black_box(MALLOC_BYTES))?)),
+        MAP => time(level, sampler, || Ok(call::map_unmap(MAP_BYTES)?)),
+        MALLOC => time(level, sampler, || {
+            Ok(call::malloc_free(black_box(MALLOC_BYTES))?)
+        }),
         SIGNAL_INSTALL => {
             let probe = SignalProbe::new()?;
-            time(sampler, || Ok(probe.install()?))
+            time(level, sampler, || Ok(probe.install()?))
         }
         SIGNAL_DELIVER => {
             let probe = SignalProbe::new()?;
-            time(sampler, || Ok(probe.deliver()?))
+            time(level, sampler, || Ok(probe.deliver()?))
         }
-        THREAD => time(sampler, || Ok(call::thread_create_join()?)),
-        VFORK => time(sampler, || Ok(call::vfork_exit_wait()?)),
-        FORK => time(sampler, || Ok(call::fork_exit_wait()?)),
+        THREAD => time(level, sampler, || Ok(call::thread_create_join()?)),
+        VFORK => time(level, sampler, || Ok(call::vfork_exit_wait()?)),
+        FORK => time(level, sampler, || Ok(call::fork_exit_wait()?)),
         SPAWN => {
             let program = program_that_does_nothing()?;
-            time(sampler, || Ok(call::spawn_wait(program)?))
+            time(level, sampler, || Ok(call::spawn_wait(program)?))
         }
         FORK_EXEC => {
             let program = program_that_does_nothing()?;
-            time(sampler, || Ok(call::fork_exec_wait(program)?))
+            time(level, sampler, || Ok(call::fork_exec_wait(program)?))
         }
         other => Err(MeasureError::Unsupported(format!(
             "there is no call '{other}'"
@@ -130,15 +140,29 @@ pub(super) fn measure(call: &str, sampler: &mut Sampler<'_>) -> Result<(), Measu
     }
 }
 
-/// Takes both metrics of one operation.
+/// Times an operation: its rate in a loop of this level, and, once for all levels, its latency, in
+/// which there is no loop.
 fn time(
+    level: Level,
     sampler: &mut Sampler<'_>,
     mut operation: impl FnMut() -> Result<(), MeasureError>,
 ) -> Result<(), MeasureError> {
     sampler.repeat(RATE, 1.0, |iterations| {
-        (0..iterations).try_for_each(|_| operation())
+        let mut failure = None;
+        let mut went_well = || match operation() {
+            Ok(()) => true,
+            Err(error) => {
+                failure = Some(error);
+                false
+            }
+        };
+        level.repeat(iterations, &mut went_well);
+        failure.map_or(Ok(()), Err)
     })?;
-    sampler.latencies(LATENCY, operation)
+    if level == Level::O3 {
+        sampler.latencies(LATENCY, operation)?;
+    }
+    Ok(())
 }
 
 /// Reads the next byte, or winds back at the end.

@@ -1,0 +1,168 @@
+//! Limits on what a process may have: what they forbid fails with its reason, and the rest goes on.
+
+mod common;
+
+use common::{Place, is_root, program};
+use platform::sandbox::{Call, forbid};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// `command`, started by `wrapper`.
+fn under(wrapper: &[&str], command: &Command) -> Command {
+    let mut wrapped = Command::new(wrapper[0]);
+    wrapped
+        .args(&wrapper[1..])
+        .arg(command.get_program())
+        .args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => wrapped.env(name, value),
+            None => wrapped.env_remove(name),
+        };
+    }
+    wrapped
+}
+
+/// A short run of an experiment.
+fn run(place: &Place, experiment: &str, budget: &str) -> Command {
+    let mut command = place.plain(&["run", experiment, "--budget", budget, "--no-page", "--json"]);
+    command.arg("--dir").arg(place.scratch());
+    command
+}
+
+/// Checks that a run measured some points, and that those whose levels contain one of `names`, and no
+/// others, failed with `reason`.
+fn assert_fails_only(command: &mut Command, names: &[&str], reason: &str) {
+    let output = command.output().expect("the program starts");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    let run: Value = serde_json::from_slice(&output.stdout).expect("a run, as JSON");
+    let experiment = &run["experiments"][0];
+    let list = |name: &str| experiment[name].as_array().expect("a list").clone();
+    let is_meant = |it: &Value| {
+        let levels = it["levels"].to_string();
+        names.iter().any(|name| levels.contains(name))
+    };
+    let measured = list("points");
+    assert!(!measured.is_empty(), "{stderr}");
+    for point in &measured {
+        assert!(!is_meant(point), "{} did not fail", point["levels"]);
+    }
+    let mut failures = list("failures");
+    // There may be other reasons: time that was used up, or a second core that is not there.
+    failures.retain(|it| it["reason"].as_str().is_some_and(|it| it.contains(reason)));
+    assert!(!failures.is_empty(), "nothing failed with '{reason}'");
+    for failure in &failures {
+        assert!(is_meant(failure), "{failure}");
+    }
+}
+
+/// What the system says of one process too many.
+const NO_MORE_PROCESSES: &str = "Resource temporarily unavailable";
+/// The calls that make a process or a thread.
+const CHILDREN: [&str; 5] = [
+    "thread create",
+    "vfork",
+    "\"fork",
+    "posix_spawn",
+    "fork+exec",
+];
+
+#[test]
+fn a_limit_on_open_files_fails_the_rings_that_need_more() {
+    let place = Place::new();
+    let mut limited = under(
+        &["prlimit", "--nofile=40"],
+        &run(&place, "process.switch", "6s"),
+    );
+    assert_fails_only(&mut limited, &["\"count\":32"], "Too many open files");
+}
+
+#[test]
+fn a_limit_on_processes_fails_what_makes_them() {
+    if !is_root() {
+        eprintln!("skipped: it takes root to become somebody who has no other processes");
+        return;
+    }
+    let place = Place::new();
+    // Somebody else needs a way to the program and to the scratch directory.
+    let copy = place.path("oscope");
+    fs::copy(program(), &copy).expect("a copy that others may run");
+    for (path, mode) in [
+        (copy.parent().expect("it has one"), "777"),
+        (&place.scratch(), "777"),
+    ] {
+        let status = Command::new("chmod").arg(mode).arg(path).status();
+        assert!(status.expect("chmod(1) is there").success());
+    }
+    let somebody = [
+        "setpriv",
+        "--reuid=61234",
+        "--regid=61234",
+        "--clear-groups",
+    ];
+    // The program itself and its worker.
+    let wrapper = [&somebody[..], &["prlimit", "--nproc=2"]].concat();
+    let own = run(&place, "process.calls", "6s");
+    let mut copied = Command::new(&copy);
+    copied.args(own.get_args()).env("NO_COLOR", "1");
+    assert_fails_only(&mut under(&wrapper, &copied), &CHILDREN, NO_MORE_PROCESSES);
+}
+
+/// A control group that limits the number of processes, removed when dropped.
+struct ProcessGroup(PathBuf);
+
+impl ProcessGroup {
+    /// `None`, with the reason printed, where there is no right to it or no such controller.
+    fn new(most: u32) -> Option<Self> {
+        let roots = ["/sys/fs/cgroup/pids", "/sys/fs/cgroup"];
+        let name = format!("oscope-test-{}", std::process::id());
+        for root in roots.map(Path::new) {
+            let group = Self(root.join(&name));
+            let made = fs::create_dir(&group.0).is_ok();
+            if made && fs::write(group.0.join("pids.max"), most.to_string()).is_ok() {
+                return Some(group);
+            }
+        }
+        eprintln!("skipped: no control group for processes can be made here");
+        None
+    }
+}
+
+impl Drop for ProcessGroup {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn a_control_group_of_few_processes_fails_what_makes_more() {
+    let Some(group) = ProcessGroup::new(2) else {
+        return;
+    };
+    let place = Place::new();
+    let members = group.0.join("cgroup.procs");
+    let enter = "echo $$ >\"$0\" && exec \"$@\"";
+    let members = members.to_str().expect("a plain path");
+    let wrapper = ["sh", "-c", enter, members];
+    let mut grouped = under(&wrapper, &run(&place, "process.calls", "6s"));
+    assert_fails_only(&mut grouped, &CHILDREN, NO_MORE_PROCESSES);
+}
+
+#[test]
+fn a_call_that_is_forbidden_fails_its_points_and_no_others() {
+    let place = Place::new();
+    // The filter belongs to the thread and to what it starts.
+    std::thread::scope(|scope| {
+        let start = || match forbid(Call::EventCounter) {
+            Err(error) => eprintln!("skipped: {error}"),
+            Ok(()) => {
+                let mut filtered = run(&place, "process.ipc", "8s");
+                assert_fails_only(&mut filtered, &["eventfd"], "not permitted");
+            }
+        };
+        scope.spawn(start);
+    });
+}
