@@ -179,11 +179,11 @@ fn read_byte(results: &Results) -> Option<Finding> {
 
 /// The cheapest call and the dearest, if there is a sound figure of each that was measured.
 fn range(results: &Results) -> Option<Finding> {
-    let is_lost = |call: &&str| {
-        let levels = [(AXIS, (**call).into()), (OPTIMISATION, OPTIMISED.into())];
+    let is_lost = |call: &str| {
+        let levels = [(AXIS, call.into()), (OPTIMISATION, OPTIMISED.into())];
         results.at(&levels).is_some() && of(results, call, RATE).is_none()
     };
-    if CALLS.iter().any(|call| is_lost(&call)) {
+    if CALLS.iter().any(|call| is_lost(call)) {
         return None;
     }
     let rates = || {

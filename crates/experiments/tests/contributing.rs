@@ -1,0 +1,48 @@
+//! The example of an experiment in `CONTRIBUTING.md`: it compiles, it measures, and it is what
+//! stands there.
+
+#[path = "contributing/yielding.rs"]
+mod yielding;
+
+use instrument::clock::SystemClock;
+use instrument::experiment::Experiment;
+use instrument::point::Point;
+use instrument::sampler::{Output, Sampler, Task};
+use platform::clock::calibrate;
+use std::path::PathBuf;
+use yielding::Yielding;
+
+#[test]
+fn the_example_is_what_is_compiled_here() {
+    let page = include_str!("../../../CONTRIBUTING.md");
+    let example = include_str!("contributing/yielding.rs");
+    assert!(
+        page.contains(&format!("```rust\n{example}```")),
+        "CONTRIBUTING.md and tests/contributing/yielding.rs have grown apart"
+    );
+}
+
+#[test]
+fn the_example_measures() {
+    let task = Task {
+        samples: 2,
+        sample_ns: 10_000,
+        batch_ns: 1_000_000,
+        calibration: calibrate(),
+        scratch: PathBuf::from("/"),
+        remote: None,
+        seed: 1,
+    };
+    let mut metrics = Vec::new();
+    let mut sink = |output| {
+        if let Output::Sample(sample) = output {
+            metrics.push(sample.metric);
+        }
+        Ok(())
+    };
+    let mut sampler = Sampler::new(&SystemClock, &task, &mut sink);
+    let measured = Yielding.measure(&Point::new(), &mut sampler);
+    measured.expect("any system can yield");
+    assert!(!metrics.is_empty());
+    assert_eq!(Yielding.definition().metrics[0].name, metrics[0]);
+}
