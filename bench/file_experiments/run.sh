@@ -61,7 +61,7 @@ while [ "$round" -lt "$rounds" ]; do
         put fio 'random 4 KiB, cold' "$(fio_value read/bw_bytes --rw=randread --invalidate=1 \
             --fadvise_hint=0)"
         put fio 'write+fsync, median ns' "$(fio_value sync/lat_ns/percentile/50.000000 \
-            --rw=write --overwrite=1 --fsync=1 --runtime=2 --time_based)"
+            --rw=write --overwrite=1 --fallocate=none --fsync=1 --runtime=2 --time_based)"
     fi
 done
 python3 "$here/table.py" "$work"

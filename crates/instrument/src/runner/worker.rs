@@ -7,6 +7,7 @@
 use super::executor::{BatchError, Executor, Request};
 use crate::clock::SystemClock;
 use crate::experiment::{Confinement, Experiment};
+use crate::quantity::Bytes;
 use crate::sample::{Batch, Disturbance};
 use crate::sampler::{Output, Sampler};
 use platform::clock::now_ns;
@@ -119,6 +120,19 @@ impl Swap {
 
 impl Executor for WorkerExecutor {
     fn execute(&mut self, request: &Request) -> Result<Batch, BatchError> {
+        self.take(request).map_err(|error| match error {
+            BatchError::Worker(reason) => BatchError::Worker(with_limit(reason, request)),
+            other => other,
+        })
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.is_set()
+    }
+}
+
+impl WorkerExecutor {
+    fn take(&mut self, request: &Request) -> Result<Batch, BatchError> {
         let memory_group = self.confine(request)?;
         let surroundings = Surroundings::look(self.cpu);
         let started_ns = now_ns();
@@ -161,12 +175,6 @@ impl Executor for WorkerExecutor {
         Ok(batch)
     }
 
-    fn is_interrupted(&self) -> bool {
-        self.interrupt.is_set()
-    }
-}
-
-impl WorkerExecutor {
     /// Limits the worker of `request`: first its memory, then swap for what does not fit. A group of
     /// its own for each batch, so that no batch finds another's pages in it.
     fn confine(&mut self, request: &Request) -> Result<Option<MemoryGroup>, BatchError> {
@@ -191,6 +199,18 @@ impl WorkerExecutor {
         serde_json::from_str(&line).map_err(|error| {
             BatchError::Worker(format!("the worker said what nobody understands: {error}"))
         })
+    }
+}
+
+/// Why a worker ended, where a limit on its memory may be the cause.
+fn with_limit(reason: String, request: &Request) -> String {
+    match request.confinement {
+        None => reason,
+        Some(confinement) => format!(
+            "{reason}, with its memory limited to {}: the system stops a process that it cannot \
+             keep within its limit",
+            Bytes(confinement.memory_bytes)
+        ),
     }
 }
 

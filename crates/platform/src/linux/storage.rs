@@ -39,7 +39,9 @@ pub(crate) fn behind(path: &Path) -> Result<Storage> {
         scheduler: queue("scheduler")
             .and_then(text)
             .and_then(|choices| selected(&choices).map(str::to_owned)),
-        read_ahead_bytes: queue("read_ahead_kb")
+        read_ahead_bytes: btrfs(mount)
+            .map(|file_system| file_system.join("bdi/read_ahead_kb"))
+            .or_else(|| queue("read_ahead_kb"))
             .or_else(|| Some(backing_device(mount)?.join("read_ahead_kb")))
             .and_then(number)
             .map(|kibibytes: u64| kibibytes << 10),
@@ -110,6 +112,17 @@ fn source_device(mount: &Mount) -> Option<(u32, u32)> {
         .file_type()
         .is_block_device()
         .then_some((major(device), minor(device)))
+}
+
+/// The directory in sysfs of a btrfs, which reads ahead by a window of its own.
+fn btrfs(mount: &Mount) -> Option<PathBuf> {
+    if mount.file_system != "btrfs" {
+        return None;
+    }
+    let device = Path::new(mount.source.as_ref()?).file_name()?;
+    let file_systems = fs::read_dir("/sys/fs/btrfs").ok()?;
+    let mut paths = file_systems.flatten().map(|entry| entry.path());
+    paths.find(|path| path.join("devices").join(device).exists())
 }
 
 /// Where the kernel keeps the settings of a file system without a disk, such as NFS.

@@ -1,0 +1,251 @@
+//! The group `file` on the file systems that people have: each in an image of its own, mounted for
+//! the test. Everything is measured there, or says why not.
+
+mod common;
+
+use common::{Place, is_root, scratch_files};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const IMAGE_BYTES: u64 = 2 << 30;
+
+/// A file system made for a test.
+struct Mounted {
+    point: PathBuf,
+}
+
+impl Mounted {
+    /// An image of `kind` below `place`; `None`, with the reason printed, where that cannot be.
+    fn image(place: &Place, kind: &str) -> Option<Self> {
+        if !is_root() {
+            eprintln!("skipped: mounting needs the rights of root");
+            return None;
+        }
+        let image = place.path(kind);
+        let file = fs::File::create(&image).expect("a file");
+        file.set_len(IMAGE_BYTES).expect("a hole takes no room");
+        let mut mkfs = Command::new(format!("mkfs.{kind}"));
+        if kind == "ext4" {
+            mkfs.args(["-q", "-F"]);
+        } else {
+            mkfs.args(["-q", "-f"]);
+        }
+        let made = mkfs.arg(&image).output();
+        if !made.is_ok_and(|made| made.status.success()) {
+            eprintln!("skipped: there is no mkfs.{kind} that works");
+            return None;
+        }
+        Self::mount(place, kind, &["-o", "loop"], &image)
+    }
+
+    fn mount(place: &Place, kind: &str, options: &[&str], source: &Path) -> Option<Self> {
+        let point = place.path(&format!("{kind} mounted"));
+        fs::create_dir(&point).expect("a directory");
+        let mut mount = Command::new("mount");
+        mount
+            .args(["-t", kind])
+            .args(options)
+            .arg(source)
+            .arg(&point);
+        let mounted = mount.output().is_ok_and(|output| output.status.success());
+        if !mounted {
+            eprintln!("skipped: this system does not mount {kind}");
+        }
+        mounted.then_some(Self { point })
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.point).status();
+    }
+}
+
+fn run(place: &Place, directory: &Path, what: &[&str], budget: &str) -> Output {
+    let mut run = place.plain(&["run"]);
+    run.args(what)
+        .args([
+            "--budget",
+            budget,
+            "--no-page",
+            "--json",
+            "--quiet",
+            "--dir",
+        ])
+        .arg(directory);
+    run.output().expect("the program starts")
+}
+
+fn experiments(output: &Output) -> Vec<Value> {
+    let run: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    run["experiments"].as_array().expect("a list").clone()
+}
+
+/// Measures the group, and returns each experiment with the reasons of what failed in it.
+fn reasons(place: &Place, directory: &Path) -> Vec<(String, usize, Vec<String>)> {
+    // Every point is visited once or twice.
+    let output = run(place, directory, &["file"], "40s");
+    assert!(scratch_files(directory).is_empty());
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
+    experiments(&output)
+        .iter()
+        .map(|experiment| {
+            let points = experiment["points"].as_array().map_or(0, Vec::len);
+            let failures = experiment["failures"]
+                .as_array()
+                .cloned()
+                .unwrap_or_default();
+            let skipped = (!experiment["skipped"].is_null()).then(|| experiment["skipped"].clone());
+            let reasons = failures.iter().chain(&skipped).map(text).collect();
+            (text(&experiment["id"]), points, reasons)
+        })
+        .collect()
+}
+
+/// Everything is measured, but for what only the user can name, what the time did not reach, and
+/// what a file system could not do with as little memory as the measurement allows it.
+fn everything_is_measured_on(kind: &str) {
+    let place = Place::new();
+    let Some(mounted) = Mounted::image(&place, kind) else {
+        return;
+    };
+    for (id, points, reasons) in reasons(&place, &mounted.point) {
+        let expected = ["--remote DIR", "time was used up", "memory limited to"];
+        let is_expected = |reason: &String| expected.iter().any(|part| reason.contains(part));
+        let unexpected: Vec<_> = reasons
+            .iter()
+            .filter(|reason| !is_expected(reason))
+            .collect();
+        assert!(unexpected.is_empty(), "{kind}, {id}: {unexpected:?}");
+        assert!(points > 0 || id == "file.remote", "{kind}: nothing of {id}");
+    }
+}
+
+#[test]
+fn everything_is_measured_on_ext4() {
+    everything_is_measured_on("ext4");
+}
+
+#[test]
+fn everything_is_measured_on_xfs() {
+    everything_is_measured_on("xfs");
+}
+
+#[test]
+fn everything_is_measured_on_btrfs() {
+    everything_is_measured_on("btrfs");
+}
+
+#[test]
+fn memory_says_what_it_cannot_do() {
+    if !is_root() {
+        eprintln!("skipped: mounting needs the rights of root");
+        return;
+    }
+    let place = Place::new();
+    let Some(mounted) = Mounted::mount(&place, "tmpfs", &["-o", "size=1g"], Path::new("tmpfs"))
+    else {
+        return;
+    };
+    for (id, points, reasons) in reasons(&place, &mounted.point) {
+        match id.as_str() {
+            "file.random" | "file.read_ahead" => {
+                let says_why = |reason: &String| reason.contains("cannot be made cold");
+                assert!(reasons.iter().any(says_why), "{id}: {reasons:?}");
+            }
+            "file.sync" => {
+                let says_why = |reason: &String| reason.contains("no device to wait for");
+                assert!(reasons.iter().any(says_why), "{id}: {reasons:?}");
+            }
+            "file.call" | "file.metadata" | "file.phases" => {
+                assert!(points > 0, "{id}: {reasons:?}");
+            }
+            _ => assert!(points > 0 || !reasons.is_empty(), "{id}"),
+        }
+    }
+}
+
+#[test]
+fn a_disk_that_fills_up_fails_its_points_and_the_others_go_on() {
+    if !is_root() {
+        eprintln!("skipped: mounting needs the rights of root");
+        return;
+    }
+    let place = Place::new();
+    // The files of file.metadata and file.call fit, and nobody told that the rest of it is taken.
+    let Some(mounted) = Mounted::mount(&place, "tmpfs", &["-o", "size=64m"], Path::new("tmpfs"))
+    else {
+        return;
+    };
+    let full = mounted.point.clone();
+    let filler = std::thread::spawn(move || {
+        let started = common::wait_for(|| !scratch_files(&full).is_empty());
+        // As much as there is, and no more.
+        let _ = fs::write(full.join("filler"), vec![1; 64 << 20]);
+        started
+    });
+    let what = ["file.metadata", "file.call", "process.calls"];
+    let output = run(&place, &mounted.point, &what, "9s");
+    assert!(filler.join().expect("it does not panic"));
+    let found = experiments(&output);
+    let process = found.iter().find(|found| found["id"] == "process.calls");
+    let points = process.and_then(|process| process["points"].as_array());
+    assert!(points.is_some_and(|points| !points.is_empty()));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.windows(5).any(|text| text == b"space"));
+    assert!(scratch_files(&mounted.point).is_empty());
+}
+
+#[test]
+fn ctrl_c_leaves_no_scratch_file() {
+    let place = Place::new();
+    let scratch = place.scratch();
+    let mut run = place.plain(&["run", "file", "--profile", "thorough", "--no-page", "--dir"]);
+    let run = run
+        .arg(&scratch)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let child = run.spawn().expect("the program starts");
+    let has_files = || {
+        let directories = scratch_files(&scratch).into_iter();
+        let files = directories.flat_map(|directory| fs::read_dir(directory).into_iter().flatten());
+        // More than the lock: a file to measure with.
+        files.count() > 1
+    };
+    assert!(common::wait_for(has_files), "the run never made a file");
+    let stop = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(stop.expect("kill(1) is there").success());
+    let output = child.wait_with_output().expect("the program ends");
+    assert_eq!(output.status.code(), Some(130));
+    assert!(scratch_files(&scratch).is_empty());
+}
+
+#[test]
+fn a_directory_that_vanishes_fails_what_needs_it_and_the_others_go_on() {
+    let place = Place::new();
+    let scratch = place.scratch();
+    let doomed = scratch.clone();
+    let vanish = std::thread::spawn(move || {
+        let started = common::wait_for(|| !scratch_files(&doomed).is_empty());
+        let _ = fs::remove_dir_all(&doomed);
+        started
+    });
+    let what = ["file.call", "process.calls"];
+    let output = run(&place, &scratch, &what, "6s");
+    assert!(vanish.join().expect("it does not panic"));
+    assert_eq!(output.status.code(), Some(1));
+    let found = experiments(&output);
+    let failures = found[0]["failures"].as_array().expect("a list");
+    assert!(!failures.is_empty(), "{}", found[0]);
+    let process = found[1]["points"].as_array().expect("a list");
+    assert!(!process.is_empty(), "getpid needs no directory");
+}
