@@ -164,7 +164,6 @@ fn candidates(source: &Source, size: u64, wishes: &Wishes) -> (Vec<SumOptions>, 
         &[
             (Method::DirectUring, COLD_BLOCK_BYTES, 1),
             (Method::Direct, COLD_BLOCK_BYTES, several),
-            (Method::Pread, COLD_BLOCK_BYTES, several),
             (Method::Pread, COLD_BLOCK_BYTES, 1),
         ]
     };

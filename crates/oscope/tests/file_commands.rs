@@ -214,3 +214,28 @@ fn ctrl_c_ends_a_copy_from_a_silent_pipe_and_removes_its_target() {
     assert_eq!(ended.code(), Some(130));
     assert!(!target.exists());
 }
+
+#[test]
+fn the_experiments_on_whole_files_run_in_a_tiny_budget() {
+    let place = Place::new();
+    let scratch = place.scratch();
+    let run = place
+        .oscope(&[
+            "run",
+            "file.sum",
+            "file.size",
+            "file.engine",
+            "--budget",
+            "6s",
+        ])
+        .args(["--no-page", "--json", "--quiet", "--dir"])
+        .arg(&scratch)
+        .assert();
+    // A file in memory cannot be made cold, and not every system has every way of reading.
+    let output = run.code(predicate::in_iter([0, 1])).get_output().clone();
+    let text = json(&output.stdout).to_string();
+    for part in ["file.sum", "by_cpu", "file.size", "file.engine", "pread"] {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+    assert!(common::scratch_files(&scratch).is_empty());
+}
