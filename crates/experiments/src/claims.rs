@@ -10,6 +10,7 @@ use instrument::claim::Claim;
 pub fn all() -> impl Iterator<Item = &'static Claim> {
     [
         memory::claims::ALL,
+        memory::subloop::CLAIMS,
         file::claims::ALL,
         process::claims::ALL,
         process::call_styles::claims::ALL,

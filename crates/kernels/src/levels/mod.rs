@@ -116,8 +116,11 @@ impl Loops {
         shallow.abs_diff(deep) / (DEPTHS[1] - DEPTHS[0]) as usize
     }
 
-    /// The exclusive or of all words, loaded one after the other.
-    pub fn read(&self, words: &[u64]) -> u64 {
+    /// The exclusive or of all words of 8 bytes that lie whole and aligned in `bytes`, loaded one
+    /// after the other.
+    pub fn read(&self, bytes: &[u8]) -> u64 {
+        // SAFETY: any 8 bytes are a word.
+        let (_, words, _) = unsafe { bytes.align_to() };
         (self.read)(words)
     }
 
