@@ -37,6 +37,8 @@ const KIB: u64 = 1 << 10;
 const SMALLEST: u64 = 4 * KIB;
 /// What is taken for the cache where none is documented.
 const USUAL_CACHE: u64 = 1024 * KIB;
+/// With fewer sizes than this no drop could be seen.
+const FEWEST_SIZES: usize = 8;
 /// The caches settle while so much is read.
 const WARMING_BYTES: u64 = 64 << 20;
 /// 64 bytes a cycle at 10 GHz: the loops are compiled for any processor of the architecture.
@@ -191,6 +193,9 @@ fn held(results: &Results, metric: &str, level: Level) -> Option<Finding> {
     let (_, last) = curve
         .last()
         .filter(|(largest, _)| *largest >= size / 2 * 3)?;
+    if curve.len() < FEWEST_SIZES {
+        return None;
+    }
     let digit = level.digit();
     let capacities = capacities(results, metric);
     let shown = capacities
