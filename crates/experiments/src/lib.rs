@@ -24,12 +24,13 @@ mod levels;
 mod made_up;
 mod memory;
 mod process;
+mod threads;
 
 use instrument::experiment::Experiment;
 
 /// Every experiment, group by group, in the order in which they run.
 pub fn all() -> impl Iterator<Item = &'static dyn Experiment> {
-    [memory::ALL, file::ALL, process::ALL, compute::ALL]
+    [memory::ALL, file::ALL, process::ALL, compute::ALL, threads::ALL]
         .into_iter()
         .flatten()
         .copied()

@@ -26,6 +26,21 @@ pub struct Figure {
     pub marks: Vec<Mark>,
 }
 
+impl Figure {
+    /// The names of the states of a [`FigureKind::Timeline`], each once, in the order in which its
+    /// series name them.
+    pub fn states(&self) -> Vec<String> {
+        let mut states = Vec::new();
+        for point in self.series.iter().flat_map(|series| &series.points) {
+            let state = point.x.to_string();
+            if !state.is_empty() && !states.contains(&state) {
+                states.push(state);
+            }
+        }
+        states
+    }
+}
+
 /// How the points of a figure stand to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -34,6 +49,10 @@ pub enum FigureKind {
     Curve,
     /// Named things side by side.
     Bars,
+    /// What several actors do from when to when. Each series is an actor; its points are the states
+    /// that it goes through: the x of a point names the state, its estimate is the time at which
+    /// the state begins, and the next point ends it. A state without a name is shown as nothing.
+    Timeline,
 }
 
 /// One axis of a figure.

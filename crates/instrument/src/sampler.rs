@@ -93,6 +93,11 @@ impl<'a> Sampler<'a> {
         self.task.seed
     }
 
+    /// Samples wanted of each metric, for experiments that count or look up.
+    pub fn samples(&self) -> usize {
+        self.task.samples.max(1)
+    }
+
     /// States something about the circumstances that a reader of the numbers should know.
     ///
     /// # Errors

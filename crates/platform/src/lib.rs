@@ -31,6 +31,7 @@ pub mod environment;
 mod error;
 pub mod file;
 pub mod load;
+pub mod lock;
 pub mod machine;
 pub mod memory;
 pub mod partner;

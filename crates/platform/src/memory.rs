@@ -15,6 +15,12 @@ pub fn available_bytes() -> Option<u64> {
     os::memory::available_bytes()
 }
 
+/// Memory that this process has in RAM, its page tables included, in bytes. What the kernel keeps
+/// for the process otherwise, such as the kernel stacks of its threads, is not in it.
+pub fn footprint_bytes() -> Option<u64> {
+    os::memory::footprint_bytes()
+}
+
 /// The pages behind a [`Mapping`]. Their sizes are in [`crate::machine::Machine`].
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,

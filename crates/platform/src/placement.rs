@@ -10,6 +10,15 @@ pub fn allowed_cpus() -> Result<Vec<usize>> {
     os::placement::allowed_cpus()
 }
 
+/// The CPUs on which the process that started this one may run, in ascending order: those that a
+/// child which was pinned may be given back.
+///
+/// # Errors
+/// If the system does not tell.
+pub fn parent_cpus() -> Result<Vec<usize>> {
+    os::placement::parent_cpus()
+}
+
 /// Lets the calling thread, and threads and processes it starts from now on, run on these CPUs only
 /// ([sched_setaffinity(2)](https://man7.org/linux/man-pages/man2/sched_setaffinity.2.html)).
 ///

@@ -150,6 +150,8 @@ fn definition(one: Unit, two: Unit) -> Definition {
     }
 }
 
+const KINDS: [FigureKind; 3] = [FigureKind::Curve, FigureKind::Bars, FigureKind::Timeline];
+
 fn figure(results: &Results, kind: FigureKind, scale: FigureScale, unit: Unit, at: f64) -> Figure {
     let series = |metric: &str| -> Series { results.series(metric, metric, "size", &[]) };
     let mark = |at, interval| Mark {
@@ -179,13 +181,12 @@ proptest! {
         style in style(),
         units in (prop::sample::select(UNITS.to_vec()), prop::sample::select(UNITS.to_vec())),
         at in number(),
-        bars: bool,
+        kind in prop::sample::select(KINDS.to_vec()),
         logarithmic: bool,
     ) {
         let definition = definition(units.0, units.1);
         let run = fixture::run();
         let results = Results { definition: &definition, machine: &run.machine, points };
-        let kind = if bars { FigureKind::Bars } else { FigureKind::Curve };
         let scale = if logarithmic { FigureScale::Logarithmic } else { FigureScale::Linear };
         let finding = Finding::new("key", "It is {number}, not {nothing}.")
             .estimated("number", at, Interval::new(at / 2.0, at * 2.0), units.0);

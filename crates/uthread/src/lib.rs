@@ -71,6 +71,7 @@
 //! | `io` | transfers through `io_uring(7)` or helping threads, and sleep |
 //! | `trace` | recording, Chrome JSON, the timeline |
 //! | `runtime` | the builder, starting and ending |
+//! | `workload` | programs that are known to bear preemption, for safe code to run |
 //!
 //! The crate uses the kernel through `libc` and `io-uring`, and nothing else of this workspace.
 //!
@@ -99,6 +100,7 @@ mod sync;
 mod thread;
 mod trace;
 mod worker;
+pub mod workload;
 
 pub use preempt::{GuardedAlloc, NoPreempt, no_preempt};
 #[doc(hidden)]

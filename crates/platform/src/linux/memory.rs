@@ -24,6 +24,15 @@ pub(crate) fn available_bytes() -> Option<u64> {
         .min()
 }
 
+pub(crate) fn footprint_bytes() -> Option<u64> {
+    // The sum over all mappings is exact; the count in `status` lags behind by some pages.
+    let rollup = text("/proc/self/smaps_rollup")?;
+    let status = text("/proc/self/status")?;
+    let resident = colon_field(&rollup, "Rss").and_then(kibibytes)?;
+    let tables = colon_field(&status, "VmPTE").and_then(kibibytes)?;
+    Some(resident + tables)
+}
+
 /// What the limit on the address space (`RLIMIT_AS`) leaves, in bytes; `None` if there is no limit.
 fn address_space_room() -> Option<u64> {
     let limit = getrlimit(Resource::As).current?;
@@ -271,6 +280,18 @@ mod tests {
     use super::*;
     use crate::file::LockedFile;
     use crate::memory::{FileMapping, Mapping};
+
+    #[test]
+    fn the_footprint_grows_by_what_is_touched() {
+        const BYTES: usize = 8 << 20;
+        let before = footprint_bytes().expect("/proc tells");
+        let mut memory = Mapping::anonymous(BYTES, PageSize::Base).unwrap();
+        memory.as_mut_slice().fill(1);
+        let grown = footprint_bytes()
+            .expect("/proc tells")
+            .saturating_sub(before);
+        assert!(grown >= BYTES as u64 / 2, "{grown}");
+    }
 
     #[test]
     fn memory_reads_as_zeros_and_keeps_what_is_written() {

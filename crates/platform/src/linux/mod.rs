@@ -11,6 +11,7 @@ pub(crate) mod environment;
 pub(crate) mod file;
 mod huge_pages;
 pub(crate) mod load;
+pub(crate) mod lock;
 mod lost_pages;
 pub(crate) mod machine;
 pub(crate) mod memory;

@@ -73,6 +73,14 @@ pub(crate) fn allowed_cpus() -> Result<Vec<usize>> {
         .map_err(Error::os("ask for the allowed CPUs"))
 }
 
+pub(crate) fn parent_cpus() -> Result<Vec<usize>> {
+    // SAFETY: it takes no arguments and cannot fail.
+    let parent = unsafe { libc::getppid() };
+    CpuSet::allowed(parent)
+        .map(|set| set.cpus())
+        .map_err(Error::os("ask for the CPUs of the parent process"))
+}
+
 pub(crate) fn pin_to(cpus: &[usize]) -> Result<()> {
     CpuSet::new(cpus)
         .pin()
@@ -127,6 +135,16 @@ mod tests {
     /// Placement is the thread's own, so each test takes one of its own.
     fn in_a_thread(test: impl FnOnce() + Send + 'static) {
         std::thread::spawn(test).join().unwrap();
+    }
+
+    #[test]
+    fn a_pinned_thread_can_go_where_its_parent_may() {
+        in_a_thread(|| {
+            let parent = parent_cpus().unwrap();
+            pin_to(&parent[..1]).unwrap();
+            pin_to(&parent).unwrap();
+            assert_eq!(allowed_cpus().unwrap(), parent);
+        });
     }
 
     #[test]

@@ -9,6 +9,10 @@ pub(crate) fn available_bytes() -> Option<u64> {
     None
 }
 
+pub(crate) fn footprint_bytes() -> Option<u64> {
+    None
+}
+
 #[derive(Debug)]
 pub(crate) enum Region {}
 

@@ -10,6 +10,7 @@ pub(crate) mod confinement;
 pub(crate) mod environment;
 pub(crate) mod file;
 pub(crate) mod load;
+pub(crate) mod lock;
 pub(crate) mod machine;
 pub(crate) mod memory;
 pub(crate) mod partner;

@@ -5,6 +5,10 @@ pub(crate) fn allowed_cpus() -> Result<Vec<usize>> {
     refuse("the list of allowed CPUs")
 }
 
+pub(crate) fn parent_cpus() -> Result<Vec<usize>> {
+    refuse("the list of the parent's CPUs")
+}
+
 pub(crate) fn pin_to(_cpus: &[usize]) -> Result<()> {
     refuse("pinning to CPUs")
 }

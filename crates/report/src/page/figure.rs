@@ -2,7 +2,7 @@
 
 use super::anchor::Anchors;
 use super::chart::{
-    Format, STYLES, can_be_logarithmic, levels, render, show_level, swatch, undrawn,
+    Format, STYLES, can_be_logarithmic, levels, moments, render, show_level, swatch, undrawn,
 };
 use super::data::rounded;
 use crate::show;
@@ -84,7 +84,8 @@ impl FigureView {
             .flat_map(|kind| Format::ALL.map(|format| render(figure, *kind, format)));
         let points = || figure.series.iter().flat_map(|series| &series.points);
         let count = figure.series.len();
-        let has_legend = (2..=STYLES).contains(&count);
+        let is_timeline = figure.kind == FigureKind::Timeline;
+        let has_legend = (2..=STYLES).contains(&count) && !is_timeline;
         let legend = figure.series.iter().enumerate().filter(|_| has_legend);
         Self {
             id: anchors.take(&format!("{experiment}.{}", figure.key)),
@@ -106,7 +107,7 @@ impl FigureView {
                 .collect(),
             x_key: match figure.kind {
                 FigureKind::Curve => format!("{}|{:?}", figure.x.title, figure.x.unit),
-                FigureKind::Bars => String::new(),
+                FigureKind::Bars | FigureKind::Timeline => String::new(),
             },
             x_title: figure.x.title.clone(),
             y_title: figure.y.title.clone(),
@@ -115,7 +116,11 @@ impl FigureView {
                 .iter()
                 .map(|series| series.label.clone())
                 .collect(),
-            rows: rows(figure),
+            rows: if is_timeline {
+                rows_of_moments(figure)
+            } else {
+                rows(figure)
+            },
             undrawn: undrawn(figure),
             has_doubtful: points().any(|point| point.doubtful),
         }
@@ -171,6 +176,24 @@ fn rows(figure: &Figure) -> Vec<Row> {
             }
         })
         .collect()
+}
+
+/// A row for each state that begins, in the order of time.
+fn rows_of_moments(figure: &Figure) -> Vec<Row> {
+    let row = |(lane, point): (usize, &FigurePoint)| {
+        let state = show_level(&figure.x, &point.x);
+        let cell = |index| (index == lane).then(|| Cell::new(figure, point));
+        Row {
+            raw: state.clone(),
+            level: if state.is_empty() {
+                "ends".into()
+            } else {
+                state
+            },
+            cells: (0..figure.series.len()).map(cell).collect(),
+        }
+    };
+    moments(figure).into_iter().map(row).collect()
 }
 
 impl Cell {

@@ -5,9 +5,9 @@ use super::across::{levels, show_level};
 use super::format::Format;
 use super::labels::shortened;
 use super::marker::{STYLES, class, outline};
-use super::scale::{Domain, Scale, drawn_centre};
+use super::rows::Layout;
+use super::scale::{Domain, drawn_centre};
 use super::svg::{Path, Px, Svg, text_width};
-use super::ticks::ticks;
 use crate::show;
 use instrument::figure::{Figure, FigurePoint, FigureScale};
 use instrument::quantity::Unit;
@@ -17,15 +17,6 @@ const ROW: f64 = 22.0;
 const BAR: f64 = 12.0;
 /// Air between groups of bars.
 const GROUP_GAP: f64 = 10.0;
-
-/// Where everything stands.
-struct Layout {
-    left: f64,
-    right: f64,
-    top: f64,
-    bottom: f64,
-    scale: Scale,
-}
 
 /// Draws `figure` with its value axis divided as `kind` says; gives the height of the chart.
 pub(super) fn draw(svg: &mut Svg, figure: &Figure, kind: FigureScale, format: Format) -> f64 {
@@ -69,7 +60,7 @@ pub(super) fn draw(svg: &mut Svg, figure: &Figure, kind: FigureScale, format: Fo
     let middles: Vec<f64> = (0..groups.len())
         .map(|index| top + group_step * (index as f64 + 0.5))
         .collect();
-    axis(svg, figure, format, &layout);
+    layout.axis(svg, figure, format);
     let at: Vec<String> = middles.iter().map(|y| Px(*y).to_string()).collect();
     let place = [0.0, top, format.width(), bottom - top].map(|value| Px(value).to_string());
     svg.open(
@@ -108,38 +99,6 @@ pub(super) fn draw(svg: &mut Svg, figure: &Figure, kind: FigureScale, format: Fo
     }
     svg.close("g");
     bottom + 26.0
-}
-
-fn axis(svg: &mut Svg, figure: &Figure, format: Format, layout: &Layout) {
-    let font = format.font_size();
-    let mut grid = Path::default();
-    let room = ((layout.right - layout.left) / (font * 5.5)) as usize;
-    for tick in ticks(&layout.scale, figure.y.unit, room) {
-        let (Some(x), Some(label)) = (layout.scale.position(tick.value), tick.label) else {
-            continue;
-        };
-        grid.line([(x, layout.top), (x, layout.bottom)]);
-        svg.text(
-            "text",
-            &[
-                ("class", &"x-tick"),
-                ("x", &Px(x)),
-                ("y", &Px(layout.bottom + font + 4.0)),
-                ("text-anchor", &"middle"),
-            ],
-            &label,
-        );
-    }
-    svg.element("path", &[("class", &"grid"), ("d", &grid)]);
-    svg.text(
-        "text",
-        &[
-            ("class", &"axis-title"),
-            ("x", &Px(layout.left)),
-            ("y", &Px(font)),
-        ],
-        &figure.y.title,
-    );
 }
 
 fn bar(

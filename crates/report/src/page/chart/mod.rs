@@ -11,13 +11,16 @@ mod panel;
 #[cfg(test)]
 mod properties;
 mod render;
+mod rows;
 mod scale;
 mod strip;
 mod svg;
 mod ticks;
+mod timeline;
 
 pub(super) use across::{levels, show_level};
 pub(super) use format::Format;
 pub(super) use marker::{STYLES, swatch};
 pub(super) use render::{can_be_logarithmic, render, undrawn};
 pub(super) use strip::Strip;
+pub(super) use timeline::moments;

@@ -68,7 +68,11 @@ fn series() -> impl Strategy<Value = Series> {
 }
 
 fn figure() -> impl Strategy<Value = Figure> {
-    let kind = prop_oneof![Just(FigureKind::Curve), Just(FigureKind::Bars)];
+    let kind = prop_oneof![
+        Just(FigureKind::Curve),
+        Just(FigureKind::Bars),
+        Just(FigureKind::Timeline),
+    ];
     let scale = || prop_oneof![Just(FigureScale::Linear), Just(FigureScale::Logarithmic)];
     let unit = || {
         prop_oneof![

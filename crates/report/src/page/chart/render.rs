@@ -3,7 +3,7 @@
 use super::format::Format;
 use super::scale::drawn_centre;
 use super::svg::{Px, Svg};
-use super::{bars, curve};
+use super::{bars, curve, timeline};
 use crate::show;
 use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale};
 
@@ -13,6 +13,7 @@ pub(crate) fn render(figure: &Figure, kind: FigureScale, format: Format) -> Stri
     let height = match figure.kind {
         FigureKind::Curve => curve::draw(&mut body, figure, kind, format),
         FigureKind::Bars => bars::draw(&mut body, figure, kind, format),
+        FigureKind::Timeline => timeline::draw(&mut body, figure, format),
     };
     let scale = match kind {
         FigureScale::Linear => "linear",
@@ -40,14 +41,19 @@ pub(crate) fn render(figure: &Figure, kind: FigureScale, format: Format) -> Stri
 
 /// Whether there is anything to see on a logarithmic value axis.
 pub(crate) fn can_be_logarithmic(figure: &Figure) -> bool {
-    points(figure).any(|point| drawn_centre(&point.estimate).is_some_and(|centre| centre > 0.0))
+    let is_timeline = figure.kind == FigureKind::Timeline;
+    !is_timeline
+        && points(figure)
+            .any(|point| drawn_centre(&point.estimate).is_some_and(|centre| centre > 0.0))
 }
 
 /// How many points have no place among the curves of a figure: values below resolution, or on a
 /// logarithmic axis values that are not positive. Rows of bars have a place for each.
 pub(crate) fn undrawn(figure: &Figure) -> usize {
-    if figure.kind == FigureKind::Bars {
-        return 0;
+    match figure.kind {
+        FigureKind::Bars => return 0,
+        FigureKind::Timeline => return points(figure).count() - timeline::moments(figure).len(),
+        FigureKind::Curve => {}
     }
     let positive = |scale: FigureScale, value: f64| scale == FigureScale::Linear || value > 0.0;
     points(figure)

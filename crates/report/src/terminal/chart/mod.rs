@@ -6,6 +6,7 @@ mod canvas;
 mod curve;
 mod marks;
 mod scale;
+mod timeline;
 
 use super::style::Style;
 use super::text::title;
@@ -16,6 +17,7 @@ pub(super) fn chart(figure: &Figure, style: &Style) -> String {
     let drawn = match figure.kind {
         FigureKind::Curve => curve::draw(figure, style),
         FigureKind::Bars => bars::draw(figure, style),
+        FigureKind::Timeline => timeline::draw(figure, style),
     };
     match drawn {
         Some(drawn) => title(&figure.title, style) + &style.text(&drawn),

@@ -1,0 +1,88 @@
+//! How the locks are best seen.
+
+use super::super::axis;
+use super::points::{LENGTHS, MIDDLE};
+use super::{
+    BODY, COMPLEX_STEPS, ENTRY, LOCK, LOCK_ONE, PTHREAD_MUTEX, PTHREAD_SPIN, RUN, SIMPLE,
+    SIMPLE_YIELD, SPIN_ONE, THREADS, complex,
+};
+use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Series};
+use instrument::quantity::Unit;
+use instrument::results::Results;
+
+pub(super) fn all(results: &Results) -> Vec<Figure> {
+    let usual = complex(COMPLEX_STEPS);
+    let by_threads = [
+        by_threads(results, "run_simple", SIMPLE),
+        by_threads(results, "run_simple_yield", SIMPLE_YIELD),
+        by_threads(results, "run_complex", &usual),
+    ];
+    let others = [by_length(results), by_lock(results, &usual)];
+    by_threads.into_iter().chain(others).collect()
+}
+
+/// The report's table, as curves.
+fn by_threads(results: &Results, key: &str, body: &str) -> Figure {
+    let series = |lock: &str| {
+        let levels = [(BODY, body.into()), (LOCK, lock.into())];
+        results.series(lock, RUN, THREADS, &levels)
+    };
+    Figure {
+        key: key.into(),
+        title: format!("A run of the body {body}, on one worker"),
+        kind: FigureKind::Curve,
+        x: axis("threads", Some(Unit::Count), FigureScale::Logarithmic),
+        y: axis("run", Some(Unit::Nanoseconds), FigureScale::Logarithmic),
+        series: [LOCK_ONE, SPIN_ONE].map(series).into(),
+        marks: Vec::new(),
+    }
+}
+
+fn by_length(results: &Results) -> Figure {
+    let point = |lock: &str, steps: u64| -> Option<FigurePoint> {
+        let body = complex(steps);
+        let levels = [
+            (BODY, body.as_str().into()),
+            (LOCK, lock.into()),
+            (THREADS, MIDDLE.into()),
+        ];
+        let point = results.series("", ENTRY, BODY, &levels).points.pop()?;
+        Some(FigurePoint {
+            x: steps.into(),
+            ..point
+        })
+    };
+    let series = |lock: &str| Series {
+        label: lock.into(),
+        points: LENGTHS
+            .iter()
+            .filter_map(|steps| point(lock, *steps))
+            .collect(),
+    };
+    Figure {
+        key: "length".into(),
+        title: format!("{MIDDLE} kernel threads by the length of the section"),
+        kind: FigureKind::Curve,
+        x: axis("steps inside", Some(Unit::Count), FigureScale::Logarithmic),
+        y: axis("entry", Some(Unit::Nanoseconds), FigureScale::Logarithmic),
+        series: [PTHREAD_MUTEX, PTHREAD_SPIN].map(series).into(),
+        marks: Vec::new(),
+    }
+}
+
+/// All locks side by side.
+fn by_lock(results: &Results, usual: &str) -> Figure {
+    let series = |body: &str| {
+        let levels = [(BODY, body.into()), (THREADS, MIDDLE.into())];
+        results.series(body, ENTRY, LOCK, &levels)
+    };
+    Figure {
+        key: "locks".into(),
+        title: format!("{MIDDLE} threads, an entry in a long run"),
+        kind: FigureKind::Bars,
+        x: axis("lock", None, FigureScale::Linear),
+        y: axis("entry", Some(Unit::Nanoseconds), FigureScale::Logarithmic),
+        series: [SIMPLE, usual].map(series).into(),
+        marks: Vec::new(),
+    }
+}

@@ -1,0 +1,138 @@
+//! Threads that read, and threads that compute.
+
+use super::super::io::{
+    ASYNCHRONOUS, BESIDE, CACHED, COMPUTING, DEVICE, IO_THREADS, LENGTH, LENGTHS, MODE, RUN, STEPS,
+    SWEEP, SYNCHRONOUS, file_bytes,
+};
+use super::{run, unknown};
+use instrument::experiment::MeasureError;
+use instrument::point::Point;
+use instrument::sampler::Sampler;
+use platform::file::{OpenMode, create, open_read};
+use platform::memory::{Mapping, PageSize};
+use std::fs::{self, File};
+use std::hint::black_box;
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use uthread::workload::compute;
+use uthread::{Runtime, spawn};
+
+/// A thread reads in pieces of at most this size, which one buffer holds.
+const PIECE_BYTES: u64 = 256 << 10;
+/// Bytes of the file that are made at once.
+const CHUNK_BYTES: usize = 1 << 20;
+
+pub(in super::super) fn io(point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+    let read: ReadAt = match point.choice(MODE)? {
+        SYNCHRONOUS => |file, buffer, offset| file.read_at(buffer, offset),
+        ASYNCHRONOUS => |file, buffer, offset| uthread::io::read_at(file, buffer, offset),
+        other => return Err(unknown("mode", other)),
+    };
+    let length = point.number(LENGTH)?;
+    let work = Work {
+        io_threads: point.number(IO_THREADS)?,
+        length,
+        file_bytes: file_bytes(length),
+        computing_threads: point.number(COMPUTING)?,
+        read,
+    };
+    let path = make_file(sampler.scratch(), work.file_bytes)?;
+    let file = match point.choice(SWEEP)? {
+        LENGTHS | CACHED => {
+            fs::read(&path).map_err(MeasureError::system("read the scratch file"))?;
+            open_read(&path, OpenMode::Plain)?
+        }
+        DEVICE | BESIDE => open_read(&path, OpenMode::Direct)?,
+        other => return Err(unknown("sweep", other)),
+    };
+    let file = Arc::new(file);
+    let buffers = (0..work.io_threads)
+        .map(|_| Mapping::anonymous(length.min(PIECE_BYTES) as usize, PageSize::Base))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut buffers = Some(buffers);
+    sampler.repeat(RUN, 1.0, |rounds| {
+        let mut kept = buffers.take().expect("given back below");
+        let outcome = run(Runtime::builder(), || {
+            (0..rounds).try_for_each(|_| work.round(&file, &mut kept))
+        });
+        buffers = Some(kept);
+        outcome?.map_err(MeasureError::system("read the scratch file"))
+    })
+}
+
+type ReadAt = fn(&File, &mut [u8], u64) -> io::Result<usize>;
+
+#[derive(Clone, Copy)]
+struct Work {
+    io_threads: u64,
+    length: u64,
+    file_bytes: u64,
+    computing_threads: u64,
+    read: ReadAt,
+}
+
+impl Work {
+    /// Starts all threads, those that read first, and waits for them; the buffers come back.
+    fn round(&self, file: &Arc<File>, buffers: &mut Vec<Mapping>) -> io::Result<()> {
+        let readers: Vec<_> = buffers
+            .drain(..)
+            .zip(0..)
+            .map(|(mut buffer, index)| {
+                let (work, file) = (*self, Arc::clone(file));
+                spawn(move || (work.read_part(&file, index, buffer.as_mut_slice()), buffer))
+            })
+            .collect();
+        let computing: Vec<_> = (0..self.computing_threads)
+            .map(|seed| spawn(move || black_box(compute(seed + 1, STEPS))))
+            .collect();
+        let mut outcome = Ok(());
+        for reader in readers {
+            let (read, buffer) = reader.join().expect("it does not panic");
+            outcome = outcome.and(read);
+            buffers.push(buffer);
+        }
+        for thread in computing {
+            thread.join().expect("it does not panic");
+        }
+        outcome
+    }
+
+    /// Reads the part of one thread, piece by piece.
+    fn read_part(&self, file: &File, index: u64, buffer: &mut [u8]) -> io::Result<()> {
+        let start = index * self.length % self.file_bytes;
+        let mut done = 0;
+        while done < self.length {
+            let piece = (self.length - done).min(PIECE_BYTES) as usize;
+            match (self.read)(file, &mut buffer[..piece], start + done)? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                bytes => done += bytes as u64,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The file of this size, made by the first process that needs it, and on its device.
+fn make_file(scratch: &Path, bytes: u64) -> Result<PathBuf, MeasureError> {
+    let path = scratch.join(format!("threads.io {bytes}"));
+    if fs::metadata(&path).is_ok_and(|metadata| metadata.len() == bytes) {
+        return Ok(path);
+    }
+    let unfinished = path.with_added_extension("unfinished");
+    let mut file = create(&unfinished, OpenMode::Plain)?;
+    let chunk: Vec<u8> = (0..CHUNK_BYTES).map(|index| (index % 251) as u8).collect();
+    let mut left = bytes as usize;
+    let written = (|| {
+        while left > 0 {
+            let piece = left.min(CHUNK_BYTES);
+            file.write_all(&chunk[..piece])?;
+            left -= piece;
+        }
+        file.sync_all()?;
+        fs::rename(&unfinished, &path)
+    })();
+    written.map_err(MeasureError::system("make the scratch file"))?;
+    Ok(path)
+}

@@ -1,0 +1,161 @@
+//! Threads of either kind that want one lock.
+
+use super::super::lock::{
+    BODY, ENTRY, LOCK, LOCK_ALL, LOCK_ONE, LONG_SLICE_US, PTHREAD_MUTEX, PTHREAD_SPIN, RUN,
+    SHORT_SLICE_US, SIMPLE, SIMPLE_YIELD, SPIN_ALL, SPIN_ONE, STD_MUTEX, THREADS, TURNS_TAKEN,
+    complex_steps,
+};
+use super::{all_processors, refused, unknown};
+use instrument::experiment::MeasureError;
+use instrument::point::Point;
+use instrument::sampler::Sampler;
+use platform::lock::{PthreadMutex, PthreadSpin};
+use std::io;
+use std::sync::{Barrier, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+use uthread::workload::{Contention, Entered, LockKind, Section, WorkloadError};
+
+/// Entries of each thread in the run whose result is checked.
+const CHECKED_ENTRIES: u64 = 3;
+
+pub(in super::super) fn lock(point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+    let threads = point.number(THREADS)?;
+    let section = match point.choice(BODY)? {
+        SIMPLE => Section::Add,
+        SIMPLE_YIELD => Section::AddAndYield,
+        other => match complex_steps(other) {
+            Some(steps) => Section::Compute(steps),
+            None => return Err(unknown("body", other)),
+        },
+    };
+    let lock = point.choice(LOCK)?;
+    let workers = match lock {
+        LOCK_ONE | SPIN_ONE => 1,
+        _ => all_processors()?,
+    };
+    match lock {
+        LOCK_ONE | LOCK_ALL => user(sampler, workers, threads, LockKind::Blocking, section),
+        SPIN_ONE | SPIN_ALL => user(sampler, workers, threads, LockKind::Spinning, section),
+        PTHREAD_MUTEX => kernel(sampler, threads, section, &PthreadMutex::new(1)?),
+        PTHREAD_SPIN => kernel(sampler, threads, section, &PthreadSpin::new(1)?),
+        STD_MUTEX => kernel(sampler, threads, section, &Mutex::new(1)),
+        other => Err(unknown("lock", other)),
+    }
+}
+
+fn user(
+    sampler: &mut Sampler<'_>,
+    workers: usize,
+    threads: u64,
+    lock: LockKind,
+    section: Section,
+) -> Result<(), MeasureError> {
+    let yields = section == Section::AddAndYield;
+    let contention = |slice_us| Contention {
+        workers,
+        slice: Duration::from_micros(slice_us),
+        threads: threads as usize,
+        lock,
+        section,
+    };
+    let long_run = contention(SHORT_SLICE_US);
+    let run = if yields {
+        long_run
+    } else {
+        contention(LONG_SLICE_US)
+    };
+    let take = |outcome: Result<Entered, WorkloadError>| outcome.map_err(refused);
+
+    if yields && lock == LockKind::Spinning && threads > 1 {
+        let mut turns = Vec::new();
+        sampler.once(
+            RUN,
+            1.0,
+            |_| Ok(()),
+            || {
+                let entered = take(run.enter_once(1))?;
+                turns.push(entered.statistics.preemptions);
+                check(entered.value, section, threads)
+            },
+        )?;
+        return turns
+            .into_iter()
+            .try_for_each(|turns| sampler.value(TURNS_TAKEN, turns as f64));
+    }
+    let entered = take(long_run.enter_together(CHECKED_ENTRIES))?;
+    check(entered.value, section, threads * CHECKED_ENTRIES)?;
+    sampler.repeat(RUN, 1.0, |rounds| take(run.enter_once(rounds)).map(drop))?;
+    sampler.repeat(ENTRY, threads as f64, |entries| {
+        take(long_run.enter_together(entries)).map(drop)
+    })
+}
+
+/// A lock of kernel threads around the shared number.
+trait Exclusive: Sync {
+    fn with(&self, work: impl FnOnce(&mut u64));
+}
+
+impl Exclusive for PthreadMutex<u64> {
+    fn with(&self, work: impl FnOnce(&mut u64)) {
+        self.with(work);
+    }
+}
+
+impl Exclusive for PthreadSpin<u64> {
+    fn with(&self, work: impl FnOnce(&mut u64)) {
+        self.with(work);
+    }
+}
+
+impl Exclusive for Mutex<u64> {
+    fn with(&self, work: impl FnOnce(&mut u64)) {
+        work(&mut self.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+fn kernel(
+    sampler: &mut Sampler<'_>,
+    threads: u64,
+    section: Section,
+    lock: &impl Exclusive,
+) -> Result<(), MeasureError> {
+    let enter = || lock.with(|value| section.enter(value, thread::yield_now));
+    let together = |entries: u64| {
+        let barrier = Barrier::new(threads as usize);
+        start_and_join(threads, || {
+            barrier.wait();
+            (0..entries).for_each(|_| enter());
+        })
+    };
+    together(CHECKED_ENTRIES)?;
+    let mut found = 0;
+    lock.with(|value| found = *value);
+    check(found, section, threads * CHECKED_ENTRIES)?;
+    sampler.repeat(RUN, 1.0, |rounds| {
+        (0..rounds).try_for_each(|_| start_and_join(threads, enter))
+    })?;
+    sampler.repeat(ENTRY, threads as f64, together)
+}
+
+/// Starts the threads and waits for all of them.
+fn start_and_join(threads: u64, work: impl Fn() + Sync) -> Result<(), MeasureError> {
+    thread::scope(|scope| {
+        (0..threads).try_for_each(|_| {
+            thread::Builder::new().spawn_scoped(scope, &work)?;
+            Ok::<_, io::Error>(())
+        })
+    })
+    .map_err(MeasureError::system("start a kernel thread"))
+}
+
+/// Makes sure that all entries were made, one at a time, and that each computed.
+fn check(found: u64, section: Section, entries: u64) -> Result<(), MeasureError> {
+    if found == section.expected(entries) {
+        Ok(())
+    } else {
+        Err(MeasureError::Unsupported(format!(
+            "the lock did not exclude: {found} is not what {entries} entries give"
+        )))
+    }
+}

@@ -1,0 +1,79 @@
+//! Threads that hand the turn on.
+
+use super::super::switch::{KERNEL, KERNEL_SWITCHES, KIND, SWITCH, THREADS, USER};
+use super::{run, unknown};
+use instrument::experiment::MeasureError;
+use instrument::point::Point;
+use instrument::sampler::Sampler;
+use platform::usage::Usage;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Barrier, OnceLock};
+use std::thread::{self, Thread};
+use uthread::{Runtime, yield_now};
+
+/// Turns of each thread in the run in which the kernel's switches are counted: enough that those of
+/// starting and joining do not show.
+const COUNTED_TURNS: u64 = 1000;
+
+pub(in super::super) fn switch(
+    point: &Point,
+    sampler: &mut Sampler<'_>,
+) -> Result<(), MeasureError> {
+    let threads = point.number(THREADS)?;
+    let hand_on = match point.choice(KIND)? {
+        USER => among_user_threads,
+        KERNEL => among_kernel_threads,
+        other => return Err(unknown("kind of threads", other)),
+    };
+    let before = Usage::of_process()?;
+    hand_on(threads, COUNTED_TURNS)?;
+    let used = Usage::of_process()?.since(&before);
+    let switches = used.voluntary_switches + used.involuntary_switches;
+    let switches = switches as f64 / (threads * COUNTED_TURNS) as f64;
+    sampler.value(KERNEL_SWITCHES, switches)?;
+    sampler.repeat(SWITCH, threads as f64, |turns| hand_on(threads, turns))
+}
+
+fn among_user_threads(threads: u64, turns: u64) -> Result<(), MeasureError> {
+    run(Runtime::builder(), || {
+        let hand_on = move || (0..turns).for_each(|_| yield_now());
+        let threads: Vec<_> = (0..threads).map(|_| uthread::spawn(hand_on)).collect();
+        for thread in threads {
+            thread.join().expect("it only yields");
+        }
+    })
+}
+
+/// One place in the ring.
+#[derive(Default)]
+struct Place {
+    thread: OnceLock<Thread>,
+    has_turn: AtomicBool,
+}
+
+fn among_kernel_threads(threads: u64, turns: u64) -> Result<(), MeasureError> {
+    let places: Vec<Place> = (0..threads).map(|_| Place::default()).collect();
+    let start = Barrier::new(places.len());
+    places[0].has_turn.store(true, Ordering::Release);
+    let take_turns = |index: usize| {
+        places[index].thread.get_or_init(thread::current);
+        start.wait();
+        let next = &places[(index + 1) % places.len()];
+        for _ in 0..turns {
+            while !places[index].has_turn.swap(false, Ordering::Acquire) {
+                thread::park();
+            }
+            next.has_turn.store(true, Ordering::Release);
+            next.thread.wait().unpark();
+        }
+    };
+    let started = thread::scope(|scope| {
+        (0..places.len()).try_for_each(|index| {
+            let take_turns = &take_turns;
+            thread::Builder::new().spawn_scoped(scope, move || take_turns(index))?;
+            Ok::<_, io::Error>(())
+        })
+    });
+    started.map_err(MeasureError::system("start a kernel thread"))
+}

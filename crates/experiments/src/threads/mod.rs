@@ -1,0 +1,63 @@
+//! The group `threads`.
+
+mod async_io;
+mod create;
+mod inversion;
+mod io;
+mod lock;
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod measure;
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+#[path = "unmeasured.rs"]
+mod measure;
+mod monitor;
+mod switch;
+
+use instrument::experiment::Experiment;
+use instrument::figure::{FigureAxis, FigureScale};
+use instrument::quantity::Unit;
+
+/// The experiments of the group, in the order in which they run.
+pub(crate) const ALL: &[&dyn Experiment] = &[
+    &switch::Switch,
+    &create::Create,
+    &lock::Lock,
+    &inversion::Inversion,
+    &monitor::Monitor,
+    &io::Io,
+    &async_io::AsyncIo,
+];
+
+/// An axis of a figure.
+fn axis(title: &str, unit: Option<Unit>, scale: FigureScale) -> FigureAxis {
+    FigureAxis {
+        title: title.into(),
+        unit,
+        scale,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ALL;
+    use crate::made_up::setting;
+    use instrument::plan::Profile;
+
+    #[test]
+    fn the_quick_profile_has_time_for_the_group() {
+        let points = |profile| -> usize {
+            let setting = setting(profile);
+            ALL.iter()
+                .map(|experiment| experiment.points(&setting).len())
+                .sum()
+        };
+        assert!(points(Profile::Quick) <= 60, "{}", points(Profile::Quick));
+        assert!(points(Profile::Standard) >= points(Profile::Quick));
+    }
+}

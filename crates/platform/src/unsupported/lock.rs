@@ -1,0 +1,30 @@
+use std::marker::PhantomData;
+
+use super::refuse;
+use crate::Result;
+
+pub(crate) enum Never {}
+
+pub(crate) struct Mutex<T>(Never, PhantomData<T>);
+
+impl<T> Mutex<T> {
+    pub(crate) fn new(_value: T) -> Result<Self> {
+        refuse("pthread_mutex_t")
+    }
+
+    pub(crate) fn with<R>(&self, _work: impl FnOnce(&mut T) -> R) -> R {
+        match self.0 {}
+    }
+}
+
+pub(crate) struct Spin<T>(Never, PhantomData<T>);
+
+impl<T> Spin<T> {
+    pub(crate) fn new(_value: T) -> Result<Self> {
+        refuse("pthread_spinlock_t")
+    }
+
+    pub(crate) fn with<R>(&self, _work: impl FnOnce(&mut T) -> R) -> R {
+        match self.0 {}
+    }
+}

@@ -1,0 +1,179 @@
+//! Threads that all want the same lock.
+
+use core::time::Duration;
+use std::io;
+use std::sync::Arc;
+
+use super::{WorkloadError, compute, preemptive};
+use crate::{Barrier, Builder, JoinHandle, Lock, Runtime, SpinLock, Statistics, yield_now};
+
+/// Threads that all want the same lock.
+///
+/// ```
+/// use std::time::Duration;
+/// use uthread::workload::{Contention, LockKind, Section};
+///
+/// let contention = Contention {
+///     workers: 1,
+///     slice: Duration::from_millis(1),
+///     threads: 10,
+///     lock: LockKind::Blocking,
+///     section: Section::Add,
+/// };
+/// assert_eq!(contention.enter_together(100)?.value, 1001);
+/// assert_eq!(contention.enter_once(3)?.value, 31);
+/// # Ok::<_, uthread::workload::WorkloadError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Contention {
+    /// Kernel threads that run the threads.
+    pub workers: usize,
+    /// The time slice; zero for a cooperative runtime, in which a spin lock that is held across a
+    /// switch is a panic.
+    pub slice: Duration,
+    /// How many threads there are.
+    pub threads: usize,
+    /// What they want.
+    pub lock: LockKind,
+    /// What they do inside.
+    pub section: Section,
+}
+
+/// How threads wait for the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockKind {
+    /// A [`Lock`].
+    Blocking,
+    /// A plain [`SpinLock`].
+    Spinning,
+}
+
+/// What a thread does inside the lock to the value, which is 1 at first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    /// Adds 1.
+    Add,
+    /// Adds 1 and yields before it unlocks.
+    AddAndYield,
+    /// [`compute`]s so many steps.
+    Compute(u64),
+}
+
+impl Section {
+    /// Does it to `value`.
+    #[inline]
+    pub fn enter(self, value: &mut u64, yield_turn: impl FnOnce()) {
+        match self {
+            Self::Add => *value += 1,
+            Self::AddAndYield => {
+                *value += 1;
+                yield_turn();
+            }
+            Self::Compute(steps) => *value = compute(*value, steps),
+        }
+    }
+
+    /// What the value is after so many entries, found without any thread or lock.
+    #[must_use]
+    pub fn expected(self, entries: u64) -> u64 {
+        match self {
+            Self::Add | Self::AddAndYield => 1 + entries,
+            Self::Compute(steps) => compute(1, steps * entries),
+        }
+    }
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Entered {
+    /// The value at the end: [`Section::expected`] of all entries, if the lock excludes.
+    pub value: u64,
+    /// The counts of the run.
+    pub statistics: Statistics,
+}
+
+/// The value behind either lock.
+enum Guarded {
+    Blocking(Lock<u64>),
+    Spinning(SpinLock<u64>),
+}
+
+impl Guarded {
+    #[inline]
+    fn enter(&self, section: Section) {
+        match self {
+            Self::Blocking(lock) => {
+                let mut value = lock.lock().expect("nobody panics");
+                section.enter(&mut value, yield_now);
+            }
+            Self::Spinning(lock) => section.enter(&mut lock.lock(), yield_now),
+        }
+    }
+
+    fn value(&self) -> u64 {
+        match self {
+            Self::Blocking(lock) => *lock.lock().expect("nobody panics"),
+            Self::Spinning(lock) => *lock.lock(),
+        }
+    }
+}
+
+impl Contention {
+    /// Starts the threads, of which each enters once, and waits for them; `rounds` times.
+    ///
+    /// # Errors
+    /// If the system does not allow it.
+    pub fn enter_once(&self, rounds: u64) -> Result<Entered, WorkloadError> {
+        self.run(rounds, Guarded::enter)
+    }
+
+    /// Starts the threads, and lets all of them enter `entries` times when the last is there.
+    ///
+    /// # Errors
+    /// If the system does not allow it.
+    pub fn enter_together(&self, entries: u64) -> Result<Entered, WorkloadError> {
+        let barrier = Arc::new(Barrier::new(self.threads));
+        let inside = Arc::clone(&barrier);
+        self.run(1, move |guarded, section| {
+            inside.wait();
+            for _ in 0..entries {
+                guarded.enter(section);
+            }
+        })
+    }
+
+    fn run(
+        &self,
+        rounds: u64,
+        work: impl Fn(&Guarded, Section) + Send + Sync + 'static,
+    ) -> Result<Entered, WorkloadError> {
+        let builder = Runtime::builder().workers(self.workers).decay(false);
+        let runtime = preemptive(builder, self.slice).build()?;
+        let guarded = match self.lock {
+            LockKind::Blocking => Guarded::Blocking(Lock::new(1)),
+            LockKind::Spinning => Guarded::Spinning(SpinLock::new(1)),
+        };
+        // What is shared outlives the run, and the handles have their room: nothing in it takes
+        // memory or gives any back.
+        let shared = Arc::new((guarded, work));
+        let mut handles: Vec<JoinHandle<()>> = Vec::with_capacity(self.threads);
+        let section = self.section;
+        let value = runtime.try_run(|| {
+            for _ in 0..rounds {
+                for _ in 0..self.threads {
+                    let shared = Arc::clone(&shared);
+                    let started = Builder::new().spawn(move || (shared.1)(&shared.0, section));
+                    handles.push(started?);
+                }
+                for handle in handles.drain(..) {
+                    handle.join().expect("nobody panics");
+                }
+            }
+            Ok::<_, crate::SpawnError>(shared.0.value())
+        })?;
+        Ok(Entered {
+            value: value.map_err(io::Error::other)?,
+            statistics: runtime.statistics(),
+        })
+    }
+}

@@ -1,0 +1,162 @@
+//! Three threads of three priorities, and a lock between the lowest and the highest.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+use core::time::Duration;
+use std::hint::black_box;
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::{WorkloadError, compute, preemptive};
+use crate::Priority::{Green, Orange, Red};
+use crate::{Builder, JoinHandle, Lock, Protocol, Runtime, Semaphore, SpawnError, current};
+
+/// A low thread (GREEN) holds a lock and computes; a high one (RED) wants the lock, and a middle one
+/// (ORANGE), which wants nothing, is ready. All run on one worker, and each computes for as long.
+///
+/// ```
+/// use std::time::Duration;
+/// use uthread::Protocol;
+/// use uthread::workload::Inversion;
+///
+/// let slice = Duration::from_millis(1);
+/// let inversion = Inversion { slice, steps: 1_000_000, protocol: Protocol::Inheritance };
+/// let lanes = inversion.run()?;
+/// assert!(lanes.low.ends_ns < lanes.high.ends_ns && lanes.high.ends_ns < lanes.middle.ends_ns);
+/// # Ok::<_, uthread::workload::WorkloadError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Inversion {
+    /// The time slice.
+    pub slice: Duration,
+    /// How much each thread [`compute`]s.
+    pub steps: u64,
+    /// The remedy.
+    pub protocol: Protocol,
+}
+
+/// What happened when, for each thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Lanes {
+    /// The one that holds the lock at first.
+    pub low: Lane,
+    /// The one that wants nothing.
+    pub middle: Lane,
+    /// The one that has to wait.
+    pub high: Lane,
+}
+
+/// What happened to one thread, in ns since the start.
+#[derive(Clone, Copy, Debug)]
+pub struct Lane {
+    /// It had its first turn.
+    pub begins_ns: u64,
+    /// It had what it needs, which is the lock for two of them.
+    pub ready_ns: u64,
+    /// It was done; the lock is given back right after.
+    pub ends_ns: u64,
+}
+
+#[derive(Default)]
+struct Times {
+    begins: AtomicU64,
+    ready: AtomicU64,
+    ends: AtomicU64,
+}
+
+impl Times {
+    fn lane(&self) -> Lane {
+        let read = |time: &AtomicU64| time.load(Ordering::Relaxed);
+        Lane {
+            begins_ns: read(&self.begins),
+            ready_ns: read(&self.ready),
+            ends_ns: read(&self.ends),
+        }
+    }
+}
+
+/// What the threads share.
+struct Stage {
+    start: Instant,
+    lock: Lock<()>,
+    locked: Semaphore,
+    steps: u64,
+    low: Times,
+    middle: Times,
+    high: Times,
+}
+
+impl Stage {
+    fn note(&self, time: &AtomicU64) {
+        time.store(self.start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    fn compute(&self, times: &Times) {
+        black_box(compute(1, self.steps));
+        self.note(&times.ends);
+    }
+
+    fn low(&self) {
+        self.note(&self.low.begins);
+        let _guard = self.lock.lock().expect("nobody panics");
+        self.note(&self.low.ready);
+        self.locked.release(1);
+        self.compute(&self.low);
+    }
+
+    fn middle(&self) {
+        self.note(&self.middle.begins);
+        self.note(&self.middle.ready);
+        self.compute(&self.middle);
+    }
+
+    fn high(&self) {
+        self.note(&self.high.begins);
+        let _guard = self.lock.lock().expect("nobody panics");
+        self.note(&self.high.ready);
+        self.compute(&self.high);
+    }
+}
+
+impl Inversion {
+    /// Runs it once.
+    ///
+    /// # Errors
+    /// If the system does not allow it.
+    pub fn run(&self) -> Result<Lanes, WorkloadError> {
+        let builder = Runtime::builder().decay(false).boost_every(0);
+        let runtime = preemptive(builder, self.slice).build()?;
+        // It outlives the run, so that no thread gives back its memory.
+        let stage = Arc::new(Stage {
+            start: Instant::now(),
+            lock: Lock::with_protocol((), self.protocol),
+            locked: Semaphore::new(0),
+            steps: self.steps,
+            low: Times::default(),
+            middle: Times::default(),
+            high: Times::default(),
+        });
+        let start = |priority, act: fn(&Stage)| -> Result<JoinHandle<()>, SpawnError> {
+            let stage = Arc::clone(&stage);
+            let builder = Builder::new().priority(priority);
+            builder.spawn(move || act(&stage))
+        };
+        let ended = runtime.try_run(|| {
+            current().set_priority(Red);
+            let low = start(Green, Stage::low)?;
+            stage.locked.acquire();
+            let high = start(Red, Stage::high)?;
+            let middle = start(Orange, Stage::middle)?;
+            for thread in [high, middle, low] {
+                thread.join().expect("nobody panics");
+            }
+            Ok::<_, SpawnError>(())
+        })?;
+        ended.map_err(io::Error::other)?;
+        Ok(Lanes {
+            low: stage.low.lane(),
+            middle: stage.middle.lane(),
+            high: stage.high.lane(),
+        })
+    }
+}
