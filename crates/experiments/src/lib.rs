@@ -30,10 +30,16 @@ use instrument::experiment::Experiment;
 
 /// Every experiment, group by group, in the order in which they run.
 pub fn all() -> impl Iterator<Item = &'static dyn Experiment> {
-    [memory::ALL, file::ALL, process::ALL, compute::ALL, threads::ALL]
-        .into_iter()
-        .flatten()
-        .copied()
+    [
+        memory::ALL,
+        file::ALL,
+        process::ALL,
+        compute::ALL,
+        threads::ALL,
+    ]
+    .into_iter()
+    .flatten()
+    .copied()
 }
 
 pub use advice::all as advice;

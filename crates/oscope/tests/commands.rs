@@ -313,3 +313,30 @@ fn advice_is_told_to_people_and_programs_and_kept_where_programs_look() {
         .stdout(contains("advice.json"));
     advice::load_from(&data.join("oscope/advice.json")).expect("what was kept is read again");
 }
+
+#[test]
+fn the_group_threads_is_measured_and_drawn_in_a_tiny_budget() {
+    let place = Place::new();
+    let page = place.path("page.html");
+    let output = place
+        .oscope(&["run", "threads", "--budget", "6s", "--json"])
+        .arg("--dir")
+        .arg(place.scratch())
+        .arg("--page")
+        .arg(&page)
+        .assert();
+    let output = output.get_output();
+    // Reading from the device is refused where scratch files are in memory.
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
+    let run = json(&output.stdout);
+    let experiments = run["experiments"].as_array().expect("a list");
+    assert_eq!(experiments.len(), 7);
+    let page = fs::read_to_string(page).expect("the page was written");
+    assert!(page.contains("With priority inheritance"), "a timeline");
+    if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+        for experiment in experiments {
+            let points = experiment["points"].as_array().expect("a list");
+            assert!(!points.is_empty(), "{experiment}");
+        }
+    }
+}

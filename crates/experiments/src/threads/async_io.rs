@@ -1,8 +1,9 @@
 //! `threads.async_io`: whether other threads run while one waits for a file.
 
-use super::{axis, measure};
+use super::measure;
+use crate::figures::{logarithmic, names};
 use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
-use instrument::figure::{Figure, FigureKind, FigureScale};
+use instrument::figure::{Figure, FigureKind};
 use instrument::finding::Finding;
 use instrument::need::Need;
 use instrument::plan::{Profile, Setting};
@@ -96,8 +97,8 @@ impl Experiment for AsyncIo {
             key: key.into(),
             title: title.into(),
             kind: FigureKind::Bars,
-            x: axis("backend", None, FigureScale::Linear),
-            y: axis(key, Some(unit), FigureScale::Logarithmic),
+            x: names("backend"),
+            y: logarithmic(key, unit),
             series: STEPS
                 .iter()
                 .zip(metrics)

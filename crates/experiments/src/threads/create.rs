@@ -1,9 +1,10 @@
 //! `threads.create`: what it costs to start a thread, and to keep one.
 
-use super::{axis, measure};
+use super::measure;
 use crate::estimates::{WithEstimate, grade, ratio};
+use crate::figures::logarithmic;
 use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
-use instrument::figure::{Figure, FigureKind, FigureScale};
+use instrument::figure::{Figure, FigureKind};
 use instrument::finding::Finding;
 use instrument::need::Need;
 use instrument::plan::{Profile, Setting};
@@ -97,12 +98,8 @@ impl Experiment for Create {
             key: CREATE.into(),
             title: "Time to start and join a thread".into(),
             kind: FigureKind::Curve,
-            x: axis("threads", Some(Unit::Count), FigureScale::Logarithmic),
-            y: axis(
-                "start and join",
-                Some(Unit::Nanoseconds),
-                FigureScale::Logarithmic,
-            ),
+            x: logarithmic("threads", Unit::Count),
+            y: logarithmic("start and join", Unit::Nanoseconds),
             series: [USER, KERNEL]
                 .map(|kind| results.series(kind, CREATE, THREADS, &[(KIND, kind.into())]))
                 .into(),

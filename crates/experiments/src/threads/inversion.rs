@@ -1,8 +1,9 @@
 //! `threads.inversion`: whether a thread of low priority can hold up one of high priority.
 
-use super::{axis, measure};
+use super::measure;
+use crate::figures::{linear, names};
 use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
-use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Series};
+use instrument::figure::{Figure, FigureKind, FigurePoint, Series};
 use instrument::finding::{Finding, Grade};
 use instrument::need::Need;
 use instrument::plan::Setting;
@@ -204,12 +205,8 @@ fn timeline(result: &PointResult) -> Option<Figure> {
             _ => "With a priority ceiling".into(),
         },
         kind: FigureKind::Timeline,
-        x: axis("state", None, FigureScale::Linear),
-        y: axis(
-            "time since C has the lock",
-            Some(Unit::Nanoseconds),
-            FigureScale::Linear,
-        ),
+        x: names("state"),
+        y: linear("time since C has the lock", Unit::Nanoseconds),
         series: vec![
             lane("C, GREEN, holds the lock", low.into_iter().collect())?,
             lane("A, RED", high.into_iter().collect())?,

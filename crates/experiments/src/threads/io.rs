@@ -1,9 +1,10 @@
 //! `threads.io`: from how many threads on asynchronous reading wins.
 
-use super::{axis, measure};
+use super::measure;
 use crate::estimates::{WithEstimate, grade, ratio};
+use crate::figures::logarithmic;
 use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
-use instrument::figure::{Figure, FigureKind, FigureScale};
+use instrument::figure::{Figure, FigureKind};
 use instrument::finding::{Finding, Grade};
 use instrument::need::Need;
 use instrument::plan::{Profile, Setting};
@@ -119,8 +120,8 @@ impl Experiment for Io {
                 key: key.into(),
                 title: title.into(),
                 kind: FigureKind::Curve,
-                x: axis(x.1, Some(x.2), FigureScale::Logarithmic),
-                y: axis("run", Some(Unit::Nanoseconds), FigureScale::Logarithmic),
+                x: logarithmic(x.1, x.2),
+                y: logarithmic("run", Unit::Nanoseconds),
                 series: [SYNCHRONOUS, ASYNCHRONOUS].map(series).into(),
                 marks: Vec::new(),
             }

@@ -20,8 +20,6 @@ mod monitor;
 mod switch;
 
 use instrument::experiment::Experiment;
-use instrument::figure::{FigureAxis, FigureScale};
-use instrument::quantity::Unit;
 
 /// The experiments of the group, in the order in which they run.
 pub(crate) const ALL: &[&dyn Experiment] = &[
@@ -33,15 +31,6 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &io::Io,
     &async_io::AsyncIo,
 ];
-
-/// An axis of a figure.
-fn axis(title: &str, unit: Option<Unit>, scale: FigureScale) -> FigureAxis {
-    FigureAxis {
-        title: title.into(),
-        unit,
-        scale,
-    }
-}
 
 #[cfg(test)]
 mod tests {

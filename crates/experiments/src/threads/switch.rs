@@ -1,9 +1,10 @@
 //! `threads.switch`: what it costs to give the turn to another thread.
 
-use super::{axis, measure};
+use super::measure;
 use crate::estimates::{WithEstimate, grade, ratio};
+use crate::figures::logarithmic;
 use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
-use instrument::figure::{Figure, FigureKind, FigureScale};
+use instrument::figure::{Figure, FigureKind};
 use instrument::finding::Finding;
 use instrument::need::Need;
 use instrument::plan::{Profile, Setting};
@@ -92,8 +93,8 @@ impl Experiment for Switch {
             key: SWITCH.into(),
             title: "Time of a switch".into(),
             kind: FigureKind::Curve,
-            x: axis("threads", Some(Unit::Count), FigureScale::Logarithmic),
-            y: axis("switch", Some(Unit::Nanoseconds), FigureScale::Logarithmic),
+            x: logarithmic("threads", Unit::Count),
+            y: logarithmic("switch", Unit::Nanoseconds),
             series: [USER, KERNEL]
                 .map(|kind| results.series(kind, SWITCH, THREADS, &[(KIND, kind.into())]))
                 .into(),

@@ -74,8 +74,7 @@ pub(crate) fn allowed_cpus() -> Result<Vec<usize>> {
 }
 
 pub(crate) fn parent_cpus() -> Result<Vec<usize>> {
-    // SAFETY: it takes no arguments and cannot fail.
-    let parent = unsafe { libc::getppid() };
+    let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
     CpuSet::allowed(parent)
         .map(|set| set.cpus())
         .map_err(Error::os("ask for the CPUs of the parent process"))
@@ -88,11 +87,9 @@ pub(crate) fn pin_to(cpus: &[usize]) -> Result<()> {
 }
 
 pub(crate) fn cpu_of_another_core() -> Result<Option<usize>> {
-    let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
-    let allowed = CpuSet::allowed(parent).map_err(Error::os("ask for the allowed CPUs"))?;
     let here = rustix::thread::sched_getcpu();
     let siblings = threads_of_core(here);
-    let others = allowed.cpus().into_iter();
+    let others = parent_cpus()?.into_iter();
     let others = others.filter(|cpu| *cpu != here && !siblings.contains(cpu));
     // Of those that are equally good, the last.
     Ok(others.max_by_key(|cpu| package(*cpu) == package(here)))

@@ -1,12 +1,12 @@
 //! How the locks are best seen.
 
-use super::super::axis;
 use super::points::{LENGTHS, MIDDLE};
 use super::{
     BODY, COMPLEX_STEPS, ENTRY, LOCK, LOCK_ONE, PTHREAD_MUTEX, PTHREAD_SPIN, RUN, SIMPLE,
     SIMPLE_YIELD, SPIN_ONE, THREADS, complex,
 };
-use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Series};
+use crate::figures::{logarithmic, names};
+use instrument::figure::{Figure, FigureKind, FigurePoint, Series};
 use instrument::quantity::Unit;
 use instrument::results::Results;
 
@@ -31,8 +31,8 @@ fn by_threads(results: &Results, key: &str, body: &str) -> Figure {
         key: key.into(),
         title: format!("A run of the body {body}, on one worker"),
         kind: FigureKind::Curve,
-        x: axis("threads", Some(Unit::Count), FigureScale::Logarithmic),
-        y: axis("run", Some(Unit::Nanoseconds), FigureScale::Logarithmic),
+        x: logarithmic("threads", Unit::Count),
+        y: logarithmic("run", Unit::Nanoseconds),
         series: [LOCK_ONE, SPIN_ONE].map(series).into(),
         marks: Vec::new(),
     }
@@ -63,8 +63,8 @@ fn by_length(results: &Results) -> Figure {
         key: "length".into(),
         title: format!("{MIDDLE} kernel threads by the length of the section"),
         kind: FigureKind::Curve,
-        x: axis("steps inside", Some(Unit::Count), FigureScale::Logarithmic),
-        y: axis("entry", Some(Unit::Nanoseconds), FigureScale::Logarithmic),
+        x: logarithmic("steps inside", Unit::Count),
+        y: logarithmic("entry", Unit::Nanoseconds),
         series: [PTHREAD_MUTEX, PTHREAD_SPIN].map(series).into(),
         marks: Vec::new(),
     }
@@ -80,8 +80,8 @@ fn by_lock(results: &Results, usual: &str) -> Figure {
         key: "locks".into(),
         title: format!("{MIDDLE} threads, an entry in a long run"),
         kind: FigureKind::Bars,
-        x: axis("lock", None, FigureScale::Linear),
-        y: axis("entry", Some(Unit::Nanoseconds), FigureScale::Logarithmic),
+        x: names("lock"),
+        y: logarithmic("entry", Unit::Nanoseconds),
         series: [SIMPLE, usual].map(series).into(),
         marks: Vec::new(),
     }
