@@ -1,0 +1,175 @@
+//! Every allocation and every mapping that a program of threads makes fails in turn. Each time it
+//! must end as it should: with an error or, where an allocation has no way to say so, as Rust
+//! programs end then; never by touching memory that is not there, and never by waiting for ever.
+
+#![expect(
+    unsafe_code,
+    reason = "an allocator and mmap(2) are put in the place of the system's"
+)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::ffi::{c_int, c_void};
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use uthread::io::{read_at, write_at};
+use uthread::{Builder, GuardedAlloc, Lock, unbounded};
+
+/// How many of each there are until one fails; 0 if none is to fail.
+static ALLOCATIONS_LEFT: AtomicU64 = AtomicU64::new(0);
+static MAPPINGS_LEFT: AtomicU64 = AtomicU64::new(0);
+
+/// Whether this is the one that fails.
+fn fails(left: &AtomicU64) -> bool {
+    let lower = |left: u64| left.checked_sub(1);
+    left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, lower) == Ok(1)
+}
+
+struct Failing;
+
+// SAFETY: the system's allocator, but for null, which may always be returned.
+unsafe impl GlobalAlloc for Failing {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if fails(&ALLOCATIONS_LEFT) {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: the caller's contract.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's contract.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: GuardedAlloc<Failing> = GuardedAlloc::new(Failing);
+
+/// What this program and its crates call; the C library calls its own.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn mmap(
+    address: *mut c_void,
+    bytes: usize,
+    protection: c_int,
+    flags: c_int,
+    fd: c_int,
+    offset: libc::off_t,
+) -> *mut c_void {
+    if fails(&MAPPINGS_LEFT) {
+        // SAFETY: the address of this kernel thread's errno is valid.
+        unsafe { *libc::__errno_location() = libc::ENOMEM };
+        return libc::MAP_FAILED;
+    }
+    // SAFETY: the caller's contract.
+    let start = unsafe {
+        libc::syscall(
+            libc::SYS_mmap,
+            address,
+            bytes,
+            protection,
+            flags,
+            fd,
+            offset,
+        )
+    };
+    start as *mut c_void
+}
+
+/// Uses a little of everything.
+fn program() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let runtime = common::preemptive(Duration::from_millis(1))
+        .trace(100)
+        .build()?;
+    runtime.try_run(|| {
+        let total = Arc::new(Lock::new(0));
+        let (sender, receiver) = unbounded();
+        let mut threads = Vec::new();
+        for i in 0..20 {
+            let (total, sender) = (Arc::clone(&total), sender.clone());
+            let builder = Builder::new().name("adder").stack_size(64 << (10 + i % 3));
+            threads.push(builder.spawn(move || {
+                *total.lock().unwrap() += i;
+                sender.send(i).unwrap();
+            })?);
+        }
+        drop(sender);
+        let sent: u64 = std::iter::from_fn(|| receiver.recv().ok()).sum();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_eq!(sent, *total.lock().unwrap());
+        let mut magic = [0; 4];
+        read_at(std::fs::File::open("/proc/self/exe")?, &mut magic, 0)?;
+        write_at(std::fs::File::create("/dev/null")?, &magic, 0)?;
+        Ok(())
+    })?
+}
+
+const ROLE: &str = "UTHREAD_FAILURES";
+
+/// In a process of its own: the program with the failure that the role names.
+fn act(role: &str) {
+    let (kind, number) = role.split_once(' ').unwrap();
+    let left = match kind {
+        "allocation" => &ALLOCATIONS_LEFT,
+        _ => &MAPPINGS_LEFT,
+    };
+    left.store(number.parse().unwrap(), Ordering::Relaxed);
+    let outcome = program();
+    let reached = left.swap(0, Ordering::Relaxed) == 0;
+    println!("reached: {reached}, {outcome:?}");
+}
+
+/// Lets the first, the second and so on fail, until there are no more; how many there were.
+fn fail_in_turn(test: &str, kind: &str) -> u64 {
+    if let Ok(role) = std::env::var(ROLE) {
+        act(&role);
+        return 0;
+    }
+    for number in 1.. {
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args([test, "--exact", "--nocapture", "--test-threads=1"])
+            .env(ROLE, format!("{kind} {number}"))
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        let complained = String::from_utf8_lossy(&output.stderr);
+        if said.contains("reached: false") {
+            assert!(said.contains("Ok(())"), "{said}");
+            return number - 1;
+        }
+        let gave_up = output.status.signal() == Some(libc::SIGABRT)
+            && complained.contains("memory allocation of");
+        assert!(
+            said.contains("reached: true") || gave_up,
+            "{kind} {number}: {:?}\n{said}\n{complained}",
+            output.status
+        );
+    }
+    unreachable!("the program ends")
+}
+
+#[test]
+fn any_allocation_may_fail() {
+    let allocations = fail_in_turn("any_allocation_may_fail", "allocation");
+    assert!(
+        std::env::var_os(ROLE).is_some() || allocations > 20,
+        "{allocations}"
+    );
+}
+
+#[test]
+fn any_mapping_may_fail() {
+    let mappings = fail_in_turn("any_mapping_may_fail", "mapping");
+    assert!(
+        std::env::var_os(ROLE).is_some() || mappings >= 3,
+        "{mappings}"
+    );
+}
