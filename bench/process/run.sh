@@ -80,7 +80,7 @@ while [ "$round" -lt "$rounds" ]; do
         put stress-ng pass_2_0_one "$(on_one_cpu stress-ng --switch 1 --switch-method pipe \
             --switch-ops 200000 --metrics 2>&1 |
             awk '/nanosecs per context switch/ {
-                for (i = 1; i <= NF; i++) if ($i ~ /^[0-9.]+$/) value = $i; print value; exit }')"
+                for (i = 1; i <= NF; i++) if ($i ~ /^[0-9.]+$/) { print $i; exit } }')"
     else
         left_out "stress-ng is not installed"
     fi

@@ -81,6 +81,15 @@ fn a_limit_on_open_files_fails_the_rings_that_need_more() {
 }
 
 #[test]
+fn on_one_processor_nothing_is_said_of_two() {
+    let cpus = platform::placement::allowed_cpus().expect("this process runs somewhere");
+    let place = Place::new();
+    let wrapper = ["taskset", "--cpu-list", &cpus[0].to_string()];
+    let mut confined = under(&wrapper, &run(&place, "process.switch", "6s"));
+    assert_fails_only(&mut confined, &["two cores"], "only one core");
+}
+
+#[test]
 fn a_limit_on_processes_fails_what_makes_them() {
     if !is_root() {
         eprintln!("skipped: it takes root to become somebody who has no other processes");

@@ -31,10 +31,7 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
                 (WORKING_SET, bytes.into()),
                 (PLACEMENT, ONE_CORE.into()),
             ];
-            let label = match bytes {
-                0 => format!("{kind}, no working set"),
-                bytes => format!("{kind}, {}", Bytes(bytes)),
-            };
+            let label = format!("{kind}, {}", Bytes(bytes));
             results.series(&label, SWITCH, COUNT, &where_)
         })
     });
@@ -229,7 +226,7 @@ mod tests {
         points.push(at("processes", 8, 0, "one core", 1600.0));
         let figures = Switch.figures(&results(&definition, &machine, points));
         assert_eq!(figures[0].series.len(), 1);
-        assert_eq!(figures[0].series[0].label, "processes, no working set");
+        assert_eq!(figures[0].series[0].label, "processes, 0 B");
         assert_eq!(figures[1].series[0].points.len(), 2);
     }
 }

@@ -1,0 +1,77 @@
+//! The experiments that start partners, from end to end: in a short time each measures what it names
+//! and leaves no process behind.
+
+mod common;
+
+use common::Place;
+use serde_json::Value;
+use std::fs;
+
+/// Why a point may fail on a machine where all is well.
+const EXCUSES: [&str; 3] = ["the time was used up", "only one core", "huge pages"];
+
+/// The processes of this system that have `what` in the environment they were started in, which
+/// workers and partners inherit.
+fn processes_with(what: &str) -> usize {
+    let entries = fs::read_dir("/proc").expect("this is Linux").flatten();
+    let environments = entries.filter_map(|entry| fs::read(entry.path().join("environ")).ok());
+    environments
+        .filter(|environment| String::from_utf8_lossy(environment).contains(what))
+        .count()
+}
+
+fn check(experiment: &str, metrics: &[&str]) {
+    let place = Place::new();
+    let mut run = place.plain(&["run", experiment, "--budget", "6s", "--no-page", "--json"]);
+    let mark = format!("{}-{experiment}", std::process::id());
+    run.arg("--dir")
+        .arg(place.scratch())
+        .env("OSCOPE_TEST", &mark);
+    let output = run.output().expect("the program starts");
+    let run: Value = serde_json::from_slice(&output.stdout).expect("a run, as JSON");
+    let measured = &run["experiments"][0];
+    for failure in measured["failures"].as_array().expect("a list") {
+        let reason = failure["reason"].as_str().expect("a reason");
+        let is_excused = EXCUSES.iter().any(|excuse| reason.contains(excuse));
+        assert!(is_excused, "{experiment}: {failure}");
+    }
+    let points = measured["points"].as_array().expect("a list");
+    let estimates = points
+        .iter()
+        .flat_map(|point| point["estimates"].as_array().expect("a list"));
+    let mut seen = Vec::new();
+    for estimate in estimates {
+        seen.push(estimate["metric"].as_str().expect("a name").to_owned());
+        if estimate["verdict"] == "sound" {
+            let value = estimate["value"].as_f64().expect("a number");
+            assert!(value.is_finite() && value > 0.0, "{experiment}: {estimate}");
+        }
+    }
+    for metric in metrics {
+        assert!(
+            seen.iter().any(|it| it == metric),
+            "{experiment}: no {metric}"
+        );
+    }
+    assert_eq!(processes_with(&mark), 0, "{experiment} left a process");
+}
+
+#[test]
+fn forks_by_size() {
+    check("process.fork_size", &["cost"]);
+}
+
+#[test]
+fn switches() {
+    check("process.switch", &["switch", "pass", "alone"]);
+}
+
+#[test]
+fn talking() {
+    check("process.ipc", &["round_trip", "bandwidth"]);
+}
+
+#[test]
+fn waking_up() {
+    check("process.wakeup", &["late"]);
+}
