@@ -3,7 +3,7 @@
 use super::block_size::{PASS, THROUGHPUT};
 use super::random::MET;
 use super::rewrite_passes::{self, READ, READ_AGAIN, REWRITE, WAY};
-use super::{BLOCK_SIZE, call, cold_warm, order, phases, read_ahead, sync};
+use super::{BLOCK_SIZE, call, cold_warm, order, phases, read_ahead, sum, sync};
 use crate::estimates::{WithEstimate, ratio, ratio_within};
 use crate::judging::{MARGIN, Range, decided, exceeds, is_larger, is_larger_by};
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
@@ -22,6 +22,7 @@ const READ_AHEAD: &str = "file.read_ahead";
 const PASSES: &str = "file.rewrite_passes";
 const PHASES: &str = "file.phases";
 const SYNC: &str = "file.sync";
+const SUM: &str = "file.sum";
 
 /// Report E found this window of read-ahead.
 const REPORTED_WINDOW: f64 = 64.0 * 1024.0;
@@ -81,6 +82,39 @@ pub(crate) const ALL: &[Claim] = &[
                 (largest(call::SEEK)?, largest(call::READ)?),
                 Unit::OperationsPerSecond,
                 "lseek: {one}; read of 1 byte: {other}; {ratio} as many.",
+            )
+        },
+    },
+    Claim {
+        key: "one_thread_sums_fastest",
+        says: "A file in memory is summed faster by one thread than by several.",
+        source: "Report A, section 6: 11 801 against 9 402 MiB/s, by processor time",
+        experiments: &[SUM],
+        test: |evidence| {
+            let [several, one] = sum::best_two(evidence.of(SUM)?, sum::WARM)?;
+            is_larger(
+                (
+                    one.estimate(sum::THROUGHPUT)?,
+                    several.estimate(sum::THROUGHPUT)?,
+                ),
+                Unit::BytesPerSecond,
+                "By wall time, the fastest single thread gives {one}, the fastest several {other}: \
+                 {ratio}.",
+            )
+        },
+    },
+    Claim {
+        key: "mapping_halves_the_speed_of_small_blocks",
+        says: "In small blocks, a file in memory is summed twice as fast by read as mapped.",
+        source: "Report B, section 6",
+        experiments: &[SUM],
+        test: |evidence| {
+            let [read, mapped] = sum::by_smallest_blocks(evidence.of(SUM)?)?;
+            is_larger_by(
+                2.0,
+                (read, mapped),
+                Unit::BytesPerSecond,
+                "In the smallest blocks measured, one thread reads {one} and maps {other}: {ratio}.",
             )
         },
     },

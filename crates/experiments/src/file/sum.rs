@@ -16,7 +16,7 @@ use instrument::need::Need;
 use instrument::plan::Setting;
 use instrument::point::{Axis, Level, Point};
 use instrument::quantity::{Bytes, Unit};
-use instrument::results::{PointResult, Results};
+use instrument::results::{Estimate, PointResult, Results};
 use instrument::sampler::Sampler;
 use platform::clock::process_cpu_ns;
 use platform::placement::pin_to;
@@ -26,12 +26,12 @@ use std::hint::black_box;
 pub(crate) struct SumOfWords;
 
 const STATE: &str = "state";
-const WARM: &str = "warm";
+pub(super) const WARM: &str = "warm";
 const COLD: &str = "cold";
 const METHOD: &str = "method";
 const THREADS: &str = "threads";
 
-const THROUGHPUT: &str = "throughput";
+pub(super) const THROUGHPUT: &str = "throughput";
 const BY_CPU: &str = "by_cpu";
 const RESIDENT: &str = "resident";
 
@@ -256,7 +256,7 @@ fn threads(result: &PointResult) -> u64 {
 }
 
 /// The fastest of several threads and the fastest of one.
-fn best_two<'r>(results: &'r Results, state: &str) -> Option<[&'r PointResult; 2]> {
+pub(super) fn best_two<'r>(results: &'r Results, state: &str) -> Option<[&'r PointResult; 2]> {
     let ranked = ranked(results, state);
     let several = ranked.iter().find(|(result, _)| threads(result) > 1)?;
     let one = ranked.iter().find(|(result, _)| threads(result) == 1)?;
@@ -321,17 +321,31 @@ fn what_clock_says(results: &Results) -> Option<Finding> {
     Some(finding.graded(grade(&by_wall, 1.0)).weighing(0.85))
 }
 
+/// What one thread sums of a warm file, by block size.
+fn by_one_thread<'r>(results: &'r Results, method: Method) -> Vec<(u64, &'r Estimate)> {
+    let levels = [
+        (STATE, WARM.into()),
+        (METHOD, method.name().into()),
+        (THREADS, 1.into()),
+    ];
+    results.curve(THROUGHPUT, BLOCK_SIZE, &levels)
+}
+
+/// What one thread reads and maps in the smallest blocks that were measured both ways.
+pub(super) fn by_smallest_blocks<'r>(results: &'r Results) -> Option<[&'r Estimate; 2]> {
+    let mapped = by_one_thread(results, Method::Mmap);
+    by_one_thread(results, Method::Pread)
+        .into_iter()
+        .find_map(|(size, read)| {
+            let (_, mapped) = mapped.iter().find(|(other, _)| *other == size)?;
+            Some([read, *mapped])
+        })
+}
+
 /// Reading against mapping, by one thread, in the smallest and the largest blocks.
 fn mapping(results: &Results) -> Option<Finding> {
-    let curve = |method: Method| {
-        let levels = [
-            (STATE, WARM.into()),
-            (METHOD, method.name().into()),
-            (THREADS, 1.into()),
-        ];
-        results.curve(THROUGHPUT, BLOCK_SIZE, &levels)
-    };
-    let (read, map) = (curve(Method::Pread), curve(Method::Mmap));
+    let read = by_one_thread(results, Method::Pread);
+    let map = by_one_thread(results, Method::Mmap);
     let at = |size: u64| {
         let of = |curve: &[(u64, _)]| curve.iter().position(|(other, _)| *other == size);
         ratio(map[of(&map)?].1, read[of(&read)?].1)
@@ -394,6 +408,10 @@ mod tests {
         let found = SumOfWords.findings(&results(&definition, &machine, points));
         let small = number(&found, "mapping", "small").value;
         assert!((small - 0.5).abs() < 0.01, "{small}");
+        let points = vec![at("pread", 8e9), at("mmap", 4e9)];
+        let results = results(&definition, &machine, points);
+        let [read, mapped] = by_smallest_blocks(&results).expect("both are there");
+        assert!(read.centre > mapped.centre);
     }
 
     #[test]
