@@ -9,19 +9,19 @@ mod cold_warm;
 mod engine;
 mod metadata;
 mod order;
-pub(crate) mod page_cache;
+mod page_cache;
 mod phases;
 mod random;
 mod read_ahead;
 mod remote;
 mod rewrite_passes;
-pub(crate) mod scratch_file;
+mod scratch_file;
 mod size;
 mod sizes;
 mod sum;
 mod sync;
 #[cfg(test)]
-pub(crate) mod testing;
+mod testing;
 
 use instrument::experiment::{Experiment, MeasureError};
 

@@ -272,17 +272,24 @@ fn by_time(results: &Results) -> Option<Finding> {
         return Some(finding.graded(grade).weighing(0.5));
     }
     let (_, first) = ratios.first()?;
-    let (template, grade) = if first.extent().low <= 1.0 {
+    let grade = grade(last, 1.0);
+    let (template, grade) = if grade == Grade::Certain && last.centre > 1.0 {
+        (
+            "Judged by time, the window is larger than {largest}, the largest chunk measured: \
+             reading in order is still {times} as fast there as in random order.",
+            grade,
+        )
+    } else if first.centre <= 1.0 {
         (
             "Judged by time, no window shows: already the smallest chunks are read as fast in \
-             random order as in order.",
+             random order as in order; chunks of {largest} are read {times} as fast in order.",
             Grade::Likely,
         )
     } else {
         (
-            "Judged by time, the window is larger than {largest}, the largest chunk measured: \
-             reading in order is still {times} as fast there as in random order.",
-            grade(last, 1.0),
+            "Judged by time, the window cannot be told: in chunks of {largest}, reading in order \
+             is {times} as fast as in random order.",
+            Grade::CannotBeTold,
         )
     };
     let finding = Finding::new("by_time", template)

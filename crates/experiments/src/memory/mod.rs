@@ -2,17 +2,11 @@
 
 mod bandwidth;
 mod caches;
-mod chain;
 pub(crate) mod claims;
-mod copy;
 mod footprint;
-mod latency;
 mod levels;
-mod page_fault;
 pub(crate) mod pages;
-mod parallel;
 pub(crate) mod subloop;
-mod tlb;
 
 use instrument::experiment::Experiment;
 
@@ -21,9 +15,4 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &bandwidth::Bandwidth,
     &footprint::Footprint,
     &subloop::Subloop,
-    &latency::Latency,
-    &tlb::Tlb,
-    &copy::Copy,
-    &parallel::Parallel,
-    &page_fault::PageFault,
 ];
