@@ -16,12 +16,12 @@ METRIC = {"read": "read", "memchr": "read", "write": "write", "memset": "write"}
 def oscope(folder, round_number):
     """Sound bandwidths in B/s by (metric, block size), with base pages."""
     run = json.loads((folder / f"oscope-{round_number}.json").read_text())
-    page = f"{run['machine']['page_bytes'] // 1024} KiB"
-    (experiment,) = run["experiments"]
+    pages = f"{run['machine']['page_bytes'] // 1024} KiB pages"
+    experiment = next(e for e in run["experiments"] if e["id"] == "memory.bandwidth")
     return {
         (estimate["metric"], point["levels"]["block_size"]): estimate["value"]
         for point in experiment["points"]
-        if point["levels"]["page_size"] == page
+        if point["levels"]["pages"] == pages
         for estimate in point["estimates"]
         if estimate["verdict"] == "sound"
     }

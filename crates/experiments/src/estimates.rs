@@ -141,6 +141,24 @@ pub(crate) fn known(values: &[&Estimated]) -> Grade {
     }
 }
 
+/// How sure a value is that a finding only tells, by the width of its interval.
+pub(crate) fn told(estimate: &Estimate) -> Grade {
+    match estimate.relative_half_width() {
+        Some(half_width) if half_width <= 0.1 => Grade::Certain,
+        Some(half_width) if half_width > 0.5 => Grade::CannotBeTold,
+        _ => Grade::Likely,
+    }
+}
+
+/// How sure a difference is that can only be an extra cost.
+pub(crate) fn extra_cost(difference: &Estimated) -> Grade {
+    if difference.centre > 0.0 {
+        grade(difference, 0.0)
+    } else {
+        Grade::CannotBeTold
+    }
+}
+
 /// Adds an estimate to a finding.
 pub(crate) trait WithEstimate {
     /// With `value` as the number called `name`.
@@ -155,7 +173,9 @@ impl WithEstimate for Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::{difference, estimated, grade, known, ratio, ratio_within, time_ns};
+    use super::{
+        difference, estimated, extra_cost, grade, known, ratio, ratio_within, time_ns, told,
+    };
     use crate::made_up::estimate;
     use instrument::finding::Grade;
 
@@ -204,6 +224,18 @@ mod tests {
         let wide = estimated(&estimate("rate", &[10.0, 100.0]));
         assert_eq!(known(&[&narrow]), Grade::Certain);
         assert_eq!(known(&[&narrow, &wide]), Grade::CannotBeTold);
+    }
+
+    #[test]
+    fn a_value_known_badly_and_a_cost_below_zero_are_not_told_as_certain() {
+        assert_eq!(told(&estimate("rate", &[10.0, 10.1, 9.9])), Grade::Certain);
+        assert_eq!(told(&estimate("rate", &[10.0])), Grade::Likely);
+        let wide = estimate("rate", &[1.0, 10.0, 100.0]);
+        assert_eq!(told(&wide), Grade::CannotBeTold);
+        let slow = time_ns(&estimate("rate", &[10.0]), 1.0).expect("sound");
+        let fast = time_ns(&estimate("rate", &[20.0]), 1.0).expect("sound");
+        assert_eq!(extra_cost(&difference(&slow, &fast)), Grade::Likely);
+        assert_eq!(extra_cost(&difference(&fast, &slow)), Grade::CannotBeTold);
     }
 
     #[test]

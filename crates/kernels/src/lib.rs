@@ -28,14 +28,18 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod chain;
 mod change;
+mod copy;
 mod instruction_set;
 pub mod levels;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
 
+pub use chain::Chain;
 pub use change::change;
+pub use copy::CopyMethod;
 pub use instruction_set::InstructionSet;
 
 /// The exclusive or of the little-endian 64-bit words of `bytes`, the last one filled up with

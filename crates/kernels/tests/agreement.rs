@@ -1,6 +1,6 @@
 //! Every instruction set gives the results that the definition asks for.
 
-use oscope_kernels::InstructionSet;
+use oscope_kernels::{CopyMethod, InstructionSet};
 use proptest::prelude::*;
 
 /// Longer than two turns of the widest loop (512 bytes), so that loop, single registers and tail
@@ -48,6 +48,22 @@ proptest! {
             prop_assert!(bytes[..offset].iter().all(|byte| *byte == 0xA5), "{}", set.name());
             prop_assert_eq!(&bytes[offset..offset + len], expected_fill(len, word), "{}", set.name());
             prop_assert!(bytes[offset + len..].iter().all(|byte| *byte == 0xA5), "{}", set.name());
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_way_of_copying_copies_the_block_and_nothing_else(
+        source in prop::collection::vec(any::<u8>(), 0..LONGEST),
+        offset in 0..OFFSETS,
+    ) {
+        for method in CopyMethod::available() {
+            let mut target = vec![0xA5; offset + source.len() + OFFSETS];
+            method.copy(&mut target[offset..offset + source.len()], &source);
+            prop_assert!(target[..offset].iter().all(|byte| *byte == 0xA5), "{:?}", method);
+            prop_assert_eq!(&target[offset..offset + source.len()], &source[..], "{:?}", method);
+            prop_assert!(target[offset + source.len()..].iter().all(|byte| *byte == 0xA5));
         }
     }
 }

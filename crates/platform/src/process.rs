@@ -95,6 +95,24 @@ fn quoted(stderr: &str) -> String {
     }
 }
 
+/// A copy of this process that does nothing but share its memory: until either writes to a page,
+/// both have the same ([fork(2)](https://man7.org/linux/man-pages/man2/fork.2.html)). It ends when
+/// this is dropped, or with its parent.
+#[derive(Debug)]
+pub struct Twin {
+    _twin: os::process::Twin,
+}
+
+impl Twin {
+    /// Makes the copy.
+    ///
+    /// # Errors
+    /// If the system allows no more processes, or has too little memory.
+    pub fn fork() -> crate::Result<Self> {
+        os::process::Twin::fork().map(|twin| Self { _twin: twin })
+    }
+}
+
 /// A child process with pipes to its standard input, output and error.
 ///
 /// It is in a process group of its own, so that a terminal's Ctrl-C reaches only its parent, and it

@@ -9,19 +9,19 @@ mod cold_warm;
 mod engine;
 mod metadata;
 mod order;
-mod page_cache;
+pub(crate) mod page_cache;
 mod phases;
 mod random;
 mod read_ahead;
 mod remote;
 mod rewrite_passes;
-mod scratch_file;
+pub(crate) mod scratch_file;
 mod size;
 mod sizes;
 mod sum;
 mod sync;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 use instrument::experiment::{Experiment, MeasureError};
 

@@ -110,7 +110,7 @@ impl SeenFromStorage {
 }
 
 /// Brings the whole file into the page cache, and tells its share there: 1.
-pub(super) fn warm(file: &ScratchFile) -> Result<f64, MeasureError> {
+pub(crate) fn warm(file: &ScratchFile) -> Result<f64, MeasureError> {
     let mut found = residency(&file.file)?;
     if found.resident_bytes < found.total_bytes {
         file.read_in()?;
@@ -128,7 +128,7 @@ pub(super) fn warm(file: &ScratchFile) -> Result<f64, MeasureError> {
 }
 
 /// Empties the page cache of one file, again and again.
-pub(super) struct Chiller<'f> {
+pub(crate) struct Chiller<'f> {
     file: &'f File,
     storage: Storage,
     /// The file below, where the storage is a loop device that reads it through the page cache.
@@ -144,7 +144,7 @@ struct Below {
 
 impl<'f> Chiller<'f> {
     /// For `file`, which lies at `path`.
-    pub(super) fn new(file: &'f File, path: &Path) -> Result<Self, MeasureError> {
+    pub(crate) fn new(file: &'f File, path: &Path) -> Result<Self, MeasureError> {
         let storage = Storage::behind(path)?;
         let device = storage.block_device.as_deref();
         let below = device
@@ -164,7 +164,7 @@ impl<'f> Chiller<'f> {
 
     /// Evicts the one file, and only if that does not work, everything; makes sure of it, and tells
     /// the share of the file that is still in the page cache.
-    pub(super) fn chill(&mut self) -> Result<f64, MeasureError> {
+    pub(crate) fn chill(&mut self) -> Result<f64, MeasureError> {
         let mut way = evict(self.file, Reach::File)?;
         let mut found = residency(self.file)?;
         // Pages that are still being read ahead cannot be evicted yet.
@@ -199,7 +199,7 @@ impl<'f> Chiller<'f> {
     }
 
     /// How the file was made cold, how that is known, and what it does not tell.
-    pub(super) fn remark(&self) -> Option<String> {
+    pub(crate) fn remark(&self) -> Option<String> {
         let (way, method) = self.last?;
         let hypervisor = Machine::read().hypervisor;
         let below = self.below.as_ref().map(|below| below.is_cold);

@@ -8,7 +8,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// A file in the run's scratch directory, made by the first process that needs it.
-pub(super) struct ScratchFile {
+pub(crate) struct ScratchFile {
     pub file: File,
     pub path: PathBuf,
     pub len: u64,
@@ -20,7 +20,7 @@ const CHUNK: usize = 1 << 20;
 impl ScratchFile {
     /// Opens the file if it is there in full, else makes it of pseudo-random bytes and puts it on
     /// the device.
-    pub(super) fn open_or_make(path: &Path, len: u64, seed: u64) -> Result<Self, MeasureError> {
+    pub(crate) fn open_or_make(path: &Path, len: u64, seed: u64) -> Result<Self, MeasureError> {
         if !fs::metadata(path).is_ok_and(|metadata| metadata.len() == len) {
             // Under another name until it is whole, so that no half of it is ever taken for it.
             let unfinished = path.with_added_extension("unfinished");

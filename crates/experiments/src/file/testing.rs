@@ -5,14 +5,14 @@ use std::path::Path;
 use tempfile::TempDir;
 
 /// A directory beside the build, since the usual place for temporary files may be memory.
-pub(super) fn scratch() -> TempDir {
+pub(crate) fn scratch() -> TempDir {
     let program = std::env::current_exe().expect("a running program has a path");
     let folder = program.parent().expect("a program lies in a folder");
     tempfile::tempdir_in(folder).expect("the build folder takes files")
 }
 
 /// Whether files there can be evicted; prints why not.
-pub(super) fn can_be_cold(directory: &Path) -> bool {
+pub(crate) fn can_be_cold(directory: &Path) -> bool {
     let storage = Storage::behind(directory).expect("it was just made");
     if storage.is_memory() {
         println!(

@@ -2,11 +2,17 @@
 
 mod bandwidth;
 mod caches;
+mod chain;
 pub(crate) mod claims;
+mod copy;
 mod footprint;
+mod latency;
 mod levels;
+mod page_fault;
 pub(crate) mod pages;
+mod parallel;
 pub(crate) mod subloop;
+mod tlb;
 
 use instrument::experiment::Experiment;
 
@@ -15,4 +21,9 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &bandwidth::Bandwidth,
     &footprint::Footprint,
     &subloop::Subloop,
+    &latency::Latency,
+    &tlb::Tlb,
+    &copy::Copy,
+    &parallel::Parallel,
+    &page_fault::PageFault,
 ];

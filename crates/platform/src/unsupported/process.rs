@@ -9,6 +9,15 @@ pub(crate) fn signal_name(_signal: i32) -> Option<&'static str> {
 }
 
 #[derive(Debug)]
+pub(crate) enum Twin {}
+
+impl Twin {
+    pub(crate) fn fork() -> crate::Result<Self> {
+        super::refuse("a copy of this process")
+    }
+}
+
+#[derive(Debug)]
 pub(crate) enum Worker {}
 
 impl Worker {

@@ -53,9 +53,8 @@ impl Experiment for Ipc {
                  trips are timed, the clock's cost taken off, and the value is their median. \
                  Bandwidth: one sends messages without end, the other receives n and then 2n of \
                  them, each whole before the next, and is timed; the difference is free of what was \
-                 under way before; eventfd and futex carry nothing that would queue up, and have none. \
-                 Each message is one write and at least one read. The means: \
-                 pipe, one each way; Unix socket, a connected pair of streams; TCP, a connection \
+                 under way before; eventfd and futex carry nothing that would queue up, and have \
+                 none. Each message is one write and at least one read. The means: pipe, one each way; Unix socket, a connected pair of streams; TCP, a connection \
                  over loopback that holds nothing back (TCP_NODELAY); eventfd, a counter each way; \
                  futex, a word of shared memory each way that the other side sleeps on; shared \
                  memory, a ring of {} each way that is copied into and out of without any system \

@@ -1,6 +1,8 @@
 mod buffer;
+mod twin;
 mod worker;
 
+pub(crate) use twin::Twin;
 pub(crate) use worker::Worker;
 
 /// The name of a signal that a worker may die of.

@@ -1,0 +1,44 @@
+//! Memory with a chain of dependent loads in it.
+
+use super::pages;
+use instrument::experiment::MeasureError;
+use instrument::sampler::Sampler;
+use instrument::statistics::random::Random;
+use kernels::Chain;
+use platform::memory::Mapping;
+
+/// Steps before anything is timed: enough to bring what fits into every cache, and no more than
+/// tens of milliseconds where nothing fits.
+const WARMING_STEPS: u64 = 1 << 20;
+/// A last-level cache takes in a new working set over several passes.
+const WARMING_PASSES: u64 = 8;
+
+/// Times a load of a chain through the places that `offset` gives, in random order, within `len`
+/// bytes of memory in the pages of `level`.
+pub(super) fn time_loads(
+    sampler: &mut Sampler<'_>,
+    metric: &str,
+    level: &str,
+    len: usize,
+    places: usize,
+    mut offset: impl FnMut(usize, &mut Random) -> usize,
+) -> Result<(), MeasureError> {
+    let (page_size, _) = pages::meant_by(level)?;
+    let mut memory = Mapping::anonymous(len, page_size)?;
+    memory.populate()?;
+    if let Some(remark) = pages::remark(&memory, page_size)? {
+        sampler.remark(remark)?;
+    }
+    let mut random = Random::new(sampler.seed());
+    let mut order: Vec<u32> = (0..places as u32).collect();
+    random.shuffle(&mut order);
+    let offsets = order
+        .iter()
+        .map(|place| offset(*place as usize, &mut random));
+    let mut chain = Chain::link(memory.as_mut_slice(), offsets);
+    chain.follow((places as u64 * WARMING_PASSES).min(WARMING_STEPS));
+    sampler.repeat(metric, 1.0, |steps| {
+        chain.follow(steps);
+        Ok(())
+    })
+}

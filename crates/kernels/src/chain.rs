@@ -1,0 +1,110 @@
+//! Loads of which each needs the one before it.
+
+use std::marker::PhantomData;
+
+/// Places in memory, each of which holds the address of the next, the last that of the first.
+///
+/// A processor cannot begin to load a place before it has loaded the one before, and, where the
+/// order is random, cannot guess it either: the time of a step is the latency of a load.
+#[derive(Debug)]
+pub struct Chain<'m> {
+    at: *const Place,
+    memory: PhantomData<&'m mut [u8]>,
+}
+
+/// What lies at each place.
+#[derive(Debug)]
+#[repr(transparent)]
+struct Place {
+    next: *const Place,
+}
+
+/// Steps that one turn of the loop takes.
+const UNROLLED: u64 = 8;
+
+impl<'m> Chain<'m> {
+    /// Links the places at `offsets` in `memory`, in their order.
+    ///
+    /// # Panics
+    /// If there is no place, or one that is not aligned as an address or not wholly in `memory`.
+    pub fn link(memory: &'m mut [u8], offsets: impl IntoIterator<Item = usize>) -> Self {
+        let mut places = offsets.into_iter().map(|offset| {
+            let bytes = &mut memory[offset..offset + size_of::<Place>()];
+            #[expect(clippy::cast_ptr_alignment, reason = "it is asserted")]
+            let place = bytes.as_mut_ptr().cast::<Place>();
+            assert!(place.is_aligned(), "{offset} is no place for an address");
+            place
+        });
+        let first = places.next().expect("a chain has a place");
+        let mut last = first;
+        for place in places {
+            // SAFETY: each place was checked to be aligned, in bounds and borrowed for `'m`.
+            unsafe { last.write(Place { next: place }) };
+            last = place;
+        }
+        // SAFETY: as above.
+        unsafe { last.write(Place { next: first }) };
+        Self {
+            at: first,
+            memory: PhantomData,
+        }
+    }
+
+    /// Goes so many steps on from where the last call ended.
+    #[inline(never)]
+    pub fn follow(&mut self, steps: u64) {
+        let mut at = self.at;
+        for _ in 0..steps / UNROLLED {
+            at = next(next(next(next(next(next(next(next(at))))))));
+        }
+        for _ in 0..steps % UNROLLED {
+            at = next(at);
+        }
+        // Kept, so that the loop cannot be left out.
+        self.at = std::hint::black_box(at);
+    }
+
+    /// Where it stands, as an offset from `start`, the beginning of the memory.
+    pub fn offset_from(&self, start: *const u8) -> usize {
+        self.at.addr() - start.addr()
+    }
+}
+
+#[inline]
+fn next(place: *const Place) -> *const Place {
+    // SAFETY: every place of a chain holds the address of another one, written by `Chain::link`, and
+    // nobody else can write there while the memory is borrowed.
+    unsafe { (*place).next }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Chain;
+
+    #[test]
+    fn a_chain_goes_through_its_places_in_order_and_begins_again() {
+        let mut words = [0_u64; 64];
+        // SAFETY: any bytes are words.
+        let bytes = unsafe { words.align_to_mut::<u8>().1 };
+        let start = bytes.as_ptr();
+        let offsets = [0, 8, 504, 64, 16, 80, 72, 320, 400, 240];
+        let mut chain = Chain::link(bytes, offsets);
+        for step in 0..3 * offsets.len() {
+            assert_eq!(chain.offset_from(start), offsets[step % offsets.len()]);
+            chain.follow(1);
+        }
+        for steps in 0..40 {
+            let before = chain.offset_from(start);
+            let index = offsets.iter().position(|offset| *offset == before);
+            chain.follow(steps);
+            let expected = offsets[(index.expect("a place") + steps as usize) % offsets.len()];
+            assert_eq!(chain.offset_from(start), expected);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "out of range")]
+    fn a_place_outside_is_refused() {
+        Chain::link(&mut [0; 64], [60]);
+    }
+}

@@ -1,0 +1,37 @@
+use std::io;
+
+use crate::error::{Error, Result};
+
+/// A forked child that waits to be killed.
+#[derive(Debug)]
+pub(crate) struct Twin {
+    child: libc::pid_t,
+}
+
+impl Twin {
+    pub(crate) fn fork() -> Result<Self> {
+        // SAFETY: the child makes system calls only, which is safe also when other threads held
+        // locks at the time of the fork.
+        match unsafe { libc::fork() } {
+            -1 => Err(Error::os("fork")(io::Error::last_os_error())),
+            0 => loop {
+                // SAFETY: neither call touches memory. Without its parent it ends.
+                unsafe {
+                    libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                    libc::pause();
+                }
+            },
+            child => Ok(Self { child }),
+        }
+    }
+}
+
+impl Drop for Twin {
+    fn drop(&mut self) {
+        // SAFETY: the child was not waited for yet, so the number is still its own.
+        unsafe {
+            libc::kill(self.child, libc::SIGKILL);
+            libc::waitpid(self.child, std::ptr::null_mut(), 0);
+        }
+    }
+}
