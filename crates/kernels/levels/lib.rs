@@ -32,7 +32,7 @@ mod repeat;
 
 pub use arithmetic::{AVX2, CHAINS, ELEMENTS_BYTES, Loop, Loops, OPERATIONS_IN_A_TURN, PLAIN};
 pub use call_styles::{DEEPEST, by_function, by_recursion, inline, row};
-pub use pass::read;
+pub use pass::write;
 pub use repeat::repeat;
 
 /// The optimisation level that cargo asked for.

@@ -189,10 +189,8 @@ NEVER_INLINE static word by_recursion(word rows, word steps) {
     return sum + rest;
 }
 
-NEVER_INLINE static word read_words(const word *words, size_t count) {
-    word sum = 0;
-    for (size_t at = 0; at < count; at++) sum ^= words[at];
-    return sum;
+NEVER_INLINE static void write_words(word *words, size_t count, word value) {
+    for (size_t at = 0; at < count; at++) words[at] = value;
 }
 
 #if defined(__OPTIMIZE__)
@@ -221,7 +219,7 @@ struct loops {
     word (*by_function)(word rows, word steps);
     word (*by_recursion)(word rows, word steps);
     word (*row)(word at, word steps);
-    word (*read)(const word *words, size_t count);
+    void (*write)(word *words, size_t count, word value);
     const uintptr_t *deepest;
 };
 const struct loops NAMED(oscope_kernels_c_, LEVEL) = {
@@ -237,6 +235,6 @@ const struct loops NAMED(oscope_kernels_c_, LEVEL) = {
     by_function,
     by_recursion,
     row,
-    read_words,
+    write_words,
     &deepest,
 };

@@ -112,7 +112,7 @@ fn levels_differ() {
     for path in [
         "arithmetic::add_f64::plain::array",
         "call_styles::inline",
-        "pass::read",
+        "pass::write",
     ] {
         let Some(functions) = in_rust(path) else {
             return;
@@ -127,7 +127,7 @@ fn levels_differ() {
             "{path}: two of the levels 0, 1 and 2 are the same code"
         );
     }
-    for name in ["add_f64_array_plain", "in_line", "read_words"] {
+    for name in ["add_f64_array_plain", "in_line", "write_words"] {
         let Some(functions) = in_c(name) else {
             return;
         };

@@ -39,7 +39,7 @@ const SMALLEST: u64 = 4 * KIB;
 const USUAL_CACHE: u64 = 1024 * KIB;
 /// With fewer sizes than this no drop could be seen.
 const FEWEST_SIZES: usize = 8;
-/// The caches settle while so much is read.
+/// The caches settle while so much is written.
 const WARMING_BYTES: u64 = 64 << 20;
 /// 64 bytes a cycle at 10 GHz: the loops are compiled for any processor of the architecture.
 const MOST_BYTES_PER_SECOND: f64 = 64.0 * 10e9;
@@ -51,7 +51,7 @@ impl Experiment for Footprint {
 
     fn definition(&self) -> Definition {
         let metric = |(name, level): (&str, Level)| {
-            let title = format!("read, optimisation {}", level.digit());
+            let title = format!("write, optimisation {}", level.digit());
             Metric::new(name, &title, Unit::BytesPerSecond, Better::Higher)
                 .bounded(MOST_BYTES_PER_SECOND)
         };
@@ -61,9 +61,8 @@ impl Experiment for Footprint {
             question: "How much of the cache that code and data share is left to data, and does the \
                        compiler's optimisation change that?"
                 .into(),
-            method: "A plain loop reads a block of 8-byte words from its start to its end, again and \
-                     again, and keeps their exclusive or; it is one source, compiled at optimisation \
-                     0 to 3. Sizes go up to twice the first cache that holds code and data alike, in \
+            method: "A plain loop stores a word of 8 bytes into a block from its start to its end, \
+                     again and again; it is one source, compiled at optimisation 0 to 3. Sizes go up to twice the first cache that holds code and data alike, in \
                      fine steps. Where the bandwidth drops is found by the model of hit ratios, as in \
                      memory.bandwidth. What is missing between that and the documented size is held \
                      by code, stack and system, or lost since pages that happen to fall on the same \
@@ -100,18 +99,17 @@ impl Experiment for Footprint {
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let size = point.number(BLOCK_SIZE)?;
+        let (size, word) = (point.number(BLOCK_SIZE)?, sampler.seed());
         let mut mapping = Mapping::anonymous(size as usize, PageSize::Base)?;
-        mapping.as_mut_slice().fill(1);
-        let block = mapping.as_slice();
+        let block = mapping.as_mut_slice();
         for _ in 0..(WARMING_BYTES / size).max(1) {
-            black_box(kernels::read(black_box(block)));
+            kernels::write(black_box(&mut *block), word);
         }
         for (metric, level) in METRICS {
             let loops = levels::loops(point.choice(COMPILER)?, level.digit(), sampler)?;
             sampler.repeat(metric, size as f64, |passes| {
                 for _ in 0..passes {
-                    black_box(loops.read(black_box(block)));
+                    loops.write(black_box(&mut *block), word);
                 }
                 Ok(())
             })?;
@@ -136,7 +134,7 @@ impl Experiment for Footprint {
             logarithmic("bandwidth", Unit::BytesPerSecond),
         );
         let marks = caches::marks(&capacities(results, METRICS[3].0), results.machine);
-        let title = "Reading, by the optimisation of the loop";
+        let title = "Writing, by the optimisation of the loop";
         vec![curves("bandwidth", title, axes, series.into(), marks)]
     }
 }
@@ -176,10 +174,10 @@ fn capacities(results: &Results, metric: &str) -> Vec<Found> {
     let curve = results.curve(metric, BLOCK_SIZE, &[(COMPILER, RUST.into())]);
     let costs: Vec<(u64, Vec<f64>)> = curve
         .iter()
-        .map(|(size, read)| {
+        .map(|(size, write)| {
             (
                 *size,
-                read.by_process.iter().map(|rate| 1e9 / rate).collect(),
+                write.by_process.iter().map(|rate| 1e9 / rate).collect(),
             )
         })
         .collect();
@@ -205,8 +203,8 @@ fn held(results: &Results, metric: &str, level: Level) -> Option<Finding> {
     let key = format!("held_{digit}");
     let Some(shown) = shown else {
         let template = format!(
-            "At optimisation {digit}, reading does not slow down about the level {number} cache of \
-             {{documented}}: the loop reads {{rate}} beyond it."
+            "At optimisation {digit}, writing does not slow down about the level {number} cache of \
+             {{documented}}: the loop writes {{rate}} beyond it."
         );
         let finding = Finding::new(&key, &template)
             .given("documented", size as f64, Unit::Bytes)
@@ -227,7 +225,7 @@ fn held(results: &Results, metric: &str, level: Level) -> Option<Finding> {
         "all of it is left to data, as far as can be told"
     };
     let template = format!(
-        "At optimisation {digit}, reading slows down beyond blocks of {{capacity}} in the level \
+        "At optimisation {digit}, writing slows down beyond blocks of {{capacity}} in the level \
          {number} cache of {{documented}}: {rest}."
     );
     let finding = Finding::new(&key, &template)

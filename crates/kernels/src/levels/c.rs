@@ -26,7 +26,7 @@ struct Table {
     by_function: Rows,
     by_recursion: Rows,
     row: Rows,
-    read: unsafe extern "C" fn(*const u64, usize) -> u64,
+    write: unsafe extern "C" fn(*mut u64, usize, u64),
     deepest: *const usize,
 }
 
@@ -99,8 +99,8 @@ macro_rules! loops_of {
             // SAFETY: as for `inline`.
             row: |at, steps| unsafe { ($table.row)(at, steps) },
             deepest: || $table.deepest(),
-            // SAFETY: it reads as many words as there are.
-            read: |words| unsafe { ($table.read)(words.as_ptr(), words.len()) },
+            // SAFETY: it writes as many words as there are.
+            write: |words, word| unsafe { ($table.write)(words.as_mut_ptr(), words.len(), word) },
             compiler: $table.compiler(),
             overruled_by: $table.overruled_by($level, env!($told)),
         }

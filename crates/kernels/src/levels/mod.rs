@@ -59,7 +59,7 @@ pub struct Loops {
     by_recursion: fn(u64, u64) -> u64,
     row: fn(u64, u64) -> u64,
     deepest: fn() -> usize,
-    read: fn(&[u64]) -> u64,
+    write: fn(&mut [u64], u64),
     compiler: &'static str,
     /// What the compiler was told in the end, where it is not the level.
     overruled_by: Option<&'static str>,
@@ -116,12 +116,11 @@ impl Loops {
         shallow.abs_diff(deep) / (DEPTHS[1] - DEPTHS[0]) as usize
     }
 
-    /// The exclusive or of all words of 8 bytes that lie whole and aligned in `bytes`, loaded one
-    /// after the other.
-    pub fn read(&self, bytes: &[u8]) -> u64 {
-        // SAFETY: any 8 bytes are a word.
-        let (_, words, _) = unsafe { bytes.align_to() };
-        (self.read)(words)
+    /// Stores `word` into each 8 bytes that lie whole and aligned in `bytes`, one after the other.
+    pub fn write(&self, bytes: &mut [u8], word: u64) {
+        // SAFETY: any 8 bytes are a word, and any word is 8 bytes.
+        let (_, words, _) = unsafe { bytes.align_to_mut() };
+        (self.write)(words, word);
     }
 
     /// Name and version of the compiler, as far as it told.

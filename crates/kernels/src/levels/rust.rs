@@ -19,7 +19,7 @@ macro_rules! loops_of {
             by_recursion: $level::by_recursion,
             row: $level::row,
             deepest: || $level::DEEPEST.load(Ordering::Relaxed),
-            read: $level::read,
+            write: $level::write,
             compiler: "rustc",
             overruled_by: match $level::LEVEL.as_bytes() {
                 $digit if !$level::IS_OVERRULED => None,
