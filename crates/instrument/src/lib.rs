@@ -20,6 +20,8 @@ pub mod advice;
 pub mod claim;
 pub mod clock;
 pub mod experiment;
+#[cfg(feature = "extra-work")]
+pub mod extra_work;
 pub mod figure;
 pub mod finding;
 pub mod fitness;

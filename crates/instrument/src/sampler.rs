@@ -329,6 +329,8 @@ impl<'a> Sampler<'a> {
         iterations: u64,
         body: &mut impl FnMut(u64) -> Result<(), MeasureError>,
     ) -> Result<u64, MeasureError> {
+        #[cfg(feature = "extra-work")]
+        let iterations = crate::extra_work::added_to(iterations);
         let begin_ns = self.clock.now_ns();
         body(iterations)?;
         Ok(self.clock.now_ns().saturating_sub(begin_ns))

@@ -5,7 +5,9 @@ pub mod file;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use instrument::plan::Profile;
-use instrument::quantity::Nanoseconds;
+use instrument::point::Level;
+use instrument::quantity::{Bytes, Nanoseconds};
+use std::num::NonZeroU8;
 use std::path::PathBuf;
 
 /// An instrument for operating systems: it measures what memory, files, processes and threads cost
@@ -17,7 +19,7 @@ use std::path::PathBuf;
     name = "oscope",
     version,
     after_help = "Exit codes:\n  0    done\n  1    something could not be measured or done\n  2    \
-                  wrong use\n  130  stopped by Ctrl-C (143: by SIGTERM, 129: by SIGHUP)",
+                  wrong use\n  3    a comparison found what `--fail-on` names\n  130  stopped by Ctrl-C (143: by SIGTERM, 129: by SIGHUP)",
     after_long_help = EXIT_CODES
 )]
 pub struct Arguments {
@@ -34,11 +36,13 @@ Examples:
   oscope explain memory.bandwidth      what is measured, and how
   oscope show                          the newest run again
   oscope report --output page.html     the newest run as a page
+  oscope compare 1,2,3 4,5,6           what differs between runs
 
 Exit codes:
   0    done
   1    something could not be measured or done
   2    wrong use
+  3    a comparison found what `--fail-on` names
   130  stopped by Ctrl-C (143: by SIGTERM, 129: by SIGHUP)";
 
 /// What every command understands.
@@ -58,25 +62,24 @@ pub struct Common {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Run(Run),
-    /// List what can be measured
-    List,
+    List(List),
     Explain(Explain),
     Show(Show),
     Claims(Claims),
     Advise(Advise),
-    /// List the stored runs
-    History,
+    History(History),
     Report(Report),
+    Plot(Plot),
     Export(Export),
     Import(Import),
+    Compare(Compare),
     Doctor(Doctor),
     File(file::File),
     Cleanup(Cleanup),
     Completions(Completions),
     Man(Man),
-    /// Takes one batch of samples for the program that started it
     #[command(hide = true)]
-    Worker,
+    Worker(Worker),
 }
 
 /// Measure, then print a summary with findings and write a page
@@ -90,7 +93,8 @@ Examples:
   oscope run memory file.block_size
   oscope run --profile standard --dir /mnt/data --tag disk=nvme0
   oscope run file.remote --remote /mnt/nfs
-  oscope run process --budget 10s --json")]
+  oscope run process --budget 10s --json
+  oscope run memory --compare-with before-upgrade --sessions 3")]
 pub struct Run {
     /// Experiments or groups, as in `memory` or `file.block_size` [default: all]
     #[arg(value_name = "WHAT")]
@@ -120,12 +124,44 @@ pub struct Run {
     /// Time for the whole run, as in `30s` or `5min` [default: by the profile]
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub budget: Option<Nanoseconds>,
+    /// Measure so many times, each a run of its own: sessions of one side of a comparison
+    #[arg(long, value_name = "COUNT")]
+    pub sessions: Option<NonZeroU8>,
+    /// Compare with this run, or runs joined by commas, when all is measured; three sessions are
+    /// run unless `--sessions` says otherwise
+    #[arg(long, value_name = "RUNS")]
+    pub compare_with: Option<String>,
     /// File for the page [default: a file beside the store]
     #[arg(long, value_name = "FILE", conflicts_with = "no_page")]
     pub page: Option<PathBuf>,
     /// Write no page
     #[arg(long)]
     pub no_page: bool,
+    /// Let every loop do so many per cent more iterations than it counts
+    #[cfg(feature = "extra-work")]
+    #[arg(long, value_name = "PERCENT", default_value = "0")]
+    pub extra_work: u64,
+}
+
+impl Run {
+    /// How many sessions are measured: enough for a comparison, if one is asked for.
+    pub fn session_count(&self) -> u8 {
+        const FOR_A_COMPARISON: u8 = 3;
+        let usual = match self.compare_with {
+            Some(_) => FOR_A_COMPARISON,
+            None => 1,
+        };
+        self.sessions.map_or(usual, NonZeroU8::get)
+    }
+}
+
+/// Takes one batch of samples for the program that started it
+#[derive(Args, Debug)]
+pub struct Worker {
+    /// Iterations that every loop does beyond those that it counts, in per cent
+    #[cfg(feature = "extra-work")]
+    #[arg(long, default_value = "0")]
+    pub extra_work: u64,
 }
 
 /// A profile by its name.
@@ -148,6 +184,14 @@ impl From<ProfileName> for Profile {
             ProfileName::Thorough => Self::Thorough,
         }
     }
+}
+
+/// List what can be measured
+#[derive(Args, Debug)]
+pub struct List {
+    /// List the numbers of published reports instead, with which runs can be compared
+    #[arg(long)]
+    pub references: bool,
 }
 
 /// Say what an experiment asks, how it measures and where it comes from
@@ -220,12 +264,60 @@ pub enum HeaderLanguage {
     C,
 }
 
+/// List the stored runs, or show a metric over them and where its level changed
+///
+/// Runs of one machine are taken: that of the newest run that has the metric, unless another is
+/// named.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope history
+  oscope history process.calls
+  oscope history process.calls.rate --at call=getpid
+  oscope history memory.bandwidth.read --at block_size=1MiB --last 200 --json")]
+pub struct History {
+    /// An experiment, or one of its metrics, as in `process.calls.rate`
+    #[arg(value_name = "METRIC")]
+    pub metric: Option<String>,
+    /// Only points with this level; may be given several times
+    #[arg(long, value_name = "AXIS=LEVEL", value_parser = parse_level, requires = "metric")]
+    pub at: Vec<(String, Level)>,
+    /// The machine, by the beginning of its fingerprint
+    #[arg(long, value_name = "FINGERPRINT", requires = "metric")]
+    pub machine: Option<String>,
+    /// So many of the newest runs
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value = "1000",
+        requires = "metric"
+    )]
+    pub last: usize,
+}
+
 /// Write the page of a stored run: one HTML file that needs no network
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  oscope report latest --output page.html")]
 pub struct Report {
     /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
     #[arg(value_name = "RUN", default_value = "latest")]
+    pub run: String,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// Write one chart of a stored run as an SVG file
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope plot memory.bandwidth --output bandwidth.svg
+  oscope plot process.calls.cost --run 3 --output - | rsvg-convert > cost.png")]
+pub struct Plot {
+    /// An experiment, or one of its charts, as in `process.calls.cost`
+    #[arg(value_name = "WHAT")]
+    pub what: String,
+    /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
+    #[arg(long, value_name = "RUN", default_value = "latest")]
     pub run: String,
     #[command(flatten)]
     pub output: Output,
@@ -241,7 +333,7 @@ pub struct Export {
     /// A run: `latest`, its number, its name or the beginning of its id
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
-    /// `json` can be imported again; `csv` has a row for each sample
+    /// What to write
     #[arg(long, value_enum, default_value_t)]
     pub format: ExportFormat,
     #[command(flatten)]
@@ -250,9 +342,71 @@ pub struct Export {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
+    /// The whole run, which can be imported again
     #[default]
     Json,
+    /// A row for each sample
     Csv,
+    /// Findings and tables
+    Markdown,
+    /// Estimates as text for the textfile collector of Prometheus
+    Openmetrics,
+    /// What is timed as Google Benchmark writes it, each process a repetition
+    GoogleBenchmark,
+}
+
+/// Tell what is faster, slower or the same on other runs than on the first
+///
+/// Each side is a run, several runs joined by commas (the sessions of one side), an exported file,
+/// or `reference:NAME`, the numbers of a published report. Three sessions a side make a sound
+/// comparison; with one, the spread within it stands in, which the answer says.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope compare 4 7
+  oscope compare 1,2,3 4,5,6 --fail-on slower
+  oscope compare before.oscope.json latest --markdown
+  oscope compare 1,2,3 4,5,6 --only memory --all --page comparison.html
+  oscope compare reference:pentium4-2003-linux latest
+
+Exit code 3: what --fail-on names was found")]
+pub struct Compare {
+    /// The side that the others are held against
+    #[arg(value_name = "A")]
+    pub first: String,
+    /// The sides that are judged
+    #[arg(value_name = "B", required = true)]
+    pub others: Vec<String>,
+    /// Only these experiments or groups
+    #[arg(long, value_name = "WHAT")]
+    pub only: Vec<String>,
+    /// Show every value, curve beside curve, and not only the largest differences
+    #[arg(long)]
+    pub all: bool,
+    /// Differences up to this do not count
+    #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = parse_percent)]
+    pub margin: f64,
+    /// Sessions of an unchanged machine, joined by commas: what they differ by does not count either
+    #[arg(long, value_name = "RUNS")]
+    pub baseline: Option<String>,
+    /// Print Markdown, as for a pull request
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
+    /// Write the comparison as a page as well
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
+    /// End with exit code 3 if any value has this verdict
+    #[arg(long, value_enum, value_name = "VERDICT")]
+    pub fail_on: Option<FailOn>,
+}
+
+/// What makes `oscope compare` fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// Something is slower
+    Slower,
+    /// Something is slower or faster
+    Different,
 }
 
 /// Where a file is written.
@@ -325,6 +479,27 @@ fn parse_tag(text: &str) -> Result<(String, String), String> {
     }
 }
 
+fn parse_level(text: &str) -> Result<(String, Level), String> {
+    let (axis, level) = text
+        .split_once('=')
+        .ok_or("a level is AXIS=LEVEL, as in block_size=4KiB")?;
+    let number = level.parse().ok();
+    let bytes = || level.parse::<Bytes>().ok().map(|bytes| bytes.0);
+    let level = match number.or_else(bytes) {
+        Some(number) => Level::Number(number),
+        None => Level::Choice(level.to_owned()),
+    };
+    Ok((axis.to_owned(), level))
+}
+
+fn parse_percent(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').trim();
+    match number.parse::<f64>() {
+        Ok(percent) if (0.0..1000.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err("a margin is a number of per cent, as in `2` or `0.5`".into()),
+    }
+}
+
 fn parse_budget(text: &str) -> Result<Nanoseconds, String> {
     let budget: Nanoseconds = text.parse().map_err(|error| format!("{error}"))?;
     if budget.0 < 1e9 {
@@ -335,8 +510,9 @@ fn parse_budget(text: &str) -> Result<Nanoseconds, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Arguments, parse_budget, parse_tag};
+    use super::{Arguments, parse_budget, parse_level, parse_percent, parse_tag};
     use clap::CommandFactory;
+    use instrument::point::Level;
 
     #[test]
     fn the_definition_is_consistent() {
@@ -348,6 +524,12 @@ mod tests {
         assert_eq!(parse_tag("a=b=c"), Ok(("a".into(), "b=c".into())));
         assert!(parse_tag("=b").is_err());
         assert!(parse_tag("a").is_err());
+        let level = |text: &str| parse_level(text).map(|(_, level)| level);
+        assert_eq!(level("block_size=4KiB"), Ok(Level::Number(4096)));
+        assert_eq!(level("call=getpid"), Ok(Level::Choice("getpid".into())));
+        assert!(level("getpid").is_err());
+        assert_eq!(parse_percent("5%"), Ok(0.05));
+        assert!(parse_percent("-1").is_err() && parse_percent("much").is_err());
         assert!(parse_budget("30s").is_ok());
         assert!(parse_budget("30").is_err());
         assert!(parse_budget("1ms").is_err());

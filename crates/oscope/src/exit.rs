@@ -12,6 +12,8 @@ pub enum Exit {
     Incomplete,
     /// Wrong use.
     WrongUse,
+    /// A comparison found what `--fail-on` names.
+    Found,
     /// Stopped by a signal.
     Stopped(Signal),
 }
@@ -22,6 +24,7 @@ impl From<Exit> for ExitCode {
             Exit::Done => 0,
             Exit::Incomplete => 1,
             Exit::WrongUse => 2,
+            Exit::Found => 3,
             // As shells report a program that a signal ended.
             Exit::Stopped(signal) => 128 + signal.number() as u8,
         })

@@ -5,9 +5,14 @@ use crate::exit::WrongUse;
 use anyhow::{Context, Result};
 use record::store::{Error, RunSelector, Store, default_path};
 use record::{Run, file};
+use report::comparison::Side;
+use report::reference::{self, Reference};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
+
+/// What the name of a published report's numbers begins with.
+const REFERENCE: &str = "reference:";
 
 /// Where the runs are kept.
 pub fn path(common: &Common) -> Result<PathBuf> {
@@ -35,8 +40,11 @@ pub fn open_to_read(common: &Common) -> Result<Option<Store>> {
     }
 }
 
-/// The run that `name` means: one of the store's, or an exported file.
+/// The run that `name` means: one of the store's, an exported file, or a report's numbers.
 pub fn run(common: &Common, name: &str) -> Result<Run> {
+    if let Some(reported) = name.strip_prefix(REFERENCE) {
+        return Ok(reference(reported)?.run());
+    }
     let file = Path::new(name);
     if file
         .extension()
@@ -52,6 +60,43 @@ pub fn run(common: &Common, name: &str) -> Result<Run> {
     })
 }
 
+/// The side of a comparison that `text` means: the numbers of a report, or the runs whose names stand
+/// in it, joined by commas. A file may have a comma in its name.
+pub fn side(common: &Common, text: &str) -> Result<Side> {
+    let names: Vec<&str> = if Path::new(text).is_file() {
+        vec![text]
+    } else {
+        text.split(',').map(str::trim).collect()
+    };
+    let runs = names
+        .iter()
+        .map(|name| run(common, name))
+        .collect::<Result<Vec<Run>>>()?;
+    for (index, run) in runs.iter().enumerate() {
+        let id = &run.header.id;
+        if runs[..index].iter().any(|other| other.header.id == *id) {
+            return Err(WrongUse(format!(
+                "'{text}' names the same run twice; sessions are runs of their own"
+            ))
+            .into());
+        }
+    }
+    Ok(Side {
+        label: text.to_owned(),
+        runs,
+        is_reported: names.iter().any(|name| name.starts_with(REFERENCE)),
+    })
+}
+
+/// The numbers of the published report called `name`.
+fn reference(name: &str) -> Result<&'static Reference, WrongUse> {
+    reference::find(name).ok_or_else(|| {
+        let known = reference::ALL.iter().map(|reference| reference.name);
+        let known = known.collect::<Vec<_>>().join(", ");
+        WrongUse(format!("there is no reference '{name}'; there are {known}"))
+    })
+}
+
 /// Reads an exported run.
 pub fn read_file(path: &Path) -> Result<Run> {
     let cannot_read = || format!("cannot read {}", path.display());
@@ -59,6 +104,7 @@ pub fn read_file(path: &Path) -> Result<Run> {
     file::import(BufReader::new(opened)).with_context(cannot_read)
 }
 
-fn nothing_stored() -> WrongUse {
+/// Why there is nothing to read.
+pub fn nothing_stored() -> WrongUse {
     WrongUse("nothing has been measured yet; `oscope run` does it".into())
 }

@@ -10,8 +10,12 @@
 
 pub mod advice;
 mod analysis;
+pub mod comparison;
+pub mod export;
+pub mod history;
 pub mod json;
 pub mod page;
+pub mod reference;
 pub mod show;
 pub mod terminal;
 

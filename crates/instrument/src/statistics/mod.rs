@@ -10,16 +10,20 @@
 //! are not finite, or a result too large for a number. They never panic on data.
 
 pub mod autocorrelation;
+pub mod changes;
 mod dip;
+pub mod discovery;
 pub mod interval;
 pub mod levels;
 pub mod linear;
+pub mod moderation;
 pub mod modes;
 pub mod order;
 pub mod plan;
 pub mod plateau;
 pub mod random;
 pub mod ratio;
+pub mod sessions;
 pub mod student;
 pub mod summary;
 pub mod trend;

@@ -89,6 +89,11 @@ pub(super) fn t_quantile(confidence: Confidence, degrees: f64) -> Option<f64> {
     finite(distribution.inverse_cdf(1.0 - confidence.tail()))
 }
 
+/// The probability that a value of Student's distribution is larger than `t`.
+pub(super) fn t_upper_tail(t: f64, degrees: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, degrees).map_or(f64::NAN, |distribution| distribution.sf(t))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use crate::{output, stored};
 use anyhow::Result;
 use record::{csv, file};
+use report::{Analysis, export};
 
 pub fn execute(arguments: &Export, common: &Common) -> Result<Exit> {
     let run = stored::run(common, &arguments.run)?;
@@ -12,6 +13,13 @@ pub fn execute(arguments: &Export, common: &Common) -> Result<Exit> {
     match arguments.format {
         ExportFormat::Json => file::export(&run, &mut contents)?,
         ExportFormat::Csv => csv::write(&run, &mut contents)?,
+        ExportFormat::Markdown => contents = export::markdown(&Analysis::new(&run)).into(),
+        ExportFormat::Openmetrics => contents = export::openmetrics(&Analysis::new(&run)).into(),
+        ExportFormat::GoogleBenchmark => {
+            let document = export::google_benchmark(&Analysis::new(&run));
+            serde_json::to_writer_pretty(&mut contents, &document)?;
+            contents.push(b'\n');
+        }
     }
     output::write(&arguments.output, &contents)?;
     Ok(Exit::Done)

@@ -1,20 +1,98 @@
-//! `oscope history`: the stored runs.
+//! `oscope history`: the stored runs, or a metric over them.
 
-use crate::arguments::Common;
-use crate::exit::Exit;
+use crate::arguments::{Common, History};
+use crate::exit::{Exit, WrongUse};
 use crate::{output, stored, style};
 use anyhow::Result;
+use record::store::Store;
+use report::{history, terminal};
 
-pub fn execute(common: &Common) -> Result<Exit> {
-    let runs = match stored::open_to_read(common)? {
-        Some(store) => store.runs()?,
-        None => Vec::new(),
-    };
-    let text = if common.json {
-        serde_json::to_string_pretty(&runs)? + "\n"
-    } else {
-        report::terminal::runs(&runs, &style::of_stdout())
+pub fn execute(arguments: &History, common: &Common) -> Result<Exit> {
+    let store = stored::open_to_read(common)?;
+    let text = match &arguments.metric {
+        Some(metric) => {
+            let store = store.ok_or_else(stored::nothing_stored)?;
+            over_runs(&store, metric, arguments, common)?
+        }
+        None => list(store.as_ref(), common)?,
     };
     output::show(&text)?;
     Ok(Exit::Done)
+}
+
+fn list(store: Option<&Store>, common: &Common) -> Result<String> {
+    let runs = store.map_or_else(|| Ok(Vec::new()), Store::runs)?;
+    Ok(if common.json {
+        serde_json::to_string_pretty(&runs)? + "\n"
+    } else {
+        terminal::runs(&runs, &style::of_stdout())
+    })
+}
+
+fn over_runs(store: &Store, name: &str, arguments: &History, common: &Common) -> Result<String> {
+    let (experiment, metric) = parts(name);
+    let machine = machine(store, experiment, arguments)?;
+    let records = store.history(&machine, experiment, arguments.last, |point| {
+        point.matches(
+            &arguments
+                .at
+                .iter()
+                .map(|(axis, level)| (axis.as_str(), level.clone()))
+                .collect::<Vec<_>>(),
+        )
+    })?;
+    let histories = history::histories(&records, metric);
+    if histories.is_empty() {
+        return Err(WrongUse(format!(
+            "no run of the machine {machine} has a value of {name} there; `oscope explain \
+             {experiment}` names its metrics and axes"
+        ))
+        .into());
+    }
+    Ok(if common.json {
+        serde_json::to_string_pretty(&history::json(&histories))? + "\n"
+    } else {
+        terminal::histories(&histories, &style::of_stdout())
+    })
+}
+
+/// The experiment and the metric that `name` means: `process.calls.rate`, or without the metric.
+fn parts(name: &str) -> (&str, Option<&str>) {
+    match name.match_indices('.').nth(1) {
+        Some((at, _)) => (&name[..at], Some(&name[at + 1..])),
+        None => (name, None),
+    }
+}
+
+/// The fingerprint of the machine that is meant.
+fn machine(store: &Store, experiment: &str, arguments: &History) -> Result<String> {
+    let latest = store.latest_with(experiment)?.ok_or_else(|| {
+        WrongUse(format!(
+            "no stored run has {experiment}; `oscope history` lists the runs"
+        ))
+    })?;
+    let Some(wanted) = &arguments.machine else {
+        return Ok(latest.machine_fingerprint);
+    };
+    let runs = store.runs()?;
+    let found = runs
+        .into_iter()
+        .map(|run| run.machine_fingerprint)
+        .find(|fingerprint| fingerprint.starts_with(wanted.as_str()));
+    Ok(found.ok_or_else(|| {
+        WrongUse(format!(
+            "no stored run is of a machine {wanted}; `oscope history` lists them"
+        ))
+    })?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parts;
+
+    #[test]
+    fn a_metric_is_named_after_its_experiment() {
+        assert_eq!(parts("process.calls.rate"), ("process.calls", Some("rate")));
+        assert_eq!(parts("process.calls"), ("process.calls", None));
+    }
 }

@@ -1,18 +1,40 @@
-//! `oscope list`: what can be measured.
+//! `oscope list`: what can be measured, and what was measured elsewhere.
 
-use crate::arguments::Common;
+use crate::arguments::{Common, List};
 use crate::exit::Exit;
 use crate::{output, style};
 use anyhow::Result;
 use instrument::experiment::Experiment;
+use report::{reference, terminal};
 
-pub fn execute(common: &Common) -> Result<Exit> {
-    let definitions: Vec<_> = experiments::all().map(Experiment::definition).collect();
-    let text = if common.json {
-        serde_json::to_string_pretty(&definitions)? + "\n"
+pub fn execute(arguments: &List, common: &Common) -> Result<Exit> {
+    let text = if arguments.references {
+        references(common)?
     } else {
-        report::terminal::list(&definitions, &style::of_stdout())
+        experiments(common)?
     };
     output::show(&text)?;
     Ok(Exit::Done)
+}
+
+fn experiments(common: &Common) -> Result<String> {
+    let definitions: Vec<_> = experiments::all().map(Experiment::definition).collect();
+    Ok(if common.json {
+        serde_json::to_string_pretty(&definitions)? + "\n"
+    } else {
+        terminal::list(&definitions, &style::of_stdout())
+    })
+}
+
+fn references(common: &Common) -> Result<String> {
+    let references: Vec<_> = reference::ALL
+        .iter()
+        .map(reference::Reference::run)
+        .collect();
+    Ok(if common.json {
+        let headers: Vec<_> = references.iter().map(|run| &run.header).collect();
+        serde_json::to_string_pretty(&headers)? + "\n"
+    } else {
+        terminal::references(&references, &style::of_stdout())
+    })
 }

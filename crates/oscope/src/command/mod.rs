@@ -3,6 +3,7 @@
 mod advise;
 mod claims;
 mod cleanup;
+mod compare;
 mod completions;
 mod doctor;
 mod explain;
@@ -12,6 +13,7 @@ mod history;
 mod import;
 mod list;
 mod man;
+mod plot;
 mod report;
 mod run;
 mod show;
@@ -26,20 +28,22 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
     let Arguments { command, common } = arguments;
     match command.unwrap_or_else(|| Command::Run(crate::arguments::Run::default())) {
         Command::Run(arguments) => run::execute(&arguments, &common),
-        Command::List => list::execute(&common),
+        Command::List(arguments) => list::execute(&arguments, &common),
         Command::Explain(arguments) => explain::execute(&arguments, &common),
         Command::Advise(arguments) => advise::execute(&arguments, &common),
         Command::Claims(arguments) => claims::execute(&arguments, &common),
         Command::Show(arguments) => show::execute(&arguments, &common),
-        Command::History => history::execute(&common),
+        Command::History(arguments) => history::execute(&arguments, &common),
+        Command::Plot(arguments) => plot::execute(&arguments, &common),
         Command::Report(arguments) => report::execute(&arguments, &common),
         Command::Export(arguments) => export::execute(&arguments, &common),
         Command::Import(arguments) => import::execute(&arguments, &common),
         Command::Cleanup(arguments) => cleanup::execute(&arguments, &common),
+        Command::Compare(arguments) => compare::execute(&arguments, &common),
         Command::Doctor(arguments) => doctor::execute(&arguments, &common),
         Command::File(arguments) => file::execute(&arguments, &common),
         Command::Completions(arguments) => completions::execute(&arguments),
         Command::Man(arguments) => man::execute(&arguments),
-        Command::Worker => worker::execute(),
+        Command::Worker(arguments) => worker::execute(&arguments),
     }
 }

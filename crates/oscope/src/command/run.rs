@@ -18,6 +18,7 @@ use platform::signal::Interrupt;
 use platform::storage::Storage;
 use record::store::RunSelector;
 use record::{Header, Run, draw_id};
+use report::comparison::{Comparison, MARGIN, Question, Side};
 use report::{Analysis, page, terminal};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -28,7 +29,68 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let chosen = selection::experiments(&arguments.what)?;
+    let against = arguments.compare_with.as_ref();
+    let against = against.map(|name| stored::side(common, name)).transpose()?;
     let interrupt = Interrupt::install()?;
+    let progress = Progress::new(common.quiet);
+    let mut measured = Vec::new();
+    let mut exit = Exit::Done;
+    for session in 1..=arguments.session_count() {
+        if arguments.session_count() > 1 {
+            progress.say(&format!(
+                "session {session} of {}",
+                arguments.session_count()
+            ));
+        }
+        let (run, outcome) = measure(arguments, session, &chosen, interrupt, common)?;
+        measured.push(run);
+        exit = worse(exit, self::exit(outcome, chosen.len(), interrupt));
+        if outcome.interrupted {
+            break;
+        }
+    }
+    match (against, exit) {
+        (Some(against), Exit::Done | Exit::Incomplete) => compare(&against, measured, common)?,
+        _ => {
+            if let Some(Measured { run, number }) = measured.last() {
+                present(run, *number, arguments, common, &progress)?;
+            }
+        }
+    }
+    Ok(exit)
+}
+
+/// A run that was measured, and its number in the store.
+struct Measured {
+    run: Run,
+    number: u64,
+}
+
+/// Prints what the sessions that were measured differ in from those of `against`.
+fn compare(against: &Side, measured: Vec<Measured>, common: &Common) -> Result<()> {
+    let numbers = measured.iter().map(|session| session.number.to_string());
+    let side = Side {
+        label: numbers.collect::<Vec<_>>().join(","),
+        runs: measured.into_iter().map(|session| session.run).collect(),
+        is_reported: false,
+    };
+    let comparison = Comparison::new(Question {
+        a: against,
+        b: &side,
+        baseline: None,
+        margin: MARGIN,
+    })?;
+    output::show(&super::compare::shown(&[comparison], false, common)?)
+}
+
+/// Measures one session.
+fn measure(
+    arguments: &Arguments,
+    session: u8,
+    chosen: &[&'static dyn Experiment],
+    interrupt: Interrupt,
+    common: &Common,
+) -> Result<(Measured, Outcome)> {
     let mut progress = Progress::new(common.quiet);
     let mut store = stored::open(common)?;
     for directory in std::iter::once(&arguments.dir).chain(&arguments.remote) {
@@ -49,8 +111,8 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     if arguments.allow_swap_file && !(setting.is_root && setting.can_limit_memory) {
         progress.say("no swap file will be made: it takes root, and a memory control group");
     }
-    let blank = describe(arguments, &setting)?;
-    let plan = Plan::new(&chosen, &setting, arguments.budget, blank.header.seed);
+    let blank = describe(arguments, session, &setting)?;
+    let plan = Plan::new(chosen, &setting, arguments.budget, blank.header.seed);
     let run = Run {
         header: Header {
             budget_ns: plan.budget().0,
@@ -58,11 +120,11 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         },
         ..blank
     };
-    announce(&chosen, &plan, &setting, common, &progress)?;
+    announce(chosen, &plan, &setting, common, &progress)?;
 
     let mut executor = WorkerExecutor {
         program: std::env::current_exe().context("cannot find this program's own file")?,
-        arguments: vec!["worker".into()],
+        arguments: worker(arguments),
         cpu: placement::allowed_cpus()?.last().copied(),
         swap: Swap::new(arguments.allow_swap_file),
         patience: PATIENCE,
@@ -83,16 +145,22 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     drop((scratch, remote));
 
     let run = store.run(&RunSelector::Text(run.header.id))?;
-    present(&run, number, arguments, common, &progress)?;
-    Ok(exit(outcome, chosen.len(), interrupt))
+    Ok((Measured { run, number }, outcome))
 }
 
 /// The run before anything is measured.
-fn describe(arguments: &Arguments, setting: &Setting) -> Result<Run> {
+fn describe(arguments: &Arguments, session: u8, setting: &Setting) -> Result<Run> {
+    let is_one_of_several = arguments.session_count() > 1;
     let environment = Environment::read();
     let header = Header {
         id: draw_id().context(NO_RANDOMNESS)?,
-        name: arguments.name.clone(),
+        name: arguments.name.as_ref().map(|name| {
+            if is_one_of_several {
+                format!("{name}-{session}")
+            } else {
+                name.clone()
+            }
+        }),
         tags: arguments.tags.iter().cloned().collect(),
         started: Timestamp::now(),
         ended: None,
@@ -100,7 +168,8 @@ fn describe(arguments: &Arguments, setting: &Setting) -> Result<Run> {
         profile: setting.profile,
         budget_ns: 0.0,
         seed: match arguments.seed {
-            Some(seed) => seed,
+            // Every session has an order of its own.
+            Some(seed) => seed.wrapping_add(u64::from(session) - 1),
             // Short enough to be typed again.
             None => getrandom::u64().context(NO_RANDOMNESS)? % 1_000_000,
         },
@@ -190,6 +259,30 @@ fn page_path(number: u64, arguments: &Arguments, common: &Common) -> Result<Opti
     std::fs::create_dir_all(&pages)
         .with_context(|| format!("cannot make the directory {}", pages.display()))?;
     Ok(Some(pages.join(format!("run-{number}.html"))))
+}
+
+/// What starts this program as a worker.
+#[cfg_attr(
+    not(feature = "extra-work"),
+    expect(
+        unused_variables,
+        reason = "workers have arguments with the feature alone"
+    )
+)]
+fn worker(arguments: &Arguments) -> Vec<String> {
+    vec![
+        "worker".into(),
+        #[cfg(feature = "extra-work")]
+        format!("--extra-work={}", arguments.extra_work),
+    ]
+}
+
+/// The one of two ends that a caller must hear of.
+fn worse(first: Exit, second: Exit) -> Exit {
+    match second {
+        Exit::Done => first,
+        other => other,
+    }
 }
 
 fn exit(outcome: Outcome, experiments: usize, interrupt: Interrupt) -> Exit {

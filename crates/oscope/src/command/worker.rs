@@ -1,10 +1,17 @@
 //! `oscope worker`: takes one batch of samples for the program that started it.
 
+use crate::arguments::Worker;
 use crate::exit::Exit;
 use anyhow::Result;
 use instrument::runner;
 
-pub fn execute() -> Result<Exit> {
+#[cfg_attr(
+    not(feature = "extra-work"),
+    expect(unused_variables, reason = "its only argument comes with the feature")
+)]
+pub fn execute(arguments: &Worker) -> Result<Exit> {
+    #[cfg(feature = "extra-work")]
+    instrument::extra_work::set(arguments.extra_work);
     let experiments: Vec<_> = experiments::all().collect();
     runner::serve(
         &experiments,

@@ -1,6 +1,7 @@
 //! The store: all runs of one person on one machine, in one SQLite file.
 
 mod error;
+mod history;
 mod location;
 mod migration;
 mod open;

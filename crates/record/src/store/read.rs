@@ -107,7 +107,11 @@ fn points(connection: &Connection, experiment: i64) -> Result<Vec<PointRecord>> 
         .collect()
 }
 
-fn closing(connection: &Connection, point: i64, row: &Row<'_>) -> Result<Option<Closing>> {
+pub(super) fn closing(
+    connection: &Connection,
+    point: i64,
+    row: &Row<'_>,
+) -> Result<Option<Closing>> {
     let ending: Option<String> = row.get("ending")?;
     let ending = match ending.as_deref() {
         None => return Ok(None),
@@ -124,7 +128,7 @@ fn closing(connection: &Connection, point: i64, row: &Row<'_>) -> Result<Option<
     Ok(Some(Closing { ending, warnings }))
 }
 
-fn batches(connection: &Connection, point: i64) -> Result<Vec<Batch>> {
+pub(super) fn batches(connection: &Connection, point: i64) -> Result<Vec<Batch>> {
     connection
         .prepare_cached(
             "SELECT key, warm, cpu, started_ns, wall_ns, stolen_ns, others_ns, frequency_before_hz,

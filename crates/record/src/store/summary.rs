@@ -5,7 +5,7 @@ use super::open::Store;
 use super::read::{json, profile, timestamp};
 use instrument::plan::Profile;
 use jiff::Timestamp;
-use rusqlite::Row;
+use rusqlite::{Params, Row};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -50,7 +50,8 @@ impl Store {
     /// # Errors
     /// Where the store cannot be read.
     pub fn runs(&self) -> std::result::Result<Vec<RunSummary>, Error> {
-        self.summaries("TRUE").map_err(|fault| fault.at(&self.path))
+        self.summaries("TRUE", ())
+            .map_err(|fault| fault.at(&self.path))
     }
 
     /// The runs without an end, the latest to start first: under way in some process, or cut off.
@@ -58,18 +59,35 @@ impl Store {
     /// # Errors
     /// Where the store cannot be read.
     pub fn unfinished(&self) -> std::result::Result<Vec<RunSummary>, Error> {
-        self.summaries("ended IS NULL")
+        self.summaries("ended IS NULL", ())
             .map_err(|fault| fault.at(&self.path))
     }
 
-    fn summaries(&self, condition: &str) -> Result<Vec<RunSummary>> {
+    /// The newest `limit` runs that have the experiment `id`, on one machine or on all, the latest
+    /// to start first.
+    pub(super) fn with_experiment(
+        &self,
+        id: &str,
+        fingerprint: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<RunSummary>> {
+        let mut found = self.summaries(
+            "EXISTS (SELECT 1 FROM experiments WHERE run = number AND experiments.id = ?1)
+             AND (?2 IS NULL OR fingerprint = ?2)",
+            (id, fingerprint),
+        )?;
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    fn summaries(&self, condition: &str, parameters: impl Params) -> Result<Vec<RunSummary>> {
         let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT number, id, name, started, ended, interrupted, profile, fingerprint, directory,
-                    tags, experiments, points, samples
+            "SELECT number, runs.id, name, started, ended, interrupted, profile, fingerprint,
+                    directory, tags, experiments, points, samples
              FROM runs JOIN machines ON machines.key = runs.machine
              WHERE {condition} ORDER BY started DESC, number DESC"
         ))?;
-        statement.query_and_then([], summary)?.collect()
+        statement.query_and_then(parameters, summary)?.collect()
     }
 }
 

@@ -7,13 +7,17 @@ mod anchor;
 mod chart;
 mod claim;
 mod command;
+mod comparison;
 mod data;
 mod evidence;
 mod experiment;
 mod facts;
 mod figure;
 mod finding;
+mod plot;
 mod render;
 mod table;
 
+pub use comparison::comparison;
+pub use plot::plot;
 pub use render::{Error, render};

@@ -10,6 +10,7 @@ mod marker;
 mod panel;
 #[cfg(test)]
 mod properties;
+mod ratio;
 mod render;
 mod rows;
 mod scale;
@@ -21,6 +22,7 @@ mod timeline;
 pub(super) use across::{levels, show_level};
 pub(super) use format::Format;
 pub(super) use marker::{STYLES, swatch};
+pub(super) use ratio::{Curve, XAxis, curves, rows};
 pub(super) use render::{can_be_logarithmic, render, undrawn};
 pub(super) use strip::Strip;
 pub(super) use timeline::moments;

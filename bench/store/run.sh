@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# How fast a store of many runs answers:
+#   bench/store/run.sh [RUNS] [OSCOPE]
+# A real run of process.calls is measured once and stored RUNS times (default 10 000) with other ids, other
+# times of day and values that differ by a few per mille; then list, compare and history are timed, five
+# times each. Takes a few minutes and some GB in the directory for temporary files.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+runs=${1:-10000}
+if (($# > 1)); then oscope=$2; else
+    cargo build --release --locked -p oscope
+    oscope=${CARGO_TARGET_DIR:-target}/release/oscope
+fi
+oscope=$(realpath "$oscope")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$oscope" run process.calls --budget 5s --no-page --quiet --dir "$work" --store "$work/one.db" >/dev/null || [ $? -eq 1 ]
+"$oscope" export latest --store "$work/one.db" --output "$work/template.json"
+
+for ((from = 0; from < runs; from += 250)); do
+    mkdir "$work/part"
+    python3 - "$work/template.json" "$work/part" "$from" "$((from + 250 < runs ? from + 250 : runs))" <<'PYTHON'
+import copy, json, random, sys
+template, folder, first, last = json.load(open(sys.argv[1])), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+for index in range(first, last):
+    random.seed(index)
+    factor = (1.1 if index % 1000 > 700 else 1.0) * random.gauss(1, 0.003)
+    document = copy.deepcopy(template)
+    run = document["run"]
+    header = run["header"]
+    header["id"], header["name"] = f"{index + 1:032x}", None
+    header["started"] = f"{2010 + index // 1200:04}-{1 + index // 100 % 12:02}-{1 + index % 28:02}T{index // 60 % 24:02}:{index % 60:02}:00Z"
+    header["ended"] = header["started"]
+    for experiment in run["experiments"]:
+        for point in experiment["points"]:
+            for batch in point["batches"]:
+                for sample in batch["samples"]:
+                    reading = sample["reading"].get("difference")
+                    if reading:
+                        for leg in ("short_ns", "long_ns"):
+                            reading[leg] = int(reading[leg] * factor)
+    with open(f"{folder}/{index}.oscope.json", "w") as file:
+        json.dump(document, file)
+PYTHON
+    "$oscope" import --quiet --store "$work/oscope.db" "$work"/part/*.json
+    rm -r "$work/part"
+    printf '\r%s runs stored' "$((from + 250))" >&2
+done
+echo >&2
+echo "$runs runs, $(du -h "$work/oscope.db" | cut -f1)"
+
+timed() {
+    local name=$1
+    shift
+    python3 - "$name" "$oscope" "$@" --store "$work/oscope.db" <<'PYTHON'
+import statistics, subprocess, sys, time
+name, command = sys.argv[1], sys.argv[2:]
+times = []
+for _ in range(5):
+    started = time.monotonic()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    times.append(time.monotonic() - started)
+print(f"{name:<40} median {statistics.median(times):.3f} s, worst {max(times):.3f} s")
+PYTHON
+}
+timed 'history (the list)' history
+timed 'compare, three sessions a side' compare 1,2,3 5001,5002,5003
+timed 'history of a metric, the newest 1000' history process.calls.rate --at call=getpid
+timed 'history of a metric, all runs' history process.calls.rate --at call=getpid --last "$runs"

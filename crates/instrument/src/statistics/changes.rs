@@ -1,0 +1,144 @@
+//! Where the level of a series changed, and how surely.
+//!
+//! The series is cut where that lowers `Σ (x − mean of its piece)² / σ²` by more than a penalty for
+//! each cut, by dynamic programming over all cuts (optimal partitioning: B. Jackson and others, "An
+//! algorithm for optimal partitioning of data on an interval", IEEE Signal Processing Letters 12,
+//! 2005). σ comes from the differences of neighbours, which a change of level touches only once.
+
+use super::interval::{Confidence, Estimated};
+use super::ratio::ratio_estimate;
+use super::student::logarithms;
+use super::summary::median;
+
+/// A change of level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// Index of the first value on the new level.
+    pub at: usize,
+    /// The earliest and the latest index that could as well be it.
+    pub between: (usize, usize),
+    /// The new level over the old one.
+    pub ratio: Estimated,
+}
+
+/// Fewer values than this have no changes to be told from noise.
+pub const LEAST: usize = 10;
+/// A single value away from all others is an outlier, and two are the least that make a level.
+const LEAST_PIECE: usize = 2;
+/// What a cut must gain, in units of σ² ln n: with 6, a series without change is cut in at most 5 of
+/// 100 cases (`tests/statistics_changes.rs`).
+const PENALTY: f64 = 6.0;
+/// Places that cost at most this much more than the best one, in units of σ², could as well be it.
+const AS_GOOD: f64 = 6.0;
+
+/// The changes of level of positive values in the order in which they were taken, in ratios. None
+/// where there are fewer than [`LEAST`] values, or where a value is not positive.
+pub fn changes(values: &[f64]) -> Vec<Change> {
+    let Some(logarithms) = logarithms(values).filter(|_| values.len() >= LEAST) else {
+        return Vec::new();
+    };
+    let Some(variance) = variance(&logarithms) else {
+        return Vec::new();
+    };
+    let sums = Sums::of(&logarithms);
+    let cuts = cuts(&sums, PENALTY * variance * (values.len() as f64).ln());
+    let bounds: Vec<usize> = [0].into_iter().chain(cuts).chain([values.len()]).collect();
+    bounds
+        .windows(3)
+        .filter_map(|bounds| {
+            let &[from, at, to] = bounds else { return None };
+            let (before, after) = (&values[from..at], &values[at..to]);
+            Some(Change {
+                at,
+                between: as_good(&sums, from, at, to, AS_GOOD * variance),
+                ratio: ratio_estimate(after, before, Confidence::NINETY_FIVE)?,
+            })
+        })
+        .collect()
+}
+
+/// The variance of a value around its level, from the median of the differences of neighbours;
+/// never so small that rounding would be taken for a change.
+fn variance(logarithms: &[f64]) -> Option<f64> {
+    /// Of the median of |x| to the standard deviation, for normal x.
+    const NORMAL: f64 = 1.4826;
+    /// A hundredth of a per cent.
+    const LEAST_DEVIATION: f64 = 1e-4;
+    let differences: Vec<f64> = logarithms
+        .windows(2)
+        .map(|pair| (pair[1] - pair[0]).abs())
+        .collect();
+    let deviation = NORMAL * median(&differences)? / 2.0_f64.sqrt();
+    Some(deviation.max(LEAST_DEVIATION).powi(2))
+}
+
+/// Sums from the start, so that the cost of any piece is found at once.
+struct Sums {
+    values: Vec<f64>,
+    squares: Vec<f64>,
+}
+
+impl Sums {
+    fn of(values: &[f64]) -> Self {
+        // About the middle, so that squares do not cancel.
+        let middle = median(values).unwrap_or(0.0);
+        let running = |power: i32| {
+            let mut sum = 0.0;
+            let steps = values.iter().map(|value| {
+                sum += (value - middle).powi(power);
+                sum
+            });
+            [0.0].into_iter().chain(steps).collect()
+        };
+        Self {
+            values: running(1),
+            squares: running(2),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.values.len() - 1
+    }
+
+    /// The squares about the mean of the piece from `from` to before `to`.
+    fn cost(&self, from: usize, to: usize) -> f64 {
+        let sum = self.values[to] - self.values[from];
+        let squares = self.squares[to] - self.squares[from];
+        (squares - sum * sum / (to - from) as f64).max(0.0)
+    }
+}
+
+/// The cuts that cost least, each paid for with `penalty`.
+fn cuts(sums: &Sums, penalty: f64) -> Vec<usize> {
+    let len = sums.len();
+    let mut best = vec![f64::INFINITY; len + 1];
+    let mut last_cut = vec![0; len + 1];
+    best[0] = -penalty;
+    for end in LEAST_PIECE..=len {
+        for start in 0..=end - LEAST_PIECE {
+            let cost = best[start] + sums.cost(start, end) + penalty;
+            if cost < best[end] {
+                best[end] = cost;
+                last_cut[end] = start;
+            }
+        }
+    }
+    let mut cuts = Vec::new();
+    let mut end = last_cut[len];
+    while end > 0 {
+        cuts.push(end);
+        end = last_cut[end];
+    }
+    cuts.reverse();
+    cuts
+}
+
+/// The first and the last place between `from` and `to` where a cut costs at most `more` than at
+/// `at`.
+fn as_good(sums: &Sums, from: usize, at: usize, to: usize, more: f64) -> (usize, usize) {
+    let cost = |at: usize| sums.cost(from, at) + sums.cost(at, to);
+    let limit = cost(at) + more;
+    let mut places = (from + 1..to).filter(|place| cost(*place) <= limit);
+    let first = places.next().unwrap_or(at);
+    (first, places.next_back().unwrap_or(first).max(at))
+}

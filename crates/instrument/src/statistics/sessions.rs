@@ -1,0 +1,227 @@
+//! The differences between two sides over many metrics, each measured in a few sessions.
+//!
+//! A session value is taken for the sum of what its side has, of the *mood* of the session that a
+//! family of metrics shares (a warm room, a busy neighbour), and of its own deviation. The own
+//! deviations of all metrics are drawn towards each other ([`moderation`](super::moderation)); the
+//! mood is not, since a hundred metrics in one mood know no more of it than one. Without this, a
+//! machine whose sessions share a mood of 1 % would raise an alarm in 7 of 100 comparisons with
+//! itself, three sessions a side (`tests/statistics_moderation.rs`).
+
+use super::moderation::{Contrast, Moderated, moderate, prior};
+use super::summary::{mean, median};
+use std::collections::BTreeMap;
+
+/// Families with fewer metrics than this have no mood to be told from their deviations.
+const LEAST_FAMILY: usize = 8;
+
+/// One metric in all sessions, on a scale of differences (logarithms, for ratios).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metric {
+    /// Metrics of one family share the moods of sessions.
+    pub family: String,
+    /// The sessions of the first side, of the second, and of a baseline that is not compared but
+    /// tells of spread; any of them may be empty, and then there is no difference.
+    pub sides: [Vec<f64>; 3],
+}
+
+/// How much better the second side of each metric is, with its spread; `None` where a side is
+/// missing or no spread is known.
+pub fn differences(metrics: &[Metric]) -> Vec<Option<Moderated>> {
+    let moods = moods(metrics);
+    let found: Vec<(Option<&Mood>, Option<Contrast>)> = metrics
+        .iter()
+        .map(|metric| {
+            let mood = moods.get(&metric.key());
+            (mood, metric.contrast(mood))
+        })
+        .collect();
+    let known: Vec<Contrast> = found.iter().filter_map(|(_, contrast)| *contrast).collect();
+    let Some(prior) = prior(&known) else {
+        return vec![None; metrics.len()];
+    };
+    let mut moderated = moderate(&known, prior).into_iter();
+    found
+        .into_iter()
+        .map(|(mood, contrast)| {
+            let contrast = contrast?;
+            let own = moderated.next()?;
+            Some(mood.map_or(own, |mood| mood.added_to(own, contrast.factor)))
+        })
+        .collect()
+}
+
+/// What the metrics of a family have in common in each session.
+#[derive(Clone, Debug)]
+struct Mood {
+    sides: [Vec<f64>; 3],
+    variance: f64,
+    degrees: f64,
+}
+
+/// A family, and how many sessions its metrics were measured in.
+type Key<'m> = (&'m str, [usize; 3]);
+
+/// The moods of all families that are large enough.
+fn moods(metrics: &[Metric]) -> BTreeMap<Key<'_>, Mood> {
+    let mut families: BTreeMap<Key<'_>, Vec<&Metric>> = BTreeMap::new();
+    for metric in metrics {
+        families.entry(metric.key()).or_default().push(metric);
+    }
+    families
+        .into_iter()
+        .filter(|(_, members)| members.len() >= LEAST_FAMILY)
+        .filter_map(|(key, members)| Some((key, Mood::of(&members)?)))
+        .collect()
+}
+
+impl Metric {
+    fn key(&self) -> Key<'_> {
+        (
+            &self.family,
+            std::array::from_fn(|side| self.sides[side].len()),
+        )
+    }
+
+    /// The deviations of the sessions from the mean of their side.
+    fn deviations(&self, side: usize) -> Vec<f64> {
+        let centre = mean(&self.sides[side]).unwrap_or(0.0);
+        self.sides[side]
+            .iter()
+            .map(|value| value - centre)
+            .collect()
+    }
+
+    fn contrast(&self, mood: Option<&Mood>) -> Option<Contrast> {
+        let mut squares = 0.0;
+        for side in 0..self.sides.len() {
+            for (session, deviation) in self.deviations(side).into_iter().enumerate() {
+                let shared = mood.map_or(0.0, |mood| mood.sides[side][session]);
+                squares += (deviation - shared).powi(2);
+            }
+        }
+        let degrees = degrees(&self.sides);
+        let [first, second, _] = &self.sides;
+        let difference = mean(second)? - mean(first)?;
+        (degrees > 0.0).then_some(Contrast {
+            difference,
+            variance: squares / degrees,
+            degrees,
+            factor: (1.0 / first.len() as f64 + 1.0 / second.len() as f64).sqrt(),
+        })
+    }
+}
+
+impl Mood {
+    /// In each session the median over `members` of the deviation from the mean of its side;
+    /// centred again, so that no difference of sides is explained away.
+    fn of(members: &[&Metric]) -> Option<Self> {
+        let mut sides: [Vec<f64>; 3] = Default::default();
+        for (side, moods) in sides.iter_mut().enumerate() {
+            let deviations: Vec<Vec<f64>> = members
+                .iter()
+                .map(|metric| metric.deviations(side))
+                .collect();
+            for session in 0..deviations.first()?.len() {
+                let all: Vec<f64> = deviations.iter().map(|of| of[session]).collect();
+                moods.push(median(&all)?);
+            }
+            let centre = mean(moods).unwrap_or(0.0);
+            for mood in &mut *moods {
+                *mood -= centre;
+            }
+        }
+        let degrees = degrees(&sides);
+        let squares: f64 = sides.iter().flatten().map(|mood| mood.powi(2)).sum();
+        (degrees > 0.0).then_some(Self {
+            variance: squares / degrees,
+            degrees,
+            sides,
+        })
+    }
+
+    /// `own` with the spread of the mood in it, the degrees of freedom by Satterthwaite (1946).
+    fn added_to(&self, own: Moderated, factor: f64) -> Moderated {
+        let shared = self.variance * factor.powi(2);
+        let own_variance = own.standard_error.powi(2);
+        let total = shared + own_variance;
+        if shared <= 0.0 || total <= 0.0 {
+            return own;
+        }
+        let (shared_part, own_part) = (shared / total, own_variance / total);
+        Moderated {
+            standard_error: total.sqrt(),
+            degrees: 1.0 / (shared_part.powi(2) / self.degrees + own_part.powi(2) / own.degrees),
+            ..own
+        }
+    }
+}
+
+fn degrees(sides: &[Vec<f64>; 3]) -> f64 {
+    sides
+        .iter()
+        .map(|side| side.len().saturating_sub(1))
+        .sum::<usize>() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Metric, differences};
+
+    fn metric(first: &[f64], second: &[f64]) -> Metric {
+        Metric {
+            family: "all".into(),
+            sides: [first.to_vec(), second.to_vec(), Vec::new()],
+        }
+    }
+
+    #[test]
+    fn what_has_no_spread_or_no_other_side_has_no_difference() {
+        let metrics = [
+            metric(&[1.0], &[2.0]),
+            metric(&[1.0, 1.1], &[]),
+            metric(&[1.0, 1.1], &[2.0]),
+        ];
+        let found = differences(&metrics);
+        assert!(found[0].is_none() && found[1].is_none());
+        assert!((found[2].unwrap().difference - 0.95).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_mood_that_all_share_widens_every_difference() {
+        let alone: Vec<Metric> = (0..9)
+            .map(|index| {
+                let own = 0.001 * f64::from(index - 4);
+                metric(&[-own, own, 0.0], &[own, 0.0, -own])
+            })
+            .collect();
+        let moody: Vec<Metric> = alone
+            .iter()
+            .map(|metric| {
+                let mut metric = metric.clone();
+                for side in &mut metric.sides[..2] {
+                    side[0] += 0.05;
+                    side[1] -= 0.05;
+                }
+                metric
+            })
+            .collect();
+        let (alone, moody) = (
+            differences(&alone)[0].unwrap(),
+            differences(&moody)[0].unwrap(),
+        );
+        assert!((alone.difference - moody.difference).abs() < 1e-12);
+        assert!(moody.standard_error > 5.0 * alone.standard_error);
+        assert!(moody.degrees < 6.0, "{moody:?}");
+    }
+
+    #[test]
+    fn a_baseline_tells_the_spread_of_single_sessions() {
+        let metric = Metric {
+            sides: [vec![0.0], vec![0.1], vec![0.5, 0.52, 0.48]],
+            ..metric(&[], &[])
+        };
+        let found = differences(&[metric])[0].unwrap();
+        assert!((found.degrees - 2.0).abs() < 1e-12);
+        assert!((found.standard_error - 0.02 * 2.0_f64.sqrt()).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,101 @@
+//! `oscope compare`: what is faster, slower or the same on other runs than on the first.
+
+use crate::arguments::{Common, Compare, FailOn};
+use crate::exit::{Exit, WrongUse};
+use crate::{output, selection, stored, style};
+use anyhow::Result;
+use report::comparison::{self, Comparison, Question, Side};
+use report::{page, terminal};
+use std::path::Path;
+
+pub fn execute(arguments: &Compare, common: &Common) -> Result<Exit> {
+    let first = side(&arguments.first, &arguments.only, common)?;
+    let others = arguments.others.iter();
+    let others = others
+        .map(|name| side(name, &arguments.only, common))
+        .collect::<Result<Vec<Side>>>()?;
+    let baseline = arguments.baseline.as_ref();
+    let baseline = baseline
+        .map(|name| stored::side(common, name))
+        .transpose()?;
+    let comparisons = others
+        .iter()
+        .map(|other| {
+            Ok(Comparison::new(Question {
+                a: &first,
+                b: other,
+                baseline: baseline.as_ref(),
+                margin: arguments.margin,
+            })?)
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let text = if arguments.markdown {
+        let parts: Vec<_> = comparisons.iter().map(comparison::markdown).collect();
+        parts.join("\n")
+    } else {
+        shown(&comparisons, arguments.all, common)?
+    };
+    output::show(&text)?;
+    if let Some(path) = &arguments.page {
+        write_page(&comparisons, path, common)?;
+    }
+    Ok(exit(&comparisons, arguments.fail_on))
+}
+
+/// The comparisons for people, or for programs.
+pub fn shown(comparisons: &[Comparison<'_>], all: bool, common: &Common) -> Result<String> {
+    if common.json {
+        return Ok(serde_json::to_string_pretty(&comparison::json(comparisons))? + "\n");
+    }
+    let style = style::of_stdout();
+    let parts: Vec<_> = comparisons
+        .iter()
+        .map(|comparison| terminal::comparison(comparison, all, &style))
+        .collect();
+    Ok(parts.join("\n"))
+}
+
+fn write_page(comparisons: &[Comparison<'_>], path: &Path, common: &Common) -> Result<()> {
+    output::replace(path, page::comparison(comparisons)?.as_bytes())?;
+    if !common.quiet {
+        eprintln!("page: {}", path.display());
+    }
+    Ok(())
+}
+
+/// The side that `name` means, with only the experiments that `only` names.
+fn side(name: &str, only: &[String], common: &Common) -> Result<Side> {
+    let mut side = stored::side(common, name)?;
+    if only.is_empty() {
+        return Ok(side);
+    }
+    let is_meant = |id: &str| only.iter().any(|name| selection::is_meant(id, name));
+    for run in &mut side.runs {
+        run.experiments
+            .retain(|record| is_meant(&record.definition.id));
+    }
+    if side.runs.iter().all(|run| run.experiments.is_empty()) {
+        let only = only.join(", ");
+        return Err(WrongUse(format!(
+            "{name} has no {only}; `oscope show` names what it has"
+        ))
+        .into());
+    }
+    Ok(side)
+}
+
+fn exit(comparisons: &[Comparison<'_>], fail_on: Option<FailOn>) -> Exit {
+    let found = |comparison: &Comparison<'_>| {
+        let counts = comparison.counts();
+        match fail_on {
+            None => false,
+            Some(FailOn::Slower) => counts.slower > 0,
+            Some(FailOn::Different) => counts.slower + counts.faster > 0,
+        }
+    };
+    if comparisons.iter().any(found) {
+        Exit::Found
+    } else {
+        Exit::Done
+    }
+}

@@ -1,0 +1,178 @@
+//! In what two sides differ besides their numbers: only that, and nothing that always differs.
+
+use super::side::Side;
+use instrument::quantity::Unit;
+use record::Run;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One fact that is not the same on both sides.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct Circumstance {
+    /// Which: `environment: kernel release`.
+    pub name: String,
+    /// What it is on the first side; several values if its sessions differ, and nothing if the
+    /// system did not tell.
+    pub a: String,
+    /// What it is on the second side.
+    pub b: String,
+}
+
+/// Facts that differ from moment to moment, or that say nothing to a person.
+const FLEETING: &[&str] = &[
+    "environment.command_line",
+    "environment.frequency.current_hz",
+    "environment.load_average",
+    "environment.memory_available_bytes",
+    "environment.uptime_seconds",
+    "machine.installation",
+    "storage.free_bytes",
+];
+
+/// In what the machines and their states differ.
+pub fn circumstances(first_side: &Side, second_side: &Side) -> Vec<Circumstance> {
+    let (first, second) = (facts(first_side), facts(second_side));
+    let names: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
+    let nothing = BTreeSet::new();
+    let either_reported = first_side.is_reported || second_side.is_reported;
+    names
+        .into_iter()
+        .filter_map(|name| {
+            let a = first.get(name).unwrap_or(&nothing);
+            let b = second.get(name).unwrap_or(&nothing);
+            // A report told little of its machine, and what it did not tell is no difference.
+            let untold = a.is_empty() || b.is_empty();
+            let is_known = !(untold && either_reported);
+            (a != b && is_known).then(|| Circumstance {
+                name: shown_name(name),
+                a: joined(a),
+                b: joined(b),
+            })
+        })
+        .collect()
+}
+
+fn joined(values: &BTreeSet<String>) -> String {
+    values.iter().cloned().collect::<Vec<_>>().join(" or ")
+}
+
+fn shown_name(path: &str) -> String {
+    let name = path.replacen('.', ": ", 1).replace(['.', '_'], " ");
+    let name = name.strip_suffix(" bytes").unwrap_or(&name);
+    name.strip_suffix(" hz").unwrap_or(name).to_owned()
+}
+
+/// Every known fact of a side by its path, with the values that its sessions have.
+fn facts(side: &Side) -> BTreeMap<String, BTreeSet<String>> {
+    let mut facts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for run in &side.runs {
+        let mut of_run = BTreeMap::new();
+        flatten(String::new(), &described(run), &mut of_run);
+        for (path, value) in of_run {
+            if !FLEETING.contains(&path.as_str()) {
+                facts.entry(path).or_default().insert(value);
+            }
+        }
+    }
+    facts
+}
+
+fn described(run: &Run) -> Value {
+    json!({
+        "run": {
+            "profile": run.header.profile,
+            "version_of_oscope": run.header.version,
+        },
+        "machine": run.machine,
+        "environment": run.environment,
+        "storage": run.storage,
+    })
+}
+
+/// The leaves of `value` by their paths. Lists of words are one leaf; other lists have numbers in
+/// their paths.
+fn flatten(path: String, value: &Value, leaves: &mut BTreeMap<String, String>) {
+    let below = |name: &str| {
+        if path.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{path}.{name}")
+        }
+    };
+    match value {
+        Value::Null => {}
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                flatten(below(name), field, leaves);
+            }
+        }
+        Value::Array(items) if items.iter().any(Value::is_object) => {
+            for (index, item) in items.iter().enumerate() {
+                flatten(below(&item_name(index, item)), item, leaves);
+            }
+        }
+        Value::Array(items) => {
+            let words: Vec<String> = items.iter().map(|item| shown("", item)).collect();
+            if !words.is_empty() {
+                leaves.insert(path, words.join(" "));
+            }
+        }
+        leaf => {
+            let text = shown(&path, leaf);
+            if !text.is_empty() {
+                leaves.insert(path, text);
+            }
+        }
+    }
+}
+
+/// What an item of a list is called: a cache by its level and kind, anything else by its number.
+fn item_name(index: usize, item: &Value) -> String {
+    match (item["level"].as_u64(), item["kind"].as_str()) {
+        (Some(level), Some(kind)) => format!("L{level} {kind}"),
+        _ => (index + 1).to_string(),
+    }
+}
+
+fn shown(path: &str, leaf: &Value) -> String {
+    match leaf {
+        Value::String(text) => text.clone(),
+        Value::Bool(yes) => if *yes { "yes" } else { "no" }.into(),
+        Value::Number(number) if path.ends_with("_bytes") => number
+            .as_f64()
+            .map_or_else(|| number.to_string(), |bytes| Unit::Bytes.show(bytes, 3)),
+        Value::Number(number) if path.ends_with("_hz") => number
+            .as_f64()
+            .map_or_else(|| number.to_string(), |hz| format!("{:.2} GHz", hz / 1e9)),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{flatten, shown_name};
+    use serde_json::json;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn facts_are_leaves_with_paths_for_people() {
+        let mut leaves = BTreeMap::new();
+        let value = json!({
+            "machine": { "memory_bytes": 1024, "caches": [{ "level": 1 }], "product": null },
+            "environment": { "flags": ["a", "b"] },
+        });
+        flatten(String::new(), &value, &mut leaves);
+        let shown: Vec<_> = leaves
+            .iter()
+            .map(|(path, value)| (shown_name(path), value.as_str()))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                ("environment: flags".into(), "a b"),
+                ("machine: caches 1 level".into(), "1"),
+                ("machine: memory".into(), "1 KiB"),
+            ]
+        );
+    }
+}

@@ -1,0 +1,183 @@
+//! A comparison as JSON for other programs; the schema is `schema/comparison-1.schema.json` in this
+//! crate, and is written anew by `OSCOPE_RENEW_SCHEMA=1 cargo test -p oscope-report --test
+//! comparison_schema`.
+//!
+//! [`FORMAT`] is raised when a field changes its meaning or goes; new fields may come at any time.
+
+use super::row::{Basis, Resolution, Row, Verdict};
+use super::{Circumstance, Comparison, Counts, Refusal, Side};
+use instrument::point::Level;
+use instrument::quantity::Unit;
+use instrument::statistics::Interval;
+use schemars::{JsonSchema, Schema, schema_for};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The version of this format.
+pub const FORMAT: u32 = 1;
+
+/// The JSON schema of [`json`].
+pub fn schema() -> Schema {
+    schema_for!(Document<'_>)
+}
+
+/// All comparisons with the first side, one for each further side.
+pub fn json(comparisons: &[Comparison<'_>]) -> serde_json::Value {
+    let document = Document {
+        format: FORMAT,
+        comparisons: comparisons.iter().map(ComparisonJson::new).collect(),
+    };
+    serde_json::to_value(document).expect("plain data whose maps have text for keys")
+}
+
+/// Comparisons of runs of oscope.
+#[derive(Serialize, JsonSchema)]
+#[schemars(title = "A comparison of runs of oscope")]
+struct Document<'a> {
+    /// The version of this format.
+    format: u32,
+    /// One for each further side.
+    comparisons: Vec<ComparisonJson<'a>>,
+}
+
+/// Two sides beside each other.
+#[derive(Serialize, JsonSchema)]
+struct ComparisonJson<'a> {
+    /// What the second side is held against.
+    a: SideJson<'a>,
+    /// The side that is judged.
+    b: SideJson<'a>,
+    /// Where the spread comes from.
+    basis: Basis,
+    /// How many values have each verdict.
+    counts: Counts,
+    /// The counts by group of experiments.
+    groups: BTreeMap<&'a str, Counts>,
+    /// What a reader must know before the numbers.
+    remarks: &'a [String],
+    /// In what the machines and their states differ.
+    circumstances: &'a [Circumstance],
+    /// Every value that both sides have.
+    values: Vec<ValueJson<'a>>,
+    /// What could not be compared.
+    refused: &'a [Refusal],
+    /// By experiment, how many values only the first and only the second side has.
+    unmatched: &'a BTreeMap<String, [usize; 2]>,
+}
+
+/// One side.
+#[derive(Serialize, JsonSchema)]
+struct SideJson<'a> {
+    /// What the user called it.
+    label: &'a str,
+    /// The ids of its sessions.
+    runs: Vec<&'a str>,
+    /// The fingerprints of their machines.
+    machines: Vec<&'a str>,
+    /// Whether its numbers were printed in a published report.
+    reported: bool,
+}
+
+/// One metric at one point.
+#[derive(Serialize, JsonSchema)]
+struct ValueJson<'a> {
+    experiment: &'a str,
+    /// Axis to level: bytes, a count, or a choice.
+    levels: BTreeMap<&'a str, &'a Level>,
+    metric: &'a str,
+    version: u32,
+    unit: Unit,
+    verdict: VerdictJson,
+    /// How much better the second side is: 1.05 means 5 % faster, whichever way the metric counts.
+    ratio: f64,
+    /// Its 95 % confidence interval; `null` where no spread is known.
+    interval: Option<Interval>,
+    /// Differences up to this do not count: 0.02 for 2 %.
+    margin: f64,
+    /// The p-value of "no more than the margin", adjusted for all values by Benjamini and Hochberg.
+    adjusted_p: Option<f64>,
+    /// The geometric mean of the first side's sessions, in base units.
+    a: f64,
+    /// The same of the second side.
+    b: f64,
+    /// Each session of the first side.
+    a_sessions: &'a [f64],
+    /// Each session of the second side.
+    b_sessions: &'a [f64],
+    /// Whether a warning touches the value in some session.
+    doubtful: bool,
+    /// For what is inconclusive: about how many sessions on each side would settle it; `null` where
+    /// no number that anyone runs would.
+    sessions_needed: Option<usize>,
+}
+
+/// Whether the second side is better.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum VerdictJson {
+    Faster,
+    Slower,
+    Equivalent,
+    Inconclusive,
+    Untested,
+}
+
+impl<'a> ComparisonJson<'a> {
+    fn new(comparison: &'a Comparison<'_>) -> Self {
+        Self {
+            a: SideJson::new(comparison.question.a),
+            b: SideJson::new(comparison.question.b),
+            basis: comparison.basis,
+            counts: comparison.counts(),
+            groups: comparison.groups().into_iter().collect(),
+            remarks: &comparison.remarks,
+            circumstances: &comparison.circumstances,
+            values: comparison.rows.iter().map(ValueJson::new).collect(),
+            refused: &comparison.refused,
+            unmatched: &comparison.unmatched,
+        }
+    }
+}
+
+impl<'a> SideJson<'a> {
+    fn new(side: &'a Side) -> Self {
+        Self {
+            label: &side.label,
+            runs: side.runs.iter().map(|run| run.header.id.as_str()).collect(),
+            machines: side.machines(),
+            reported: side.is_reported,
+        }
+    }
+}
+
+impl<'a> ValueJson<'a> {
+    fn new(row: &'a Row<'_>) -> Self {
+        Self {
+            experiment: &row.definition.id,
+            levels: row.point.levels().collect(),
+            metric: &row.metric.name,
+            version: row.metric.version,
+            unit: row.metric.unit,
+            verdict: match row.verdict {
+                Verdict::Faster => VerdictJson::Faster,
+                Verdict::Slower => VerdictJson::Slower,
+                Verdict::Equivalent => VerdictJson::Equivalent,
+                Verdict::Inconclusive(_) => VerdictJson::Inconclusive,
+                Verdict::Untested => VerdictJson::Untested,
+            },
+            ratio: row.ratio,
+            interval: row.interval,
+            margin: row.margin,
+            adjusted_p: row.adjusted_p,
+            a: row.a.centre,
+            b: row.b.centre,
+            a_sessions: &row.a.sessions,
+            b_sessions: &row.b.sessions,
+            doubtful: row.doubtful,
+            sessions_needed: match row.verdict {
+                Verdict::Inconclusive(Resolution::Sessions(count)) => Some(count),
+                _ => None,
+            },
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! From pairs to verdicts.
+
+use super::Question;
+use super::pair::{Measured, Pair};
+use super::row::{Basis, Resolution, Row, Value, Verdict};
+use instrument::statistics::discovery::adjusted;
+use instrument::statistics::moderation::Moderated;
+use instrument::statistics::sessions::{Metric, differences};
+use instrument::statistics::summary::mean;
+use instrument::statistics::{Confidence, Interval, student};
+
+/// The share of false ones among the differences, and among the equivalences.
+const FALSE_DISCOVERY_RATE: f64 = 0.05;
+/// Fewer sessions than this give no margin: the spread of two is no more than a guess.
+const LEAST_BASELINE: usize = 3;
+/// More sessions than this nobody runs to settle a row.
+const MOST_SESSIONS: usize = 50;
+/// Fewer would not be believed.
+const LEAST_SESSIONS: usize = 3;
+
+/// Where the spread of a comparison comes from.
+pub(super) fn basis(question: &Question<'_>) -> Basis {
+    let sessions = |side: &super::Side| side.runs.len();
+    let baseline = question.baseline.map_or(0, sessions);
+    if question.a.is_reported || question.b.is_reported {
+        Basis::Unknown
+    } else if sessions(question.a) > 1 || sessions(question.b) > 1 || baseline > 1 {
+        Basis::Sessions
+    } else {
+        Basis::Processes
+    }
+}
+
+/// The rows of all `pairs`, in their order.
+pub(super) fn rows(pairs: Vec<Pair<'_>>, basis: Basis, margin: f64) -> Vec<Row<'_>> {
+    let margins: Vec<f64> = pairs.iter().map(|pair| pair.margin(margin)).collect();
+    let moderated = moderated(&pairs, basis);
+    let tested = |p: fn(&Moderated, f64) -> f64| {
+        let known = moderated.iter().zip(&margins);
+        let known = known.filter_map(|(found, margin)| Some(p(found.as_ref()?, *margin)));
+        adjusted(&known.collect::<Vec<_>>()).into_iter()
+    };
+    let mut beyond = tested(Moderated::p_beyond);
+    let mut within = tested(Moderated::p_within);
+    let rows = pairs.into_iter().zip(&moderated).zip(&margins);
+    rows.map(|((pair, moderated), margin)| {
+        let tests = moderated.as_ref().and_then(|found| {
+            Some(Tests {
+                found,
+                beyond: beyond.next()?,
+                within: within.next()?,
+                margin: *margin,
+            })
+        });
+        pair.row(tests.as_ref(), basis, *margin)
+    })
+    .collect()
+}
+
+/// What the tests of one row say.
+struct Tests<'m> {
+    found: &'m Moderated,
+    /// Adjusted p-value of "no more than the margin".
+    beyond: f64,
+    /// Adjusted p-value of "no less than the margin".
+    within: f64,
+    /// On the logarithmic scale.
+    margin: f64,
+}
+
+/// The differences with their spreads; `None` where a row has nothing to tell its spread by.
+fn moderated(pairs: &[Pair<'_>], basis: Basis) -> Vec<Option<Moderated>> {
+    let sides = |pair: &Pair<'_>| match basis {
+        Basis::Sessions => [&pair.a.sessions, &pair.b.sessions, &pair.baseline].map(Clone::clone),
+        Basis::Processes => [
+            pair.a.processes.clone(),
+            pair.b.processes.clone(),
+            Vec::new(),
+        ],
+        Basis::Unknown => Default::default(),
+    };
+    let metric = |pair: &Pair<'_>| Metric {
+        // The processes of different points were not started together, so that they share nothing.
+        family: match basis {
+            Basis::Sessions => pair.definition.group().to_owned(),
+            Basis::Processes | Basis::Unknown => format!("{} {}", pair.definition.id, pair.point),
+        },
+        sides: sides(pair),
+    };
+    differences(&pairs.iter().map(metric).collect::<Vec<_>>())
+}
+
+impl<'a> Pair<'a> {
+    /// How much better the second side is, as a logarithm.
+    fn difference(&self) -> Option<f64> {
+        Some(mean(&self.b.sessions)? - mean(&self.a.sessions)?)
+    }
+
+    /// The larger of the asked margin and what so many sessions of an unchanged machine differ by
+    /// in 95 of 100 cases; on the logarithmic scale.
+    fn margin(&self, asked: f64) -> f64 {
+        let asked = asked.ln_1p();
+        if self.baseline.len() < LEAST_BASELINE {
+            return asked;
+        }
+        let counts = 1.0 / self.a.sessions.len() as f64 + 1.0 / self.b.sessions.len() as f64;
+        let floor = student::mean_estimate(&self.baseline, Confidence::NINETY_FIVE)
+            .and_then(|mean| mean.interval)
+            .map(|interval| interval.half_width() * (self.baseline.len() as f64 * counts).sqrt());
+        floor.map_or(asked, |floor| asked.max(floor))
+    }
+
+    fn row(self, tests: Option<&Tests<'_>>, basis: Basis, margin: f64) -> Row<'a> {
+        let exponential =
+            |interval: Interval| Interval::new(interval.low.exp(), interval.high.exp());
+        Row {
+            ratio: self.difference().map_or(f64::NAN, f64::exp),
+            interval: tests
+                .and_then(|tests| tests.found.interval(Confidence::NINETY_FIVE))
+                .and_then(exponential),
+            margin: margin.exp_m1(),
+            adjusted_p: tests.map(|tests| tests.beyond),
+            verdict: match tests {
+                Some(tests) => {
+                    tests.verdict(basis, self.a.sessions.len().min(self.b.sessions.len()))
+                }
+                None if basis == Basis::Unknown => Verdict::Untested,
+                None => Verdict::Inconclusive(Resolution::Spread),
+            },
+            doubtful: self.a.doubtful || self.b.doubtful,
+            definition: self.definition,
+            point: self.point,
+            metric: self.metric,
+            a: self.a.into(),
+            b: self.b.into(),
+        }
+    }
+}
+
+impl From<Measured> for Value {
+    fn from(measured: Measured) -> Self {
+        let logarithms: Vec<f64> = measured.values.iter().map(|value| value.ln()).collect();
+        Self {
+            centre: mean(&logarithms).map_or(f64::NAN, f64::exp),
+            sessions: measured.values,
+        }
+    }
+}
+
+impl Tests<'_> {
+    fn verdict(&self, basis: Basis, sessions: usize) -> Verdict {
+        if self.beyond <= FALSE_DISCOVERY_RATE {
+            if self.found.difference > 0.0 {
+                Verdict::Faster
+            } else {
+                Verdict::Slower
+            }
+        } else if self.within <= FALSE_DISCOVERY_RATE {
+            Verdict::Equivalent
+        } else if basis == Basis::Processes {
+            Verdict::Inconclusive(Resolution::Spread)
+        } else {
+            Verdict::Inconclusive(self.resolution(sessions))
+        }
+    }
+
+    /// How many sessions on each side would bring the distance from the margin to 2.8 standard
+    /// errors: 1.96 for the test and 0.84 for four chances in five.
+    fn resolution(&self, sessions: usize) -> Resolution {
+        const STANDARD_ERRORS: f64 = 2.8;
+        let distance = (self.found.difference.abs() - self.margin).abs();
+        let factor = (2.0 / sessions as f64).sqrt();
+        let deviation = self.found.standard_error / factor;
+        let needed = 2.0 * (STANDARD_ERRORS * deviation / distance).powi(2);
+        if needed > MOST_SESSIONS as f64 || needed.is_nan() {
+            return Resolution::AtTheMargin;
+        }
+        Resolution::Sessions(
+            (needed.ceil() as usize)
+                .max(sessions + 1)
+                .max(LEAST_SESSIONS),
+        )
+    }
+}

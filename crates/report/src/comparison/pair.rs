@@ -1,0 +1,264 @@
+//! Finding what both sides have.
+
+use super::row::merit;
+use super::side::Side;
+use instrument::experiment::{Better, Definition, Metric};
+use instrument::point::Point;
+use instrument::results::{Estimate, PointResult};
+use std::collections::{BTreeMap, HashMap};
+
+/// What both sides have and that cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct Refusal {
+    /// The experiment.
+    pub experiment: String,
+    /// The metric.
+    pub metric: String,
+    /// Why.
+    pub reason: String,
+    /// How many values that concerns.
+    pub values: usize,
+}
+
+/// One metric at one point as both sides measured it.
+#[derive(Debug)]
+pub(super) struct Pair<'a> {
+    pub definition: &'a Definition,
+    pub point: &'a Point,
+    pub metric: &'a Metric,
+    pub a: Measured,
+    pub b: Measured,
+    /// The merit of each session of the baseline.
+    pub baseline: Vec<f64>,
+}
+
+/// What the sessions of one side gave.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Measured {
+    /// In the metric's unit.
+    pub values: Vec<f64>,
+    /// Logarithms of which more is better: of each session,
+    pub sessions: Vec<f64>,
+    /// and of each process of the only session, where there is but one.
+    pub processes: Vec<f64>,
+    pub doubtful: bool,
+}
+
+/// What was found on both sides.
+#[derive(Debug)]
+pub(super) struct Matched<'a> {
+    pub pairs: Vec<Pair<'a>>,
+    pub refused: Vec<Refusal>,
+    pub unmatched: BTreeMap<String, [usize; 2]>,
+}
+
+type Key<'a> = (&'a str, &'a Point, &'a str);
+
+/// The sound and the unsound values of one side under one name.
+struct Entry<'a> {
+    definition: &'a Definition,
+    point: &'a Point,
+    metric: &'a Metric,
+    measured: Measured,
+    /// Why a session has no value that could be compared.
+    unusable: Option<String>,
+    /// Why sessions of this side do not belong together.
+    mixed: Option<String>,
+}
+
+/// The values of one side, in the order of its first session.
+struct Values<'a> {
+    order: Vec<Key<'a>>,
+    entries: HashMap<Key<'a>, Entry<'a>>,
+}
+
+/// Everything that `a` and `b` both have.
+pub(super) fn matched<'a>(a: &'a Side, b: &'a Side, baseline: Option<&'a Side>) -> Matched<'a> {
+    let mut first = Values::of(a);
+    let mut second = Values::of(b);
+    let mut background = baseline.map(Values::of);
+    let mut matched = Matched {
+        pairs: Vec::new(),
+        refused: Vec::new(),
+        unmatched: BTreeMap::new(),
+    };
+    for key in std::mem::take(&mut first.order) {
+        let Some(ours) = first.entries.remove(&key) else {
+            continue;
+        };
+        let Some(theirs) = second.entries.remove(&key) else {
+            matched.unmatched.entry(key.0.into()).or_default()[0] += 1;
+            continue;
+        };
+        if let Some(reason) = obstacle(&ours, &theirs, a, b) {
+            matched.refuse(key, reason);
+            continue;
+        }
+        let behind = background
+            .as_mut()
+            .and_then(|values| values.entries.remove(&key))
+            .filter(|entry| same_meaning(entry.metric, ours.metric).is_none());
+        matched.pairs.push(Pair {
+            definition: ours.definition,
+            point: ours.point,
+            metric: ours.metric,
+            a: ours.measured,
+            b: theirs.measured,
+            baseline: behind.map_or_else(Vec::new, |entry| entry.measured.sessions),
+        });
+    }
+    for (experiment, ..) in second.entries.keys() {
+        matched.unmatched.entry((*experiment).into()).or_default()[1] += 1;
+    }
+    matched
+}
+
+impl Matched<'_> {
+    fn refuse(&mut self, (experiment, _, metric): Key<'_>, reason: String) {
+        let known = self.refused.iter_mut().find(|refusal| {
+            refusal.experiment == experiment && refusal.metric == metric && refusal.reason == reason
+        });
+        match known {
+            Some(refusal) => refusal.values += 1,
+            None => self.refused.push(Refusal {
+                experiment: experiment.into(),
+                metric: metric.into(),
+                reason,
+                values: 1,
+            }),
+        }
+    }
+
+    /// Why nothing is left to compare.
+    pub fn why_empty(&self, a: &Side, b: &Side) -> String {
+        if let Some(refusal) = self.refused.first() {
+            return format!(
+                "{} {}: {}",
+                refusal.experiment, refusal.metric, refusal.reason
+            );
+        }
+        let measured = |side: &Side| {
+            let mut ids: Vec<&str> = Vec::new();
+            for record in side.runs.iter().flat_map(|run| &run.experiments) {
+                let has_samples = record.points.iter().any(|point| !point.batches.is_empty());
+                let id = record.definition.id.as_str();
+                if has_samples && !ids.contains(&id) {
+                    ids.push(id);
+                }
+            }
+            match ids.as_slice() {
+                [] => "nothing".to_owned(),
+                ids => ids.join(", "),
+            }
+        };
+        format!("one measured {}, the other {}", measured(a), measured(b))
+    }
+}
+
+/// Why two entries cannot be compared.
+fn obstacle(ours: &Entry<'_>, theirs: &Entry<'_>, a: &Side, b: &Side) -> Option<String> {
+    let of_side = |entry: &Entry<'_>, side: &Side| {
+        let mixed = entry.mixed.as_ref();
+        mixed.map(|reason| format!("the sessions of {} differ: {reason}", side.label))
+    };
+    let missing = |entry: &Entry<'_>, side: &Side| {
+        let reason = entry.unusable.as_ref()?;
+        let empty = entry.measured.sessions.is_empty();
+        empty.then(|| format!("in {} it is {reason}", side.label))
+    };
+    of_side(ours, a)
+        .or_else(|| of_side(theirs, b))
+        .or_else(|| same_meaning(ours.metric, theirs.metric))
+        .or_else(|| missing(ours, a))
+        .or_else(|| missing(theirs, b))
+}
+
+/// Why two metrics of one name do not mean the same; `None` if they do.
+fn same_meaning(ours: &Metric, theirs: &Metric) -> Option<String> {
+    if ours.version != theirs.version {
+        return Some(format!(
+            "version {} of the metric on one side, version {} on the other",
+            ours.version, theirs.version
+        ));
+    }
+    (ours.unit != theirs.unit || ours.better != theirs.better)
+        .then(|| "its unit or its direction is not the same on both sides".into())
+}
+
+impl<'a> Values<'a> {
+    fn of(side: &'a Side) -> Self {
+        let mut values = Self {
+            order: Vec::new(),
+            entries: HashMap::new(),
+        };
+        let is_single = side.runs.len() == 1;
+        for run in &side.runs {
+            for record in &run.experiments {
+                let definition = &record.definition;
+                for point in &record.points {
+                    if !point.batches.is_empty() {
+                        let result = point.result(definition);
+                        values.take(definition, &point.point, &result, is_single);
+                    }
+                }
+            }
+        }
+        values
+    }
+
+    fn take(
+        &mut self,
+        definition: &'a Definition,
+        point: &'a Point,
+        result: &PointResult,
+        is_single: bool,
+    ) {
+        for metric in &definition.metrics {
+            let Some(estimate) = result.estimate(&metric.name) else {
+                continue;
+            };
+            if metric.better == Better::Neither {
+                continue;
+            }
+            let key = (definition.id.as_str(), point, metric.name.as_str());
+            let order = &mut self.order;
+            let entry = self.entries.entry(key).or_insert_with(|| {
+                order.push(key);
+                Entry {
+                    definition,
+                    point,
+                    metric,
+                    measured: Measured::default(),
+                    unusable: None,
+                    mixed: None,
+                }
+            });
+            if let Some(reason) = same_meaning(entry.metric, metric) {
+                entry.mixed.get_or_insert(reason);
+            }
+            if let Err(reason) = usable(estimate) {
+                entry.unusable = Some(reason);
+                continue;
+            }
+            let measured = &mut entry.measured;
+            measured.values.push(estimate.centre);
+            measured.sessions.push(merit(metric, estimate.centre));
+            measured.doubtful |= result.is_doubtful(&metric.name);
+            if is_single {
+                let processes = estimate.by_process.iter();
+                measured.processes = processes.map(|value| merit(metric, *value)).collect();
+            }
+        }
+    }
+}
+
+/// Why an estimate has no ratio to another.
+fn usable(estimate: &Estimate) -> Result<(), String> {
+    use instrument::results::Verdict;
+    match &estimate.verdict {
+        Verdict::BelowResolution => Err("below resolution".into()),
+        Verdict::Broken(reason) => Err(format!("broken ({reason})")),
+        Verdict::Sound if estimate.centre > 0.0 => Ok(()),
+        Verdict::Sound => Err("zero or less, which has no ratio".into()),
+    }
+}

@@ -1,0 +1,76 @@
+//! What a reader must know before the numbers.
+
+use super::row::{Basis, Row};
+use super::{Question, Side};
+
+/// Enough to tell a change from a mood that two sessions happen to share.
+const ENOUGH_SESSIONS: usize = 3;
+
+/// The remarks on a comparison, the weightiest first.
+pub(super) fn remarks(question: &Question<'_>, basis: Basis, rows: &[Row<'_>]) -> Vec<String> {
+    let Question { a, b, .. } = question;
+    let mut remarks = Vec::new();
+    match basis {
+        Basis::Unknown => remarks.push(reported(a, b)),
+        Basis::Processes => remarks.push(
+            "One session on each side: the spread between the processes of a session stands in for \
+             the spread between sessions, which is larger. What differs may be the hour and not the \
+             change; three sessions each would tell."
+                .into(),
+        ),
+        Basis::Sessions if a.runs.len().min(b.runs.len()) < ENOUGH_SESSIONS => remarks.push(
+            "Fewer than three sessions on a side: what a single session has in common with itself, \
+             such as a busy hour, cannot be told from the change."
+                .into(),
+        ),
+        Basis::Sessions => {}
+    }
+    remarks.extend([a, b].into_iter().filter_map(|side| mixed(side)));
+    if basis != Basis::Unknown && a.machines() != b.machines() {
+        remarks.push(
+            "The machines are not the same: what differs may come from either what was changed or \
+             the machine."
+                .into(),
+        );
+    }
+    remarks.extend([a, b].into_iter().filter_map(|side| unfinished(side)));
+    let doubtful = rows.iter().filter(|row| row.doubtful).count();
+    if doubtful > 0 {
+        remarks.push(format!(
+            "{doubtful} of {} values carry a warning in some session; they are marked.",
+            rows.len()
+        ));
+    }
+    remarks
+}
+
+fn reported(a: &Side, b: &Side) -> String {
+    let side = if a.is_reported { a } else { b };
+    format!(
+        "The numbers of {} were printed in a published report, without their spread: ratios are \
+         shown and nothing is tested.",
+        side.label
+    )
+}
+
+fn mixed(side: &Side) -> Option<String> {
+    let machines = side.machines().len();
+    (machines > 1).then(|| {
+        format!(
+            "The sessions of {} come from {machines} machines: their spread is that between machines.",
+            side.label
+        )
+    })
+}
+
+fn unfinished(side: &Side) -> Option<String> {
+    let cut_off = side.runs.iter().filter(|run| !run.is_finished()).count();
+    (cut_off > 0 && !side.is_reported).then(|| {
+        format!(
+            "{cut_off} of {} sessions of {} did not come to the end of the plan: what they measured \
+             is compared.",
+            side.runs.len(),
+            side.label
+        )
+    })
+}

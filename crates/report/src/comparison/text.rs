@@ -1,0 +1,111 @@
+//! The words and numbers of a comparison, the same on the terminal, in Markdown and on the page.
+
+use super::{Comparison, Row, Side, Value, Verdict};
+use crate::show;
+use instrument::quantity::{Unit, significant};
+use instrument::statistics::Interval;
+
+impl Comparison<'_> {
+    /// What was compared and what came of it: `12,13,14 against 9: 2 slower, 40 equivalent`.
+    pub fn headline(&self) -> String {
+        format!(
+            "{} against {}: {}",
+            self.question.b.title(),
+            self.question.a.title(),
+            self.counts().sentence()
+        )
+    }
+
+    /// What was not compared, a sentence for each reason.
+    pub fn left_out(&self) -> Vec<String> {
+        let refused = self.refused.iter().map(|refusal| {
+            format!(
+                "{} {} ({}): {}",
+                refusal.experiment,
+                refusal.metric,
+                values(refusal.values),
+                refusal.reason
+            )
+        });
+        let unmatched = self.unmatched.iter().flat_map(|(experiment, counts)| {
+            [self.question.a, self.question.b]
+                .into_iter()
+                .zip(counts)
+                .filter(|(_, count)| **count > 0)
+                .map(move |(side, count)| only(experiment, side, *count))
+        });
+        refused.chain(unmatched).collect()
+    }
+}
+
+fn only(experiment: &str, side: &Side, count: usize) -> String {
+    format!("{experiment}: {} only in {}", values(count), side.label)
+}
+
+fn values(count: usize) -> String {
+    match count {
+        1 => "1 value".into(),
+        count => format!("{count} values"),
+    }
+}
+
+impl Row<'_> {
+    /// Where it was measured and what: `read cold, block size 4 KiB: bandwidth`.
+    pub fn place(&self) -> String {
+        let point = show::point(self.definition, self.point);
+        match (point.is_empty(), self.definition.metrics.len()) {
+            (true, _) => self.metric.title.clone(),
+            (false, 1) => point,
+            (false, _) => format!("{point}: {}", self.metric.title),
+        }
+    }
+
+    /// A side's value with its unit.
+    pub fn show(&self, value: &Value) -> String {
+        show::value(self.metric.unit, value.centre, self.spread(value))
+    }
+
+    /// So wide as the ratio is uncertain: a value shows no more digits than that supports.
+    fn spread(&self, value: &Value) -> Option<Interval> {
+        let interval = self.interval?;
+        let (low, high) = (interval.low / self.ratio, interval.high / self.ratio);
+        Interval::new(value.centre * low, value.centre * high)
+    }
+
+    /// The ratio: `1.052 ×`.
+    pub fn shown_ratio(&self) -> String {
+        show_ratio(self.ratio)
+    }
+
+    /// The interval of the ratio: `1.031 to 1.074`; empty where there is none.
+    pub fn shown_interval(&self) -> String {
+        let end = |end: f64| significant(end, digits(end));
+        self.interval.map_or_else(String::new, |ends| {
+            format!("{} to {}", end(ends.low), end(ends.high))
+        })
+    }
+
+    /// The verdict with what would settle it.
+    pub fn shown_verdict(&self) -> String {
+        match &self.verdict {
+            Verdict::Inconclusive(resolution) => {
+                format!("inconclusive: {}", resolution.words())
+            }
+            verdict => verdict.word().into(),
+        }
+    }
+}
+
+/// A ratio with as many digits as tell it from 1.
+pub(crate) fn show_ratio(ratio: f64) -> String {
+    Unit::Ratio.show(ratio, digits(ratio))
+}
+
+/// Near 1 a per cent matters; far from it the first digits do.
+fn digits(ratio: f64) -> usize {
+    match ratio {
+        0.1..1.0 => 3,
+        1.0..10.0 => 4,
+        _ => 3,
+    }
+}

@@ -1,0 +1,136 @@
+//! A run as the JSON that [Google Benchmark](https://github.com/google/benchmark) writes, so that
+//! its tools read it: each process is a repetition, with its mean, median and deviation after them.
+//!
+//! Only what is timed goes in, as ns for a unit of work; whatever else a run holds has no place
+//! there.
+
+use crate::{Analysis, ExperimentAnalysis};
+use instrument::experiment::Metric;
+use instrument::point::Point;
+use instrument::quantity::Unit;
+use instrument::results::Estimate;
+use instrument::statistics::summary::{mean, median, standard_deviation};
+use platform::machine::CacheKind;
+use serde_json::{Value, json};
+
+/// The run as a document of Google Benchmark.
+pub fn google_benchmark(analysis: &Analysis<'_>) -> Value {
+    let run = analysis.run;
+    let caches = run.machine.caches.iter().map(|cache| {
+        json!({
+            "type": match cache.kind {
+                CacheKind::Data => "Data",
+                CacheKind::Instruction => "Instruction",
+                CacheKind::Unified => "Unified",
+            },
+            "level": cache.level,
+            "size": cache.size_bytes.unwrap_or(0),
+            "num_sharing": cache.shared_by_cpus,
+        })
+    });
+    let frequency = &run.environment.frequency;
+    let megahertz = frequency.maximum_hz.or(frequency.current_hz);
+    let benchmarks = analysis.experiments.iter().flat_map(of_experiment);
+    json!({
+        "context": {
+            "date": run.header.started.to_string(),
+            "host_name": run.header.machine_fingerprint,
+            "executable": "oscope",
+            "num_cpus": run.machine.topology.threads.unwrap_or(1),
+            "mhz_per_cpu": megahertz.map_or(0, |hz| (hz / 1e6).round() as u64),
+            "cpu_scaling_enabled": frequency.governor.as_ref().is_some_and(|name| name != "performance"),
+            "caches": caches.collect::<Vec<_>>(),
+            "load_avg": run.environment.load_average.unwrap_or_default(),
+            "library_build_type": "release",
+            "oscope_run": run.header.id,
+        },
+        "benchmarks": benchmarks.collect::<Vec<_>>(),
+    })
+}
+
+fn of_experiment(experiment: &ExperimentAnalysis<'_>) -> Vec<Value> {
+    let mut entries = Vec::new();
+    for point in &experiment.points {
+        for estimate in &point.estimates {
+            let metric = experiment.definition.metric(&estimate.metric);
+            if let Some(metric) = metric.filter(|_| estimate.is_sound()) {
+                let name = name(&experiment.definition.id, &point.point, metric);
+                entries.extend(repetitions(&name, metric, estimate));
+            }
+        }
+    }
+    entries
+}
+
+/// `memory.bandwidth/read/block_size:4096/page_size:base`, in the way of Google Benchmark's arguments.
+fn name(experiment: &str, point: &Point, metric: &Metric) -> String {
+    let levels = point
+        .levels()
+        .map(|(axis, level)| format!("/{axis}:{level}"));
+    format!("{experiment}/{}{}", metric.name, levels.collect::<String>())
+}
+
+fn repetitions(name: &str, metric: &Metric, estimate: &Estimate) -> Vec<Value> {
+    let costs: Option<Vec<f64>> = estimate
+        .by_process
+        .iter()
+        .map(|value| cost_ns(metric.unit, *value))
+        .collect();
+    let Some(costs) = costs else {
+        return Vec::new();
+    };
+    let entry = |kind: &str, ns: f64| {
+        let mut entry = json!({
+            "name": name,
+            "run_name": name,
+            "run_type": kind,
+            "repetitions": costs.len(),
+            "threads": 1,
+            "iterations": 1,
+            "real_time": ns,
+            "cpu_time": ns * estimate.cpu_share.unwrap_or(1.0),
+            "time_unit": "ns",
+        });
+        match metric.unit {
+            Unit::BytesPerSecond => entry["bytes_per_second"] = json!(1e9 / ns),
+            Unit::OperationsPerSecond => entry["items_per_second"] = json!(1e9 / ns),
+            _ => {}
+        }
+        entry
+    };
+    let single = costs.iter().enumerate().map(|(index, ns)| {
+        let mut entry = entry("iteration", *ns);
+        entry["repetition_index"] = json!(index);
+        entry
+    });
+    let aggregates = [
+        ("mean", mean(&costs)),
+        ("median", median(&costs)),
+        ("stddev", standard_deviation(&costs)),
+    ];
+    let aggregates = aggregates.into_iter().filter_map(|(aggregate, ns)| {
+        let mut entry = entry("aggregate", ns?);
+        entry["name"] = json!(format!("{name}_{aggregate}"));
+        entry["aggregate_name"] = json!(aggregate);
+        entry["aggregate_unit"] = json!("time");
+        entry["iterations"] = json!(costs.len());
+        if aggregate == "stddev" {
+            // The rate of a deviation means nothing.
+            let fields = entry.as_object_mut()?;
+            fields.remove("bytes_per_second");
+            fields.remove("items_per_second");
+        }
+        Some(entry)
+    });
+    single.chain(aggregates).collect()
+}
+
+/// The time of a unit of work in ns; `None` for what is not timed.
+fn cost_ns(unit: Unit, value: f64) -> Option<f64> {
+    let cost = match unit {
+        Unit::BytesPerSecond | Unit::OperationsPerSecond => 1e9 / value,
+        Unit::Nanoseconds => value,
+        _ => return None,
+    };
+    cost.is_finite().then_some(cost)
+}

@@ -1,0 +1,317 @@
+//! Ratios on a logarithmic axis centred on 1, the margin within which nothing counts shaded: along
+//! a numeric axis as small multiples with shared axes, else a row for each.
+
+use super::format::Format;
+use super::labels::shortened;
+use super::scale::{Domain, Scale};
+use super::svg::{Path, Px, Svg, text_width};
+use super::ticks::ticks;
+use crate::comparison::{Row, Verdict};
+use instrument::figure::FigureScale::Logarithmic;
+use instrument::quantity::Unit;
+
+/// Ratios along a numeric axis.
+pub(crate) struct Curve<'a> {
+    pub(crate) title: String,
+    /// In ascending order of x.
+    pub(crate) points: Vec<(u64, &'a Row<'a>)>,
+}
+
+/// The axis along which curves run.
+pub(crate) struct XAxis {
+    pub(crate) title: String,
+    pub(crate) unit: Option<Unit>,
+}
+
+const RADIUS: f64 = 3.2;
+/// Height of a row with the air around it.
+const ROW: f64 = 22.0;
+
+/// Curves as small multiples.
+pub(crate) fn curves(curves: &[Curve<'_>], x: &XAxis, label: &str, format: Format) -> String {
+    const GAP: f64 = 14.0;
+    let font = format.font_size();
+    let (columns, height) = format.panels();
+    let rows = || curves.iter().flat_map(|curve| &curve.points);
+    let domain = reach(rows().map(|(_, row)| *row));
+    let left = y_width(domain, height, format) + 12.0;
+    let width = (format.width() - left - GAP * columns as f64) / columns as f64;
+    let step = height + font + 22.0;
+    let numbers = rows().map(|(x, _)| *x as f64);
+    let along = Domain::around(numbers, Logarithmic);
+    let mut svg = Svg::default();
+    for (index, curve) in curves.iter().enumerate() {
+        let (row, column) = (index / columns, index % columns);
+        let from = left + (width + GAP) * column as f64;
+        let top = step * row as f64 + font + 6.0;
+        let x_scale = along.between(Logarithmic, from + 4.0, from + width - 4.0);
+        let y_scale = domain.between(Logarithmic, top + height, top);
+        svg.text(
+            "text",
+            &[
+                ("class", &"panel-title"),
+                ("x", &Px(from)),
+                ("y", &Px(top - 6.0)),
+            ],
+            &shortened(&curve.title, font, width),
+        );
+        let margin = curve
+            .points
+            .iter()
+            .map(|(_, row)| row.margin)
+            .fold(0.0, f64::max);
+        let band = [1.0 / (1.0 + margin), 1.0 + margin].map(|end| y_scale.position(end));
+        if let [Some(low), Some(high)] = band {
+            rectangle(&mut svg, from, high, width, low - high);
+        }
+        y_axis(&mut svg, &y_scale, from, width, column == 0, format);
+        x_ticks(&mut svg, &x_scale, x.unit, top + height, width, format);
+        curve.draw(&mut svg, &x_scale, &y_scale);
+    }
+    let bottom = step * curves.len().div_ceil(columns) as f64 + font + 12.0;
+    svg.text(
+        "text",
+        &[
+            ("class", &"axis-title"),
+            ("x", &Px(format.width())),
+            ("y", &Px(bottom)),
+            ("text-anchor", &"end"),
+        ],
+        &x.title,
+    );
+    framed(&svg.finish(), bottom + 8.0, label, format)
+}
+
+/// A row for each ratio.
+pub(crate) fn rows(rows: &[(String, &Row<'_>)], label: &str, format: Format) -> String {
+    let font = format.font_size();
+    let widest = rows
+        .iter()
+        .map(|(name, _)| text_width(name, font))
+        .fold(0.0, f64::max);
+    let left = widest.min(format.width() * 0.42) + 12.0;
+    let bottom = ROW * rows.len() as f64 + 6.0;
+    let domain = reach(rows.iter().map(|(_, row)| *row));
+    let x_scale = domain.between(Logarithmic, left, format.width() - 16.0);
+    let mut svg = Svg::default();
+    for (index, (name, row)) in rows.iter().enumerate() {
+        let middle = ROW * (index as f64 + 0.5) + 3.0;
+        svg.text(
+            "text",
+            &[
+                ("class", &"name"),
+                ("x", &Px(left - 10.0)),
+                ("y", &Px(middle + font * 0.35)),
+                ("text-anchor", &"end"),
+            ],
+            &shortened(name, font, left - 12.0),
+        );
+        let ends = [1.0 / (1.0 + row.margin), 1.0 + row.margin].map(|end| x_scale.position(end));
+        if let [Some(low), Some(high)] = ends {
+            rectangle(&mut svg, low, middle - ROW / 2.0, high - low, ROW);
+        }
+        let ends = row.interval.and_then(|interval| {
+            Some((
+                x_scale.position(interval.low)?,
+                x_scale.position(interval.high)?,
+            ))
+        });
+        if let Some((low, high)) = ends {
+            let line = format!("M{} {}H{}", Px(low), Px(middle), Px(high));
+            svg.element(
+                "path",
+                &[("class", &format!("reach {}", class(row))), ("d", &line)],
+            );
+        }
+        if let Some(at) = x_scale.position(row.ratio) {
+            dot(&mut svg, at, middle, row);
+        }
+    }
+    if let Some(one) = x_scale.position(1.0) {
+        let line = format!("M{} 0V{}", Px(one), Px(bottom));
+        svg.element("path", &[("class", &"unity"), ("d", &line)]);
+    }
+    x_ticks(
+        &mut svg,
+        &x_scale,
+        Some(Unit::Ratio),
+        bottom,
+        format.width() - left,
+        format,
+    );
+    framed(&svg.finish(), bottom + font + 14.0, label, format)
+}
+
+impl Curve<'_> {
+    fn draw(&self, svg: &mut Svg, x: &Scale, y: &Scale) {
+        let at = |(level, row): &(u64, &Row<'_>)| {
+            Some((x.position(*level as f64)?, y.position(row.ratio)?))
+        };
+        let ends = |(level, row): &(u64, &Row<'_>)| {
+            let interval = row.interval?;
+            let x = x.position(*level as f64)?;
+            Some((x, y.position(interval.low)?, y.position(interval.high)?))
+        };
+        let mut band = Path::default();
+        let known: Vec<_> = self.points.iter().map(ends).collect();
+        for part in known.split(Option::is_none) {
+            let part: Vec<_> = part.iter().flatten().collect();
+            let upper = part.iter().map(|(x, _, high)| (*x, *high));
+            let lower = part.iter().rev().map(|(x, low, _)| (*x, *low));
+            if part.len() > 1 {
+                band.area(upper.chain(lower));
+            } else if let [(x, low, high)] = part.as_slice() {
+                band.area([
+                    (x - 1.5, *low),
+                    (x + 1.5, *low),
+                    (x + 1.5, *high),
+                    (x - 1.5, *high),
+                ]);
+            }
+        }
+        svg.element("path", &[("class", &"ratio-band"), ("d", &band)]);
+        let mut line = Path::default();
+        line.line(self.points.iter().filter_map(at));
+        svg.element("path", &[("class", &"ratio-line"), ("d", &line)]);
+        for point in &self.points {
+            if let Some((x, y)) = at(point) {
+                dot(svg, x, y, point.1);
+            }
+        }
+    }
+}
+
+fn framed(body: &str, height: f64, label: &str, format: Format) -> String {
+    let mut svg = Svg::default();
+    svg.open(
+        "svg",
+        &[
+            ("xmlns", &"http://www.w3.org/2000/svg"),
+            ("class", &format!("chart ratio {}", format.class())),
+            (
+                "viewBox",
+                &format!("0 0 {} {}", Px(format.width()), Px(height)),
+            ),
+            ("role", &"img"),
+            ("aria-label", &label),
+            ("font-size", &format.font_size()),
+        ],
+    );
+    format!("{}{body}</svg>", svg.finish())
+}
+
+fn rectangle(svg: &mut Svg, x: f64, y: f64, width: f64, height: f64) {
+    svg.element(
+        "rect",
+        &[
+            ("class", &"margin"),
+            ("x", &Px(x)),
+            ("y", &Px(y)),
+            ("width", &Px(width.max(0.0))),
+            ("height", &Px(height.max(0.0))),
+        ],
+    );
+}
+
+fn dot(svg: &mut Svg, x: f64, y: f64, row: &Row<'_>) {
+    svg.element(
+        "circle",
+        &[
+            ("class", &format!("verdict-dot {}", class(row))),
+            ("cx", &Px(x)),
+            ("cy", &Px(y)),
+            ("r", &RADIUS),
+        ],
+    );
+}
+
+/// Only what is told to differ has a colour.
+fn class(row: &Row<'_>) -> &'static str {
+    match row.verdict {
+        Verdict::Faster => "faster",
+        Verdict::Slower => "slower",
+        Verdict::Equivalent | Verdict::Inconclusive(_) | Verdict::Untested => "open",
+    }
+}
+
+/// As far from 1 either way as the ratios reach, and their intervals as long as they do not press
+/// the ratios together.
+fn reach<'a>(rows: impl Iterator<Item = &'a Row<'a>> + Clone) -> Domain {
+    const LEAST: f64 = 0.1;
+    let size = |value: f64| value.ln().abs();
+    let centres = rows
+        .clone()
+        .map(|row| size(row.ratio))
+        .filter(|size| size.is_finite());
+    let furthest = centres.fold(LEAST, f64::max);
+    let ends = rows.filter_map(|row| row.interval);
+    let ends = ends.flat_map(|interval| [size(interval.low), size(interval.high)]);
+    let furthest_end = ends
+        .filter(|end| *end <= 2.0 * furthest)
+        .fold(furthest, f64::max);
+    let high = (furthest_end * 1.05).min(200.0).exp();
+    Domain {
+        low: 1.0 / high,
+        high,
+    }
+}
+
+fn y_width(domain: Domain, height: f64, format: Format) -> f64 {
+    ticks(
+        &domain.between(Logarithmic, height, 0.0),
+        Some(Unit::Ratio),
+        room(height, format),
+    )
+    .into_iter()
+    .filter_map(|tick| tick.label)
+    .map(|label| text_width(&label, format.font_size()))
+    .fold(0.0, f64::max)
+}
+
+fn room(height: f64, format: Format) -> usize {
+    (height / (format.font_size() * 2.0)) as usize
+}
+
+fn y_axis(svg: &mut Svg, y: &Scale, left: f64, width: f64, is_first: bool, format: Format) {
+    let mut grid = Path::default();
+    for tick in ticks(y, Some(Unit::Ratio), room(y.from - y.to, format)) {
+        let (Some(at), Some(label)) = (y.position(tick.value), tick.label) else {
+            continue;
+        };
+        grid.line([(left, at), (left + width, at)]);
+        if is_first {
+            let baseline = at + format.font_size() * 0.35;
+            svg.text(
+                "text",
+                &[
+                    ("x", &Px(left - 8.0)),
+                    ("y", &Px(baseline)),
+                    ("text-anchor", &"end"),
+                ],
+                &label,
+            );
+        }
+    }
+    svg.element("path", &[("class", &"grid"), ("d", &grid)]);
+    if let Some(one) = y.position(1.0) {
+        let line = format!("M{} {}H{}", Px(left), Px(one), Px(left + width));
+        svg.element("path", &[("class", &"unity"), ("d", &line)]);
+    }
+}
+
+fn x_ticks(svg: &mut Svg, x: &Scale, unit: Option<Unit>, at: f64, width: f64, format: Format) {
+    let font = format.font_size();
+    for tick in ticks(x, unit, (width / (font * 4.8)) as usize) {
+        if let (Some(x), Some(label)) = (x.position(tick.value), tick.label) {
+            svg.text(
+                "text",
+                &[
+                    ("x", &Px(x)),
+                    ("y", &Px(at + font + 3.0)),
+                    ("text-anchor", &"middle"),
+                ],
+                &label,
+            );
+        }
+    }
+}

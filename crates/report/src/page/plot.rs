@@ -1,0 +1,43 @@
+//! One figure as an SVG file that stands by itself.
+
+use super::chart::{Format, can_be_logarithmic, render};
+use instrument::figure::{Figure, FigureScale};
+use std::fmt::Write as _;
+
+/// The colours of series, as in the page.
+const COLOURS: [&str; 6] = [
+    "#0068ad", "#c04a00", "#007a58", "#a03e86", "#80600a", "#4a5566",
+];
+
+/// `figure` as a whole SVG document, as wide as on the page and on its paper.
+pub fn plot(figure: &Figure) -> String {
+    let kind = if can_be_logarithmic(figure) {
+        figure.y.scale
+    } else {
+        FigureScale::Linear
+    };
+    let chart = render(figure, kind, Format::Wide);
+    let Some((head, body)) = chart.split_once('>') else {
+        return chart;
+    };
+    format!(
+        "{head}><style>{}</style><rect width=\"100%\" height=\"100%\" fill=\"#fdfdfb\"/>{body}\n",
+        style()
+    )
+}
+
+fn style() -> String {
+    let mut style = include_str!("../../assets/plot.css").to_owned();
+    for (index, colour) in COLOURS.iter().enumerate() {
+        // Writing to a String cannot fail.
+        let _ = write!(
+            style,
+            ".s{index} .line, .s{index} .dots, .s{index} .leader {{ stroke: {colour}; }}\n\
+             .s{index} .band, .s{index} .m, .s{index} .bar, .s{index} .direct, .s{index}.direct, \
+             .s{index}.bar {{ fill: {colour}; }}\n\
+             .s{index} .m.doubtful {{ fill: #fdfdfb; stroke: {colour}; stroke-width: 1.6; }}\n\
+             .s{index} .bar.doubtful {{ stroke: {colour}; }}\n"
+        );
+    }
+    style.replace('<', "")
+}

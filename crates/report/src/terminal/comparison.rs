@@ -1,0 +1,164 @@
+//! Two sides beside each other.
+
+use super::grid::{Cell, Column, Grid};
+use super::style::{Role, Style};
+use super::text::{paragraph, title};
+use crate::comparison::{Comparison, Row, Verdict};
+
+/// So many differences are shown where not all are asked for.
+const FIRST_ROWS: usize = 15;
+/// So many open rows.
+const FIRST_OPEN: usize = 5;
+
+/// Verdicts in a sentence, what to know before the numbers, the largest differences first, what is
+/// open, counts by group, and in what the machines differ. With `all`, every row by experiment
+/// instead of the first ones.
+pub fn comparison(comparison: &Comparison<'_>, all: bool, style: &Style) -> String {
+    let mut text = title(&comparison.headline(), style);
+    for remark in &comparison.remarks {
+        text += &paragraph(&style.paint(Role::Doubtful, "! "), remark, style);
+    }
+    if all {
+        text += &by_experiment(comparison, style);
+    } else {
+        let differences = comparison.differences();
+        text += &rows(
+            "Differences, the largest first",
+            &differences,
+            FIRST_ROWS,
+            style,
+        );
+        text += &rows("What is open", &comparison.open(), FIRST_OPEN, style);
+    }
+    text += &groups(comparison, style);
+    text += &circumstances(comparison, style);
+    let left_out = comparison.left_out();
+    if !left_out.is_empty() {
+        text += "\n";
+        text += &title("Not compared", style);
+        for line in left_out {
+            text += &paragraph("- ", &line, style);
+        }
+    }
+    text
+}
+
+fn rows(heading: &str, rows: &[&Row<'_>], limit: usize, style: &Style) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let shown = &rows[..rows.len().min(limit)];
+    let mut text = format!("\n{}", title(heading, style));
+    text += &table(shown, true, style);
+    if rows.len() > limit {
+        text += &paragraph(
+            "",
+            &format!("and {} more: --all", rows.len() - limit),
+            style,
+        );
+    }
+    text
+}
+
+/// Every row, curve beside curve.
+fn by_experiment(comparison: &Comparison<'_>, style: &Style) -> String {
+    let mut text = String::new();
+    let mut rest: Vec<&Row<'_>> = comparison.rows.iter().collect();
+    while let Some(first) = rest.first() {
+        let id = &first.definition.id;
+        let (ours, others): (Vec<_>, Vec<_>) =
+            rest.iter().partition(|row| row.definition.id == *id);
+        let id = style.paint(Role::Accent, id);
+        let heading = style.paint(Role::Strong, &style.text(&first.definition.title));
+        text += &["\n", &heading, "  ", &id, "\n"].concat();
+        text += &table(&ours, false, style);
+        rest = others;
+    }
+    text
+}
+
+fn table(rows: &[&Row<'_>], with_experiment: bool, style: &Style) -> String {
+    let column = |cell: &dyn Fn(&Row<'_>) -> Cell| -> Vec<Cell> {
+        rows.iter().map(|row| cell(row)).collect()
+    };
+    let mut lead = Vec::new();
+    if with_experiment {
+        lead.push(Column::left(
+            "experiment",
+            column(&|row| Cell::plain(row.definition.id.as_str())),
+        ));
+    }
+    lead.push(Column::left(
+        "point",
+        column(&|row| Cell::plain(row.place())),
+    ));
+    let verdict = |row: &Row<'_>| Cell {
+        text: row.shown_verdict(),
+        role: match row.verdict {
+            Verdict::Faster => Role::Accent,
+            Verdict::Slower => Role::Broken,
+            Verdict::Inconclusive(_) => Role::Faint,
+            Verdict::Equivalent | Verdict::Untested => Role::Plain,
+        },
+    };
+    let verdicts = vec![
+        Column::right(
+            "B as fast",
+            column(&|row| Cell {
+                text: row.shown_ratio(),
+                role: if row.doubtful {
+                    Role::Doubtful
+                } else {
+                    Role::Plain
+                },
+            }),
+        ),
+        Column::left(
+            "95 % interval",
+            column(&|row| Cell::plain(row.shown_interval())),
+        ),
+        Column::left("verdict", column(&verdict)),
+    ];
+    let values = vec![
+        Column::right("A", column(&|row| Cell::plain(row.show(&row.a)))),
+        Column::right("B", column(&|row| Cell::plain(row.show(&row.b)))),
+    ];
+    Grid {
+        lead,
+        groups: vec![verdicts, values],
+    }
+    .render(style)
+}
+
+fn groups(comparison: &Comparison<'_>, style: &Style) -> String {
+    let groups = comparison.groups();
+    if groups.len() < 2 {
+        return String::new();
+    }
+    let mut text = format!("\n{}", title("By group", style));
+    for (group, counts) in groups {
+        text += &paragraph(&format!("{group}: "), &counts.sentence(), style);
+    }
+    text
+}
+
+fn circumstances(comparison: &Comparison<'_>, style: &Style) -> String {
+    let facts = &comparison.circumstances;
+    if facts.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n{}", title("What differs between the machines", style));
+    for fact in facts {
+        let side = |value: &str| {
+            if value.is_empty() {
+                "not told".to_owned()
+            } else {
+                value.to_owned()
+            }
+        };
+        let both = format!("{} → {}", side(&fact.a), side(&fact.b));
+        let label = style.paint(Role::Faint, &format!("{}: ", fact.name));
+        text += &paragraph(&label, &both.replace('→', style.choose("→", "->")), style);
+    }
+    text
+}
