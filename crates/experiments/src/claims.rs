@@ -3,7 +3,7 @@
 //! A claim is data: what is said, who says it, which experiments decide it and how. To add one is
 //! to add it to its group's list.
 
-use crate::{compute, file, memory, process};
+use crate::{compute, file, memory, process, threads};
 use instrument::claim::Claim;
 
 /// Every claim, group by group.
@@ -15,6 +15,7 @@ pub fn all() -> impl Iterator<Item = &'static Claim> {
         process::claims::ALL,
         process::call_styles::claims::ALL,
         compute::claims::ALL,
+        threads::claims::ALL,
     ]
     .into_iter()
     .flatten()

@@ -23,9 +23,9 @@ pub(super) const CEILING: &str = "ceiling";
 const LOW_ENDS: &str = "low_ends";
 const HIGH_BEGINS: &str = "high_begins";
 const HIGH_LOCKS: &str = "high_locks";
-const HIGH_ENDS: &str = "high_ends";
+pub(super) const HIGH_ENDS: &str = "high_ends";
 const MIDDLE_BEGINS: &str = "middle_begins";
-const MIDDLE_ENDS: &str = "middle_ends";
+pub(super) const MIDDLE_ENDS: &str = "middle_ends";
 pub(super) const MIDDLE_OVERTAKES: &str = "middle_overtakes";
 
 /// What happens, counted from when C has the lock.

@@ -1,6 +1,7 @@
 //! The group `threads`.
 
 mod async_io;
+pub(crate) mod claims;
 mod create;
 mod inversion;
 mod io;
