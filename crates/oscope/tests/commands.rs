@@ -23,7 +23,7 @@ fn a_run_measures_stores_and_cleans_up() {
             "run",
             "process.calls",
             "--budget",
-            "5s",
+            "9s",
             "--name",
             "first",
             "--tag",
@@ -36,7 +36,7 @@ fn a_run_measures_stores_and_cleans_up() {
         .assert()
         .success()
         .stdout(contains("process.calls"))
-        .stderr(contains("at most 5").and(contains("page:")));
+        .stderr(contains("at most 9").and(contains("page:")));
     assert!(scratch_files(&scratch).is_empty());
     let page = fs::read_to_string(page).expect("the page was written");
     assert!(page.contains("process.calls") && page.contains("<svg"));
