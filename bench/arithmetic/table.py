@@ -57,7 +57,7 @@ def published(folder):
     """Latency in cycles by operation, as llvm-mca prints it."""
     path = folder / "published.txt"
     lines = path.read_text().splitlines() if path.exists() else []
-    rows = [re.match(r"^\s*\d+\s+(\d+)\s+[\d.]+\s.*\t(\w+)", line) for line in lines]
+    rows = [re.match(r"\s*\d+\s+(\d+)\s+\d+\.\d+\s+[\sU*]*[a-z]", line) for line in lines]
     return dict(zip(OPERATIONS, (float(row[1]) for row in rows if row)))
 
 
