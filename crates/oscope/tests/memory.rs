@@ -59,10 +59,7 @@ fn in_little_memory_blocks_are_cut_and_the_finding_says_so() {
     }
     let run: Value = serde_json::from_str(&text).expect("the run came to its end");
     let largest = block_sizes(&run).into_iter().max();
-    assert!(
-        largest.is_some_and(|size| size <= 64 * MIB),
-        "{largest:?}"
-    );
+    assert!(largest.is_some_and(|size| size <= 64 * MIB), "{largest:?}");
     assert!(text.contains("a quarter of the memory available"));
 }
 
