@@ -3,12 +3,19 @@
 //! A rule is data: what is set, which experiments tell, and how. To add one is to add it to the list
 //! of its group, in `advice.rs` of the group's folder.
 
-use crate::file;
+use crate::{file, memory, process, threads};
 use instrument::advice::Rule;
 
 /// Every rule, group by group.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    [file::advice::ALL].into_iter().flatten()
+    [
+        memory::advice::ALL,
+        file::advice::ALL,
+        process::advice::ALL,
+        threads::advice::ALL,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub fn all() -> impl Iterator<Item = &'static Claim> {
         memory::claims::ALL,
         memory::subloop::CLAIMS,
         file::claims::ALL,
+        file::reader_claims::ALL,
         process::claims::ALL,
         process::call_styles::claims::ALL,
         compute::claims::ALL,

@@ -106,6 +106,16 @@ impl Range<'_> {
     }
 }
 
+/// What to advise where `other` is `gain` as fast as the `usual` choice: the better of both with what
+/// it gains; `None` where the measurement does not decide.
+pub(crate) fn better<T>(gain: &Estimated, other: T, usual: T) -> Option<(T, Option<Estimated>)> {
+    match exceeds(gain, 1.0 + MARGIN) {
+        Ruling::Holds => Some((other, Some(*gain))),
+        Ruling::DoesNotHold => Some((usual, None)),
+        Ruling::HoldsInPart | Ruling::CannotBeTold => None,
+    }
+}
+
 /// A judgement whose sentence is as sure as its ruling.
 pub(crate) fn decided(ruling: Ruling, because: Finding) -> Judgement {
     let grade = match ruling {

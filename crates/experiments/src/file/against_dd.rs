@@ -23,15 +23,15 @@ use std::path::Path;
 /// The same work by oscope and by dd.
 pub(crate) struct AgainstDd;
 
-const WORK: &str = "work";
-const PROGRAM: &str = "program";
-const OURS: &str = "oscope";
-const DD: &str = "dd";
-const THROUGHPUT: &str = "throughput";
+pub(super) const WORK: &str = "work";
+pub(super) const PROGRAM: &str = "program";
+pub(super) const OURS: &str = "oscope";
+pub(super) const DD: &str = "dd";
+pub(super) const THROUGHPUT: &str = "throughput";
 
 const READ: &str = "read";
 const WRITE: &str = "write";
-const COPY: &str = "copy";
+pub(super) const COPY: &str = "copy";
 
 impl Experiment for AgainstDd {
     fn id(&self) -> &'static str {

@@ -13,6 +13,7 @@ pub(crate) mod page_cache;
 mod phases;
 mod random;
 mod read_ahead;
+pub(crate) mod reader_claims;
 mod remote;
 mod rewrite_passes;
 pub(crate) mod scratch_file;

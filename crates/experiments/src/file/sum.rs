@@ -25,11 +25,11 @@ use std::hint::black_box;
 /// How a file is summed fastest.
 pub(crate) struct SumOfWords;
 
-const STATE: &str = "state";
+pub(super) const STATE: &str = "state";
 pub(super) const WARM: &str = "warm";
 const COLD: &str = "cold";
-const METHOD: &str = "method";
-const THREADS: &str = "threads";
+pub(super) const METHOD: &str = "method";
+pub(super) const THREADS: &str = "threads";
 
 pub(super) const THROUGHPUT: &str = "throughput";
 const BY_CPU: &str = "by_cpu";

@@ -1,5 +1,6 @@
 //! The group `memory`.
 
+pub(crate) mod advice;
 mod bandwidth;
 mod caches;
 mod chain;

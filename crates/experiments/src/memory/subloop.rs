@@ -179,7 +179,7 @@ fn pieces(block: u64, profile: Profile) -> impl Iterator<Item = u64> {
 }
 
 /// The block sizes that were measured, in ascending order.
-fn blocks(results: &Results) -> BTreeSet<u64> {
+pub(super) fn blocks(results: &Results) -> BTreeSet<u64> {
     let points = results.points.iter();
     points
         .filter_map(|result| result.point.number(BLOCK_SIZE).ok())
@@ -191,7 +191,7 @@ fn curve<'r>(results: &'r Results, block: u64) -> Vec<(u64, &'r Estimate)> {
 }
 
 /// The block written as one piece.
-fn whole<'r>(results: &'r Results, block: u64) -> Option<&'r Estimate> {
+pub(super) fn whole<'r>(results: &'r Results, block: u64) -> Option<&'r Estimate> {
     let curve = curve(results, block);
     curve
         .into_iter()
@@ -199,7 +199,7 @@ fn whole<'r>(results: &'r Results, block: u64) -> Option<&'r Estimate> {
 }
 
 /// The smallest piece that is about as good as the best, and its bandwidth.
-fn best<'r>(results: &'r Results, block: u64) -> Option<(u64, &'r Estimate)> {
+pub(super) fn best<'r>(results: &'r Results, block: u64) -> Option<(u64, &'r Estimate)> {
     let curve = curve(results, block);
     let sized: Vec<SizedEstimate> = curve
         .iter()

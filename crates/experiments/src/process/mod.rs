@@ -1,5 +1,6 @@
 //! The group `process`.
 
+pub(crate) mod advice;
 pub(crate) mod call_styles;
 mod calls;
 pub(crate) mod claims;

@@ -1,16 +1,24 @@
 //! Claims about threads and locks.
 
 use super::inversion::{CEILING, HIGH_ENDS, MIDDLE_ENDS, NONE, PROTOCOL};
-use super::lock::{BODY, LOCK, LOCK_ONE, SIMPLE, SIMPLE_YIELD, SPIN_ONE, THREADS};
-use super::{io, lock};
-use crate::judging::{is_larger, is_larger_by};
-use instrument::claim::{Claim, Evidence, Judgement};
+use super::lock::{
+    BODY, ENTRY, LOCK, LOCK_ONE, PTHREAD_MUTEX, PTHREAD_SPIN, SIMPLE, SIMPLE_YIELD, SPIN_ONE,
+    THREADS,
+};
+use super::{create, io, lock, monitor, switch};
+use crate::estimates::ratio;
+use crate::judging::{Range, is_larger, is_larger_by};
+use instrument::claim::{Claim, Evidence, Judgement, Ruling};
+use instrument::finding::{Finding, Grade};
 use instrument::quantity::Unit;
 use instrument::results::Estimate;
 
 const LOCKS: &str = "threads.lock";
 const INVERSION: &str = "threads.inversion";
 const IO: &str = "threads.io";
+const MONITOR: &str = "threads.monitor";
+const SWITCH: &str = "threads.switch";
+const CREATE: &str = "threads.create";
 
 /// The most threads of the report.
 const MOST: u64 = 99;
@@ -70,6 +78,91 @@ pub(crate) const ALL: &[Claim] = &[
             is_larger((middle, high), Unit::Nanoseconds, sentence)
         },
     },
+    Claim {
+        key: "kernel_threads_should_spin_on_short_sections",
+        says: "Kernel threads on several cores, too, should spin where sections are short.",
+        source: "folklore",
+        experiments: &[LOCKS],
+        test: |evidence| {
+            let entry = |lock: &str| {
+                let point = lock::point(SIMPLE, lock, lock::MIDDLE);
+                let results = evidence.of(LOCKS)?;
+                let found = results.points.iter().find(|result| result.point == point)?;
+                found.estimate(ENTRY).filter(|entry| entry.is_sound())
+            };
+            is_larger(
+                (entry(PTHREAD_MUTEX)?, entry(PTHREAD_SPIN)?),
+                Unit::Nanoseconds,
+                "An entry takes {one} with a mutex and {other} with a spin lock: {ratio}.",
+            )
+        },
+    },
+    Claim {
+        key: "asynchronous_reading_is_faster",
+        says: "Asynchronous reading is faster than synchronous reading.",
+        source: "folklore; report D, section 3.3, saw it with 90 threads that read and compute no more",
+        experiments: &[IO],
+        test: asynchronous_is_faster,
+    },
+    Claim {
+        key: "after_hoare_the_condition_still_holds",
+        says: "In a monitor after Hoare, whoever is woken finds true what it waited for.",
+        source: "Report D, section 3.5",
+        experiments: &[MONITOR],
+        test: |evidence| held(evidence, monitor::SIGNAL),
+    },
+    Claim {
+        key: "after_mesa_it_still_holds_too",
+        says: "In a monitor after Mesa, one look before waiting is enough.",
+        source: "folklore",
+        experiments: &[MONITOR],
+        test: |evidence| held(evidence, monitor::NOTIFY),
+    },
+    Claim {
+        key: "user_threads_switch_faster",
+        says: "User-level threads switch ten times as fast as the kernel's.",
+        source: "folklore",
+        experiments: &[SWITCH],
+        test: |evidence| {
+            let switch = |kind: &str| {
+                let levels = [(switch::KIND, kind.into()), (switch::THREADS, 2.into())];
+                evidence.estimate(SWITCH, switch::SWITCH, &levels)
+            };
+            is_larger_by(
+                10.0,
+                (switch(switch::KERNEL)?, switch(switch::USER)?),
+                Unit::Nanoseconds,
+                "A switch takes kernel threads {one} and user threads {other}: {ratio}.",
+            )
+        },
+    },
+    Claim {
+        key: "user_threads_are_made_faster",
+        says: "User-level threads are made a hundred times as fast as the kernel's.",
+        source: "folklore",
+        experiments: &[CREATE],
+        test: |evidence| {
+            let results = evidence.of(CREATE)?;
+            let of = |kind: &str| {
+                results.curve(
+                    create::CREATE,
+                    create::THREADS,
+                    &[(create::KIND, kind.into())],
+                )
+            };
+            let (kernel, user) = (of(create::KERNEL), of(create::USER));
+            let pair = kernel.iter().rev().find_map(|(count, kernel)| {
+                let (_, user) = user.iter().find(|(other, _)| other == count)?;
+                Some((*kernel, *user))
+            })?;
+            is_larger_by(
+                100.0,
+                pair,
+                Unit::Nanoseconds,
+                "To make and join one takes {one} in the kernel and {other} here: {ratio}.",
+            )
+        },
+    },
 ];
 
 /// The run of the most threads, each of which enters once.
@@ -100,6 +193,48 @@ fn one_reader(evidence: &Evidence<'_>) -> Option<Judgement> {
     let (synchronous, asynchronous) = (read(io::SYNCHRONOUS)?, read(io::ASYNCHRONOUS)?);
     let sentence = "One thread and one byte: {one} asynchronously, {other} synchronously, {ratio}.";
     is_larger((asynchronous, synchronous), Unit::Nanoseconds, sentence)
+}
+
+/// Along the number of threads that read from the device.
+fn asynchronous_is_faster(evidence: &Evidence<'_>) -> Option<Judgement> {
+    let results = evidence.of(IO)?;
+    let runs = |mode: &str| {
+        let levels = [(io::MODE, mode.into()), (io::SWEEP, io::DEVICE.into())];
+        results.curve(io::RUN, io::IO_THREADS, &levels)
+    };
+    let asynchronous = runs(io::ASYNCHRONOUS);
+    let ratios: Vec<_> = runs(io::SYNCHRONOUS)
+        .into_iter()
+        .filter_map(|(threads, synchronous)| {
+            let (_, other) = asynchronous.iter().find(|(count, _)| *count == threads)?;
+            Some((threads as f64, ratio(synchronous, other)?))
+        })
+        .collect();
+    Range {
+        unit: Unit::Count,
+        everywhere: "From the device, synchronous threads take {least} to {most} as long.",
+        from_on: "From {from} threads on that read from the device; in all, synchronous ones take \
+                  {least} to {most} as long.",
+        nowhere: "From the device, synchronous threads take {least} to {most} as long.",
+        mixed: "With some numbers of threads only: from the device, synchronous ones take {least} \
+                to {most} as long.",
+    }
+    .judge(&ratios)
+}
+
+/// Whether the condition held after every wake-up.
+fn held(evidence: &Evidence<'_>, waking: &str) -> Option<Judgement> {
+    let results = evidence.of(MONITOR)?;
+    let point = results.at(&[(monitor::WAKING, waking.into())])?;
+    let share = point.estimate(monitor::HELD)?;
+    let because = Finding::new("because", "It was true after {share} of the wake-ups.");
+    let because = because.given("share", share.centre, Unit::Share);
+    let ruling = if share.centre >= 1.0 {
+        Ruling::Holds
+    } else {
+        Ruling::DoesNotHold
+    };
+    Some(Judgement::new(ruling, because.graded(Grade::Certain)))
 }
 
 #[cfg(test)]

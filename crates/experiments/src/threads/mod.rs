@@ -1,5 +1,6 @@
 //! The group `threads`.
 
+pub(crate) mod advice;
 mod async_io;
 pub(crate) mod claims;
 mod create;

@@ -23,15 +23,15 @@ use platform::file::{OpenMode, open_read};
 /// Which way of reading gives the most.
 pub(crate) struct Engines;
 
-const ENGINE: &str = "engine";
-const THROUGH: &str = "through";
-const CACHE: &str = "page cache";
-const DIRECT: &str = "direct";
-const RATE: &str = "rate";
+pub(super) const ENGINE: &str = "engine";
+pub(super) const THROUGH: &str = "through";
+pub(super) const CACHE: &str = "page cache";
+pub(super) const DIRECT: &str = "direct";
+pub(super) const RATE: &str = "rate";
 const THROUGHPUT: &str = "throughput";
 
 /// Random reads of this size are what databases do.
-const SMALL_BLOCK: u64 = 4 * KIB;
+pub(super) const SMALL_BLOCK: u64 = 4 * KIB;
 /// Even a copy of one line takes a nanosecond.
 const MOST_PER_SECOND: f64 = 1e9;
 

@@ -15,6 +15,8 @@ use instrument::quantity::Unit;
 use instrument::results::Results;
 use instrument::sampler::Sampler;
 
+pub(super) use points::MIDDLE;
+
 /// Whether a thread that finds a lock held should spin or block.
 pub(crate) struct Lock;
 
@@ -140,7 +142,7 @@ impl Experiment for Lock {
 }
 
 /// The point of these levels.
-fn point(body: &str, lock: &str, threads: u64) -> Point {
+pub(super) fn point(body: &str, lock: &str, threads: u64) -> Point {
     Point::new()
         .with(BODY, body)
         .with(LOCK, lock)

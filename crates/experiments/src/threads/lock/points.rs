@@ -8,7 +8,7 @@ use instrument::plan::{Profile, Setting};
 use instrument::point::Point;
 
 /// The number of threads for which everything else is compared.
-pub(super) const MIDDLE: u64 = 10;
+pub(in crate::threads) const MIDDLE: u64 = 10;
 
 /// Lengths of the section in which spinning and blocking kernel threads are compared, in steps.
 pub(super) const LENGTHS: [u64; 5] = [10, 100, 1000, 10_000, 100_000];
