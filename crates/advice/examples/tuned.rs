@@ -92,12 +92,12 @@ fn take_turns(
         let begin = Instant::now();
         run(is_advised).map(|()| begin.elapsed())
     };
-    let mut times = (Vec::new(), Vec::new());
+    let (mut usual, mut advised) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
-        times.0.push(timed(false)?);
-        times.1.push(timed(true)?);
+        usual.push(timed(false)?);
+        advised.push(timed(true)?);
     }
-    Ok(times)
+    Ok((usual, advised))
 }
 
 /// The ratios of each round: the middle one, the smallest and the largest.
