@@ -30,6 +30,7 @@ mod tests {
         let thread = std::thread::Builder::new().stack_size(asked_for);
         let left = thread.spawn(left_bytes).unwrap().join().unwrap().unwrap();
         let asked_for = asked_for as u64;
-        assert!((asked_for / 2..=asked_for * 2).contains(&left), "{left}");
+        // The C library may hand on the stack of a thread that ended, up to four times as large.
+        assert!((asked_for / 2..=asked_for * 4).contains(&left), "{left}");
     }
 }
