@@ -1,6 +1,7 @@
 //! The command line: what can be said, before any of it is looked up in the world.
 
 pub mod file;
+pub mod transfer;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -76,6 +77,8 @@ pub enum Command {
     Doctor(Doctor),
     File(file::File),
     Cleanup(Cleanup),
+    Send(transfer::Send),
+    Receive(transfer::Receive),
     Completions(Completions),
     Man(Man),
     #[command(hide = true)]

@@ -13,6 +13,7 @@ const FLOORS: &[&str] = &[
     "oscope-kernels-level2",
     "oscope-kernels-level3",
     "oscope-kernels",
+    "oscope-transfer",
     "oscope-instrument",
     "oscope-files",
     "oscope-record",

@@ -129,7 +129,41 @@ pub fn is_same(one: &Metadata, other: &Metadata) -> bool {
 /// # Errors
 /// If the device is full; [`Error::NotSupported`] if the file system cannot do this.
 pub fn allocate(file: &File, len: u64) -> Result<()> {
-    os::file::allocate(file, len)
+    allocate_range(file, 0, len)
+}
+
+/// As [`allocate`], for `len` bytes from `offset`.
+///
+/// # Errors
+/// As [`allocate`].
+pub fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()> {
+    os::file::allocate(file, offset, len)
+}
+
+/// Reads from `offset` into `buffer`, leaving the file's position alone, and tells how many bytes; 0
+/// means that the file ends there.
+///
+/// # Errors
+/// If the device fails.
+pub fn read_some_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    os::file::read_some_at(file, buffer, offset)
+}
+
+/// Writes all of `bytes` at `offset`, leaving the file's position alone.
+///
+/// # Errors
+/// If the device is full or fails.
+pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    os::file::write_all_at(file, bytes, offset)
+}
+
+/// The next range of a file from `offset` on that holds data, as start and end; `None` if only a hole
+/// follows. Where the file system does not tell, all of it is data.
+///
+/// # Errors
+/// If the file cannot be asked.
+pub fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option<(u64, u64)>> {
+    os::file::next_data(file, offset, len)
 }
 
 /// Fills `block` from `offset` on, wherever the file's position is: one `pread`, and more of them

@@ -14,9 +14,12 @@ mod import;
 mod list;
 mod man;
 mod plot;
+mod receive;
 mod report;
 mod run;
+mod send;
 mod show;
+mod transfer;
 mod worker;
 
 use crate::arguments::{Arguments, Command};
@@ -42,6 +45,8 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
         Command::Compare(arguments) => compare::execute(&arguments, &common),
         Command::Doctor(arguments) => doctor::execute(&arguments, &common),
         Command::File(arguments) => file::execute(&arguments, &common),
+        Command::Send(arguments) => send::execute(&arguments, &common),
+        Command::Receive(arguments) => receive::execute(&arguments, &common),
         Command::Completions(arguments) => completions::execute(&arguments),
         Command::Man(arguments) => man::execute(&arguments),
         Command::Worker(arguments) => worker::execute(&arguments),

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 
-use rustix::fs::{Advice, FallocateFlags};
+use rustix::fs::{Advice, FallocateFlags, SeekFrom};
 use rustix::io::Errno;
 
 pub(crate) use super::residency::residency;
@@ -39,18 +39,8 @@ pub(crate) fn is_socket(metadata: &Metadata) -> bool {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "other systems do not tell")]
-pub(crate) fn allocated_bytes(metadata: &Metadata) -> Option<u64> {
-    // stat(2) counts in these, whatever the device's blocks are.
-    const UNIT_BYTES: u64 = 512;
-    Some(metadata.blocks() * UNIT_BYTES)
-}
-
-pub(crate) fn is_same(one: &Metadata, other: &Metadata) -> bool {
-    (one.dev(), one.ino()) == (other.dev(), other.ino())
-}
-
-pub(crate) fn allocate(file: &File, len: u64) -> Result<()> {
-    rustix::fs::fallocate(file, FallocateFlags::empty(), 0, len).map_err(|errno| match errno {
+pub(crate) fn allocate(file: &File, offset: u64, len: u64) -> Result<()> {
+    rustix::fs::fallocate(file, FallocateFlags::empty(), offset, len).map_err(|errno| match errno {
         Errno::OPNOTSUPP | Errno::NOSYS => Error::NotSupported {
             what: "allocating room for a file",
         },
@@ -62,6 +52,28 @@ pub(crate) fn allocate(file: &File, len: u64) -> Result<()> {
 pub(crate) fn read_at(file: &File, block: &mut [u8], offset: u64) -> Result<()> {
     file.read_exact_at(block, offset)
         .map_err(Error::os("read a file"))
+}
+
+pub(crate) fn read_some_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    file.read_at(buffer, offset)
+}
+
+pub(crate) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    file.write_all_at(bytes, offset)
+}
+
+pub(crate) fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option<(u64, u64)>> {
+    if offset >= len {
+        return Ok(None);
+    }
+    let start = match rustix::fs::seek(file, SeekFrom::Data(offset)) {
+        Ok(start) => start,
+        Err(Errno::NXIO) => return Ok(None),
+        Err(Errno::INVAL | Errno::OPNOTSUPP) => return Ok(Some((offset, len))),
+        Err(errno) => return Err(errno.into()),
+    };
+    let end = rustix::fs::seek(file, SeekFrom::Hole(start))?;
+    Ok((start < len).then_some((start, end.min(len))))
 }
 
 pub(crate) fn evict(file: &File, reach: Reach) -> Result<Eviction> {
@@ -107,7 +119,8 @@ mod tests {
 
     use super::*;
     use crate::file::{
-        ResidencyMethod, create, create_new, open_read, open_read_write, open_write, residency,
+        ResidencyMethod, allocate, create, create_new, open_read, open_read_write, open_write,
+        residency,
     };
     use crate::memory::{Mapping, PageSize};
     use crate::storage::Storage;
@@ -220,6 +233,23 @@ mod tests {
         create(&path, OpenMode::Plain).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"");
         open_read(&dir.path().join("none"), OpenMode::Plain).unwrap_err();
+    }
+
+    #[test]
+    fn holes_are_told_from_data() {
+        let file = tempfile::tempfile_in(dir().path()).unwrap();
+        let (start, len) = (4 << 20, 8 << 20);
+        file.set_len(len).unwrap();
+        write_all_at(&file, &[1; 4096], start).unwrap();
+        match next_data(&file, 0, len).unwrap() {
+            Some((0, end)) => return println!("skipped: no holes here, all {end} are data"),
+            found => assert_eq!(found, Some((start, start + 4096))),
+        }
+        assert_eq!(next_data(&file, start + 4096, len).unwrap(), None);
+        assert_eq!(next_data(&file, len, len).unwrap(), None);
+        let mut byte = [0; 2];
+        assert_eq!(read_some_at(&file, &mut byte, start + 4095).unwrap(), 2);
+        assert_eq!(byte, [1, 0]);
     }
 
     #[test]

@@ -1,0 +1,181 @@
+//! What can be said to `oscope send` and `oscope receive`.
+
+use ::transfer::method::{ReceiveMethod, SendMethod};
+use clap::{Args, ValueEnum};
+use instrument::quantity::{Bytes, Nanoseconds};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Send files to an `oscope receive` on this machine or another
+///
+/// A file appears at the receiver under its name when all of it has arrived and its checksum agrees.
+/// Contents are not encrypted: with a token both sides prove that they know it, and nobody on the
+/// way can change anything unnoticed, but whoever listens can read. Where that matters, go through
+/// `ssh -L` or a private network.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope send big.iso --to 127.0.0.1:5735
+  oscope send *.log --to backup:5735 --token-file ~/.oscope-token --keep
+  tar c project | oscope send - --name project.tar --to 127.0.0.1:5735
+  oscope send --zeros 4GiB --to 127.0.0.1:5735        the network alone, no file read")]
+pub struct Send {
+    /// Files; `-` is standard input
+    #[arg(value_name = "FILE", required_unless_present = "zeros")]
+    pub files: Vec<PathBuf>,
+    /// Where an `oscope receive` listens
+    #[arg(long, value_name = "HOST:PORT")]
+    pub to: String,
+    /// How files are read and sent [default: sendfile, and file for what cannot be mapped]
+    #[arg(long, value_enum)]
+    pub method: Option<SendMethodName>,
+    /// Number of connections; large files are divided among them
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub streams: u16,
+    /// File with the token that the receiver knows too
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// Name at the receiver [default: the file's own]
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Go on where an earlier attempt broke off, if what the receiver has agrees
+    #[arg(long, conflicts_with_all = ["streams", "zeros", "no_checksum"])]
+    pub resume: bool,
+    /// Keep permissions and times of the last change
+    #[arg(long)]
+    pub keep: bool,
+    /// Make no checksum: to measure what it costs
+    #[arg(long, conflicts_with = "token_file")]
+    pub no_checksum: bool,
+    /// Send so many zeros out of memory instead of files
+    #[arg(long, value_name = "SIZE", conflicts_with = "files")]
+    pub zeros: Option<Bytes>,
+    /// How long the receiver may be silent
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_patience)]
+    pub timeout: Duration,
+}
+
+/// Receive files from `oscope send`
+///
+/// Listens on this machine only, unless a token is given. Files that are there stay as they are
+/// unless --force is given. What was interrupted is kept under a hidden name and can be resumed.
+#[derive(Args, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a command line has many switches"
+)]
+#[command(after_help = "\
+Examples:
+  oscope receive
+  oscope receive /srv/incoming --once --fsync
+  oscope receive --listen 0.0.0.0:5735 --token-file ~/.oscope-token
+  oscope receive --discard        verifies and throws away: the network alone")]
+pub struct Receive {
+    /// Directory for the files
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub dir: PathBuf,
+    /// Where to listen; an address that others can reach needs a token, port 0 is any that is free
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:5735")]
+    pub listen: String,
+    /// How files are received and written
+    #[arg(long, value_enum, default_value_t)]
+    pub method: ReceiveMethodName,
+    /// End after the first transfer
+    #[arg(long)]
+    pub once: bool,
+    /// File with the token that senders have to know
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// Largest file that is taken
+    #[arg(long, value_name = "SIZE", default_value = "1TiB")]
+    pub max_size: Bytes,
+    /// Most files of one connection
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    pub max_files: u64,
+    /// Most connections at a time
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    pub max_connections: usize,
+    /// Wait until a file is on the device before it counts as stored
+    #[arg(long)]
+    pub fsync: bool,
+    /// Replace files that are there
+    #[arg(long)]
+    pub force: bool,
+    /// Verify what comes, and throw it away
+    #[arg(long, conflicts_with_all = ["dir", "force", "fsync"])]
+    pub discard: bool,
+    /// How long a sender may be silent
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_patience)]
+    pub timeout: Duration,
+}
+
+/// A way of sending by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SendMethodName {
+    /// Read into a buffer, and send that
+    File,
+    /// Map into memory, and send that
+    Mmap,
+    /// Let the kernel send the file
+    Sendfile,
+    /// Let the kernel move it through a pipe
+    Splice,
+    /// Read into buffers that the kernel sends without a copy
+    Zerocopy,
+}
+
+/// A way of receiving by its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ReceiveMethodName {
+    /// Receive into a buffer, and write that
+    #[default]
+    File,
+    /// Grow and map the file, and receive into that
+    Mmap,
+    /// Let the kernel move what arrives through a pipe
+    Splice,
+}
+
+impl From<SendMethodName> for SendMethod {
+    fn from(name: SendMethodName) -> Self {
+        match name {
+            SendMethodName::File => Self::File,
+            SendMethodName::Mmap => Self::Mmap,
+            SendMethodName::Sendfile => Self::SendFile,
+            SendMethodName::Splice => Self::Splice,
+            SendMethodName::Zerocopy => Self::ZeroCopy,
+        }
+    }
+}
+
+impl From<ReceiveMethodName> for ReceiveMethod {
+    fn from(name: ReceiveMethodName) -> Self {
+        match name {
+            ReceiveMethodName::File => Self::File,
+            ReceiveMethodName::Mmap => Self::Mmap,
+            ReceiveMethodName::Splice => Self::Splice,
+        }
+    }
+}
+
+fn parse_patience(text: &str) -> Result<Duration, String> {
+    let patience: Nanoseconds = text.parse().map_err(|error| format!("{error}"))?;
+    if !(1e9..=86_400e9).contains(&patience.0) {
+        return Err("it has to be between 1 s and a day".into());
+    }
+    Ok(Duration::from_nanos(patience.0 as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_patience;
+    use std::time::Duration;
+
+    #[test]
+    fn patience_has_bounds() {
+        assert_eq!(parse_patience("90s"), Ok(Duration::from_secs(90)));
+        assert!(parse_patience("0s").is_err());
+        assert!(parse_patience("1").is_err());
+    }
+}

@@ -1,0 +1,150 @@
+//! `oscope receive`: files from `oscope send`.
+
+use super::transfer::{Voice, cost, line, totals, value};
+use crate::arguments::Common;
+use crate::arguments::transfer::Receive as Arguments;
+use crate::exit::Exit;
+use crate::output;
+use anyhow::Result;
+use instrument::quantity::Nanoseconds;
+use platform::signal::Interrupt;
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use transfer::receiver::{Event, Options, Receiver};
+use transfer::{Limits, Outcome, Timing, Token};
+
+pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
+    let interrupt = Interrupt::install()?;
+    let options = options(arguments, interrupt)?;
+    let voice = Voice::new(common.quiet, None);
+    let watch = voice.watch(&options.progress);
+    let receiver = Receiver::bind(&arguments.listen, options)?;
+    voice.say(&format!("listening on {}", receiver.address()?));
+    let told = Told {
+        voice: &voice,
+        is_json: common.json,
+        state: Mutex::default(),
+    };
+    receiver.serve(arguments.once, &|event| told.take_in(event))?;
+    drop(watch);
+    told.finish()?;
+    let state = told
+        .state
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    Ok(match interrupt.signal() {
+        Some(signal) => Exit::Stopped(signal),
+        None if state.failed > 0 => Exit::Incomplete,
+        None => Exit::Done,
+    })
+}
+
+fn options(arguments: &Arguments, interrupt: Interrupt) -> Result<Options> {
+    Ok(Options {
+        directory: (!arguments.discard).then(|| arguments.dir.clone()),
+        method: arguments.method.into(),
+        token: arguments
+            .token_file
+            .as_deref()
+            .map(Token::read)
+            .transpose()?,
+        max_size: arguments.max_size.0,
+        max_files: arguments.max_files,
+        max_connections: arguments.max_connections,
+        fsync: arguments.fsync,
+        force: arguments.force,
+        limits: Limits {
+            patience: arguments.timeout,
+            stop: interrupt.flag(),
+        },
+        progress: Arc::default(),
+    })
+}
+
+/// What was told so far.
+struct Told<'t> {
+    voice: &'t Voice,
+    is_json: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// When the first sender came.
+    began: Option<Instant>,
+    files: u64,
+    failed: u64,
+    bytes: u64,
+    timing: Timing,
+    cpu: Duration,
+    /// For programs; people are told at once.
+    outcomes: Vec<Value>,
+}
+
+/// More files than this are told only in sum.
+const TOLD_SINGLY: u64 = 20;
+
+impl Told<'_> {
+    fn take_in(&self, event: &Event<'_>) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Event::Began { .. } => {
+                state.began.get_or_insert_with(Instant::now);
+            }
+            Event::Settled { peer, outcome } => self.settled(&mut state, *peer, outcome),
+            Event::Ended { cpu, .. } => state.cpu += *cpu,
+            Event::GivenUp { peer, reason } => self.voice.say(&format!("{peer}: {reason}")),
+        }
+    }
+
+    fn settled(&self, state: &mut State, peer: SocketAddr, outcome: &Outcome) {
+        let elapsed = state.began.map_or(Duration::ZERO, |began| began.elapsed());
+        let storing = outcome
+            .timing
+            .stored
+            .saturating_sub(outcome.timing.received);
+        state.timing = Timing {
+            received: elapsed.saturating_sub(storing),
+            stored: elapsed,
+        };
+        if outcome.failure.is_some() {
+            state.failed += 1;
+            self.voice.say(&format!("{peer}: {}", line(outcome)));
+        } else {
+            state.files += 1;
+            state.bytes += outcome.size;
+            if state.files <= TOLD_SINGLY {
+                self.voice.say(&format!("{peer}: {}", line(outcome)));
+            }
+        }
+        if self.is_json {
+            state.outcomes.push(value(outcome));
+        }
+    }
+
+    /// Prints the sums.
+    fn finish(&self) -> Result<()> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_json {
+            let mut total = totals(state.files, state.failed, state.bytes, state.timing);
+            total["receiver_cpu_ns"] = json!(state.cpu.as_nanos() as u64);
+            let outcomes = std::mem::take(&mut state.outcomes);
+            let all = json!({ "files": outcomes, "total": total });
+            return output::show(&(serde_json::to_string_pretty(&all)? + "\n"));
+        }
+        if state.began.is_none() {
+            return Ok(());
+        }
+        let files = match state.files {
+            1 => "1 file".to_owned(),
+            files => format!("{files} files"),
+        };
+        output::show(&format!(
+            "{files}, {}; CPU {:.3}\n",
+            cost(state.bytes, state.timing),
+            Nanoseconds::from(state.cpu)
+        ))
+    }
+}

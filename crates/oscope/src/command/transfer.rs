@@ -1,0 +1,137 @@
+//! What `send` and `receive` have in common: telling how a transfer goes and what came of it.
+
+use crate::output::harmless;
+use indicatif::{ProgressBar, ProgressStyle};
+use instrument::quantity::{Bytes, BytesPerSecond, Nanoseconds};
+use serde_json::{Value, json};
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use transfer::{Outcome, Timing};
+
+/// Lines on standard error while a transfer is under way.
+pub(super) struct Voice {
+    bar: Option<ProgressBar>,
+    is_quiet: bool,
+}
+
+impl Voice {
+    /// With a live line of the bytes so far where there is a terminal, out of `total` if that is
+    /// known.
+    pub(super) fn new(is_quiet: bool, total: Option<u64>) -> Self {
+        let is_live = !is_quiet && std::io::stderr().is_terminal();
+        let bar = is_live.then(|| {
+            let template = match total {
+                Some(_) => "[{bar:24}] {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
+                None => "{bytes} {bytes_per_sec}",
+            };
+            let style = ProgressStyle::with_template(template)
+                .expect("the template is well formed")
+                .progress_chars("━╸ ");
+            let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
+            bar.with_style(style)
+        });
+        Self { bar, is_quiet }
+    }
+
+    /// Tells something that is worth a line of its own.
+    pub(super) fn say(&self, line: &str) {
+        let line = harmless(line);
+        match &self.bar {
+            _ if self.is_quiet => {}
+            Some(bar) => bar.suspend(|| eprintln!("{line}")),
+            None => eprintln!("{line}"),
+        }
+    }
+
+    /// Shows how `progress` grows until the watch is dropped.
+    pub(super) fn watch(&self, progress: &Arc<AtomicU64>) -> Watch {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let thread = self.bar.clone().map(|bar| {
+            let (is_over, progress) = (Arc::clone(&is_over), Arc::clone(progress));
+            std::thread::spawn(move || {
+                while !is_over.load(Ordering::Acquire) {
+                    bar.set_position(progress.load(Ordering::Relaxed));
+                    std::thread::park_timeout(Duration::from_millis(200));
+                }
+                bar.finish_and_clear();
+            })
+        });
+        Watch { is_over, thread }
+    }
+}
+
+/// Shows progress until it is dropped.
+pub(super) struct Watch {
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // It only draws; a panic of its own is no reason to fail.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A name as a person reads it.
+pub(super) fn legible(name: &[u8]) -> String {
+    harmless(&String::from_utf8_lossy(name)).replace('\n', "\u{fffd}")
+}
+
+/// What became of a file, in a line.
+pub(super) fn line(outcome: &Outcome) -> String {
+    let name = legible(&outcome.name);
+    match &outcome.failure {
+        Some(failure) => format!("{name}: failed: {failure}"),
+        None => format!("{name}: {}", cost(outcome.size, outcome.timing)),
+    }
+}
+
+/// Size, times and speed.
+pub(super) fn cost(bytes: u64, timing: Timing) -> String {
+    format!(
+        "{:.3} in {:.3} to the last byte received, {:.3} to the last byte stored, {:.3}",
+        Bytes(bytes),
+        Nanoseconds::from(timing.received),
+        Nanoseconds::from(timing.stored),
+        BytesPerSecond(speed(bytes, timing.stored)),
+    )
+}
+
+fn speed(bytes: u64, time: Duration) -> f64 {
+    bytes as f64 / time.as_secs_f64().max(1e-9)
+}
+
+/// What became of a file, for programs. A name that is no UTF-8 comes as its bytes, too.
+pub(super) fn value(outcome: &Outcome) -> Value {
+    let mut value = json!({
+        "name": String::from_utf8_lossy(&outcome.name),
+        "size_bytes": outcome.size,
+        "received_ns": outcome.timing.received.as_nanos() as u64,
+        "stored_ns": outcome.timing.stored.as_nanos() as u64,
+        "failure": outcome.failure,
+    });
+    if std::str::from_utf8(&outcome.name).is_err() {
+        value["name_bytes"] = json!(outcome.name);
+    }
+    value
+}
+
+/// Sums of a transfer, for programs.
+pub(super) fn totals(files: u64, failed: u64, bytes: u64, timing: Timing) -> Value {
+    json!({
+        "files": files,
+        "failed": failed,
+        "size_bytes": bytes,
+        "received_ns": timing.received.as_nanos() as u64,
+        "stored_ns": timing.stored.as_nanos() as u64,
+        "bytes_per_second": speed(bytes, timing.stored),
+    })
+}

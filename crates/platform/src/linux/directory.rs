@@ -1,0 +1,193 @@
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, Metadata, Permissions};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, ResolveFlags};
+use rustix::io::Errno;
+
+use crate::directory::Kind;
+use crate::error::{Error, Result};
+
+pub(crate) type Handle = OwnedFd;
+
+pub(crate) fn open(path: &Path) -> Result<Handle> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::openat(CWD, path, flags, Mode::empty()).map_err(Error::path("open", path))
+}
+
+pub(crate) fn open_or_create(handle: &Handle, path: &Path, name: &OsStr) -> Result<File> {
+    let failed = |errno: Errno| Error::path("open", &path.join(name))(errno);
+    // Should a pipe lie there, opening it does not wait.
+    let flags =
+        OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let mode = Mode::from_raw_mode(0o666);
+    let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let file = match rustix::fs::openat2(handle, name, flags, mode, beneath) {
+        // Before Linux 5.6, or where a sandbox does not know the call. The name is one component
+        // and is not followed if it is a link, which leaves it no way out either.
+        Err(Errno::NOSYS | Errno::PERM) => rustix::fs::openat(handle, name, flags, mode),
+        opened => opened,
+    }
+    .map_err(failed)?;
+    let kind = FileType::from_raw_mode(rustix::fs::fstat(&file).map_err(failed)?.st_mode);
+    if kind != FileType::RegularFile {
+        return Err(failed(Errno::EXIST));
+    }
+    Ok(file.into())
+}
+
+pub(crate) fn what_is(handle: &Handle, path: &Path, name: &OsStr) -> Result<Option<Kind>> {
+    match rustix::fs::statat(handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
+            Ok(Some(Kind::File))
+        }
+        Ok(_) => Ok(Some(Kind::Other)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(errno) => Err(Error::path("look for", &path.join(name))(errno)),
+    }
+}
+
+pub(crate) fn holds(handle: &Handle, path: &Path, name: &OsStr, file: &File) -> Result<bool> {
+    let failed = |errno: Errno| Error::path("look for", &path.join(name))(errno);
+    let open = rustix::fs::fstat(file).map_err(failed)?;
+    match rustix::fs::statat(handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(named) => Ok((named.st_dev, named.st_ino) == (open.st_dev, open.st_ino)),
+        Err(Errno::NOENT) => Ok(false),
+        Err(errno) => Err(failed(errno)),
+    }
+}
+
+pub(crate) fn rename(
+    handle: &Handle,
+    path: &Path,
+    from: &OsStr,
+    to: &OsStr,
+    replace: bool,
+) -> Result<()> {
+    let renamed = if replace {
+        rustix::fs::renameat(handle, from, handle, to)
+    } else {
+        match rustix::fs::renameat_with(handle, from, handle, to, RenameFlags::NOREPLACE) {
+            // A file system without that flag: a second name fails if it is taken, too.
+            Err(Errno::INVAL | Errno::NOSYS) => {
+                rustix::fs::linkat(handle, from, handle, to, AtFlags::empty())
+                    .and_then(|()| rustix::fs::unlinkat(handle, from, AtFlags::empty()))
+            }
+            renamed => renamed,
+        }
+    };
+    renamed.map_err(Error::path("name", &path.join(to)))
+}
+
+pub(crate) fn remove(handle: &Handle, path: &Path, name: &OsStr) -> Result<()> {
+    rustix::fs::unlinkat(handle, name, AtFlags::empty())
+        .map_err(Error::path("remove", &path.join(name)))
+}
+
+pub(crate) fn sync(handle: &Handle, path: &Path) -> Result<()> {
+    rustix::fs::fsync(handle).map_err(Error::path("synchronise", path))
+}
+
+pub(crate) fn free_bytes(handle: &Handle) -> Option<u64> {
+    let room = rustix::fs::fstatvfs(handle).ok()?;
+    Some(room.f_bavail.saturating_mul(room.f_frsize))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "on other systems names are text")]
+pub(crate) fn name_from_bytes(bytes: &[u8]) -> Option<OsString> {
+    Some(OsString::from_vec(bytes.to_vec()))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other systems have no such bits")]
+pub(crate) fn mode(metadata: &Metadata) -> Option<u32> {
+    Some(metadata.permissions().mode() & 0o7777)
+}
+
+pub(crate) fn set_mode(file: &File, mode: u32) -> Result<()> {
+    file.set_permissions(Permissions::from_mode(mode))
+        .map_err(Error::os("set the permissions of a file"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::symlink;
+    use std::{fs, io};
+
+    use super::*;
+    use crate::directory::Directory;
+
+    fn kind(error: &Error) -> Option<ErrorKind> {
+        error.io_error().map(io::Error::kind)
+    }
+
+    #[test]
+    fn names_lead_nowhere_but_into_the_directory() {
+        let outside = tempfile::tempdir().unwrap();
+        let inside = outside.path().join("inside");
+        fs::create_dir(&inside).unwrap();
+        fs::write(outside.path().join("secret"), "x").unwrap();
+        symlink(outside.path().join("secret"), inside.join("link")).unwrap();
+        symlink(outside.path(), inside.join("up")).unwrap();
+        let directory = Directory::open(&inside).unwrap();
+        let absolute = outside.path().join("secret");
+        for name in ["../secret", "link", "up/secret", absolute.to_str().unwrap()] {
+            directory.open_or_create(OsStr::new(name)).unwrap_err();
+        }
+        assert_eq!(fs::read(outside.path().join("secret")).unwrap(), b"x");
+        assert_eq!(
+            directory.what_is(OsStr::new("link")).unwrap(),
+            Some(Kind::Other)
+        );
+    }
+
+    #[test]
+    fn a_taken_name_is_replaced_only_on_request() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::open(place.path()).unwrap();
+        let (new, old) = (OsStr::new("new"), OsStr::from_bytes(b"\xff\n old"));
+        fs::write(place.path().join(new), "new").unwrap();
+        fs::write(place.path().join(old), "old").unwrap();
+        let error = directory.rename(new, old, false).unwrap_err();
+        assert_eq!(kind(&error), Some(ErrorKind::AlreadyExists));
+        assert_eq!(fs::read(place.path().join(old)).unwrap(), b"old");
+        directory.rename(new, old, true).unwrap();
+        assert_eq!(fs::read(place.path().join(old)).unwrap(), b"new");
+        assert_eq!(directory.what_is(new).unwrap(), None);
+        let file = directory.open_or_create(old).unwrap();
+        assert!(directory.holds(old, &file).unwrap());
+        assert!(!directory.holds(new, &file).unwrap());
+        directory.remove(old).unwrap();
+        assert!(!directory.holds(old, &file).unwrap());
+        directory.sync().unwrap();
+        assert!(directory.free_bytes().is_some());
+    }
+
+    #[test]
+    fn a_pipe_or_a_directory_is_no_file() {
+        let place = tempfile::tempdir().unwrap();
+        fs::create_dir(place.path().join("folder")).unwrap();
+        let pipe = place.path().join("pipe");
+        rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        let directory = Directory::open(place.path()).unwrap();
+        for name in ["folder", "pipe"] {
+            directory.open_or_create(OsStr::new(name)).unwrap_err();
+            assert_eq!(
+                directory.what_is(OsStr::new(name)).unwrap(),
+                Some(Kind::Other)
+            );
+        }
+        Directory::open(&pipe).unwrap_err();
+    }
+
+    #[test]
+    fn nobody_is_handed_the_rights_of_another() {
+        let file = tempfile::tempfile().unwrap();
+        crate::directory::set_mode(&file, 0o4751).unwrap();
+        assert_eq!(mode(&file.metadata().unwrap()), Some(0o751));
+    }
+}

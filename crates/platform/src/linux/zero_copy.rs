@@ -1,0 +1,215 @@
+//! Sending without a copy: the kernel reads the pages themselves while they are on their way, and
+//! says on the connection's error queue when it is done with them
+//! (`Documentation/networking/msg_zerocopy.rst`).
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::net::TcpStream;
+use std::os::fd::AsRawFd;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::memory::Region;
+use super::socket::Retry;
+use crate::memory::PageSize;
+
+#[derive(Debug)]
+pub(crate) struct ZeroCopyRing {
+    buffers: Vec<Buffer>,
+    current: usize,
+    /// Sends so far; the kernel numbers them from 0.
+    sends: u32,
+    was_copied: bool,
+}
+
+#[derive(Debug)]
+struct Buffer {
+    memory: Region,
+    /// Sends of it that the kernel is not done with.
+    in_flight: Vec<u32>,
+}
+
+/// A part of the error queue's messages: a header and an address behind it.
+const CONTROL_BYTES: usize = 128;
+/// `SO_EE_ORIGIN_ZEROCOPY` and `SO_EE_CODE_ZEROCOPY_COPIED` of `linux/errqueue.h`.
+const ORIGIN_ZERO_COPY: u8 = 5;
+const CODE_COPIED: u8 = 1;
+
+impl ZeroCopyRing {
+    pub(crate) fn new(socket: &TcpStream, buffers: usize, buffer_len: usize) -> io::Result<Self> {
+        let on: libc::c_int = 1;
+        // SAFETY: `on` lives through the call and has the length that is given.
+        let outcome = unsafe {
+            libc::setsockopt(
+                socket.as_raw_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_ZEROCOPY,
+                (&raw const on).cast(),
+                size_of_val(&on) as libc::socklen_t,
+            )
+        };
+        if outcome != 0 {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        let buffer = || {
+            let memory = Region::anonymous(buffer_len, PageSize::Base).map_err(io::Error::other)?;
+            let in_flight = Vec::new();
+            Ok(Buffer { memory, in_flight })
+        };
+        Ok(Self {
+            buffers: (0..buffers.max(1))
+                .map(|_| buffer())
+                .collect::<io::Result<_>>()?,
+            current: 0,
+            sends: 0,
+            was_copied: false,
+        })
+    }
+
+    pub(crate) fn advance(&mut self, socket: &TcpStream) -> io::Result<()> {
+        let next = (self.current + 1) % self.buffers.len();
+        while !self.buffers[next].in_flight.is_empty() {
+            self.wait(socket)?;
+        }
+        self.current = next;
+        Ok(())
+    }
+
+    pub(crate) fn buffer(&mut self) -> &mut [u8] {
+        self.buffers[self.current].memory.as_mut_slice()
+    }
+
+    pub(crate) fn send(
+        &mut self,
+        socket: &TcpStream,
+        len: usize,
+        retry: Retry<'_>,
+    ) -> io::Result<()> {
+        let mut sent = 0;
+        while sent < len {
+            let bytes = &self.buffers[self.current].memory.as_slice()[sent..len];
+            let flags = libc::MSG_ZEROCOPY | libc::MSG_NOSIGNAL;
+            // SAFETY: the bytes live through the call. The pages behind them are the kernel's as
+            // well until it has said that it is done; `advance` leaves them unchanged until then, and
+            // unmapping takes them from this process only.
+            let outcome = unsafe {
+                libc::send(
+                    socket.as_raw_fd(),
+                    bytes.as_ptr().cast(),
+                    bytes.len(),
+                    flags,
+                )
+            };
+            if outcome >= 0 {
+                sent += outcome as usize;
+                self.buffers[self.current].in_flight.push(self.sends);
+                self.sends = self.sends.wrapping_add(1);
+                continue;
+            }
+            let error = io::Error::last_os_error();
+            match error.raw_os_error() {
+                // The queue of those on their way is full.
+                Some(libc::ENOBUFS) => self.wait(socket).or_else(&mut *retry)?,
+                _ => retry(error)?,
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn was_copied(&self) -> bool {
+        self.was_copied
+    }
+
+    /// Waits for news from the error queue and takes all of them in.
+    fn wait(&mut self, socket: &TcpStream) -> io::Result<()> {
+        if self.take_in(socket)? {
+            return Ok(());
+        }
+        let timeout = socket.write_timeout()?.map(|timeout| Timespec {
+            tv_sec: timeout.as_secs().cast_signed(),
+            tv_nsec: timeout.subsec_nanos().into(),
+        });
+        // News are an error condition, which is told without being asked for.
+        let ready = poll(
+            &mut [PollFd::new(socket, PollFlags::empty())],
+            timeout.as_ref(),
+        )?;
+        if ready == 0 {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        if !self.take_in(socket)? {
+            // The connection itself is what failed.
+            return Err(socket
+                .take_error()?
+                .unwrap_or_else(|| io::ErrorKind::ConnectionAborted.into()));
+        }
+        Ok(())
+    }
+
+    /// Takes in the news that are there; whether there were any.
+    fn take_in(&mut self, socket: &TcpStream) -> io::Result<bool> {
+        let mut any = false;
+        while let Some((first, last, copied)) = news(socket)? {
+            any = true;
+            self.was_copied |= copied;
+            let done = |send: &u32| send.wrapping_sub(first) <= last.wrapping_sub(first);
+            for buffer in &mut self.buffers {
+                buffer.in_flight.retain(|send| !done(send));
+            }
+        }
+        Ok(any)
+    }
+}
+
+/// The next range of sends that the kernel is done with, and whether it copied them.
+fn news(socket: &TcpStream) -> io::Result<Option<(u32, u32, bool)>> {
+    // As words, so that it is aligned for the headers.
+    let mut control = [0_u64; CONTROL_BYTES / 8];
+    // SAFETY: zeros are a valid `msghdr`: nothing to be filled in.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_control = control.as_mut_ptr().cast();
+    message.msg_controllen = CONTROL_BYTES as _;
+    // SAFETY: the message points to the control buffer, which has the length that is given.
+    let outcome = unsafe {
+        libc::recvmsg(
+            socket.as_raw_fd(),
+            &raw mut message,
+            libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT,
+        )
+    };
+    if outcome < 0 {
+        let error = io::Error::last_os_error();
+        return match error.kind() {
+            io::ErrorKind::WouldBlock => Ok(None),
+            _ => Err(error),
+        };
+    }
+    // SAFETY: recvmsg filled the message in.
+    let header = unsafe { libc::CMSG_FIRSTHDR(&raw const message) };
+    // SAFETY: the header is null or lies in the control buffer.
+    let Some(level) =
+        (unsafe { header.as_ref() }).map(|header| (header.cmsg_level, header.cmsg_type))
+    else {
+        return Ok(None);
+    };
+    let is_report =
+        level == (libc::SOL_IP, libc::IP_RECVERR) || level == (libc::SOL_IPV6, libc::IPV6_RECVERR);
+    if !is_report {
+        return Ok(None);
+    }
+    let mut report = MaybeUninit::<libc::sock_extended_err>::uninit();
+    // SAFETY: a message of this level and type holds such a report, which may not be aligned.
+    let report = unsafe {
+        std::ptr::copy_nonoverlapping(
+            libc::CMSG_DATA(header),
+            report.as_mut_ptr().cast(),
+            size_of::<libc::sock_extended_err>(),
+        );
+        report.assume_init()
+    };
+    if report.ee_origin != ORIGIN_ZERO_COPY {
+        return Err(io::Error::from_raw_os_error(report.ee_errno.cast_signed()));
+    }
+    let copied = report.ee_code == CODE_COPIED;
+    Ok(Some((report.ee_info, report.ee_data, copied)))
+}

@@ -1,0 +1,172 @@
+//! Ways of moving bytes between files and TCP connections that the standard library does not have.
+//!
+//! All of them respect the timeouts of the connection ([`TcpStream::set_read_timeout`]): they then
+//! fail with [`std::io::ErrorKind::WouldBlock`].
+
+use std::fs::File;
+use std::io;
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
+
+use crate::os;
+
+/// Accepts the next connection, if one comes within `timeout`. The listener must not block
+/// ([`TcpListener::set_nonblocking`]); the connection does.
+///
+/// # Errors
+/// If the listener fails.
+pub fn accept_within(listener: &TcpListener, timeout: Duration) -> io::Result<Option<TcpStream>> {
+    os::socket::wait_for_connection(listener, timeout)?;
+    match listener.accept() {
+        Ok((socket, _)) => {
+            socket.set_nonblocking(false)?;
+            Ok(Some(socket))
+        }
+        // Nobody came, or went away again.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::WouldBlock
+                    | io::ErrorKind::ConnectionAborted
+                    | io::ErrorKind::Interrupted
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Receives until `buffer` is full, the connection's timeout passes or the peer has closed, in one
+/// call (`MSG_WAITALL`); 0 means that the peer has closed.
+///
+/// # Errors
+/// If the connection fails.
+pub fn receive_full(socket: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
+    os::socket::receive_full(socket, buffer)
+}
+
+/// Sends `bytes` and tells the system that more follows at once, so that it need not make a packet
+/// of them (`MSG_MORE`). Tells how many it took.
+///
+/// # Errors
+/// If the connection fails.
+pub fn send_more(socket: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
+    os::socket::send_more(socket, bytes)
+}
+
+/// Sends up to `len` bytes of a file from `offset` without bringing them into this process
+/// ([sendfile(2)](https://man7.org/linux/man-pages/man2/sendfile.2.html)). Tells how many it took; 0
+/// means that the file ends there.
+///
+/// # Errors
+/// If the file or the connection fails; [`io::ErrorKind::Unsupported`] where the system has no such
+/// call.
+pub fn send_file(socket: &TcpStream, file: &File, offset: u64, len: usize) -> io::Result<usize> {
+    os::socket::send_file(socket, file, offset, len)
+}
+
+/// A pipe within the kernel through which bytes go from a file to a connection or back
+/// ([splice(2)](https://man7.org/linux/man-pages/man2/splice.2.html)).
+#[derive(Debug)]
+pub struct Conduit {
+    pipe: os::socket::Pipe,
+}
+
+impl Conduit {
+    /// A pipe that holds `capacity` bytes, or as many as the user may have.
+    ///
+    /// # Errors
+    /// If there is none to be had.
+    pub fn new(capacity: usize) -> io::Result<Self> {
+        os::socket::Pipe::new(capacity).map(|pipe| Self { pipe })
+    }
+
+    /// Moves up to `len` bytes of a file from `offset` to a connection, and tells how many; 0 means
+    /// that the file ends there. After an error the conduit may hold bytes: drop it.
+    ///
+    /// # Errors
+    /// If the file or the connection fails.
+    pub fn send(
+        &mut self,
+        file: &File,
+        offset: u64,
+        socket: &TcpStream,
+        len: usize,
+        mut retry: impl FnMut(io::Error) -> io::Result<()>,
+    ) -> io::Result<usize> {
+        self.pipe.send(file, offset, socket, len, &mut retry)
+    }
+
+    /// Takes up to `len` bytes from a connection into the pipe, and tells how many; 0 means that the
+    /// peer has closed.
+    ///
+    /// # Errors
+    /// If the connection fails.
+    pub fn take(&mut self, socket: &TcpStream, len: usize) -> io::Result<usize> {
+        self.pipe.take(socket, len)
+    }
+
+    /// Puts `len` bytes from the pipe, which must hold them, into a file at `offset`. After an error
+    /// the conduit may still hold some: drop it.
+    ///
+    /// # Errors
+    /// If the file fails.
+    pub fn put(&mut self, file: &File, offset: u64, len: usize) -> io::Result<()> {
+        self.pipe.put(file, offset, len)
+    }
+}
+
+/// Sends out of its own buffers without copying them
+/// ([`MSG_ZEROCOPY`](https://docs.kernel.org/networking/msg_zerocopy.html)): a buffer is given out
+/// again only when the kernel has said that it no longer needs it.
+///
+/// Over loopback the kernel copies all the same, and [`ZeroCopy::was_copied`] tells.
+#[derive(Debug)]
+pub struct ZeroCopy {
+    ring: os::socket::ZeroCopyRing,
+}
+
+impl ZeroCopy {
+    /// Buffers of `buffer_len` bytes each for a connection.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::Unsupported`] where the system cannot do this.
+    pub fn new(socket: &TcpStream, buffers: usize, buffer_len: usize) -> io::Result<Self> {
+        os::socket::ZeroCopyRing::new(socket, buffers, buffer_len).map(|ring| Self { ring })
+    }
+
+    /// Goes on to the next buffer, once it is free. [`io::ErrorKind::WouldBlock`] if it is not within
+    /// the connection's write timeout.
+    ///
+    /// # Errors
+    /// If the connection fails.
+    pub fn advance(&mut self, socket: &TcpStream) -> io::Result<()> {
+        self.ring.advance(socket)
+    }
+
+    /// The buffer, to be filled. It must not be changed between [`ZeroCopy::send`] and
+    /// [`ZeroCopy::advance`], or what arrives is undefined.
+    pub fn buffer(&mut self) -> &mut [u8] {
+        self.ring.buffer()
+    }
+
+    /// Sends the first `len` bytes of the buffer. `retry` is
+    /// asked whether to go on each time that the connection's timeout passes.
+    ///
+    /// # Errors
+    /// If the connection fails.
+    pub fn send(
+        &mut self,
+        socket: &TcpStream,
+        len: usize,
+        mut retry: impl FnMut(io::Error) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.ring.send(socket, len, &mut retry)
+    }
+
+    /// Whether the kernel said of a buffer that it copied it.
+    pub fn was_copied(&self) -> bool {
+        self.ring.was_copied()
+    }
+}

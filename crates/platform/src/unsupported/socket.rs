@@ -1,0 +1,82 @@
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
+
+/// Asked on a timeout whether to go on.
+type Retry<'a> = &'a mut dyn FnMut(io::Error) -> io::Result<()>;
+
+fn unsupported<T>() -> io::Result<T> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
+pub(crate) fn wait_for_connection(_listener: &TcpListener, timeout: Duration) -> io::Result<()> {
+    std::thread::sleep(timeout.min(Duration::from_millis(5)));
+    Ok(())
+}
+
+pub(crate) fn receive_full(mut socket: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
+    socket.read(buffer)
+}
+
+pub(crate) fn send_more(mut socket: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
+    socket.write(bytes)
+}
+
+pub(crate) fn send_file(_: &TcpStream, _: &File, _: u64, _: usize) -> io::Result<usize> {
+    unsupported()
+}
+
+#[derive(Debug)]
+pub(crate) enum Pipe {}
+
+impl Pipe {
+    pub(crate) fn new(_capacity: usize) -> io::Result<Self> {
+        unsupported()
+    }
+
+    pub(crate) fn send(
+        &mut self,
+        _: &File,
+        _: u64,
+        _: &TcpStream,
+        _: usize,
+        _: Retry<'_>,
+    ) -> io::Result<usize> {
+        match *self {}
+    }
+
+    pub(crate) fn take(&mut self, _: &TcpStream, _: usize) -> io::Result<usize> {
+        match *self {}
+    }
+
+    pub(crate) fn put(&mut self, _: &File, _: u64, _: usize) -> io::Result<()> {
+        match *self {}
+    }
+}
+
+#[derive(Debug)]
+pub(crate) enum ZeroCopyRing {}
+
+impl ZeroCopyRing {
+    pub(crate) fn new(_: &TcpStream, _: usize, _: usize) -> io::Result<Self> {
+        unsupported()
+    }
+
+    pub(crate) fn advance(&mut self, _: &TcpStream) -> io::Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn buffer(&mut self) -> &mut [u8] {
+        match *self {}
+    }
+
+    pub(crate) fn send(&mut self, _: &TcpStream, _: usize, _: Retry<'_>) -> io::Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn was_copied(&self) -> bool {
+        match *self {}
+    }
+}

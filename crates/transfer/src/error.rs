@@ -1,0 +1,113 @@
+//! What can go wrong with a transfer as a whole.
+
+use crate::protocol::{Malformed, Verdict};
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Why a transfer, or one connection of it, came to its end too early.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no way to the peer.
+    #[error("cannot connect to {address}: {source}")]
+    Connect {
+        /// Where to.
+        address: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// Which.
+        address: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// An address that others can reach, and no token.
+    #[error("listening on {0}, which others can reach, needs a token (--token-file)")]
+    Open(std::net::SocketAddr),
+    /// The other side closed the connection before it was done.
+    #[error("the peer is gone")]
+    PeerGone,
+    /// The other side was silent, or next to it.
+    #[error("the peer was silent or too slow for {} s", .0.as_secs())]
+    Silent(Duration),
+    /// Someone asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// The network failed.
+    #[error("the connection failed: {0}")]
+    Network(io::Error),
+    /// The other side follows no rule of the protocol.
+    #[error("the peer sent {0}")]
+    Malformed(#[from] Malformed),
+    /// Somebody who is no sender, and what they said.
+    #[error("no sender: {}", if .0.is_empty() { "it said nothing".into() } else { format!("it said \"{}\"", .0) })]
+    Stranger(String),
+    /// The receiver does not go on.
+    #[error("the receiver {}", refusal(*.0))]
+    Refused(Verdict),
+    /// The other side does not know the token.
+    #[error("the peer does not know the token")]
+    WrongToken,
+    /// A token file that cannot be used.
+    #[error("cannot use the token in {}: {reason}", path.display())]
+    Token {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A file that cannot be sent.
+    #[error("cannot read {name}: {reason}")]
+    Source {
+        /// Which.
+        name: String,
+        /// Why.
+        reason: String,
+    },
+    /// The system refused something else.
+    #[error("cannot {action}: {source}")]
+    System {
+        /// What was tried, as a verb.
+        action: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A question put to the operating system failed.
+    #[error(transparent)]
+    Platform(#[from] platform::Error),
+}
+
+/// A result with this crate's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+fn refusal(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Welcome => "goes on",
+        Verdict::Version => "speaks another version of the protocol",
+        Verdict::TokenNeeded => "wants a token (--token-file)",
+        Verdict::NoToken => "has no token to check the sender's with",
+        Verdict::Busy => "has as many connections as it may have",
+        Verdict::Checksum => "wants another checksum: with a token, BLAKE3",
+    }
+}
+
+impl Error {
+    /// A failure of a connection.
+    pub(crate) fn network(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionAborted => Self::PeerGone,
+            _ => Self::Network(error),
+        }
+    }
+
+    /// For `map_err`: names what was tried when the system refused.
+    pub(crate) fn system(action: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::System { action, source }
+    }
+}

@@ -1,0 +1,443 @@
+//! Frames: what is said after the greeting. A header of 16 bytes, then a body of the length that the
+//! header gives.
+
+use super::wire::Reader;
+use super::{
+    DIGEST_BYTES, FileName, HEADER_BYTES, LONGEST_BODY, LONGEST_DATA, LONGEST_REASON, Malformed,
+};
+
+/// The first 16 bytes of a frame, checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// What the frame is.
+    pub kind: u8,
+    /// What applies to it.
+    pub flags: u8,
+    /// Length of its body in bytes, within what its kind may have.
+    pub len: u32,
+    /// A number whose meaning depends on the kind.
+    pub value: u64,
+}
+
+/// A frame, borrowing from the bytes it was read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frame<'b> {
+    /// A file, or a part of one, begins.
+    File(Part<'b>),
+    /// The sender begins at this offset, having heard what the receiver has.
+    Start {
+        /// Where the first byte goes.
+        offset: u64,
+    },
+    /// So many bytes of the file follow.
+    Data {
+        /// Where they go in the file.
+        offset: u64,
+        /// How many they are.
+        len: u32,
+    },
+    /// The part is complete.
+    End {
+        /// Size of the whole file.
+        size: u64,
+        /// Of the bytes sent.
+        digest: [u8; DIGEST_BYTES],
+    },
+    /// The part will not be completed.
+    Abort {
+        /// Why, as bytes that should be UTF-8.
+        reason: &'b [u8],
+    },
+    /// There are no more files.
+    Bye,
+    /// What the receiver has of a file that is to be resumed.
+    Partial {
+        /// How many bytes from the start.
+        len: u64,
+        /// Of these bytes.
+        digest: [u8; DIGEST_BYTES],
+    },
+    /// What became of a file or a part.
+    Receipt {
+        /// Its number.
+        id: u64,
+        /// From its first byte until its last was received, in ns.
+        received_ns: u64,
+        /// From its first byte until its last was stored, in ns.
+        stored_ns: u64,
+        /// Why it was not kept; empty if it was.
+        failure: &'b [u8],
+    },
+    /// The receiver's farewell.
+    Done {
+        /// Bytes of files received.
+        bytes: u64,
+        /// CPU time that the receiver spent, in ns.
+        cpu_ns: u64,
+    },
+}
+
+/// A file, or a part of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part<'b> {
+    /// Number of the file in its transfer.
+    pub id: u64,
+    /// Size of the whole file; `None` if the sender does not know it yet.
+    pub size: Option<u64>,
+    /// How many parts the file has, each of which comes over a connection of its own.
+    pub parts: u16,
+    /// Whether what is there already shall be kept if it agrees.
+    pub resume: bool,
+    /// Permission bits to be set.
+    pub mode: Option<u32>,
+    /// Time of the last change to be set.
+    pub modified: Option<Times>,
+    /// Its name.
+    pub name: FileName<'b>,
+}
+
+/// A moment: seconds since 1970, and nanoseconds beyond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// Whole seconds.
+    pub seconds: i64,
+    /// Below 1 000 000 000.
+    pub nanoseconds: u32,
+}
+
+const FILE: u8 = 1;
+const START: u8 = 2;
+const DATA: u8 = 3;
+const END: u8 = 4;
+const ABORT: u8 = 5;
+const BYE: u8 = 6;
+const PARTIAL: u8 = 16;
+const RECEIPT: u8 = 17;
+const DONE: u8 = 18;
+
+const RESUME: u8 = 1;
+
+/// Stands for a number that is not there.
+const NONE_U64: u64 = u64::MAX;
+const NONE_U32: u32 = u32::MAX;
+
+impl Header {
+    /// What a header says.
+    ///
+    /// # Errors
+    /// If there is no such kind, or its length is out of bounds.
+    pub fn parse(bytes: &[u8; HEADER_BYTES]) -> Result<Self, Malformed> {
+        let mut reader = Reader(bytes);
+        let mut fields = || {
+            let (kind, flags, zero) = (reader.u8()?, reader.u8()?, reader.u16()?);
+            Some((kind, flags, zero, reader.u32()?, reader.u64()?))
+        };
+        let (kind, flags, zero, len, value) = fields().ok_or(Malformed::Number("header"))?;
+        let longest = match kind {
+            DATA => LONGEST_DATA,
+            START | BYE => 0,
+            FILE | ABORT | RECEIPT => LONGEST_BODY as u32,
+            END => 8 + DIGEST_BYTES as u32,
+            PARTIAL => DIGEST_BYTES as u32,
+            DONE => 8,
+            _ => return Err(Malformed::Kind(kind)),
+        };
+        if len > longest {
+            return Err(Malformed::Length { kind, len });
+        }
+        if zero != 0 || flags & !RESUME != 0 || (flags != 0 && kind != FILE) {
+            return Err(Malformed::Number("flag"));
+        }
+        Ok(Self {
+            kind,
+            flags,
+            len,
+            value,
+        })
+    }
+
+    /// The bytes that say it.
+    pub fn encode(&self) -> [u8; HEADER_BYTES] {
+        let mut bytes = [0; HEADER_BYTES];
+        bytes[0] = self.kind;
+        bytes[1] = self.flags;
+        bytes[4..8].copy_from_slice(&self.len.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.value.to_le_bytes());
+        bytes
+    }
+
+    /// The header of `len` bytes of data for `offset`.
+    pub fn data(offset: u64, len: u32) -> Self {
+        Self {
+            kind: DATA,
+            flags: 0,
+            len,
+            value: offset,
+        }
+    }
+
+    /// Whether bytes of a file follow, which are no part of [`Frame::parse`].
+    pub fn is_data(&self) -> bool {
+        self.kind == DATA
+    }
+}
+
+impl<'b> Frame<'b> {
+    /// What a header and its body say; the body of a frame of data is left out.
+    ///
+    /// # Errors
+    /// If they are none.
+    pub fn parse(header: &Header, body: &'b [u8]) -> Result<Self, Malformed> {
+        let Header {
+            kind, len, value, ..
+        } = *header;
+        let wrong = Malformed::Length { kind, len };
+        let mut reader = Reader(body);
+        let mut parse = || {
+            Some(match kind {
+                START => Self::Start { offset: value },
+                DATA => Self::Data { offset: value, len },
+                END => Self::End {
+                    size: reader.u64()?,
+                    digest: reader.array()?,
+                },
+                BYE => Self::Bye,
+                PARTIAL => Self::Partial {
+                    len: value,
+                    digest: reader.array()?,
+                },
+                RECEIPT => Self::Receipt {
+                    id: value,
+                    received_ns: reader.u64()?,
+                    stored_ns: reader.u64()?,
+                    failure: reader.bytes(reader.0.len())?,
+                },
+                DONE => Self::Done {
+                    bytes: value,
+                    cpu_ns: reader.u64()?,
+                },
+                _ => return None,
+            })
+        };
+        let frame = match kind {
+            FILE => return Part::parse(header, body).map(Self::File),
+            ABORT => return Ok(Self::Abort { reason: body }),
+            _ => parse().ok_or(wrong.clone())?,
+        };
+        if reader.0.is_empty() {
+            Ok(frame)
+        } else {
+            Err(wrong)
+        }
+    }
+
+    /// Adds the frame's bytes to `out`: for data only the header.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let at = out.len();
+        out.extend([0; HEADER_BYTES]);
+        let (kind, value) = match *self {
+            Self::File(ref part) => {
+                part.encode(out);
+                (FILE, part.id)
+            }
+            Self::Start { offset } => (START, offset),
+            Self::Data { offset, len } => {
+                out[at..].copy_from_slice(&Header::data(offset, len).encode());
+                return;
+            }
+            Self::End { size, digest } => {
+                out.extend(size.to_le_bytes());
+                out.extend(digest);
+                (END, 0)
+            }
+            Self::Abort { reason } => {
+                out.extend(&reason[..reason.len().min(LONGEST_REASON)]);
+                (ABORT, 0)
+            }
+            Self::Bye => (BYE, 0),
+            Self::Partial { len, digest } => {
+                out.extend(digest);
+                (PARTIAL, len)
+            }
+            Self::Receipt {
+                id,
+                received_ns,
+                stored_ns,
+                failure,
+            } => {
+                out.extend(received_ns.to_le_bytes());
+                out.extend(stored_ns.to_le_bytes());
+                out.extend(&failure[..failure.len().min(LONGEST_REASON)]);
+                (RECEIPT, id)
+            }
+            Self::Done { bytes, cpu_ns } => {
+                out.extend(cpu_ns.to_le_bytes());
+                (DONE, bytes)
+            }
+        };
+        let header = Header {
+            kind,
+            flags: match self {
+                Self::File(part) if part.resume => RESUME,
+                _ => 0,
+            },
+            len: (out.len() - at - HEADER_BYTES) as u32,
+            value,
+        };
+        out[at..at + HEADER_BYTES].copy_from_slice(&header.encode());
+    }
+
+    /// The number of its kind, for errors.
+    pub fn kind(&self) -> u8 {
+        match self {
+            Self::File(_) => FILE,
+            Self::Start { .. } => START,
+            Self::Data { .. } => DATA,
+            Self::End { .. } => END,
+            Self::Abort { .. } => ABORT,
+            Self::Bye => BYE,
+            Self::Partial { .. } => PARTIAL,
+            Self::Receipt { .. } => RECEIPT,
+            Self::Done { .. } => DONE,
+        }
+    }
+}
+
+impl<'b> Part<'b> {
+    fn parse(header: &Header, body: &'b [u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader(body);
+        let mut fields = || {
+            let (size, parts, mode) = (reader.u64()?, reader.u16()?, reader.u32()?);
+            let (seconds, nanoseconds) = (reader.i64()?, reader.u32()?);
+            Some((size, parts, mode, seconds, nanoseconds))
+        };
+        let length = Malformed::Length {
+            kind: header.kind,
+            len: header.len,
+        };
+        let (size, parts, mode, seconds, nanoseconds) = fields().ok_or(length)?;
+        if parts == 0 || parts > super::MOST_STREAMS {
+            return Err(Malformed::Number("number of parts"));
+        }
+        if mode != NONE_U32 && mode > 0o7777 {
+            return Err(Malformed::Number("mode"));
+        }
+        let is_none = nanoseconds == NONE_U32 && seconds == 0;
+        if !is_none && nanoseconds >= 1_000_000_000 {
+            return Err(Malformed::Number("time"));
+        }
+        Ok(Self {
+            id: header.value,
+            size: (size != NONE_U64).then_some(size),
+            parts,
+            resume: header.flags & RESUME != 0,
+            mode: (mode != NONE_U32).then_some(mode),
+            modified: (!is_none).then_some(Times {
+                seconds,
+                nanoseconds,
+            }),
+            name: FileName::new(reader.0)?,
+        })
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        let modified = self.modified.unwrap_or(Times {
+            seconds: 0,
+            nanoseconds: NONE_U32,
+        });
+        out.extend(self.size.unwrap_or(NONE_U64).to_le_bytes());
+        out.extend(self.parts.to_le_bytes());
+        out.extend(self.mode.unwrap_or(NONE_U32).to_le_bytes());
+        out.extend(modified.seconds.to_le_bytes());
+        out.extend(modified.nanoseconds.to_le_bytes());
+        out.extend(self.name.bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Frame, Header, Part, Times};
+    use crate::protocol::{FileName, HEADER_BYTES, LONGEST_BODY, LONGEST_DATA, Malformed};
+    use proptest::prelude::*;
+
+    /// What `bytes` say, if they are one frame.
+    fn parse(bytes: &[u8]) -> Result<Frame<'_>, Malformed> {
+        let (header, body) = bytes.split_first_chunk::<HEADER_BYTES>().expect("a header");
+        let header = Header::parse(header)?;
+        assert!(header.is_data() || body.len() == header.len as usize);
+        Frame::parse(&header, body)
+    }
+
+    fn assert_returns(frame: Frame<'_>) {
+        let mut bytes = Vec::new();
+        frame.encode(&mut bytes);
+        assert!(bytes.len() <= HEADER_BYTES + LONGEST_BODY);
+        assert_eq!(parse(&bytes), Ok(frame));
+    }
+
+    proptest! {
+        #[test]
+        fn frames_come_back_as_they_were(
+            number: u64, other: u64, len in 0..LONGEST_DATA, digest: [u8; 32],
+            text in proptest::collection::vec(any::<u8>(), 0..1024),
+        ) {
+            assert_returns(Frame::Start { offset: number });
+            assert_returns(Frame::Data { offset: number, len });
+            assert_returns(Frame::End { size: number, digest });
+            assert_returns(Frame::Abort { reason: &text });
+            assert_returns(Frame::Bye);
+            assert_returns(Frame::Partial { len: number, digest });
+            assert_returns(Frame::Receipt {
+                id: number, received_ns: other, stored_ns: number, failure: &text,
+            });
+            assert_returns(Frame::Done { bytes: number, cpu_ns: other });
+        }
+
+        #[test]
+        fn files_come_back_as_they_were(
+            id: u64, size in proptest::option::of(0..u64::MAX), parts in 1_u16..=64, resume: bool,
+            mode in proptest::option::of(0_u32..=0o7777),
+            modified in proptest::option::of((any::<i64>(), 0_u32..1_000_000_000)),
+            name in proptest::collection::vec(1_u8..=255, 1..=255),
+        ) {
+            let Ok(name) = FileName::new(&name) else { return Ok(()) };
+            let modified = modified.map(|(seconds, nanoseconds)| Times { seconds, nanoseconds });
+            assert_returns(Frame::File(Part { id, size, parts, resume, mode, modified, name }));
+        }
+
+        #[test]
+        fn any_header_is_understood_or_refused_and_never_promises_too_much(bytes: [u8; HEADER_BYTES]) {
+            if let Ok(header) = Header::parse(&bytes) {
+                let longest = if header.is_data() { LONGEST_DATA } else { LONGEST_BODY as u32 };
+                prop_assert!(header.len <= longest);
+                prop_assert_eq!(header.encode(), bytes);
+            }
+        }
+
+        #[test]
+        fn any_body_is_understood_or_refused(
+            kind in 0_u8..20, body in proptest::collection::vec(any::<u8>(), 0..300),
+        ) {
+            let header = Header { kind, flags: 0, len: body.len() as u32, value: 7 };
+            if let Ok(frame) = Frame::parse(&header, &body) {
+                prop_assert_eq!(frame.kind(), kind);
+            }
+        }
+    }
+
+    #[test]
+    fn lengths_are_bounded_by_kind() {
+        let header = Header {
+            kind: 4,
+            flags: 0,
+            len: 41,
+            value: 0,
+        };
+        assert_eq!(
+            Header::parse(&header.encode()),
+            Err(Malformed::Length { kind: 4, len: 41 })
+        );
+        let header = Header { kind: 77, ..header };
+        assert_eq!(Header::parse(&header.encode()), Err(Malformed::Kind(77)));
+    }
+}

@@ -1,0 +1,129 @@
+//! Names of files that come from the other side: one component, nothing that leads elsewhere.
+
+use super::LONGEST_NAME;
+
+/// The beginning of the names under which files lie that are not complete; no file that is sent may
+/// have one like it.
+pub(crate) const PARTIAL_PREFIX: &[u8] = b".oscope-partial-";
+
+/// A name that stays within the directory it is used in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileName<'b>(&'b [u8]);
+
+/// Why bytes cannot be the name of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WrongName {
+    /// Nothing at all.
+    #[error("an empty name")]
+    Empty,
+    /// Longer than file systems take.
+    #[error("a name of more than {LONGEST_NAME} bytes")]
+    TooLong,
+    /// With a separator: absolute, or with a directory in it.
+    #[error("a name that leads into another directory")]
+    Separator,
+    /// `.` or `..`.
+    #[error("the name of a directory")]
+    Directory,
+    /// With a zero byte.
+    #[error("a name with a zero byte")]
+    Zero,
+    /// One under which incomplete files are kept.
+    #[error("a name that is kept for incomplete files")]
+    Kept,
+    /// One that Windows takes for a device.
+    #[error("the name of a device")]
+    Device,
+}
+
+impl<'b> FileName<'b> {
+    /// Checks a name.
+    ///
+    /// # Errors
+    /// Why it cannot be one.
+    pub fn new(bytes: &'b [u8]) -> Result<Self, WrongName> {
+        match bytes {
+            [] => Err(WrongName::Empty),
+            b"." | b".." => Err(WrongName::Directory),
+            _ if bytes.len() > LONGEST_NAME => Err(WrongName::TooLong),
+            _ if bytes.contains(&0) => Err(WrongName::Zero),
+            _ if bytes.contains(&b'/') => Err(WrongName::Separator),
+            _ if bytes.starts_with(PARTIAL_PREFIX) => Err(WrongName::Kept),
+            _ if cfg!(windows) => check_windows(bytes),
+            _ => Ok(()),
+        }?;
+        Ok(Self(bytes))
+    }
+
+    /// The bytes.
+    pub fn bytes(self) -> &'b [u8] {
+        self.0
+    }
+}
+
+/// What leads elsewhere on Windows only: other separators, drives, streams, devices.
+fn check_windows(bytes: &[u8]) -> Result<(), WrongName> {
+    if bytes.iter().any(|byte| matches!(byte, b'\\' | b':')) {
+        return Err(WrongName::Separator);
+    }
+    let stem = bytes.split(|byte| *byte == b'.').next().unwrap_or(bytes);
+    let stem = stem.trim_ascii_end().to_ascii_uppercase();
+    let is_numbered = |port: &[u8]| {
+        stem.strip_prefix(port)
+            .is_some_and(|number| matches!(number, [b'0'..=b'9']))
+    };
+    let is_device = matches!(stem.as_slice(), b"CON" | b"PRN" | b"AUX" | b"NUL")
+        || is_numbered(b"COM")
+        || is_numbered(b"LPT");
+    if is_device {
+        Err(WrongName::Device)
+    } else {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FileName, WrongName, check_windows};
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_leads_elsewhere_is_no_name() {
+        for (bytes, wrong) in [
+            (&b""[..], WrongName::Empty),
+            (b"..", WrongName::Directory),
+            (b".", WrongName::Directory),
+            (b"/etc/passwd", WrongName::Separator),
+            (b"a/../b", WrongName::Separator),
+            (b"a\0b", WrongName::Zero),
+            (b".oscope-partial-00", WrongName::Kept),
+            (&[b'x'; 256], WrongName::TooLong),
+        ] {
+            assert_eq!(FileName::new(bytes), Err(wrong));
+        }
+        for good in [&b"..."[..], b"\xff\xfe", b"new\nline", b"-rf", &[b'x'; 255]] {
+            assert_eq!(FileName::new(good).map(FileName::bytes), Ok(good));
+        }
+    }
+
+    #[test]
+    fn devices_of_windows_are_known() {
+        for device in [&b"NUL"[..], b"con.txt", b"COM1", b"lpt9.log", b"aux "] {
+            assert_eq!(check_windows(device), Err(WrongName::Device));
+        }
+        for good in [&b"console"[..], b"COM", b"nul_"] {
+            assert_eq!(check_windows(good), Ok(()));
+        }
+        assert_eq!(check_windows(b"c:x"), Err(WrongName::Separator));
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_that_passes_stays_in_its_directory(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            if FileName::new(&bytes).is_ok() {
+                prop_assert!(!bytes.contains(&b'/') && !bytes.contains(&0));
+                prop_assert!(bytes != b"." && bytes != b".." && bytes.len() <= 255);
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Moving bytes from a connection into a file, in each of the methods.
+
+use super::target::Target;
+use crate::connection::Inlet;
+use crate::digest::Digest;
+use crate::error::Result;
+use crate::method::ReceiveMethod;
+use platform::file::{Access, LockedFile, read_some_at};
+use platform::memory::FileMapping;
+use platform::socket::{Conduit, receive_full};
+use std::fs::File;
+use std::io;
+
+/// Bytes that are received, summed and written at a time: few enough to stay in a private cache in
+/// between.
+const BLOCK: usize = 256 << 10;
+/// Mappings begin at multiples of this, which is one of every page size.
+const MAP_UNIT: u64 = 1 << 16;
+
+/// What became of bytes at their target; the connection is no part of it.
+type Stored = std::result::Result<(), String>;
+
+/// What a method needs to have at hand, kept from file to file.
+pub(super) struct Store {
+    method: ReceiveMethod,
+    buffer: Box<[u8]>,
+    conduit: Option<Conduit>,
+}
+
+impl Store {
+    pub(super) fn new(method: ReceiveMethod) -> Self {
+        Self {
+            method,
+            buffer: vec![0; BLOCK].into(),
+            conduit: None,
+        }
+    }
+
+    /// Takes `len` bytes of data that come next and puts them into the target at `offset`. Whatever
+    /// becomes of them there, they are taken.
+    pub(super) fn take(
+        &mut self,
+        inlet: &mut Inlet,
+        digest: &mut Digest,
+        target: &Target,
+        offset: u64,
+        len: usize,
+    ) -> Result<Stored> {
+        let (taken, stored) = match (self.method, target.file()) {
+            (ReceiveMethod::Mmap, Some(file)) if len > 0 => {
+                mapped(inlet, digest, target, file, offset, len)?
+            }
+            (ReceiveMethod::Splice, Some(file)) => {
+                self.splice(inlet, digest, target, file, offset, len)?
+            }
+            _ => self.write(inlet, digest, target, offset, len)?,
+        };
+        if stored.is_ok() {
+            target.wrote(offset, len as u64);
+        } else {
+            self.drain(inlet, len - taken)?;
+        }
+        Ok(stored)
+    }
+
+    /// Takes `len` bytes of data and throws them away.
+    pub(super) fn drain(&mut self, inlet: &mut Inlet, mut len: usize) -> Result<()> {
+        while len > 0 {
+            let step = len.min(BLOCK);
+            inlet.fill_data(&mut self.buffer[..step])?;
+            len -= step;
+        }
+        Ok(())
+    }
+
+    fn write(
+        &mut self,
+        inlet: &mut Inlet,
+        digest: &mut Digest,
+        target: &Target,
+        offset: u64,
+        len: usize,
+    ) -> Result<(usize, Stored)> {
+        let mut taken = 0;
+        while taken < len {
+            let block = &mut self.buffer[..(len - taken).min(BLOCK)];
+            inlet.fill_data(block)?;
+            digest.update(block);
+            let written = target.write(block, offset + taken as u64);
+            taken += block.len();
+            if let Err(error) = written {
+                return Ok((taken, failed(&error)));
+            }
+        }
+        Ok((taken, Ok(())))
+    }
+
+    fn splice(
+        &mut self,
+        inlet: &mut Inlet,
+        digest: &mut Digest,
+        target: &Target,
+        file: &File,
+        offset: u64,
+        len: usize,
+    ) -> Result<(usize, Stored)> {
+        let conduit = match self.conduit.take() {
+            Some(conduit) => Ok(conduit),
+            None => Conduit::new(BLOCK),
+        };
+        let mut conduit = match conduit {
+            Ok(conduit) => conduit,
+            Err(error) => return Ok((0, failed(&error))),
+        };
+        let ahead = inlet.ahead(len);
+        digest.update(ahead);
+        let mut taken = ahead.len();
+        if let Err(error) = target.write(ahead, offset) {
+            return Ok((taken, failed(&error)));
+        }
+        while taken < len {
+            let at = offset + taken as u64;
+            let count = inlet.receive(|socket| conduit.take(socket, len - taken))?;
+            taken += count;
+            let mut stored = conduit.put(file, at, count);
+            if stored.is_ok() && !matches!(digest, Digest::None) {
+                stored = read_back(&mut self.buffer, digest, file, at, count);
+            }
+            if let Err(error) = stored {
+                return Ok((taken, failed(&error)));
+            }
+        }
+        self.conduit = Some(conduit);
+        Ok((taken, Ok(())))
+    }
+}
+
+/// Sums what was just put into a file.
+fn read_back(
+    buffer: &mut [u8],
+    digest: &mut Digest,
+    file: &File,
+    offset: u64,
+    len: usize,
+) -> io::Result<()> {
+    let mut read = 0;
+    while read < len {
+        let block = &mut buffer[..(len - read).min(BLOCK)];
+        match read_some_at(file, block, offset + read as u64)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            count => {
+                digest.update(&block[..count]);
+                read += count;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Receives into the mapped file itself.
+fn mapped(
+    inlet: &mut Inlet,
+    digest: &mut Digest,
+    target: &Target,
+    file: &File,
+    offset: u64,
+    len: usize,
+) -> Result<(usize, Stored)> {
+    let start = offset / MAP_UNIT * MAP_UNIT;
+    let before = (offset - start) as usize;
+    let map = || {
+        target.grow(start, offset + len as u64)?;
+        let file = file.try_clone().map_err(|error| error.to_string())?;
+        LockedFile::lock(file, Access::Write).map_err(|error| error.to_string())
+    };
+    let mut locked = match map() {
+        Ok(locked) => locked,
+        Err(reason) => return Ok((0, Err(reason))),
+    };
+    let mut mapping = match FileMapping::new(&mut locked, start, before + len) {
+        Ok(mapping) => mapping,
+        Err(error) => return Ok((0, Err(error.to_string()))),
+    };
+    let Some(memory) = mapping.as_mut_slice() else {
+        return Ok((0, Err("it may not be written to".into())));
+    };
+    let memory = &mut memory[before..];
+    let ahead = inlet.ahead(len);
+    let mut taken = ahead.len();
+    memory[..taken].copy_from_slice(ahead);
+    digest.update(&memory[..taken]);
+    while taken < len {
+        let end = len.min(taken + BLOCK);
+        let block = &mut memory[taken..end];
+        let count = inlet.receive(|socket| receive_full(socket, block))?;
+        digest.update(&memory[taken..taken + count]);
+        taken += count;
+    }
+    let whole = mapping.ensure_whole().map_err(|error| error.to_string());
+    Ok((taken, whole))
+}
+
+fn failed(error: &io::Error) -> Stored {
+    Err(error.to_string())
+}

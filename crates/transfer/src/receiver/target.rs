@@ -1,0 +1,374 @@
+//! Where a file goes: under a hidden name until it is complete and verified, then under its own.
+
+use super::Options;
+use crate::Checksum;
+use crate::protocol::{DIGEST_BYTES, Part, Times};
+use crate::sender::digest_of;
+use platform::directory::{Directory, Kind, name_from_bytes, set_mode};
+use platform::file::{Access, LockedFile, allocate_range, write_all_at};
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs::{File, FileTimes};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use twox_hash::XxHash3_128;
+
+/// By so much a file grows that is mapped before its size is known.
+const GROWTH: u64 = 8 << 20;
+
+type Failure = String;
+
+/// The files that are coming in, so that the connections of one transfer find them.
+pub(super) struct Shelf {
+    directory: Option<Arc<Directory>>,
+    sessions: Mutex<HashMap<[u8; 16], Session>>,
+}
+
+/// A transfer over several connections.
+#[derive(Default)]
+struct Session {
+    connections: usize,
+    /// Whether one of them was lost, and its parts with it.
+    is_lost: bool,
+    targets: HashMap<u64, Arc<Target>>,
+}
+
+/// A file that is coming in.
+pub(super) struct Target {
+    /// `None` if it is thrown away.
+    place: Option<Place>,
+    parts: u16,
+    state: Mutex<State>,
+}
+
+struct Place {
+    directory: Arc<Directory>,
+    partial: OsString,
+    name: OsString,
+    /// Locked, so that nobody else receives under the same name.
+    file: LockedFile,
+    mode: Option<u32>,
+    modified: Option<Times>,
+}
+
+struct State {
+    parts_left: u16,
+    /// Why it will not be complete.
+    spoiled: Option<Failure>,
+    is_published: bool,
+    /// Up to here everything came, one after the other.
+    in_order: u64,
+    is_in_order: bool,
+    /// Up to here there is room on the device for a mapping.
+    allocated: u64,
+}
+
+impl Shelf {
+    pub(super) fn new(directory: Option<Directory>) -> Self {
+        Self {
+            directory: directory.map(Arc::new),
+            sessions: Mutex::default(),
+        }
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, HashMap<[u8; 16], Session>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A connection of a transfer is there.
+    pub(super) fn enter(&self, session: [u8; 16]) {
+        self.sessions().entry(session).or_default().connections += 1;
+    }
+
+    /// A connection of a transfer is over.
+    pub(super) fn leave(&self, id: [u8; 16], is_lost: bool) {
+        let mut sessions = self.sessions();
+        let Some(session) = sessions.get_mut(&id) else {
+            return;
+        };
+        session.connections -= 1;
+        if is_lost {
+            session.is_lost = true;
+            for (_, target) in session.targets.drain() {
+                target.spoil("another connection of its transfer was lost");
+            }
+        }
+        if session.connections == 0 {
+            sessions.remove(&id);
+        }
+    }
+
+    /// Where this file goes, or why it goes nowhere.
+    pub(super) fn target(
+        &self,
+        part: &Part<'_>,
+        session: [u8; 16],
+        options: &Options,
+    ) -> Result<Arc<Target>, Failure> {
+        if part.parts == 1 {
+            return self.make(part, options).map(Arc::new);
+        }
+        let mut sessions = self.sessions();
+        let session = sessions.entry(session).or_default();
+        if session.is_lost {
+            return Err("another connection of its transfer was lost".into());
+        }
+        if let Some(target) = session.targets.get(&part.id) {
+            return Ok(Arc::clone(target));
+        }
+        let target = Arc::new(self.make(part, options)?);
+        session.targets.insert(part.id, Arc::clone(&target));
+        Ok(target)
+    }
+
+    fn make(&self, part: &Part<'_>, options: &Options) -> Result<Target, Failure> {
+        let place = match &self.directory {
+            Some(directory) => Some(Place::make(directory, part, options)?),
+            None => None,
+        };
+        Ok(Target {
+            place,
+            parts: part.parts,
+            state: Mutex::new(State {
+                parts_left: part.parts,
+                spoiled: None,
+                is_published: false,
+                in_order: 0,
+                is_in_order: true,
+                allocated: 0,
+            }),
+        })
+    }
+}
+
+impl Place {
+    fn make(
+        directory: &Arc<Directory>,
+        part: &Part<'_>,
+        options: &Options,
+    ) -> Result<Self, Failure> {
+        let bytes = part.name.bytes();
+        let name = name_from_bytes(bytes).ok_or("this system has no such names")?;
+        match directory
+            .what_is(&name)
+            .map_err(|error| error.to_string())?
+        {
+            Some(Kind::Other) => {
+                return Err("something of this name is there that is no file".into());
+            }
+            Some(Kind::File) if !options.force => return Err(taken()),
+            _ => {}
+        }
+        // Of the name, so that it is found again, and short, however long that is.
+        let prefix = String::from_utf8_lossy(crate::protocol::PARTIAL_PREFIX);
+        let partial = OsString::from(format!("{prefix}{:032x}", XxHash3_128::oneshot(bytes)));
+        loop {
+            let file = directory
+                .open_or_create(&partial)
+                .map_err(|error| error.to_string())?;
+            let file = LockedFile::lock(file, Access::Write).map_err(|error| {
+                match error.io_error().map(io::Error::kind) {
+                    Some(io::ErrorKind::WouldBlock) => {
+                        "another file of this name is coming in".to_owned()
+                    }
+                    _ => error.to_string(),
+                }
+            })?;
+            // Its owner may have given it its own name before the lock was free.
+            let is_it = directory.holds(&partial, file.file());
+            if !is_it.map_err(|error| error.to_string())? {
+                continue;
+            }
+            if !part.resume {
+                file.file().set_len(0).map_err(|error| error.to_string())?;
+            }
+            return Ok(Self {
+                directory: Arc::clone(directory),
+                partial,
+                name,
+                file,
+                mode: part.mode,
+                modified: part.modified,
+            });
+        }
+    }
+
+    /// Puts the file under its name, complete.
+    fn publish(&self, size: u64, options: &Options) -> Result<(), Failure> {
+        let file = self.file.file();
+        let prepare = || {
+            if file.metadata()?.len() != size {
+                file.set_len(size)?;
+            }
+            if let Some(times) = self.modified {
+                file.set_times(FileTimes::new().set_modified(moment(times)?))?;
+            }
+            if options.fsync {
+                file.sync_all()
+            } else {
+                Ok(())
+            }
+        };
+        let publish = || {
+            if let Some(mode) = self.mode {
+                set_mode(file, mode)?;
+            }
+            self.directory
+                .rename(&self.partial, &self.name, options.force)?;
+            if options.fsync {
+                self.directory.sync()
+            } else {
+                Ok(())
+            }
+        };
+        prepare().map_err(|error: io::Error| error.to_string())?;
+        publish().map_err(|error| match error.io_error().map(io::Error::kind) {
+            Some(io::ErrorKind::AlreadyExists) => taken(),
+            _ => error.to_string(),
+        })
+    }
+}
+
+fn taken() -> Failure {
+    "a file of this name is there (--force replaces it)".into()
+}
+
+fn moment(times: Times) -> io::Result<SystemTime> {
+    let seconds = Duration::from_secs(times.seconds.unsigned_abs());
+    let whole = if times.seconds >= 0 {
+        UNIX_EPOCH.checked_add(seconds)
+    } else {
+        UNIX_EPOCH.checked_sub(seconds)
+    };
+    whole
+        .and_then(|whole| whole.checked_add(Duration::from_nanos(times.nanoseconds.into())))
+        .ok_or_else(|| io::Error::other("its time is beyond what this system knows"))
+}
+
+impl Target {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The file, if it is not thrown away.
+    pub(super) fn file(&self) -> Option<&File> {
+        self.place.as_ref().map(|place| place.file.file())
+    }
+
+    /// Whether it comes in parts, over several connections.
+    pub(super) fn has_parts(&self) -> bool {
+        self.parts > 1
+    }
+
+    /// It will not be complete.
+    pub(super) fn spoil(&self, reason: &str) {
+        self.state()
+            .spoiled
+            .get_or_insert_with(|| reason.to_owned());
+    }
+
+    /// What of it is there from before: how many bytes, and their digest.
+    pub(super) fn present(&self, checksum: Checksum) -> (u64, [u8; DIGEST_BYTES]) {
+        let nothing = || (0, crate::digest::Digest::new(checksum).finish());
+        let there = || {
+            let file = self.file()?;
+            let len = file.metadata().ok()?.len();
+            // Without a checksum nobody could tell whether it is the same.
+            let is_told = checksum != Checksum::None;
+            is_told.then_some((len, digest_of(file, len, checksum)?))
+        };
+        there().unwrap_or_else(nothing)
+    }
+
+    /// Keeps the first `len` bytes of what is there.
+    pub(super) fn keep_only(&self, len: u64) -> Result<(), Failure> {
+        if let Some(file) = self.file() {
+            file.set_len(len).map_err(|error| error.to_string())?;
+        }
+        self.state().in_order = len;
+        Ok(())
+    }
+
+    /// Bytes were written.
+    pub(super) fn wrote(&self, offset: u64, len: u64) {
+        let mut state = self.state();
+        state.is_in_order &= offset >= state.in_order;
+        state.in_order = offset + len;
+    }
+
+    /// Writes bytes where they go.
+    pub(super) fn write(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        if let Some(file) = self.file() {
+            write_all_at(file, bytes, offset)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the file at least `end` bytes long, with room on the device from `start`, so that a
+    /// mapping of it can be written to.
+    pub(super) fn grow(&self, start: u64, end: u64) -> Result<(), Failure> {
+        let Some(file) = self.file() else {
+            return Ok(());
+        };
+        let mut state = self.state();
+        if start < state.allocated && end <= state.allocated {
+            return Ok(());
+        }
+        let grown = end.next_multiple_of(GROWTH);
+        match allocate_range(file, start, grown - start) {
+            Ok(()) => {}
+            // Zeros that are written make sure of the room as well.
+            Err(error) if error.is_not_supported() => {
+                let zeros = vec![0; (grown - start) as usize];
+                write_all_at(file, &zeros, start).map_err(|error| error.to_string())?;
+            }
+            Err(error) => return Err(error.to_string()),
+        }
+        state.allocated = grown;
+        Ok(())
+    }
+
+    /// How much of it stays behind for the next attempt; `None` if nothing does.
+    pub(super) fn kept(&self) -> Option<u64> {
+        let state = self.state();
+        let is_kept = self.place.is_some()
+            && state.spoiled.is_none()
+            && !state.is_published
+            && state.is_in_order
+            && state.in_order > 0;
+        is_kept.then_some(state.in_order)
+    }
+
+    /// A part of it is complete and verified; after the last one it gets its name.
+    pub(super) fn complete_part(&self, size: u64, options: &Options) -> Result<(), Failure> {
+        let mut state = self.state();
+        if let Some(reason) = &state.spoiled {
+            return Err(reason.clone());
+        }
+        state.parts_left = state.parts_left.saturating_sub(1);
+        if state.parts_left > 0 {
+            return Ok(());
+        }
+        if let Some(place) = &self.place {
+            place.publish(size, options)?;
+        }
+        state.is_published = true;
+        Ok(())
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        let kept = self.kept();
+        let is_published = self.state().is_published;
+        let Some(place) = self.place.as_ref().filter(|_| !is_published) else {
+            return;
+        };
+        let is_cut = kept.is_some_and(|kept| place.file.file().set_len(kept).is_ok());
+        if !is_cut {
+            // It is hidden and worthless; if it cannot be removed, it is overwritten next time.
+            let _ = place.directory.remove(&place.partial);
+        }
+    }
+}

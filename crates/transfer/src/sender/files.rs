@@ -1,0 +1,315 @@
+//! Many files to one receiver, over one connection or several.
+
+use super::session::random;
+use super::{Contents, Item, Options, Session};
+use crate::clock::thread_cpu;
+use crate::error::{Error, Result};
+use crate::outcome::{Outcome, Timing};
+use crate::protocol::{FileName, Times};
+use platform::directory::mode;
+use std::collections::BTreeMap;
+use std::fs::{File, Metadata};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Something to be sent, and its name at the receiver.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Its name, one component.
+    pub name: Vec<u8>,
+    /// What it is.
+    pub source: Source,
+}
+
+/// Something to be sent.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// What lies at a path.
+    Path(PathBuf),
+    /// What comes in on standard input.
+    StandardInput,
+    /// So many zeros out of memory.
+    Zeros(u64),
+}
+
+/// How files are divided and what is kept of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Number of connections.
+    pub streams: u16,
+    /// Whether what the receiver has of a file is kept if it agrees.
+    pub resume: bool,
+    /// Whether permission bits are kept.
+    pub keep_mode: bool,
+    /// Whether times of the last change are kept.
+    pub keep_times: bool,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Files that arrived.
+    pub files: u64,
+    /// Files that did not.
+    pub failed: u64,
+    /// Bytes of those that arrived.
+    pub bytes: u64,
+    /// From the start until the last byte was received and until it was stored.
+    pub timing: Timing,
+    /// What the two sides spent.
+    pub farewell: Farewell,
+}
+
+/// What a transfer cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Farewell {
+    /// CPU time of the sender's threads.
+    pub sender_cpu: Duration,
+    /// CPU time of the receiver's threads.
+    pub receiver_cpu: Duration,
+}
+
+/// A part that has less than this to do is not worth a connection of its own.
+const SMALLEST_PART: u64 = 1 << 20;
+
+/// Sends `jobs` to the receiver at `address`, and tells `observer` what became of each.
+///
+/// # Errors
+/// If the receiver cannot be reached or is lost. A file that cannot be sent is no error but an
+/// [`Outcome`] with a failure.
+pub fn send(
+    address: &str,
+    jobs: &[Job],
+    plan: &Plan,
+    options: &Options,
+    observer: &(dyn Fn(&Outcome) + Sync),
+) -> Result<Summary> {
+    let mut session = [0; 16];
+    random(&mut session)?;
+    let started = Instant::now();
+    let connect = |stream| Session::connect(address, options, session, (stream, plan.streams));
+    let sessions = (0..plan.streams).map(connect).collect::<Result<Vec<_>>>()?;
+    let gathering = Gathering {
+        plan,
+        jobs,
+        observer,
+        started,
+        state: Mutex::default(),
+    };
+    let costs = thread::scope(|scope| {
+        let gathering = &gathering;
+        let threads: Vec<_> = (0..)
+            .zip(sessions)
+            .map(|(stream, session)| scope.spawn(move || one_stream(stream, session, gathering)))
+            .collect();
+        let joined = threads.into_iter().map(|thread| match thread.join() {
+            Ok(costs) => costs,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        joined.collect::<Vec<_>>()
+    });
+    let state = gathering
+        .state
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    let mut summary = state.summary;
+    for cost in costs {
+        let cost = cost?;
+        summary.farewell.sender_cpu += cost.sender_cpu;
+        summary.farewell.receiver_cpu += cost.receiver_cpu;
+    }
+    Ok(summary)
+}
+
+/// What all connections of a transfer report to.
+struct Gathering<'g> {
+    plan: &'g Plan,
+    jobs: &'g [Job],
+    observer: &'g (dyn Fn(&Outcome) + Sync),
+    started: Instant,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    summary: Summary,
+    /// Files of which some parts are settled: how many, and what came of them so far.
+    pending: BTreeMap<u64, (u16, Outcome)>,
+}
+
+impl Gathering<'_> {
+    /// Takes in what became of a part of file `id`, which has `parts`.
+    fn settle(&self, id: u64, parts: u16, outcome: Outcome) {
+        let elapsed = self.started.elapsed();
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (settled, so_far) = match state.pending.remove(&id) {
+            None => (1, outcome),
+            Some((settled, mut so_far)) => {
+                so_far.size += outcome.size;
+                so_far.timing.received = so_far.timing.received.max(outcome.timing.received);
+                so_far.timing.stored = so_far.timing.stored.max(outcome.timing.stored);
+                so_far.failure = so_far.failure.or(outcome.failure);
+                (settled + 1, so_far)
+            }
+        };
+        if settled < parts {
+            state.pending.insert(id, (settled, so_far));
+            return;
+        }
+        let summary = &mut state.summary;
+        if so_far.failure.is_some() {
+            summary.failed += 1;
+        } else {
+            summary.files += 1;
+            summary.bytes += so_far.size;
+        }
+        // The last file's own account tells what of the time went into storing it.
+        let storing = so_far.timing.stored.saturating_sub(so_far.timing.received);
+        summary.timing = Timing {
+            received: elapsed.saturating_sub(storing),
+            stored: elapsed,
+        };
+        (self.observer)(&so_far);
+    }
+
+    /// How many parts a file of this size has.
+    fn parts(&self, size: Option<u64>) -> u16 {
+        let worth_it =
+            size.is_some_and(|size| size >= SMALLEST_PART * u64::from(self.plan.streams));
+        if worth_it { self.plan.streams } else { 1 }
+    }
+}
+
+/// Sends over one connection what falls to it.
+fn one_stream(stream: u16, mut session: Session, gathering: &Gathering<'_>) -> Result<Farewell> {
+    let before = thread_cpu();
+    let mut parts_of = BTreeMap::new();
+    for (id, job) in (0..).zip(gathering.jobs) {
+        match one_file(stream, id, job, &mut session, gathering) {
+            Ok(Some(parts)) => {
+                parts_of.insert(id, parts);
+            }
+            Ok(None) => {}
+            Err(Error::Source { reason, .. }) => {
+                let is_mine = id % u64::from(gathering.plan.streams) == u64::from(stream);
+                if is_mine {
+                    let failure = Some(reason);
+                    let name = job.name.clone();
+                    let (size, timing) = (0, Timing::default());
+                    gathering.settle(
+                        id,
+                        1,
+                        Outcome {
+                            name,
+                            size,
+                            timing,
+                            failure,
+                        },
+                    );
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        while let Some((id, outcome)) = session.known_outcome()? {
+            gathering.settle(id, parts_of.remove(&id).unwrap_or(1), outcome);
+        }
+    }
+    while let Some((id, outcome)) = session.outcome()? {
+        gathering.settle(id, parts_of.remove(&id).unwrap_or(1), outcome);
+    }
+    let (_, receiver_cpu) = session.finish()?;
+    Ok(Farewell {
+        sender_cpu: thread_cpu().saturating_sub(before),
+        receiver_cpu,
+    })
+}
+
+/// Sends what of a file falls to this connection; tells how many parts the file has, or `None` if
+/// nothing of it falls here.
+fn one_file(
+    stream: u16,
+    id: u64,
+    job: &Job,
+    session: &mut Session,
+    gathering: &Gathering<'_>,
+) -> Result<Option<u16>> {
+    let plan = gathering.plan;
+    let failed = |reason: String| Error::Source {
+        name: String::from_utf8_lossy(&job.name).into_owned(),
+        reason,
+    };
+    let unreadable = |error: std::io::Error| failed(error.to_string());
+    let falls_here = id % u64::from(plan.streams) == u64::from(stream);
+    let mut item = Item {
+        id,
+        name: FileName::new(&job.name).map_err(|wrong| failed(wrong.to_string()))?,
+        size: None,
+        part: (1, 0),
+        resume: false,
+        mode: None,
+        modified: None,
+    };
+    match &job.source {
+        Source::StandardInput if falls_here => {
+            let mut input = std::io::stdin().lock();
+            session.send(&item, Contents::Stream(&mut input))?;
+        }
+        Source::StandardInput => return Ok(None),
+        Source::Zeros(size) => {
+            item.size = Some(*size);
+            item.part = (gathering.parts(item.size), stream);
+            if item.part.0 == 1 && !falls_here {
+                return Ok(None);
+            }
+            item.part.1 = if item.part.0 == 1 { 0 } else { stream };
+            session.send(&item, Contents::Zeros(*size))?;
+        }
+        Source::Path(path) => {
+            // Whether it falls here depends on its size.
+            let mut file = File::open(path).map_err(unreadable)?;
+            let metadata = file.metadata().map_err(unreadable)?;
+            if metadata.is_dir() {
+                return Err(failed("it is a directory".into()));
+            }
+            item.mode = plan.keep_mode.then(|| mode(&metadata)).flatten();
+            item.modified = plan.keep_times.then(|| modified(&metadata)).flatten();
+            if !metadata.is_file() {
+                if !falls_here {
+                    return Ok(None);
+                }
+                session.send(&item, Contents::Stream(&mut file))?;
+                return Ok(Some(1));
+            }
+            item.size = Some(metadata.len());
+            item.resume = plan.resume;
+            let parts = gathering.parts(item.size);
+            if parts == 1 && !falls_here {
+                return Ok(None);
+            }
+            item.part = (parts, if parts == 1 { 0 } else { stream });
+            session.send(&item, Contents::File(&file))?;
+        }
+    }
+    Ok(Some(item.part.0))
+}
+
+fn modified(metadata: &Metadata) -> Option<Times> {
+    let moment: SystemTime = metadata.modified().ok()?;
+    let (seconds, nanoseconds) = match moment.duration_since(UNIX_EPOCH) {
+        Ok(after) => (i64::try_from(after.as_secs()).ok()?, after.subsec_nanos()),
+        Err(before) => {
+            let before = before.duration();
+            let whole = i64::try_from(before.as_secs()).ok()?;
+            match before.subsec_nanos() {
+                0 => (-whole, 0),
+                part => (-whole - 1, 1_000_000_000 - part),
+            }
+        }
+    };
+    Some(Times {
+        seconds,
+        nanoseconds,
+    })
+}

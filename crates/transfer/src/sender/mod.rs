@@ -1,0 +1,31 @@
+//! The side that has the files.
+
+mod contents;
+mod files;
+mod pump;
+mod session;
+
+pub use contents::Contents;
+pub use files::{Farewell, Job, Plan, Source, Summary, send};
+pub use session::{Item, Session};
+pub(crate) use session::{digest_of, random};
+
+use crate::method::SendMethod;
+use crate::{Checksum, Limits, Token};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// How files are sent.
+#[derive(Clone)]
+pub struct Options {
+    /// How the sender reads them.
+    pub method: SendMethod,
+    /// What is compared at the end; with a token it has to be [`Checksum::Blake3`].
+    pub checksum: Checksum,
+    /// What both sides know.
+    pub token: Option<Token>,
+    /// What is borne.
+    pub limits: Limits,
+    /// Counts the bytes that were sent, for whoever watches.
+    pub progress: Arc<AtomicU64>,
+}

@@ -1,0 +1,295 @@
+//! Moving bytes from a file into a connection, in each of the methods.
+
+use super::contents::{Contents, read_full};
+use crate::connection::Outlet;
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::method::SendMethod;
+use crate::protocol::Frame;
+use platform::file::{Access, LockedFile, next_data, read_some_at};
+use platform::memory::{Advice, FileMapping};
+use platform::socket::{Conduit, ZeroCopy, send_file};
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes that are read, summed and sent at a time: few enough to stay in a private cache in between.
+const BLOCK: usize = 256 << 10;
+/// Bytes that are mapped at a time, so that a large file takes no more memory than this.
+const WINDOW: u64 = 16 << 20;
+/// Buffers that may be on their way at a time without a copy.
+const ZERO_COPY_BUFFERS: usize = 8;
+/// Zeros that take the place of bytes that were promised and are gone.
+static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+
+/// Why a file was not sent to its end.
+pub(super) enum Stopped {
+    /// It could not be read, or changed.
+    Source(String),
+    /// The receiver does not want the rest.
+    Refused,
+    /// The connection is of no more use.
+    Lost(Error),
+}
+
+impl From<Error> for Stopped {
+    fn from(error: Error) -> Self {
+        Self::Lost(error)
+    }
+}
+
+impl From<io::Error> for Stopped {
+    fn from(error: io::Error) -> Self {
+        Self::Source(error.to_string())
+    }
+}
+
+impl From<platform::Error> for Stopped {
+    fn from(error: platform::Error) -> Self {
+        Self::Source(error.to_string())
+    }
+}
+
+type Outcome<T = ()> = Result<T, Stopped>;
+
+/// A file on its way.
+pub(super) struct Flow<'f> {
+    pub(super) outlet: &'f mut Outlet,
+    pub(super) digest: Digest,
+    /// Where the next byte goes if nothing is left out.
+    pub(super) expected: u64,
+    /// Whether the receiver still wants it.
+    pub(super) is_wanted: &'f dyn Fn() -> bool,
+    pub(super) progress: &'f AtomicU64,
+}
+
+impl Flow<'_> {
+    /// Says that `len` bytes for `offset` follow.
+    fn announce(&mut self, offset: u64, len: usize) -> Outcome {
+        if !(self.is_wanted)() {
+            return Err(Stopped::Refused);
+        }
+        if offset != self.expected {
+            self.digest.jump(offset);
+        }
+        self.expected = offset + len as u64;
+        self.progress.fetch_add(len as u64, Ordering::Relaxed);
+        let len = len as u32;
+        Ok(self.outlet.frame(&Frame::Data { offset, len })?)
+    }
+
+    fn send(&mut self, offset: u64, bytes: &[u8]) -> Outcome {
+        self.announce(offset, bytes.len())?;
+        self.digest.update(bytes);
+        Ok(self.outlet.bytes(bytes)?)
+    }
+
+    /// Makes up for bytes that were promised and are gone.
+    fn pad(&mut self, mut len: usize) -> Outcome {
+        while len > 0 {
+            let step = len.min(ZEROS.len());
+            self.outlet.bytes(&ZEROS[..step])?;
+            len -= step;
+        }
+        Err(Stopped::Source(
+            "it became shorter while it was sent".into(),
+        ))
+    }
+}
+
+/// What a method needs to have at hand, kept from file to file.
+pub(super) struct Pump {
+    method: SendMethod,
+    buffer: Box<[u8]>,
+    conduit: Option<Conduit>,
+    zero_copy: Option<ZeroCopy>,
+}
+
+impl Pump {
+    pub(super) fn new(method: SendMethod) -> Self {
+        Self {
+            method,
+            buffer: vec![0; BLOCK].into(),
+            conduit: None,
+            zero_copy: None,
+        }
+    }
+
+    /// Sends `range` of what there is, holes left out.
+    pub(super) fn run(
+        &mut self,
+        flow: &mut Flow<'_>,
+        contents: &mut Contents<'_>,
+        range: Range<u64>,
+    ) -> Outcome {
+        match contents {
+            Contents::File(file) => {
+                let mut offset = range.start;
+                while let Some((start, end)) = next_data(file, offset, range.end)? {
+                    self.file(flow, file, start..end)?;
+                    offset = end;
+                }
+                Ok(())
+            }
+            Contents::Stream(stream) => self.stream(flow, *stream),
+            Contents::Memory(bytes) => {
+                let bytes = &bytes[range.start as usize..range.end as usize];
+                let mut offset = range.start;
+                for block in bytes.chunks(BLOCK) {
+                    flow.send(offset, block)?;
+                    offset += block.len() as u64;
+                }
+                Ok(())
+            }
+            Contents::Blocks(blocks) => {
+                blocks.try_for_each(|(offset, block)| flow.send(offset, block))
+            }
+            Contents::Zeros(_) => {
+                self.buffer.fill(0);
+                for offset in range.clone().step_by(BLOCK) {
+                    let len = (range.end - offset).min(BLOCK as u64) as usize;
+                    flow.send(offset, &self.buffer[..len])?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn file(&mut self, flow: &mut Flow<'_>, file: &File, range: Range<u64>) -> Outcome {
+        // A small file is sent together with what is said of it.
+        let is_small = range.end - range.start < BLOCK as u64 / 8;
+        match self.method {
+            SendMethod::Mmap => mapped(flow, file, range),
+            SendMethod::SendFile if !is_small => self.in_kernel(flow, file, range, false),
+            SendMethod::Splice if !is_small => self.in_kernel(flow, file, range, true),
+            SendMethod::ZeroCopy if !is_small => self.zero_copy(flow, file, range),
+            _ => self.read(flow, file, range),
+        }
+    }
+
+    fn read(&mut self, flow: &mut Flow<'_>, file: &File, range: Range<u64>) -> Outcome {
+        let mut offset = range.start;
+        while offset < range.end {
+            let wanted = (range.end - offset).min(BLOCK as u64) as usize;
+            let count = read_some_at(file, &mut self.buffer[..wanted], offset)?;
+            if count == 0 {
+                return Err(Stopped::Source(
+                    "it became shorter while it was sent".into(),
+                ));
+            }
+            flow.send(offset, &self.buffer[..count])?;
+            offset += count as u64;
+        }
+        Ok(())
+    }
+
+    fn stream(&mut self, flow: &mut Flow<'_>, stream: &mut dyn io::Read) -> Outcome {
+        loop {
+            let count = read_full(stream, &mut self.buffer)?;
+            if count == 0 {
+                return Ok(());
+            }
+            flow.send(flow.expected, &self.buffer[..count])?;
+        }
+    }
+
+    /// The kernel sends each block after it was read for its checksum.
+    fn in_kernel(
+        &mut self,
+        flow: &mut Flow<'_>,
+        file: &File,
+        range: Range<u64>,
+        through_pipe: bool,
+    ) -> Outcome {
+        let conduit = match &mut self.conduit {
+            Some(conduit) => conduit,
+            none => none.insert(Conduit::new(BLOCK)?),
+        };
+        let mut offset = range.start;
+        while offset < range.end {
+            let wanted = (range.end - offset).min(BLOCK as u64) as usize;
+            let len = match &flow.digest {
+                Digest::None => wanted,
+                _ => read_some_at(file, &mut self.buffer[..wanted], offset)?,
+            };
+            if len == 0 {
+                return Err(Stopped::Source(
+                    "it became shorter while it was sent".into(),
+                ));
+            }
+            flow.announce(offset, len)?;
+            flow.digest.update(&self.buffer[..len]);
+            flow.outlet.flush_for_more()?;
+            let mut left = len;
+            while left > 0 {
+                let sent = if through_pipe {
+                    flow.outlet.send_retrying(|socket, retry| {
+                        conduit.send(file, offset, socket, left, retry)
+                    })?
+                } else {
+                    flow.outlet
+                        .send(|socket| send_file(socket, file, offset, left))?
+                };
+                if sent == 0 {
+                    return flow.pad(left);
+                }
+                left -= sent;
+                offset += sent as u64;
+            }
+        }
+        Ok(())
+    }
+
+    fn zero_copy(&mut self, flow: &mut Flow<'_>, file: &File, range: Range<u64>) -> Outcome {
+        let ring = match &mut self.zero_copy {
+            Some(ring) => ring,
+            none => {
+                let ring = ZeroCopy::new(flow.outlet.socket(), ZERO_COPY_BUFFERS, BLOCK);
+                none.insert(ring.map_err(Error::system("send without a copy"))?)
+            }
+        };
+        let mut offset = range.start;
+        while offset < range.end {
+            let wanted = (range.end - offset).min(BLOCK as u64) as usize;
+            flow.outlet.send_retrying(|socket, retry| {
+                while let Err(error) = ring.advance(socket) {
+                    retry(error)?;
+                }
+                Ok(0)
+            })?;
+            let count = read_some_at(file, &mut ring.buffer()[..wanted], offset)?;
+            if count == 0 {
+                return Err(Stopped::Source(
+                    "it became shorter while it was sent".into(),
+                ));
+            }
+            flow.announce(offset, count)?;
+            flow.digest.update(&ring.buffer()[..count]);
+            flow.outlet.flush_for_more()?;
+            flow.outlet
+                .send_retrying(|socket, retry| ring.send(socket, count, retry).map(|()| count))?;
+            offset += count as u64;
+        }
+        Ok(())
+    }
+}
+
+/// Sends a range out of windows of the mapped file.
+fn mapped(flow: &mut Flow<'_>, file: &File, range: Range<u64>) -> Outcome {
+    let mut locked = LockedFile::lock(file.try_clone()?, Access::Read)?;
+    let mut offset = range.start;
+    while offset < range.end {
+        // Windows begin where pages do.
+        let window = offset / WINDOW * WINDOW;
+        let end = range.end.min(window + WINDOW);
+        let mut mapping = FileMapping::new(&mut locked, window, (end - window) as usize)?;
+        mapping.advise(Advice::Sequential)?;
+        for block in mapping.as_slice()[(offset - window) as usize..].chunks(BLOCK) {
+            flow.send(offset, block)?;
+            offset += block.len() as u64;
+        }
+        mapping.ensure_whole()?;
+    }
+    Ok(())
+}

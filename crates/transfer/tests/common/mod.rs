@@ -1,0 +1,243 @@
+//! A receiver in a thread of this process, and files to be sent to it.
+#![allow(dead_code, reason = "each test program uses its own part")]
+
+use oscope_transfer::method::{ReceiveMethod, SendMethod};
+use oscope_transfer::receiver::{self, Event, Receiver};
+use oscope_transfer::sender::{self, Job, Plan, Source, Summary};
+use oscope_transfer::{Checksum, Limits, Outcome, Token};
+pub mod proxy;
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tempfile::TempDir;
+
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+pub fn limits() -> Limits {
+    Limits {
+        patience: PATIENCE,
+        stop: Box::leak(Box::new(AtomicBool::new(false))),
+    }
+}
+
+pub fn receive_options(directory: &Path, method: ReceiveMethod) -> receiver::Options {
+    receiver::Options {
+        directory: Some(directory.to_owned()),
+        method,
+        token: None,
+        max_size: u64::MAX >> 1,
+        max_files: 100_000,
+        max_connections: 16,
+        fsync: false,
+        force: false,
+        limits: limits(),
+        progress: Arc::default(),
+    }
+}
+
+pub fn send_options(method: SendMethod) -> sender::Options {
+    sender::Options {
+        method,
+        checksum: Checksum::Xxh3,
+        token: None,
+        limits: limits(),
+        progress: Arc::default(),
+    }
+}
+
+pub fn token(text: &str) -> Option<Token> {
+    Some(Token::new(text.as_bytes()).expect("long enough"))
+}
+
+pub const PLAN: Plan = Plan {
+    streams: 1,
+    resume: false,
+    keep_mode: false,
+    keep_times: false,
+};
+
+/// A receiver that serves until it is dropped.
+pub struct Served {
+    pub address: SocketAddr,
+    pub log: Arc<Mutex<Vec<String>>>,
+    stop: &'static AtomicBool,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Served {
+    pub fn start(options: receiver::Options) -> Self {
+        let stop = options.limits.stop;
+        let receiver = Receiver::bind("127.0.0.1:0", options).expect("a free port");
+        let address = receiver.address().expect("it listens");
+        let log: Arc<Mutex<Vec<String>>> = Arc::default();
+        let thread = std::thread::spawn({
+            let log = Arc::clone(&log);
+            move || {
+                let observe = |event: &Event<'_>| {
+                    let line = match event {
+                        Event::Settled { outcome, .. } => format!(
+                            "{}: {:?}",
+                            String::from_utf8_lossy(&outcome.name),
+                            outcome.failure
+                        ),
+                        Event::GivenUp { reason, .. } => format!("given up: {reason}"),
+                        Event::Began { .. } => "began".into(),
+                        Event::Ended { .. } => "ended".into(),
+                    };
+                    log.lock().expect("nobody panics with it").push(line);
+                };
+                receiver.serve(false, &observe).expect("it serves");
+            }
+        });
+        Self {
+            address,
+            log,
+            stop,
+            thread: Some(thread),
+        }
+    }
+
+    pub fn log(&self) -> String {
+        self.log.lock().expect("nobody panics with it").join("\n")
+    }
+
+    /// How many connections are over.
+    pub fn ends(&self) -> usize {
+        let log = self.log.lock().expect("nobody panics with it");
+        log.iter()
+            .filter(|line| *line == "ended" || line.starts_with("given up"))
+            .count()
+    }
+
+    /// Waits until so many connections are over.
+    pub fn wait_for_ends(&self, count: usize) {
+        for _ in 0..10_000 {
+            if self.ends() >= count {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        panic!("fewer than {count} connections ended: {}", self.log());
+    }
+
+    /// Waits until the log says something.
+    pub fn wait_for(&self, what: &str) {
+        for _ in 0..1000 {
+            if self.log().contains(what) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("the receiver never said '{what}' but: {}", self.log());
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            thread.join().expect("the receiver does not panic");
+        }
+    }
+}
+
+/// Two directories: one to send from, one to receive in.
+pub struct Place {
+    pub root: TempDir,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        fs::create_dir(root.path().join("from")).expect("a directory in it");
+        fs::create_dir(root.path().join("to")).expect("a directory in it");
+        Self { root }
+    }
+
+    pub fn to(&self) -> PathBuf {
+        self.root.path().join("to")
+    }
+
+    /// Makes a file to be sent.
+    pub fn file(&self, name: &str, contents: &[u8]) -> Job {
+        let path = self.root.path().join("from").join(name);
+        fs::write(&path, contents).expect("there is room");
+        job(name, &path)
+    }
+
+    pub fn received(&self, name: &str) -> Vec<u8> {
+        fs::read(self.to().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// The names in the receiver's directory.
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.to()).expect("it is there");
+        let mut names: Vec<_> = entries
+            .map(|entry| {
+                entry
+                    .expect("readable")
+                    .file_name()
+                    .to_string_lossy()
+                    .into_owned()
+            })
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+pub fn job(name: &str, path: &Path) -> Job {
+    Job {
+        name: name.into(),
+        source: Source::Path(path.to_owned()),
+    }
+}
+
+/// Bytes without a pattern, the same for the same seed.
+pub fn bytes(len: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()
+    };
+    let mut bytes: Vec<u8> = (0..len.div_ceil(8)).flat_map(|_| next()).collect();
+    bytes.truncate(len);
+    bytes
+}
+
+/// Sends and gives the outcomes in the order of their names.
+pub fn send(
+    served: &Served,
+    jobs: &[Job],
+    plan: &Plan,
+    options: &sender::Options,
+) -> (oscope_transfer::Result<Summary>, Vec<Outcome>) {
+    send_to(served.address, jobs, plan, options)
+}
+
+/// As [`send`], to any address.
+pub fn send_to(
+    address: SocketAddr,
+    jobs: &[Job],
+    plan: &Plan,
+    options: &sender::Options,
+) -> (oscope_transfer::Result<Summary>, Vec<Outcome>) {
+    let outcomes = Mutex::new(Vec::new());
+    let observe = |outcome: &Outcome| {
+        outcomes
+            .lock()
+            .expect("nobody panics with it")
+            .push(outcome.clone());
+    };
+    let summary = sender::send(&address.to_string(), jobs, plan, options, &observe);
+    let mut outcomes = outcomes.into_inner().expect("nobody panics with it");
+    outcomes.sort_by(|one, other| one.name.cmp(&other.name));
+    (summary, outcomes)
+}

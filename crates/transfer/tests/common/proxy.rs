@@ -1,0 +1,73 @@
+//! Somebody between sender and receiver, who lets bytes through, or does not.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// What happens to the bytes from the sender to the receiver.
+#[derive(Clone)]
+pub enum Mischief {
+    /// After so many, both connections are closed.
+    Cut(u64),
+    /// After so many, nothing goes on until the flag is raised.
+    Hold(u64, Arc<AtomicBool>),
+    /// The byte at this place is changed.
+    Flip(u64),
+}
+
+/// Accepts one connection, and passes it on to `receiver` in its own way.
+pub fn between(receiver: SocketAddr, mischief: Mischief) -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+    let address = listener.local_addr().expect("it listens");
+    thread::spawn(move || {
+        let (near, _) = listener.accept().expect("a sender comes");
+        let far = TcpStream::connect(receiver).expect("the receiver is there");
+        let back = (
+            far.try_clone().expect("a copy"),
+            near.try_clone().expect("a copy"),
+        );
+        thread::spawn(move || pass(back.0, back.1, None));
+        pass(near, far, Some(mischief));
+    });
+    address
+}
+
+fn pass(mut from: TcpStream, mut to: TcpStream, mischief: Option<Mischief>) {
+    let mut buffer = vec![0; 64 << 10];
+    let mut passed = 0;
+    loop {
+        let limit = match &mischief {
+            Some(Mischief::Cut(at) | Mischief::Hold(at, _)) if passed < *at => *at - passed,
+            Some(Mischief::Cut(_)) => break,
+            Some(Mischief::Hold(_, go_on)) => {
+                while !go_on.load(Ordering::Acquire) {
+                    thread::sleep(Duration::from_millis(2));
+                }
+                u64::MAX
+            }
+            _ => u64::MAX,
+        };
+        let most = limit.min(buffer.len() as u64) as usize;
+        let count = match from.read(&mut buffer[..most]) {
+            Ok(count) if count > 0 => count,
+            _ => break,
+        };
+        if let Some(Mischief::Flip(at)) = &mischief
+            && (passed..passed + count as u64).contains(at)
+        {
+            buffer[(at - passed) as usize] ^= 0x10;
+        }
+        if to.write_all(&buffer[..count]).is_err() {
+            break;
+        }
+        passed += count as u64;
+    }
+    if matches!(mischief, Some(Mischief::Cut(_))) {
+        let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+    }
+    // The other direction lives on by itself.
+    let _ = to.shutdown(Shutdown::Write);
+}

@@ -1,0 +1,354 @@
+//! Files arrive as they were, whatever the methods, the sizes and the names.
+
+mod common;
+
+use common::{PLAN, Place, Served, bytes, job, limits, receive_options, send, send_options, token};
+use oscope_transfer::method::{ReceiveMethod, SendMethod};
+use oscope_transfer::protocol::FileName;
+use oscope_transfer::sender::{Contents, Item, Job, Plan, Session, Source};
+use oscope_transfer::{Checksum, Outcome};
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::time::{Duration, UNIX_EPOCH};
+
+const SIZES: [usize; 9] = [
+    0,
+    1,
+    1000,
+    4096,
+    65_537,
+    262_144,
+    300_001,
+    1 << 20,
+    5_000_003,
+];
+
+fn assert_kept(outcomes: &[Outcome]) {
+    for outcome in outcomes {
+        assert_eq!(
+            outcome.failure,
+            None,
+            "{}",
+            String::from_utf8_lossy(&outcome.name)
+        );
+        assert!(outcome.timing.stored >= outcome.timing.received);
+    }
+}
+
+#[test]
+fn every_method_works_with_every_other_at_every_size() {
+    for receive in ReceiveMethod::ALL {
+        for send_method in SendMethod::ALL {
+            let place = Place::new();
+            let served = Served::start(receive_options(&place.to(), receive));
+            let jobs = SIZES.map(|size| place.file(&size.to_string(), &bytes(size, 1)));
+            let (summary, outcomes) = send(&served, &jobs, &PLAN, &send_options(send_method));
+            let summary = summary.unwrap();
+            assert_kept(&outcomes);
+            assert_eq!((summary.files, summary.failed), (SIZES.len() as u64, 0));
+            assert_eq!(summary.bytes, SIZES.iter().sum::<usize>() as u64);
+            for size in SIZES {
+                let name = size.to_string();
+                assert!(
+                    place.received(&name) == bytes(size, 1),
+                    "{send_method} {receive} {name}"
+                );
+            }
+            assert_eq!(place.names().len(), SIZES.len(), "{:?}", place.names());
+        }
+    }
+}
+
+#[test]
+fn a_stream_of_unknown_length_works_with_every_receiver() {
+    for method in ReceiveMethod::ALL {
+        let place = Place::new();
+        let served = Served::start(receive_options(&place.to(), method));
+        for size in SIZES {
+            let contents = bytes(size, 2);
+            let options = send_options(SendMethod::File);
+            let address = served.address.to_string();
+            let mut session = Session::connect(&address, &options, [0; 16], (0, 1)).unwrap();
+            let name = size.to_string();
+            let item = item(&name);
+            session
+                .send(&item, Contents::Stream(&mut &contents[..]))
+                .unwrap();
+            let (_, outcome) = session.outcome().unwrap().unwrap();
+            assert_eq!((outcome.failure, outcome.size), (None, size as u64));
+            session.finish().unwrap();
+            assert!(place.received(&name) == contents, "{method} {name}");
+        }
+    }
+}
+
+fn item(name: &str) -> Item<'_> {
+    Item {
+        id: 0,
+        name: FileName::new(name.as_bytes()).unwrap(),
+        size: None,
+        part: (1, 0),
+        resume: false,
+        mode: None,
+        modified: None,
+    }
+}
+
+#[test]
+fn blocks_may_come_in_any_order() {
+    let contents = bytes(1 << 20, 3);
+    for method in ReceiveMethod::ALL {
+        let place = Place::new();
+        let served = Served::start(receive_options(&place.to(), method));
+        let options = send_options(SendMethod::Mmap);
+        let address = served.address.to_string();
+        let mut session = Session::connect(&address, &options, [0; 16], (0, 1)).unwrap();
+        let mut blocks: Vec<_> = contents.chunks(4096).enumerate().collect();
+        blocks.sort_by_key(|(index, _)| index.wrapping_mul(7919) % 256);
+        let mut blocks = blocks
+            .into_iter()
+            .map(|(index, block)| (index as u64 * 4096, block));
+        let item = Item {
+            size: Some(1 << 20),
+            ..item("shuffled")
+        };
+        session.send(&item, Contents::Blocks(&mut blocks)).unwrap();
+        assert_eq!(session.outcome().unwrap().unwrap().1.failure, None);
+        session.finish().unwrap();
+        assert!(place.received("shuffled") == contents, "{method}");
+    }
+}
+
+#[test]
+fn a_file_goes_over_several_connections_in_parts() {
+    for (send_method, receive) in [
+        (SendMethod::SendFile, ReceiveMethod::File),
+        (SendMethod::Mmap, ReceiveMethod::Mmap),
+        (SendMethod::Splice, ReceiveMethod::Splice),
+    ] {
+        let place = Place::new();
+        let served = Served::start(receive_options(&place.to(), receive));
+        let contents = bytes(9_000_001, 4);
+        let mut jobs = vec![place.file("large", &contents)];
+        jobs.extend((0..20).map(|index| place.file(&format!("small{index}"), &bytes(index, 5))));
+        let plan = Plan { streams: 3, ..PLAN };
+        let (summary, outcomes) = send(&served, &jobs, &plan, &send_options(send_method));
+        assert_kept(&outcomes);
+        assert_eq!(summary.unwrap().files, 21);
+        assert_eq!(outcomes[0].size, contents.len() as u64);
+        assert!(place.received("large") == contents);
+        assert_eq!(place.names().len(), 21, "{:?}", place.names());
+    }
+}
+
+#[test]
+fn holes_stay_holes() {
+    for receive in ReceiveMethod::ALL {
+        let place = Place::new();
+        let served = Served::start(receive_options(&place.to(), receive));
+        let path = place.root.path().join("from/sparse");
+        let mut file = File::create(&path).unwrap();
+        file.write_all(&bytes(5000, 6)).unwrap();
+        file.set_len(5 << 30).unwrap();
+        platform::file::write_all_at(&file, b"end", (5 << 30) - 3).unwrap();
+        file.set_len((5 << 30) + 100_000).unwrap();
+        let (summary, outcomes) = send(
+            &served,
+            &[job("sparse", &path)],
+            &PLAN,
+            &send_options(SendMethod::SendFile),
+        );
+        assert_kept(&outcomes);
+        assert_eq!(summary.unwrap().bytes, (5 << 30) + 100_000);
+        let arrived = File::open(place.to().join("sparse")).unwrap();
+        let metadata = arrived.metadata().unwrap();
+        assert_eq!(metadata.len(), (5 << 30) + 100_000);
+        assert!(
+            metadata.blocks() * 512 < 64 << 20,
+            "{} blocks",
+            metadata.blocks()
+        );
+        let mut end = [0; 3];
+        platform::file::read_some_at(&arrived, &mut end, (5 << 30) - 3).unwrap();
+        assert_eq!(&end, b"end");
+    }
+}
+
+#[test]
+fn names_may_have_any_bytes_and_lead_nowhere() {
+    let place = Place::new();
+    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let path = place.root.path().join("from/plain");
+    fs::write(&path, "x").unwrap();
+    let named = |name: &[u8]| Job {
+        name: name.into(),
+        source: Source::Path(path.clone()),
+    };
+    let odd: [&[u8]; 4] = [b"\xff\xfe", b"new\nline", b"-rf", &[b'n'; 255]];
+    let jobs = odd.map(named);
+    let (_, outcomes) = send(&served, &jobs, &PLAN, &send_options(SendMethod::File));
+    assert_kept(&outcomes);
+    for name in odd {
+        let path = place.to().join(std::ffi::OsStr::from_bytes(name));
+        assert_eq!(fs::read(path).unwrap(), b"x");
+    }
+    let evil: [&[u8]; 5] = [b"../out", b"/tmp/out", b"..", b"a\0b", b".oscope-partial-1"];
+    let (_, outcomes) = send(
+        &served,
+        &evil.map(named),
+        &PLAN,
+        &send_options(SendMethod::File),
+    );
+    assert!(
+        outcomes.iter().all(|outcome| outcome.failure.is_some()),
+        "{outcomes:?}"
+    );
+    assert_eq!(place.names().len(), 4);
+}
+
+#[test]
+fn links_devices_and_directories_in_the_way_are_left_alone() {
+    let place = Place::new();
+    let outside = place.root.path().join("outside");
+    fs::write(&outside, "precious").unwrap();
+    std::os::unix::fs::symlink(&outside, place.to().join("link")).unwrap();
+    fs::create_dir(place.to().join("folder")).unwrap();
+    fs::write(place.to().join("file"), "old").unwrap();
+    let options = receive_options(&place.to(), ReceiveMethod::File);
+    let jobs = ["link", "folder", "file"].map(|name| place.file(name, b"new"));
+    {
+        let served = Served::start(options.clone());
+        let (summary, outcomes) = send(&served, &jobs, &PLAN, &send_options(SendMethod::File));
+        assert_eq!(summary.unwrap().failed, 3);
+        assert!(
+            outcomes[0].failure.as_ref().unwrap().contains("--force"),
+            "{outcomes:?}"
+        );
+        assert!(
+            outcomes[2].failure.as_ref().unwrap().contains("no file"),
+            "{outcomes:?}"
+        );
+    }
+    assert_eq!(fs::read(place.to().join("file")).unwrap(), b"old");
+    let force = oscope_transfer::receiver::Options {
+        force: true,
+        limits: limits(),
+        ..options
+    };
+    let served = Served::start(force);
+    let (summary, _) = send(&served, &jobs, &PLAN, &send_options(SendMethod::File));
+    assert_eq!(summary.unwrap().files, 1);
+    assert_eq!(place.received("file"), b"new");
+    assert_eq!(fs::read(outside).unwrap(), b"precious");
+    assert_eq!(place.names(), ["file", "folder", "link"]);
+}
+
+#[test]
+fn modes_and_times_are_kept_on_request() {
+    let place = Place::new();
+    let served = Served::start(receive_options(&place.to(), ReceiveMethod::Mmap));
+    let job = place.file("kept", b"contents");
+    let path = place.root.path().join("from/kept");
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o4751)).unwrap();
+    let moment = UNIX_EPOCH - Duration::new(3, 500);
+    File::options()
+        .write(true)
+        .open(&path)
+        .unwrap()
+        .set_modified(moment)
+        .unwrap();
+    let plan = Plan {
+        keep_mode: true,
+        keep_times: true,
+        ..PLAN
+    };
+    let (_, outcomes) = send(&served, &[job], &plan, &send_options(SendMethod::File));
+    assert_kept(&outcomes);
+    let metadata = fs::metadata(place.to().join("kept")).unwrap();
+    assert_eq!(metadata.permissions().mode() & 0o7777, 0o751);
+    assert_eq!(metadata.modified().unwrap(), moment);
+}
+
+#[test]
+fn ten_thousand_files_and_no_files_arrive() {
+    let place = Place::new();
+    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let jobs: Vec<_> = (0..10_000)
+        .map(|index| place.file(&format!("{index:05}"), &bytes(100, index + 1)))
+        .collect();
+    let (summary, outcomes) = send(&served, &jobs, &PLAN, &send_options(SendMethod::SendFile));
+    assert_kept(&outcomes);
+    assert_eq!(summary.unwrap().files, 10_000);
+    assert_eq!(place.names().len(), 10_000);
+    assert!(place.received("07777") == bytes(100, 7778));
+    let (summary, _) = send(&served, &[], &PLAN, &send_options(SendMethod::File));
+    assert_eq!(summary.unwrap().files, 0);
+}
+
+#[test]
+fn what_is_thrown_away_is_verified_all_the_same() {
+    let options = oscope_transfer::receiver::Options {
+        directory: None,
+        ..receive_options("/".as_ref(), ReceiveMethod::Splice)
+    };
+    let served = Served::start(options);
+    let zeros = |size| Job {
+        name: b"zeros".into(),
+        source: Source::Zeros(size),
+    };
+    let plan = Plan { streams: 2, ..PLAN };
+    let jobs = [zeros(10_000_000), zeros(5)];
+    let (summary, outcomes) = send(&served, &jobs, &plan, &send_options(SendMethod::File));
+    assert_kept(&outcomes);
+    assert_eq!(summary.unwrap().bytes, 10_000_005);
+}
+
+#[test]
+fn with_a_token_everything_is_sealed_and_checked_by_blake3() {
+    let place = Place::new();
+    let options = oscope_transfer::receiver::Options {
+        token: token("0123456789abcdef"),
+        ..receive_options(&place.to(), ReceiveMethod::File)
+    };
+    let served = Served::start(options);
+    let jobs = SIZES.map(|size| place.file(&size.to_string(), &bytes(size, 7)));
+    let sender = oscope_transfer::sender::Options {
+        token: token("0123456789abcdef\n"),
+        checksum: Checksum::Blake3,
+        ..send_options(SendMethod::SendFile)
+    };
+    let plan = Plan { streams: 2, ..PLAN };
+    let (summary, outcomes) = send(&served, &jobs, &plan, &sender);
+    assert_kept(&outcomes);
+    assert_eq!(summary.unwrap().files, SIZES.len() as u64);
+    for size in SIZES {
+        assert!(place.received(&size.to_string()) == bytes(size, 7));
+    }
+}
+
+#[test]
+fn a_sum_may_be_left_out_but_not_with_a_token() {
+    let place = Place::new();
+    let served = Served::start(receive_options(&place.to(), ReceiveMethod::Splice));
+    let options = oscope_transfer::sender::Options {
+        checksum: Checksum::None,
+        ..send_options(SendMethod::SendFile)
+    };
+    let job = place.file("unsummed", &bytes(1 << 20, 8));
+    let (_, outcomes) = send(&served, std::slice::from_ref(&job), &PLAN, &options);
+    assert_kept(&outcomes);
+    assert!(place.received("unsummed") == bytes(1 << 20, 8));
+
+    let guarded = Served::start(oscope_transfer::receiver::Options {
+        token: token("0123456789abcdef"),
+        ..receive_options(&place.to(), ReceiveMethod::File)
+    });
+    let options = oscope_transfer::sender::Options {
+        token: token("0123456789abcdef"),
+        ..options
+    };
+    let (summary, _) = send(&guarded, &[job], &PLAN, &options);
+    assert!(summary.unwrap_err().to_string().contains("BLAKE3"));
+}
