@@ -3,7 +3,7 @@
 //! A claim is data: what is said, who says it, which experiments decide it and how. To add one is
 //! to add it to its group's list.
 
-use crate::{compute, file, memory, process, threads};
+use crate::{compute, file, memory, process, threads, transfer};
 use instrument::claim::Claim;
 
 /// Every claim, group by group.
@@ -13,6 +13,7 @@ pub fn all() -> impl Iterator<Item = &'static Claim> {
         memory::subloop::CLAIMS,
         file::claims::ALL,
         file::reader_claims::ALL,
+        transfer::claims::ALL,
         process::claims::ALL,
         process::call_styles::claims::ALL,
         compute::claims::ALL,

@@ -25,6 +25,7 @@ mod made_up;
 mod memory;
 mod process;
 mod threads;
+mod transfer;
 
 use instrument::experiment::Experiment;
 
@@ -33,6 +34,7 @@ pub fn all() -> impl Iterator<Item = &'static dyn Experiment> {
     [
         memory::ALL,
         file::ALL,
+        transfer::ALL,
         process::ALL,
         compute::ALL,
         threads::ALL,

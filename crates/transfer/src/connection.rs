@@ -58,9 +58,13 @@ impl Patience {
         }
     }
 
+    fn shall_stop(&self) -> bool {
+        self.limits.stop.load(Ordering::Acquire)
+    }
+
     /// A call failed: whether to try again.
     fn bear(&mut self, error: io::Error) -> Result<()> {
-        if self.limits.stop.load(Ordering::Acquire) {
+        if self.shall_stop() {
             return Err(Error::Interrupted);
         }
         match error.kind() {
@@ -207,6 +211,11 @@ impl Inlet {
         }
     }
 
+    /// Whether someone asked to stop; a call that never waits does not ask by itself.
+    pub(crate) fn shall_stop(&self) -> bool {
+        self.patience.shall_stop()
+    }
+
     /// What was read ahead of up to `most` bytes of data; empty if nothing was.
     pub(crate) fn ahead(&mut self, most: usize) -> &[u8] {
         let count = most.min(self.end - self.start);
@@ -272,6 +281,11 @@ impl Outlet {
 
     pub(crate) fn socket(&self) -> &TcpStream {
         &self.socket
+    }
+
+    /// Whether someone asked to stop; a call that never waits does not ask by itself.
+    pub(crate) fn shall_stop(&self) -> bool {
+        self.patience.shall_stop()
     }
 
     /// Says a frame, soon: it is gathered with what follows.

@@ -9,20 +9,20 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no way to the peer.
-    #[error("cannot connect to {address}: {source}")]
+    #[error("cannot connect to {address}: {reason}")]
     Connect {
         /// Where to.
         address: String,
         /// What the system said.
-        source: io::Error,
+        reason: io::Error,
     },
     /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {source}")]
+    #[error("cannot listen on {address}: {reason}")]
     Listen {
         /// Which.
         address: String,
         /// What the system said.
-        source: io::Error,
+        reason: io::Error,
     },
     /// An address that others can reach, and no token.
     #[error("listening on {0}, which others can reach, needs a token (--token-file)")]
@@ -68,12 +68,12 @@ pub enum Error {
         reason: String,
     },
     /// The system refused something else.
-    #[error("cannot {action}: {source}")]
+    #[error("cannot {action}: {reason}")]
     System {
         /// What was tried, as a verb.
         action: &'static str,
         /// What the system said.
-        source: io::Error,
+        reason: io::Error,
     },
     /// A question put to the operating system failed.
     #[error(transparent)]
@@ -108,6 +108,6 @@ impl Error {
 
     /// For `map_err`: names what was tried when the system refused.
     pub(crate) fn system(action: &'static str) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::System { action, source }
+        move |reason| Self::System { action, reason }
     }
 }

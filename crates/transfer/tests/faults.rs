@@ -60,14 +60,14 @@ fn at_a_thousand_random_places_a_lost_connection_does_no_harm() {
         let name = format!("file{round}");
         let jobs = [job(&name, &source)];
         let address = between(served.address, Mischief::Cut(at));
-        let (summary, _) = send_to(address, &jobs, &PLAN, &send_options(method));
+        let (summary, _) = send_to(address, &jobs, PLAN, &send_options(method));
         // The end may be seen here before it is seen there.
         served.wait_for_ends(ends + 1);
         let arrived = place.to().join(&name);
         if summary.is_ok() || arrived.exists() {
             whole += 1;
         } else {
-            let (again, outcomes) = send(served, &jobs, &RESUME, &send_options(method));
+            let (again, outcomes) = send(served, &jobs, RESUME, &send_options(method));
             assert_eq!(
                 again.expect("it is there").files,
                 1,
@@ -93,7 +93,7 @@ fn what_is_kept_is_checked_before_it_is_trusted() {
     let jobs = [place.file("file", &contents)];
     for is_changed in [false, true] {
         let address = between(served.address, Mischief::Cut(2_000_000));
-        send_to(address, &jobs, &PLAN, &send_options(SendMethod::File))
+        send_to(address, &jobs, PLAN, &send_options(SendMethod::File))
             .0
             .unwrap_err();
         served.wait_for("are kept for --resume");
@@ -110,7 +110,7 @@ fn what_is_kept_is_checked_before_it_is_trusted() {
             platform::file::write_all_at(&file, b"not what was sent", 1000).unwrap();
         }
         let options = send_options(SendMethod::SendFile);
-        let (summary, _) = send(&served, &jobs, &RESUME, &options);
+        let (summary, _) = send(&served, &jobs, RESUME, &options);
         assert_eq!(summary.unwrap().files, 1);
         let sent = options.progress.load(Ordering::Relaxed);
         assert_eq!(
@@ -133,18 +133,18 @@ fn a_receiver_that_was_restarted_goes_on_where_it_was() {
     let jobs = [place.file("file", &contents)];
     let secret = "a token of some length";
     let receiver = receiver::Options {
-        token: token(secret),
+        token: Some(token(secret)),
         ..receive_options(&place.to(), ReceiveMethod::Mmap)
     };
     let sender = sender::Options {
-        token: token(secret),
+        token: Some(token(secret)),
         checksum: Checksum::Blake3,
         ..send_options(SendMethod::Mmap)
     };
     {
         let served = Served::start(receiver.clone());
         let address = between(served.address, Mischief::Cut(2_500_000));
-        send_to(address, &jobs, &PLAN, &sender).0.unwrap_err();
+        send_to(address, &jobs, PLAN, &sender).0.unwrap_err();
         served.wait_for("given up");
     }
     let served = Served::start(receiver::Options {
@@ -155,7 +155,7 @@ fn a_receiver_that_was_restarted_goes_on_where_it_was() {
         progress: Arc::default(),
         ..sender
     };
-    assert_eq!(send(&served, &jobs, &RESUME, &sender).0.unwrap().files, 1);
+    assert_eq!(send(&served, &jobs, RESUME, &sender).0.unwrap().files, 1);
     assert!(sender.progress.load(Ordering::Relaxed) < 1_500_000);
     assert!(place.received("file") == contents);
 }
@@ -166,7 +166,7 @@ fn a_byte_that_changes_on_its_way_is_found() {
     let served = Served::start(receive_options(&place.to(), ReceiveMethod::Splice));
     let jobs = [place.file("file", &bytes(500_000, 4))];
     let address = between(served.address, Mischief::Flip(300_000));
-    let (summary, outcomes) = send_to(address, &jobs, &PLAN, &send_options(SendMethod::File));
+    let (summary, outcomes) = send_to(address, &jobs, PLAN, &send_options(SendMethod::File));
     assert_eq!(summary.unwrap().failed, 1);
     assert!(
         outcomes[0].failure.as_ref().unwrap().contains("checksum"),
@@ -180,12 +180,12 @@ fn with_a_token_nothing_can_be_changed_on_its_way() {
     let place = Place::new();
     let secret = "a token of some length";
     let served = Served::start(receiver::Options {
-        token: token(secret),
+        token: Some(token(secret)),
         ..receive_options(&place.to(), ReceiveMethod::File)
     });
     let jobs = [place.file("file", &bytes(2000, 5))];
     let sender = sender::Options {
-        token: token(secret),
+        token: Some(token(secret)),
         checksum: Checksum::Blake3,
         ..send_options(SendMethod::File)
     };
@@ -200,7 +200,7 @@ fn with_a_token_nothing_can_be_changed_on_its_way() {
             limits,
             ..sender.clone()
         };
-        let (summary, _) = send_to(address, &jobs, &PLAN, &options);
+        let (summary, _) = send_to(address, &jobs, PLAN, &options);
         let failed = summary.map_or(true, |summary| summary.failed == 1);
         assert!(failed, "a change at {at} was not seen");
         assert!(!place.to().join("file").exists(), "{at}");
@@ -230,7 +230,7 @@ fn a_source_that_is_cut_short_is_an_error_on_both_sides() {
                 .unwrap();
             go_on.store(true, Ordering::Release);
         });
-        let (summary, outcomes) = send_to(address, &jobs, &PLAN, &options);
+        let (summary, outcomes) = send_to(address, &jobs, PLAN, &options);
         cutter.join().unwrap();
         assert_eq!(summary.unwrap().failed, 1, "{method}");
         let failure = outcomes[0].failure.clone().unwrap();
@@ -252,11 +252,11 @@ fn the_second_sender_of_a_name_is_refused_until_the_first_is_done() {
     let go_on = Arc::new(AtomicBool::new(false));
     let address = between(served.address, Mischief::Hold(1 << 20, Arc::clone(&go_on)));
     std::thread::scope(|scope| {
-        let first = scope.spawn(|| send_to(address, &jobs, &PLAN, &send_options(SendMethod::File)));
+        let first = scope.spawn(|| send_to(address, &jobs, PLAN, &send_options(SendMethod::File)));
         while place.names().is_empty() {
             std::thread::sleep(Duration::from_millis(2));
         }
-        let (_, outcomes) = send(&served, &jobs, &PLAN, &send_options(SendMethod::File));
+        let (_, outcomes) = send(&served, &jobs, PLAN, &send_options(SendMethod::File));
         assert!(
             outcomes[0]
                 .failure
@@ -275,26 +275,26 @@ fn the_second_sender_of_a_name_is_refused_until_the_first_is_done() {
 fn who_does_not_know_the_token_gets_nothing() {
     let place = Place::new();
     let served = Served::start(receiver::Options {
-        token: token("the right token, long"),
+        token: Some(token("the right token, long")),
         ..receive_options(&place.to(), ReceiveMethod::File)
     });
     let jobs = [place.file("file", b"x")];
     let with = |text| sender::Options {
-        token: token(text),
+        token: Some(token(text)),
         checksum: Checksum::Blake3,
         ..send_options(SendMethod::File)
     };
-    let error = send(&served, &jobs, &PLAN, &with("the wrong token, long"))
+    let error = send(&served, &jobs, PLAN, &with("the wrong token, long"))
         .0
         .unwrap_err();
     assert!(matches!(error, Error::WrongToken), "{error}");
     served.wait_for("does not know the token");
-    let error = send(&served, &jobs, &PLAN, &send_options(SendMethod::File))
+    let error = send(&served, &jobs, PLAN, &send_options(SendMethod::File))
         .0
         .unwrap_err();
     assert!(error.to_string().contains("wants a token"), "{error}");
     let open = Served::start(receive_options(&place.to(), ReceiveMethod::File));
-    let error = send(&open, &jobs, &PLAN, &with("any token that is long"))
+    let error = send(&open, &jobs, PLAN, &with("any token that is long"))
         .0
         .unwrap_err();
     assert!(error.to_string().contains("has no token"), "{error}");
@@ -309,10 +309,10 @@ fn who_does_not_know_the_token_gets_nothing() {
 
 /// What a receiver answers to `said` before it closes.
 fn answer(served: &Served, said: &[u8]) -> Vec<u8> {
-    let mut socket = TcpStream::connect(served.address).unwrap();
+    let mut socket = TcpStream::connect(served.address).expect("it listens");
     socket
         .set_read_timeout(Some(Duration::from_secs(10)))
-        .unwrap();
+        .expect("a time above zero");
     let _ = socket.write_all(said);
     let _ = socket.shutdown(Shutdown::Write);
     let mut answer = Vec::new();
@@ -356,7 +356,7 @@ fn strangers_get_a_short_close_and_a_line_in_the_log() {
         assert_eq!(answer(&served, &said)[10], 0);
     }
     let jobs = [place.file("file", b"still at work")];
-    send(&served, &jobs, &PLAN, &send_options(SendMethod::File))
+    send(&served, &jobs, PLAN, &send_options(SendMethod::File))
         .0
         .unwrap();
     assert_eq!(place.names(), ["file"]);
@@ -405,7 +405,7 @@ fn silence_is_not_borne_for_long() {
     };
     let jobs = [place.file("file", b"x")];
     let address = deaf.local_addr().unwrap();
-    let error = send_to(address, &jobs, &PLAN, &options).0.unwrap_err();
+    let error = send_to(address, &jobs, PLAN, &options).0.unwrap_err();
     assert!(matches!(error, Error::Silent(_)), "{error}");
 }
 
@@ -424,7 +424,7 @@ fn limits_on_sizes_counts_and_connections_hold() {
         place.file("c", b"x"),
         place.file("d", b"x"),
     ];
-    let (_, outcomes) = send(&served, &jobs, &PLAN, &send_options(SendMethod::File));
+    let (_, outcomes) = send(&served, &jobs, PLAN, &send_options(SendMethod::File));
     let failed: Vec<_> = outcomes
         .iter()
         .map(|outcome| outcome.failure.is_some())
@@ -450,7 +450,7 @@ fn limits_on_sizes_counts_and_connections_hold() {
     let (_, outcomes) = send(
         &served,
         &[job("pipe", &fifo)],
-        &PLAN,
+        PLAN,
         &send_options(SendMethod::File),
     );
     assert!(
@@ -463,9 +463,11 @@ fn limits_on_sizes_counts_and_connections_hold() {
     );
     writer.join().unwrap();
 
+    served.wait_for_ends(2);
+    std::thread::sleep(Duration::from_millis(100));
     let held = TcpStream::connect(served.address).unwrap();
     std::thread::sleep(Duration::from_millis(300));
-    let error = send(&served, &jobs, &PLAN, &send_options(SendMethod::File))
+    let error = send(&served, &jobs, PLAN, &send_options(SendMethod::File))
         .0
         .unwrap_err();
     assert!(error.to_string().contains("as many connections"), "{error}");
@@ -498,7 +500,7 @@ fn a_port_that_is_taken_and_a_place_that_is_not_there_are_named() {
     drop(first);
     let jobs = [place.file("file", b"x")];
     let to = address.parse().unwrap();
-    let error = send_to(to, &jobs, &PLAN, &send_options(SendMethod::File))
+    let error = send_to(to, &jobs, PLAN, &send_options(SendMethod::File))
         .0
         .unwrap_err();
     assert!(matches!(error, Error::Connect { .. }), "{error}");
@@ -515,7 +517,7 @@ fn files_that_cannot_be_read_do_not_keep_others_back() {
     ];
     for streams in [1, 2] {
         let plan = Plan { streams, ..PLAN };
-        let (summary, outcomes) = send(&served, &jobs, &plan, &send_options(SendMethod::File));
+        let (summary, outcomes) = send(&served, &jobs, plan, &send_options(SendMethod::File));
         let summary = summary.unwrap();
         assert_eq!((summary.files, summary.failed), (1, 2), "{outcomes:?}");
         fs::remove_file(place.to().join("good")).unwrap();
@@ -532,7 +534,7 @@ fn a_wish_to_stop_is_heard_on_both_sides() {
     let sender = send_options(SendMethod::File);
     let address = hold(&served);
     std::thread::scope(|scope| {
-        let sending = scope.spawn(|| send_to(address, &jobs, &PLAN, &sender).0.unwrap_err());
+        let sending = scope.spawn(|| send_to(address, &jobs, PLAN, &sender).0.unwrap_err());
         while place.names().is_empty() {
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -543,7 +545,7 @@ fn a_wish_to_stop_is_heard_on_both_sides() {
     let address = hold(&served);
     let sender = send_options(SendMethod::File);
     std::thread::scope(|scope| {
-        let sending = scope.spawn(|| send_to(address, &jobs, &PLAN, &sender));
+        let sending = scope.spawn(|| send_to(address, &jobs, PLAN, &sender));
         std::thread::sleep(Duration::from_millis(300));
         drop(served);
         sender.limits.stop.store(true, Ordering::Release);
@@ -587,12 +589,13 @@ fn a_full_disk_at_the_receiver_is_told_at_once_and_leaves_nothing() {
         let large = 200 << 20;
         let path = place.root.path().join("from/large");
         let file = File::create(&path).unwrap();
+        let bytes = vec![7; 1 << 20];
         for block in 0..200 {
-            platform::file::write_all_at(&file, &[7; 1 << 20], block << 20).unwrap();
+            platform::file::write_all_at(&file, &bytes, block << 20).unwrap();
         }
         let jobs = [job("large", &path), place.file("small", b"still fits")];
         let options = send_options(SendMethod::SendFile);
-        let (summary, outcomes) = send(&served, &jobs, &PLAN, &options);
+        let (summary, outcomes) = send(&served, &jobs, PLAN, &options);
         assert_eq!(summary.unwrap().failed, 1, "{outcomes:?}");
         let failure = outcomes[0].failure.clone().unwrap();
         assert!(failure.contains("No space left"), "{method}: {failure}");
@@ -612,7 +615,7 @@ fn a_place_that_may_not_be_written_to_is_an_error_of_each_file() {
     };
     let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
     let jobs = [place.file("file", b"x")];
-    let (summary, outcomes) = send(&served, &jobs, &PLAN, &send_options(SendMethod::File));
+    let (summary, outcomes) = send(&served, &jobs, PLAN, &send_options(SendMethod::File));
     assert_eq!(summary.unwrap().failed, 1);
     let failure = outcomes[0].failure.clone().unwrap();
     assert!(failure.contains("Read-only"), "{failure}");

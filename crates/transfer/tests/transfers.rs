@@ -44,7 +44,7 @@ fn every_method_works_with_every_other_at_every_size() {
             let place = Place::new();
             let served = Served::start(receive_options(&place.to(), receive));
             let jobs = SIZES.map(|size| place.file(&size.to_string(), &bytes(size, 1)));
-            let (summary, outcomes) = send(&served, &jobs, &PLAN, &send_options(send_method));
+            let (summary, outcomes) = send(&served, &jobs, PLAN, &send_options(send_method));
             let summary = summary.unwrap();
             assert_kept(&outcomes);
             assert_eq!((summary.files, summary.failed), (SIZES.len() as u64, 0));
@@ -87,7 +87,7 @@ fn a_stream_of_unknown_length_works_with_every_receiver() {
 fn item(name: &str) -> Item<'_> {
     Item {
         id: 0,
-        name: FileName::new(name.as_bytes()).unwrap(),
+        name: FileName::new(name.as_bytes()).expect("a plain name"),
         size: None,
         part: (1, 0),
         resume: false,
@@ -118,6 +118,23 @@ fn blocks_may_come_in_any_order() {
         assert_eq!(session.outcome().unwrap().unwrap().1.failure, None);
         session.finish().unwrap();
         assert!(place.received("shuffled") == contents, "{method}");
+
+        place.file("source", &contents);
+        let file = File::open(place.root.path().join("from/source")).unwrap();
+        let mut offsets = (0..256).map(|index| index * 7919 % 256 * 4096);
+        let scattered = Contents::Scattered {
+            file: &file,
+            block: 4096,
+            offsets: &mut offsets,
+        };
+        let mut session = Session::connect(&address, &options, [1; 16], (0, 1)).unwrap();
+        let item = Item {
+            name: FileName::new(b"scattered").unwrap(),
+            ..item
+        };
+        session.send(&item, scattered).unwrap();
+        assert_eq!(session.outcome().unwrap().unwrap().1.failure, None);
+        assert!(place.received("scattered") == contents, "{method}");
     }
 }
 
@@ -134,7 +151,7 @@ fn a_file_goes_over_several_connections_in_parts() {
         let mut jobs = vec![place.file("large", &contents)];
         jobs.extend((0..20).map(|index| place.file(&format!("small{index}"), &bytes(index, 5))));
         let plan = Plan { streams: 3, ..PLAN };
-        let (summary, outcomes) = send(&served, &jobs, &plan, &send_options(send_method));
+        let (summary, outcomes) = send(&served, &jobs, plan, &send_options(send_method));
         assert_kept(&outcomes);
         assert_eq!(summary.unwrap().files, 21);
         assert_eq!(outcomes[0].size, contents.len() as u64);
@@ -157,7 +174,7 @@ fn holes_stay_holes() {
         let (summary, outcomes) = send(
             &served,
             &[job("sparse", &path)],
-            &PLAN,
+            PLAN,
             &send_options(SendMethod::SendFile),
         );
         assert_kept(&outcomes);
@@ -188,7 +205,7 @@ fn names_may_have_any_bytes_and_lead_nowhere() {
     };
     let odd: [&[u8]; 4] = [b"\xff\xfe", b"new\nline", b"-rf", &[b'n'; 255]];
     let jobs = odd.map(named);
-    let (_, outcomes) = send(&served, &jobs, &PLAN, &send_options(SendMethod::File));
+    let (_, outcomes) = send(&served, &jobs, PLAN, &send_options(SendMethod::File));
     assert_kept(&outcomes);
     for name in odd {
         let path = place.to().join(std::ffi::OsStr::from_bytes(name));
@@ -198,7 +215,7 @@ fn names_may_have_any_bytes_and_lead_nowhere() {
     let (_, outcomes) = send(
         &served,
         &evil.map(named),
-        &PLAN,
+        PLAN,
         &send_options(SendMethod::File),
     );
     assert!(
@@ -220,7 +237,7 @@ fn links_devices_and_directories_in_the_way_are_left_alone() {
     let jobs = ["link", "folder", "file"].map(|name| place.file(name, b"new"));
     {
         let served = Served::start(options.clone());
-        let (summary, outcomes) = send(&served, &jobs, &PLAN, &send_options(SendMethod::File));
+        let (summary, outcomes) = send(&served, &jobs, PLAN, &send_options(SendMethod::File));
         assert_eq!(summary.unwrap().failed, 3);
         assert!(
             outcomes[0].failure.as_ref().unwrap().contains("--force"),
@@ -238,7 +255,7 @@ fn links_devices_and_directories_in_the_way_are_left_alone() {
         ..options
     };
     let served = Served::start(force);
-    let (summary, _) = send(&served, &jobs, &PLAN, &send_options(SendMethod::File));
+    let (summary, _) = send(&served, &jobs, PLAN, &send_options(SendMethod::File));
     assert_eq!(summary.unwrap().files, 1);
     assert_eq!(place.received("file"), b"new");
     assert_eq!(fs::read(outside).unwrap(), b"precious");
@@ -264,7 +281,7 @@ fn modes_and_times_are_kept_on_request() {
         keep_times: true,
         ..PLAN
     };
-    let (_, outcomes) = send(&served, &[job], &plan, &send_options(SendMethod::File));
+    let (_, outcomes) = send(&served, &[job], plan, &send_options(SendMethod::File));
     assert_kept(&outcomes);
     let metadata = fs::metadata(place.to().join("kept")).unwrap();
     assert_eq!(metadata.permissions().mode() & 0o7777, 0o751);
@@ -278,12 +295,12 @@ fn ten_thousand_files_and_no_files_arrive() {
     let jobs: Vec<_> = (0..10_000)
         .map(|index| place.file(&format!("{index:05}"), &bytes(100, index + 1)))
         .collect();
-    let (summary, outcomes) = send(&served, &jobs, &PLAN, &send_options(SendMethod::SendFile));
+    let (summary, outcomes) = send(&served, &jobs, PLAN, &send_options(SendMethod::SendFile));
     assert_kept(&outcomes);
     assert_eq!(summary.unwrap().files, 10_000);
     assert_eq!(place.names().len(), 10_000);
     assert!(place.received("07777") == bytes(100, 7778));
-    let (summary, _) = send(&served, &[], &PLAN, &send_options(SendMethod::File));
+    let (summary, _) = send(&served, &[], PLAN, &send_options(SendMethod::File));
     assert_eq!(summary.unwrap().files, 0);
 }
 
@@ -300,7 +317,7 @@ fn what_is_thrown_away_is_verified_all_the_same() {
     };
     let plan = Plan { streams: 2, ..PLAN };
     let jobs = [zeros(10_000_000), zeros(5)];
-    let (summary, outcomes) = send(&served, &jobs, &plan, &send_options(SendMethod::File));
+    let (summary, outcomes) = send(&served, &jobs, plan, &send_options(SendMethod::File));
     assert_kept(&outcomes);
     assert_eq!(summary.unwrap().bytes, 10_000_005);
 }
@@ -309,18 +326,18 @@ fn what_is_thrown_away_is_verified_all_the_same() {
 fn with_a_token_everything_is_sealed_and_checked_by_blake3() {
     let place = Place::new();
     let options = oscope_transfer::receiver::Options {
-        token: token("0123456789abcdef"),
+        token: Some(token("0123456789abcdef")),
         ..receive_options(&place.to(), ReceiveMethod::File)
     };
     let served = Served::start(options);
     let jobs = SIZES.map(|size| place.file(&size.to_string(), &bytes(size, 7)));
     let sender = oscope_transfer::sender::Options {
-        token: token("0123456789abcdef\n"),
+        token: Some(token("0123456789abcdef\n")),
         checksum: Checksum::Blake3,
         ..send_options(SendMethod::SendFile)
     };
     let plan = Plan { streams: 2, ..PLAN };
-    let (summary, outcomes) = send(&served, &jobs, &plan, &sender);
+    let (summary, outcomes) = send(&served, &jobs, plan, &sender);
     assert_kept(&outcomes);
     assert_eq!(summary.unwrap().files, SIZES.len() as u64);
     for size in SIZES {
@@ -337,18 +354,18 @@ fn a_sum_may_be_left_out_but_not_with_a_token() {
         ..send_options(SendMethod::SendFile)
     };
     let job = place.file("unsummed", &bytes(1 << 20, 8));
-    let (_, outcomes) = send(&served, std::slice::from_ref(&job), &PLAN, &options);
+    let (_, outcomes) = send(&served, std::slice::from_ref(&job), PLAN, &options);
     assert_kept(&outcomes);
     assert!(place.received("unsummed") == bytes(1 << 20, 8));
 
     let guarded = Served::start(oscope_transfer::receiver::Options {
-        token: token("0123456789abcdef"),
+        token: Some(token("0123456789abcdef")),
         ..receive_options(&place.to(), ReceiveMethod::File)
     });
     let options = oscope_transfer::sender::Options {
-        token: token("0123456789abcdef"),
+        token: Some(token("0123456789abcdef")),
         ..options
     };
-    let (summary, _) = send(&guarded, &[job], &PLAN, &options);
+    let (summary, _) = send(&guarded, &[job], PLAN, &options);
     assert!(summary.unwrap_err().to_string().contains("BLAKE3"));
 }

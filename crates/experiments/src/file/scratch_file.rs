@@ -70,7 +70,7 @@ impl ScratchFile {
     }
 
     /// Brings the whole file into the page cache.
-    pub(super) fn read_in(&self) -> Result<(), MeasureError> {
+    pub(crate) fn read_in(&self) -> Result<(), MeasureError> {
         self.wind_back()?;
         self.read_through(&mut vec![0; CHUNK])
     }

@@ -38,7 +38,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         outcomes.push(outcome.clone());
     };
     let watch = voice.watch(&options.progress);
-    let sent = sender::send(&arguments.to, &jobs, &plan, &options, &observe);
+    let sent = sender::send(&arguments.to, &jobs, plan, &options, &observe);
     drop(watch);
     let summary = match (sent, interrupt.signal()) {
         (Err(Error::Interrupted), Some(signal)) => {

@@ -39,6 +39,16 @@ pub(crate) fn is_socket(metadata: &Metadata) -> bool {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "other systems do not tell")]
+pub(crate) fn allocated_bytes(metadata: &Metadata) -> Option<u64> {
+    // stat(2) counts in these, whatever the device's blocks are.
+    const UNIT_BYTES: u64 = 512;
+    Some(metadata.blocks() * UNIT_BYTES)
+}
+
+pub(crate) fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
 pub(crate) fn allocate(file: &File, offset: u64, len: u64) -> Result<()> {
     rustix::fs::fallocate(file, FallocateFlags::empty(), offset, len).map_err(|errno| match errno {
         Errno::OPNOTSUPP | Errno::NOSYS => Error::NotSupported {

@@ -159,26 +159,24 @@ mod tests {
     #[test]
     fn every_way_of_sending_a_file_sends_it() {
         let file = file();
-        let with = |mut step: Box<dyn FnMut(&TcpStream, u64) -> usize + Send>| {
-            arriving(move |socket| {
-                let mut offset = 0;
-                loop {
-                    match step(socket, offset) {
-                        0 => break,
-                        sent => offset += sent as u64,
-                    }
-                }
-            })
-        };
         let sent = file.try_clone().unwrap();
-        let by_sendfile = with(Box::new(move |socket, offset| {
-            send_file(socket, &sent, offset, 100_000).unwrap()
-        }));
+        let by_sendfile = arriving(move |socket| {
+            let mut offset = 0;
+            while offset < LEN as u64 {
+                offset += send_file(socket, &sent, offset, 100_000).unwrap() as u64;
+            }
+            assert_eq!(send_file(socket, &sent, offset, 1).unwrap(), 0);
+        });
         assert!(by_sendfile == contents());
         let mut conduit = Conduit::new(1 << 20).unwrap();
-        let by_splice = with(Box::new(move |socket, offset| {
-            conduit.send(&file, offset, socket, 100_000, Err).unwrap()
-        }));
+        let by_splice = arriving(move |socket| {
+            let mut offset = 0;
+            while offset < LEN as u64 {
+                let sent = conduit.send(&file, offset, socket, 100_000, Err);
+                offset += sent.unwrap() as u64;
+            }
+            assert_eq!(conduit.send(&file, offset, socket, 1, Err).unwrap(), 0);
+        });
         assert!(by_splice == contents());
     }
 

@@ -26,6 +26,14 @@ pub(crate) fn is_socket(_metadata: &Metadata) -> bool {
     false
 }
 
+pub(crate) fn allocated_bytes(_metadata: &Metadata) -> Option<u64> {
+    None
+}
+
+pub(crate) fn is_same(_one: &Metadata, _other: &Metadata) -> bool {
+    false
+}
+
 pub(crate) fn allocate(_file: &File, _offset: u64, _len: u64) -> Result<()> {
     refuse("allocating room for a file")
 }

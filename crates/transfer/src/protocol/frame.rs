@@ -148,6 +148,9 @@ impl Header {
         if zero != 0 || flags & !RESUME != 0 || (flags != 0 && kind != FILE) {
             return Err(Malformed::Number("flag"));
         }
+        if matches!(kind, END | ABORT | BYE) && value != 0 {
+            return Err(Malformed::Number("value"));
+        }
         Ok(Self {
             kind,
             flags,

@@ -198,6 +198,9 @@ impl<'r> Connection<'r> {
     }
 
     fn data(&mut self, incoming: &mut Incoming, offset: u64, len: u32) -> Result<()> {
+        if self.inlet.shall_stop() {
+            return Err(Error::Interrupted);
+        }
         if offset != incoming.expected {
             incoming.digest.jump(offset);
         }

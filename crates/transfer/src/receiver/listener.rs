@@ -31,9 +31,9 @@ impl Receiver {
     /// If others could reach the address and there is no token, the port is taken, or there is no
     /// such directory.
     pub fn bind(address: &str, options: Options) -> Result<Self> {
-        let failed = |source| Error::Listen {
+        let failed = |reason| Error::Listen {
             address: address.to_owned(),
-            source,
+            reason,
         };
         let addresses: Vec<_> = address.to_socket_addrs().map_err(failed)?.collect();
         let open = addresses.iter().find(|address| !address.ip().is_loopback());

@@ -14,8 +14,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use twox_hash::XxHash3_128;
 
-/// By so much a file grows that is mapped before its size is known.
-const GROWTH: u64 = 8 << 20;
+/// A file that is mapped grows by steps of its own size within these bounds: not in many steps, and
+/// not by much more than what comes.
+const LEAST_GROWTH: u64 = 64 << 10;
+const MOST_GROWTH: u64 = 8 << 20;
 
 type Failure = String;
 
@@ -315,7 +317,8 @@ impl Target {
         if start < state.allocated && end <= state.allocated {
             return Ok(());
         }
-        let grown = end.next_multiple_of(GROWTH);
+        let step = end.next_power_of_two().clamp(LEAST_GROWTH, MOST_GROWTH);
+        let grown = end.next_multiple_of(step);
         match allocate_range(file, start, grown - start) {
             Ok(()) => {}
             // Zeros that are written make sure of the room as well.

@@ -14,6 +14,15 @@ pub enum Contents<'c> {
     /// Blocks of bytes in memory, each with its offset in the file, in the order in which they are
     /// sent.
     Blocks(&'c mut dyn Iterator<Item = (u64, &'c [u8])>),
+    /// Blocks of a file of one length, read at these offsets in this order.
+    Scattered {
+        /// The file.
+        file: &'c File,
+        /// Length of each block in bytes, at most 256 KiB.
+        block: usize,
+        /// Where they begin.
+        offsets: &'c mut dyn Iterator<Item = u64>,
+    },
     /// Zeros: so many that never were in a file.
     Zeros(u64),
 }

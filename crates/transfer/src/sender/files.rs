@@ -82,7 +82,7 @@ const SMALLEST_PART: u64 = 1 << 20;
 pub fn send(
     address: &str,
     jobs: &[Job],
-    plan: &Plan,
+    plan: Plan,
     options: &Options,
     observer: &(dyn Fn(&Outcome) + Sync),
 ) -> Result<Summary> {
@@ -125,7 +125,7 @@ pub fn send(
 
 /// What all connections of a transfer report to.
 struct Gathering<'g> {
-    plan: &'g Plan,
+    plan: Plan,
     jobs: &'g [Job],
     observer: &'g (dyn Fn(&Outcome) + Sync),
     started: Instant,

@@ -67,6 +67,9 @@ pub(super) struct Flow<'f> {
 impl Flow<'_> {
     /// Says that `len` bytes for `offset` follow.
     fn announce(&mut self, offset: u64, len: usize) -> Outcome {
+        if self.outlet.shall_stop() {
+            return Err(Stopped::Lost(Error::Interrupted));
+        }
         if !(self.is_wanted)() {
             return Err(Stopped::Refused);
         }
@@ -144,6 +147,17 @@ impl Pump {
             }
             Contents::Blocks(blocks) => {
                 blocks.try_for_each(|(offset, block)| flow.send(offset, block))
+            }
+            Contents::Scattered {
+                file,
+                block,
+                offsets,
+            } => {
+                let block = &mut self.buffer[..(*block).min(BLOCK)];
+                offsets.try_for_each(|offset| {
+                    let count = read_some_at(file, block, offset)?;
+                    flow.send(offset, &block[..count])
+                })
             }
             Contents::Zeros(_) => {
                 self.buffer.fill(0);

@@ -173,6 +173,8 @@ impl Session {
             .and_then(|()| still(&contents, item.size));
         let (digest, expected) = (flow.digest.finish(), flow.expected);
         match outcome {
+            // What came last may have been cut off by the same wish.
+            Ok(()) if self.outlet.shall_stop() => Err(Error::Interrupted),
             Ok(()) => {
                 let size = item.size.unwrap_or(expected);
                 if let Some(open) = self.open.back_mut()
@@ -371,14 +373,14 @@ impl Reader {
 pub(crate) fn random(bytes: &mut [u8]) -> Result<()> {
     getrandom::fill(bytes).map_err(|error| Error::System {
         action: "draw random bytes",
-        source: error.into(),
+        reason: error.into(),
     })
 }
 
 fn reach(address: &str, patience: Duration) -> Result<TcpStream> {
-    let failed = |source| Error::Connect {
+    let failed = |reason| Error::Connect {
         address: address.to_owned(),
-        source,
+        reason,
     };
     let mut last = std::io::Error::new(std::io::ErrorKind::NotFound, "there is no such host");
     for address in address.to_socket_addrs().map_err(failed)? {

@@ -50,8 +50,8 @@ pub fn send_options(method: SendMethod) -> sender::Options {
     }
 }
 
-pub fn token(text: &str) -> Option<Token> {
-    Some(Token::new(text.as_bytes()).expect("long enough"))
+pub fn token(text: &str) -> Token {
+    Token::new(text.as_bytes()).expect("long enough")
 }
 
 pub const PLAN: Plan = Plan {
@@ -216,7 +216,7 @@ pub fn bytes(len: usize, seed: u64) -> Vec<u8> {
 pub fn send(
     served: &Served,
     jobs: &[Job],
-    plan: &Plan,
+    plan: Plan,
     options: &sender::Options,
 ) -> (oscope_transfer::Result<Summary>, Vec<Outcome>) {
     send_to(served.address, jobs, plan, options)
@@ -226,7 +226,7 @@ pub fn send(
 pub fn send_to(
     address: SocketAddr,
     jobs: &[Job],
-    plan: &Plan,
+    plan: Plan,
     options: &sender::Options,
 ) -> (oscope_transfer::Result<Summary>, Vec<Outcome>) {
     let outcomes = Mutex::new(Vec::new());

@@ -30,16 +30,16 @@ pub fn between(receiver: SocketAddr, mischief: Mischief) -> SocketAddr {
             near.try_clone().expect("a copy"),
         );
         thread::spawn(move || pass(back.0, back.1, None));
-        pass(near, far, Some(mischief));
+        pass(near, far, Some(&mischief));
     });
     address
 }
 
-fn pass(mut from: TcpStream, mut to: TcpStream, mischief: Option<Mischief>) {
+fn pass(mut from: TcpStream, mut to: TcpStream, mischief: Option<&Mischief>) {
     let mut buffer = vec![0; 64 << 10];
     let mut passed = 0;
     loop {
-        let limit = match &mischief {
+        let limit = match mischief {
             Some(Mischief::Cut(at) | Mischief::Hold(at, _)) if passed < *at => *at - passed,
             Some(Mischief::Cut(_)) => break,
             Some(Mischief::Hold(_, go_on)) => {
@@ -55,7 +55,7 @@ fn pass(mut from: TcpStream, mut to: TcpStream, mischief: Option<Mischief>) {
             Ok(count) if count > 0 => count,
             _ => break,
         };
-        if let Some(Mischief::Flip(at)) = &mischief
+        if let Some(Mischief::Flip(at)) = mischief
             && (passed..passed + count as u64).contains(at)
         {
             buffer[(at - passed) as usize] ^= 0x10;

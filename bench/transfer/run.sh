@@ -1,0 +1,191 @@
+#!/bin/bash
+# oscope send and receive beside other ways of moving files over loopback, interleaved: in each round
+# every tool moves the same file once, and ratios are taken within a round.
+#
+# usage: bench/transfer/run.sh [ROUNDS]
+#
+# Needs python3; uses nuttcp, socat, nc (netcat-openbsd), iperf3, scp with a server of its own, and tar
+# where they are installed. OSCOPE names the program, which is built if it is not set; DIRS the
+# directories to move files in (by default one on disk and /dev/shm); SIZE the file's size in MiB
+# (1024); LARGEST that up to which linearity is looked at, in MiB (16384); FILES the number of small
+# files (10000).
+set -eu
+
+rounds=${1:-5}
+here=$(cd "$(dirname "$0")" && pwd)
+size=${SIZE:-1024}
+largest=${LARGEST:-16384}
+files=${FILES:-10000}
+work=$(mktemp -d)
+read -ra dirs <<< "${DIRS:-${TMPDIR:-/var/tmp} /dev/shm}"
+if [ -z "${OSCOPE:-}" ]; then
+    cargo build --release --manifest-path "$here/../../Cargo.toml" -p oscope
+    OSCOPE=$here/../../target/release/oscope
+fi
+children=()
+folders=()
+cleanup() {
+    for child in "${children[@]}"; do kill "$child" 2> /dev/null || true; done
+    rm -rf "$work" "${folders[@]}"
+}
+trap cleanup EXIT
+port=21700
+
+has() {
+    command -v "$1" > /dev/null || {
+        [ "$round" -gt 1 ] || echo "left out: $1 is not installed" >&2
+        return 1
+    }
+}
+
+now() { python3 -c 'import time; print(time.monotonic())'; }
+
+# One line for each measurement: round, place, case, tool, seconds, MiB (or files).
+put() { printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$round" "$place" "$@" >> "$work/times.tsv"; }
+
+# Waits until somebody listens at the port.
+listening() {
+    for _ in $(seq 200); do
+        if ss -Hltn "sport = :$port" 2> /dev/null | grep -q .; then return; fi
+        sleep 0.01
+    done
+}
+
+# timed CASE TOOL AMOUNT RECEIVER SENDER: starts the receiver, then times sender and receiver both to
+# their end, since a sender alone may be done before the file is there.
+timed() {
+    local case=$1 tool=$2 amount=$3 receiver=$4 sender=$5
+    port=$((port + 1))
+    rm -rf "$to"
+    mkdir "$to"
+    sync
+    eval "$receiver" > "$work/receiver.log" 2>&1 &
+    local child=$!
+    children+=("$child")
+    listening
+    local begin end
+    begin=$(now)
+    if eval "$sender" > "$work/sender.log" 2>&1 && wait "$child"; then
+        end=$(now)
+        put "$case" "$tool" "$(python3 -c "print($end - $begin)")" "$amount"
+    else
+        echo "failed: $tool, $case: $(tail -n 1 "$work/sender.log" "$work/receiver.log")" >&2
+        kill "$child" 2> /dev/null || true
+    fi
+}
+
+oscope_pair() {
+    local case=$1 tool=$2 amount=$3 receive=$4 send=$5
+    timed "$case" "$tool" "$amount" "\"$OSCOPE\" receive --quiet --once --listen 127.0.0.1:\$port $receive" \
+        "\"$OSCOPE\" send --quiet --to 127.0.0.1:\$port $send"
+}
+
+ssh_server() {
+    has scp && command -v /usr/sbin/sshd > /dev/null || return 1
+    ssh-keygen -q -t ed25519 -N '' -f "$work/host" < /dev/null
+    ssh-keygen -q -t ed25519 -N '' -f "$work/key" < /dev/null
+    mkdir -p /run/sshd 2> /dev/null || true
+    ssh_port=21699
+    /usr/sbin/sshd -D -p "$ssh_port" -h "$work/host" -o ListenAddress=127.0.0.1 -o PidFile=none \
+        -o StrictModes=no -o AuthorizedKeysFile="$work/key.pub" -o UsePAM=no 2> "$work/sshd.log" &
+    children+=("$!")
+    sleep 0.5
+    scp_options="-q -B -P $ssh_port -i $work/key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
+}
+
+round=1
+scp_options=""
+ssh_server || echo "left out: scp needs sshd" >&2
+
+round=0
+while [ "$round" -lt "$rounds" ]; do
+    round=$((round + 1))
+    for dir in "${dirs[@]}"; do
+        place=$(stat -f -c %T "$dir")
+        folder=$dir/oscope-bench-$$
+        folders+=("$folder")
+        from=$folder/from to=$folder/to
+        mkdir -p "$from/small"
+        [ -f "$from/big" ] || head -c "$((size << 20))" /dev/urandom > "$from/big"
+        [ -f "$from/small/1" ] || for index in $(seq "$files"); do
+            head -c 1024 /dev/urandom > "$from/small/$index"
+        done
+        cat "$from/big" > /dev/null
+
+        for pair in sendfile:file file:file mmap:file splice:file zerocopy:file sendfile:splice sendfile:mmap; do
+            oscope_pair "file to file" "oscope ${pair%:*} to ${pair#*:}" "$size" \
+                "--method ${pair#*:} $to" "--method ${pair%:*} $from/big"
+        done
+        oscope_pair "file to file" "oscope, no checksum" "$size" "$to" "--no-checksum $from/big"
+        oscope_pair "file to file" "oscope, 2 streams" "$size" "$to" "--streams 2 $from/big"
+        if has nuttcp; then
+            # nuttcp sends a file to a server started for one transfer.
+            timed "file to file" nuttcp "$size" "nuttcp -1 -P \$port -p \$((port + 5000)) -s > $to/big" \
+                "sleep 0.2; nuttcp -t -P \$port -p \$((port + 5000)) -s -l1m 127.0.0.1 < $from/big"
+        fi
+        if has socat; then
+            timed "file to file" socat "$size" \
+                "socat -u -b1048576 TCP-LISTEN:\$port,bind=127.0.0.1 OPEN:$to/big,creat" \
+                "socat -u -b1048576 OPEN:$from/big TCP:127.0.0.1:\$port"
+        fi
+        if has nc; then
+            timed "file to file" nc "$size" "nc -l 127.0.0.1 \$port > $to/big" \
+                "nc -N 127.0.0.1 \$port < $from/big"
+        fi
+
+        oscope_pair "small files" oscope "$files" "$to" "\$(find $from/small -type f)"
+        if has nc && has tar; then
+            timed "small files" "tar | nc" "$files" "nc -l 127.0.0.1 \$port | tar x -C $to" \
+                "tar c -C $from/small . | nc -N 127.0.0.1 \$port"
+        fi
+        if [ -n "$scp_options" ]; then
+            timed "small files" scp "$files" true "scp $scp_options -r $from/small 127.0.0.1:$to/"
+        fi
+    done
+
+    place=memory to=$work/to
+    for streams in 1 2; do
+        oscope_pair "memory to memory" "oscope, $streams stream(s), no checksum" "$((4 * size))" --discard \
+            "--zeros $((4 * size))MiB --no-checksum --streams $streams"
+        oscope_pair "memory to memory" "oscope, $streams stream(s)" "$((4 * size))" --discard \
+            "--zeros $((4 * size))MiB --streams $streams"
+    done
+    if has iperf3; then
+        for option in "" -Z; do
+            timed "memory to memory" "iperf3 $option" "$((4 * size))" \
+                "iperf3 -s -1 -B 127.0.0.1 -p \$port" \
+                "iperf3 -c 127.0.0.1 -p \$port -l 1M -n $((4 * size))M $option"
+        done
+    fi
+done
+
+# Linear from 64 MiB to the largest, and bounded in memory: the kernel's own account of each side.
+round=0
+place=linear
+for dir in "${dirs[@]:0:1}"; do
+    folder=$dir/oscope-bench-$$
+    from=$folder/from to=$folder/to
+    rm -rf "$from"
+    mkdir -p "$from"
+    mib=64
+    while [ "$mib" -le "$largest" ]; do
+        head -c "$((mib << 20))" /dev/zero > "$from/big"
+        rm -rf "$to"
+        mkdir "$to"
+        port=$((port + 1))
+        # VmHWM of a process that is gone can only be had from its parent.
+        python3 "$here/peak.py" "$work/peak-receiver" "$OSCOPE" receive --quiet --once \
+            --listen "127.0.0.1:$port" "$to" > /dev/null &
+        child=$!
+        listening
+        begin=$(now)
+        python3 "$here/peak.py" "$work/peak-sender" "$OSCOPE" send --quiet "$from/big" \
+            --to "127.0.0.1:$port" > /dev/null
+        wait "$child"
+        end=$(now)
+        put "linear, peak $(cat "$work/peak-sender") and $(cat "$work/peak-receiver") MiB" oscope \
+            "$(python3 -c "print($end - $begin)")" "$mib"
+        mib=$((mib * 4))
+    done
+done
+python3 "$here/table.py" "$work/times.tsv"

@@ -1,0 +1,149 @@
+//! In what state and in what order the sender finds its file.
+
+use super::endpoint::item;
+use ::transfer::method::SendMethod;
+use ::transfer::sender::{Contents, Session};
+use instrument::experiment::MeasureError;
+use instrument::statistics::random::Random;
+use platform::file::{Access, LockedFile};
+use platform::memory::FileMapping;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// In what state and in what order the sender finds its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// Closed; it is opened, and mapped.
+    First,
+    /// Open, and mapped with its pages in place.
+    Again,
+    /// As before; in blocks of a page in an order that was drawn.
+    RandomOrder,
+}
+
+/// Bytes that are read at a time in random order.
+const BLOCK: usize = 4096;
+
+impl Reading {
+    const ALL: [Self; 3] = [Self::First, Self::Again, Self::RandomOrder];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::Again => "again",
+            Self::RandomOrder => "random order",
+        }
+    }
+
+    pub(super) fn named(name: &str) -> Result<Self, MeasureError> {
+        let known = Self::ALL.into_iter().find(|reading| reading.name() == name);
+        known.ok_or_else(|| MeasureError::Unsupported(format!("there is no reading '{name}'")))
+    }
+
+    /// Prepares the file for it.
+    pub(super) fn prepare(
+        self,
+        method: SendMethod,
+        file: File,
+        path: &Path,
+        seed: u64,
+    ) -> Result<Prepared, MeasureError> {
+        if self == Self::First {
+            return Ok(Prepared::Closed(path.to_owned()));
+        }
+        let len = file
+            .metadata()
+            .map_err(MeasureError::system("look at the source"))?
+            .len();
+        let order = (self == Self::RandomOrder).then(|| {
+            let mut offsets: Vec<u64> = (0..len).step_by(BLOCK).collect();
+            Random::new(seed).shuffle(&mut offsets);
+            offsets
+        });
+        match method {
+            SendMethod::Mmap => Ok(Prepared::Mapped {
+                source: Source::map(file, len)?,
+                order,
+            }),
+            _ => Ok(Prepared::Open { file, order }),
+        }
+    }
+}
+
+/// A file that is ready to be sent.
+pub(super) enum Prepared {
+    Closed(PathBuf),
+    Open {
+        file: File,
+        order: Option<Vec<u64>>,
+    },
+    Mapped {
+        source: Source,
+        order: Option<Vec<u64>>,
+    },
+}
+
+/// A file that stays mapped: the lock that it is mapped under never moves.
+pub(super) struct Source {
+    mapping: FileMapping<'static>,
+}
+
+impl Source {
+    fn map(file: File, len: u64) -> Result<Self, MeasureError> {
+        // For as long as the process lives, which is as long as the measurement.
+        let locked = Box::leak(Box::new(LockedFile::lock(file, Access::Read)?));
+        let mapping = FileMapping::new(locked, 0, len as usize)?;
+        // Touched once, its pages are in place.
+        std::hint::black_box(
+            mapping
+                .as_slice()
+                .iter()
+                .fold(0, |sum: u8, byte| sum ^ byte),
+        );
+        Ok(Self { mapping })
+    }
+}
+
+impl Prepared {
+    /// Sends the file, all of it.
+    pub(super) fn send(&mut self, session: &mut Session, size: u64) -> Result<(), MeasureError> {
+        let item = item(size);
+        let sent = match self {
+            Self::Closed(path) => {
+                let file = File::open(path).map_err(MeasureError::system("open the source"))?;
+                session.send(&item, Contents::File(&file))
+            }
+            Self::Open { file, order: None } => session.send(&item, Contents::File(file)),
+            Self::Open {
+                file,
+                order: Some(order),
+            } => {
+                let offsets = &mut order.iter().copied();
+                session.send(
+                    &item,
+                    Contents::Scattered {
+                        file,
+                        block: BLOCK,
+                        offsets,
+                    },
+                )
+            }
+            Self::Mapped {
+                source,
+                order: None,
+            } => session.send(&item, Contents::Memory(source.mapping.as_slice())),
+            Self::Mapped {
+                source,
+                order: Some(order),
+            } => {
+                let bytes = source.mapping.as_slice();
+                let mut blocks = order.iter().map(|offset| {
+                    let start = *offset as usize;
+                    (*offset, &bytes[start..(start + BLOCK).min(bytes.len())])
+                });
+                session.send(&item, Contents::Blocks(&mut blocks))
+            }
+        };
+        sent.map_err(super::endpoint::failed)
+    }
+}
