@@ -25,6 +25,7 @@ mod style;
 
 use arguments::Arguments;
 use clap::Parser;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -32,7 +33,8 @@ fn main() -> ExitCode {
     match command::execute(Arguments::parse()) {
         Ok(exit) => exit.into(),
         Err(error) => {
-            eprintln!("oscope: {error:#}");
+            // Where nobody listens any more, the exit code still tells.
+            let _ = writeln!(io::stderr(), "oscope: {error:#}");
             exit::of_error(&error).into()
         }
     }

@@ -240,8 +240,9 @@ fn ctrl_c_and_kill_on_either_side_leave_no_file_under_its_name() {
 
         let (sender, input) = endless(&receiver, &to, "other");
         signal(name, receiver.id());
-        drop(input);
         let ended = receiver.end();
+        // Only now, or the file might be complete before the receiver ends.
+        drop(input);
         assert_eq!(ended.status.code(), code, "{ended:?}");
         let output = sender.wait_with_output().expect("it ends");
         assert_eq!(output.status.code(), Some(1), "{output:?}");

@@ -77,3 +77,10 @@ impl Interrupt {
 pub fn restore_default_sigpipe() {
     os::signal::restore_default_sigpipe();
 }
+
+/// Lets a write to a connection or pipe that nobody reads any more fail with
+/// [`BrokenPipe`](std::io::ErrorKind::BrokenPipe) instead of ending this process. Of the calls that
+/// move a file into a connection, neither `sendfile` nor `splice` can be asked for that one by one.
+pub fn ignore_sigpipe() {
+    os::signal::ignore_sigpipe();
+}

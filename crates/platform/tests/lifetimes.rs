@@ -15,7 +15,7 @@ mod linux {
     use oscope_platform::placement::allowed_cpus;
     use oscope_platform::process::{Worker, WorkerOptions};
     use oscope_platform::scratch::Scratch;
-    use oscope_platform::signal::{Interrupt, Signal, restore_default_sigpipe};
+    use oscope_platform::signal::{Interrupt, Signal, ignore_sigpipe, restore_default_sigpipe};
     use rustix::process;
 
     /// How long anything here may take before it counts as stuck.
@@ -31,6 +31,10 @@ mod linux {
         ("a first signal is noted and a second one ends", two_signals),
         ("an ignored signal stays ignored", ignored_signal),
         ("a closed pipe ends quietly", closed_pipe),
+        (
+            "a closed pipe is an error where that is asked for",
+            ignored_closed_pipe,
+        ),
         ("a worker that is gone does not end its parent", gone_worker),
     ];
 
@@ -88,6 +92,14 @@ mod linux {
                 loop {
                     println!("more");
                 }
+            }
+            [role] if role == "deaf" => {
+                restore_default_sigpipe();
+                ignore_sigpipe();
+                let (reader, mut writer) = std::io::pipe().expect("a pipe");
+                drop(reader);
+                let error = writer.write_all(b"more").expect_err("nobody reads");
+                say(&error.kind().to_string());
             }
             [role] if role == "employer" => {
                 restore_default_sigpipe();
@@ -250,6 +262,12 @@ mod linux {
         let mut stderr = child.stderr.take().expect("it is piped");
         stderr.read_to_string(&mut complaint).expect("it is text");
         assert_eq!(complaint, "");
+    }
+
+    fn ignored_closed_pipe() {
+        let (mut child, _said, line) = start(role(&["deaf"]));
+        assert_eq!(line, "broken pipe");
+        assert!(child.wait().expect("it was started here").success());
     }
 
     fn gone_worker() {

@@ -8,6 +8,7 @@ use ::transfer::{Checksum, Error, Limits, Timing, USUAL_PATIENCE};
 use instrument::experiment::MeasureError;
 use instrument::sampler::Sampler;
 use platform::placement::{cpu_of_another_core, current_cpu, pin_to};
+use platform::signal::ignore_sigpipe;
 use std::fs;
 use std::io;
 use std::net::SocketAddr;
@@ -33,6 +34,8 @@ impl Endpoint {
         sampler: &mut Sampler<'_>,
         method: ReceiveMethod,
     ) -> Result<Self, MeasureError> {
+        // A receiver that fails is the sender's error, not its end.
+        ignore_sigpipe();
         let here = current_cpu().unwrap_or(0);
         pin_to(&[here])?;
         let there = cpu_of_another_core()?;

@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::output;
 use anyhow::Result;
 use instrument::quantity::Nanoseconds;
-use platform::signal::Interrupt;
+use platform::signal::{Interrupt, ignore_sigpipe};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,6 +17,7 @@ use transfer::{Limits, Outcome, Timing, Token};
 
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
+    ignore_sigpipe();
     let options = options(arguments, interrupt)?;
     let voice = Voice::new(common.quiet, None);
     let watch = voice.watch(&options.progress);

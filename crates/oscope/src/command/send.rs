@@ -7,7 +7,7 @@ use crate::exit::{Exit, WrongUse};
 use crate::output;
 use anyhow::{Context, Result};
 use instrument::quantity::Nanoseconds;
-use platform::signal::Interrupt;
+use platform::signal::{Interrupt, ignore_sigpipe};
 use serde_json::json;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,6 +20,7 @@ const TOLD_SINGLY: usize = 20;
 
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
+    ignore_sigpipe();
     let jobs = jobs(arguments)?;
     let options = options(arguments, interrupt)?;
     let plan = Plan {

@@ -2,9 +2,9 @@
 
 use crate::output::harmless;
 use indicatif::{ProgressBar, ProgressStyle};
-use instrument::quantity::{Bytes, BytesPerSecond, Nanoseconds};
+use instrument::quantity::{BytesPerSecond, Nanoseconds, Unit};
 use serde_json::{Value, json};
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -21,7 +21,7 @@ impl Voice {
     /// With a live line of the bytes so far where there is a terminal, out of `total` if that is
     /// known.
     pub(super) fn new(is_quiet: bool, total: Option<u64>) -> Self {
-        let is_live = !is_quiet && std::io::stderr().is_terminal();
+        let is_live = !is_quiet && io::stderr().is_terminal();
         let bar = is_live.then(|| {
             let template = match total {
                 Some(_) => "[{bar:24}] {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
@@ -39,10 +39,12 @@ impl Voice {
     /// Tells something that is worth a line of its own.
     pub(super) fn say(&self, line: &str) {
         let line = harmless(line);
+        // A transfer goes on, even where nobody listens any more.
+        let tell = || drop(writeln!(io::stderr(), "{line}"));
         match &self.bar {
             _ if self.is_quiet => {}
-            Some(bar) => bar.suspend(|| eprintln!("{line}")),
-            None => eprintln!("{line}"),
+            Some(bar) => bar.suspend(tell),
+            None => tell(),
         }
     }
 
@@ -97,8 +99,8 @@ pub(super) fn line(outcome: &Outcome) -> String {
 /// Size, times and speed.
 pub(super) fn cost(bytes: u64, timing: Timing) -> String {
     format!(
-        "{:.3} in {:.3} to the last byte received, {:.3} to the last byte stored, {:.3}",
-        Bytes(bytes),
+        "{} in {:.3} to the last byte received, {:.3} to the last byte stored, {:.3}",
+        Unit::Bytes.show(bytes as f64, 3),
         Nanoseconds::from(timing.received),
         Nanoseconds::from(timing.stored),
         BytesPerSecond(speed(bytes, timing.stored)),

@@ -63,3 +63,8 @@ pub(crate) fn restore_default_sigpipe() {
     // SAFETY: no handler is involved.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
 }
+
+pub(crate) fn ignore_sigpipe() {
+    // SAFETY: no handler is involved.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+}

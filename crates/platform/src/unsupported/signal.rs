@@ -21,3 +21,7 @@ pub(crate) fn flag() -> &'static AtomicBool {
 pub(crate) fn restore_default_sigpipe() {
     // There is no such signal.
 }
+
+pub(crate) fn ignore_sigpipe() {
+    // There is no such signal.
+}
