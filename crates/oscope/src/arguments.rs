@@ -170,10 +170,10 @@ pub struct Worker {
 /// A profile by its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ProfileName {
-    /// ±5 %, about a minute for everything
+    /// ±5 %, about five minutes for everything
     #[default]
     Quick,
-    /// ±2 %, several minutes
+    /// ±2 %, most of an hour for everything
     Standard,
     /// ±1 %, as long as it takes
     Thorough,
