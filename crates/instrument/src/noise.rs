@@ -240,13 +240,11 @@ fn around(batches: &[Batch]) -> Vec<Warning> {
 }
 
 fn preempted(batches: &[Batch]) -> Option<Warning> {
-    let timed = batches.iter().flat_map(|batch| &batch.samples);
-    let (switches, wall_ns) = timed.fold((0, 0), |(switches, wall_ns), sample| {
-        let own = sample.usage.involuntary_switches;
-        (
-            switches + own,
-            wall_ns + sample.reading.wall_ns().unwrap_or(0),
-        )
+    let samples = batches.iter().flat_map(|batch| &batch.samples);
+    // Switches during what has no wall time of its own would be counted over that of the others.
+    let timed = samples.filter_map(|sample| Some((sample.usage, sample.reading.wall_ns()?)));
+    let (switches, wall_ns) = timed.fold((0, 0), |(switches, total_ns), (usage, wall_ns)| {
+        (switches + usage.involuntary_switches, total_ns + wall_ns)
     });
     // One switch within a few milliseconds is no rate.
     if switches < 10 || wall_ns == 0 {
@@ -396,6 +394,18 @@ mod tests {
         assert_eq!(disturbed(&|batch| batch.warm = false), ["not warm"]);
         let preempt = |batch: &mut Batch| batch.samples[0].usage.involuntary_switches = 20;
         assert_eq!(disturbed(&preempt), ["preempted"]);
+    }
+
+    #[test]
+    fn switches_are_not_counted_over_time_in_which_they_did_not_happen() {
+        let mut batches = quiet();
+        for batch in &mut batches {
+            let mut other = batch.samples[0].clone();
+            other.reading = Reading::Value(1.0);
+            other.usage.involuntary_switches = 1000;
+            batch.samples.push(other);
+        }
+        assert_eq!(labels(&batches), Vec::<&str>::new());
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use super::subloop;
 use crate::estimates::{WithEstimate, ratio};
+use crate::judging::{MARGIN, exceeds};
 use instrument::advice::{Advice, Rule};
-use instrument::claim::Evidence;
+use instrument::claim::{Evidence, Ruling};
 use instrument::finding::Finding;
 use instrument::quantity::Unit;
 
@@ -17,18 +18,24 @@ pub(crate) const ALL: &[Rule] = &[Rule {
     find: piece_size,
 }];
 
-/// The best piece of the largest block that gains by being cut.
+/// The largest piece of the largest block that is as good as the best: the fewer pieces there are,
+/// the less a program has to do between them.
 fn piece_size(evidence: &Evidence<'_>) -> Option<Advice> {
     let results = evidence.of(SUBLOOP)?;
     let block = *subloop::blocks(results).last()?;
-    let (piece, write) = subloop::best(results, block)?;
+    let (_, best) = subloop::best(results, block)?;
+    let as_good = (1.0 - MARGIN) * best.centre;
+    let (piece, write) = subloop::curve(results, block)
+        .into_iter()
+        .rfind(|(_, write)| write.centre >= as_good)?;
     let gain = ratio(write, subloop::whole(results, block)?)?;
-    if piece >= block || gain.interval?.low <= 1.0 {
+    if exceeds(&gain, 1.0 + MARGIN) != Ruling::Holds {
         return None;
     }
     let because = Finding::new(
         "because",
-        "Repeated work on a block of {block} runs {gain} as fast in such pieces as over the whole.",
+        "Repeated work on a block of {block} runs {gain} as fast in such pieces as over the whole; \
+         smaller ones gain no more, larger ones less.",
     )
     .given("block", block as f64, Unit::Bytes)
     .with("gain", &gain, Unit::Ratio);

@@ -15,7 +15,7 @@ pub(crate) const ALL: &[Claim] = &[
     Claim {
         key: "reading_memory_beats_writing_it",
         says: "Memory is read faster than it is written, whatever the size.",
-        source: "Report E, section 3.1: 2888 against 2036 MB/s in the cache, 1265 against 528 in RAM",
+        source: "Report E, section 3: 2888 against 2036 MB/s in the cache, 1265 against 528 in RAM",
         experiments: &[BANDWIDTH],
         test: |evidence| {
             let ratios: Vec<_> = curve(evidence, READ)?
@@ -39,7 +39,7 @@ pub(crate) const ALL: &[Claim] = &[
     Claim {
         key: "cache_beats_memory_severalfold",
         says: "What fits the nearest cache is read more than twice as fast as what only memory holds.",
-        source: "Report E, section 3.1: 2888 against 1265 MB/s",
+        source: "Report E, section 3: 2888 against 1265 MB/s",
         experiments: &[BANDWIDTH],
         test: nearest_cache_over_memory,
     },

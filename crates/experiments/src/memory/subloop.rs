@@ -186,7 +186,7 @@ pub(super) fn blocks(results: &Results) -> BTreeSet<u64> {
         .collect()
 }
 
-fn curve<'r>(results: &'r Results, block: u64) -> Vec<(u64, &'r Estimate)> {
+pub(super) fn curve<'r>(results: &'r Results, block: u64) -> Vec<(u64, &'r Estimate)> {
     results.curve(WRITE, PIECE_SIZE, &[(BLOCK_SIZE, block.into())])
 }
 
