@@ -194,10 +194,9 @@ def memory_bandwidth(directory):
 
     def search(value):
         if isinstance(value, dict):
-            size = (value.get("point") or {}) if isinstance(value.get("point"), dict) else {}
             for estimate in value.get("estimates", []):
                 if estimate.get("metric") == "read":
-                    found.append((json.dumps(size), estimate["centre"]))
+                    found.append((json.dumps(value["levels"]), estimate["value"]))
             for inner in value.values():
                 search(inner)
         elif isinstance(value, list):
