@@ -28,7 +28,7 @@ const MOST_THREADS: usize = 16;
 
 /// Half of the level-2 cache of common processors: what was copied there is still there when it is
 /// summed.
-pub const WARM_BLOCK_BYTES: usize = 128 * KIB;
+pub const WARM_BLOCK_BYTES: usize = 256 * KIB;
 /// Large enough for huge pages of the page cache to be mapped as such.
 const MAPPED_BLOCK_BYTES: usize = 2 * MIB;
 const COLD_BLOCK_BYTES: usize = MIB;
