@@ -85,11 +85,20 @@ pub enum Command {
     Worker(Worker),
 }
 
+impl Command {
+    /// What is done where no command is named: `oscope run`, its defaults told by the command line
+    /// alone.
+    pub fn usual() -> Self {
+        let usual = Arguments::parse_from(["oscope", "run"]);
+        usual.command.expect("a command was named")
+    }
+}
+
 /// Measure, then print a summary with findings and write a page
 ///
 /// Everything measured is kept: each sample is in the store before the next is taken, so that a run
 /// that is stopped or killed loses nothing.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   oscope run

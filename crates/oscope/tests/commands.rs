@@ -7,6 +7,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 fn json(stdout: &[u8]) -> Value {
@@ -285,6 +286,34 @@ fn a_reader_that_has_seen_enough_ends_the_program_quietly() {
     drop(child.stdout.take());
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn without_a_command_everything_is_measured_in_the_directory_one_is_in() {
+    let place = Place::new();
+    let mut running = place
+        .plain(&[])
+        .current_dir(place.scratch())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let stderr = BufReader::new(running.stderr.take().expect("a pipe"));
+    let mut lines = stderr.lines().map_while(Result::ok);
+    let plan = lines.find(|line| line.contains("experiments"));
+    assert!(plan.is_some_and(|plan| plan.contains("quick profile")));
+    let told = lines.find(|line| line.contains("scratch files in"));
+    let scratch = place.scratch().canonicalize().expect("it is there");
+    assert!(told.is_some_and(|told| told.contains(scratch.to_str().expect("a plain path"))));
+    let interrupt = std::process::Command::new("kill")
+        .args(["-INT", &running.id().to_string()])
+        .status();
+    assert!(interrupt.expect("kill is there").success());
+    // Whoever is interrupted says more before it ends.
+    lines.for_each(drop);
+    let ended = running.wait().expect("it ends");
+    assert_eq!(ended.code(), Some(130));
+    assert!(scratch_files(&place.scratch()).is_empty());
 }
 
 #[test]

@@ -29,7 +29,7 @@ use anyhow::Result;
 /// Does what the command line asks for.
 pub fn execute(arguments: Arguments) -> Result<Exit> {
     let Arguments { command, common } = arguments;
-    match command.unwrap_or_else(|| Command::Run(crate::arguments::Run::default())) {
+    match command.unwrap_or_else(Command::usual) {
         Command::Run(arguments) => run::execute(&arguments, &common),
         Command::List(arguments) => list::execute(&arguments, &common),
         Command::Explain(arguments) => explain::execute(&arguments, &common),
