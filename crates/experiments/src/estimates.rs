@@ -49,6 +49,38 @@ pub(crate) fn ratio_within(numerator: &Estimate, denominator: &Estimate) -> Opti
     sound.then(ratio).flatten()
 }
 
+/// What two curves say at the places that both have, in the order of the first.
+pub(crate) fn side_by_side<'r>(
+    one: &[(u64, &'r Estimate)],
+    other: &[(u64, &'r Estimate)],
+) -> Vec<(u64, &'r Estimate, &'r Estimate)> {
+    let both = |(place, one): &(u64, &'r Estimate)| {
+        let (_, other) = other.iter().find(|(measured, _)| measured == place)?;
+        Some((*place, *one, *other))
+    };
+    one.iter().filter_map(both).collect()
+}
+
+/// How many times one curve is as high as the other at each place that both have.
+pub(crate) fn ratios(
+    one: &[(u64, &Estimate)],
+    other: &[(u64, &Estimate)],
+) -> Vec<(u64, Estimated)> {
+    let both = side_by_side(one, other).into_iter();
+    both.filter_map(|(place, one, other)| Some((place, ratio(one, other)?)))
+        .collect()
+}
+
+/// As [`ratios`], of two metrics of the same points: see [`ratio_within`].
+pub(crate) fn ratios_within(
+    one: &[(u64, &Estimate)],
+    other: &[(u64, &Estimate)],
+) -> Vec<(u64, Estimated)> {
+    let both = side_by_side(one, other).into_iter();
+    both.filter_map(|(place, one, other)| Some((place, ratio_within(one, other)?)))
+        .collect()
+}
+
 /// The wall time in ns that `work` bytes or operations take at a `rate` per second; `None` where
 /// the rate is unsound.
 pub(crate) fn time_ns(rate: &Estimate, work: f64) -> Option<Estimated> {

@@ -61,7 +61,7 @@ pub(crate) struct Range<'s> {
 impl Range<'_> {
     /// Judges "one is larger than the other" along an axis: at each place the ratio of the one to
     /// the other is given, in ascending order of the places. `None` with fewer than two places.
-    pub(crate) fn judge(&self, ratios: &[(f64, Estimated)]) -> Option<Judgement> {
+    pub(crate) fn judge(&self, ratios: &[(u64, Estimated)]) -> Option<Judgement> {
         if ratios.len() < 2 {
             return None;
         }
@@ -92,12 +92,12 @@ impl Range<'_> {
             _ => (Ruling::CannotBeTold, self.mixed),
         };
         let by_centre =
-            |a: &&(f64, Estimated), b: &&(f64, Estimated)| a.1.centre.total_cmp(&b.1.centre);
+            |a: &&(u64, Estimated), b: &&(u64, Estimated)| a.1.centre.total_cmp(&b.1.centre);
         let (_, least) = ratios.iter().min_by(by_centre)?;
         let (_, most) = ratios.iter().max_by(by_centre)?;
         let from = ratios
             .get(ratios.len() - tail)
-            .map_or(f64::NAN, |(place, _)| *place);
+            .map_or(f64::NAN, |(place, _)| *place as f64);
         let because = Finding::new("because", sentence)
             .with("least", least, Unit::Ratio)
             .with("most", most, Unit::Ratio)
@@ -150,7 +150,7 @@ mod tests {
     fn along(factors: &[f64]) -> (Ruling, String) {
         let places = factors.iter().enumerate();
         let ratios: Vec<_> = places
-            .map(|(place, factor)| (place as f64, of(*factor)))
+            .map(|(place, factor)| (place as u64, of(*factor)))
             .collect();
         let judgement = RANGE.judge(&ratios).expect("two places");
         let sentence = judgement

@@ -3,7 +3,7 @@
 use super::block_size::{Pass, USUAL_BLOCK, best};
 use super::engine::DIRECT;
 use super::reader_claims::best_ring;
-use super::sum::{METHOD, STATE, THREADS, THROUGHPUT, WARM, best_two};
+use super::sum::{THREADS, THROUGHPUT, WARM, best_two, by_one_thread};
 use crate::estimates::{WithEstimate, ratio};
 use crate::judging::better;
 use files::Method;
@@ -84,12 +84,7 @@ fn scan_threads(evidence: &Evidence<'_>) -> Option<Advice> {
 fn read_method(evidence: &Evidence<'_>) -> Option<Advice> {
     let results = evidence.of(SUM)?;
     let fastest = |method: Method| {
-        let levels = [
-            (STATE, WARM.into()),
-            (METHOD, method.name().into()),
-            (THREADS, 1.into()),
-        ];
-        let curve = results.curve(THROUGHPUT, super::BLOCK_SIZE, &levels);
+        let curve = by_one_thread(results, method);
         let best = curve
             .into_iter()
             .max_by(|one, other| one.1.centre.total_cmp(&other.1.centre));

@@ -4,13 +4,12 @@ use super::block_size::{PASS, THROUGHPUT};
 use super::random::MET;
 use super::rewrite_passes::{self, READ, READ_AGAIN, REWRITE, WAY};
 use super::{BLOCK_SIZE, call, cold_warm, order, phases, read_ahead, sum, sync};
-use crate::estimates::{WithEstimate, ratio, ratio_within};
+use crate::estimates::{WithEstimate, ratio, ratios_within};
 use crate::judging::{MARGIN, Range, decided, exceeds, is_larger, is_larger_by};
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
 use instrument::finding::Finding;
 use instrument::quantity::Unit;
 use instrument::results::Estimate;
-use instrument::statistics::Estimated;
 
 const BLOCKS: &str = "file.block_size";
 const WARM: &str = "read warm";
@@ -61,7 +60,7 @@ pub(crate) const ALL: &[Claim] = &[
         says: "A file is read faster from memory than from storage, in blocks of any size.",
         source: "Reports A and B, section 4",
         experiments: &[COLD_WARM],
-        test: |evidence| ALONG_BLOCKS.judge(&as_places(cold_warm::ratios(evidence.of(COLD_WARM)?))),
+        test: |evidence| ALONG_BLOCKS.judge(&cold_warm::ratios(evidence.of(COLD_WARM)?)),
     },
     Claim {
         key: "seeking_is_cheaper_than_reading",
@@ -193,15 +192,7 @@ pub(crate) const ALL: &[Claim] = &[
         experiments: &[PHASES],
         test: |evidence| {
             let results = evidence.of(PHASES)?;
-            let mapped = results.curve(phases::MAP_TOTAL, phases::BUFFER_SIZE, &[]);
-            let ratios: Vec<_> = results
-                .curve(phases::TOTAL, phases::BUFFER_SIZE, &[])
-                .into_iter()
-                .filter_map(|(size, calls)| {
-                    let (_, mapped) = mapped.iter().find(|(other, _)| *other == size)?;
-                    Some((size as f64, ratio_within(calls, mapped)?))
-                })
-                .collect();
+            let curve = |total| results.curve(total, phases::BUFFER_SIZE, &[]);
             Range {
                 unit: Unit::Bytes,
                 everywhere: "By read and write it takes {least} to {most} as long as mapped.",
@@ -211,7 +202,10 @@ pub(crate) const ALL: &[Claim] = &[
                 mixed: "At some sizes only: by read and write it takes {least} to {most} as long as \
                         mapped.",
             }
-            .judge(&ratios)
+            .judge(&ratios_within(
+                &curve(phases::TOTAL),
+                &curve(phases::MAP_TOTAL),
+            ))
         },
     },
     Claim {
@@ -243,11 +237,6 @@ const ALONG_BLOCKS: Range<'static> = Range {
     nowhere: "It is read {least} to {most} as fast from memory.",
     mixed: "At some sizes only: it is read {least} to {most} as fast from memory.",
 };
-
-fn as_places(ratios: Vec<(u64, Estimated)>) -> Vec<(f64, Estimated)> {
-    let places = ratios.into_iter();
-    places.map(|(size, ratio)| (size as f64, ratio)).collect()
-}
 
 /// In order over random: it must gain in the smallest chunks and not in the largest.
 fn order_matters(evidence: &Evidence<'_>) -> Option<Judgement> {

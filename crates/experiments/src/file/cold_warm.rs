@@ -4,7 +4,7 @@ use super::page_cache::{self, Chiller, Evidence};
 use super::scratch_file::ScratchFile;
 use super::sizes::{self, KIB, MIB, by_profile, powers};
 use super::{BLOCK_SIZE, FILE_SIZE, MOST_BYTES_PER_SECOND};
-use crate::estimates::{WithEstimate, estimated, grade, ratio_within};
+use crate::estimates::{WithEstimate, estimated, grade, ratio_within, ratios_within};
 use crate::figures::{curves, logarithmic};
 use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
 use instrument::figure::{Figure, Mark, MarkOrigin};
@@ -185,14 +185,7 @@ fn curve<'r>(results: &'r Results, metric: &str) -> Vec<(u64, &'r Estimate)> {
 
 /// How many times as long a cold read takes as a warm one, by block size.
 pub(super) fn ratios(results: &Results) -> Vec<(u64, Estimated)> {
-    let cold = curve(results, COLD);
-    curve(results, WARM)
-        .into_iter()
-        .filter_map(|(size, warm)| {
-            let (_, cold) = cold.iter().find(|(other, _)| *other == size)?;
-            Some((size, ratio_within(warm, cold)?))
-        })
-        .collect()
+    ratios_within(&curve(results, WARM), &curve(results, COLD))
 }
 
 fn cold_over_warm(results: &Results) -> Option<Finding> {

@@ -3,7 +3,7 @@
 use super::MOST_BYTES_PER_SECOND;
 use super::page_cache::{Chiller, Evidence};
 use super::scratch_file::ScratchFile;
-use crate::estimates::ratio_within;
+use crate::estimates::ratios_within;
 use instrument::experiment::{Better, MeasureError, Metric};
 use instrument::quantity::Unit;
 use instrument::results::Results;
@@ -76,13 +76,6 @@ pub(super) fn measure(
 
 /// How many times as fast chunks are read in order as in random order, by chunk size.
 pub(super) fn ratios(results: &Results) -> Vec<(u64, Estimated)> {
-    let random = results.curve(RANDOM, CHUNK_SIZE, &[]);
-    results
-        .curve(SEQUENTIAL, CHUNK_SIZE, &[])
-        .into_iter()
-        .filter_map(|(size, sequential)| {
-            let (_, random) = random.iter().find(|(other, _)| *other == size)?;
-            Some((size, ratio_within(sequential, random)?))
-        })
-        .collect()
+    let curve = |metric| results.curve(metric, CHUNK_SIZE, &[]);
+    ratios_within(&curve(SEQUENTIAL), &curve(RANDOM))
 }

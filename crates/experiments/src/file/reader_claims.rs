@@ -3,8 +3,8 @@
 use super::BLOCK_SIZE;
 use super::against_dd::{self, COPY, DD, OURS, PROGRAM, WORK};
 use super::engine::{CACHE, DIRECT, ENGINE, RATE, SMALL_BLOCK, THROUGH};
-use super::sum::{METHOD, STATE, THREADS, THROUGHPUT, WARM, best_two};
-use crate::estimates::ratio;
+use super::sum::{THROUGHPUT, WARM, best_two, by_one_thread};
+use crate::estimates::ratios;
 use crate::judging::{Range, is_larger, is_larger_by};
 use files::Method;
 use instrument::claim::{Claim, Evidence, Judgement};
@@ -50,14 +50,6 @@ pub(crate) const ALL: &[Claim] = &[
                 let levels = [(WORK, COPY.into()), (PROGRAM, program.into())];
                 results.curve(against_dd::THROUGHPUT, BLOCK_SIZE, &levels)
             };
-            let (dd, ours) = (curve(DD), curve(OURS));
-            let ratios: Vec<_> = dd
-                .into_iter()
-                .filter_map(|(size, dd)| {
-                    let (_, ours) = ours.iter().find(|(other, _)| *other == size)?;
-                    Some((size as f64, ratio(dd, ours)?))
-                })
-                .collect();
             let sentence = "dd copies {least} to {most} as fast as oscope's plain read and write.";
             Range {
                 unit: Unit::Bytes,
@@ -67,7 +59,7 @@ pub(crate) const ALL: &[Claim] = &[
                 nowhere: sentence,
                 mixed: sentence,
             }
-            .judge(&ratios)
+            .judge(&ratios(&curve(DD), &curve(OURS)))
         },
     },
     Claim {
@@ -89,22 +81,7 @@ pub(crate) const ALL: &[Claim] = &[
 /// By one thread out of memory, along the block size.
 fn mapping_is_faster(evidence: &Evidence<'_>) -> Option<Judgement> {
     let results = evidence.of(SUM)?;
-    let curve = |method: Method| {
-        let levels = [
-            (STATE, WARM.into()),
-            (METHOD, method.name().into()),
-            (THREADS, 1.into()),
-        ];
-        results.curve(THROUGHPUT, BLOCK_SIZE, &levels)
-    };
-    let read = curve(Method::Pread);
-    let ratios: Vec<_> = curve(Method::Mmap)
-        .into_iter()
-        .filter_map(|(size, mapped)| {
-            let (_, read) = read.iter().find(|(other, _)| *other == size)?;
-            Some((size as f64, ratio(mapped, read)?))
-        })
-        .collect();
+    let curve = |method| by_one_thread(results, method);
     let sentence = "Mapped block by block, a file in memory is summed {least} to {most} as fast as \
                     by pread.";
     Range {
@@ -115,7 +92,7 @@ fn mapping_is_faster(evidence: &Evidence<'_>) -> Option<Judgement> {
         nowhere: sentence,
         mixed: sentence,
     }
-    .judge(&ratios)
+    .judge(&ratios(&curve(Method::Mmap), &curve(Method::Pread)))
 }
 
 /// The best queue against pread, in small random reads.

@@ -5,7 +5,7 @@ use super::page_cache::{Chiller, warm};
 use super::scratch_file::ScratchFile;
 use super::sizes::{KIB, MIB, by_profile, file_size};
 use super::{BLOCK_SIZE, FILE_SIZE, MOST_BYTES_PER_SECOND, not_done};
-use crate::estimates::{WithEstimate, differs_from, estimated, grade, ratio};
+use crate::estimates::{WithEstimate, differs_from, estimated, grade, ratio, side_by_side};
 use crate::figures::{curves, logarithmic};
 use files::sum::SumOptions;
 use files::{Method, Source, Watch};
@@ -322,7 +322,7 @@ fn what_clock_says(results: &Results) -> Option<Finding> {
 }
 
 /// What one thread sums of a warm file, by block size.
-fn by_one_thread<'r>(results: &'r Results, method: Method) -> Vec<(u64, &'r Estimate)> {
+pub(super) fn by_one_thread<'r>(results: &'r Results, method: Method) -> Vec<(u64, &'r Estimate)> {
     let levels = [
         (STATE, WARM.into()),
         (METHOD, method.name().into()),
@@ -333,13 +333,10 @@ fn by_one_thread<'r>(results: &'r Results, method: Method) -> Vec<(u64, &'r Esti
 
 /// What one thread reads and maps in the smallest blocks that were measured both ways.
 pub(super) fn by_smallest_blocks<'r>(results: &'r Results) -> Option<[&'r Estimate; 2]> {
-    let mapped = by_one_thread(results, Method::Mmap);
-    by_one_thread(results, Method::Pread)
-        .into_iter()
-        .find_map(|(size, read)| {
-            let (_, mapped) = mapped.iter().find(|(other, _)| *other == size)?;
-            Some([read, *mapped])
-        })
+    let of = |method| by_one_thread(results, method);
+    let both = side_by_side(&of(Method::Pread), &of(Method::Mmap));
+    let (_, read, mapped) = both.first()?;
+    Some([read, mapped])
 }
 
 /// Reading against mapping, by one thread, in the smallest and the largest blocks.

@@ -2,9 +2,9 @@
 
 use super::bandwidth::{BLOCK_SIZE, READ, WRITE};
 use super::pages::{self, PAGES};
-use crate::estimates::{WithEstimate, ratio};
+use crate::estimates::{WithEstimate, ratio, ratios};
 use crate::judging::{Range, decided, exceeds};
-use instrument::claim::{Claim, Evidence, Judgement, Ruling};
+use instrument::claim::{Claim, Evidence, Judgement};
 use instrument::finding::Finding;
 use instrument::quantity::Unit;
 use instrument::results::Estimate;
@@ -18,12 +18,6 @@ pub(crate) const ALL: &[Claim] = &[
         source: "Report E, section 3: 2888 against 2036 MB/s in the cache, 1265 against 528 in RAM",
         experiments: &[BANDWIDTH],
         test: |evidence| {
-            let ratios: Vec<_> = curve(evidence, READ)?
-                .into_iter()
-                .filter_map(|(size, read)| {
-                    Some((size as f64, ratio(read, at(evidence, WRITE, size)?)?))
-                })
-                .collect();
             Range {
                 unit: Unit::Bytes,
                 everywhere: "Reading is {least} to {most} as fast as writing.",
@@ -33,7 +27,7 @@ pub(crate) const ALL: &[Claim] = &[
                 mixed: "Reading is faster at some sizes only: {least} to {most} as fast as \
                         writing.",
             }
-            .judge(&ratios)
+            .judge(&ratios(&curve(evidence, READ)?, &curve(evidence, WRITE)?))
         },
     },
     Claim {
@@ -57,8 +51,7 @@ fn nearest_cache_over_memory(evidence: &Evidence<'_>) -> Option<Judgement> {
         "The best block is read {ratio} as fast as the largest.",
     )
     .with("ratio", &ratio, Unit::Ratio);
-    let ruling: Ruling = exceeds(&ratio, 2.0);
-    Some(decided(ruling, because))
+    Some(decided(exceeds(&ratio, 2.0), because))
 }
 
 /// Rates by block size in pages of the usual size.
@@ -66,10 +59,4 @@ fn curve<'a>(evidence: &Evidence<'a>, metric: &str) -> Option<Vec<(u64, &'a Esti
     let results = evidence.of(BANDWIDTH)?;
     let base = pages::base(results.machine)?;
     Some(results.curve(metric, BLOCK_SIZE, &[(PAGES, base.as_str().into())]))
-}
-
-fn at<'a>(evidence: &Evidence<'a>, metric: &str, size: u64) -> Option<&'a Estimate> {
-    let curve = curve(evidence, metric)?;
-    let found = curve.into_iter().find(|(measured, _)| *measured == size)?;
-    Some(found.1)
 }

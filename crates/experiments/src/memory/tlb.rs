@@ -2,7 +2,7 @@
 
 use super::chain::time_loads;
 use super::pages::{self, PAGES};
-use crate::estimates::{WithEstimate, difference, estimated, extra_cost, ratio};
+use crate::estimates::{WithEstimate, difference, estimated, extra_cost, ratio, side_by_side};
 use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
 use instrument::figure::{Figure, FigureAxis, FigureKind, FigureScale};
 use instrument::finding::{Finding, Grade};
@@ -152,11 +152,9 @@ fn pairs<'r>(results: &'r Results) -> Vec<Pair<'r>> {
     };
     let huge = curve(pages::huge(results.machine));
     let base = curve(pages::base(results.machine));
-    let pair = |(count, base)| {
-        let (_, huge) = huge.iter().find(|(other, _)| *other == count)?;
-        Some(Pair { count, base, huge })
-    };
-    base.into_iter().filter_map(pair).collect()
+    let both = side_by_side(&base, &huge).into_iter();
+    both.map(|(count, base, huge)| Pair { count, base, huge })
+        .collect()
 }
 
 /// What translation costs where most pages are in use.

@@ -1,6 +1,6 @@
 //! `process.fork_size`: what a fork costs as the process that forks grows.
 
-use crate::estimates::{WithEstimate, difference, estimated, grade, ratio, scaled};
+use crate::estimates::{WithEstimate, difference, estimated, grade, ratio, scaled, side_by_side};
 use crate::figures::{curves, logarithmic};
 use crate::memory::pages::{self, PAGES};
 use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
@@ -154,11 +154,8 @@ fn growth(results: &Results, page: &str) -> Option<Finding> {
 
 /// What huge pages save at the largest size that was measured with both.
 fn gain(results: &Results, base: &str, huge: &str) -> Option<Finding> {
-    let (base_curve, huge_curve) = (curve(results, base), curve(results, huge));
-    let (size, with_base, with_huge) = base_curve.iter().rev().find_map(|(size, with_base)| {
-        let (_, with_huge) = huge_curve.iter().find(|(other, _)| other == size)?;
-        Some((*size, *with_base, *with_huge))
-    })?;
+    let both = side_by_side(&curve(results, base), &curve(results, huge));
+    let (size, with_base, with_huge) = *both.last()?;
     let times = ratio(with_base, with_huge)?;
     let template = format!(
         "A fork of a process that has touched {{size}} takes {{huge}} in {huge} and {{base}} in \

@@ -6,7 +6,7 @@ use super::lock::{
     THREADS,
 };
 use super::{create, io, lock, monitor, switch};
-use crate::estimates::ratio;
+use crate::estimates::{ratios, side_by_side};
 use crate::judging::{Range, is_larger, is_larger_by};
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
 use instrument::finding::{Finding, Grade};
@@ -150,14 +150,11 @@ pub(crate) const ALL: &[Claim] = &[
                     &[(create::KIND, kind.into())],
                 )
             };
-            let (kernel, user) = (of(create::KERNEL), of(create::USER));
-            let pair = kernel.iter().rev().find_map(|(count, kernel)| {
-                let (_, user) = user.iter().find(|(other, _)| other == count)?;
-                Some((*kernel, *user))
-            })?;
+            let both = side_by_side(&of(create::KERNEL), &of(create::USER));
+            let (_, kernel, user) = *both.last()?;
             is_larger_by(
                 100.0,
-                pair,
+                (kernel, user),
                 Unit::Nanoseconds,
                 "To make and join one takes {one} in the kernel and {other} here: {ratio}.",
             )
@@ -202,14 +199,6 @@ fn asynchronous_is_faster(evidence: &Evidence<'_>) -> Option<Judgement> {
         let levels = [(io::MODE, mode.into()), (io::SWEEP, io::DEVICE.into())];
         results.curve(io::RUN, io::IO_THREADS, &levels)
     };
-    let asynchronous = runs(io::ASYNCHRONOUS);
-    let ratios: Vec<_> = runs(io::SYNCHRONOUS)
-        .into_iter()
-        .filter_map(|(threads, synchronous)| {
-            let (_, other) = asynchronous.iter().find(|(count, _)| *count == threads)?;
-            Some((threads as f64, ratio(synchronous, other)?))
-        })
-        .collect();
     Range {
         unit: Unit::Count,
         everywhere: "From the device, synchronous threads take {least} to {most} as long.",
@@ -219,7 +208,7 @@ fn asynchronous_is_faster(evidence: &Evidence<'_>) -> Option<Judgement> {
         mixed: "With some numbers of threads only: from the device, synchronous ones take {least} \
                 to {most} as long.",
     }
-    .judge(&ratios)
+    .judge(&ratios(&runs(io::SYNCHRONOUS), &runs(io::ASYNCHRONOUS)))
 }
 
 /// Whether the condition held after every wake-up.

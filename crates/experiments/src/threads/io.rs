@@ -1,7 +1,7 @@
 //! `threads.io`: from how many threads on asynchronous reading wins.
 
 use super::measure;
-use crate::estimates::{WithEstimate, grade, ratio};
+use crate::estimates::{WithEstimate, grade, ratio, side_by_side};
 use crate::figures::logarithmic;
 use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
 use instrument::figure::{Figure, FigureKind};
@@ -198,12 +198,9 @@ fn compared<'r>(
             .collect();
         results.curve(RUN, IO_THREADS, &levels)
     };
-    let asynchronous = curve(ASYNCHRONOUS);
-    let pair = |(threads, one): (u64, &'r Estimate)| {
-        let (_, other) = asynchronous.iter().find(|(count, _)| *count == threads)?;
-        Some((threads, one, *other, ratio(one, other)?))
-    };
-    curve(SYNCHRONOUS).into_iter().filter_map(pair).collect()
+    let both = side_by_side(&curve(SYNCHRONOUS), &curve(ASYNCHRONOUS)).into_iter();
+    both.filter_map(|(threads, one, other)| Some((threads, one, other, ratio(one, other)?)))
+        .collect()
 }
 
 /// From how many threads on waiting together is faster than one after the other.

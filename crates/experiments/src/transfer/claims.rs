@@ -1,9 +1,9 @@
 //! Claims about transfers.
 
-use super::findings::{curve, ratios};
+use super::findings::curve;
 use super::points::{PAIRS, PLAIN};
 use super::reading::Reading;
-use crate::estimates::WithEstimate;
+use crate::estimates::{WithEstimate, ratios};
 use crate::judging::{MARGIN, Range, decided, exceeds};
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
 use instrument::finding::Finding;
@@ -60,17 +60,13 @@ fn gains(
     Some(ratios(&of(slow), &of(fast)))
 }
 
-fn large(evidence: &Evidence<'_>, slow: usize, fast: usize) -> Option<Vec<(f64, Estimated)>> {
-    let gains = gains(evidence, slow, fast, Reading::First)?.into_iter();
-    Some(
-        gains
-            .filter(|(size, _)| *size >= LARGE)
-            .map(|(size, gain)| (size as f64, gain))
-            .collect(),
-    )
+fn large(evidence: &Evidence<'_>, slow: usize, fast: usize) -> Option<Vec<(u64, Estimated)>> {
+    let mut gains = gains(evidence, slow, fast, Reading::First)?;
+    gains.retain(|(size, _)| *size >= LARGE);
+    Some(gains)
 }
 
-fn sender(gains: &[(f64, Estimated)]) -> Option<Judgement> {
+fn sender(gains: &[(u64, Estimated)]) -> Option<Judgement> {
     let range = Range {
         unit: Unit::Bytes,
         everywhere: "From 1 MiB on, a sender that maps its file is {least} to {most} as fast as one \
@@ -85,7 +81,7 @@ fn sender(gains: &[(f64, Estimated)]) -> Option<Judgement> {
     range.judge(gains)
 }
 
-fn receiver(losses: &[(f64, Estimated)]) -> Option<Judgement> {
+fn receiver(losses: &[(u64, Estimated)]) -> Option<Judgement> {
     let range = Range {
         unit: Unit::Bytes,
         everywhere: "From 1 MiB on, a receiver that maps its file takes {least} to {most} as long as \

@@ -1,9 +1,10 @@
 //! The report's four charts, and one of ratios.
 
-use super::findings::{curve, ratios};
+use super::findings::curve;
 use super::points::{PAIRS, PLAIN, Pair};
 use super::reading::Reading;
 use super::{RECEIVER_TIME, SIZE, TIME};
+use crate::estimates::ratios;
 use crate::figures::{curves, linear, logarithmic};
 use instrument::figure::{Figure, FigurePoint, Series};
 use instrument::quantity::Unit;

@@ -3,7 +3,7 @@
 use super::points::{PAIRS, PLAIN, Pair};
 use super::reading::Reading;
 use super::{SIZE, TIME};
-use crate::estimates::{WithEstimate, estimated, grade, known, ratio, scaled};
+use crate::estimates::{WithEstimate, estimated, grade, known, ratios, scaled};
 use instrument::finding::{Finding, Grade};
 use instrument::quantity::Unit;
 use instrument::results::{Estimate, Results};
@@ -28,18 +28,6 @@ pub(super) fn curve<'r>(
     let mut curve = results.curve(TIME, SIZE, &pair.levels(reading));
     curve.retain(|(_, time)| time.is_sound());
     curve
-}
-
-/// By how much `slow` takes longer than `fast` at each size that both have.
-pub(super) fn ratios(
-    slow: &[(u64, &Estimate)],
-    fast: &[(u64, &Estimate)],
-) -> Vec<(u64, Estimated)> {
-    let at = |(size, slow): &(u64, &Estimate)| {
-        let (_, fast) = fast.iter().find(|(other, _)| other == size)?;
-        Some((*size, ratio(slow, fast)?))
-    };
-    slow.iter().filter_map(at).collect()
 }
 
 /// Fixed cost and cost per MiB of a pair.
