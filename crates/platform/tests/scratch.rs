@@ -95,7 +95,7 @@ fn a_sweep_leaves_alone_what_lives_and_what_is_foreign() {
 }
 
 #[test]
-fn a_sweep_at_any_moment_never_takes_a_fresh_one() {
+fn a_sweep_at_any_moment_never_takes_one_in_use() {
     let dir = tempfile::tempdir().unwrap();
     std::thread::scope(|scope| {
         let owners: Vec<_> = (0..2)
@@ -104,13 +104,16 @@ fn a_sweep_at_any_moment_never_takes_a_fresh_one() {
                     for _ in 0..200 {
                         let scratch = Scratch::create(dir.path()).unwrap();
                         fs::write(scratch.file("data"), b"data").unwrap();
+                        std::thread::sleep(Duration::from_micros(100));
                         assert!(scratch.file("data").exists());
                     }
                 })
             })
             .collect();
+        // What an owner has emptied and is about to remove, a sweep may remove for it: that
+        // nothing is taken from one who still needs it, the owners see for themselves.
         while owners.iter().any(|owner| !owner.is_finished()) {
-            assert_eq!(Scratch::sweep(dir.path()).removed, Vec::<PathBuf>::new());
+            Scratch::sweep(dir.path());
         }
     });
 }
