@@ -89,13 +89,12 @@ fn on_one_processor_nothing_is_said_of_two() {
     assert_fails_only(&mut confined, &["two cores"], "only one core");
 }
 
-#[test]
-fn a_limit_on_processes_fails_what_makes_them() {
+/// `run` as `user`, who has no other processes and may have `most`; `None` without the right to it.
+fn run_as(user: u32, most: u32, place: &Place, run: &Command) -> Option<Command> {
     if !is_root() {
         eprintln!("skipped: it takes root to become somebody who has no other processes");
-        return;
+        return None;
     }
-    let place = Place::new();
     // Somebody else needs a way to the program and to the scratch directory.
     let copy = place.path("oscope");
     fs::copy(program(), &copy).expect("a copy that others may run");
@@ -106,18 +105,37 @@ fn a_limit_on_processes_fails_what_makes_them() {
         let status = Command::new("chmod").arg(mode).arg(path).status();
         assert!(status.expect("chmod(1) is there").success());
     }
-    let somebody = [
-        "setpriv",
-        "--reuid=61234",
-        "--regid=61234",
-        "--clear-groups",
-    ];
-    // The program itself and its worker.
-    let wrapper = [&somebody[..], &["prlimit", "--nproc=2"]].concat();
-    let own = run(&place, "process.calls", "6s");
+    let [uid, gid] = ["uid", "gid"].map(|id| format!("--re{id}={user}"));
+    let most = format!("--nproc={most}");
+    let wrapper = ["setpriv", &uid, &gid, "--clear-groups", "prlimit", &most];
     let mut copied = Command::new(&copy);
-    copied.args(own.get_args()).env("NO_COLOR", "1");
-    assert_fails_only(&mut under(&wrapper, &copied), &CHILDREN, NO_MORE_PROCESSES);
+    copied.args(run.get_args()).env("NO_COLOR", "1");
+    Some(under(&wrapper, &copied))
+}
+
+#[test]
+fn a_limit_on_processes_fails_what_makes_them() {
+    let place = Place::new();
+    // The program itself and its worker.
+    let limited = run_as(61234, 2, &place, &run(&place, "process.calls", "6s"));
+    if let Some(mut limited) = limited {
+        assert_fails_only(&mut limited, &CHILDREN, NO_MORE_PROCESSES);
+    }
+}
+
+/// Those that could be started do not wait for the others.
+#[test]
+fn a_limit_on_processes_fails_threads_that_wait_for_each_other() {
+    for (user, most, experiment, crowd) in [
+        (61235, 3, "threads.switch", "\"kernel\""),
+        (61236, 10, "threads.create", "\"threads\":100}"),
+    ] {
+        let place = Place::new();
+        let limited = run_as(user, most, &place, &run(&place, experiment, "6s"));
+        if let Some(mut limited) = limited {
+            assert_fails_only(&mut limited, &[crowd], NO_MORE_PROCESSES);
+        }
+    }
 }
 
 /// A control group that limits the number of processes, removed when dropped.

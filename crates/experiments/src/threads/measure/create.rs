@@ -1,13 +1,12 @@
 //! Threads that do nothing, and threads that wait.
 
 use super::super::create::{CREATE, ENOUGH, KERNEL, KIND, MEMORY, THREADS, USER};
-use super::{run, unknown};
+use super::together::start_together;
+use super::{START, run, unknown};
 use instrument::experiment::MeasureError;
 use instrument::point::Point;
 use instrument::sampler::Sampler;
 use platform::memory::footprint_bytes;
-use std::io;
-use std::sync::Barrier;
 use std::thread;
 use uthread::{Runtime, suspend, yield_now};
 
@@ -59,7 +58,7 @@ fn kernel_threads(threads: u64, rounds: u64) -> Result<(), MeasureError> {
     for _ in 0..rounds {
         for _ in 0..threads {
             let handle = thread::Builder::new().spawn(|| ());
-            handles.push(handle.map_err(MeasureError::system("start a kernel thread"))?);
+            handles.push(handle.map_err(MeasureError::system(START))?);
         }
         for handle in handles.drain(..) {
             handle.join().expect("it does nothing");
@@ -90,18 +89,5 @@ fn user_memory(threads: u64) -> Result<Option<u64>, MeasureError> {
 
 fn kernel_memory(threads: u64) -> Result<Option<u64>, MeasureError> {
     let before = footprint_bytes();
-    let all = Barrier::new(threads as usize + 1);
-    let outcome = thread::scope(|scope| {
-        for _ in 0..threads {
-            thread::Builder::new().spawn_scoped(scope, || {
-                all.wait();
-                all.wait();
-            })?;
-        }
-        all.wait();
-        let grown = grown(before);
-        all.wait();
-        Ok::<_, io::Error>(grown)
-    });
-    outcome.map_err(MeasureError::system("start a kernel thread"))
+    start_together(threads as usize, || grown(before), |_| ()).map_err(MeasureError::system(START))
 }

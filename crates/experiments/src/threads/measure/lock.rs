@@ -5,13 +5,14 @@ use super::super::lock::{
     SHORT_SLICE_US, SIMPLE, SIMPLE_YIELD, SPIN_ALL, SPIN_ONE, STD_MUTEX, THREADS, TURNS_TAKEN,
     complex_steps,
 };
-use super::{all_processors, refused, unknown};
+use super::together::start_together;
+use super::{START, all_processors, refused, unknown};
 use instrument::experiment::MeasureError;
 use instrument::point::Point;
 use instrument::sampler::Sampler;
 use platform::lock::{PthreadMutex, PthreadSpin};
 use std::io;
-use std::sync::{Barrier, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 use uthread::workload::{Contention, Entered, LockKind, Section, WorkloadError};
@@ -122,11 +123,12 @@ fn kernel(
 ) -> Result<(), MeasureError> {
     let enter = || lock.with(|value| section.enter(value, thread::yield_now));
     let together = |entries: u64| {
-        let barrier = Barrier::new(threads as usize);
-        start_and_join(threads, || {
-            barrier.wait();
-            (0..entries).for_each(|_| enter());
-        })
+        start_together(
+            threads as usize,
+            || (),
+            |_| (0..entries).for_each(|_| enter()),
+        )
+        .map_err(MeasureError::system(START))
     };
     together(CHECKED_ENTRIES)?;
     let mut found = 0;
@@ -146,7 +148,7 @@ fn start_and_join(threads: u64, work: impl Fn() + Sync) -> Result<(), MeasureErr
             Ok::<_, io::Error>(())
         })
     })
-    .map_err(MeasureError::system("start a kernel thread"))
+    .map_err(MeasureError::system(START))
 }
 
 /// Makes sure that all entries were made, one at a time, and that each computed.

@@ -7,6 +7,7 @@ mod io;
 mod lock;
 mod monitor;
 mod switch;
+mod together;
 
 pub(super) use async_io::async_io;
 pub(super) use create::create;
@@ -20,6 +21,9 @@ use instrument::experiment::MeasureError;
 use platform::placement::{parent_cpus, pin_to};
 use uthread::RuntimeBuilder;
 use uthread::workload::WorkloadError;
+
+/// What was tried, where a kernel thread cannot be had.
+const START: &str = "start a kernel thread";
 
 /// Lets this process use all processors that the program may, and tells how many they are.
 fn all_processors() -> Result<usize, MeasureError> {

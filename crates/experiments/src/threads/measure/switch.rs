@@ -1,14 +1,14 @@
 //! Threads that hand the turn on.
 
 use super::super::switch::{KERNEL, KERNEL_SWITCHES, KIND, SWITCH, THREADS, USER};
-use super::{run, unknown};
+use super::together::start_together;
+use super::{START, run, unknown};
 use instrument::experiment::MeasureError;
 use instrument::point::Point;
 use instrument::sampler::Sampler;
 use platform::usage::Usage;
-use std::io;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Barrier, OnceLock};
 use std::thread::{self, Thread};
 use uthread::{Runtime, yield_now};
 
@@ -54,11 +54,9 @@ struct Place {
 
 fn among_kernel_threads(threads: u64, turns: u64) -> Result<(), MeasureError> {
     let places: Vec<Place> = (0..threads).map(|_| Place::default()).collect();
-    let start = Barrier::new(places.len());
     places[0].has_turn.store(true, Ordering::Release);
     let take_turns = |index: usize| {
         places[index].thread.get_or_init(thread::current);
-        start.wait();
         let next = &places[(index + 1) % places.len()];
         for _ in 0..turns {
             while !places[index].has_turn.swap(false, Ordering::Acquire) {
@@ -68,12 +66,5 @@ fn among_kernel_threads(threads: u64, turns: u64) -> Result<(), MeasureError> {
             next.thread.wait().unpark();
         }
     };
-    let started = thread::scope(|scope| {
-        (0..places.len()).try_for_each(|index| {
-            let take_turns = &take_turns;
-            thread::Builder::new().spawn_scoped(scope, move || take_turns(index))?;
-            Ok::<_, io::Error>(())
-        })
-    });
-    started.map_err(MeasureError::system("start a kernel thread"))
+    start_together(places.len(), || (), take_turns).map_err(MeasureError::system(START))
 }

@@ -1,0 +1,109 @@
+//! Kernel threads that begin together, or not at all.
+
+use std::io;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// Where threads wait for each other.
+#[derive(Default)]
+struct Gate {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: usize,
+    /// Whether those who wait may go in; before that is known, nothing.
+    open: Option<bool>,
+}
+
+impl Gate {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.lock());
+        self.changed.notify_all();
+    }
+
+    fn wait_until(&self, condition: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
+        let guard = self.lock();
+        let waited = self.changed.wait_while(guard, |state| !condition(state));
+        waited.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until it is known whether all are there: `false` if not all will come.
+    fn wait(&self) -> bool {
+        self.change(|state| state.waiting += 1);
+        self.wait_until(|state| state.open.is_some()).open == Some(true)
+    }
+}
+
+/// Starts `threads` kernel threads, which wait until all are there; does `first`, and then lets each
+/// do `work` with its number. Returns when all have ended.
+///
+/// A [`Barrier`](std::sync::Barrier) would keep those that were started waiting for ever, if the
+/// system has no room for the others.
+///
+/// # Errors
+/// If one of them cannot be started; then the others end without having worked.
+pub(super) fn start_together<T>(
+    threads: usize,
+    first: impl FnOnce() -> T,
+    work: impl Fn(usize) + Sync,
+) -> io::Result<T> {
+    let gate = Gate::default();
+    let enter = |index| {
+        if gate.wait() {
+            work(index);
+        }
+    };
+    thread::scope(|scope| {
+        let started = (0..threads).try_for_each(|index| {
+            let enter = &enter;
+            thread::Builder::new().spawn_scoped(scope, move || enter(index))?;
+            Ok(())
+        });
+        let outcome = started.map(|()| {
+            drop(gate.wait_until(|state| state.waiting == threads));
+            first()
+        });
+        gate.change(|state| state.open = Some(outcome.is_ok()));
+        outcome
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Gate, start_together};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn all_wait_for_what_comes_first() {
+        let (done, sum) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let before = start_together(
+            10,
+            || done.load(Ordering::SeqCst),
+            |index| {
+                done.fetch_add(1, Ordering::SeqCst);
+                sum.fetch_add(index, Ordering::SeqCst);
+            },
+        );
+        assert_eq!(before.expect("ten threads can be started"), 0);
+        assert_eq!(done.into_inner(), 10);
+        assert_eq!(sum.into_inner(), 45);
+    }
+
+    #[test]
+    fn a_gate_that_is_shut_lets_nobody_in_and_holds_nobody() {
+        let gate = Gate::default();
+        std::thread::scope(|scope| {
+            let early = scope.spawn(|| gate.wait());
+            gate.change(|state| state.open = Some(false));
+            assert!(!early.join().expect("it does not panic"));
+            assert!(!scope.spawn(|| gate.wait()).join().expect("nor does it"));
+        });
+    }
+}
