@@ -1,10 +1,10 @@
-//! Every allocation and every mapping that a program of threads makes fails in turn. Each time it
-//! must end as it should: with an error or, where an allocation has no way to say so, as Rust
+//! Every allocation, every mapping and every kernel thread that a program of threads asks for fails
+//! in turn. Each time it must end as it should: with an error or, where an allocation has no way to say so, as Rust
 //! programs end then; never by touching memory that is not there, and never by waiting for ever.
 
 #![expect(
     unsafe_code,
-    reason = "an allocator and mmap(2) are put in the place of the system's"
+    reason = "an allocator, mmap(2) and pthread_create(3) are put in the place of the system's"
 )]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -18,12 +18,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use uthread::io::{read_at, write_at};
-use uthread::{Builder, GuardedAlloc, Lock, unbounded};
+use uthread::io::{Backend, read_at, write_at};
+use uthread::{Builder, GuardedAlloc, Lock, Runtime, spawn, unbounded};
 
 /// How many of each there are until one fails; 0 if none is to fail.
 static ALLOCATIONS_LEFT: AtomicU64 = AtomicU64::new(0);
 static MAPPINGS_LEFT: AtomicU64 = AtomicU64::new(0);
+static THREADS_LEFT: AtomicU64 = AtomicU64::new(0);
 
 /// Whether this is the one that fails.
 fn fails(left: &AtomicU64) -> bool {
@@ -82,8 +83,52 @@ unsafe extern "C" fn mmap(
     start as *mut c_void
 }
 
+/// What the standard library calls.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_create(
+    thread: *mut libc::pthread_t,
+    attributes: *const libc::pthread_attr_t,
+    start: extern "C" fn(*mut c_void) -> *mut c_void,
+    argument: *mut c_void,
+) -> c_int {
+    type Create = unsafe extern "C" fn(
+        *mut libc::pthread_t,
+        *const libc::pthread_attr_t,
+        extern "C" fn(*mut c_void) -> *mut c_void,
+        *mut c_void,
+    ) -> c_int;
+    if fails(&THREADS_LEFT) {
+        return libc::EAGAIN;
+    }
+    // SAFETY: the C library's own function has this type; the caller's contract is its contract.
+    unsafe {
+        let own = libc::dlsym(libc::RTLD_NEXT, c"pthread_create".as_ptr());
+        let own = std::mem::transmute::<*mut c_void, Create>(own);
+        own(thread, attributes, start, argument)
+    }
+}
+
+type Outcome = Result<(), Box<dyn std::error::Error + Send + Sync>>;
+
+/// Uses every kind of kernel thread: workers, and those that help with transfers.
+fn program_of_kernel_threads() -> Outcome {
+    let runtime = Runtime::builder().workers(3).io(Backend::Threads).build()?;
+    runtime.try_run(|| {
+        let null = Arc::new(std::fs::File::create("/dev/null")?);
+        let write = || {
+            let null = Arc::clone(&null);
+            spawn(move || write_at(&*null, b"nothing", 0))
+        };
+        let threads: Vec<_> = (0..20).map(|_| write()).collect();
+        for thread in threads {
+            assert_eq!(thread.join().unwrap()?, 7);
+        }
+        Ok(())
+    })?
+}
+
 /// Uses a little of everything.
-fn program() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+fn program() -> Outcome {
     let runtime = common::preemptive(Duration::from_millis(1))
         .trace(100)
         .build()?;
@@ -117,9 +162,10 @@ const ROLE: &str = "UTHREAD_FAILURES";
 /// In a process of its own: the program with the failure that the role names.
 fn act(role: &str) {
     let (kind, number) = role.split_once(' ').unwrap();
-    let left = match kind {
-        "allocation" => &ALLOCATIONS_LEFT,
-        _ => &MAPPINGS_LEFT,
+    let (left, program): (_, fn() -> Outcome) = match kind {
+        "allocation" => (&ALLOCATIONS_LEFT, program),
+        "mapping" => (&MAPPINGS_LEFT, program),
+        _ => (&THREADS_LEFT, program_of_kernel_threads),
     };
     left.store(number.parse().unwrap(), Ordering::Relaxed);
     let outcome = program();
@@ -171,5 +217,15 @@ fn any_mapping_may_fail() {
     assert!(
         std::env::var_os(ROLE).is_some() || mappings >= 3,
         "{mappings}"
+    );
+}
+
+#[test]
+fn any_kernel_thread_may_be_refused() {
+    let threads = fail_in_turn("any_kernel_thread_may_be_refused", "thread");
+    // Two workers, and at least one that helps with transfers.
+    assert!(
+        std::env::var_os(ROLE).is_some() || threads >= 3,
+        "{threads}"
     );
 }

@@ -133,7 +133,8 @@ impl Runtime {
         let shared = Arc::new(Shared::new(self.config, clock(self.config.mode))?);
         let result = run_workers(&shared, main);
         let failed = shared.failure.get();
-        if failed.is_none() {
+        let none_left = result.is_ok() || shared.live.load(Ordering::Acquire) == 0;
+        if failed.is_none() && none_left {
             shared.close();
         } else {
             // Threads that are stuck go on naming their runtime, which must never be mistaken for
