@@ -39,7 +39,10 @@ pub(crate) const fn class_bytes(class: usize) -> usize {
 
 struct Class {
     slabs: Vec<Slab>,
-    free: Vec<NonNull<u8>>,
+    /// Free slots that have kept their memory.
+    warm: Vec<NonNull<u8>>,
+    /// Free slots that have given it back.
+    cold: Vec<NonNull<u8>>,
 }
 
 // SAFETY: free slots are owned by the store, from whichever kernel thread it is used.
@@ -49,12 +52,13 @@ impl Class {
     const fn new() -> Self {
         Self {
             slabs: Vec::new(),
-            free: Vec::new(),
+            warm: Vec::new(),
+            cold: Vec::new(),
         }
     }
 
     fn take(&mut self, class: usize) -> Result<NonNull<u8>, MapError> {
-        if let Some(slot) = self.free.pop() {
+        if let Some(slot) = self.warm.pop().or_else(|| self.cold.pop()) {
             return Ok(slot);
         }
         if let Some(slot) = self.slabs.last_mut().and_then(Slab::carve) {
@@ -69,6 +73,21 @@ impl Class {
             .and_then(Slab::carve)
             .expect("a new slab has a slot")
     }
+
+    fn put(&mut self, class: usize, slot: NonNull<u8>) {
+        if self.warm.len() < WARM_SLOTS {
+            self.warm.push(slot);
+            return;
+        }
+        // SAFETY: a free slot; its guard page is left alone.
+        unsafe {
+            discard(
+                slot.as_ptr().add(page_size()),
+                class_bytes(class) - page_size(),
+            );
+        }
+        self.cold.push(slot);
+    }
 }
 
 /// The store of all stacks of the process.
@@ -81,17 +100,7 @@ impl Pool {
 
     /// Takes back the slot that begins at `slot`.
     pub(crate) fn put(&self, class: usize, slot: NonNull<u8>) {
-        let class_of_slot = &mut self.lock()[class];
-        if class_of_slot.free.len() >= WARM_SLOTS {
-            // SAFETY: a free slot; its guard page is left alone.
-            unsafe {
-                discard(
-                    slot.as_ptr().add(page_size()),
-                    class_bytes(class) - page_size(),
-                );
-            }
-        }
-        class_of_slot.free.push(slot);
+        self.lock()[class].put(class, slot);
     }
 
     /// Calls `visit` with the end of every slot that is or was in use.
@@ -122,23 +131,27 @@ impl Cache {
     /// Takes a slot: the address where it begins, at its guard page.
     #[inline]
     pub(crate) fn take(&self, class: usize) -> Result<NonNull<u8>, MapError> {
-        match self.free[class].get() {
-            Some(slot) => {
-                // SAFETY: free slots are owned by the cache and `link` was written by `put`.
-                self.free[class].set(unsafe { link(slot, class).read() });
-                self.count[class].set(self.count[class].get() - 1);
-                Ok(slot)
-            }
+        match self.pop(class) {
+            Some(slot) => Ok(slot),
             None => self.refill(class),
         }
+    }
+
+    #[inline]
+    fn pop(&self, class: usize) -> Option<NonNull<u8>> {
+        let slot = self.free[class].get()?;
+        // SAFETY: free slots are owned by the cache and `link` was written by `push`.
+        self.free[class].set(unsafe { link(slot, class).read() });
+        self.count[class].set(self.count[class].get() - 1);
+        Some(slot)
     }
 
     #[cold]
     fn refill(&self, class: usize) -> Result<NonNull<u8>, MapError> {
         let mut classes = POOL.lock();
         let slot = classes[class].take(class)?;
-        for _ in 1..BATCH.min(classes[class].free.len()) {
-            let Some(more) = classes[class].free.pop() else {
+        for _ in 1..BATCH {
+            let Some(more) = classes[class].warm.pop() else {
                 break;
             };
             // SAFETY: the slot was free and belongs to the cache from here on.
@@ -173,13 +186,14 @@ impl Cache {
     /// Gives some of the slots to the store, all but the newest: the caller may still run on it.
     #[cold]
     fn spill(&self, class: usize) {
-        let newest = self.take(class);
+        let newest = self.pop(class);
+        let mut classes = POOL.lock();
         for _ in 0..BATCH {
-            if let Ok(slot) = self.take(class) {
-                POOL.put(class, slot);
+            if let Some(slot) = self.pop(class) {
+                classes[class].put(class, slot);
             }
         }
-        if let Ok(newest) = newest {
+        if let Some(newest) = newest {
             // SAFETY: taken just above.
             unsafe { self.push(class, newest) };
         }
@@ -187,13 +201,11 @@ impl Cache {
 
     /// Gives everything to the store.
     pub(crate) fn drain(&self) {
-        for class in 0..CLASSES {
-            while let Some(slot) = self.free[class].get() {
-                // SAFETY: as in `take`.
-                self.free[class].set(unsafe { link(slot, class).read() });
-                POOL.put(class, slot);
+        let mut classes = POOL.lock();
+        for (class, slots) in classes.iter_mut().enumerate() {
+            while let Some(slot) = self.pop(class) {
+                slots.put(class, slot);
             }
-            self.count[class].set(0);
         }
     }
 }
