@@ -40,13 +40,20 @@ impl<T> SpinCell<T> {
     }
 
     fn acquire(&self) {
-        let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
-        while self
-            .locked
-            .compare_exchange(false, true, success, failure)
-            .is_err()
-        {
-            pause();
+        let mut attempt = 0u32;
+        while !self.try_acquire() {
+            // Only looking leaves the line of the caches with its holder.
+            while self.locked.load(Ordering::Relaxed) {
+                pause(attempt);
+                attempt = attempt.wrapping_add(1);
+            }
         }
+    }
+
+    #[inline]
+    fn try_acquire(&self) -> bool {
+        self.locked
+            .compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
     }
 }

@@ -12,7 +12,7 @@
 mod atomic {
     pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-    pub(crate) fn pause() {
+    pub(crate) fn pause(_attempt: u32) {
         loom::thread::yield_now();
     }
 }
@@ -172,27 +172,38 @@ fn the_spin_cell_lets_one_in_at_a_time() {
 /// `worker/idle.rs`): either the giver sees the sleeper, or the sleeper sees the work.
 #[test]
 fn no_worker_falls_asleep_on_work() {
-    model(|| {
-        let inbox = Arc::new(Inbox::new());
-        let asleep = Arc::new(AtomicBool::new(false));
-        let rung = Arc::new(AtomicBool::new(false));
-        let giver = {
-            let (inbox, asleep, rung) =
-                (Arc::clone(&inbox), Arc::clone(&asleep), Arc::clone(&rung));
-            loom::thread::spawn(move || {
+    for woken in [true, false] {
+        model(move || gives_to_a_worker_that_falls_asleep(woken));
+    }
+}
+
+fn gives_to_a_worker_that_falls_asleep(woken: bool) {
+    let inbox = Arc::new(Inbox::new());
+    let fresh = Arc::new(Fresh::new());
+    let asleep = Arc::new(AtomicBool::new(false));
+    let rung = Arc::new(AtomicBool::new(false));
+    let giver = {
+        let (inbox, fresh) = (Arc::clone(&inbox), Arc::clone(&fresh));
+        let (asleep, rung) = (Arc::clone(&asleep), Arc::clone(&rung));
+        loom::thread::spawn(move || {
+            let node = Node::leak(0);
+            if woken {
                 // SAFETY: leaked, hence alive, and in no queue.
-                unsafe { inbox.push(Node::leak(0)) };
-                if asleep.swap(false, Ordering::SeqCst) {
-                    rung.store(true, Ordering::Release);
-                }
-            })
-        };
-        asleep.swap(true, Ordering::SeqCst);
-        let sees_work = !inbox.is_empty();
-        giver.join().unwrap();
-        assert!(
-            sees_work || rung.load(Ordering::Acquire),
-            "the wake-up was lost"
-        );
-    });
+                unsafe { inbox.push(node) };
+            } else {
+                // SAFETY: as above, and there is no preemption.
+                unsafe { fresh.push(node) };
+            }
+            if asleep.swap(false, Ordering::SeqCst) {
+                rung.store(true, Ordering::Release);
+            }
+        })
+    };
+    asleep.swap(true, Ordering::SeqCst);
+    let sees_work = !inbox.is_empty() || !fresh.is_empty();
+    giver.join().expect("it does not panic");
+    assert!(
+        sees_work || rung.load(Ordering::Acquire),
+        "the wake-up was lost"
+    );
 }

@@ -4,6 +4,7 @@
 
 mod driver;
 mod operation;
+mod plain;
 mod pool;
 mod request;
 mod ring;
@@ -11,6 +12,7 @@ mod sleep;
 
 pub(crate) use driver::{Driver, poll_until};
 pub use operation::{Interest, fsync, poll_fd, read_at, write_at};
+pub(crate) use plain::Plain;
 pub use request::Backend;
 pub(crate) use sleep::Sleeper;
 pub use sleep::sleep;

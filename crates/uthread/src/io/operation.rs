@@ -9,7 +9,7 @@ use core::sync::atomic::Ordering;
 use super::driver::Driver;
 use super::request::{Operation, Request};
 use crate::thread::Wait;
-use crate::worker::{Mode, Worker, leave, require_worker};
+use crate::worker::{Mode, Worker, enter, leave, require_worker};
 
 /// Reads from a place of a file, as pread(2) does. What the page cache has is copied at once;
 /// otherwise other threads run until the data is there.
@@ -34,7 +34,7 @@ use crate::worker::{Mode, Worker, leave, require_worker};
 pub fn read_at(file: impl AsFd, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     let worker = require_worker("io::read_at");
     let fd = file.as_fd().as_raw_fd();
-    if let Some(bytes) = read_cached(fd, buffer, offset) {
+    if let Some(bytes) = read_cached(worker, fd, buffer, offset) {
         return Ok(bytes);
     }
     let request = Request::Read {
@@ -165,15 +165,18 @@ pub fn poll_fd(fd: impl AsFd, interest: Interest) -> io::Result<Interest> {
 }
 
 /// Copies what the page cache has; `None` if that is nothing, or cannot be told.
-fn read_cached(fd: RawFd, buffer: &mut [u8], offset: u64) -> Option<usize> {
+fn read_cached(worker: &Worker, fd: RawFd, buffer: &mut [u8], offset: u64) -> Option<usize> {
     /// The least alignment that direct transfers ask for (open(2), `O_DIRECT`).
     const SECTOR_BYTES: usize = 512;
     let edges = buffer.as_ptr().addr() | buffer.len() | offset as usize;
-    let aligned = edges.is_multiple_of(SECTOR_BYTES);
-    // SAFETY: a query without arguments in memory.
-    if aligned && unsafe { libc::fcntl(fd, libc::F_GETFL) } & libc::O_DIRECT != 0 {
-        // There `RWF_NOWAIT` does wait for the device.
-        return None;
+    if edges.is_multiple_of(SECTOR_BYTES) {
+        enter();
+        let cached = worker.plain.contains(fd);
+        leave();
+        if !cached {
+            // `RWF_NOWAIT` does wait for the device there.
+            return None;
+        }
     }
     let place = libc::iovec {
         iov_base: buffer.as_mut_ptr().cast(),

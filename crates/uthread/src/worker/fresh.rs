@@ -1,11 +1,15 @@
 //! Threads that have not started yet: any worker may take them.
 
-use crate::atomic::AtomicBool;
+use crate::atomic::{AtomicBool, Ordering};
 use crate::scheduler::{Priority, Ready, Schedulable};
 use crate::spin::SpinCell;
 
 /// The unstarted threads that a worker has spawned.
-pub(crate) struct Fresh<T>(SpinCell<Ready<T>>);
+pub(crate) struct Fresh<T> {
+    ready: SpinCell<Ready<T>>,
+    /// Changed with the queue, and looked at without its lock: idle workers do so all the time.
+    occupied: AtomicBool,
+}
 
 // SAFETY: the queue is only touched under its spin lock, and its members are shared by design.
 unsafe impl<T> Sync for Fresh<T> {}
@@ -14,14 +18,27 @@ unsafe impl<T> Send for Fresh<T> {}
 
 impl<T: Schedulable> Fresh<T> {
     pub(crate) fn new() -> Self {
-        Self(SpinCell::new(AtomicBool::new(false), Ready::new()))
+        Self {
+            ready: SpinCell::new(AtomicBool::new(false), Ready::new()),
+            occupied: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether there are none, as far as this kernel thread has heard.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.occupied.load(Ordering::Relaxed)
     }
 
     /// # Safety
     /// Preemption must be off; `thread` must be in no queue and stay alive until it is taken out.
     pub(crate) unsafe fn push(&self, thread: *const T) {
         // SAFETY: the caller's contract.
-        unsafe { self.0.with(true, |ready| ready.push_back(thread)) }
+        unsafe {
+            self.ready.with(true, |ready| {
+                ready.push_back(thread);
+                self.occupied.store(true, Ordering::Relaxed);
+            });
+        }
     }
 
     /// Takes the first of the highest priority, if that is at least `priority`.
@@ -29,20 +46,18 @@ impl<T: Schedulable> Fresh<T> {
     /// # Safety
     /// Preemption must be off.
     pub(crate) unsafe fn pop(&self, priority: Priority) -> Option<*const T> {
+        if self.is_empty() {
+            return None;
+        }
         // SAFETY: the caller's contract.
         unsafe {
-            self.0.with(true, |ready| {
-                (ready.highest()? >= priority)
+            self.ready.with(true, |ready| {
+                let thread = (ready.highest()? >= priority)
                     .then(|| ready.pop())
-                    .flatten()
+                    .flatten();
+                self.occupied.store(!ready.is_empty(), Ordering::Relaxed);
+                thread
             })
         }
-    }
-
-    /// # Safety
-    /// Preemption must be off.
-    pub(crate) unsafe fn is_empty(&self) -> bool {
-        // SAFETY: the caller's contract.
-        unsafe { self.0.with(true, |ready| ready.is_empty()) }
     }
 }

@@ -28,7 +28,7 @@ impl Worker {
                 .inbox
                 .take_all(|thread| self.make_ready(unsafe { &*thread }));
         }
-        if remote.regroup.swap(false, Ordering::Acquire) {
+        if remote.regroup.load(Ordering::Relaxed) && remote.regroup.swap(false, Ordering::Acquire) {
             self.scheduler.ready.regroup(|_| {});
         }
     }
@@ -124,19 +124,16 @@ impl Worker {
     }
 
     fn any_unstarted(&self) -> bool {
-        // SAFETY: preemption is off in the worker's loop.
-        self.shared
-            .remotes
-            .iter()
-            .any(|remote| unsafe { !remote.fresh.is_empty() })
+        let mut remotes = self.shared.remotes.iter();
+        remotes.any(|remote| !remote.fresh.is_empty())
     }
 
     /// Work often comes soon, and being woken costs far more than looking for a while.
     fn comes_soon(&self) -> bool {
         const LOOKS: u32 = 1000;
-        (0..LOOKS).any(|look| {
+        (0..LOOKS).any(|_| {
             core::hint::spin_loop();
-            !self.remote().inbox.is_empty() || (look.is_multiple_of(64) && self.any_unstarted())
+            !self.remote().inbox.is_empty() || self.any_unstarted()
         })
     }
 

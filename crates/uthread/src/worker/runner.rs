@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::local::{self, enter, leave, set_depth, set_pending};
 use super::shared::{Mode, Remote, Shared};
 use crate::context::switch;
-use crate::io::{Driver, Sleeper};
+use crate::io::{Driver, Plain, Sleeper};
 use crate::preempt::Ticker;
 use crate::scheduler::Scheduler;
 use crate::stack::Cache;
@@ -36,6 +36,8 @@ pub(crate) struct Worker {
     pub(crate) several: bool,
     pub(super) armed: Cell<bool>,
     pub(super) tick_due: Cell<bool>,
+    /// Ticks in a row that came where the running thread must not be left.
+    pub(super) misses: Cell<u32>,
     pub(crate) traced: bool,
     next_id: Cell<u64>,
     pub(crate) stacks: Cache,
@@ -47,6 +49,7 @@ pub(crate) struct Worker {
     retired: Cell<Option<NonNull<Control>>>,
     pub(crate) sleepers: RefCell<BinaryHeap<Sleeper>>,
     pub(crate) driver: RefCell<Option<Driver>>,
+    pub(crate) plain: Plain,
     pub(crate) shared: Arc<Shared>,
     pub(crate) index: usize,
 }
@@ -68,6 +71,7 @@ impl Worker {
             several: shared.several,
             armed: Cell::new(false),
             tick_due: Cell::new(false),
+            misses: Cell::new(0),
             traced: shared.config.trace_events > 0,
             next_id: Cell::new(index as u64 + 1),
             stacks: Cache::new(),
@@ -78,6 +82,7 @@ impl Worker {
             retired: Cell::new(None),
             sleepers: RefCell::new(BinaryHeap::new()),
             driver: RefCell::new(None),
+            plain: Plain::new(),
             shared: Arc::clone(shared),
             index,
         }
@@ -179,7 +184,9 @@ impl Worker {
     }
 
     fn call_an_idle_worker(&self) {
-        self.shared.remotes.iter().any(|remote| remote.bell.ring());
+        let (before, after) = self.shared.remotes.split_at(self.index);
+        let mut others = before.iter().chain(after.iter().skip(1));
+        others.any(|remote| remote.bell.ring());
     }
 
     /// Makes a blocked thread ready, wherever it lives.

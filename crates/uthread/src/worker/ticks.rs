@@ -27,15 +27,24 @@ impl Worker {
         }
     }
 
-    /// Looks again soon, without taking the slice as begun anew.
+    /// Looks again soon, without taking the slice as begun anew. Most calls of a library are short:
+    /// the next instruction looked at is likely the program's own. Who stays in a long one would
+    /// do little but be asked, and is left in peace for longer.
     pub(crate) fn retry_tick(&self) {
-        const FRACTION_OF_SLICE: u64 = 20;
-        /// Sooner, the thread would do nothing but be asked.
-        const SOONEST_NS: u64 = 50_000;
+        const SOON_NS: u64 = 5_000;
+        const LATER_NS: u64 = 50_000;
+        /// So many looks take some 3 µs each, hence few per cent of a slice of 1 ms.
+        const SOON: u32 = 16;
         let slice_ns = self.shared.slice_ns();
-        let soon_ns = (slice_ns / FRACTION_OF_SLICE).max(SOONEST_NS).min(slice_ns);
+        let misses = self.misses.get();
+        self.misses.set(misses.saturating_add(1));
+        let again_ns = if misses < SOON {
+            SOON_NS.max(slice_ns / 200)
+        } else {
+            LATER_NS.max(slice_ns / 20)
+        };
         if let Some(ticker) = self.ticker.get() {
-            ticker.arm_first(soon_ns, slice_ns);
+            ticker.arm_first(again_ns.min(slice_ns), slice_ns);
         }
     }
 
@@ -92,6 +101,7 @@ impl Worker {
         }
         let me = self.current();
         if self.tick_due.replace(false) {
+            self.misses.set(0);
             let before = me.rank().effective();
             let verdict = self.scheduler.tick(me);
             if me.rank().effective() != before {
