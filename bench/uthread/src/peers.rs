@@ -19,10 +19,12 @@ pub const NAMES: [&str; 6] = [
 /// Measures a peer; `false` if there is none of this name.
 pub fn measure(peer: &str) -> bool {
     match peer {
+        // Priorities do not fall: a thread that is above all others would yield to nobody.
         // SAFETY: the threads share nothing through thread-locals of the kernel thread.
-        "uthread" => {
-            uthread(|| unsafe { uthread::Runtime::builder().slice(Duration::from_millis(1)) })
-        }
+        "uthread" => uthread(|| unsafe {
+            let builder = uthread::Runtime::builder().decay(false);
+            builder.slice(Duration::from_millis(1))
+        }),
         "cooperative" => uthread(uthread::Runtime::builder),
         "kernel" => kernel(),
         "corosensei" => corosensei(),
