@@ -13,7 +13,7 @@ export const launch = () => chromium.launch({
 // requests that leave the file.
 export async function open(browser, url, options = {}) {
   const context = await browser.newContext({ acceptDownloads: true, ...options });
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const complaints = [];
   page.on("console", (message) => {
@@ -25,5 +25,7 @@ export async function open(browser, url, options = {}) {
     if (!isOwn && !/^(blob|data):/.test(request.url())) complaints.push(`fetched ${request.url()}`);
   });
   await page.goto(url);
+  // The page's own script puts what is packed in its place.
+  if (options.javaScriptEnabled !== false) await page.waitForSelector("html.whole");
   return { page, context, complaints };
 }

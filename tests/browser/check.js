@@ -1,7 +1,7 @@
 // Tries everything that a reader can do with a page; see run.sh.
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -47,12 +47,20 @@ async function lacks(locator, what) {
 
 const chartOf = (figure) => figure.locator("svg.chart:visible");
 const ticksOf = (figure) => chartOf(figure).locator(".y-tick, .x-tick").allTextContents();
+const LIMIT_BYTES = 2_000_000;
 
 async function save(page, figure, kind) {
   const download = page.waitForEvent("download");
   await figure.locator(`[data-save=${kind}]`).click();
   return readFile(await (await download).path(), "utf8");
 }
+
+await check("small enough to mail", {}, async (page) => {
+  const { size } = await stat(file);
+  const { loadEventEnd } = await page.evaluate(() => performance.getEntriesByType("navigation")[0]);
+  console.log(`        ${size} bytes, loaded in ${Math.round(loadEventEnd)} ms`);
+  assert.ok(size < LIMIT_BYTES, `${size} bytes`);
+});
 
 for (const colorScheme of ["light", "dark"]) {
   for (const [name, viewport] of [["desk", desk], ["phone", phone]]) {
@@ -130,6 +138,19 @@ await check("a tap shows a value on a phone", {
   assert.ok((await figure.locator(".tip").innerText()).length > 0);
 });
 
+await check("what is packed comes to its place", {}, async (page) => {
+  assert.equal(await page.locator("[data-part]").count(), 0);
+  for (const table of await page.locator(".estimates").all()) {
+    const [, count] = (await table.locator("summary").textContent()).match(/All (\d+) /);
+    const rows = table.locator("tbody tr:not(.metric, .reason)");
+    assert.equal(await rows.count(), Number(count));
+  }
+  for (const figure of await page.locator("figure.figure").all()) {
+    const scales = Math.max(1, await figure.locator(".scale input").count());
+    assert.equal(await figure.locator("svg.chart").count(), 2 * scales);
+  }
+});
+
 await check("the legend switches a series off and on", {}, async (page) => {
   const figure = figureWith(page, ".legend");
   if (await lacks(figure, "figure with a legend")) return;
@@ -197,17 +218,19 @@ await check("the data is saved as JSON", {}, async (page) => {
   assert.ok(data.experiments.length > 0);
 });
 
-await check("without JavaScript: findings, charts, legend and scale switch", {
+await check("without JavaScript: findings, charts, numbers and legend", {
   context: { javaScriptEnabled: false },
 }, async (page) => {
   assert.ok(await page.locator("#findings li, #findings p").count() > 0);
   assert.ok(await page.locator("svg.chart:visible").count() > 0);
   assert.equal(await page.locator(".js-only:visible").count(), 0);
-  const figure = figureWith(page, ".scale");
-  if (await lacks(figure, "figure with a scale switch")) return;
-  const before = await ticksOf(figure);
-  await figure.locator(".scale input:not(:checked)").check({ force: true });
-  assert.notDeepEqual(await ticksOf(figure), before);
+  for (const figure of await page.locator("figure.figure").all()) {
+    assert.ok(await chartOf(figure).count() === 1 && await figure.locator("td[data-c]").count() > 0);
+  }
+  const figure = figureWith(page, ".legend");
+  if (await lacks(figure, "figure with a legend")) return;
+  await figure.locator('.legend input[value="0"]').uncheck();
+  assert.ok(await chartOf(figure).locator('.series[data-series="0"]').first().isHidden());
 });
 
 await check("it prints", {}, async (page) => {

@@ -203,7 +203,7 @@
     const copy = original.cloneNode(true);
     const names = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity",
       "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity", "font-family",
-      "font-size", "font-weight"];
+      "font-size", "font-weight", "text-anchor"];
     const copies = [...copy.querySelectorAll("*")];
     [...original.querySelectorAll("*")].forEach((element, index) => {
       const style = getComputedStyle(element);
@@ -228,9 +228,6 @@
     const figure = event.target.closest("figure");
     if (kind === "csv") save(`${figure.id}.csv`, "text/csv", csv(figure));
     if (kind === "svg") save(`${figure.id}.svg`, "image/svg+xml", svgFile(figure));
-    if (kind === "json") {
-      save("run.json", "application/json", document.getElementById("data").textContent);
-    }
   });
 
   // The state in the address: #place?figure=logarithmic,-2 (the third series off).

@@ -75,9 +75,11 @@ impl<'a> Analysis<'a> {
 impl<'a> ExperimentAnalysis<'a> {
     fn new(record: &'a ExperimentRecord, results: Results<'a>) -> Self {
         let known = experiments::find(&record.definition.id);
-        let (mut findings, figures) = known.map_or_else(Default::default, |known| {
+        let (mut findings, mut figures) = known.map_or_else(Default::default, |known| {
             (known.findings(&results), known.figures(&results))
         });
+        // What was not measured has nothing to be drawn.
+        figures.retain(|figure| figure.series.iter().any(|series| !series.points.is_empty()));
         findings.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         let Results { points, .. } = results;
         Self {

@@ -1,4 +1,4 @@
-//! The numbers behind the page, as JSON inside it.
+//! The numbers behind the page, as JSON.
 
 use crate::Analysis;
 use serde::Serialize;
@@ -8,9 +8,8 @@ use serde_json::{Number, Value, json};
 /// space.
 const DIGITS: usize = 6;
 
-/// The run's description and every estimate with the median of each process, compact. Safe within
-/// a `script` element: no `<` is left in it.
-pub(super) fn json(analysis: &Analysis<'_>) -> serde_json::Result<String> {
+/// The run's description and every estimate with the median of each process, compact.
+pub(super) fn json(analysis: &Analysis<'_>) -> serde_json::Result<Value> {
     let run = analysis.run;
     let experiments = analysis.experiments.iter().map(|experiment| {
         Ok(json!({
@@ -21,15 +20,14 @@ pub(super) fn json(analysis: &Analysis<'_>) -> serde_json::Result<String> {
             "findings": compact(&experiment.findings)?,
         }))
     });
-    let page = json!({
+    Ok(json!({
         "header": run.header,
         "machine": run.machine,
         "environment": run.environment,
         "storage": run.storage,
         "calibration": run.calibration,
         "experiments": experiments.collect::<serde_json::Result<Vec<Value>>>()?,
-    });
-    Ok(serde_json::to_string(&page)?.replace('<', "\\u003c"))
+    }))
 }
 
 /// `data` without its absent parts, and with measured numbers rounded.

@@ -3,8 +3,10 @@
 use super::anchor::Anchors;
 use super::figure::FigureView;
 use super::finding::FindingView;
+use super::packed::Parts;
 use super::table::Table;
 use crate::{ExperimentAnalysis, show};
+use askama::Template;
 use instrument::experiment::Isolation;
 
 /// An experiment, ready for its template.
@@ -17,6 +19,8 @@ pub(super) struct ExperimentView {
     pub(super) findings: Vec<FindingView>,
     pub(super) figures: Vec<FigureView>,
     pub(super) table: Table,
+    /// The part that holds the table, if it is folded away at first.
+    pub(super) folded: Option<usize>,
     /// Points that could not be measured, and why.
     pub(super) failures: Vec<(String, String)>,
     pub(super) method: String,
@@ -34,10 +38,16 @@ pub(super) struct GroupView {
 }
 
 impl ExperimentView {
-    pub(super) fn new(experiment: &ExperimentAnalysis<'_>, anchors: &mut Anchors) -> Self {
+    fn new(
+        experiment: &ExperimentAnalysis<'_>,
+        anchors: &mut Anchors,
+        parts: &mut Parts,
+    ) -> askama::Result<Self> {
         let definition = experiment.definition;
         let failures = experiment.failures.iter();
-        Self {
+        let table = Table::new(experiment);
+        let folded = (!table.is_short()).then(|| table.render());
+        Ok(Self {
             id: anchors.take(&definition.id),
             name: definition.id.clone(),
             title: definition.title.clone(),
@@ -47,9 +57,10 @@ impl ExperimentView {
             figures: experiment
                 .figures
                 .iter()
-                .map(|figure| FigureView::new(&definition.id, figure, anchors))
+                .map(|figure| FigureView::new(&definition.id, figure, anchors, parts))
                 .collect(),
-            table: Table::new(experiment),
+            folded: folded.transpose()?.map(|html| parts.keep(html)),
+            table,
             failures: failures
                 .map(|(point, reason)| (show::point(definition, point), (*reason).to_owned()))
                 .collect(),
@@ -67,7 +78,7 @@ impl ExperimentView {
                 .iter()
                 .map(|metric| (metric.title.clone(), metric.version))
                 .collect(),
-        }
+        })
     }
 }
 
@@ -75,11 +86,12 @@ impl ExperimentView {
 pub(super) fn groups(
     experiments: &[ExperimentAnalysis<'_>],
     anchors: &mut Anchors,
-) -> Vec<GroupView> {
+    parts: &mut Parts,
+) -> askama::Result<Vec<GroupView>> {
     let mut groups: Vec<GroupView> = Vec::new();
     for experiment in experiments {
         let name = experiment.definition.group();
-        let view = ExperimentView::new(experiment, anchors);
+        let view = ExperimentView::new(experiment, anchors, parts)?;
         match groups.iter_mut().find(|group| group.name == name) {
             Some(group) => group.experiments.push(view),
             None => groups.push(GroupView {
@@ -89,5 +101,5 @@ pub(super) fn groups(
             }),
         }
     }
-    groups
+    Ok(groups)
 }

@@ -5,6 +5,7 @@ use super::chart::{
     Format, STYLES, can_be_logarithmic, levels, moments, render, show_level, swatch, undrawn,
 };
 use super::data::rounded;
+use super::packed::Parts;
 use crate::show;
 use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Mark, MarkOrigin};
 use instrument::point::Level;
@@ -14,10 +15,10 @@ use instrument::quantity::Unit;
 pub(super) struct FigureView {
     pub(super) id: String,
     pub(super) title: String,
-    /// The charts, one for each width and scale, of which the page shows one.
+    /// The charts on the scale that is shown first, one for each width.
     pub(super) charts: String,
-    /// Whether readers can switch between scales.
-    pub(super) can_switch: bool,
+    /// The part that holds those on the other scale, if readers can switch between scales.
+    pub(super) other_scale: Option<usize>,
     /// Whether the logarithmic scale is the first to be shown.
     pub(super) starts_logarithmic: bool,
     /// Series that can be switched off; empty where there is but one, or too many.
@@ -72,16 +73,18 @@ pub(super) struct Cell {
 }
 
 impl FigureView {
-    pub(super) fn new(experiment: &str, figure: &Figure, anchors: &mut Anchors) -> Self {
-        let can_switch = can_be_logarithmic(figure);
-        let kinds: &[FigureScale] = if can_switch {
-            &[FigureScale::Linear, FigureScale::Logarithmic]
-        } else {
-            &[FigureScale::Linear]
+    pub(super) fn new(
+        experiment: &str,
+        figure: &Figure,
+        anchors: &mut Anchors,
+        parts: &mut Parts,
+    ) -> Self {
+        let (first, other) = scales(figure);
+        let charts = |scale| {
+            Format::ALL
+                .map(|format| render(figure, scale, format))
+                .concat()
         };
-        let charts = kinds
-            .iter()
-            .flat_map(|kind| Format::ALL.map(|format| render(figure, *kind, format)));
         let points = || figure.series.iter().flat_map(|series| &series.points);
         let count = figure.series.len();
         let is_timeline = figure.kind == FigureKind::Timeline;
@@ -90,9 +93,9 @@ impl FigureView {
         Self {
             id: anchors.take(&format!("{experiment}.{}", figure.key)),
             title: figure.title.clone(),
-            charts: charts.collect(),
-            can_switch,
-            starts_logarithmic: can_switch && figure.y.scale == FigureScale::Logarithmic,
+            charts: charts(first),
+            other_scale: other.map(|scale| parts.keep(charts(scale))),
+            starts_logarithmic: first == FigureScale::Logarithmic,
             legend: legend
                 .map(|(index, series)| LegendEntry {
                     index,
@@ -124,6 +127,16 @@ impl FigureView {
             undrawn: undrawn(figure),
             has_doubtful: points().any(|point| point.doubtful),
         }
+    }
+}
+
+/// The scale on which a figure is shown first, and the other if it makes sense.
+pub(super) fn scales(figure: &Figure) -> (FigureScale, Option<FigureScale>) {
+    use FigureScale::{Linear, Logarithmic};
+    match (can_be_logarithmic(figure), figure.y.scale) {
+        (false, _) => (Linear, None),
+        (true, Linear) => (Linear, Some(Logarithmic)),
+        (true, Logarithmic) => (Logarithmic, Some(Linear)),
     }
 }
 

@@ -14,6 +14,7 @@ mod experiment;
 mod facts;
 mod figure;
 mod finding;
+mod packed;
 mod plot;
 mod render;
 mod table;

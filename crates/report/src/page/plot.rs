@@ -1,7 +1,8 @@
 //! One figure as an SVG file that stands by itself.
 
-use super::chart::{Format, can_be_logarithmic, render};
-use instrument::figure::{Figure, FigureScale};
+use super::chart::{Format, render};
+use super::figure::scales;
+use instrument::figure::Figure;
 use std::fmt::Write as _;
 
 /// The colours of series, as in the page.
@@ -11,12 +12,8 @@ const COLOURS: [&str; 6] = [
 
 /// `figure` as a whole SVG document, as wide as on the page and on its paper.
 pub fn plot(figure: &Figure) -> String {
-    let kind = if can_be_logarithmic(figure) {
-        figure.y.scale
-    } else {
-        FigureScale::Linear
-    };
-    let chart = render(figure, kind, Format::Wide);
+    let (scale, _) = scales(figure);
+    let chart = render(figure, scale, Format::Wide);
     let Some((head, body)) = chart.split_once('>') else {
         return chart;
     };

@@ -6,6 +6,7 @@ use super::evidence::{Evidence, summary};
 use super::experiment::{GroupView, groups};
 use super::facts::{Facts, facts};
 use super::finding::{FindingView, Piece};
+use super::packed::{Parts, packed};
 use super::{command, data};
 use crate::{Analysis, show};
 use askama::Template;
@@ -35,7 +36,8 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
     for name in ["top", "findings", "trust", "claims", "machine", "method"] {
         anchors.take(name);
     }
-    let groups = groups(&analysis.experiments, &mut anchors);
+    let mut parts = Parts::default();
+    let groups = groups(&analysis.experiments, &mut anchors, &mut parts)?;
     // Views and analysis hold the experiments in different orders, so ids are matched by name.
     let place_of = |name: &str| {
         let mut all = groups.iter().flat_map(|group| &group.experiments);
@@ -75,8 +77,10 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         version: &run.header.version,
         resolution: show::round(Unit::Nanoseconds, run.calibration.resolution_ns),
         cost: show::round(Unit::Nanoseconds, run.calibration.cost_ns),
-        data: data::json(analysis)?,
+        data: packed(&data::json(analysis)?)?,
+        parts: parts.packed()?,
         css: include_str!("../../assets/page.css"),
+        parts_script: include_str!("../../assets/parts.js"),
         script: include_str!("../../assets/page.js"),
     };
     Ok(page.render()?)
@@ -103,7 +107,9 @@ struct Page<'a> {
     resolution: String,
     cost: String,
     data: String,
+    parts: String,
     css: &'static str,
+    parts_script: &'static str,
     script: &'static str,
 }
 

@@ -3,6 +3,7 @@
 use super::chart::Strip;
 use crate::show::Prefix;
 use crate::{ExperimentAnalysis, show};
+use askama::Template;
 use instrument::experiment::{Definition, Metric};
 use instrument::quantity::{Unit, significant};
 use instrument::results::{Estimate, Percentiles, PointResult, Verdict};
@@ -11,7 +12,11 @@ use instrument::results::{Estimate, Percentiles, PointResult, Verdict};
 const SHORT: usize = 16;
 
 /// A table, ready for its template.
+#[derive(Template)]
+#[template(path = "table.html")]
 pub(super) struct Table {
+    /// The experiment's title.
+    pub(super) title: String,
     /// What its rows are told apart by.
     pub(super) axes: Vec<String>,
     /// One for each metric.
@@ -79,6 +84,7 @@ impl Table {
         let mut groups: Vec<Group> = definition.metrics.iter().map(group).collect();
         groups.retain(|group| !group.rows.is_empty());
         Self {
+            title: definition.title.clone(),
             axes: definition
                 .axes
                 .iter()

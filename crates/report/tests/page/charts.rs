@@ -1,6 +1,7 @@
 //! Charts in the page.
 
 use crate::fixture;
+use crate::packed::whole;
 use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Mark, MarkOrigin, Series};
 use instrument::quantity::Unit;
 use instrument::statistics::Interval;
@@ -33,7 +34,7 @@ fn parsed(chart: &str) -> roxmltree::Document<'_> {
 #[test]
 fn every_chart_is_well_formed_named_and_described() {
     let run = fixture::run();
-    let page = page::render(&fixture::analysis(&run)).expect("a page");
+    let page = whole(&page::render(&fixture::analysis(&run)).expect("a page"));
     let charts = charts(&page);
     // Four figures, each at two widths and on two scales.
     assert_eq!(charts.len(), 16);

@@ -1,6 +1,7 @@
 //! The page as a document: whole, well formed, and with everything in it.
 
 use crate::fixture;
+use crate::packed::{unpacked, whole};
 use oscope_report::page;
 use scraper::{Html, Selector};
 use std::collections::BTreeSet;
@@ -102,7 +103,7 @@ fn the_machine_is_told_and_what_is_not_known_is_said() {
 
 #[test]
 fn estimates_stand_with_interval_processes_and_warnings() {
-    let document = Html::parse_document(&fixture_page());
+    let document = Html::parse_document(&whole(&fixture_page()));
     insta::assert_snapshot!(texts(&document, ".estimates tr").join("\n"));
     // Sound values have a picture, all others none.
     let rows = select(&document, ".estimates tbody tr:not(.metric, .reason)").len();
@@ -142,10 +143,7 @@ fn the_footer_tells_how_to_measure_again() {
 #[test]
 fn the_numbers_are_inside_as_json() {
     let document = Html::parse_document(&fixture_page());
-    let data = select(&document, "script[type='application/json']")[0]
-        .text()
-        .collect::<String>();
-    let data: serde_json::Value = serde_json::from_str(&data).expect("JSON");
+    let data: serde_json::Value = unpacked(&document, "data");
     let estimate = &data["experiments"][0]["points"][0]["estimates"][0];
     assert_eq!(estimate["metric"], "first_write");
     assert_eq!(estimate["by_process"].as_array().map(Vec::len), Some(5));

@@ -1,6 +1,7 @@
 //! Whatever a run holds, none of it becomes markup.
 
 use crate::fixture;
+use crate::packed::whole;
 use oscope_report::page;
 use scraper::{Html, Selector};
 
@@ -79,8 +80,8 @@ fn no_text_of_a_run_becomes_markup() {
         }
     }
     let calm = fixture::run();
-    let calm = page::render(&fixture::analysis(&calm)).expect("a page");
-    let page = page::render(&analysis).expect("a page");
+    let calm = whole(&page::render(&fixture::analysis(&calm)).expect("a page"));
+    let page = whole(&page::render(&analysis).expect("a page"));
     let document = Html::parse_document(&page);
     assert!(document.errors.is_empty(), "{:?}", document.errors);
     let count = |page: &str, selector: &str| {

@@ -6,4 +6,5 @@ mod fixture;
 mod charts;
 mod document;
 mod escaping;
+mod packed;
 mod size;

@@ -7,7 +7,7 @@ use super::labels::shortened;
 use super::marker::{STYLES, class, outline};
 use super::rows::Layout;
 use super::scale::{Domain, drawn_centre};
-use super::svg::{Path, Px, Svg, text_width};
+use super::svg::{Dots, Path, Px, Svg, text_width};
 use crate::show;
 use instrument::figure::{Figure, FigurePoint, FigureScale};
 use instrument::quantity::Unit;
@@ -137,10 +137,10 @@ fn bar(
         } else {
             svg.element("path", &[("class", &"stem"), ("d", &stem)]);
         }
-        let mut dots = Path::default();
+        let mut dots = Dots::default();
         for value in &point.estimate.by_process {
             if let Some(x) = scale.position(*value) {
-                dots.dot(x, y);
+                dots.add(x, y);
                 furthest = furthest.max(x);
             }
         }

@@ -5,7 +5,7 @@ use super::format::Format;
 use super::labels::shortened;
 use super::marker::{class, outline};
 use super::scale::{Domain, Scale, drawn_centre};
-use super::svg::{Path, Px, Svg};
+use super::svg::{Dots, Path, Px, Svg};
 use super::ticks::ticks;
 use instrument::figure::{Figure, FigurePoint, FigureScale, Mark, MarkOrigin, Series};
 
@@ -146,7 +146,6 @@ impl<'a> Panel<'a> {
                         ("class", &"y-tick"),
                         ("x", &Px(left - 8.0)),
                         ("y", &Px(y + font * 0.35)),
-                        ("text-anchor", &"end"),
                     ],
                     &label,
                 );
@@ -177,7 +176,6 @@ impl<'a> Panel<'a> {
                         ("class", &"x-tick"),
                         ("x", &Px(x)),
                         ("y", &Px(bottom + TICK_LABELS)),
-                        ("text-anchor", &"middle"),
                     ],
                     &shortened(&label, font, widest),
                 );
@@ -294,18 +292,18 @@ impl<'a> Panel<'a> {
     }
 
     /// A dot for each process.
-    fn dots(&self, series: &Series) -> Path {
-        let mut path = Path::default();
+    fn dots(&self, series: &Series) -> Dots {
+        let mut dots = Dots::default();
         for point in &series.points {
             let Some(x) = self.across.position(&point.x) else {
                 continue;
             };
             for value in &point.estimate.by_process {
                 if let Some(y) = self.y.position(*value) {
-                    path.dot(x, y);
+                    dots.add(x, y);
                 }
             }
         }
-        path
+        dots
     }
 }

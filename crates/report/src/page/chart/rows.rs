@@ -32,7 +32,6 @@ impl Layout {
                     ("class", &"x-tick"),
                     ("x", &Px(x)),
                     ("y", &Px(self.bottom + font + 4.0)),
-                    ("text-anchor", &"middle"),
                 ],
                 &label,
             );

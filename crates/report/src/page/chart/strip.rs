@@ -1,7 +1,7 @@
 //! The small picture in a row of a table: the interval as a bar and each process as a dot, as
 //! deviations from the centre, so that rows of all magnitudes can be compared by their noise.
 
-use super::svg::{Path, Px, Svg};
+use super::svg::{Dots, Px, Svg};
 use instrument::results::Estimate;
 
 /// Width and height in pixels.
@@ -62,9 +62,9 @@ impl Strip {
             );
             svg.element("path", &[("class", &"iv"), ("d", &bar)]);
         }
-        let mut dots = Path::default();
+        let mut dots = Dots::default();
         for at in estimate.by_process.iter().filter_map(|value| x(*value)) {
-            dots.dot(at, HEIGHT / 2.0);
+            dots.add(at, HEIGHT / 2.0);
         }
         if !dots.is_empty() {
             svg.element("path", &[("class", &"dots"), ("d", &dots)]);

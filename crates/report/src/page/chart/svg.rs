@@ -1,6 +1,8 @@
 //! Writing SVG: elements, attributes and text, always escaped.
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Display, Write as _};
+use std::ops::Sub;
 
 /// SVG under construction.
 #[derive(Default)]
@@ -78,47 +80,69 @@ pub(super) struct Px(pub(super) f64);
 
 impl Display for Px {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tenths = (self.0 * 10.0).round();
-        if tenths % 10.0 == 0.0 {
-            // `+ 0.0` turns a negative zero into a plain one.
-            write!(f, "{:.0}", tenths / 10.0 + 0.0)
-        } else {
-            write!(f, "{:.1}", tenths / 10.0)
+        Tenths::of(self.0).fmt(f)
+    }
+}
+
+/// A length in whole tenths of a pixel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Tenths(i64);
+
+impl Tenths {
+    fn of(pixels: f64) -> Self {
+        Self((pixels * 10.0).round() as i64)
+    }
+}
+
+impl Sub for Tenths {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Display for Tenths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let (whole, tenth) = (self.0.unsigned_abs() / 10, self.0.unsigned_abs() % 10);
+        match (whole, tenth) {
+            (whole, 0) => write!(f, "{sign}{whole}"),
+            (0, tenth) => write!(f, "{sign}.{tenth}"),
+            (whole, tenth) => write!(f, "{sign}{whole}.{tenth}"),
         }
     }
 }
 
-/// The `d` of a path.
+/// The `d` of a path. Each place is told by its distance from the last, in whole tenths, so that
+/// nothing drifts.
 #[derive(Default)]
 pub(super) struct Path {
     text: String,
-    /// Where the last dot stands.
-    last_dot: Option<(i64, i64)>,
 }
 
 impl Path {
     /// A polyline through `places`.
     pub(super) fn line(&mut self, places: impl IntoIterator<Item = (f64, f64)>) {
-        for (index, (x, y)) in places.into_iter().enumerate() {
-            let command = if index == 0 { 'M' } else { 'L' };
-            let _ = write!(self.text, "{command}{} {}", Px(x), Px(y));
+        let tenths = |(x, y): (f64, f64)| (Tenths::of(x), Tenths::of(y));
+        let mut last = None;
+        for (x, y) in places.into_iter().map(tenths) {
+            // Writing to a String cannot fail.
+            let _ = match last.replace((x, y)) {
+                None => write!(self.text, "M{x} {y}"),
+                Some((last_x, last_y)) => match (x - last_x, y - last_y) {
+                    (across, Tenths(0)) => write!(self.text, "h{across}"),
+                    (Tenths(0), down) => write!(self.text, "v{down}"),
+                    (across, down) => write!(self.text, "l{across} {down}"),
+                },
+            };
         }
     }
 
     /// A polygon with corners at `places`.
     pub(super) fn area(&mut self, places: impl IntoIterator<Item = (f64, f64)>) {
         self.line(places);
-        self.text.push('Z');
-    }
-
-    /// A point, which a round line cap turns into a dot. Dots come by the thousand, so each is put
-    /// on a whole pixel and told by its distance from the last. A path of dots holds nothing else.
-    pub(super) fn dot(&mut self, x: f64, y: f64) {
-        let (x, y) = (x.round() as i64, y.round() as i64);
-        let _ = match self.last_dot.replace((x, y)) {
-            None => write!(self.text, "M{x} {y}h0"),
-            Some((last_x, last_y)) => write!(self.text, "m{} {}h0", x - last_x, y - last_y),
-        };
+        self.text.push('z');
     }
 
     /// Whether nothing was drawn.
@@ -133,6 +157,36 @@ impl Display for Path {
     }
 }
 
+/// The `d` of a path of points, which a round line cap turns into dots. They come by the thousand
+/// and often in the same place, so each stands on a whole pixel, and there once.
+#[derive(Default)]
+pub(super) struct Dots {
+    places: BTreeSet<(i64, i64)>,
+}
+
+impl Dots {
+    /// Adds a dot.
+    pub(super) fn add(&mut self, x: f64, y: f64) {
+        self.places.insert((x.round() as i64, y.round() as i64));
+    }
+
+    /// Whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+}
+
+impl Display for Dots {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut last = (0, 0);
+        for &(x, y) in &self.places {
+            write!(f, "m{} {}h0", x - last.0, y - last.1)?;
+            last = (x, y);
+        }
+        Ok(())
+    }
+}
+
 /// The width of `text` in pixels at `font_size`, from the average advance of a sans-serif face:
 /// good to about a tenth, which is enough to keep labels apart.
 pub(super) fn text_width(text: &str, font_size: f64) -> f64 {
@@ -141,7 +195,7 @@ pub(super) fn text_width(text: &str, font_size: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Path, Px, Svg};
+    use super::{Dots, Path, Px, Svg};
 
     #[test]
     fn attributes_and_text_are_escaped() {
@@ -159,21 +213,22 @@ mod tests {
         assert_eq!(shown(12.0), "12");
         assert_eq!(shown(12.34), "12.3");
         assert_eq!(shown(-0.04), "0");
+        assert_eq!(shown(-0.36), "-.4");
     }
 
     #[test]
-    fn a_path_begins_with_a_move() {
+    fn a_path_begins_with_a_move_and_goes_on_by_distances() {
         let mut path = Path::default();
-        path.line([(0.0, 1.0), (2.0, 3.0)]);
-        assert_eq!(path.to_string(), "M0 1L2 3");
+        path.line([(0.0, 1.0), (2.04, 3.04), (4.08, 3.04), (4.08, -0.5)]);
+        assert_eq!(path.to_string(), "M0 1l2 2h2.1v-3.5");
     }
 
     #[test]
-    fn dots_are_told_by_their_distances_without_drifting() {
-        let mut path = Path::default();
-        for step in 0..3 {
-            path.dot(4.04, 5.04 * f64::from(step));
+    fn dots_are_told_once_by_their_distances_without_drifting() {
+        let mut dots = Dots::default();
+        for step in [2, 0, 1, 1] {
+            dots.add(4.04, 5.04 * f64::from(step));
         }
-        assert_eq!(path.to_string(), "M4 0h0m0 5h0m0 5h0");
+        assert_eq!(dots.to_string(), "m4 0h0m0 5h0m0 5h0");
     }
 }

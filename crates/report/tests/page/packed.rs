@@ -1,0 +1,56 @@
+//! What the page holds compressed, and the page as its script makes it whole.
+
+use crate::fixture;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use flate2::read::ZlibDecoder;
+use oscope_report::page;
+use scraper::{Html, Selector};
+use serde::de::DeserializeOwned;
+
+/// The JSON that `page` holds compressed in its script element `id`.
+pub fn unpacked<T: DeserializeOwned>(page: &Html, id: &str) -> T {
+    let packed = page.select(&selector(&format!("script#{id}"))).next();
+    let packed: String = packed.expect("the script element").text().collect();
+    let packed = BASE64_STANDARD.decode(packed).expect("base 64");
+    serde_json::from_reader(ZlibDecoder::new(packed.as_slice())).expect("JSON")
+}
+
+/// `page` once its script has put each part in the place of the element that names it.
+pub fn whole(page: &str) -> String {
+    let parts: Vec<String> = unpacked(&Html::parse_document(page), "parts");
+    let mut whole = page.to_owned();
+    for (index, part) in parts.iter().enumerate() {
+        let name = whole
+            .find(&format!(" data-part=\"{index}\""))
+            .expect("a place");
+        let start = whole[..name].rfind('<').expect("a tag");
+        let end_tag = format!("</{}>", &whole[start + 1..name]);
+        let end = name + whole[name..].find(&end_tag).expect("its end") + end_tag.len();
+        whole.replace_range(start..end, part);
+    }
+    whole
+}
+
+fn selector(text: &str) -> Selector {
+    Selector::parse(text).expect("a selector")
+}
+
+#[test]
+fn a_whole_page_has_every_chart_at_two_widths_and_every_table() {
+    let run = fixture::run();
+    let page = page::render(&fixture::analysis(&run)).expect("a page");
+    assert!(page.contains("data-part"), "something is packed");
+    let document = Html::parse_document(&whole(&page));
+    assert_eq!(document.errors, Vec::<String>::new());
+    assert!(document.select(&selector("[data-part]")).next().is_none());
+    for figure in document.select(&selector("figure")) {
+        let scales = figure.select(&selector(".scale input")).count().max(1);
+        assert_eq!(figure.select(&selector("svg.chart")).count(), 2 * scales);
+    }
+    let count = |text| document.select(&selector(text)).count();
+    assert_eq!(
+        count("details.estimates > .scroll"),
+        count("details.estimates")
+    );
+}
