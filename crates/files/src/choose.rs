@@ -8,7 +8,6 @@
 use crate::lane::Lane;
 use crate::sum::{Sum, SumOptions, Xor, sum_lane, sum_stream};
 use crate::{Error, Method, Result, Source, Watch};
-use platform::clock::now_ns;
 use platform::file::residency;
 use std::thread;
 
@@ -19,8 +18,16 @@ const MIB: usize = 1 << 20;
 const WORTH_TRYING_BYTES: u64 = 128 * MIB as u64;
 /// From here on several threads do more than starting them costs.
 const WORTH_THREADS_BYTES: u64 = 8 * MIB as u64;
-/// How much of a file in the page cache each way gets.
+/// A stretch of a file in the page cache is at least this long,
 const WARM_STRETCH_BYTES: u64 = 8 * MIB as u64;
+/// and this share of a large one: enough that chance decides little, and so little that slow ways
+/// cost little,
+const WARM_SHARE: u64 = 64;
+/// but no longer than this.
+const LONGEST_WARM_STRETCH_BYTES: u64 = 128 * MIB as u64;
+/// Stretches of a file in the page cache that each way gets: it is judged by its best, since the
+/// cache may hold the beginning of a file in smaller pages than the rest.
+const WARM_ROUNDS: usize = 2;
 /// How much of a file on the device: longer than what the kernel reads ahead.
 const COLD_STRETCH_BYTES: u64 = 32 * MIB as u64;
 /// More threads than this have not been seen to read faster.
@@ -29,8 +36,9 @@ const MOST_THREADS: usize = 16;
 /// Half of the level-2 cache of common processors: what was copied there is still there when it is
 /// summed.
 pub const WARM_BLOCK_BYTES: usize = 256 * KIB;
-/// Large enough for huge pages of the page cache to be mapped as such.
-const MAPPED_BLOCK_BYTES: usize = 2 * MIB;
+/// Several huge pages, so that those of the page cache are mapped as such, and mapping costs little
+/// beside what is mapped.
+const MAPPED_BLOCK_BYTES: usize = 8 * MIB;
 const COLD_BLOCK_BYTES: usize = MIB;
 
 /// What the caller has decided already; the rest is found.
@@ -103,7 +111,12 @@ pub fn sum_fastest(source: &Source, wishes: &Wishes, watch: &Watch<'_>) -> Resul
         let reason = Reason::Stream;
         return Ok((sum, Choice { options, reason }));
     };
-    let (candidates, reason, stretch_bytes) = candidates(source, size, wishes);
+    let Candidates {
+        ways,
+        reason,
+        stretch_bytes,
+        rounds,
+    } = candidates(source, size, wishes);
     let mut trial = Trial {
         source,
         watch,
@@ -111,9 +124,9 @@ pub fn sum_fastest(source: &Source, wishes: &Wishes, watch: &Watch<'_>) -> Resul
         done: 0,
         xor: Xor::default(),
     };
-    let options = match candidates.as_slice() {
+    let options = match ways.as_slice() {
         [only] => *only,
-        several => trial.fastest(several, stretch_bytes)?,
+        several => trial.fastest(several, stretch_bytes, rounds)?,
     };
     trial.run(&options, size)?;
     source.ensure_unchanged()?;
@@ -134,8 +147,28 @@ impl Wishes {
     }
 }
 
-/// The ways worth trying, the likeliest first, and how much of the file each gets.
-fn candidates(source: &Source, size: u64, wishes: &Wishes) -> (Vec<SumOptions>, Reason, u64) {
+/// The ways worth trying.
+struct Candidates {
+    /// The likeliest first.
+    ways: Vec<SumOptions>,
+    reason: Reason,
+    /// How much of the file each gets in a round.
+    stretch_bytes: u64,
+    rounds: usize,
+}
+
+impl Candidates {
+    fn only(way: SumOptions, reason: Reason) -> Self {
+        Self {
+            ways: vec![way],
+            reason,
+            stretch_bytes: 0,
+            rounds: 0,
+        }
+    }
+}
+
+fn candidates(source: &Source, size: u64, wishes: &Wishes) -> Candidates {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let several = processors.min(MOST_THREADS);
     let usual_threads = if size < WORTH_THREADS_BYTES {
@@ -146,10 +179,10 @@ fn candidates(source: &Source, size: u64, wishes: &Wishes) -> (Vec<SumOptions>, 
     let usual = wishes.over(Method::Pread, WARM_BLOCK_BYTES, usual_threads);
     let is_open = wishes.method.is_none() || wishes.threads.is_none();
     if !is_open && wishes.block_bytes.is_some() {
-        return (vec![usual], Reason::AsAsked, 0);
+        return Candidates::only(usual, Reason::AsAsked);
     }
     if size < WORTH_TRYING_BYTES {
-        return (vec![usual], Reason::Small, 0);
+        return Candidates::only(usual, Reason::Small);
     }
     let is_warm = residency(source.file())
         .is_ok_and(|residency| residency.resident_bytes >= residency.total_bytes / 2);
@@ -174,15 +207,22 @@ fn candidates(source: &Source, size: u64, wishes: &Wishes) -> (Vec<SumOptions>, 
             options.push(way);
         }
     }
-    let (reason, least_bytes) = if is_warm {
-        (Reason::TriedWarm, WARM_STRETCH_BYTES)
+    let (reason, wanted_bytes, rounds) = if is_warm {
+        let share_bytes = size / WARM_SHARE;
+        let wanted_bytes = share_bytes.clamp(WARM_STRETCH_BYTES, LONGEST_WARM_STRETCH_BYTES);
+        (Reason::TriedWarm, wanted_bytes, WARM_ROUNDS)
     } else {
-        (Reason::TriedCold, COLD_STRETCH_BYTES)
+        (Reason::TriedCold, COLD_STRETCH_BYTES, 1)
     };
-    // Every thread gets two blocks at least.
-    let blocks = |way: &SumOptions| 2 * (way.threads * way.block_bytes) as u64;
-    let stretch_bytes = options.iter().map(blocks).fold(least_bytes, u64::max);
-    (options, reason, stretch_bytes)
+    // Every way does whole blocks, and every thread as many of them.
+    let blocks = |way: &SumOptions| (way.threads * way.block_bytes) as u64;
+    let unit_bytes = options.iter().map(blocks).max().unwrap_or(1).max(1);
+    Candidates {
+        ways: options,
+        reason,
+        stretch_bytes: wanted_bytes.next_multiple_of(unit_bytes),
+        rounds,
+    }
 }
 
 /// A file of which the first part is summed.
@@ -195,8 +235,8 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Sums on up to `end`.
-    fn run(&mut self, options: &SumOptions, end: u64) -> Result<()> {
+    /// Sums on up to `end`, and tells how long the busiest thread took.
+    fn run(&mut self, options: &SumOptions, end: u64) -> Result<u64> {
         let lane = Lane::whole(self.done, end.min(self.size), options.block_bytes);
         let part = sum_lane(
             self.source,
@@ -205,28 +245,41 @@ impl Trial<'_> {
             options.threads,
             self.watch,
         )?;
-        self.xor.0 ^= part.0;
+        self.xor.0 ^= part.xor.0;
         self.done = lane.end;
-        Ok(())
+        Ok(part.busy_ns)
     }
 
-    /// Tries each way on a stretch of its own. A way that this file or system does not offer is left
-    /// out, and its stretch goes to the next.
-    fn fastest(&mut self, ways: &[SumOptions], stretch_bytes: u64) -> Result<SumOptions> {
+    /// Tries each way on stretches of its own, forth and back, and takes the one with the fastest
+    /// stretch. A way that this file or system does not offer is left out, and its stretch goes to
+    /// the next. Where the file ends before all were tried, those that were not are not chosen.
+    fn fastest(
+        &mut self,
+        ways: &[SumOptions],
+        stretch_bytes: u64,
+        rounds: usize,
+    ) -> Result<SumOptions> {
         let mut best: Option<(u64, SumOptions)> = None;
         let mut refusal = None;
-        for way in ways {
-            let end = self.done + stretch_bytes;
-            let begin_ns = now_ns();
-            match self.run(way, end) {
-                Ok(()) => {
-                    let took_ns = now_ns().saturating_sub(begin_ns);
-                    if best.is_none_or(|(best_ns, _)| took_ns < best_ns) {
-                        best = Some((took_ns, *way));
-                    }
+        for round in 0..rounds {
+            let mut order = ways.to_vec();
+            if round % 2 == 1 {
+                order.reverse();
+            }
+            for way in order {
+                let end = self.done.saturating_add(stretch_bytes);
+                // A shorter stretch would look faster than it is.
+                if end > self.size {
+                    break;
                 }
-                Err(error @ (Error::Changed { .. } | Error::Stopped)) => return Err(error),
-                Err(error) => refusal = Some(error),
+                match self.run(&way, end) {
+                    Ok(took_ns) if best.is_none_or(|(best_ns, _)| took_ns < best_ns) => {
+                        best = Some((took_ns, way));
+                    }
+                    Ok(_) => {}
+                    Err(error @ (Error::Changed { .. } | Error::Stopped)) => return Err(error),
+                    Err(error) => refusal = Some(error),
+                }
             }
         }
         match (best, refusal) {

@@ -76,7 +76,7 @@ pub fn copy(
     if std::fs::metadata(target).is_ok_and(|metadata| is_same(&metadata, source.metadata())) {
         return Err(Error::SameFile(source.path().to_owned(), target.to_owned()));
     }
-    let partial = Partial::begin(target, OpenMode::Plain, options.force)?;
+    let partial = Partial::begin(target, OpenMode::Plain, options.force, source.model())?;
     let job = Job {
         source,
         target,

@@ -141,6 +141,11 @@ impl Source {
         &self.before
     }
 
+    /// What a copy of this is to be like; a pipe or a device is no model for a file.
+    pub(crate) fn model(&self) -> Option<&Metadata> {
+        self.is_regular().then_some(&self.before)
+    }
+
     pub(crate) fn changed(&self, how: &'static str) -> Error {
         Error::Changed {
             path: self.path.clone(),

@@ -3,6 +3,7 @@
 use crate::lane::Lane;
 use crate::read::{read, read_stream};
 use crate::{Method, Result, Source, Watch};
+use platform::clock::now_ns;
 use std::thread;
 
 /// How a file is summed.
@@ -54,9 +55,12 @@ pub fn sum(source: &Source, options: &SumOptions, watch: &Watch<'_>) -> Result<S
         return sum_stream(source, options.block_bytes, watch);
     };
     let lane = Lane::whole(0, len, options.block_bytes);
-    let xor = sum_lane(source, options.method, &lane, options.threads, watch)?;
+    let part = sum_lane(source, options.method, &lane, options.threads, watch)?;
     source.ensure_unchanged()?;
-    Ok(Sum { xor, bytes: len })
+    Ok(Sum {
+        xor: part.xor,
+        bytes: len,
+    })
 }
 
 /// Sums what comes, whatever it is.
@@ -67,6 +71,15 @@ pub(crate) fn sum_stream(source: &Source, block_bytes: usize, watch: &Watch<'_>)
     Ok(Sum { xor, bytes })
 }
 
+/// What a part of a file sums up to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Part {
+    pub xor: Xor,
+    /// How long the thread took that took longest, from its first block on: what starting threads
+    /// costs is not in it.
+    pub busy_ns: u64,
+}
+
 /// Sums the blocks of a lane, `threads` taking them in turn.
 pub(crate) fn sum_lane(
     source: &Source,
@@ -74,11 +87,13 @@ pub(crate) fn sum_lane(
     lane: &Lane,
     threads: usize,
     watch: &Watch<'_>,
-) -> Result<Xor> {
+) -> Result<Part> {
     let one = |lane: &Lane| {
+        let begin_ns = now_ns();
         let mut xor = Xor::default();
         read(source, method, lane, watch, |at, block| xor.take(at, block))?;
-        Ok(xor)
+        let busy_ns = now_ns().saturating_sub(begin_ns);
+        Ok(Part { xor, busy_ns })
     };
     if threads <= 1 {
         return one(lane);
@@ -89,11 +104,14 @@ pub(crate) fn sum_lane(
             .split(threads)
             .map(|lane| scope.spawn(move || one(&lane)))
             .collect();
-        let mut all = Xor::default();
+        let mut all = Part::default();
         let mut outcome = Ok(());
         for thread in running {
             match thread.join().expect("reading never panics") {
-                Ok(xor) => all.0 ^= xor.0,
+                Ok(part) => {
+                    all.xor.0 ^= part.xor.0;
+                    all.busy_ns = all.busy_ns.max(part.busy_ns);
+                }
                 Err(error) => outcome = outcome.and(Err(error)),
             }
         }

@@ -40,7 +40,7 @@ pub fn write(path: &Path, options: &WriteOptions, watch: &Watch<'_>) -> Result<S
     let mut buffer = buffer(options.block_bytes)?;
     let block = buffer.as_mut_slice();
     fill(block, options.seed);
-    let partial = Partial::begin(path, options.mode, options.force)?;
+    let partial = Partial::begin(path, options.mode, options.force, None)?;
     if options.mode == OpenMode::Direct {
         ensure_aligned(path, &partial, options.block_bytes as u64)?;
     }

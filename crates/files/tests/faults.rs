@@ -217,6 +217,57 @@ fn a_target_is_left_alone_or_made_whole() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_copy_has_the_permissions_that_cp_would_give_it() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    let place = Place::new();
+    let set = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("an own file");
+    };
+    let mode = |path: &Path| fs::metadata(path).expect("there").mode() & 0o7777;
+    let copy_to = |target: &Path, force| {
+        let source = Source::open(&place.file()).expect("there");
+        let options = CopyOptions {
+            method: CopyMethod::ReadWrite,
+            block_bytes: 4096,
+            force,
+        };
+        copy(&source, target, &options, &Watch::default())
+    };
+    set(&place.file(), 0o4700);
+    let target = place.path("copy");
+    copy_to(&target, false).expect("a new file");
+    // Those of the source; who runs it is not handed on.
+    assert_eq!(mode(&target), 0o700);
+
+    set(&target, 0o640);
+    let link = place.path("link");
+    symlink("copy", &link).expect("a link");
+    copy_to(&link, true).expect("over an own file");
+    assert_eq!(mode(&target), 0o640);
+    assert!(link.is_symlink());
+    assert_eq!(
+        fs::read(&target).expect("there"),
+        fs::read(place.file()).expect("there")
+    );
+
+    // A killed process of the same number left this behind.
+    let leftover = place.path(&format!(".copy.{}.part", std::process::id()));
+    fs::write(&leftover, "rest").expect("a file");
+    copy_to(&target, true).expect("over an own file");
+    assert!(!leftover.exists());
+
+    // Whoever may give files away gives it to the owner of what was there.
+    if std::os::unix::fs::chown(&target, Some(65_534), Some(65_534)).is_err() {
+        return println!("skipped: giving files away needs the rights of root");
+    }
+    copy_to(&target, true).expect("as root");
+    let owner = fs::metadata(&target).expect("there");
+    assert_eq!((owner.uid(), owner.gid()), (65_534, 65_534));
+    assert_eq!(mode(&target), 0o640);
+}
+
 #[test]
 fn who_is_stopped_leaves_nothing_behind() {
     let place = Place::new();

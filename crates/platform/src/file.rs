@@ -58,6 +58,25 @@ pub fn create_new(path: &Path, mode: OpenMode) -> Result<File> {
     open(options.read(true).write(true).create_new(true), path, mode)
 }
 
+/// As [`create_new`], with the permissions of `model`, less what the process's umask takes away.
+///
+/// # Errors
+/// As [`create_new`].
+pub fn create_new_like(path: &Path, mode: OpenMode, model: &Metadata) -> Result<File> {
+    let mut options = OpenOptions::new();
+    os::file::set_permissions(&mut options, model);
+    open(options.read(true).write(true).create_new(true), path, mode)
+}
+
+/// Gives a file the owner, the group and the permissions of another.
+///
+/// # Errors
+/// [`Error::NotPermitted`] if the other belongs to somebody else, and this process may give nothing
+/// away.
+pub fn become_like(file: &File, model: &Metadata) -> Result<()> {
+    os::file::become_like(file, model)
+}
+
 /// Makes a file for reading and writing, or empties the one that is there.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, fchown};
 use std::path::PathBuf;
 
 use rustix::fs::{Advice, FallocateFlags, SeekFrom};
@@ -20,6 +20,29 @@ pub(crate) fn set_mode(options: &mut OpenOptions, mode: OpenMode) -> Result<()> 
         OpenMode::DataSynchronous => libc::O_DSYNC,
     });
     Ok(())
+}
+
+/// The permission bits of a mode, without set-user-ID, set-group-ID and sticky.
+const PERMISSIONS: u32 = 0o777;
+
+pub(crate) fn set_permissions(options: &mut OpenOptions, model: &Metadata) {
+    options.mode(model.mode() & PERMISSIONS);
+}
+
+pub(crate) fn become_like(file: &File, model: &Metadata) -> Result<()> {
+    let refused = |error: io::Error| Error::os("set the permissions of a file")(error);
+    let now = file.metadata().map_err(refused)?;
+    if (now.uid(), now.gid()) != (model.uid(), model.gid()) {
+        fchown(file, Some(model.uid()), Some(model.gid())).map_err(|error| match error.kind() {
+            io::ErrorKind::PermissionDenied => Error::NotPermitted {
+                what: "giving a file to the owner and the group of the one it replaces",
+                needs: "root, or a file of one's own",
+            },
+            _ => refused(error),
+        })?;
+    }
+    // After the owner, whose change takes set-user-ID away.
+    file.set_permissions(model.permissions()).map_err(refused)
 }
 
 /// `None` where /proc is not mounted.
@@ -129,8 +152,8 @@ mod tests {
 
     use super::*;
     use crate::file::{
-        ResidencyMethod, allocate, create, create_new, open_read, open_read_write, open_write,
-        residency,
+        ResidencyMethod, allocate, create, create_new, create_new_like, open_read, open_read_write,
+        open_write, residency,
     };
     use crate::memory::{Mapping, PageSize};
     use crate::storage::Storage;
@@ -243,6 +266,22 @@ mod tests {
         create(&path, OpenMode::Plain).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"");
         open_read(&dir.path().join("none"), OpenMode::Plain).unwrap_err();
+    }
+
+    #[test]
+    fn a_file_gets_the_permissions_of_another() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = dir();
+        let (model, path) = (dir.path().join("model"), dir.path().join("file"));
+        fs::write(&model, b"").unwrap();
+        fs::set_permissions(&model, fs::Permissions::from_mode(0o4751)).unwrap();
+        let model = fs::metadata(&model).unwrap();
+        let file = create_new_like(&path, OpenMode::Plain, &model).unwrap();
+        let mode = |file: &File| file.metadata().unwrap().mode() & 0o7777;
+        // Whatever the umask is, it leaves the owner's.
+        assert_eq!(mode(&file) & 0o7700, 0o700);
+        become_like(&file, &model).unwrap();
+        assert_eq!(mode(&file), 0o4751);
     }
 
     #[test]

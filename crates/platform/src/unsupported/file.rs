@@ -14,6 +14,13 @@ pub(crate) fn set_mode(_options: &mut OpenOptions, mode: OpenMode) -> Result<()>
     }
 }
 
+pub(crate) fn set_permissions(_options: &mut OpenOptions, _model: &Metadata) {}
+
+pub(crate) fn become_like(file: &File, model: &Metadata) -> Result<()> {
+    file.set_permissions(model.permissions())
+        .map_err(crate::Error::os("set the permissions of a file"))
+}
+
 pub(crate) fn path_of_descriptor(_file: &File) -> Option<PathBuf> {
     None
 }
