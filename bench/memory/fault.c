@@ -2,7 +2,8 @@
  *
  * usage: fault first_touch | copy_on_write | file FILE
  *
- * Prints the median time for a page in ns over 101 samples of 2048 pages of the base size.
+ * Prints the median time for a page in ns over 101 samples of 2048 pages of the base size. The file is
+ * evicted and read in again before: what a page of it costs depends on how it came into the page cache.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -17,6 +18,7 @@
 
 #define SAMPLES 101
 #define PAGES 2048
+#define READ_AT_ONCE (1 << 20)
 
 static double now_ns(void) {
     struct timespec now;
@@ -46,7 +48,10 @@ int main(int argc, char **argv) {
         fd = open(argv[2], O_RDWR | O_CREAT, 0600);
         char *bytes = malloc(size);
         memset(bytes, 1, size);
-        if (fd < 0 || write(fd, bytes, size) != (ssize_t)size) return 1;
+        if (fd < 0 || write(fd, bytes, size) != (ssize_t)size || fsync(fd)) return 1;
+        if (posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED)) return 1;
+        for (size_t at = 0; at < size; at += READ_AT_ONCE)
+            if (pread(fd, bytes, READ_AT_ONCE, at) != READ_AT_ONCE) return 1;
         free(bytes);
     }
     if (is_copy) {

@@ -1,72 +1,111 @@
 #!/bin/sh
-# memory.bandwidth beside other ways of measuring the same, interleaved: in each round oscope and
-# every peer run one after the other, and ratios are taken within a round.
+# The group memory beside other ways of measuring the same; ../peers.sh says how, and which variables
+# there are.
 #
-# usage: bench/memory/run.sh [ROUNDS]
+# usage: bench/memory/run.sh [ROUNDS [PART...]]
 #
-# Needs a C compiler and python3; uses sysbench and dd where they are installed. OSCOPE names the
-# program, which is built if it is not set; CPU the processor to use.
+# PART: bandwidth, latency, copy, parallel, page_fault; without one, all. A round of all takes about
+# two minutes. Needs a C compiler and python3; uses sysbench, stress-ng and `perf bench` (linux-perf)
+# where they are installed, and lmbench's lat_mem_rd (Debian: non-free).
 set -eu
 
 rounds=${1:-5}
+[ $# -eq 0 ] || shift
 here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cpu=${CPU:-$(($(nproc) - 1))}
+. "$here/../peers.sh"
 
-if [ -z "${OSCOPE:-}" ]; then
-    cargo build --release --manifest-path "$here/../../Cargo.toml" -p oscope
-    OSCOPE=$here/../../target/release/oscope
-fi
 cc -O3 -march=native -o "$work/scan" "$here/scan.c"
 # The same loops, unrolled with several accumulators in the widest registers, where cc can do that.
 cc -O3 -march=native -mprefer-vector-width=512 -funroll-loops -fvariable-expansion-in-unroller \
     -o "$work/scan-wide" "$here/scan.c" 2> /dev/null || echo "left out: C wide" >&2
+cc -O2 -o "$work/chase" "$here/chase.c"
+cc -O2 -o "$work/fault" "$here/fault.c"
+cc -O3 -march=native -pthread -o "$work/stream" "$here/stream.c"
 
-on_one_cpu() {
-    if command -v taskset > /dev/null; then taskset -c "$cpu" "$@"; else "$@"; fi
-}
+base_pages='"pages":"4 KiB pages"'
 
-has() {
-    command -v "$1" > /dev/null || {
-        [ "$round" -gt 1 ] || echo "left out: $1 is not installed" >&2
-        return 1
-    }
-}
-
-# One line for each measurement: round, tool, operation, block size, bytes per second.
-put() { printf '%s\t%s\t%s\t%s\t%s\n' "$round" "$@" >> "$work/peers.tsv"; }
-
-sizes="16384 1048576 16777216 268435456"
-round=0
-while [ "$round" -lt "$rounds" ]; do
-    round=$((round + 1))
-    "$OSCOPE" run memory.bandwidth --json --no-page --quiet --store "$work/store" \
-        --budget "${BUDGET:-20s}" > "$work/oscope-$round.json"
-    for size in $sizes; do
-        for operation in read memchr write memset copy; do
-            put C "$operation" "$size" "$(on_one_cpu "$work/scan" "$operation" "$size")"
+bandwidth() {
+    measure memory.bandwidth
+    for size in 16384 262144 16777216 268435456; do
+        put_at() { put "$1" "$2" memory.bandwidth "$3" "\"block_size\":$size,$base_pages"; }
+        for metric in read write; do
+            put_at C "$(on_one_cpu "$work/scan" $metric $size)" $metric
+            if [ -x "$work/scan-wide" ]; then
+                put_at 'C wide' "$(on_one_cpu "$work/scan-wide" $metric $size)" $metric
+            fi
+            if has sysbench; then
+                put_at sysbench "$(on_one_cpu sysbench memory --memory-block-size=$size \
+                    --memory-total-size=100T --memory-oper=$metric --time=1 run |
+                    awk '/MiB\/sec/ { gsub(/\(/, ""); print $4 * 1048576 }')" $metric
+            fi
         done
-        if [ -x "$work/scan-wide" ]; then
-            for operation in read write copy; do
-                put "C wide" "$operation" "$size" "$(on_one_cpu "$work/scan-wide" $operation "$size")"
-            done
-        fi
-        # The GNU C library's memset without `rep stosb`, which fills without fetching lines first.
-        put "C stores" memset "$size" "$(GLIBC_TUNABLES=glibc.cpu.x86_rep_stosb_threshold=1000000000 \
-            on_one_cpu "$work/scan" memset "$size")"
-        if has sysbench; then
-            for operation in read write; do
-                put sysbench "$operation" "$size" "$(on_one_cpu sysbench memory \
-                    --memory-block-size="$size" --memory-total-size=100T --memory-oper=$operation \
-                    --time=1 run | awk '/MiB\/sec/ { gsub(/\(/, ""); print $4 * 1048576 }')"
-            done
+        put_at 'C memchr' "$(on_one_cpu "$work/scan" memchr $size)" read
+        put_at 'C memset' "$(on_one_cpu "$work/scan" memset $size)" write
+        # Without `rep stosb`, which fills without fetching lines first.
+        put_at 'C memset, stores' "$(GLIBC_TUNABLES=glibc.cpu.x86_rep_stosb_threshold=1000000000 \
+            on_one_cpu "$work/scan" memset $size)" write
+    done
+}
+
+latency() {
+    measure memory.latency
+    l1=$(getconf LEVEL1_DCACHE_SIZE)
+    l2=$(getconf LEVEL2_CACHE_SIZE)
+    for size in 16384 $((l1 / 2)) $((l2 / 2)) 16777216 134217728; do
+        for pages in 4 2; do
+            if [ $pages = 4 ]; then name='4 KiB' huge=''; else name='2 MiB' huge=huge; fi
+            # shellcheck disable=SC2086
+            put C "$(on_one_cpu "$work/chase" "$size" 64 $huge)" memory.latency load \
+                "\"working_set\":$size,\"stride\":64,\"pages\":\"$name pages\""
+        done
+    done
+    if has lat_mem_rd; then
+        # In random order (-t), the last line is the largest working set.
+        put lmbench "$(on_one_cpu lat_mem_rd -t 128 64 2>&1 | awk 'NF == 2 { ns = $2 } END { print ns }')" \
+            memory.latency load "\"working_set\":134217728,\"stride\":64,$base_pages"
+    fi
+}
+
+copy() {
+    measure memory.copy
+    for size in 8192 262144 8388608 134217728; do
+        levels="\"block_size\":$size,\"method\":\"memcpy\""
+        # The program halves its block: one half is copied to the other.
+        put C "$(on_one_cpu "$work/scan" memcpy $((2 * size)))" memory.copy copy "$levels"
+        if has perf; then
+            put 'perf bench' "$(on_one_cpu perf bench mem memcpy -f default -s ${size}B \
+                -l $((4294967296 / size)) 2> /dev/null |
+                awk '/B\/sec/ { unit["GB/sec"] = 2^30; unit["MB/sec"] = 2^20; print $1 * unit[$2] }')" \
+                memory.copy copy "$levels"
         fi
     done
-    if has dd; then
-        # The kernel fills one buffer with zeros again and again.
-        put dd write 1048576 "$(LC_ALL=C on_one_cpu dd if=/dev/zero of=/dev/null bs=1M count=20000 \
-            2>&1 | awk '/copied/ { print $1 / $8 }')"
+}
+
+parallel() {
+    measure memory.parallel
+    for threads in 1 $(nproc); do
+        put STREAM "$("$work/stream" "$threads" 268435456)" memory.parallel copy "\"threads\":$threads"
+    done
+    if has stress-ng; then
+        on_one_cpu stress-ng --memrate 1 --memrate-bytes 256M -t 6 --metrics > "$work/memrate" 2>&1
+        for metric in read write; do
+            put stress-ng "$(awk -v name=${metric}256 \
+                '{ for (i = 2; i <= NF; i++) if ($i == name) print $(i - 1) * 1048576 }' \
+                "$work/memrate")" memory.parallel $metric '"threads":1'
+        done
     fi
+}
+
+page_fault() {
+    measure memory.page_fault
+    put_at() { put C "$(on_one_cpu "$work/fault" "$@")" memory.page_fault cost "\"touch\":\"$touch\""; }
+    touch='first touch' && put_at first_touch
+    touch='copy on write' && put_at copy_on_write
+    touch='file, in page cache' && put_at file "$work/file"
+}
+
+[ $# -gt 0 ] || set -- bandwidth latency copy parallel page_fault
+for round in $(rounds_to_do); do
+    for part; do $part; done
 done
-python3 "$here/table.py" "$work"
+python3 "$here/../peers.py" "$out"

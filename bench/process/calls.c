@@ -65,6 +65,7 @@ static void do_stat(void) {
     must(stat(path, &status) == 0);
 }
 
+/* Below a page that allows nothing, so that the kernel has no neighbour to merge it with. */
 static void do_mmap(void) {
     void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     must(memory != MAP_FAILED && munmap(memory, 4096) == 0);
@@ -170,6 +171,7 @@ int main(int argc, char **argv) {
     must(file >= 0 && write(file, bytes, sizeof bytes) == sizeof bytes);
     must(lseek(file, 0, SEEK_SET) == 0);
     must((null = open("/dev/null", O_WRONLY | O_CLOEXEC)) >= 0);
+    must(mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
     handler.sa_handler = count_signal;
     do_signal_install();
 

@@ -1,97 +1,146 @@
 #!/bin/sh
-# The group process beside other ways of measuring the same, interleaved: in each round oscope and
-# every peer run one after the other, and ratios are taken within a round.
+# The group process beside other ways of measuring the same; ../peers.sh says how, and which variables
+# there are.
 #
-# usage: bench/process/run.sh [ROUNDS]
+# usage: bench/process/run.sh [ROUNDS [PART...]]
 #
-# Needs a C compiler and python3; uses `perf bench` (linux-perf), stress-ng and cyclictest (rt-tests)
-# where they are installed. OSCOPE names the program, which is built if it is not set; CPU the
-# processor to use, OTHER a second one; DIR where files are made; PROFILE how long oscope takes.
+# PART: calls, switch, ipc, wakeup; without one, all. A round of all takes about 70 s. Needs a C
+# compiler and python3; uses `perf bench` (linux-perf), stress-ng and cyclictest (rt-tests) where they
+# are installed. OTHER is a second processor.
+#
+# Left out: `perf bench sched messaging`, hackbench and sysbench's threads and mutex, which time whole
+# crowds, as no experiment here does; stress-ng's pthread, open, fault and mmap, each a mix of calls.
 set -eu
 
 rounds=${1:-5}
+[ $# -eq 0 ] || shift
 here=$(cd "$(dirname "$0")" && pwd)
-dir=${DIR:-.}
-work=$(mktemp -d -p "$dir")
-trap 'rm -rf "$work"' EXIT
-work=$(cd "$work" && pwd)
-cpu=${CPU:-$(($(nproc) - 1))}
+. "$here/../peers.sh"
 other=${OTHER:-$((cpu > 0 ? cpu - 1 : 0))}
 
-if [ -z "${OSCOPE:-}" ]; then
-    cargo build --release --manifest-path "$here/../../Cargo.toml" -p oscope
-    OSCOPE=$here/../../target/release/oscope
-fi
 cc -O3 -march=native -pthread -o "$work/calls" "$here/calls.c"
 cc -O3 -march=native -o "$work/talk" "$here/talk.c"
-mkdir "$work/peer-scratch"
+mkdir "$work/as-deep-as-oscope"
 
-on_one_cpu() {
-    if command -v taskset > /dev/null; then taskset -c "$cpu" "$@"; else "$@"; fi
+# stress_ng NAME ARGUMENTS...: what it prints before these words, in its metrics.
+stress_ng() {
+    words=$1
+    shift
+    on_one_cpu stress-ng "$@" --metrics 2>&1 | sed -n "s/.* \([0-9.]*\) $words.*/\1/p"
 }
 
-# One line for each measurement: round, tool, what, value (ns, or bytes a second of a stream).
-put() {
-    if [ -n "$3" ]; then printf '%s\t%s\t%s\t%s\n' "$round" "$@" >> "$work/peers.tsv"; fi
+# stress_ng_each ARGUMENTS...: ns of an operation, by its count of them in real time.
+stress_ng_each() {
+    on_one_cpu stress-ng "$@" --metrics-brief 2>&1 |
+        awk '$4 ~ /^[a-z]+$/ && $5 + 0 > 0 { print 1e9 * $6 / $5; exit }'
 }
 
-left_out() { if [ "$round" -eq 1 ]; then echo "left out: $*" >&2; fi; }
+calls() {
+    measure process.calls
+    put_at() { put "$1" "$2" process.calls rate "\"call\":\"$call\",\"optimisation\":3"; }
+    while IFS='|' read -r name call; do
+        put_at C "$(on_one_cpu "$work/calls" "$name" "$work/as-deep-as-oscope")"
+        case $name in
+        getpid)
+            # It calls getppid, which does a little more.
+            has perf && put_at 'perf bench' "$(on_one_cpu perf bench syscall basic --loop 3000000 \
+                2> /dev/null | awk '/usecs\/op/ { print $1 * 1000 }')"
+            ;;
+        clock)
+            has stress-ng && put_at stress-ng "$(stress_ng 'nanosecs per call' \
+                --vdso 1 --vdso-func clock_gettime -t 1)"
+            ;;
+        fork | vfork) has stress-ng && put_at stress-ng "$(stress_ng_each "--$name" 1 -t 1)" ;;
+        esac || true
+    done << 'EOF'
+getpid|getpid
+clock|clock_gettime
+clock_syscall|clock_gettime, system call
+read|read 1 byte
+write|write 1 byte
+lseek|lseek
+stat|stat
+open|open+close
+fopen|fopen+fclose
+create|create+delete
+mmap|mmap+munmap
+malloc|malloc+free
+signal_install|signal, install
+signal_deliver|signal, deliver
+thread|thread create+join
+vfork|vfork+exit+wait
+fork|fork+exit+wait
+spawn|posix_spawn+wait
+exec|fork+exec+wait
+EOF
+}
 
-calls='getpid clock clock_syscall read write lseek stat open fopen create mmap malloc signal_install
-    signal_deliver thread vfork fork spawn exec'
+switch() {
+    measure process.switch
+    put_at() {
+        put "$1" "$2" process.switch "$3" "\"kind\":\"processes\",\"count\":$count,\"working_set\":$set,\"placement\":\"$cores\""
+    }
+    while read -r count set there cores; do
+        cores="$cores $(if [ "$cores" = one ]; then echo core; else echo cores; fi)"
+        put_at C "$("$work/talk" ring "$count" "$set" "$cpu" "$there")" switch
+    done << EOF
+2 0 $cpu one
+2 0 $other two
+8 16384 $cpu one
+32 65536 $cpu one
+EOF
+    count=2 set=0 cores='one core'
+    # With the pipe's own cost in it, as in oscope's `pass`.
+    if has stress-ng; then
+        put_at stress-ng "$(stress_ng 'nanosecs per context switch' \
+            --switch 1 --switch-method pipe --switch-ops 200000)" pass
+    fi
+}
 
-round=0
-while [ "$round" -lt "$rounds" ]; do
-    round=$((round + 1))
-    "$OSCOPE" run process.calls process.switch process.ipc process.wakeup \
-        --profile "${PROFILE:-quick}" --json --no-page --quiet --store "$work/store" --dir "$work" \
-        > "$work/oscope-$round.json" || echo "oscope could not measure everything" >&2
-
-    for call in $calls; do
-        put C "$call" "$(on_one_cpu "$work/calls" "$call" "$work/peer-scratch")"
-    done
+ipc() {
+    measure process.ipc
+    put_at() {
+        put "$1" "$2" process.ipc "$3" "\"mechanism\":\"$mechanism\",\"message_size\":$size,\"placement\":\"$cores\""
+    }
     for there in "$cpu" "$other"; do
-        if [ "$there" = "$cpu" ]; then cores=one; else cores=two; fi
-        for means in pipe unix tcp eventfd futex; do
-            size=1
-            [ "$means" = eventfd ] && size=8
-            put C "trip_${means}_$cores" "$("$work/talk" "$means" trip "$size" "$cpu" "$there")"
-        done
-        for means in pipe unix tcp; do
-            put C "stream_${means}_$cores" "$("$work/talk" "$means" stream 65536 "$cpu" "$there")"
-        done
-        put C "switch_2_0_$cores" "$("$work/talk" ring 2 0 "$cpu" "$there")"
-        [ "$other" = "$cpu" ] && break
+        if [ "$there" = "$cpu" ]; then cores='one core'; else cores='two cores'; fi
+        while read -r means size mechanism; do
+            put_at C "$("$work/talk" "$means" trip "$size" "$cpu" "$there")" round_trip
+        done << 'EOF'
+pipe 1 pipe
+unix 1 Unix socket
+tcp 1 TCP
+eventfd 8 eventfd
+futex 4 futex
+EOF
+        while read -r means size mechanism; do
+            put_at C "$("$work/talk" "$means" stream "$size" "$cpu" "$there")" bandwidth
+        done << 'EOF'
+pipe 65536 pipe
+unix 65536 Unix socket
+tcp 65536 TCP
+EOF
     done
-    put C switch_8_16384_one "$("$work/talk" ring 8 16384 "$cpu" "$cpu")"
-    put C switch_32_65536_one "$("$work/talk" ring 32 65536 "$cpu" "$cpu")"
+    # An operation is a message and one back.
+    if has perf; then
+        mechanism=pipe size=1 cores='one core'
+        put_at 'perf bench' "$(on_one_cpu perf bench sched pipe -l 100000 2> /dev/null |
+            awk '/usecs\/op/ { print $1 * 1000 }')" round_trip
+    fi
+}
 
-    if perf bench sched pipe -l 10 > /dev/null 2>&1; then
-        # getppid does a little more than getpid; the pipe's operation is a message and one back.
-        put perf getpid "$(on_one_cpu perf bench syscall basic --loop 3000000 2> /dev/null |
-            awk '/usecs\/op/ { print $1 * 1000 }')"
-        put perf trip_pipe_one "$(on_one_cpu perf bench sched pipe -l 100000 2> /dev/null |
-            awk '/usecs\/op/ { print $1 * 1000 }')"
-    else
-        left_out "perf bench does not run here (linux-perf)"
-    fi
-    if command -v stress-ng > /dev/null; then
-        # With the pipe's own cost in it.
-        put stress-ng pass_2_0_one "$(on_one_cpu stress-ng --switch 1 --switch-method pipe \
-            --switch-ops 200000 --metrics 2>&1 |
-            awk '/nanosecs per context switch/ {
-                for (i = 1; i <= NF; i++) if ($i ~ /^[0-9.]+$/) { print $i; exit } }')"
-    else
-        left_out "stress-ng is not installed"
-    fi
-    if command -v cyclictest > /dev/null; then
+wakeup() {
+    measure process.wakeup
+    if has cyclictest; then
         # Its average, in whole µs.
-        put cyclictest late_nanosleep "$(on_one_cpu cyclictest -q -t1 -i 200 -l 5000 2> /dev/null |
-            sed -n 's/.*Avg: *\([0-9]*\).*/\1/p' | awk '{ print $1 * 1000 }')"
-    else
-        left_out "cyclictest is not installed (rt-tests)"
+        put cyclictest "$(on_one_cpu cyclictest -q -t1 -i 200 -l 5000 2> /dev/null |
+            sed -n 's/.*Avg: *\([0-9]*\).*/\1000/p')" process.wakeup late \
+            '"waker":"nanosleep","load":"idle"'
     fi
+}
+
+[ $# -gt 0 ] || set -- calls switch ipc wakeup
+for round in $(rounds_to_do); do
+    for part; do $part; done
 done
-echo "left out: lmbench is not in Debian's main section; hackbench and sysbench threads time whole" \
-    "crowds, which no experiment here does" >&2
-python3 "$here/table.py" "$work"
+python3 "$here/../peers.py" "$out"

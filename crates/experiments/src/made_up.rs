@@ -14,6 +14,24 @@ use platform::machine::{Cache, CacheKind, Machine};
 use platform::usage::Usage;
 use std::path::{Path, PathBuf};
 
+/// What an access costs where a working set of `size` is gone round: `base`, and what missing each of
+/// the `levels` (capacity, added cost) adds.
+pub(crate) fn hierarchy_cost(base: f64, levels: &[(f64, f64)], size: f64) -> f64 {
+    use instrument::statistics::levels::{Level, Levels};
+    let level = |&(capacity_bytes, added_cost): &(f64, f64)| Level {
+        capacity_bytes,
+        added_cost,
+        capacity_interval: None,
+        added_cost_interval: None,
+    };
+    let hierarchy = Levels {
+        base_cost: base,
+        levels: levels.iter().map(level).collect(),
+        relative_error: 0.0,
+    };
+    hierarchy.predicted(size)
+}
+
 /// An estimate of a rate from one value for each process.
 pub(crate) fn estimate(metric: &str, by_process: &[f64]) -> Estimate {
     use instrument::experiment::{Better, Isolation, Metric};

@@ -63,7 +63,7 @@ impl Experiment for Footprint {
                 .into(),
             method: "A plain loop stores a word of 8 bytes into a block from its start to its end, \
                      again and again; it is one source, compiled at optimisation 0 to 3. Sizes go up to twice the first cache that holds code and data alike, in \
-                     fine steps. Where the bandwidth drops is found by the model of hit ratios, as in \
+                     fine steps. Where the bandwidth drops is found by the same model as in \
                      memory.bandwidth. What is missing between that and the documented size is held \
                      by code, stack and system, or lost since pages that happen to fall on the same \
                      part of the cache displace each other: base pages are scattered over memory. \
@@ -244,7 +244,7 @@ fn held(results: &Results, metric: &str, level: Level) -> Option<Finding> {
 mod tests {
     use super::{BLOCK_SIZE, Footprint, METRICS, block_sizes};
     use crate::levels::{C, COMPILER, RUST};
-    use crate::made_up::{count, machine, measure, result, results, setting};
+    use crate::made_up::{count, hierarchy_cost, machine, measure, result, results, setting};
     use instrument::experiment::Experiment;
     use instrument::finding::{Finding, Grade};
     use instrument::plan::Profile;
@@ -284,8 +284,8 @@ mod tests {
         let machine = machine();
         let sizes = block_sizes(&setting(Profile::Standard)).into_iter();
         let points = sizes.map(|size| {
-            let misses = (1.0 - capacity / size as f64).max(0.0);
-            let rate = 1e9 / (base + 0.1 * misses).max(floor);
+            let cost = hierarchy_cost(base, &[(capacity, 0.1)], size as f64);
+            let rate = 1e9 / cost.max(floor);
             result(
                 point(size, RUST),
                 &METRICS.map(|(metric, _)| (metric, rate)),

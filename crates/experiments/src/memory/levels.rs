@@ -9,6 +9,10 @@ use platform::machine::Machine;
 const SMALLEST_FITTED: u64 = 8 << 10;
 /// A found capacity and a documented one within this factor of each other are the same cache.
 const SAME_CACHE: f64 = 2.0;
+/// How capacities are found, for the methods of experiments.
+pub(super) const MODEL: &str = "by the model of caches that are gone round again and again, in which \
+                                a line stays until a miss pushes it out, any line being as likely as \
+                                another, and pages load the sets of all levels but the first unevenly";
 /// Decides how the intervals are resampled, so that a stored run always gives the same ones.
 const SEED: u64 = 1;
 

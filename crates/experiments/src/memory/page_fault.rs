@@ -14,7 +14,7 @@ use instrument::quantity::{Bytes, Unit};
 use instrument::results::{Estimate, Results};
 use instrument::sampler::Sampler;
 use instrument::statistics::{Estimated, Interval};
-use platform::file::{Access, LockedFile, OpenMode, open_read};
+use platform::file::{Access, LockedFile, OpenMode, Reach, evict, open_read};
 use platform::machine::Machine;
 use platform::memory::{Advice, FileMapping, Mapping, PageSize};
 use platform::process::Twin;
@@ -60,8 +60,10 @@ impl Experiment for PageFault {
                      the time is divided by the number of pages; nothing of it is mapped when a \
                      sample begins. First touch: written, in private memory, where the system makes a \
                      page of zeros; the same in huge pages, which are verified. File, in page \
-                     cache: read, in a mapping of a file that is wholly cached, where the kernel \
-                     maps the neighbours of a page along with it. File, on device: read, in a \
+                     cache: read, in a mapping of a file that was evicted and read in again from \
+                     its start to its end, since how large the pieces are in which the kernel \
+                     holds a file, and how many neighbours of a page it maps along with it, \
+                     depends on how the file came there. File, on device: read, in a \
                      mapping of a file of which nothing is cached, as verified, and without \
                      reading ahead, the pages far apart. Copy on write: written, in memory shared with a forked copy \
                      of the process, where the system copies the page. How many faults a page \
@@ -216,6 +218,10 @@ fn of_file(
     let mapping = RefCell::new(FileMapping::new(&mut locked, 0, len)?);
     if is_cold {
         mapping.borrow_mut().advise(Advice::Random)?;
+    } else {
+        // Else it would be as whoever was here before has left it. Where nothing can be evicted, as
+        // in a file system in memory, there is one way only.
+        evict(&scratch.file, Reach::File).ok();
     }
     let faults = Faults::default();
     sampler.once(

@@ -16,6 +16,7 @@ pub mod discovery;
 pub mod interval;
 pub mod levels;
 pub mod linear;
+mod misses;
 pub mod moderation;
 pub mod modes;
 pub mod order;

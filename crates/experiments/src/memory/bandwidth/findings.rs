@@ -271,7 +271,7 @@ mod tests {
     use super::super::{
         BLOCK_SIZE, Bandwidth, FIRST_WRITE, READ, READ_FAULTS, WRITE, WRITE_FAULTS, swap,
     };
-    use crate::made_up::{machine, result, results};
+    use crate::made_up::{hierarchy_cost, machine, result, results};
     use crate::memory::pages::PAGES;
     use instrument::experiment::Experiment;
     use instrument::figure::MarkOrigin;
@@ -285,8 +285,8 @@ mod tests {
 
     /// ns for a byte of a block that is read through caches of 48 KiB, 2 MiB and 32 MiB.
     fn cost(size: f64) -> f64 {
-        let misses = |capacity: f64| (1.0 - capacity / size).max(0.0);
-        0.005 + 0.01 * misses(48.0 * KIB) + 0.03 * misses(2.0 * MIB) + 0.1 * misses(32.0 * MIB)
+        let levels = [(48.0 * KIB, 0.01), (2.0 * MIB, 0.03), (32.0 * MIB, 0.1)];
+        hierarchy_cost(0.005, &levels, size)
     }
 
     fn at(size: f64, page: &str, factor: f64) -> PointResult {

@@ -6,6 +6,7 @@ mod fresh;
 mod points;
 mod swap;
 
+use super::levels::MODEL;
 use super::pages::{self, PAGES};
 use fresh::FreshMemory;
 use instrument::experiment::{
@@ -71,7 +72,8 @@ impl Experiment for Bandwidth {
             question: "How fast does one core write and read memory, and how large may a block be \
                        to stay in each cache?"
                 .into(),
-            method: "One core goes over a block from its start to its end, again and again, with \
+            method: format!(
+                "One core goes over a block from its start to its end, again and again, with \
                      the widest vector instructions it has, several in turn. First write: memory \
                      fresh from the system, each sample its own, so that the time of the page \
                      faults and of the system's zeroing is in it; small blocks are taken many at a \
@@ -87,10 +89,9 @@ impl Experiment for Bandwidth {
                      what the next one needs; where the memory of a process cannot be limited, the \
                      kernel is asked to move the block to swap before each pass, until it is gone \
                      from memory. Page faults of a pass are counted, those that read from swap \
-                     (major) apart from those that found the page read ahead (minor). Capacities of caches are found from the reading curve by the model \
-                     of hit ratios, in which a cache of size C holds the share C / S of a block of \
-                     size S."
-                .into(),
+                     (major) apart from those that found the page read ahead (minor). Capacities of caches are found from the reading curve, \
+                     {MODEL}."
+            ),
             source: "Report E, section 3".into(),
             axes: vec![
                 Axis::bytes(BLOCK_SIZE, "block size"),

@@ -158,7 +158,7 @@ fn translation(results: &Results, pages: &str) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::{LOAD, Latency, STRIDE, WORKING_SET};
-    use crate::made_up::{machine, result, results};
+    use crate::made_up::{hierarchy_cost, machine, result, results};
     use crate::memory::pages::PAGES;
     use instrument::experiment::Experiment;
     use instrument::finding::{Finding, Grade};
@@ -169,8 +169,8 @@ mod tests {
     const MIB: f64 = 1024.0 * KIB;
 
     fn cost(size: f64) -> f64 {
-        let misses = |capacity: f64| (1.0 - capacity / size).max(0.0);
-        1.5 + 4.0 * misses(48.0 * KIB) + 20.0 * misses(2.0 * MIB) + 80.0 * misses(32.0 * MIB)
+        let levels = [(48.0 * KIB, 4.0), (2.0 * MIB, 20.0), (32.0 * MIB, 80.0)];
+        hierarchy_cost(1.5, &levels, size)
     }
 
     fn at(size: f64, pages: &str, factor: f64) -> PointResult {

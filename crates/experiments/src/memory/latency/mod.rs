@@ -4,6 +4,7 @@ mod findings;
 mod points;
 
 use super::chain::time_loads;
+use super::levels::MODEL;
 use super::pages::PAGES;
 use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
 use instrument::figure::Figure;
@@ -37,16 +38,16 @@ impl Experiment for Latency {
             question: "How long does a program wait for a value in each cache and in memory, and \
                        how large is each cache?"
                 .into(),
-            method: "A chain of addresses lies in memory, one in each stride, linked in random \
+            method: format!(
+                "A chain of addresses lies in memory, one in each stride, linked in random \
                      order; each load gives the address of the next, so that neither can loads \
                      overlap nor the processor fetch ahead. The time of a load is the difference \
                      of 2n and n steps, each going on where the last ended; the chain is gone \
                      through beforehand until what fits is in the caches. Huge pages keep the \
                      translation of addresses out of it, and are verified; base pages leave it \
                      in. Capacities are found from the curve with the largest pages and the \
-                     smallest stride, by the model of hit ratios, in which a cache of size C holds \
-                     the share C / S of a working set of size S."
-                .into(),
+                     smallest stride, {MODEL}."
+            ),
             source: "common practice (lmbench's lat_mem_rd, in random order)".into(),
             axes: vec![
                 Axis::bytes(WORKING_SET, "working set"),

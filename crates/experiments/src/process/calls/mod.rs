@@ -66,7 +66,8 @@ impl Experiment for Calls {
                  each on an existing file; fopen+fclose, the same through a stream that is not \
                  read from; create+delete, open of a file that did not exist, close and unlink, \
                  with nothing waited for on the device; mmap+munmap, {MAP_BYTES} bytes of private \
-                 memory that are not touched; malloc+free, {MALLOC_BYTES} bytes taken and given \
+                 memory that are not touched, and have no like neighbour that the kernel would merge \
+                 them with; malloc+free, {MALLOC_BYTES} bytes taken and given \
                  back untouched; signal, a handler that only counts installed by sigaction and, \
                  apart, a signal sent to this thread (tgkill), handled and returned from; thread \
                  create+join, a thread that ends at once; fork+exit+wait, a child that ends at once \

@@ -6,6 +6,7 @@ use instrument::sampler::Sampler;
 use kernels::levels::Level;
 use platform::call::{self, SignalProbe};
 use platform::file::{OpenMode, create};
+use platform::memory::{Mapping, PageSize};
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::hint::black_box;
@@ -111,7 +112,12 @@ pub(super) fn measure(
             path.make_sure_nothing_is_there()?;
             time(level, sampler, || Ok(call::create_delete(name)?))
         }
-        MAP => time(level, sampler, || Ok(call::map_unmap(MAP_BYTES)?)),
+        MAP => {
+            // The next mapping goes below this one, which is in base pages only: the kernel cannot
+            // merge the two, as it would with ordinary memory of the C library or the program.
+            let _neighbour = Mapping::anonymous(MAP_BYTES, PageSize::Base)?;
+            time(level, sampler, || Ok(call::map_unmap(MAP_BYTES)?))
+        }
         MALLOC => time(level, sampler, || {
             Ok(call::malloc_free(black_box(MALLOC_BYTES))?)
         }),

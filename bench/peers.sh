@@ -1,0 +1,48 @@
+# What the scripts have in common that set oscope beside other tools; they source it once `here`
+# (their directory) and `rounds` are set. In each round oscope and every peer run one after the other,
+# so that a drift of the machine meets all of them; peers.py takes ratios within a round.
+#
+# OSCOPE names the program, which is built if it is not set; CPU the processor to use; DIR where files
+# are made; OUT a directory that keeps what was measured, and to which later rounds are added (without
+# it, nothing is kept); PROFILE and BUDGET how long oscope takes for an experiment.
+
+cpu=${CPU:-$(($(nproc) - 1))}
+work=$(mktemp -d -p "${DIR:-.}")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+work=$(cd "$work" && pwd)
+out=${OUT:-$work/out}
+mkdir -p "$out"
+
+if [ -z "${OSCOPE:-}" ]; then
+    cargo build --release --manifest-path "$here/../../Cargo.toml" -p oscope
+    OSCOPE=$here/../../target/release/oscope
+fi
+
+# The numbers of the rounds to do, after those that are there.
+done_before=$(cat "$out/rounds" 2> /dev/null || echo 0)
+rounds_to_do() { seq $((done_before + 1)) $((done_before + rounds)); }
+
+# oscope's part of a round: one experiment.
+measure() {
+    echo "$round" > "$out/rounds"
+    "$OSCOPE" run "$1" --json --no-page --quiet --store "$work/store" --dir "$work" \
+        --profile "${PROFILE:-quick}" ${BUDGET:+--budget "$BUDGET"} \
+        > "$out/$1-$round.json" || left_out "part of $1, which oscope could not measure"
+}
+
+on_one_cpu() {
+    if command -v taskset > /dev/null; then taskset -c "$cpu" "$@"; else "$@"; fi
+}
+
+left_out() { if [ "$round" -eq $((done_before + 1)) ]; then echo "left out: $*" >&2; fi; }
+
+has() { command -v "$1" > /dev/null || { left_out "$1 is not installed" && false; }; }
+
+# A peer's part: its name, the value (ns for a time or a rate, bytes a second for a bandwidth), and
+# what of oscope's it is to be set against: experiment, metric, levels as in JSON.
+put() {
+    if [ -n "$2" ]; then
+        printf '%s\t%s\t%s\t%s\t{%s}\t%s\n' "$round" "$3" "$4" "$1" "$5" "$2" >> "$out/peers.tsv"
+    fi
+}
