@@ -63,8 +63,13 @@ fn a_run_measures_stores_and_cleans_up() {
         .stdout(contains("`oscope run memory.bandwidth` does"));
     let claims = place.oscope(&["claims", "--json"]).assert().success();
     let claims = json(&claims.get_output().stdout);
-    let decided = claims["claims"].as_array().expect("a list").iter();
-    assert!(decided.clone().any(|claim| claim["ruling"] == "holds"));
+    let claims = claims["claims"].as_array().expect("a list").iter();
+    // How a busy machine rules is open; that what was measured is ruled upon by its numbers is not.
+    let mut judged = claims.filter(|claim| {
+        let because = claim["because"].as_str().expect("a reason");
+        !because.contains("was not measured")
+    });
+    assert!(judged.any(|claim| claim["experiments"][0] == "process.calls"));
     place
         .oscope(&["show", "first", "memory"])
         .assert()
