@@ -109,3 +109,4 @@ for round in $(rounds_to_do); do
     for part; do $part; done
 done
 python3 "$here/../peers.py" "$out"
+python3 "$here/capacities.py" "$out"

@@ -108,6 +108,34 @@ fn no_operation_is_folded_away() {
 }
 
 #[test]
+fn what_is_repeated_is_called_through_a_pointer_once_a_turn() {
+    for level in Level::ALL {
+        assert!(level.repeat(1, &mut || true));
+    }
+    let Some(functions) = in_rust("repeat::repeat") else {
+        return;
+    };
+    for (level, function) in functions.iter().enumerate() {
+        let calls = most_in_a_loop(function, |text| {
+            text.starts_with("blr") || (text.starts_with("call") && text.contains('*'))
+        });
+        assert_eq!(calls, 1, "level {level}");
+    }
+    assert_ne!(code(&functions[0]), code(&functions[3]));
+}
+
+#[test]
+fn a_pass_stores_in_its_loop() {
+    let stores = |text: &str| text.starts_with("st") || text.ends_with(')');
+    for (level, function) in in_rust("pass::write").into_iter().flatten().enumerate() {
+        assert!(most_in_a_loop(&function, stores) > 0, "Rust {level}");
+    }
+    for function in in_c("write_words").into_iter().flatten() {
+        assert!(most_in_a_loop(&function, stores) > 0, "C");
+    }
+}
+
+#[test]
 fn levels_differ() {
     for path in [
         "arithmetic::add_f64::plain::array",

@@ -1,9 +1,10 @@
 //! The compiler left the loops as they were written: each turn loads or stores several of the
-//! widest registers.
+//! widest registers, follows a chain eight steps, or does what its way of copying is called after.
 
 mod disassembly;
 
 use disassembly::{functions, most_in_a_loop};
+use oscope_kernels::{Chain, CopyMethod};
 
 /// Whether an instruction moves a register called `prefix` and a number from or to memory, whose
 /// address stands in parentheses on x86-64 and in brackets on ARM.
@@ -17,13 +18,20 @@ fn accesses_memory(text: &str, prefix: &str) -> bool {
 }
 
 fn check(function: &str, register: &str, least: usize) {
+    check_all(function, register, least, |text| {
+        accesses_memory(text, register)
+    });
+}
+
+/// Sees to it that a loop of the function has at least so many instructions that are wanted.
+fn check_all(function: &str, what: &str, least: usize, is_wanted: impl Fn(&str) -> bool) {
     let Some(found) = functions(&format!("oscope_kernels::{function}")) else {
         return;
     };
-    let accesses = most_in_a_loop(&found[0], |text| accesses_memory(text, register));
+    let count = most_in_a_loop(&found[0], is_wanted);
     assert!(
-        accesses >= least,
-        "{function}: {accesses} accesses by {register} in its longest loop"
+        count >= least,
+        "{function}: {count} times {what} in its longest loop"
     );
 }
 
@@ -50,6 +58,39 @@ fn the_neon_loops_move_eight_registers_a_turn() {
     // A pair of registers may be moved by one instruction.
     check("neon::read", "q", 4);
     check("neon::write", "q", 4);
+}
+
+/// Each load takes its address from the one before, and none is left out.
+#[test]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+fn a_chain_is_followed_eight_steps_a_turn() {
+    let mut memory = [0_u8; 32];
+    let first = memory.as_ptr().align_offset(8);
+    Chain::link(&mut memory, [first, first + 8]).follow(1);
+    check_all("chain::Chain::follow", "a load", 8, |text| {
+        let is_load = text.starts_with("mov ") || text.starts_with("ldr");
+        is_load && text.contains(['(', '['])
+    });
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn copies_past_the_caches_store_past_the_caches() {
+    for method in CopyMethod::available() {
+        method.copy(&mut [0; 64], &[1; 64]);
+    }
+    let is_past = |text: &str| text.contains("movnt");
+    check_all("copy::x86_64::wide", "such a store", 1, is_past);
+    check_all("copy::x86_64::narrow", "such a store", 4, is_past);
+}
+
+#[test]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+fn changing_bytes_loads_and_stores_them() {
+    oscope_kernels::change(&mut [1]);
+    check_all("change::change", "a load or store", 2, |text| {
+        text.contains(['(', '[']) && !text.contains("nop")
+    });
 }
 
 /// Makes the linker keep the loops in this program.
