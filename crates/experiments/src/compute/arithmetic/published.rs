@@ -1,6 +1,8 @@
 //! What others measured: latencies of instructions in cycles, from two public collections that agree
 //! on them within a cycle: A. Abel and J. Reineke, <https://uops.info>, and A. Fog, "Instruction
-//! tables", <https://www.agner.org/optimize/>. Integer divisions are left out, since theirs depend on
+//! tables", <https://www.agner.org/optimize/>. What compilers schedule by agrees with them within a
+//! cycle too: LLVM's models of Skylake, Ice Lake and Zen 3 (`llvm-mca -instruction-tables`), and GCC's
+//! of Zen 4 and 5 (`gcc/config/i386/zn4zn5.md`). Integer divisions are left out, since theirs depend on
 //! the numbers.
 
 use super::points::{
