@@ -1,5 +1,6 @@
 //! Analysis: from a stored run to estimates, findings and figures. Nothing else is read.
 
+use advice::Advice;
 use instrument::claim::{Claim, Evidence, Judgement};
 use instrument::experiment::Definition;
 use instrument::figure::Figure;
@@ -17,6 +18,8 @@ pub struct Analysis<'a> {
     pub experiments: Vec<ExperimentAnalysis<'a>>,
     /// Every claim that this version of oscope knows, with what becomes of it in this run.
     pub claims: Vec<(&'static Claim, Judgement)>,
+    /// What programs should use on the machine of the run.
+    pub advice: Advice,
 }
 
 /// Everything that follows from one experiment of a run.
@@ -45,6 +48,7 @@ impl<'a> Analysis<'a> {
         let evidence = Evidence::new(&results);
         let claims = experiments::claims().map(|claim| (claim, claim.judge(&evidence)));
         let claims = claims.collect();
+        let advice = crate::advice::advice(run, &evidence);
         let experiments = run.experiments.iter().zip(results);
         Self {
             run,
@@ -52,6 +56,7 @@ impl<'a> Analysis<'a> {
                 .map(|(record, results)| ExperimentAnalysis::new(record, results))
                 .collect(),
             claims,
+            advice,
         }
     }
 

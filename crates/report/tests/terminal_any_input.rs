@@ -200,7 +200,7 @@ proptest! {
         };
         let shown = terminal::experiment(&experiment, &style);
         prop_assert!(shown.ends_with('\n'));
-        let analysis = Analysis { run: &run, experiments: vec![experiment], claims: Vec::new() };
+        let analysis = Analysis { run: &run, experiments: vec![experiment], claims: Vec::new(), advice: advice::Advice::default() };
         let shown = terminal::summary(&analysis, &style);
         prop_assert!(shown.ends_with('\n'));
         prop_assert!(style.unicode || shown.is_ascii());

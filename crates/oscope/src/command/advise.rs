@@ -4,11 +4,11 @@ use crate::arguments::{Advise, Common, HeaderLanguage};
 use crate::exit::Exit;
 use crate::{output, stored, style};
 use anyhow::{Context, Result};
-use report::{advice, terminal};
+use report::{Analysis, advice, terminal};
 
 pub fn execute(arguments: &Advise, common: &Common) -> Result<Exit> {
     let run = stored::run(common, &arguments.run)?;
-    let advice = advice::advice(&run);
+    let advice = Analysis::new(&run).advice;
     let json = || serde_json::to_string_pretty(&advice).map(|text| text + "\n");
     if arguments.save {
         let path = ::advice::default_path()?;

@@ -17,6 +17,7 @@ mod finding;
 mod packed;
 mod plot;
 mod render;
+mod setting;
 mod table;
 
 pub use comparison::comparison;

@@ -7,6 +7,7 @@ use super::experiment::{GroupView, groups};
 use super::facts::{Facts, facts};
 use super::finding::{FindingView, Piece};
 use super::packed::{Parts, packed};
+use super::setting::{SettingView, settings, untold};
 use super::{command, data};
 use crate::{Analysis, show};
 use askama::Template;
@@ -14,6 +15,8 @@ use instrument::quantity::Unit;
 
 /// So many findings stand on the first screen; the others follow on demand.
 const FIRST_FINDINGS: usize = 6;
+/// So many settings are named above them.
+const FIRST_SETTINGS: usize = 3;
 
 /// Why a page could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -33,7 +36,9 @@ pub enum Error {
 pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
     let run = analysis.run;
     let mut anchors = Anchors::default();
-    for name in ["top", "findings", "trust", "claims", "machine", "method"] {
+    for name in [
+        "top", "findings", "settings", "trust", "claims", "machine", "method",
+    ] {
         anchors.take(name);
     }
     let mut parts = Parts::default();
@@ -53,6 +58,9 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         })
         .collect();
     let (decided, undecided) = claims(analysis, place_of);
+    let settings = settings(&analysis.advice, place_of);
+    let gaining = settings.iter().filter(|setting| setting.gain.is_some());
+    let gaining = gaining.take(FIRST_SETTINGS).count();
     let (first, further) = findings.split_at(findings.len().min(FIRST_FINDINGS));
     let page = Page {
         title: title(analysis),
@@ -66,6 +74,9 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
             .collect(),
         first,
         further,
+        gaining: &settings[..gaining],
+        settings: &settings,
+        untold: untold(&analysis.advice),
         decided,
         undecided,
         evidence: Evidence::new(analysis),
@@ -95,6 +106,9 @@ struct Page<'a> {
     tags: Vec<String>,
     first: &'a [FindingView],
     further: &'a [FindingView],
+    gaining: &'a [SettingView],
+    settings: &'a [SettingView],
+    untold: Vec<(&'static str, String)>,
     decided: Vec<ClaimView>,
     undecided: Vec<ClaimView>,
     evidence: Evidence,

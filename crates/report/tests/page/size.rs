@@ -77,6 +77,7 @@ fn five_hundred_points_of_ten_processes_stay_below_the_limit() {
     });
     let analysis = Analysis {
         claims: Vec::new(),
+        advice: advice::Advice::default(),
         run: &run,
         experiments: experiments.collect(),
     };

@@ -1,62 +1,6 @@
-//! From a run to the advice that programs load.
+//! Advice as files that are not JSON.
 
-use crate::show;
-use advice::{Advice, FORMAT, Gain, Setting, Value};
-use instrument::advice::Rule;
-use instrument::claim::Evidence;
-use instrument::point::Level;
-use instrument::quantity::Unit;
-use record::Run;
-
-/// What programs should use on the machine of `run`: every setting that it tells.
-pub fn advice(run: &Run) -> Advice {
-    let records = run.experiments.iter();
-    let results: Vec<_> = records.map(|record| record.results(&run.machine)).collect();
-    let evidence = Evidence::new(&results);
-    let settings = experiments::advice().filter_map(|rule| {
-        let found = (rule.find)(&evidence)?;
-        Some((rule.setting.to_owned(), setting(rule, &found)))
-    });
-    Advice {
-        format: FORMAT,
-        measured: run.header.started.to_string(),
-        machine: run.machine.cpu.model.clone(),
-        machine_fingerprint: run.header.machine_fingerprint.clone(),
-        run: run.header.id.clone(),
-        settings: settings.collect(),
-    }
-}
-
-/// What oscope could advise but `run` does not tell: the setting, and the experiments it takes.
-pub fn missing(told: &Advice) -> Vec<(&'static str, &'static [&'static str])> {
-    experiments::advice()
-        .filter(|rule| !told.settings.contains_key(rule.setting))
-        .map(|rule| (rule.title, rule.experiments))
-        .collect()
-}
-
-fn setting(rule: &Rule, found: &instrument::advice::Advice) -> Setting {
-    let value = |level: &Level| match level {
-        Level::Number(number) => Value::Number(*number),
-        Level::Choice(choice) => Value::Choice(choice.clone()),
-    };
-    Setting {
-        title: rule.title.into(),
-        value: value(&found.value),
-        unit: rule.unit.map(|unit| match unit {
-            Unit::Bytes => "bytes".into(),
-            _ => "count".into(),
-        }),
-        usual: value(&found.usual),
-        gain: found.gain.as_ref().map(|gain| Gain {
-            ratio: gain.centre,
-            low: gain.interval.map(|interval| interval.low),
-            high: gain.interval.map(|interval| interval.high),
-        }),
-        because: show::sentence(&found.because),
-        experiments: rule.experiments.iter().map(|&id| id.into()).collect(),
-    }
-}
+use advice::{Advice, Setting, Value};
 
 /// The settings as lines that a shell or a service manager reads: `OSCOPE_READ_BLOCK_SIZE=131072`.
 pub fn environment(advice: &Advice) -> String {
