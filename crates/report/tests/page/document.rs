@@ -89,8 +89,8 @@ fn settings_that_gain_most_come_first_and_are_named_above_all_chapters() {
     let document = Html::parse_document(&fixture_page());
     assert_eq!(
         texts(&document, "header .verdict")[0],
-        "What to set in programs here: block size for reading files 256 KiB instead of 4 KiB \
-         (2.87 × as fast)."
+        "What to set in programs here: block size for reading files: 256 KiB instead of 4 KiB, \
+         2.87 × as fast"
     );
     insta::assert_snapshot!(texts(&document, "#settings li").join("\n"));
 }
