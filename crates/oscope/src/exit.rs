@@ -36,11 +36,45 @@ impl From<Exit> for ExitCode {
 #[error("{0}")]
 pub struct WrongUse(pub String);
 
+/// An error with its causes, in a line. Most messages end with their cause, which is then not told
+/// once more.
+pub fn words(error: &anyhow::Error) -> String {
+    let mut words = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if words.is_empty() {
+            words = cause;
+        } else if !words.ends_with(&cause) {
+            words = format!("{words}: {cause}");
+        }
+    }
+    words
+}
+
 /// The exit code of an error.
 pub fn of_error(error: &anyhow::Error) -> Exit {
     if error.is::<WrongUse>() {
         Exit::WrongUse
     } else {
         Exit::Incomplete
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+    use anyhow::Context;
+    use std::io;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("cannot open it: {0}")]
+    struct Told(#[source] io::Error);
+
+    #[test]
+    fn a_cause_that_is_told_already_is_not_told_again() {
+        let error = || io::Error::other("it is gone");
+        let told = anyhow::Error::from(Told(error()));
+        assert_eq!(words(&told), "cannot open it: it is gone");
+        let context = Err::<(), _>(error()).context("no page").unwrap_err();
+        assert_eq!(words(&context), "no page: it is gone");
     }
 }

@@ -34,7 +34,7 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) => {
             // Where nobody listens any more, the exit code still tells.
-            let _ = writeln!(io::stderr(), "oscope: {error:#}");
+            let _ = writeln!(io::stderr(), "oscope: {}", exit::words(&error));
             exit::of_error(&error).into()
         }
     }

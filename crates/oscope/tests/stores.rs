@@ -1,0 +1,103 @@
+//! A store that another program holds, that was cut short or that was written over: what the program
+//! says, and that it neither waits for ever nor makes it worse.
+
+mod common;
+
+use common::Place;
+use predicates::prelude::*;
+use predicates::str::contains;
+use rusqlite::Connection;
+use std::fs::{self, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// A run that an earlier version exported.
+const EXPORTED: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../record/tests/fixtures/run-1.oscope.json"
+);
+
+/// A place with a stored run, and the path of the store.
+fn stored() -> (Place, PathBuf) {
+    let place = Place::new();
+    place.oscope(&["import", EXPORTED]).assert().success();
+    let store = place.path("oscope.db");
+    (place, store)
+}
+
+/// Every command that reads the store says that it is damaged, and changes nothing.
+fn is_refused_as_damaged(place: &Place, store: &Path) {
+    let before = fs::read(store).expect("the store");
+    for arguments in [
+        &["show"][..],
+        &["export", "latest"],
+        &["report", "--output", "-"],
+    ] {
+        place
+            .oscope(arguments)
+            .assert()
+            .code(1)
+            .stdout(predicate::str::is_empty())
+            .stderr(contains("oscope.db").and(contains("damaged")));
+    }
+    assert!(fs::read(store).expect("the store") == before);
+}
+
+#[test]
+fn a_store_that_another_program_writes_to_can_be_read_and_is_not_waited_for_in_vain() {
+    let (place, store) = stored();
+    let other = Connection::open(store).expect("the store");
+    other.execute_batch("BEGIN IMMEDIATE").expect("a lock");
+    place.oscope(&["history"]).assert().success();
+    place.oscope(&["show"]).assert().success();
+    let run = fs::read_to_string(EXPORTED).expect("a run");
+    let (before, id) = run.split_once("\"id\":\"").expect("it has an id");
+    let further = place.path("further.oscope.json");
+    let first = if id.starts_with('0') { '1' } else { '0' };
+    fs::write(&further, format!("{before}\"id\":\"{first}{}", &id[1..])).expect("a file");
+    place
+        .oscope(&["import"])
+        .arg(&further)
+        .assert()
+        .code(1)
+        .stderr(contains("another program"));
+    other.execute_batch("COMMIT").expect("the lock given back");
+    place.oscope(&["import"]).arg(&further).assert().success();
+}
+
+#[test]
+fn a_store_that_was_cut_short_says_so() {
+    let (place, store) = stored();
+    let length = fs::metadata(&store).expect("the store").len();
+    let file = OpenOptions::new()
+        .write(true)
+        .open(&store)
+        .expect("the store");
+    file.set_len(length / 2).expect("half of it");
+    is_refused_as_damaged(&place, &store);
+}
+
+#[test]
+fn a_store_that_was_written_over_says_so() {
+    let (place, store) = stored();
+    let length = fs::metadata(&store).expect("the store").len();
+    let mut file = OpenOptions::new()
+        .write(true)
+        .open(&store)
+        .expect("the store");
+    file.seek(SeekFrom::Start(4096)).expect("a place in it");
+    let noise = vec![0xa5; usize::try_from(length).expect("a small store") - 4096];
+    file.write_all(&noise).expect("written over");
+    is_refused_as_damaged(&place, &store);
+}
+
+#[test]
+fn a_cause_is_told_once() {
+    let place = Place::new();
+    let error = place
+        .oscope(&["doctor", "--dir", "/nonexistent"])
+        .assert()
+        .code(1);
+    let stderr = String::from_utf8_lossy(&error.get_output().stderr).into_owned();
+    assert_eq!(stderr.matches("No such file").count(), 1, "{stderr}");
+}
