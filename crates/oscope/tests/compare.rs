@@ -26,6 +26,8 @@ const CALLS: [&str; 8] = [
 struct Bench {
     place: Place,
     run: Value,
+    /// How many processes measured each point.
+    processes: usize,
 }
 
 impl Bench {
@@ -37,7 +39,11 @@ impl Bench {
         let experiments = &mut run["run"]["experiments"];
         *experiments = json!([experiments[0]]);
         experiments[0]["definition"]["isolation"] = "fresh_process".into();
-        Self { place, run }
+        Self {
+            place,
+            run,
+            processes: 5,
+        }
     }
 
     /// A session that takes `factor` times as long in everything, as a file.
@@ -56,7 +62,7 @@ impl Bench {
                     json!({ "once": { "work": 1000.0, "wall_ns": ns as u64 } });
                 batch
             };
-            point["batches"] = (0..5).map(batch).collect();
+            point["batches"] = (0..self.processes).map(batch).collect();
             point
         };
         run["run"]["experiments"][0]["points"] = CALLS.iter().enumerate().map(point).collect();
@@ -88,6 +94,28 @@ fn fnv(text: &str) -> usize {
 
 fn json(stdout: &[u8]) -> Value {
     serde_json::from_slice(stdout).expect("what --json prints is JSON")
+}
+
+#[test]
+fn sessions_of_single_processes_are_not_told_apart() {
+    let bench = Bench {
+        processes: 1,
+        ..Bench::new()
+    };
+    let (before, after) = (bench.side("before", 1.0), bench.side("after", 1.2));
+    bench
+        .place
+        .oscope(&[
+            "compare",
+            &before,
+            &after,
+            "--all",
+            "--fail-on",
+            "different",
+        ])
+        .assert()
+        .success()
+        .stdout(contains("longer sessions would tell"));
 }
 
 #[test]

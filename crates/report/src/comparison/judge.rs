@@ -71,6 +71,7 @@ struct Tests<'m> {
 /// The differences with their spreads; `None` where a row has nothing to tell its spread by.
 fn moderated(pairs: &[Pair<'_>], basis: Basis) -> Vec<Option<Moderated>> {
     let sides = |pair: &Pair<'_>| match basis {
+        _ if pair.is_thin() => Default::default(),
         Basis::Sessions => [&pair.a.sessions, &pair.b.sessions, &pair.baseline].map(Clone::clone),
         Basis::Processes => [
             pair.a.processes.clone(),
@@ -94,6 +95,10 @@ impl<'a> Pair<'a> {
     /// How much better the second side is, as a logarithm.
     fn difference(&self) -> Option<f64> {
         Some(mean(&self.b.sessions)? - mean(&self.a.sessions)?)
+    }
+
+    fn is_thin(&self) -> bool {
+        self.a.is_thin || self.b.is_thin
     }
 
     /// The larger of the asked margin and what so many sessions of an unchanged machine differ by
@@ -125,6 +130,7 @@ impl<'a> Pair<'a> {
                     tests.verdict(basis, self.a.sessions.len().min(self.b.sessions.len()))
                 }
                 None if basis == Basis::Unknown => Verdict::Untested,
+                None if self.is_thin() => Verdict::Inconclusive(Resolution::Longer),
                 None => Verdict::Inconclusive(Resolution::Spread),
             },
             doubtful: self.a.doubtful || self.b.doubtful,

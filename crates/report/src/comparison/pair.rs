@@ -2,7 +2,7 @@
 
 use super::row::merit;
 use super::side::Side;
-use instrument::experiment::{Better, Definition, Metric};
+use instrument::experiment::{Better, Definition, Isolation, Metric};
 use instrument::point::Point;
 use instrument::results::{Estimate, PointResult};
 use std::collections::{BTreeMap, HashMap};
@@ -41,6 +41,9 @@ pub(super) struct Measured {
     pub sessions: Vec<f64>,
     /// and of each process of the only session, where there is but one.
     pub processes: Vec<f64>,
+    /// Whether a session rests on a single process, of a metric that differs between processes: it
+    /// may have met another mode than the next.
+    pub is_thin: bool,
     pub doubtful: bool,
 }
 
@@ -244,6 +247,8 @@ impl<'a> Values<'a> {
             measured.values.push(estimate.centre);
             measured.sessions.push(merit(metric, estimate.centre));
             measured.doubtful |= result.is_doubtful(&metric.name);
+            measured.is_thin |=
+                definition.isolation == Isolation::FreshProcess && estimate.processes < 2;
             if is_single {
                 let processes = estimate.by_process.iter();
                 measured.processes = processes.map(|value| merit(metric, *value)).collect();

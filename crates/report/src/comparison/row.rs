@@ -64,6 +64,8 @@ pub enum Resolution {
     AtTheMargin,
     /// Several sessions, since here there is nothing to tell the spread by.
     Spread,
+    /// Longer sessions, since here a single process stands for one.
+    Longer,
 }
 
 /// Where the spread comes from.
@@ -105,6 +107,7 @@ impl Resolution {
             Self::Sessions(count) => format!("about {count} sessions would tell"),
             Self::AtTheMargin => "at the margin itself".into(),
             Self::Spread => "more sessions would tell".into(),
+            Self::Longer => "longer sessions would tell, of more than one process".into(),
         }
     }
 }
