@@ -1,27 +1,40 @@
 #!/usr/bin/env bash
 # How far comparisons can be trusted on this machine:
-#   bench/trust/run.sh [short|long] [OSCOPE]
-# A/A: whole comparisons of this machine with itself, their sessions alternated; counted is how many
-# raise any alarm (at most 1 of 20 may). A/B: known disturbances, one side with and one without; shown is
-# what is found and which warnings name it. long (the default): 20 comparisons of 3 + 3 sessions, an hour
-# or more; short: 3 comparisons. Leave the machine alone meanwhile.
+#   bench/trust/run.sh [-n COMPARISONS] [-b BUDGET] [-w WHAT] [-k FOLDER] [aa] [ab] [OSCOPE]
+# aa: whole comparisons of this machine with itself, their sessions alternated; counted is how many raise
+# any alarm (at most 1 of 20 may). ab: known disturbances, one side with and one without; shown is what is
+# found and which warnings name it. Both if none is named. A comparison takes 3 + 3 sessions, 20 of them
+# an hour at the usual 30s each. -k keeps the store and what aa found in FOLDER, so that further calls add
+# to it; -w names other experiments for aa. Leave the machine alone meanwhile.
 set -euo pipefail
+comparisons=20 budget=30s keep=
+what=(memory.bandwidth process.calls)
+usage() { sed -n '2,/^set/{s/^# //p}' "$0" >&2; exit 2; }
+while getopts n:b:w:k: option; do
+    case "$option" in
+    n) comparisons=$OPTARG ;;
+    b) budget=$OPTARG ;;
+    w) read -ra what <<<"$OPTARG" ;;
+    k) mkdir -p "$OPTARG" && keep=$(realpath "$OPTARG") ;;
+    *) usage ;;
+    esac
+done
+shift $((OPTIND - 1))
+parts=()
+while [ "${1-}" = aa ] || [ "${1-}" = ab ]; do parts+=("$1"); shift; done
+((${#parts[@]})) || parts=(aa ab)
+(($# <= 1)) || usage
+oscope=${1:+$(realpath "$1")}
 cd "$(dirname "$0")/../.."
-length=${1:-long}
-case "$length" in
-long) comparisons=20 budget=30s ;;
-short) comparisons=3 budget=10s ;;
-*) echo "usage: $0 [short|long] [OSCOPE]" >&2; exit 2 ;;
-esac
-if (($# > 1)); then oscope=$2; else
+if [ -z "$oscope" ]; then
     # With the feature, and only with it, workers can be told to do more than they count.
     cargo build --release --locked -p oscope --features extra-work
-    oscope=${CARGO_TARGET_DIR:-target}/release/oscope
+    oscope=$(realpath "${CARGO_TARGET_DIR:-target}/release/oscope")
 fi
-oscope=$(realpath "$oscope")
 work=$(mktemp -d)
-store=$work/oscope.db
-what=(memory.bandwidth process.calls)
+store=${keep:-$work}/oscope.db
+found=${keep:-$work}/aa.txt
+wanted() { [[ " ${parts[*]} " = *" $1 "* ]]; }
 undo=()
 finish() {
     for command in "${undo[@]}"; do eval "$command" || true; done
@@ -74,22 +87,23 @@ print("  warnings:", ", ".join(f"{name} {count}" for name, count in found.most_c
 
 join() { local IFS=,; echo "$*"; }
 
-echo "A/A: $comparisons comparisons of ${what[*]}, 3 + 3 sessions of $budget each"
-alarmed=0
-for ((comparison = 1; comparison <= comparisons; comparison++)); do
-    a=() b=()
-    for _ in 1 2 3; do
-        a+=("$(session "$work")")
-        b+=("$(session "$work")")
+if wanted aa; then
+    echo "A/A: $comparisons comparisons of ${what[*]}, 3 + 3 sessions of $budget each"
+    for ((comparison = 1; comparison <= comparisons; comparison++)); do
+        a=() b=()
+        for _ in 1 2 3; do
+            a+=("$(session "$work")")
+            b+=("$(session "$work")")
+        done
+        code=0
+        "$oscope" compare "$(join "${a[@]}")" "$(join "${b[@]}")" --store "$store" --json --fail-on different \
+            >"$work/compared" || code=$?
+        case "$code" in 0) alarm=calm ;; 3) alarm=ALARM ;; *) exit "$code" ;; esac
+        echo "  $alarm: $(summary <"$work/compared")" | tee -a "$found"
     done
-    code=0
-    "$oscope" compare "$(join "${a[@]}")" "$(join "${b[@]}")" --store "$store" --json --fail-on different \
-        >"$work/compared" || code=$?
-    [ "$code" = 0 ] || [ "$code" = 3 ] || exit "$code"
-    [ "$code" = 0 ] || alarmed=$((alarmed + 1))
-    echo "  $comparison: $(summary <"$work/compared")"
-done
-echo "A/A: $alarmed of $comparisons raised an alarm"
+    echo "A/A: $(grep -c ALARM "$found" || true) of $(wc -l <"$found") raised an alarm"
+fi
+wanted ab || exit 0
 
 # Three sessions without and three with a disturbance, alternated: ab NAME DIRECTORY OPTION [COMMAND...].
 # OPTION is one for `oscope run` on the disturbed side, or empty.
@@ -130,29 +144,41 @@ else
     echo 'A/B stress-ng: left out, since it is missing (apt-get install stress-ng)'
 fi
 
-group=/sys/fs/cgroup/oscope-trust-$$
-if mkdir "$group" 2>/dev/null && [ -w "$group/cpu.max" ]; then
-    undo+=("rmdir $group")
-    echo '50000 100000' >"$group/cpu.max"
-    limited() { (echo "$BASHPID" >"$group/cgroup.procs"; exec "$@"); }
+# Makes a control group where the controller $1 is, of either version, and sets $2 (version 2) or $3
+# (version 1), each FILE=VALUE; its directory is then in $group.
+limit() {
+    local root file
+    for setting in "$2" "$3"; do
+        file=${setting%%=*}
+        for root in /sys/fs/cgroup /sys/fs/cgroup/unified "/sys/fs/cgroup/$1"; do
+            group=$root/oscope-trust-$$
+            mkdir "$group" 2>/dev/null || continue
+            if [ -w "$group/$file" ] && echo "${setting#*=}" >"$group/$file"; then
+                undo=("rmdir $group" "${undo[@]}")
+                return 0
+            fi
+            rmdir "$group"
+        done
+    done
+    return 1
+}
+limited() { (echo "$BASHPID" >"$group/cgroup.procs"; exec "$@"); }
+
+if limit cpu 'cpu.max=50000 100000' cpu.cfs_quota_us=50000; then
     ab 'half a processor by a control group' "$work" '' limited
 else
-    rmdir "$group" 2>/dev/null || true
-    echo 'A/B control group: left out, since cgroup v2 with cpu.max cannot be written here (as root)'
+    echo 'A/B control group: left out, since no control group can limit processors here (as root)'
 fi
 
-what=(file.block_size)
+what=(file.cold_warm)
 if [ "$(id -u)" = 0 ] && truncate -s 1G "$work/disk" && device=$(losetup --find --show "$work/disk" 2>/dev/null); then
     undo=("umount $work/mounted" "losetup -d $device" "${undo[@]}")
     mkfs.ext4 -q "$device" && mkdir "$work/mounted" && mount "$device" "$work/mounted"
     numbers=$(cat "/sys/block/$(basename "$device")/dev")
-    if mkdir "$group-io" 2>/dev/null && [ -w "$group-io/io.max" ]; then
-        undo=("rmdir $group-io" "${undo[@]}")
-        echo "$numbers rbps=52428800" >"$group-io/io.max"
-        slow_disk() { (echo "$BASHPID" >"$group-io/cgroup.procs"; exec "$@"); }
-        ab 'a loop device of 50 MiB/s' "$work/mounted" '' slow_disk
+    if limit blkio "io.max=$numbers rbps=52428800" "blkio.throttle.read_bps_device=$numbers 52428800"; then
+        ab 'a loop device of 50 MiB/s' "$work/mounted" '' limited
     else
-        echo 'A/B rate-limited device: left out, since cgroup v2 with io.max cannot be written here'
+        echo 'A/B rate-limited device: left out, since no control group can limit devices here'
     fi
 else
     echo 'A/B rate-limited device: left out, since it takes root and a loop device'
