@@ -3,33 +3,108 @@
 use crate::read::read_stream;
 use crate::{Error, Result, Source, Watch};
 use instrument::quantity::Bytes;
-use platform::file::{Reach, Residency, evict, residency};
+use platform::file::{Eviction, Reach, Residency, evict, residency};
 use platform::storage::Storage;
+use std::fs::File;
 use std::io::{Seek, SeekFrom};
+use std::thread::sleep;
+use std::time::Duration;
 
 /// A file of which less than this share is resident is cold.
 const COLD: f64 = 0.001;
+/// How long reading ahead is given to come to its end.
+const PATIENCE_MS: u32 = 100;
+/// How often a file is read in before it is said not to stay.
+const WARMING_ATTEMPTS: u32 = 4;
 /// What is read at once to warm a file.
 const CHUNK_BYTES: usize = 1 << 20;
 
+/// What came of evicting a file.
+#[derive(Clone, Debug)]
+pub struct Evicted {
+    /// The way that was taken last.
+    pub way: Eviction,
+    /// What of it is still there.
+    pub left: Residency,
+}
+
+impl Evicted {
+    /// Whether reading the file will read its device.
+    pub fn is_cold(&self) -> bool {
+        is_cold(&self.left)
+    }
+}
+
+/// Whether next to nothing of a file is in the page cache.
+pub fn is_cold(residency: &Residency) -> bool {
+    residency.share() < COLD
+}
+
 /// Puts a file on its device and takes it out of the page cache: alone, or, where that does not
-/// work, with all others.
+/// work, with all others. `storage`, if it is known, tells whether waiting may help.
+///
+/// # Errors
+/// If the file cannot be put on its device, or nobody tells what of it is in the page cache.
+pub fn chill(file: &File, storage: Option<&Storage>) -> platform::Result<Evicted> {
+    let evicted = |reach| {
+        let way = evict(file, reach)?;
+        let left = residency(file)?;
+        Ok(Evicted { way, left })
+    };
+    let mut outcome = evicted(Reach::File)?;
+    // Pages that are still being read ahead cannot be evicted yet; those of a file in memory never.
+    if !storage.is_some_and(Storage::is_memory) {
+        for _ in 0..PATIENCE_MS {
+            if outcome.is_cold() {
+                break;
+            }
+            sleep(Duration::from_millis(1));
+            outcome = evicted(Reach::File)?;
+        }
+    }
+    if outcome.is_cold() {
+        Ok(outcome)
+    } else {
+        evicted(Reach::Machine)
+    }
+}
+
+/// Has a file read in by `read_in` until all of it is in the page cache, and tells what is there in
+/// the end.
+///
+/// # Errors
+/// Those of `read_in`, and if nobody tells what is there.
+pub fn warm<E: From<platform::Error>>(
+    file: &File,
+    mut read_in: impl FnMut() -> std::result::Result<(), E>,
+) -> std::result::Result<Residency, E> {
+    let mut found = residency(file)?;
+    // Somebody else may drop the caches of the machine just then.
+    for _ in 0..WARMING_ATTEMPTS {
+        if found.is_whole() {
+            break;
+        }
+        read_in()?;
+        found = residency(file)?;
+    }
+    Ok(found)
+}
+
+/// Takes a file out of the page cache.
 ///
 /// # Errors
 /// [`Error::StaysWarm`] if it stays there all the same.
 pub fn make_cold(source: &Source) -> Result<Residency> {
-    let refused = Error::on(source.path());
     source.required_size()?;
-    for reach in [Reach::File, Reach::Machine] {
-        evict(source.file(), reach).map_err(&refused)?;
-        let found = residency(source.file()).map_err(&refused)?;
-        if share(&found) < COLD {
-            return Ok(found);
-        }
+    // Standard input has no path.
+    let storage = Storage::behind(source.path()).ok();
+    let outcome = chill(source.file(), storage.as_ref()).map_err(Error::on(source.path()))?;
+    if outcome.is_cold() {
+        return Ok(outcome.left);
     }
     Err(Error::StaysWarm {
         path: source.path().to_owned(),
-        file_system: Storage::behind(source.path())?.file_system,
+        file_system: storage.map_or_else(|| "this system".into(), |storage| storage.file_system),
     })
 }
 
@@ -38,31 +113,28 @@ pub fn make_cold(source: &Source) -> Result<Residency> {
 /// # Errors
 /// [`Error::StaysCold`] if it does not stay there.
 pub fn make_warm(source: &Source, watch: &Watch<'_>) -> Result<Residency> {
-    let refused = Error::on(source.path());
     source.required_size()?;
-    let mut found = residency(source.file()).map_err(&refused)?;
-    if found.resident_bytes < found.total_bytes {
-        let rewind = |source: &Source| source.file().seek(SeekFrom::Start(0)).map(drop);
+    let rewind = || {
+        let start = source.file().seek(SeekFrom::Start(0)).map(drop);
+        start.map_err(Error::io(source.path(), "wind back a file"))
+    };
+    let found = warm(source.file(), || {
+        rewind()?;
         read_stream(source, CHUNK_BYTES, watch, |_, _| ())?;
-        rewind(source).map_err(Error::io(source.path(), "wind back a file"))?;
-        found = residency(source.file()).map_err(&refused)?;
+        rewind()
+    })?;
+    if found.is_whole() {
+        return Ok(found);
     }
-    if found.resident_bytes < found.total_bytes {
-        return Err(Error::StaysCold {
-            path: source.path().to_owned(),
-            resident: Bytes(found.resident_bytes),
-            total: Bytes(found.total_bytes),
-        });
-    }
-    Ok(found)
+    Err(Error::StaysCold {
+        path: source.path().to_owned(),
+        resident: Bytes(found.resident_bytes),
+        total: Bytes(found.total_bytes),
+    })
 }
 
 /// The share of a file that is in the page cache, from 0 to 1; `None` where nobody tells.
 pub fn resident_share(source: &Source) -> Option<f64> {
     source.size()?;
-    residency(source.file()).ok().map(|found| share(&found))
-}
-
-fn share(residency: &Residency) -> f64 {
-    residency.resident_bytes as f64 / residency.total_bytes.max(1) as f64
+    residency(source.file()).ok().map(|found| found.share())
 }

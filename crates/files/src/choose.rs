@@ -39,7 +39,7 @@ pub const WARM_BLOCK_BYTES: usize = 256 * KIB;
 /// Several huge pages, so that those of the page cache are mapped as such, and mapping costs little
 /// beside what is mapped.
 const MAPPED_BLOCK_BYTES: usize = 8 * MIB;
-const COLD_BLOCK_BYTES: usize = MIB;
+const DIRECT_BLOCK_BYTES: usize = MIB;
 
 /// What the caller has decided already; the rest is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,7 +101,7 @@ pub fn sum_fastest(source: &Source, wishes: &Wishes, watch: &Watch<'_>) -> Resul
         {
             return Err(Error::NoOffsets(source.path().to_owned()));
         }
-        let options = wishes.over(Method::Read, WARM_BLOCK_BYTES, 1);
+        let options = wishes.over(Method::Read, 1);
         let options = SumOptions {
             method: Method::Read,
             threads: 1,
@@ -138,12 +138,21 @@ pub fn sum_fastest(source: &Source, wishes: &Wishes, watch: &Watch<'_>) -> Resul
 }
 
 impl Wishes {
-    fn over(&self, method: Method, block_bytes: usize, threads: usize) -> SumOptions {
+    fn over(&self, method: Method, threads: usize) -> SumOptions {
+        let method = self.method.unwrap_or(method);
         SumOptions {
-            method: self.method.unwrap_or(method),
-            block_bytes: self.block_bytes.unwrap_or(block_bytes),
+            method,
+            block_bytes: self.block_bytes.unwrap_or(good_block_bytes(method)),
             threads: self.threads.unwrap_or(threads).max(1),
         }
+    }
+}
+
+const fn good_block_bytes(method: Method) -> usize {
+    match method {
+        Method::Read | Method::Pread | Method::Stdio | Method::Uring => WARM_BLOCK_BYTES,
+        Method::Mmap => MAPPED_BLOCK_BYTES,
+        Method::Direct | Method::DirectUring => DIRECT_BLOCK_BYTES,
     }
 }
 
@@ -176,7 +185,7 @@ fn candidates(source: &Source, size: u64, wishes: &Wishes) -> Candidates {
     } else {
         several
     };
-    let usual = wishes.over(Method::Pread, WARM_BLOCK_BYTES, usual_threads);
+    let usual = wishes.over(Method::Pread, usual_threads);
     let is_open = wishes.method.is_none() || wishes.threads.is_none();
     if !is_open && wishes.block_bytes.is_some() {
         return Candidates::only(usual, Reason::AsAsked);
@@ -186,23 +195,23 @@ fn candidates(source: &Source, size: u64, wishes: &Wishes) -> Candidates {
     }
     let is_warm = residency(source.file())
         .is_ok_and(|residency| residency.resident_bytes >= residency.total_bytes / 2);
-    let ways: &[(Method, usize, usize)] = if is_warm {
+    let ways: &[(Method, usize)] = if is_warm {
         &[
-            (Method::Pread, WARM_BLOCK_BYTES, several),
-            (Method::Mmap, MAPPED_BLOCK_BYTES, several),
-            (Method::Pread, WARM_BLOCK_BYTES, 1),
-            (Method::Mmap, MAPPED_BLOCK_BYTES, 1),
+            (Method::Pread, several),
+            (Method::Mmap, several),
+            (Method::Pread, 1),
+            (Method::Mmap, 1),
         ]
     } else {
         &[
-            (Method::DirectUring, COLD_BLOCK_BYTES, 1),
-            (Method::Direct, COLD_BLOCK_BYTES, several),
-            (Method::Pread, COLD_BLOCK_BYTES, 1),
+            (Method::DirectUring, 1),
+            (Method::Direct, several),
+            (Method::Pread, 1),
         ]
     };
     let mut options = Vec::new();
-    for &(method, block_bytes, threads) in ways {
-        let way = wishes.over(method, block_bytes, threads);
+    for &(method, threads) in ways {
+        let way = wishes.over(method, threads);
         if !options.contains(&way) {
             options.push(way);
         }

@@ -2,12 +2,13 @@
 //! shared within the kernel; and the alignment that direct transfers need.
 
 use std::fs::File;
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Result, os};
+use crate::{Error, Result, os};
 
 /// Reads up to `block.len()` bytes at `offset` (one `pread`, again if a signal cut it off); 0 at the
 /// end of the file.
@@ -17,6 +18,24 @@ use crate::{Result, os};
 #[inline]
 pub fn read_at(file: &File, block: &mut [u8], offset: u64) -> Result<usize> {
     os::block_io::read_at(file, block, offset)
+}
+
+/// Fills `block` from `offset` on: one `pread`, and more of them only where the system gives less than
+/// was asked for.
+///
+/// # Errors
+/// As [`read_at`], and [`crate::Error::Os`] with [`std::io::ErrorKind::UnexpectedEof`] if the file ends
+/// before.
+#[inline]
+pub fn read_exact_at(file: &File, block: &mut [u8], offset: u64) -> Result<()> {
+    let mut filled = 0;
+    while filled < block.len() {
+        match read_at(file, &mut block[filled..], offset + filled as u64)? {
+            0 => return Err(Error::os("read a file")(ErrorKind::UnexpectedEof)),
+            count => filled += count,
+        }
+    }
+    Ok(())
 }
 
 /// Writes all of `block` at `offset`, by as few `pwrite` as the system lets it.

@@ -59,6 +59,16 @@ pub enum Error {
 /// A result with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// What the system said, for callers that deal in that.
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Os { source, .. } | Error::Path { source, .. } => source,
+            other => Self::other(other),
+        }
+    }
+}
+
 impl Error {
     /// Whether the thing does not exist here at all, as opposed to having failed.
     pub fn is_not_supported(&self) -> bool {

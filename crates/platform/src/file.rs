@@ -159,23 +159,6 @@ pub fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()> {
     os::file::allocate(file, offset, len)
 }
 
-/// Reads from `offset` into `buffer`, leaving the file's position alone, and tells how many bytes; 0
-/// means that the file ends there.
-///
-/// # Errors
-/// If the device fails.
-pub fn read_some_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    os::file::read_some_at(file, buffer, offset)
-}
-
-/// Writes all of `bytes` at `offset`, leaving the file's position alone.
-///
-/// # Errors
-/// If the device is full or fails.
-pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-    os::file::write_all_at(file, bytes, offset)
-}
-
 /// The next range of a file from `offset` on that holds data, as start and end; `None` if only a hole
 /// follows. Where the file system does not tell, all of it is data.
 ///
@@ -183,16 +166,6 @@ pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
 /// If the file cannot be asked.
 pub fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option<(u64, u64)>> {
     os::file::next_data(file, offset, len)
-}
-
-/// Fills `block` from `offset` on, wherever the file's position is: one `pread`, and more of them
-/// only where the system gives less than was asked for.
-///
-/// # Errors
-/// [`Error::Os`] with [`io::ErrorKind::UnexpectedEof`] if the file ends before.
-#[inline]
-pub fn read_at(file: &File, block: &mut [u8], offset: u64) -> Result<()> {
-    os::file::read_at(file, block, offset)
 }
 
 /// How far an eviction may reach.
@@ -258,6 +231,18 @@ pub struct Residency {
     pub total_bytes: u64,
     /// Who told.
     pub method: ResidencyMethod,
+}
+
+impl Residency {
+    /// The share of the file that is in the page cache, from 0 to 1; 0 of an empty file.
+    pub fn share(&self) -> f64 {
+        self.resident_bytes as f64 / self.total_bytes.max(1) as f64
+    }
+
+    /// Whether all of it is there.
+    pub fn is_whole(&self) -> bool {
+        self.resident_bytes >= self.total_bytes
+    }
 }
 
 /// Who told how much of a file is in the page cache.

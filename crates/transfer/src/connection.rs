@@ -52,7 +52,7 @@ impl Patience {
     /// Bytes went through: enough of them, and the waiting begins anew.
     fn moved(&mut self, bytes: usize) {
         self.bytes += bytes as u64;
-        if self.bytes >= SLOWEST * self.limits.patience.as_secs().max(1) {
+        if self.bytes >= SLOWEST.saturating_mul(self.limits.patience.as_secs().max(1)) {
             self.waited = Duration::ZERO;
             self.bytes = 0;
         }

@@ -107,7 +107,7 @@ fn what_is_kept_is_checked_before_it_is_trusted() {
         assert!(kept > 1_000_000, "{kept}");
         if is_changed {
             let file = File::options().write(true).open(&partial).unwrap();
-            platform::file::write_all_at(&file, b"not what was sent", 1000).unwrap();
+            platform::block_io::write_at(&file, b"not what was sent", 1000).unwrap();
         }
         let options = send_options(SendMethod::SendFile);
         let (summary, _) = send(&served, &jobs, RESUME, &options);
@@ -591,7 +591,7 @@ fn a_full_disk_at_the_receiver_is_told_at_once_and_leaves_nothing() {
         let file = File::create(&path).unwrap();
         let bytes = vec![7; 1 << 20];
         for block in 0..200 {
-            platform::file::write_all_at(&file, &bytes, block << 20).unwrap();
+            platform::block_io::write_at(&file, &bytes, block << 20).unwrap();
         }
         let jobs = [job("large", &path), place.file("small", b"still fits")];
         let options = send_options(SendMethod::SendFile);

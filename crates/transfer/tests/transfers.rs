@@ -169,7 +169,7 @@ fn holes_stay_holes() {
         let mut file = File::create(&path).unwrap();
         file.write_all(&bytes(5000, 6)).unwrap();
         file.set_len(5 << 30).unwrap();
-        platform::file::write_all_at(&file, b"end", (5 << 30) - 3).unwrap();
+        platform::block_io::write_at(&file, b"end", (5 << 30) - 3).unwrap();
         file.set_len((5 << 30) + 100_000).unwrap();
         let (summary, outcomes) = send(
             &served,
@@ -188,7 +188,7 @@ fn holes_stay_holes() {
             metadata.blocks()
         );
         let mut end = [0; 3];
-        platform::file::read_some_at(&arrived, &mut end, (5 << 30) - 3).unwrap();
+        platform::block_io::read_at(&arrived, &mut end, (5 << 30) - 3).unwrap();
         assert_eq!(&end, b"end");
     }
 }

@@ -10,7 +10,7 @@ use instrument::results::Results;
 use instrument::sampler::Sampler;
 use instrument::statistics::Estimated;
 use instrument::statistics::random::Random;
-use platform::file::read_at;
+use platform::block_io::read_exact_at;
 use platform::memory::{Mapping, PageSize};
 
 pub(super) const CHUNK_SIZE: &str = "chunk_size";
@@ -64,7 +64,7 @@ pub(super) fn measure(
         let body = || {
             offsets
                 .iter()
-                .try_for_each(|offset| Ok(read_at(&file.file, chunk, *offset)?))
+                .try_for_each(|offset| Ok(read_exact_at(&file.file, chunk, *offset)?))
         };
         evidence.of_passes(sampler, metric, bytes, || chiller.chill(), body)?;
     }

@@ -1,23 +1,16 @@
 //! Bringing a file into a known state of the page cache, and the evidence that it is in it.
 
 use super::scratch_file::ScratchFile;
+use files::cache;
 use instrument::experiment::{Better, MeasureError, Metric};
 use instrument::quantity::{Bytes, Unit};
 use instrument::sampler::Sampler;
-use platform::file::{Eviction, OpenMode, Reach, Residency, ResidencyMethod};
-use platform::file::{evict, open_read, residency};
+use platform::file::{Eviction, OpenMode, Reach, ResidencyMethod, evict, open_read, residency};
 use platform::machine::Machine;
 use platform::storage::{LoopFile, Storage};
 use platform::usage::storage_read_bytes;
 use std::fs::File;
 use std::path::Path;
-use std::thread::sleep;
-use std::time::Duration;
-
-/// A file of which less than this share is resident is cold.
-const COLD: f64 = 0.001;
-/// How long reading ahead is given to come to its end.
-const PATIENCE_MS: u32 = 100;
 
 /// The metrics that show where the bytes of a pass came from.
 pub(super) struct Evidence {
@@ -109,29 +102,17 @@ impl SeenFromStorage {
     }
 }
 
-/// How often a file is read in before it is said not to stay.
-const WARMING_ATTEMPTS: u32 = 4;
-
 /// Brings the whole file into the page cache, and tells its share there: 1.
 pub(crate) fn warm(file: &ScratchFile) -> Result<f64, MeasureError> {
-    let mut found = residency(&file.file)?;
-    // Somebody else may drop the caches of the machine just then.
-    for _ in 0..WARMING_ATTEMPTS {
-        if found.resident_bytes == found.total_bytes {
-            break;
-        }
-        file.read_in()?;
-        found = residency(&file.file)?;
+    let found = cache::warm(&file.file, || file.read_in())?;
+    if found.is_whole() {
+        return Ok(found.share());
     }
-    if found.resident_bytes < found.total_bytes {
-        return Err(MeasureError::Unsupported(format!(
-            "the file does not stay in the page cache: only {:.3} of {:.3} are there after \
-             reading it",
-            Bytes(found.resident_bytes),
-            Bytes(found.total_bytes)
-        )));
-    }
-    Ok(share(&found))
+    Err(MeasureError::Unsupported(format!(
+        "the file does not stay in the page cache: only {:.3} of {:.3} are there after reading it",
+        Bytes(found.resident_bytes),
+        Bytes(found.total_bytes)
+    )))
 }
 
 /// Empties the page cache of one file, again and again.
@@ -172,37 +153,23 @@ impl<'f> Chiller<'f> {
     /// Evicts the one file, and only if that does not work, everything; makes sure of it, and tells
     /// the share of the file that is still in the page cache.
     pub(crate) fn chill(&mut self) -> Result<f64, MeasureError> {
-        let mut way = evict(self.file, Reach::File)?;
-        let mut found = residency(self.file)?;
-        // Pages that are still being read ahead cannot be evicted yet.
-        for _ in 0..PATIENCE_MS {
-            if share(&found) < COLD || self.storage.is_memory() {
-                break;
-            }
-            sleep(Duration::from_millis(1));
-            way = evict(self.file, Reach::File)?;
-            found = residency(self.file)?;
-        }
-        if share(&found) >= COLD {
-            way = evict(self.file, Reach::Machine)?;
-            found = residency(self.file)?;
-        }
-        if share(&found) >= COLD {
+        let cache::Evicted { way, left } = cache::chill(self.file, Some(&self.storage))?;
+        if !cache::is_cold(&left) {
             return Err(MeasureError::Unsupported(format!(
                 "a file cannot be made cold here: {:.3} of {:.3} stay in the page cache of {}",
-                Bytes(found.resident_bytes),
-                Bytes(found.total_bytes),
+                Bytes(left.resident_bytes),
+                Bytes(left.total_bytes),
                 self.storage.file_system
             )));
         }
-        self.last = Some((way, found.method));
+        self.last = Some((way, left.method));
         if let Some(below) = &mut self.below {
             below.is_cold = below.file.as_ref().is_ok_and(|file| {
                 evict(file, Reach::File).is_ok()
-                    && residency(file).is_ok_and(|found| share(&found) < COLD)
+                    && residency(file).is_ok_and(|found| cache::is_cold(&found))
             });
         }
-        Ok(share(&found))
+        Ok(left.share())
     }
 
     /// How the file was made cold, how that is known, and what it does not tell.
@@ -218,10 +185,6 @@ impl<'f> Chiller<'f> {
             hypervisor.as_deref(),
         ))
     }
-}
-
-fn share(residency: &Residency) -> f64 {
-    residency.resident_bytes as f64 / residency.total_bytes.max(1) as f64
 }
 
 /// `below` tells whether the file that plays the device could be evicted too, where one does.

@@ -17,7 +17,8 @@ use instrument::quantity::{Bytes, Unit};
 use instrument::results::{Estimate, Results};
 use instrument::sampler::Sampler;
 use instrument::statistics::{Estimated, Interval};
-use platform::file::{read_at, residency};
+use platform::block_io::read_exact_at;
+use platform::file::residency;
 use platform::storage::Storage;
 
 /// How far the kernel reads ahead of a program.
@@ -185,7 +186,7 @@ fn count(file: &ScratchFile, chunk_size: u64) -> Result<Counted, MeasureError> {
     let mut chiller = Chiller::new(&file.file, &file.path)?;
     let mut after_one = |offset: u64, chunk: &mut [u8]| {
         chiller.chill()?;
-        read_at(&file.file, chunk, offset)?;
+        read_exact_at(&file.file, chunk, offset)?;
         Ok::<_, MeasureError>(residency(&file.file)?.resident_bytes)
     };
     let first = after_one(0, &mut chunk)?;
@@ -194,7 +195,7 @@ fn count(file: &ScratchFile, chunk_size: u64) -> Result<Counted, MeasureError> {
     let mut ahead = 0;
     // No further than to where a whole window still has room before the end.
     for start in (0..file.len / 2).step_by(chunk_size as usize) {
-        read_at(&file.file, &mut chunk, start)?;
+        read_exact_at(&file.file, &mut chunk, start)?;
         let resident = residency(&file.file)?.resident_bytes;
         ahead = ahead.max(resident.saturating_sub(start + chunk_size));
     }

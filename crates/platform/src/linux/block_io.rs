@@ -129,6 +129,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::block_io::read_exact_at;
     use crate::file::{OpenMode, create_new, open_read};
 
     #[test]
@@ -142,6 +143,11 @@ mod tests {
         assert_eq!(read_at(&file, &mut block, 4).unwrap(), 7);
         assert_eq!(&block[..7], b"o world");
         assert_eq!(read_at(&file, &mut block, 11).unwrap(), 0);
+        read_exact_at(&file, &mut block, 3).unwrap();
+        assert_eq!(&block, b"lo world");
+        let ends = read_exact_at(&file, &mut block, 4).unwrap_err();
+        let kind = ends.io_error().map(io::Error::kind);
+        assert_eq!(kind, Some(io::ErrorKind::UnexpectedEof));
         let read_only = open_read(&path, OpenMode::Plain).unwrap();
         write_at(&read_only, b"x", 0).unwrap_err();
         let (reader, _writer) = io::pipe().unwrap();

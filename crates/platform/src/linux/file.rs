@@ -1,7 +1,7 @@
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, fchown};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, fchown};
 use std::path::PathBuf;
 
 use rustix::fs::{Advice, FallocateFlags, SeekFrom};
@@ -81,20 +81,6 @@ pub(crate) fn allocate(file: &File, offset: u64, len: u64) -> Result<()> {
     })
 }
 
-#[inline]
-pub(crate) fn read_at(file: &File, block: &mut [u8], offset: u64) -> Result<()> {
-    file.read_exact_at(block, offset)
-        .map_err(Error::os("read a file"))
-}
-
-pub(crate) fn read_some_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    file.read_at(buffer, offset)
-}
-
-pub(crate) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-    file.write_all_at(bytes, offset)
-}
-
 pub(crate) fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option<(u64, u64)>> {
     if offset >= len {
         return Ok(None);
@@ -151,6 +137,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use crate::block_io::{read_at, write_at};
     use crate::file::{
         ResidencyMethod, allocate, create, create_new, create_new_like, open_read, open_read_write,
         open_write, residency,
@@ -289,7 +276,7 @@ mod tests {
         let file = tempfile::tempfile_in(dir().path()).unwrap();
         let (start, len) = (4 << 20, 8 << 20);
         file.set_len(len).unwrap();
-        write_all_at(&file, &[1; 4096], start).unwrap();
+        write_at(&file, &[1; 4096], start).unwrap();
         match next_data(&file, 0, len).unwrap() {
             Some((0, end)) => return println!("skipped: no holes here, all {end} are data"),
             found => assert_eq!(found, Some((start, start + 4096))),
@@ -297,7 +284,7 @@ mod tests {
         assert_eq!(next_data(&file, start + 4096, len).unwrap(), None);
         assert_eq!(next_data(&file, len, len).unwrap(), None);
         let mut byte = [0; 2];
-        assert_eq!(read_some_at(&file, &mut byte, start + 4095).unwrap(), 2);
+        assert_eq!(read_at(&file, &mut byte, start + 4095).unwrap(), 2);
         assert_eq!(byte, [1, 0]);
     }
 

@@ -217,7 +217,7 @@ mod tests {
             }
         });
         let mut stored = vec![0; LEN];
-        crate::file::read_some_at(&file, &mut stored, 0).unwrap();
+        crate::block_io::read_at(&file, &mut stored, 0).unwrap();
         assert!(stored == contents());
     }
 

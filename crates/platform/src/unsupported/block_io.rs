@@ -1,16 +1,24 @@
 use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::time::Duration;
 
 use super::refuse;
-use crate::Result;
 use crate::block_io::{DirectAlignment, ReadManner};
+use crate::{Error, Result};
 
-pub(crate) fn read_at(_file: &File, _block: &mut [u8], _offset: u64) -> Result<usize> {
-    refuse("reading at an offset")
+// Here the position moves, as there is no portable call that leaves it.
+
+pub(crate) fn read_at(mut file: &File, block: &mut [u8], offset: u64) -> Result<usize> {
+    let read = file.seek(SeekFrom::Start(offset));
+    read.and_then(|_| file.read(block))
+        .map_err(Error::os("read a file"))
 }
 
-pub(crate) fn write_at(_file: &File, _block: &[u8], _offset: u64) -> Result<()> {
-    refuse("writing at an offset")
+pub(crate) fn write_at(mut file: &File, block: &[u8], offset: u64) -> Result<()> {
+    let written = file.seek(SeekFrom::Start(offset));
+    written
+        .and_then(|_| file.write_all(block))
+        .map_err(Error::os("write a file"))
 }
 
 pub(crate) fn read_at_as(

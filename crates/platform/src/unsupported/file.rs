@@ -45,20 +45,6 @@ pub(crate) fn allocate(_file: &File, _offset: u64, _len: u64) -> Result<()> {
     refuse("allocating room for a file")
 }
 
-pub(crate) fn read_at(_file: &File, _block: &mut [u8], _offset: u64) -> Result<()> {
-    refuse("reading a file at an offset")
-}
-
-pub(crate) fn read_some_at(mut file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    file.seek(SeekFrom::Start(offset))?;
-    file.read(buffer)
-}
-
-pub(crate) fn write_all_at(mut file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-    file.seek(SeekFrom::Start(offset))?;
-    file.write_all(bytes)
-}
-
 pub(crate) fn next_data(_file: &File, offset: u64, len: u64) -> io::Result<Option<(u64, u64)>> {
     Ok((offset < len).then_some((offset, len)))
 }

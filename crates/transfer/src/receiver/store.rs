@@ -5,7 +5,8 @@ use crate::connection::Inlet;
 use crate::digest::Digest;
 use crate::error::Result;
 use crate::method::ReceiveMethod;
-use platform::file::{Access, LockedFile, read_some_at};
+use platform::block_io::read_at;
+use platform::file::{Access, LockedFile};
 use platform::memory::FileMapping;
 use platform::socket::{Conduit, receive_full};
 use std::fs::File;
@@ -146,7 +147,7 @@ fn read_back(
     let mut read = 0;
     while read < len {
         let block = &mut buffer[..(len - read).min(BLOCK)];
-        match read_some_at(file, block, offset + read as u64)? {
+        match read_at(file, block, offset + read as u64)? {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
             count => {
                 digest.update(&block[..count]);

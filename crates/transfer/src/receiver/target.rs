@@ -4,8 +4,9 @@ use super::Options;
 use crate::Checksum;
 use crate::protocol::{DIGEST_BYTES, Part, Times};
 use crate::sender::digest_of;
+use platform::block_io::write_at;
 use platform::directory::{Directory, Kind, name_from_bytes, set_mode};
-use platform::file::{Access, LockedFile, allocate_range, write_all_at};
+use platform::file::{Access, LockedFile, allocate_range};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::{File, FileTimes};
@@ -302,7 +303,7 @@ impl Target {
     /// Writes bytes where they go.
     pub(super) fn write(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         if let Some(file) = self.file() {
-            write_all_at(file, bytes, offset)?;
+            write_at(file, bytes, offset)?;
         }
         Ok(())
     }
@@ -324,7 +325,7 @@ impl Target {
             // Zeros that are written make sure of the room as well.
             Err(error) if error.is_not_supported() => {
                 let zeros = vec![0; (grown - start) as usize];
-                write_all_at(file, &zeros, start).map_err(|error| error.to_string())?;
+                write_at(file, &zeros, start).map_err(|error| error.to_string())?;
             }
             Err(error) => return Err(error.to_string()),
         }

@@ -6,7 +6,8 @@ use crate::digest::Digest;
 use crate::error::Error;
 use crate::method::SendMethod;
 use crate::protocol::Frame;
-use platform::file::{Access, LockedFile, next_data, read_some_at};
+use platform::block_io::read_at;
+use platform::file::{Access, LockedFile, next_data};
 use platform::memory::{Advice, FileMapping};
 use platform::socket::{Conduit, ZeroCopy, send_file};
 use std::fs::File;
@@ -155,7 +156,7 @@ impl Pump {
             } => {
                 let block = &mut self.buffer[..(*block).min(BLOCK)];
                 offsets.try_for_each(|offset| {
-                    let count = read_some_at(file, block, offset)?;
+                    let count = read_at(file, block, offset)?;
                     flow.send(offset, &block[..count])
                 })
             }
@@ -186,7 +187,7 @@ impl Pump {
         let mut offset = range.start;
         while offset < range.end {
             let wanted = (range.end - offset).min(BLOCK as u64) as usize;
-            let count = read_some_at(file, &mut self.buffer[..wanted], offset)?;
+            let count = read_at(file, &mut self.buffer[..wanted], offset)?;
             if count == 0 {
                 return Err(Stopped::Source(
                     "it became shorter while it was sent".into(),
@@ -225,7 +226,7 @@ impl Pump {
             let wanted = (range.end - offset).min(BLOCK as u64) as usize;
             let len = match &flow.digest {
                 Digest::None => wanted,
-                _ => read_some_at(file, &mut self.buffer[..wanted], offset)?,
+                _ => read_at(file, &mut self.buffer[..wanted], offset)?,
             };
             if len == 0 {
                 return Err(Stopped::Source(
@@ -272,7 +273,7 @@ impl Pump {
                 }
                 Ok(0)
             })?;
-            let count = read_some_at(file, &mut ring.buffer()[..wanted], offset)?;
+            let count = read_at(file, &mut ring.buffer()[..wanted], offset)?;
             if count == 0 {
                 return Err(Stopped::Source(
                     "it became shorter while it was sent".into(),

@@ -10,7 +10,7 @@ use crate::protocol::{
     Challenge, DIGEST_BYTES, FileName, Frame, Hello, Malformed, Part, Times, VERSION, Verdict,
 };
 use crate::token::{Greetings, Side};
-use platform::file::read_some_at;
+use platform::block_io::read_at;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
@@ -451,7 +451,7 @@ pub(crate) fn digest_of(
     let mut offset = 0;
     while offset < len {
         let wanted = (len - offset).min(buffer.len() as u64) as usize;
-        let count = read_some_at(file, &mut buffer[..wanted], offset).ok()?;
+        let count = read_at(file, &mut buffer[..wanted], offset).ok()?;
         if count == 0 {
             return None;
         }
