@@ -452,8 +452,8 @@ pub struct Doctor {
 
 /// Undo what killed runs left behind: scratch files, control groups, swap
 ///
-/// The directories of the runs that never ended are looked through, and DIR. Every `oscope run` does
-/// the same before it measures.
+/// The directories of the runs that never ended are looked through, those that they had on other
+/// machines (`oscope run --remote`), and DIR. Every `oscope run` does the same before it measures.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  oscope cleanup --dir /mnt/data")]
 pub struct Cleanup {

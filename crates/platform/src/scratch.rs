@@ -3,15 +3,18 @@
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use crate::directory::name_from_bytes;
 use crate::os;
 
 const PREFIX: &str = "oscope-scratch-";
 const LOCK: &str = "lock";
 /// The lock file's name until it is locked.
 const UNLOCKED: &str = "lock.new";
+/// Holds the path of another directory in which the owner has a scratch directory too.
+const ELSEWHERE: &str = "elsewhere";
 
 /// A directory `oscope-scratch-<16 hexadecimal digits>` that only its owner can enter, removed with
 /// all it holds when this is dropped.
@@ -105,6 +108,20 @@ impl Scratch {
         }
     }
 
+    /// Makes another scratch directory in `in_dir`, and remembers `in_dir` in this one: whoever sweeps
+    /// this one sweeps there as well.
+    ///
+    /// # Errors
+    /// As [`Scratch::create`].
+    pub fn create_elsewhere(&self, in_dir: &Path) -> Result<Self, ScratchError> {
+        let there = in_dir
+            .canonicalize()
+            .map_err(|error| ScratchError::new(in_dir, error))?;
+        fs::write(self.file(ELSEWHERE), there.as_os_str().as_encoded_bytes())
+            .map_err(|error| ScratchError::new(&self.path, error))?;
+        Self::create(in_dir)
+    }
+
     /// The directory.
     pub fn path(&self) -> &Path {
         &self.path
@@ -116,7 +133,7 @@ impl Scratch {
     }
 
     /// Removes the scratch directories in `in_dir` whose owner is gone, with the control groups and
-    /// the swap that were made for them.
+    /// the swap that were made for them; and those in the directories that they remember.
     ///
     /// Only a directory of this user with a name of ours and a lock file of ours that nobody holds
     /// is removed. Links are never followed. What cannot be removed is left for the next time. On a network
@@ -136,6 +153,12 @@ impl Scratch {
             let Ok(Some(lock)) = lock_abandoned(&path) else {
                 continue;
             };
+            // Its lock is held, so that two that remember each other are not swept for ever.
+            if let Some(there) = elsewhere(&path) {
+                let there = Self::sweep(&there);
+                sweep.removed.extend(there.removed);
+                sweep.left.extend(there.left);
+            }
             match remove(&path, Some(lock)) {
                 Ok(()) => sweep.removed.push(path),
                 Err(error) => sweep.left.push((path, error)),
@@ -180,6 +203,14 @@ fn lock_abandoned(dir: &Path) -> io::Result<Option<File>> {
         return Ok(None);
     }
     Ok(Some(lock))
+}
+
+/// The directory that a scratch directory remembers.
+fn elsewhere(dir: &Path) -> Option<PathBuf> {
+    let mut path = Vec::new();
+    let mut file = os::scratch::open_existing(&dir.join(ELSEWHERE)).ok()?;
+    file.read_to_end(&mut path).ok()?;
+    name_from_bytes(&path).map(PathBuf::from)
 }
 
 /// Removes a scratch directory and undoes what was made for it, its lock file last: if this is cut

@@ -119,6 +119,45 @@ fn a_sweep_at_any_moment_never_takes_one_in_use() {
 }
 
 #[test]
+fn who_sweeps_one_sweeps_the_other_that_it_remembers() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let names = |dir: &Path| fs::read_dir(dir).unwrap().count();
+    let scratch = Scratch::create(here.path()).unwrap();
+    let other = scratch.create_elsewhere(there.path()).unwrap();
+    assert!(Scratch::sweep(here.path()).removed.is_empty());
+    assert_eq!((names(here.path()), names(there.path())), (1, 1));
+    let memory = fs::read(scratch.file("elsewhere")).unwrap();
+    drop((scratch, other));
+    assert_eq!((names(here.path()), names(there.path())), (0, 0));
+
+    // Both owners were killed; and each remembers the other.
+    let local = abandoned(here.path(), ABANDONED);
+    let remote = abandoned(there.path(), ABANDONED);
+    fs::write(local.join("elsewhere"), memory).unwrap();
+    let back = here.path().canonicalize().unwrap();
+    fs::write(remote.join("elsewhere"), back.to_str().unwrap()).unwrap();
+    let swept = Scratch::sweep(here.path());
+    assert_eq!(
+        swept.removed,
+        [there.path().canonicalize().unwrap().join(ABANDONED), local]
+    );
+    assert_eq!((names(here.path()), names(there.path())), (0, 0));
+
+    // What it remembers is gone, or a link is in its place: only it itself goes.
+    let local = abandoned(here.path(), ABANDONED);
+    let remote = abandoned(there.path(), ABANDONED);
+    symlink(there.path(), local.join("elsewhere")).unwrap();
+    assert_eq!(Scratch::sweep(here.path()).removed, [local]);
+    assert!(remote.exists());
+
+    let scratch = Scratch::create(here.path()).unwrap();
+    let error = scratch
+        .create_elsewhere(&there.path().join("none"))
+        .unwrap_err();
+    assert!(matches!(error, ScratchError::Missing(_)), "{error}");
+}
+
+#[test]
 fn a_lock_is_not_inherited_by_programs_that_are_started() {
     let dir = tempfile::tempdir().unwrap();
     let scratch = Scratch::create(dir.path()).unwrap();

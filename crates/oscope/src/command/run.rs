@@ -99,7 +99,8 @@ fn measure(
         }
     }
     let scratch = Scratch::create(&arguments.dir)?;
-    let remote = arguments.remote.as_deref().map(Scratch::create);
+    let remote = arguments.remote.as_deref();
+    let remote = remote.map(|there| scratch.create_elsewhere(there));
     let remote = remote.transpose()?;
 
     let setting = setting::here(

@@ -1,0 +1,118 @@
+//! Where the system administrator forbids `io_uring`: what needs it says so, and all else goes on.
+//!
+//! The setting is the whole machine's, so this changes it only where that is asked for, as in CI.
+
+mod common;
+
+use common::Place;
+use predicates::str::contains;
+use serde_json::Value;
+use std::fs;
+use std::process::Command;
+
+const SETTING: &str = "/proc/sys/kernel/io_uring_disabled";
+const CONSENT: &str = "OSCOPE_TESTS_MAY_CHANGE_THE_MACHINE";
+
+/// The setting, put back as it was when this is dropped.
+struct Rings {
+    before: String,
+}
+
+impl Rings {
+    fn new() -> Option<Self> {
+        if std::env::var_os(CONSENT).is_none() {
+            eprintln!(
+                "skipped: {CONSENT} is not set, and this forbids io_uring to all of the machine"
+            );
+            return None;
+        }
+        let before = fs::read_to_string(SETTING);
+        let before = before.inspect_err(|error| eprintln!("skipped: {SETTING}: {error}"));
+        let rings = Self {
+            before: before.ok()?,
+        };
+        let outcome = rings.set("2");
+        if let Err(error) = &outcome {
+            eprintln!("skipped: {SETTING}: {error}");
+        }
+        outcome.is_ok().then_some(rings)
+    }
+
+    fn set(&self, value: &str) -> std::io::Result<()> {
+        fs::write(SETTING, value)
+    }
+}
+
+impl Drop for Rings {
+    fn drop(&mut self) {
+        let _ = self.set(self.before.trim());
+    }
+}
+
+#[test]
+fn where_rings_are_forbidden_what_needs_them_says_so_and_all_else_goes_on() {
+    let Some(rings) = Rings::new() else {
+        return;
+    };
+    let place = Place::new();
+    let path = place.scratch().join("file");
+    fs::write(&path, vec![1; 1 << 20]).expect("room");
+    let path = path.to_str().expect("a plain path");
+    let read = |method: &str| {
+        let mut command = place.oscope(&["file", "read", path, "--block-size", "64KiB"]);
+        command.args(["--method", method]).assert()
+    };
+
+    // 2: nobody may.
+    read("uring").code(1).stderr(contains("io_uring_disabled"));
+    read("pread").success();
+    place
+        .oscope(&["file", "sum", path, "--cold"])
+        .assert()
+        .success();
+    let mut run = place.oscope(&[
+        "run",
+        "file.engine",
+        "--budget",
+        "20s",
+        "--no-page",
+        "--json",
+    ]);
+    let ran = run.arg("--dir").arg(place.scratch()).assert().code(1);
+    let run: Value = serde_json::from_slice(&ran.get_output().stdout).expect("a run, as JSON");
+    let experiment = &run["experiments"][0];
+    let list = |name: &str| experiment[name].as_array().expect("a list").clone();
+    assert!(!list("points").is_empty());
+    let refused = |failure: &Value| failure["reason"].to_string().contains("io_uring_disabled");
+    assert!(
+        list("failures").iter().any(refused),
+        "{}",
+        experiment["failures"]
+    );
+
+    // 1: only those with the right to administer the system.
+    rings.set("1").expect("as before");
+    read("uring").success();
+    let user = Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(common::program())
+        .args([
+            "file",
+            "read",
+            "/etc/passwd",
+            "--block-size",
+            "64KiB",
+            "--method",
+            "uring",
+        ])
+        .output();
+    match user {
+        Ok(user) if user.status.code() == Some(126) => eprintln!("skipped: others cannot start it"),
+        Ok(user) => {
+            let words = String::from_utf8_lossy(&user.stderr).into_owned();
+            assert_eq!(user.status.code(), Some(1), "{words}");
+            assert!(words.contains("io_uring_disabled"), "{words}");
+        }
+        Err(error) => eprintln!("skipped: setpriv: {error}"),
+    }
+}
