@@ -50,6 +50,12 @@ impl Lane {
         })
     }
 
+    /// The length of the longest block that it can hold.
+    pub fn longest_block(&self) -> usize {
+        let len = self.end.saturating_sub(self.start);
+        len.min(self.block_bytes as u64) as usize
+    }
+
     /// Whether the blocks follow one another without gaps.
     pub fn is_gapless(&self) -> bool {
         self.step == 1
@@ -70,6 +76,10 @@ mod tests {
         assert_eq!(lanes[1], [(20, 10)]);
         assert_eq!(lanes[2], [(30, 10)]);
         assert_eq!(Lane::whole(5, 5, 1).blocks().count(), 0);
+        assert_eq!(
+            (whole.longest_block(), Lane::whole(4, 7, 10).longest_block()),
+            (10, 3)
+        );
     }
 
     #[test]

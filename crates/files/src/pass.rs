@@ -1,9 +1,9 @@
 //! One pass over a file or its beginning, summed.
 
 use crate::lane::Lane;
-use crate::read::{read, read_stream_up_to};
+use crate::read::{buffer, buffer_for, read_into, read_stream_into};
 use crate::sum::{Sum, Xor};
-use crate::{Error, Method, Result, Source, Watch};
+use crate::{Error, Method, Result, Source, Timed, Watch, timed};
 use instrument::quantity::Bytes;
 
 /// How a file is gone through.
@@ -18,31 +18,37 @@ pub struct PassOptions {
 }
 
 /// Goes through a file, or as many blocks of it as asked for, by one thread, and sums what it reads.
+/// The memory that it reads into is there before time is taken.
 ///
 /// # Errors
 /// [`Error::TooShort`] if there are not so many bytes; as [`read()`].
-pub fn pass(source: &Source, options: &PassOptions, watch: &Watch<'_>) -> Result<Sum> {
+pub fn pass(source: &Source, options: &PassOptions, watch: &Watch<'_>) -> Result<Timed<Sum>> {
     let wanted = options
         .count
         .map(|count| count.saturating_mul(options.block_bytes as u64));
     let mut xor = Xor::default();
-    let bytes = match source.size() {
+    let timed = match source.size() {
         Some(size) => {
             let end = wanted.map_or(size, |wanted| wanted.min(size));
             let lane = Lane::whole(0, end, options.block_bytes);
-            read(source, options.method, &lane, watch, |at, block| {
-                xor.take(at, block);
-            })?;
-            end
+            let mut buffer = buffer_for(options.method, &lane)?;
+            timed(|| {
+                let take = |at, block: &[u8]| xor.take(at, block);
+                read_into(&mut buffer, source, options.method, &lane, watch, take)?;
+                Ok(end)
+            })?
         }
         None if options.method == Method::Read => {
             let limit = wanted.unwrap_or(u64::MAX);
-            read_stream_up_to(source, options.block_bytes, limit, watch, |at, block| {
-                xor.take(at, block);
+            let mut buffer = buffer(options.block_bytes)?;
+            timed(|| {
+                let take = |at, block: &[u8]| xor.take(at, block);
+                read_stream_into(&mut buffer, source, limit, watch, take)
             })?
         }
         None => return Err(Error::NoOffsets(source.path().to_owned())),
     };
+    let bytes = timed.value;
     if let Some(wanted) = wanted
         && bytes < wanted
     {
@@ -53,5 +59,9 @@ pub fn pass(source: &Source, options: &PassOptions, watch: &Watch<'_>) -> Result
         });
     }
     source.ensure_unchanged()?;
-    Ok(Sum { xor, bytes })
+    Ok(Timed {
+        value: Sum { xor, bytes },
+        wall_ns: timed.wall_ns,
+        cpu_ns: timed.cpu_ns,
+    })
 }

@@ -32,6 +32,31 @@ pub fn read(
     watch: &Watch<'_>,
     visit: impl FnMut(u64, &[u8]),
 ) -> Result<()> {
+    let mut buffer = buffer_for(method, lane)?;
+    read_into(&mut buffer, source, method, lane, watch, visit)
+}
+
+/// The memory into which [`read_into`] reads.
+pub(crate) fn buffer_for(method: Method, lane: &Lane) -> Result<Mapping> {
+    ensure_sane(lane.block_bytes)?;
+    match method {
+        // These bring their own.
+        Method::Mmap | Method::Uring | Method::DirectUring => buffer(1),
+        // Direct reads are of whole blocks also where the file ends within one.
+        Method::Direct => buffer(lane.block_bytes),
+        Method::Read | Method::Pread | Method::Stdio => buffer(lane.longest_block().max(1)),
+    }
+}
+
+/// As [`read()`], into memory that is there already.
+pub(crate) fn read_into(
+    buffer: &mut Mapping,
+    source: &Source,
+    method: Method,
+    lane: &Lane,
+    watch: &Watch<'_>,
+    visit: impl FnMut(u64, &[u8]),
+) -> Result<()> {
     ensure_sane(lane.block_bytes)?;
     source.required_size()?;
     if method.is_direct() {
@@ -42,6 +67,7 @@ pub fn read(
         source,
         method,
         lane,
+        buffer: buffer.as_mut_slice(),
         watch,
         visit,
     };
@@ -73,18 +99,18 @@ pub fn read_stream(
     watch: &Watch<'_>,
     visit: impl FnMut(u64, &[u8]),
 ) -> Result<u64> {
-    read_stream_up_to(source, block_bytes, u64::MAX, watch, visit)
+    read_stream_into(&mut buffer(block_bytes)?, source, u64::MAX, watch, visit)
 }
 
-/// As [`read_stream`], but for no more than `limit_bytes`.
-pub(crate) fn read_stream_up_to(
+/// As [`read_stream`], in blocks of the size of `buffer`, and no more than `limit_bytes`.
+pub(crate) fn read_stream_into(
+    buffer: &mut Mapping,
     source: &Source,
-    block_bytes: usize,
     limit_bytes: u64,
     watch: &Watch<'_>,
     mut visit: impl FnMut(u64, &[u8]),
 ) -> Result<u64> {
-    let mut buffer = buffer(block_bytes)?;
+    let block_bytes = buffer.len();
     let mut offset = 0;
     loop {
         // So that it can be stopped while nothing comes.
@@ -126,6 +152,7 @@ struct Reader<'a, V> {
     source: &'a Source,
     method: Method,
     lane: &'a Lane,
+    buffer: &'a mut [u8],
     watch: &'a Watch<'a>,
     visit: V,
 }
@@ -133,7 +160,6 @@ struct Reader<'a, V> {
 impl<V: FnMut(u64, &[u8])> Reader<'_, V> {
     fn by_read(mut self) -> Result<()> {
         let mut file = self.source.reopen(self.method)?;
-        let mut buffer = self.buffer()?;
         let seek = |file: &mut File, offset| file.seek(SeekFrom::Start(offset)).map(drop);
         let refused = Error::io(self.source.path(), "read a file");
         seek(&mut file, self.lane.start).map_err(&refused)?;
@@ -141,15 +167,12 @@ impl<V: FnMut(u64, &[u8])> Reader<'_, V> {
             if !self.lane.is_gapless() {
                 seek(&mut file, offset).map_err(&refused)?;
             }
-            self.fill(offset, &mut buffer.as_mut_slice()[..len], |rest, _| {
-                file.read(rest).map_err(&refused)
-            })?;
+            self.fill(offset, 0, len, |rest, _| file.read(rest).map_err(&refused))?;
         }
         Ok(())
     }
 
     fn by_pread(mut self, file: &File) -> Result<()> {
-        let mut buffer = self.buffer()?;
         let refused = Error::on(self.source.path());
         let is_direct = self.method.is_direct();
         for (offset, len) in self.lane.blocks() {
@@ -159,17 +182,13 @@ impl<V: FnMut(u64, &[u8])> Reader<'_, V> {
             } else {
                 len
             };
-            let block = &mut buffer.as_mut_slice()[..asked];
-            let count = read_at(file, block, offset).map_err(&refused)?;
-            if count >= len {
-                self.show(offset, &buffer.as_slice()[..len])?;
-            } else if is_direct {
+            let count = read_at(file, &mut self.buffer[..asked], offset).map_err(&refused)?;
+            if is_direct && count < len {
                 return Err(self.source.changed("cut short"));
-            } else {
-                self.fill(offset, &mut buffer.as_mut_slice()[..len], |rest, at| {
-                    read_at(file, rest, at).map_err(&refused)
-                })?;
             }
+            self.fill(offset, count.min(len), len, |rest, at| {
+                read_at(file, rest, at).map_err(&refused)
+            })?;
         }
         Ok(())
     }
@@ -177,14 +196,13 @@ impl<V: FnMut(u64, &[u8])> Reader<'_, V> {
     fn by_stdio(mut self) -> Result<()> {
         let file = self.source.reopen(self.method)?;
         let mut stream = Stream::over(file, Buffering::Default)?;
-        let mut buffer = self.buffer()?;
         let refused = Error::on(self.source.path());
         stream.seek(self.lane.start).map_err(&refused)?;
         for (offset, len) in self.lane.blocks() {
             if !self.lane.is_gapless() {
                 stream.seek(offset).map_err(&refused)?;
             }
-            self.fill(offset, &mut buffer.as_mut_slice()[..len], |rest, _| {
+            self.fill(offset, 0, len, |rest, _| {
                 stream.read(rest).map_err(&refused)
             })?;
         }
@@ -212,7 +230,11 @@ impl<V: FnMut(u64, &[u8])> Reader<'_, V> {
     fn by_ring(mut self, file: &File) -> Result<()> {
         let options = RingOptions {
             depth: RING_DEPTH,
-            block_bytes: self.lane.block_bytes,
+            block_bytes: if self.method.is_direct() {
+                self.lane.block_bytes
+            } else {
+                self.lane.longest_block().max(1)
+            },
             registered_buffers: false,
             registered_file: true,
         };
@@ -248,29 +270,21 @@ impl<V: FnMut(u64, &[u8])> Reader<'_, V> {
         Ok(())
     }
 
-    fn buffer(&self) -> Result<Mapping> {
-        buffer(self.lane.block_bytes)
-    }
-
-    /// Reads until the block is full, then shows it.
+    /// Reads until `len` bytes of the block are there, of which `filled` already are, then shows it.
     fn fill(
         &mut self,
         offset: u64,
-        block: &mut [u8],
+        mut filled: usize,
+        len: usize,
         mut read: impl FnMut(&mut [u8], u64) -> Result<usize>,
     ) -> Result<()> {
-        let mut filled = 0;
-        while filled < block.len() {
-            match read(&mut block[filled..], offset + filled as u64)? {
+        while filled < len {
+            match read(&mut self.buffer[filled..len], offset + filled as u64)? {
                 0 => return Err(self.source.changed("cut short")),
                 count => filled += count,
             }
         }
-        self.show(offset, block)
-    }
-
-    fn show(&mut self, offset: u64, block: &[u8]) -> Result<()> {
-        (self.visit)(offset, block);
-        self.watch.pass(block.len() as u64)
+        (self.visit)(offset, &self.buffer[..len]);
+        self.watch.pass(len as u64)
     }
 }

@@ -147,14 +147,18 @@ fn what_is_no_file_is_refused_with_the_reason() {
     };
     let error = pass(&device, &read(Method::Mmap), &Watch::default()).expect_err("no offsets");
     assert!(matches!(error, Error::NoOffsets(_)), "{error}");
-    let sum = pass(&device, &read(Method::Read), &Watch::default()).expect("nothing in it");
+    let sum = pass(&device, &read(Method::Read), &Watch::default())
+        .expect("nothing in it")
+        .value;
     assert_eq!(sum.bytes, 0);
     let zeros = Source::open(Path::new("/dev/zero")).expect("it is there");
     let some = PassOptions {
         count: Some(5),
         ..read(Method::Read)
     };
-    let sum = pass(&zeros, &some, &Watch::default()).expect("as many as one likes");
+    let sum = pass(&zeros, &some, &Watch::default())
+        .expect("as many as one likes")
+        .value;
     assert_eq!((sum.bytes, sum.xor.0), (50, 0));
 }
 

@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use anyhow::Result;
 use files::cache::{make_cold, make_warm, resident_share};
 use files::pass::PassOptions;
-use files::{Method, Source, Watch, pass, timed};
+use files::{Method, Source, Watch, pass};
 use instrument::quantity::{Bytes, Unit};
 use platform::signal::Interrupt;
 use platform::usage::storage_read_bytes;
@@ -31,7 +31,7 @@ pub fn execute(arguments: &Read, common: &Common, interrupt: Interrupt) -> Resul
     let watch = Watch::stopped_by(interrupt.flag());
     let storage_before = storage_read_bytes();
     let timed = live::while_doing(&watch, source.size(), common, || {
-        timed(|| pass(&source, &options, &watch))
+        pass(&source, &options, &watch)
     })?;
     let from_storage = storage_read_bytes()
         .zip(storage_before)
