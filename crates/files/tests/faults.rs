@@ -179,7 +179,7 @@ fn blocks_that_make_no_sense_are_explained() {
     let error = read(Method::Pread, usize::MAX, None).expect_err("too many");
     assert!(matches!(error, Error::HugeBlock(_)), "{error}");
     let whole = read(Method::Pread, 64 * LEN, None).expect("larger than the file");
-    assert_eq!(whole.bytes, LEN as u64);
+    assert_eq!(whole.value.bytes, LEN as u64);
     let error = read(Method::Pread, LEN, Some(2)).expect_err("not so much in it");
     assert!(matches!(error, Error::TooShort { .. }), "{error}");
     match read(Method::Direct, 1000, None).expect_err("no sector") {
