@@ -118,37 +118,34 @@ fn semaphores() {
     join_all([other]);
 }
 
-/// Two threads that only compute: when does each notice that the other had a turn?
+/// Two threads that only compute: how long does each have its turn?
 fn preemption() {
-    const TURNS: usize = 200;
-    let spin = || {
-        let (mut last, mut slices) = (Instant::now(), Vec::with_capacity(TURNS));
-        let mut began = last;
-        while slices.len() < TURNS {
+    const TIME: Duration = Duration::from_millis(500);
+    /// While it looks at the clock all the time, a gap as long as this was the other's turn.
+    const GAP: Duration = Duration::from_micros(300);
+    let watch = || {
+        let (start, mut slices) = (Instant::now(), Vec::with_capacity(10_000));
+        let (mut began, mut last) = (start, start);
+        while last - start < TIME {
             let now = Instant::now();
-            if now - last > Duration::from_micros(300) {
+            if now - last > GAP {
                 slices.push((last - began).as_nanos() as f64 / 1e6);
                 began = now;
             }
             last = now;
         }
-        slices.sort_by(f64::total_cmp);
-        (
-            slices[TURNS / 2],
-            slices[TURNS / 20],
-            slices[TURNS - TURNS / 20],
-        )
+        slices
     };
-    let (median, low, high) = {
-        let other = spawn(move || {
-            black_box(spin());
-        });
-        let seen = spin();
-        join_all([other]);
-        seen
-    };
+    let other = spawn(watch);
+    let mut slices = watch();
+    slices.extend(other.join().expect("no panic"));
+    slices.sort_by(f64::total_cmp);
+    let share = |percent| slices[slices.len() * percent / 100];
     println!(
-        "slice of 1 ms between two threads that compute: {median:.3} ms (p5 {low:.3}, p95 {high:.3})"
+        "slice of 1 ms between two threads that compute: {:.3} ms (p5 {:.3}, p95 {:.3})",
+        share(50),
+        share(5),
+        share(95)
     );
     let begin = statistics();
     let time = Instant::now();

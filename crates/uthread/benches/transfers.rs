@@ -14,12 +14,17 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use common::{head, measure, preemptive, wanted};
+use common::{head, measure_in_turn, preemptive, wanted};
 use io_uring::{IoUring, opcode, types};
 use uthread::io::read_at;
 
 const BLOCK_BYTES: usize = 4096;
 const BLOCKS: u64 = 16_384;
+
+/// Reads in a round: of what is cached, and direct ones, of which so many are under way at a time.
+const CACHED: u64 = 100_000;
+const DIRECT: u64 = 9000;
+const DEPTH: u64 = 90;
 
 #[repr(align(4096))]
 struct Block([u8; BLOCK_BYTES]);
@@ -117,28 +122,32 @@ fn main() -> std::io::Result<()> {
 
     head("ns a read of 4 KiB from the page cache");
     for threads in [1, 10, 90] {
-        preemptive().run(|| {
-            let name = format!("{threads} user threads");
-            measure(&name, 100_000, || user_threads(&hot, threads, 100_000));
-        });
-        let name = format!("{threads} kernel threads, pread");
-        measure(&name, 100_000, || kernel_threads(&hot, threads, 100_000));
+        let mut user = || preemptive().run(|| user_threads(&hot, threads, CACHED));
+        let mut kernel = || kernel_threads(&hot, threads, CACHED);
+        let names =
+            ["user threads", "kernel threads, pread"].map(|kind| format!("{threads} {kind}"));
+        measure_in_turn(
+            CACHED,
+            &mut [(&names[0], &mut user), (&names[1], &mut kernel)],
+        );
     }
     let Ok(direct) = direct.map(Arc::new) else {
         println!("the file system has no direct transfers");
         return Ok(());
     };
     head("ns a direct read of 4 KiB, 90 at a time");
-    preemptive().run(|| measure("90 user threads", 9000, || user_threads(&direct, 90, 9000)));
-    measure("90 kernel threads, pread", 9000, || {
-        kernel_threads(&direct, 90, 9000);
-    });
-    if ring(&direct, 90, 9000).is_ok() {
-        measure("a bare loop over io_uring", 9000, || {
-            drop(ring(&direct, 90, 9000));
-        });
+    let mut user = || preemptive().run(|| user_threads(&direct, DEPTH, DIRECT));
+    let mut kernel = || kernel_threads(&direct, DEPTH, DIRECT);
+    let mut bare = || ring(&direct, DEPTH, DIRECT).expect("it worked before");
+    let mut peers: Vec<(&str, &mut dyn FnMut())> = vec![
+        ("90 user threads", &mut user),
+        ("90 kernel threads, pread", &mut kernel),
+    ];
+    if ring(&direct, DEPTH, DEPTH).is_ok() {
+        peers.push(("a bare loop over io_uring", &mut bare));
     } else {
         println!("io_uring is not allowed here");
     }
+    measure_in_turn(DIRECT, &mut peers);
     Ok(())
 }

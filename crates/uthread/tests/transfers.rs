@@ -178,3 +178,35 @@ fn direct_transfers() {
         });
     }
 }
+
+/// Nearly all ticks strike in the C library, and take effect as soon as a read is over. They are not
+/// tried again then: nobody loses its turn before its slice is over.
+#[test]
+fn ticks_in_cached_reads_end_one_slice_each() {
+    const SLICE: Duration = Duration::from_millis(5);
+    let file = Arc::new(tempfile::tempfile().unwrap());
+    file.as_ref().write_all(&[7; 4096]).unwrap();
+    let runtime = preemptive(SLICE).build().unwrap();
+    let began = Instant::now();
+    runtime.run(|| {
+        let read = |_| {
+            let file = Arc::clone(&file);
+            spawn(move || {
+                let (mut block, started) = ([0; 4096], Instant::now());
+                while started.elapsed() < 10 * SLICE {
+                    assert_eq!(read_at(&file, &mut block, 0).unwrap(), 4096);
+                }
+            })
+        };
+        let threads: Vec<_> = (0..4).map(read).collect();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+    let slices = began.elapsed().as_nanos() / SLICE.as_nanos();
+    let preemptions = runtime.statistics().preemptions;
+    assert!(
+        u128::from(preemptions) <= 2 * slices + 10,
+        "{preemptions} turns were taken in {slices} slices"
+    );
+}

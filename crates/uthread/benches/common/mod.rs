@@ -27,17 +27,27 @@ pub fn head(title: &str) {
 
 /// Measures `work`, which does so many operations, and prints a line in ns an operation.
 pub fn measure(name: &str, operations: u64, mut work: impl FnMut()) {
-    work();
-    let mut times: Vec<f64> = (0..ROUNDS)
-        .map(|_| {
+    measure_in_turn(operations, &mut [(name, &mut work)]);
+}
+
+/// As [`measure`], of several that are to be compared: each has its turn in every round.
+pub fn measure_in_turn(operations: u64, peers: &mut [(&str, &mut dyn FnMut())]) {
+    let mut times = vec![Vec::new(); peers.len()];
+    for (_, work) in peers.iter_mut() {
+        work();
+    }
+    for _ in 0..ROUNDS {
+        for ((_, work), times) in peers.iter_mut().zip(&mut times) {
             let begin = Instant::now();
             work();
-            begin.elapsed().as_nanos() as f64 / operations as f64
-        })
-        .collect();
-    times.sort_by(f64::total_cmp);
-    let (median, lowest, highest) = (times[ROUNDS / 2], times[0], times[ROUNDS - 1]);
-    println!("{name:44} {median:10.2} {lowest:10.2} {highest:10.2}");
+            times.push(begin.elapsed().as_nanos() as f64 / operations as f64);
+        }
+    }
+    for ((name, _), times) in peers.iter().zip(&mut times) {
+        times.sort_by(f64::total_cmp);
+        let (median, lowest, highest) = (times[ROUNDS / 2], times[0], times[ROUNDS - 1]);
+        println!("{name:44} {median:10.2} {lowest:10.2} {highest:10.2}");
+    }
 }
 
 /// Whether the program was started by `cargo bench` and not merely to see whether it works.

@@ -101,32 +101,65 @@ pub fn fsync(file: impl AsFd) -> io::Result<()> {
 }
 
 /// What to wait for in [`poll_fd`], and what it found.
+///
+/// ```
+/// use uthread::io::Interest;
+///
+/// let either = Interest::READABLE.or(Interest::WRITABLE);
+/// assert!(either.is_readable() && either.is_writable() && !either.is_error());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interest(libc::c_short);
 
 impl Interest {
     /// Something can be read, or the other side has closed.
+    ///
+    /// ```
+    /// assert!(uthread::io::Interest::READABLE.is_readable());
+    /// ```
     pub const READABLE: Self = Self(libc::POLLIN);
     /// Something can be written.
+    ///
+    /// ```
+    /// assert!(uthread::io::Interest::WRITABLE.is_writable());
+    /// ```
     pub const WRITABLE: Self = Self(libc::POLLOUT);
 
     /// Either of two.
+    ///
+    /// ```
+    /// use uthread::io::Interest;
+    ///
+    /// assert!(Interest::READABLE.or(Interest::WRITABLE).is_writable());
+    /// ```
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
     /// Whether something can be read, or the other side has closed.
+    ///
+    /// ```
+    /// assert!(!uthread::io::Interest::WRITABLE.is_readable());
+    /// ```
     pub fn is_readable(self) -> bool {
         self.0 & (libc::POLLIN | libc::POLLHUP) != 0
     }
 
     /// Whether something can be written.
+    ///
+    /// ```
+    /// assert!(!uthread::io::Interest::READABLE.is_writable());
+    /// ```
     pub fn is_writable(self) -> bool {
         self.0 & libc::POLLOUT != 0
     }
 
     /// Whether the descriptor is in error.
+    ///
+    /// ```
+    /// assert!(!uthread::io::Interest::READABLE.is_error());
+    /// ```
     pub fn is_error(self) -> bool {
         self.0 & (libc::POLLERR | libc::POLLNVAL) != 0
     }

@@ -7,6 +7,14 @@ use std::os::fd::RawFd;
 use crate::thread::Control;
 
 /// How transfers are made that would block.
+///
+/// ```
+/// use uthread::Runtime;
+/// use uthread::io::Backend;
+///
+/// let runtime = Runtime::builder().io(Backend::Threads).build().unwrap();
+/// assert_eq!(runtime.io(), Backend::Threads);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
     /// The ring, or the threads where it is not allowed.

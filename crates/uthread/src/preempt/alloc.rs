@@ -24,6 +24,14 @@ pub struct GuardedAlloc<A>(A);
 
 impl<A> GuardedAlloc<A> {
     /// Wraps `allocator`.
+    ///
+    /// ```
+    /// use std::alloc::System;
+    /// use uthread::GuardedAlloc;
+    ///
+    /// const ALLOCATOR: GuardedAlloc<System> = GuardedAlloc::new(System);
+    /// # let _ = ALLOCATOR;
+    /// ```
     pub const fn new(allocator: A) -> Self {
         Self(allocator)
     }

@@ -5,6 +5,12 @@ use core::marker::PhantomData;
 use crate::worker::{enter, leave};
 
 /// Holds preemption off while it lives; see [`no_preempt`].
+///
+/// ```
+/// let guard = uthread::no_preempt();
+/// // Nobody takes the turn from this thread here.
+/// drop(guard);
+/// ```
 #[derive(Debug)]
 #[must_use = "preemption is held off only while the guard lives"]
 pub struct NoPreempt {

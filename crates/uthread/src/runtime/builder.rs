@@ -17,6 +17,15 @@ const SHORTEST_SLICE: Duration = Duration::from_micros(20);
 const LEAST_STACK_BYTES: usize = 16 << 10;
 
 /// Why a runtime cannot be had on this system.
+///
+/// ```
+/// use std::time::Duration;
+/// use uthread::{BuildError, Runtime};
+///
+/// // SAFETY: nothing runs.
+/// let builder = unsafe { Runtime::builder().slice(Duration::from_micros(1)) };
+/// assert!(matches!(builder.build(), Err(BuildError::SliceTooShort(_))));
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// The C library is part of the program's own text, so that a tick could not tell them apart.
@@ -88,6 +97,16 @@ impl RuntimeBuilder {
     ///   libraries keep there (a generator of random numbers, for example).
     /// * A global allocator that is part of the program must be wrapped in
     ///   [`GuardedAlloc`](crate::GuardedAlloc); the system's own need not be.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use uthread::Runtime;
+    ///
+    /// // SAFETY: the threads share no thread-locals of the kernel thread.
+    /// let builder = unsafe { Runtime::builder().slice(Duration::from_millis(1)) };
+    /// let sum = builder.build().unwrap().run(|| uthread::spawn(|| (1..=10).sum::<u32>()).join());
+    /// assert_eq!(sum.unwrap(), 55);
+    /// ```
     pub const unsafe fn slice(mut self, slice: Duration) -> Self {
         self.slice = slice;
         self
@@ -96,6 +115,17 @@ impl RuntimeBuilder {
     /// Makes runs that can be repeated: the turn is taken from threads at some of the library's own
     /// operations, chosen by a generator with this seed; time is virtual, and passes by such ticks
     /// and when all threads sleep; transfers are made at once. There is one worker and no timer.
+    ///
+    /// ```
+    /// use uthread::{Runtime, spawn};
+    ///
+    /// let order = || {
+    ///     let runtime = Runtime::builder().deterministic(7).trace(100).build().unwrap();
+    ///     runtime.run(|| drop((0..3).map(|_| spawn(uthread::yield_now)).collect::<Vec<_>>()));
+    ///     runtime.trace().events().iter().map(|event| event.thread).collect::<Vec<_>>()
+    /// };
+    /// assert_eq!(order(), order());
+    /// ```
     pub const fn deterministic(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
@@ -103,6 +133,13 @@ impl RuntimeBuilder {
 
     /// The number of kernel threads that run threads; 1 is the default. A thread that has started
     /// stays on its worker; those that have not are taken over by workers with nothing to do.
+    ///
+    /// ```
+    /// use uthread::Runtime;
+    ///
+    /// let runtime = Runtime::builder().workers(2).build().unwrap();
+    /// assert_eq!(runtime.run(|| uthread::spawn(|| 7).join().unwrap()), 7);
+    /// ```
     pub const fn workers(mut self, workers: usize) -> Self {
         self.workers = if workers == 0 { 1 } else { workers };
         self
@@ -111,12 +148,27 @@ impl RuntimeBuilder {
     /// The size of the stack of a thread for which no other is asked, in bytes of address space;
     /// 64 KiB is the default. It is rounded up to 16 KiB times a power of two, and in a preemptive
     /// runtime leaves room for the frame of a tick.
+    ///
+    /// ```
+    /// use uthread::Runtime;
+    ///
+    /// let runtime = Runtime::builder().stack_size(1 << 20).build().unwrap();
+    /// let large = runtime.run(|| uthread::spawn(|| [1u8; 500_000].len()).join().unwrap());
+    /// assert_eq!(large, 500_000);
+    /// ```
     pub const fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_bytes = bytes;
         self
     }
 
     /// The size of the stack of the first thread, in bytes of address space; 1 MiB is the default.
+    ///
+    /// ```
+    /// use uthread::Runtime;
+    ///
+    /// let runtime = Runtime::builder().main_stack_size(4 << 20).build().unwrap();
+    /// assert_eq!(runtime.run(|| [1u8; 2_000_000].len()), 2_000_000);
+    /// ```
     pub const fn main_stack_size(mut self, bytes: usize) -> Self {
         self.main_stack_bytes = bytes;
         self
@@ -124,6 +176,13 @@ impl RuntimeBuilder {
 
     /// Whether a thread that has used up its slice falls by one priority, unless it holds a
     /// [`Lock`](crate::Lock); it does by default.
+    ///
+    /// ```
+    /// use uthread::{Priority, Runtime};
+    ///
+    /// let runtime = Runtime::builder().decay(false).build().unwrap();
+    /// assert_eq!(runtime.run(|| uthread::current().priority()), Priority::Orange);
+    /// ```
     pub const fn decay(mut self, decay: bool) -> Self {
         self.policy.decay = decay;
         self
@@ -131,12 +190,26 @@ impl RuntimeBuilder {
 
     /// After so many ticks of a worker, all its threads are back at the priority that the program
     /// gave them; 100 is the default, and 0 means never.
+    ///
+    /// ```
+    /// use uthread::Runtime;
+    ///
+    /// assert_eq!(Runtime::builder().boost_every(10).build().unwrap().run(|| 7), 7);
+    /// ```
     pub const fn boost_every(mut self, ticks: u32) -> Self {
         self.policy.boost_every = ticks;
         self
     }
 
     /// How transfers are made that would block.
+    ///
+    /// ```
+    /// use uthread::Runtime;
+    /// use uthread::io::Backend;
+    ///
+    /// let runtime = Runtime::builder().io(Backend::Threads).build().unwrap();
+    /// assert_eq!(runtime.io(), Backend::Threads);
+    /// ```
     pub const fn io(mut self, backend: Backend) -> Self {
         self.backend = backend;
         self
@@ -144,6 +217,14 @@ impl RuntimeBuilder {
 
     /// Records so many events for each worker; when there are more, the oldest are lost. 0, the
     /// default, records nothing.
+    ///
+    /// ```
+    /// use uthread::Runtime;
+    ///
+    /// let runtime = Runtime::builder().trace(100).build().unwrap();
+    /// runtime.run(|| uthread::spawn(|| ()).join().unwrap());
+    /// assert!(!runtime.trace().events().is_empty());
+    /// ```
     pub const fn trace(mut self, events: usize) -> Self {
         self.trace_events = events;
         self
@@ -153,6 +234,10 @@ impl RuntimeBuilder {
     ///
     /// # Errors
     /// If the system or the program does not allow what was asked for.
+    ///
+    /// ```
+    /// assert!(uthread::Runtime::builder().build().is_ok());
+    /// ```
     pub fn build(self) -> Result<Runtime, BuildError> {
         let mode = self.mode()?;
         let mut stack_bytes = self.stack_bytes;

@@ -35,6 +35,11 @@ struct Last {
 }
 
 /// Counts of a run.
+///
+/// ```
+/// let statistics = uthread::run(uthread::statistics);
+/// assert_eq!(statistics, uthread::Statistics::default());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Ticks that were acted on where they struck.
@@ -90,6 +95,11 @@ pub fn run<T>(main: impl FnOnce() -> T) -> T {
 
 impl Runtime {
     /// A cooperative runtime of one worker, unless other choices are made.
+    ///
+    /// ```
+    /// let runtime = uthread::Runtime::builder().build().unwrap();
+    /// assert_eq!(runtime.run(|| 7), 7);
+    /// ```
     pub const fn builder() -> RuntimeBuilder {
         RuntimeBuilder::new()
     }
@@ -109,6 +119,11 @@ impl Runtime {
     /// them; inside a user thread; if the system has no descriptors, memory or kernel threads left
     /// ([`Runtime::try_run`] reports these). Threads that can never run again are left where they
     /// are, and their memory with them.
+    ///
+    /// ```
+    /// let runtime = uthread::Runtime::builder().build().unwrap();
+    /// assert_eq!(runtime.run(|| uthread::spawn(|| 7).join().unwrap()), 7);
+    /// ```
     pub fn run<T>(&self, main: impl FnOnce() -> T) -> T {
         self.try_run(main)
             .unwrap_or_else(|error| panic!("cannot start the runtime: {error}"))
@@ -121,6 +136,14 @@ impl Runtime {
     ///
     /// # Panics
     /// As [`Runtime::run`].
+    ///
+    /// ```
+    /// let runtime = uthread::Runtime::builder().workers(2).build().unwrap();
+    /// match runtime.try_run(|| 7) {
+    ///     Ok(value) => assert_eq!(value, 7),
+    ///     Err(error) => eprintln!("there is no room for another kernel thread: {error}"),
+    /// }
+    /// ```
     pub fn try_run<T>(&self, main: impl FnOnce() -> T) -> io::Result<T> {
         assert!(
             current_worker().is_none(),
@@ -166,6 +189,12 @@ impl Runtime {
     }
 
     /// The counts of the last run.
+    ///
+    /// ```
+    /// let runtime = uthread::Runtime::builder().build().unwrap();
+    /// runtime.run(|| ());
+    /// assert_eq!(runtime.statistics().preemptions, 0);
+    /// ```
     pub fn statistics(&self) -> Statistics {
         self.last
             .lock()
@@ -174,6 +203,12 @@ impl Runtime {
     }
 
     /// What was recorded in the last run; empty unless [`RuntimeBuilder::trace`] was chosen.
+    ///
+    /// ```
+    /// let runtime = uthread::Runtime::builder().build().unwrap();
+    /// runtime.run(|| ());
+    /// assert!(runtime.trace().events().is_empty()); // it was not asked for
+    /// ```
     pub fn trace(&self) -> Trace {
         self.last
             .lock()
@@ -183,6 +218,12 @@ impl Runtime {
     }
 
     /// How transfers are to be made that would block.
+    ///
+    /// ```
+    /// use uthread::{Runtime, io::Backend};
+    ///
+    /// assert_eq!(Runtime::builder().build().unwrap().io(), Backend::Auto);
+    /// ```
     pub fn io(&self) -> Backend {
         self.config.backend
     }

@@ -40,11 +40,21 @@ pub struct Barrier {
 }
 
 /// What [`Barrier::wait`] returns.
+///
+/// ```
+/// let barrier = uthread::Barrier::new(1);
+/// assert!(uthread::run(|| barrier.wait()).is_leader());
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
     /// Whether this thread was the last to come.
+    ///
+    /// ```
+    /// let barrier = uthread::Barrier::new(1);
+    /// assert!(uthread::run(|| barrier.wait().is_leader()));
+    /// ```
     pub fn is_leader(&self) -> bool {
         self.0
     }
@@ -52,6 +62,16 @@ impl BarrierWaitResult {
 
 impl Barrier {
     /// A barrier that opens whenever so many threads wait at it.
+    ///
+    /// ```
+    /// static BARRIER: uthread::Barrier = uthread::Barrier::new(2);
+    ///
+    /// uthread::run(|| {
+    ///     let other = uthread::spawn(|| drop(BARRIER.wait()));
+    ///     BARRIER.wait();
+    ///     other.join().unwrap();
+    /// });
+    /// ```
     pub const fn new(threads: usize) -> Self {
         let state = State {
             arrived: 0,
@@ -68,6 +88,16 @@ impl Barrier {
     ///
     /// # Panics
     /// Outside a runtime, and while preemption is held off.
+    ///
+    /// ```
+    /// static BARRIER: uthread::Barrier = uthread::Barrier::new(2);
+    ///
+    /// uthread::run(|| {
+    ///     let other = uthread::spawn(|| BARRIER.wait().is_leader());
+    ///     let leads = BARRIER.wait().is_leader();
+    ///     assert_ne!(leads, other.join().unwrap());
+    /// });
+    /// ```
     pub fn wait(&self) -> BarrierWaitResult {
         let worker = require_worker("Barrier::wait");
         self.home.check(&worker.shared, "Barrier::wait");

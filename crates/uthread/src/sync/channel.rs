@@ -141,6 +141,14 @@ pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 }
 
 /// No receiver is left; the value comes back.
+///
+/// ```
+/// uthread::run(|| {
+///     let (sender, receiver) = uthread::bounded(1);
+///     drop(receiver);
+///     assert_eq!(sender.send(7), Err(uthread::SendError(7)));
+/// });
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("all receivers of the channel are gone")]
 pub struct SendError<T>(pub T);
@@ -152,11 +160,30 @@ impl<T> fmt::Debug for SendError<T> {
 }
 
 /// The channel is empty and no sender is left.
+///
+/// ```
+/// uthread::run(|| {
+///     let (sender, receiver) = uthread::bounded::<u32>(1);
+///     drop(sender);
+///     assert_eq!(receiver.recv(), Err(uthread::RecvError));
+/// });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the channel is empty and all senders are gone")]
 pub struct RecvError;
 
 /// Nothing could be received at once.
+///
+/// ```
+/// use uthread::TryRecvError;
+///
+/// uthread::run(|| {
+///     let (sender, receiver) = uthread::bounded::<u32>(1);
+///     assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+///     drop(sender);
+///     assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
+/// });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TryRecvError {
     /// The channel is empty.
@@ -171,6 +198,16 @@ pub enum TryRecvError {
 ///
 /// It may be dropped anywhere; but if that happens outside the runtime while it runs, the receivers
 /// do not learn of it.
+///
+/// ```
+/// uthread::run(|| {
+///     let (sender, receiver) = uthread::unbounded();
+///     let other = sender.clone();
+///     sender.send(1).unwrap();
+///     other.send(2).unwrap();
+///     assert_eq!((receiver.recv(), receiver.recv()), (Ok(1), Ok(2)));
+/// });
+/// ```
 pub struct Sender<T>(Arc<Shared<T>>);
 
 impl<T: Send> Sender<T> {
@@ -181,6 +218,14 @@ impl<T: Send> Sender<T> {
     ///
     /// # Panics
     /// Outside a runtime, and while preemption is held off.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let (sender, receiver) = uthread::bounded(1);
+    ///     uthread::spawn(move || (1..=3).for_each(|i| sender.send(i).unwrap()));
+    ///     assert_eq!(receiver.iter().sum::<u32>(), 6);
+    /// });
+    /// ```
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         let worker = require_worker("Sender::send");
         self.0.home.check(&worker.shared, "Sender::send");
@@ -246,6 +291,15 @@ impl<T> Drop for Sender<T> {
 ///
 /// It may be dropped anywhere; but if that happens outside the runtime while it runs, the senders
 /// do not learn of it.
+///
+/// ```
+/// uthread::run(|| {
+///     let (sender, receiver) = uthread::unbounded();
+///     let other = receiver.clone();
+///     (1..=2).for_each(|i| sender.send(i).unwrap());
+///     assert_eq!((receiver.recv(), other.recv()), (Ok(1), Ok(2)));
+/// });
+/// ```
 pub struct Receiver<T>(Arc<Shared<T>>);
 
 impl<T: Send> Receiver<T> {
@@ -256,6 +310,14 @@ impl<T: Send> Receiver<T> {
     ///
     /// # Panics
     /// Outside a runtime, and while preemption is held off.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let (sender, receiver) = uthread::unbounded();
+    ///     uthread::spawn(move || sender.send(7).unwrap());
+    ///     assert_eq!(receiver.recv(), Ok(7));
+    /// });
+    /// ```
     pub fn recv(&self) -> Result<T, RecvError> {
         let worker = require_worker("Receiver::recv");
         self.0.home.check(&worker.shared, "Receiver::recv");
@@ -291,6 +353,15 @@ impl<T: Send> Receiver<T> {
     ///
     /// # Panics
     /// Outside a runtime.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let (sender, receiver) = uthread::unbounded();
+    ///     assert!(receiver.try_recv().is_err());
+    ///     sender.send(7).unwrap();
+    ///     assert_eq!(receiver.try_recv(), Ok(7));
+    /// });
+    /// ```
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         let worker = require_worker("Receiver::try_recv");
         self.0.home.check(&worker.shared, "Receiver::try_recv");
@@ -309,6 +380,14 @@ impl<T: Send> Receiver<T> {
     }
 
     /// Receives until no sender is left.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let (sender, receiver) = uthread::unbounded();
+    ///     uthread::spawn(move || (1..=3).for_each(|i| sender.send(i).unwrap()));
+    ///     assert_eq!(receiver.iter().collect::<Vec<_>>(), [1, 2, 3]);
+    /// });
+    /// ```
     pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
         core::iter::from_fn(|| self.recv().ok())
     }

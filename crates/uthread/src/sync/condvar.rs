@@ -60,6 +60,13 @@ unsafe impl Send for Condvar {}
 
 impl Condvar {
     /// A condition for which nobody waits.
+    ///
+    /// ```
+    /// use uthread::{Condvar, Lock};
+    ///
+    /// static ROOM: (Lock<u32>, Condvar) = (Lock::new(0), Condvar::new());
+    /// # let _ = &ROOM;
+    /// ```
     pub const fn new() -> Self {
         Self {
             home: Home::new(),
@@ -100,6 +107,24 @@ impl Condvar {
     ///
     /// # Panics
     /// While preemption is held off.
+    ///
+    /// ```
+    /// use uthread::{Condvar, Lock};
+    ///
+    /// static ROOM: (Lock<bool>, Condvar) = (Lock::new(false), Condvar::new());
+    ///
+    /// uthread::run(|| {
+    ///     let waiter = uthread::spawn(|| {
+    ///         let open = ROOM.0.lock().unwrap();
+    ///         *ROOM.1.wait(open).unwrap()
+    ///     });
+    ///     uthread::yield_now();
+    ///     let mut open = ROOM.0.lock().unwrap();
+    ///     *open = true;
+    ///     ROOM.1.signal_exit(open);
+    ///     assert!(waiter.join().unwrap());
+    /// });
+    /// ```
     #[inline]
     pub fn wait<'a, T: ?Sized>(&self, guard: LockGuard<'a, T>) -> LockResult<LockGuard<'a, T>> {
         let raw = &guard.lock.raw;
@@ -125,6 +150,26 @@ impl Condvar {
     ///
     /// # Errors
     /// As [`Condvar::wait`].
+    ///
+    /// ```
+    /// use uthread::{Condvar, Lock};
+    ///
+    /// static ROOM: (Lock<u32>, Condvar) = (Lock::new(0), Condvar::new());
+    ///
+    /// uthread::run(|| {
+    ///     let waiter = uthread::spawn(|| {
+    ///         let guests = ROOM.0.lock().unwrap();
+    ///         *ROOM.1.wait_while(guests, |guests| *guests < 2).unwrap()
+    ///     });
+    ///     for _ in 0..2 {
+    ///         uthread::yield_now();
+    ///         let mut guests = ROOM.0.lock().unwrap();
+    ///         *guests += 1;
+    ///         ROOM.1.notify(&guests);
+    ///     }
+    ///     assert_eq!(waiter.join().unwrap(), 2);
+    /// });
+    /// ```
     pub fn wait_while<'a, T: ?Sized>(
         &self,
         mut guard: LockGuard<'a, T>,
@@ -146,6 +191,26 @@ impl Condvar {
     ///
     /// # Panics
     /// While preemption is held off.
+    ///
+    /// ```
+    /// use uthread::{Condvar, Lock};
+    ///
+    /// static ROOM: (Lock<u32>, Condvar) = (Lock::new(0), Condvar::new());
+    ///
+    /// uthread::run(|| {
+    ///     let waiter = uthread::spawn(|| {
+    ///         let value = ROOM.0.lock().unwrap();
+    ///         *ROOM.1.wait(value).unwrap() *= 2;
+    ///     });
+    ///     uthread::yield_now();
+    ///     let mut value = ROOM.0.lock().unwrap();
+    ///     *value = 21;
+    ///     let value = ROOM.1.signal(value).unwrap();
+    ///     assert_eq!(*value, 42); // the waiter has already been there
+    ///     # drop(value);
+    ///     # waiter.join().unwrap();
+    /// });
+    /// ```
     #[inline]
     pub fn signal<'a, T: ?Sized>(&self, guard: LockGuard<'a, T>) -> LockResult<LockGuard<'a, T>> {
         let raw = &guard.lock.raw;
@@ -175,6 +240,17 @@ impl Condvar {
 
     /// Hoare's signal as the last act inside the monitor: the first waiter has the lock, and this
     /// thread goes on outside. Without a waiter, the lock is unlocked.
+    ///
+    /// ```
+    /// use uthread::{Condvar, Lock};
+    ///
+    /// static ROOM: (Lock<u32>, Condvar) = (Lock::new(0), Condvar::new());
+    ///
+    /// uthread::run(|| {
+    ///     ROOM.1.signal_exit(ROOM.0.lock().unwrap());
+    ///     assert!(ROOM.0.try_lock().is_ok()); // nobody waited
+    /// });
+    /// ```
     pub fn signal_exit<T: ?Sized>(&self, guard: LockGuard<'_, T>) {
         let worker = require_worker("Condvar::signal_exit");
         let raw = &guard.lock.raw;
@@ -195,17 +271,76 @@ impl Condvar {
     }
 
     /// Mesa's notify: the first waiter queues for the lock, behind those who do already.
+    ///
+    /// ```
+    /// use uthread::{Condvar, Lock};
+    ///
+    /// static ROOM: (Lock<bool>, Condvar) = (Lock::new(false), Condvar::new());
+    ///
+    /// uthread::run(|| {
+    ///     let waiter = uthread::spawn(|| {
+    ///         let open = ROOM.0.lock().unwrap();
+    ///         drop(ROOM.1.wait_while(open, |open| !*open).unwrap());
+    ///     });
+    ///     uthread::yield_now();
+    ///     let mut open = ROOM.0.lock().unwrap();
+    ///     *open = true;
+    ///     ROOM.1.notify(&open);
+    ///     drop(open);
+    ///     waiter.join().unwrap();
+    /// });
+    /// ```
     pub fn notify<T: ?Sized>(&self, guard: &LockGuard<'_, T>) {
         self.requeue(guard, 1, |raw| &raw.entry);
     }
 
     /// Mesa's broadcast: all waiters queue for the lock, behind those who do already.
+    ///
+    /// ```
+    /// use uthread::{Condvar, Lock};
+    ///
+    /// static ROOM: (Lock<bool>, Condvar) = (Lock::new(false), Condvar::new());
+    ///
+    /// uthread::run(|| {
+    ///     let wait = || {
+    ///         let open = ROOM.0.lock().unwrap();
+    ///         drop(ROOM.1.wait_while(open, |open| !*open).unwrap());
+    ///     };
+    ///     let waiters = [uthread::spawn(wait), uthread::spawn(wait)];
+    ///     uthread::yield_now();
+    ///     let mut open = ROOM.0.lock().unwrap();
+    ///     *open = true;
+    ///     ROOM.1.notify_all(&open);
+    ///     drop(open);
+    ///     waiters.into_iter().for_each(|waiter| waiter.join().unwrap());
+    /// });
+    /// ```
     pub fn notify_all<T: ?Sized>(&self, guard: &LockGuard<'_, T>) {
         self.requeue(guard, usize::MAX, |raw| &raw.entry);
     }
 
     /// All waiters get the lock one after the other, in their order and before anyone who comes
     /// from outside, once this thread gives it up. Each finds what those before it have left.
+    ///
+    /// ```
+    /// use uthread::{Condvar, Lock};
+    ///
+    /// static ROOM: (Lock<u32>, Condvar) = (Lock::new(0), Condvar::new());
+    ///
+    /// uthread::run(|| {
+    ///     let wait = || {
+    ///         let mut served = ROOM.1.wait(ROOM.0.lock().unwrap()).unwrap();
+    ///         *served += 1;
+    ///         *served
+    ///     };
+    ///     let waiters = [uthread::spawn(wait), uthread::spawn(wait)];
+    ///     uthread::yield_now();
+    ///     let served = ROOM.0.lock().unwrap();
+    ///     ROOM.1.broadcast(&served);
+    ///     drop(served);
+    ///     assert_eq!(waiters.map(|waiter| waiter.join().unwrap()), [1, 2]);
+    /// });
+    /// ```
     pub fn broadcast<T: ?Sized>(&self, guard: &LockGuard<'_, T>) {
         self.requeue(guard, usize::MAX, |raw| &raw.urgent);
     }

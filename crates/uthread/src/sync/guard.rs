@@ -9,13 +9,42 @@ use std::thread::panicking;
 use super::Lock;
 
 /// A guard, or a guard in an error because a thread panicked while it held the lock.
+///
+/// ```
+/// use uthread::{Lock, LockGuard, LockResult};
+///
+/// fn enter(lock: &Lock<u32>) -> LockResult<LockGuard<'_, u32>> {
+///     lock.lock()
+/// }
+/// assert_eq!(uthread::run(|| *enter(&Lock::new(7)).unwrap()), 7);
+/// ```
 pub type LockResult<G> = std::sync::LockResult<G>;
 
 /// As [`LockResult`], or that the lock is held.
+///
+/// ```
+/// use uthread::{Lock, LockGuard, TryLockResult};
+///
+/// fn look(lock: &Lock<u32>) -> TryLockResult<LockGuard<'_, u32>> {
+///     lock.try_lock()
+/// }
+/// assert_eq!(uthread::run(|| *look(&Lock::new(7)).unwrap()), 7);
+/// ```
 pub type TryLockResult<G> = std::sync::TryLockResult<G>;
 
 /// Access to the value of a [`Lock`], which is unlocked when the guard is dropped. It stays with
 /// its thread: unlocking by another does not compile.
+///
+/// ```
+/// uthread::run(|| {
+///     let lock = uthread::Lock::new(1);
+///     let mut guard = lock.lock().unwrap();
+///     *guard += 1;
+///     assert!(lock.try_lock().is_err());
+///     drop(guard);
+///     assert_eq!(*lock.lock().unwrap(), 2);
+/// });
+/// ```
 #[must_use = "the lock is held only while the guard lives"]
 pub struct LockGuard<'a, T: ?Sized> {
     pub(super) lock: &'a Lock<T>,

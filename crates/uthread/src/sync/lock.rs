@@ -46,6 +46,12 @@ unsafe impl<T: ?Sized + Send> Send for Lock<T> {}
 
 impl<T> Lock<T> {
     /// A lock without a protocol against priority inversion.
+    ///
+    /// ```
+    /// static TOTAL: uthread::Lock<u32> = uthread::Lock::new(0);
+    ///
+    /// uthread::run(|| *TOTAL.lock().unwrap() += 1);
+    /// ```
     pub const fn new(value: T) -> Self {
         Self::with_protocol(value, Protocol::None)
     }
@@ -75,6 +81,12 @@ impl<T> Lock<T> {
     ///
     /// # Errors
     /// The value all the same, if the lock is poisoned.
+    ///
+    /// ```
+    /// let lock = uthread::Lock::new(1);
+    /// uthread::run(|| *lock.lock().unwrap() += 1);
+    /// assert_eq!(lock.into_inner().unwrap(), 2);
+    /// ```
     pub fn into_inner(self) -> LockResult<T> {
         let poisoned = self.is_poisoned();
         let value = self.value.into_inner();
@@ -91,6 +103,14 @@ impl<T: ?Sized> Lock<T> {
     ///
     /// # Errors
     /// The guard all the same, if the lock is poisoned.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let lock = uthread::Lock::new(1);
+    ///     *lock.lock().unwrap() += 1;
+    ///     assert_eq!(*lock.lock().unwrap(), 2);
+    /// });
+    /// ```
     #[inline]
     pub fn lock(&self) -> LockResult<LockGuard<'_, T>> {
         self.raw.lock();
@@ -102,6 +122,16 @@ impl<T: ?Sized> Lock<T> {
     /// # Errors
     /// [`TryLockError::WouldBlock`] if it is held, or the guard all the same, if the lock is
     /// poisoned.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let lock = uthread::Lock::new(());
+    ///     let guard = lock.try_lock().unwrap();
+    ///     assert!(lock.try_lock().is_err());
+    ///     drop(guard);
+    ///     assert!(lock.try_lock().is_ok());
+    /// });
+    /// ```
     #[inline]
     pub fn try_lock(&self) -> TryLockResult<LockGuard<'_, T>> {
         if self.raw.try_lock() {
@@ -112,17 +142,44 @@ impl<T: ?Sized> Lock<T> {
     }
 
     /// Whether a thread has panicked while it held the lock.
+    ///
+    /// ```
+    /// use uthread::Lock;
+    ///
+    /// static LOCK: Lock<()> = Lock::new(());
+    ///
+    /// uthread::run(|| {
+    ///     let thread = uthread::spawn(|| {
+    ///         let _guard = LOCK.lock().unwrap();
+    ///         uthread::exit();
+    ///     });
+    ///     thread.join().unwrap_err();
+    ///     assert!(LOCK.is_poisoned());
+    /// });
+    /// ```
     #[inline]
     pub fn is_poisoned(&self) -> bool {
         self.poisoned.load(Ordering::Relaxed)
     }
 
     /// Declares the value to be in order again.
+    ///
+    /// ```
+    /// let lock = uthread::Lock::new(1);
+    /// lock.clear_poison();
+    /// assert!(!lock.is_poisoned());
+    /// ```
     pub fn clear_poison(&self) {
         self.poisoned.store(false, Ordering::Relaxed);
     }
 
     /// What the lock does against priority inversion.
+    ///
+    /// ```
+    /// use uthread::{Lock, Protocol};
+    ///
+    /// assert_eq!(Lock::new(()).protocol(), Protocol::None);
+    /// ```
     pub fn protocol(&self) -> Protocol {
         self.raw.protocol()
     }

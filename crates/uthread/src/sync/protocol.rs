@@ -11,6 +11,13 @@ use crate::worker::Worker;
 /// Both remedies are those of Sha, Rajkumar and Lehoczky, *Priority Inheritance Protocols* (IEEE
 /// Transactions on Computers 39, 1990); the ceiling is the immediate one that POSIX calls
 /// `PTHREAD_PRIO_PROTECT`.
+///
+/// ```
+/// use uthread::{Lock, Protocol};
+///
+/// let lock = Lock::with_protocol(0, Protocol::Inheritance);
+/// assert_eq!(lock.protocol(), Protocol::Inheritance);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Protocol {
     /// Nothing: a thread of middle priority can keep one of high priority waiting for a lock that

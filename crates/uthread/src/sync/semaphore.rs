@@ -39,6 +39,12 @@ pub struct Semaphore {
 
 impl Semaphore {
     /// A semaphore with so many permits.
+    ///
+    /// ```
+    /// static PLACES: uthread::Semaphore = uthread::Semaphore::new(3);
+    ///
+    /// uthread::run(|| PLACES.acquire());
+    /// ```
     pub const fn new(permits: usize) -> Self {
         let state = State {
             permits,
@@ -60,6 +66,15 @@ impl Semaphore {
     ///
     /// # Panics
     /// Outside a runtime, and while preemption is held off.
+    ///
+    /// ```
+    /// static DONE: uthread::Semaphore = uthread::Semaphore::new(0);
+    ///
+    /// uthread::run(|| {
+    ///     uthread::spawn(|| DONE.release(1));
+    ///     DONE.acquire();
+    /// });
+    /// ```
     #[inline]
     pub fn acquire(&self) {
         let worker = require_worker("Semaphore::acquire");
@@ -86,6 +101,14 @@ impl Semaphore {
     ///
     /// # Panics
     /// Outside a runtime.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let one = uthread::Semaphore::new(1);
+    ///     assert!(one.try_acquire());
+    ///     assert!(!one.try_acquire());
+    /// });
+    /// ```
     #[must_use = "without it, it is unknown whether there was a permit"]
     pub fn try_acquire(&self) -> bool {
         let worker = require_worker("Semaphore::try_acquire");
@@ -104,6 +127,14 @@ impl Semaphore {
     ///
     /// # Panics
     /// Outside a runtime.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let permits = uthread::Semaphore::new(0);
+    ///     permits.release(2);
+    ///     assert!(permits.try_acquire() && permits.try_acquire());
+    /// });
+    /// ```
     #[inline]
     pub fn release(&self, permits: usize) {
         let worker = require_worker("Semaphore::release");

@@ -43,11 +43,23 @@ unsafe impl<T: ?Sized + Send> Send for SpinLock<T> {}
 
 impl<T> SpinLock<T> {
     /// A plain one.
+    ///
+    /// ```
+    /// static COUNT: uthread::SpinLock<u32> = uthread::SpinLock::new(0);
+    ///
+    /// uthread::run(|| *COUNT.lock() += 1);
+    /// ```
     pub const fn new(value: T) -> Self {
         Self::with(value, false)
     }
 
     /// One whose owner is not preempted.
+    ///
+    /// ```
+    /// static COUNT: uthread::SpinLock<u32> = uthread::SpinLock::holding_preemption_off(0);
+    ///
+    /// uthread::run(|| *COUNT.lock() += 1);
+    /// ```
     pub const fn holding_preemption_off(value: T) -> Self {
         Self::with(value, true)
     }
@@ -62,6 +74,10 @@ impl<T> SpinLock<T> {
     }
 
     /// Gives the value back.
+    ///
+    /// ```
+    /// assert_eq!(uthread::SpinLock::new(7).into_inner(), 7);
+    /// ```
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
@@ -69,6 +85,14 @@ impl<T> SpinLock<T> {
 
 impl<T: ?Sized> SpinLock<T> {
     /// Waits for the lock.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let lock = uthread::SpinLock::new(1);
+    ///     *lock.lock() += 1;
+    ///     assert_eq!(*lock.lock(), 2);
+    /// });
+    /// ```
     #[inline]
     pub fn lock(&self) -> SpinGuard<'_, T> {
         let worker = require_worker("SpinLock::lock");
@@ -85,6 +109,14 @@ impl<T: ?Sized> SpinLock<T> {
     }
 
     /// Takes the lock if it is free.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let lock = uthread::SpinLock::new(());
+    ///     let guard = lock.try_lock();
+    ///     assert!(guard.is_some() && lock.try_lock().is_none());
+    /// });
+    /// ```
     #[inline]
     pub fn try_lock(&self) -> Option<SpinGuard<'_, T>> {
         let worker = require_worker("SpinLock::try_lock");
@@ -152,6 +184,15 @@ impl<T: ?Sized> SpinLock<T> {
 }
 
 /// Access to the value of a [`SpinLock`].
+///
+/// ```
+/// uthread::run(|| {
+///     let lock = uthread::SpinLock::new(1);
+///     let mut guard = lock.lock();
+///     *guard += 1;
+///     assert_eq!(*guard, 2);
+/// });
+/// ```
 #[must_use = "the lock is held only while the guard lives"]
 pub struct SpinGuard<'a, T: ?Sized> {
     lock: &'a SpinLock<T>,

@@ -8,6 +8,15 @@ use crate::stack::{MapError, class_for};
 use crate::worker::{enter, leave, require_worker};
 
 /// The system has no memory for another stack.
+///
+/// ```
+/// uthread::run(|| {
+///     match uthread::Builder::new().stack_size(256 << 10).spawn(|| 7) {
+///         Ok(thread) => assert_eq!(thread.join().unwrap(), 7),
+///         Err(error) => uthread::println!("{error}"),
+///     }
+/// });
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[error("cannot start a thread")]
 pub struct SpawnError(#[from] MapError);
@@ -54,6 +63,12 @@ pub struct Builder {
 
 impl Builder {
     /// A nameless thread with the runtime's stack size and priority ORANGE.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     assert_eq!(uthread::Builder::new().spawn(|| 7).unwrap().join().unwrap(), 7);
+    /// });
+    /// ```
     #[must_use]
     #[inline]
     pub const fn new() -> Self {
@@ -65,6 +80,13 @@ impl Builder {
     }
 
     /// The name, for messages and traces.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let thread = uthread::Builder::new().name("reader").spawn(|| ()).unwrap();
+    ///     assert_eq!(thread.thread().name(), Some("reader"));
+    /// });
+    /// ```
     #[must_use]
     pub fn name(mut self, name: &str) -> Self {
         self.name = Some(name.into());
@@ -73,6 +95,14 @@ impl Builder {
 
     /// The size of the stack in bytes, rounded up to 16 KiB times a power of two. It is address
     /// space: memory is taken as it is touched.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let builder = uthread::Builder::new().stack_size(1 << 20);
+    ///     let thread = builder.spawn(|| [1u8; 500_000].len()).unwrap();
+    ///     assert_eq!(thread.join().unwrap(), 500_000);
+    /// });
+    /// ```
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_bytes = Some(bytes);
@@ -80,6 +110,15 @@ impl Builder {
     }
 
     /// The priority to begin with.
+    ///
+    /// ```
+    /// use uthread::{Builder, Priority};
+    ///
+    /// uthread::run(|| {
+    ///     let thread = Builder::new().priority(Priority::Red).spawn(|| ()).unwrap();
+    ///     assert_eq!(thread.thread().priority(), Priority::Red);
+    /// });
+    /// ```
     #[must_use]
     pub fn priority(mut self, priority: Priority) -> Self {
         self.priority = priority;
@@ -93,6 +132,13 @@ impl Builder {
     ///
     /// # Panics
     /// Outside a runtime.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let thread = uthread::Builder::new().name("adder").spawn(|| 1 + 2).unwrap();
+    ///     assert_eq!(thread.join().unwrap(), 3);
+    /// });
+    /// ```
     #[inline]
     pub fn spawn<F, T>(self, function: F) -> Result<JoinHandle<T>, SpawnError>
     where

@@ -41,6 +41,10 @@ impl State {
 }
 
 /// What a blocked thread waits for.
+///
+/// ```
+/// assert_eq!(uthread::Wait::Lock.to_string(), "waits for a lock");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Wait {

@@ -75,6 +75,13 @@ pub fn suspend() {
 
 /// What [`JoinHandle::join`](super::JoinHandle::join) returns as the error for a thread that has
 /// called [`exit`].
+///
+/// ```
+/// uthread::run(|| {
+///     let thread = uthread::spawn(|| uthread::exit());
+///     assert_eq!(thread.join().unwrap_err().downcast_ref(), Some(&uthread::Exited));
+/// });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exited;
 

@@ -39,6 +39,8 @@ where
         .class
         .max(class_for(bytes.saturating_mul(LEAST_SHARE)));
     let slot = worker.stacks.take(birth.class)?;
+    #[cfg(uthread_asan)]
+    forget_the_dead(slot, birth.class);
     // SAFETY: the slot was free and is ours now. The packet lies below the control block, aligned
     // and within the slot, of which it takes no more than a part.
     unsafe {
@@ -56,6 +58,17 @@ where
         control.as_ref().context().write(context);
         Ok((control, JoinHandle::new(control)))
     }
+}
+
+/// Tells the address sanitizer that the frames of the thread before, which has not returned from all
+/// of them, are no more.
+#[cfg(uthread_asan)]
+fn forget_the_dead(slot: NonNull<u8>, class: usize) {
+    unsafe extern "C" {
+        fn __asan_unpoison_memory_region(start: *const u8, bytes: usize);
+    }
+    // SAFETY: a slot has this size, and nobody's frames are in it.
+    unsafe { __asan_unpoison_memory_region(slot.as_ptr(), crate::stack::class_bytes(class)) };
 }
 
 unsafe extern "C" fn begin(control: *mut ()) -> ! {

@@ -12,6 +12,14 @@ use crate::sync::reprioritize;
 use crate::worker::{current_worker, enter, is_live, leave, require_worker};
 
 /// The number of a thread, unique within a run.
+///
+/// ```
+/// uthread::run(|| {
+///     let thread = uthread::spawn(|| uthread::current().id());
+///     let id: uthread::ThreadId = thread.thread().id();
+///     assert_eq!(thread.join().unwrap(), id);
+/// });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadId(u64);
 
@@ -56,17 +64,33 @@ impl Thread {
     }
 
     /// The number of the thread.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     assert_ne!(uthread::spawn(|| ()).thread().id(), uthread::current().id());
+    /// });
+    /// ```
     pub fn id(&self) -> ThreadId {
         ThreadId(self.control().id)
     }
 
     /// The name given in [`Builder::name`](super::Builder::name).
+    ///
+    /// ```
+    /// assert_eq!(uthread::run(|| uthread::current().name().map(str::len)), Some("main".len()));
+    /// ```
     pub fn name(&self) -> Option<&str> {
         self.control().name()
     }
 
     /// The priority that counts now: the highest of what is left of the thread's own, the ceilings
     /// of the locks it holds and the priorities it has inherited.
+    ///
+    /// ```
+    /// use uthread::Priority;
+    ///
+    /// assert_eq!(uthread::run(|| uthread::current().priority()), Priority::Orange);
+    /// ```
     pub fn priority(&self) -> Priority {
         self.control().rank().effective()
     }
@@ -75,6 +99,16 @@ impl Thread {
     ///
     /// # Panics
     /// Outside the thread's runtime.
+    ///
+    /// ```
+    /// use uthread::Priority;
+    ///
+    /// uthread::run(|| {
+    ///     let me = uthread::current();
+    ///     me.set_priority(Priority::Red);
+    ///     assert_eq!(me.priority(), Priority::Red);
+    /// });
+    /// ```
     pub fn set_priority(&self, priority: Priority) {
         let worker = require_worker("set_priority");
         let control = self.control();
@@ -96,6 +130,14 @@ impl Thread {
     ///
     /// # Panics
     /// Outside the thread's runtime.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let thread = uthread::spawn(uthread::suspend);
+    ///     thread.thread().resume(); // before it suspends itself: it will not stop
+    ///     thread.join().unwrap();
+    /// });
+    /// ```
     pub fn resume(&self) {
         let worker = require_worker("resume");
         let control = self.control();
@@ -178,11 +220,29 @@ impl<T> JoinHandle<T> {
     }
 
     /// The thread itself.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let handle = uthread::spawn(uthread::suspend);
+    ///     let thread = handle.thread();
+    ///     thread.resume();
+    ///     handle.join().unwrap();
+    /// });
+    /// ```
     pub fn thread(&self) -> Thread {
         Thread::of(self.control())
     }
 
     /// Whether the thread has ended, so that [`JoinHandle::join`] would not wait.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let thread = uthread::spawn(|| ());
+    ///     assert!(!thread.is_finished());
+    ///     uthread::yield_now();
+    ///     assert!(thread.is_finished());
+    /// });
+    /// ```
     pub fn is_finished(&self) -> bool {
         self.control().joiner.load(Ordering::Acquire) == FINISHED
     }
@@ -194,6 +254,13 @@ impl<T> JoinHandle<T> {
     ///
     /// # Panics
     /// Outside the thread's runtime while that runs, and in the thread itself.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let thread = uthread::spawn(|| "done".to_owned());
+    ///     assert_eq!(thread.join().unwrap(), "done");
+    /// });
+    /// ```
     #[inline]
     pub fn join(self) -> std::thread::Result<T> {
         let control = self.control();

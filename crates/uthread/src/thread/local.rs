@@ -31,6 +31,14 @@ macro_rules! thread_local {
 }
 
 /// A value of which every thread has its own; see [`thread_local!`](crate::thread_local!).
+///
+/// ```
+/// uthread::thread_local! {
+///     static NAME: String = "nobody".to_owned();
+/// }
+/// let key: &uthread::LocalKey<String> = &NAME;
+/// assert_eq!(uthread::run(|| key.with(String::len)), 6);
+/// ```
 #[derive(Debug)]
 pub struct LocalKey<T: 'static> {
     init: fn() -> T,
@@ -48,6 +56,18 @@ impl<T: 'static> LocalKey<T> {
     ///
     /// # Panics
     /// Outside a runtime.
+    ///
+    /// ```
+    /// use std::cell::RefCell;
+    ///
+    /// uthread::thread_local! {
+    ///     static WORDS: RefCell<Vec<&'static str>> = RefCell::default();
+    /// }
+    /// uthread::run(|| {
+    ///     WORDS.with(|words| words.borrow_mut().push("hello"));
+    ///     assert_eq!(WORDS.with(|words| words.borrow().len()), 1);
+    /// });
+    /// ```
     pub fn with<R>(&'static self, use_value: impl FnOnce(&T) -> R) -> R {
         let locals = require_worker("LocalKey::with").current().locals.get();
         let key = ptr::from_ref(self).cast::<()>();

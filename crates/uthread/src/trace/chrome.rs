@@ -8,6 +8,12 @@ use super::{Event, Kind, Trace};
 impl Trace {
     /// The trace in the format of <https://ui.perfetto.dev>: each thread is a row on which it is
     /// seen running; what happens to it besides are marks.
+    ///
+    /// ```
+    /// let runtime = uthread::Runtime::builder().trace(100).build().unwrap();
+    /// runtime.run(|| uthread::spawn(|| ()).join().unwrap());
+    /// assert!(runtime.trace().chrome_json().contains("thread_name"));
+    /// ```
     pub fn chrome_json(&self) -> String {
         let mut items = Vec::new();
         let threads: BTreeSet<_> = self.events().iter().map(|event| event.thread).collect();

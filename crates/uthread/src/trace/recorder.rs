@@ -8,6 +8,15 @@ use crate::scheduler::Priority;
 use crate::thread::{ThreadId, Wait};
 
 /// What happened to a thread.
+///
+/// ```
+/// use uthread::{Kind, Runtime};
+///
+/// let runtime = Runtime::builder().trace(100).build().unwrap();
+/// runtime.run(|| ());
+/// let kinds: Vec<_> = runtime.trace().events().iter().map(|event| event.kind).collect();
+/// assert_eq!(kinds, [Kind::Create, Kind::Run, Kind::Exit]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// It was started, but does not run yet.
@@ -29,6 +38,14 @@ pub enum Kind {
 }
 
 /// Something that happened.
+///
+/// ```
+/// let runtime = uthread::Runtime::builder().trace(100).build().unwrap();
+/// runtime.run(|| ());
+/// let trace = runtime.trace();
+/// let times = trace.events().iter().map(|event| event.time_ns);
+/// assert!(times.is_sorted());
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
     /// Nanoseconds since the run began.
@@ -175,11 +192,23 @@ impl Trace {
     }
 
     /// The events of all workers, in the order of time.
+    ///
+    /// ```
+    /// let runtime = uthread::Runtime::builder().trace(100).build().unwrap();
+    /// runtime.run(|| uthread::spawn(|| ()).join().unwrap());
+    /// assert!(runtime.trace().events().len() > 3);
+    /// ```
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
     /// The name of a thread, or its number.
+    ///
+    /// ```
+    /// let runtime = uthread::Runtime::builder().trace(100).build().unwrap();
+    /// let main = runtime.run(|| uthread::current().id());
+    /// assert_eq!(runtime.trace().label(main), "main");
+    /// ```
     pub fn label(&self, thread: ThreadId) -> String {
         let name = self.names.get(&thread.number()).cloned();
         name.unwrap_or_else(|| format!("thread {thread}"))

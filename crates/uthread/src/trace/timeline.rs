@@ -45,6 +45,12 @@ impl Cell {
 impl Trace {
     /// A line for each thread, `width` columns wide: `#` runs, `-` is ready, `w` waits for a lock,
     /// `z` sleeps, `.` waits for something else.
+    ///
+    /// ```
+    /// let runtime = uthread::Runtime::builder().trace(100).build().unwrap();
+    /// runtime.run(|| ());
+    /// assert!(runtime.trace().timeline(40).starts_with("main |"));
+    /// ```
     pub fn timeline(&self, width: usize) -> String {
         let (Some(first), Some(last)) = (self.events().first(), self.events().last()) else {
             return "nothing was recorded\n".into();

@@ -19,6 +19,13 @@ impl Worker {
         }
     }
 
+    /// The next tick is a whole slice away.
+    fn rearm(&self) {
+        if let Some(ticker) = self.ticker.get() {
+            ticker.arm(self.shared.slice_ns());
+        }
+    }
+
     pub(super) fn disarm(&self) {
         if self.armed.replace(false)
             && let Some(ticker) = self.ticker.get()
@@ -31,15 +38,16 @@ impl Worker {
     /// the next instruction looked at is likely the program's own. Who stays in a long one would
     /// do little but be asked, and is left in peace for longer.
     pub(crate) fn retry_tick(&self) {
-        const SOON_NS: u64 = 5_000;
+        /// A look takes some 5 µs in a virtual machine, most of it to set the timer. Sooner than
+        /// this, the thread would hardly come on between two of them.
+        const SOON_NS: u64 = 20_000;
         const LATER_NS: u64 = 50_000;
-        /// So many looks take some 3 µs each, hence few per cent of a slice of 1 ms.
-        const SOON: u32 = 16;
+        const SOON: u32 = 8;
         let slice_ns = self.shared.slice_ns();
         let misses = self.misses.get();
         self.misses.set(misses.saturating_add(1));
         let again_ns = if misses < SOON {
-            SOON_NS.max(slice_ns / 200)
+            SOON_NS.max(slice_ns / 50)
         } else {
             LATER_NS.max(slice_ns / 20)
         };
@@ -51,6 +59,7 @@ impl Worker {
     /// A tick has come where the running thread may be left for another; preemption is on.
     pub(crate) fn take_tick(&self) {
         self.tick_due.set(true);
+        self.misses.set(0);
         count(&self.remote().counters.taken);
         self.take_deferred(false);
     }
@@ -101,7 +110,10 @@ impl Worker {
         }
         let me = self.current();
         if self.tick_due.replace(false) {
-            self.misses.set(0);
+            if self.misses.replace(0) > 0 {
+                // It is not to be tried again: what it asked for is done here.
+                self.rearm();
+            }
             let before = me.rank().effective();
             let verdict = self.scheduler.tick(me);
             if me.rank().effective() != before {

@@ -40,6 +40,12 @@ pub struct Contention {
 }
 
 /// How threads wait for the lock.
+///
+/// ```
+/// use uthread::workload::LockKind;
+///
+/// assert_ne!(LockKind::Blocking, LockKind::Spinning);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockKind {
     /// A [`Lock`].
@@ -49,6 +55,12 @@ pub enum LockKind {
 }
 
 /// What a thread does inside the lock to the value, which is 1 at first.
+///
+/// ```
+/// use uthread::workload::Section;
+///
+/// assert_eq!(Section::Add.expected(10), 11);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
     /// Adds 1.
@@ -61,6 +73,14 @@ pub enum Section {
 
 impl Section {
     /// Does it to `value`.
+    ///
+    /// ```
+    /// use uthread::workload::Section;
+    ///
+    /// let mut value = 1;
+    /// Section::AddAndYield.enter(&mut value, std::thread::yield_now);
+    /// assert_eq!(value, 2);
+    /// ```
     #[inline]
     pub fn enter(self, value: &mut u64, yield_turn: impl FnOnce()) {
         match self {
@@ -74,6 +94,12 @@ impl Section {
     }
 
     /// What the value is after so many entries, found without any thread or lock.
+    ///
+    /// ```
+    /// use uthread::workload::{Section, compute};
+    ///
+    /// assert_eq!(Section::Compute(100).expected(3), compute(1, 300));
+    /// ```
     #[must_use]
     pub fn expected(self, entries: u64) -> u64 {
         match self {
@@ -84,6 +110,21 @@ impl Section {
 }
 
 /// What came of it.
+///
+/// ```
+/// # use std::time::Duration;
+/// # use uthread::workload::{Contention, LockKind, Section};
+/// let contention = Contention {
+///     workers: 1,
+///     slice: Duration::ZERO,
+///     threads: 3,
+///     lock: LockKind::Blocking,
+///     section: Section::Add,
+/// };
+/// let entered = contention.enter_once(1)?;
+/// assert_eq!((entered.value, entered.statistics.preemptions), (4, 0));
+/// # Ok::<_, uthread::workload::WorkloadError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Entered {
     /// The value at the end: [`Section::expected`] of all entries, if the lock excludes.
@@ -123,6 +164,20 @@ impl Contention {
     ///
     /// # Errors
     /// If the system does not allow it.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use uthread::workload::{Contention, LockKind, Section};
+    /// let contention = Contention {
+    ///     workers: 1,
+    ///     slice: Duration::ZERO,
+    ///     threads: 3,
+    ///     lock: LockKind::Blocking,
+    ///     section: Section::Add,
+    /// };
+    /// assert_eq!(contention.enter_once(10)?.value, 31);
+    /// # Ok::<_, uthread::workload::WorkloadError>(())
+    /// ```
     pub fn enter_once(&self, rounds: u64) -> Result<Entered, WorkloadError> {
         self.run(rounds, Guarded::enter)
     }
@@ -131,6 +186,20 @@ impl Contention {
     ///
     /// # Errors
     /// If the system does not allow it.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use uthread::workload::{Contention, LockKind, Section};
+    /// let contention = Contention {
+    ///     workers: 1,
+    ///     slice: Duration::ZERO,
+    ///     threads: 3,
+    ///     lock: LockKind::Blocking,
+    ///     section: Section::Add,
+    /// };
+    /// assert_eq!(contention.enter_together(10)?.value, 31);
+    /// # Ok::<_, uthread::workload::WorkloadError>(())
+    /// ```
     pub fn enter_together(&self, entries: u64) -> Result<Entered, WorkloadError> {
         let barrier = Arc::new(Barrier::new(self.threads));
         let inside = Arc::clone(&barrier);

@@ -36,6 +36,20 @@ pub struct Inversion {
 }
 
 /// What happened when, for each thread.
+///
+/// ```
+/// # use std::time::Duration;
+/// # use uthread::Protocol;
+/// # use uthread::workload::Inversion;
+/// let inversion = Inversion {
+///     slice: Duration::from_millis(1),
+///     steps: 1000,
+///     protocol: Protocol::Inheritance,
+/// };
+/// let lanes = inversion.run()?;
+/// assert!(lanes.high.begins_ns <= lanes.high.ends_ns);
+/// # Ok::<_, uthread::workload::WorkloadError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Lanes {
     /// The one that holds the lock at first.
@@ -47,6 +61,20 @@ pub struct Lanes {
 }
 
 /// What happened to one thread, in ns since the start.
+///
+/// ```
+/// # use std::time::Duration;
+/// # use uthread::Protocol;
+/// # use uthread::workload::Inversion;
+/// let inversion = Inversion {
+///     slice: Duration::from_millis(1),
+///     steps: 1000,
+///     protocol: Protocol::Inheritance,
+/// };
+/// let lane = inversion.run()?.low;
+/// assert!(lane.begins_ns <= lane.ready_ns && lane.ready_ns <= lane.ends_ns);
+/// # Ok::<_, uthread::workload::WorkloadError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Lane {
     /// It had its first turn.
@@ -123,6 +151,19 @@ impl Inversion {
     ///
     /// # Errors
     /// If the system does not allow it.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use uthread::Protocol;
+    /// # use uthread::workload::Inversion;
+    /// let inversion = Inversion {
+    ///     slice: Duration::from_millis(1),
+    ///     steps: 1000,
+    ///     protocol: Protocol::Inheritance,
+    /// };
+    /// assert!(inversion.run()?.high.ends_ns > 0);
+    /// # Ok::<_, uthread::workload::WorkloadError>(())
+    /// ```
     pub fn run(&self) -> Result<Lanes, WorkloadError> {
         let builder = Runtime::builder().decay(false).boost_every(0);
         let runtime = preemptive(builder, self.slice).build()?;

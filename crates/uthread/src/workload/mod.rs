@@ -18,6 +18,19 @@ use core::time::Duration;
 use std::io;
 
 /// Why a workload could not be run.
+///
+/// ```
+/// use std::time::Duration;
+/// use uthread::Protocol;
+/// use uthread::workload::{Inversion, WorkloadError};
+///
+/// let inversion = Inversion {
+///     slice: Duration::from_nanos(1),
+///     steps: 1,
+///     protocol: Protocol::None,
+/// };
+/// assert!(matches!(inversion.run(), Err(WorkloadError::Build(_))));
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum WorkloadError {
     /// The runtime cannot be had.
