@@ -4,6 +4,8 @@ use oscope_instrument::statistics::changes::{Change, LEAST, changes};
 use oscope_instrument::statistics::random::Random;
 
 const SERIES: usize = if cfg!(debug_assertions) { 300 } else { 2_000 };
+/// The share that may be cut for nothing; of few series, chance cuts a larger one.
+const MOST_CUT: f64 = if cfg!(debug_assertions) { 0.08 } else { 0.05 };
 
 /// A series of `len` values around 1 with a spread of 1 %, `change` times as large from `at` on.
 fn series(len: usize, at: usize, change: f64, random: &mut Random) -> Vec<f64> {
@@ -22,7 +24,7 @@ fn a_steady_series_is_hardly_ever_cut() {
         let cut = (0..SERIES).filter(|_| !changes(&series(len, 0, 1.0, &mut random)).is_empty());
         let share = cut.count() as f64 / SERIES as f64;
         println!("{len} values without change: {share} are cut");
-        assert!(share <= 0.05, "{len}: {share}");
+        assert!(share <= MOST_CUT, "{len}: {share}");
     }
 }
 
