@@ -102,18 +102,73 @@ fn one_file_that_fails_does_not_hide_the_others() {
 
 #[test]
 fn a_file_without_the_right_to_read_is_named() {
-    if is_root() {
-        return eprintln!("skipped: root may read everything");
-    }
     let place = Place::new();
     let path = known_file(&place);
     let status = Command::new("chmod").args(["000", &path]).status();
     assert!(status.expect("chmod(1) is there").success());
+    let mut sum = place.plain(&["file", "sum", &path]);
+    let output = if is_root() {
+        // Root may read everything; somebody else may not.
+        let mut other = Command::new("setpriv");
+        other.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+        other.arg(sum.get_program()).args(sum.get_args());
+        match other.output() {
+            Err(error) => return eprintln!("skipped: setpriv: {error}"),
+            Ok(output) if matches!(output.status.code(), Some(126 | 127)) => {
+                return eprintln!("skipped: others cannot start {}", program().display());
+            }
+            Ok(output) => output,
+        }
+    } else {
+        sum.output().expect("the program starts")
+    };
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{words}");
+    assert!(
+        words.contains("known") && words.contains("ermission"),
+        "{words}"
+    );
+}
+
+#[test]
+fn a_pipe_with_a_name_is_read_to_its_end_and_never_waited_for_in_vain() {
+    let place = Place::new();
+    let (path, pipe) = (known_file(&place), place.path("pipe"));
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    if !made.is_ok_and(|status| status.success()) {
+        return eprintln!("skipped: no mkfifo here");
+    }
+    let pipe = pipe.to_str().expect("a plain path").to_owned();
+    let writer = |pipe: String| std::thread::spawn(move || fs::write(pipe, [1, 0, 0, 0, 2]));
+    let writing = writer(pipe.clone());
     place
-        .oscope(&["file", "sum", &path])
+        .oscope(&["file", "sum", &pipe])
+        .assert()
+        .success()
+        .stdout(contains("00000003 5 "));
+    writing.join().expect("no panic").expect("it was read");
+    // What needs offsets says so.
+    let writing = writer(pipe.clone());
+    place
+        .oscope(&[
+            "file",
+            "read",
+            &pipe,
+            "--block-size",
+            "4",
+            "--method",
+            "mmap",
+        ])
+        .assert()
+        .code(2)
+        .stderr(contains("from start to end"));
+    // It may have written, or found nobody there.
+    let _ = writing.join().expect("no panic");
+    place
+        .oscope(&["file", "copy", &path, &pipe])
         .assert()
         .code(1)
-        .stderr(contains("known").and(contains("ermission")));
+        .stderr(contains("--force"));
 }
 
 #[test]

@@ -222,6 +222,12 @@ mod tests {
     }
 
     #[test]
+    fn a_file_system_without_direct_transfers_says_so() {
+        let error = open_read(Path::new("/proc/self/status"), OpenMode::Direct).unwrap_err();
+        assert!(error.is_not_supported(), "{error}");
+    }
+
+    #[test]
     fn synchronous_modes_reach_the_descriptor() {
         let dir = dir();
         let path = dir.path().join("file");
