@@ -318,12 +318,13 @@ pub struct Report {
     pub output: Output,
 }
 
-/// Write one chart of a stored run as an SVG file
+/// Write one chart of a stored run as an SVG file, or as a PNG file by an oscope that was built with the
+/// feature `png`
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   oscope plot memory.bandwidth --output bandwidth.svg
-  oscope plot process.calls.cost --run 3 --output - | rsvg-convert > cost.png")]
+  oscope plot process.calls.cost --run 3 --output cost.png")]
 pub struct Plot {
     /// An experiment, or one of its charts, as in `process.calls.cost`
     #[arg(value_name = "WHAT")]

@@ -9,25 +9,52 @@ use report::{Analysis, page};
 use std::path::Path;
 
 pub fn execute(arguments: &Plot, common: &Common) -> Result<Exit> {
-    if !is_svg(&arguments.output.output) {
-        return Err(WrongUse(format!(
-            "{} does not end in .svg, which is what is written",
-            arguments.output.output.display()
-        ))
-        .into());
-    }
+    let kind = kind(&arguments.output.output)?;
     let run = stored::run(common, &arguments.run)?;
     let analysis = Analysis::new(&run);
     let svg = page::plot(figure(&analysis, &arguments.what)?);
-    output::write(&arguments.output, svg.as_bytes())?;
+    let picture = match kind {
+        Kind::Svg => svg.into_bytes(),
+        Kind::Png => png(&svg)?,
+    };
+    output::write(&arguments.output, &picture)?;
     Ok(Exit::Done)
 }
 
-fn is_svg(path: &Path) -> bool {
-    path == Path::new("-")
-        || path
-            .extension()
-            .is_some_and(|extension| extension.eq_ignore_ascii_case("svg"))
+/// What is written.
+enum Kind {
+    Svg,
+    Png,
+}
+
+/// What the name of a file asks for.
+fn kind(path: &Path) -> Result<Kind, WrongUse> {
+    let extension = path.extension().unwrap_or_default();
+    if path == Path::new("-") || extension.eq_ignore_ascii_case("svg") {
+        Ok(Kind::Svg)
+    } else if extension.eq_ignore_ascii_case("png") {
+        Ok(Kind::Png)
+    } else {
+        Err(WrongUse(format!(
+            "{} ends neither in .svg nor in .png, which is what is written",
+            path.display()
+        )))
+    }
+}
+
+#[cfg(feature = "png")]
+fn png(svg: &str) -> Result<Vec<u8>> {
+    Ok(page::png(svg)?)
+}
+
+#[cfg(not(feature = "png"))]
+fn png(_: &str) -> Result<Vec<u8>> {
+    Err(WrongUse(
+        "this oscope was built without the feature that writes PNG; write .svg, or build it with \
+         `cargo install --path crates/oscope --features png`"
+            .into(),
+    )
+    .into())
 }
 
 /// The figure that `what` means: the only one of an experiment, or `EXPERIMENT.KEY`.

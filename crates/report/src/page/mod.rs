@@ -16,10 +16,14 @@ mod figure;
 mod finding;
 mod packed;
 mod plot;
+#[cfg(feature = "png")]
+mod png;
 mod render;
 mod setting;
 mod table;
 
 pub use comparison::comparison;
 pub use plot::plot;
+#[cfg(feature = "png")]
+pub use png::{PngError, png};
 pub use render::{Error, render};

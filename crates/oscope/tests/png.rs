@@ -1,0 +1,28 @@
+//! Charts as PNG: with the feature `png` a picture, without it a word on how to get one.
+
+mod common;
+
+use common::Place;
+use std::fs;
+
+const RUN: &str = "reference:pentium4-2003-linux";
+
+#[test]
+fn a_chart_is_written_as_png_where_the_program_can() {
+    let place = Place::new();
+    let picture = place.path("chart.png");
+    let mut plot = place.oscope(&["plot", "process.calls.rate", "--run", RUN, "--output"]);
+    let plotted = plot.arg(&picture).assert();
+    if cfg!(feature = "png") {
+        plotted.success();
+        let png = fs::read(&picture).expect("the picture");
+        assert!(png.starts_with(b"\x89PNG\r\n"));
+        let width = u32::from_be_bytes(png[16..20].try_into().expect("four bytes"));
+        assert_eq!(width, 2 * 860);
+    } else {
+        plotted
+            .code(2)
+            .stderr(predicates::str::contains("--features png"));
+        assert!(!picture.exists());
+    }
+}
