@@ -42,6 +42,23 @@ impl Directory {
         os::directory::open_or_create(&self.handle, &self.path, name)
     }
 
+    /// Makes a file in its file system that has no name yet, and goes away by itself if it gets none
+    /// (`O_TMPFILE` on Linux).
+    ///
+    /// # Errors
+    /// If none can be made; [`crate::Error::NotSupported`] where there are no such files.
+    pub fn create_unnamed(&self) -> Result<File> {
+        os::directory::create_unnamed(&self.handle, &self.path)
+    }
+
+    /// Gives a file of [`Directory::create_unnamed`] a name.
+    ///
+    /// # Errors
+    /// With [`std::io::ErrorKind::AlreadyExists`] if the name is taken, or if the file system refuses.
+    pub fn give_name(&self, file: &File, name: &OsStr) -> Result<()> {
+        os::directory::give_name(&self.handle, &self.path, file, name)
+    }
+
     /// What is there under `name`, links not followed; `None` if nothing is.
     ///
     /// # Errors

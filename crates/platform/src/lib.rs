@@ -48,6 +48,7 @@ pub mod socket;
 pub mod stack;
 pub mod stdio;
 pub mod storage;
+pub mod stream_ring;
 pub mod timer;
 pub mod usage;
 

@@ -10,13 +10,38 @@ use std::time::Duration;
 
 use crate::os;
 
-/// Accepts the next connection, if one comes within `timeout`. The listener must not block
-/// ([`TcpListener::set_nonblocking`]); the connection does.
+/// Calls a thread away from [`accept_within`].
+#[derive(Debug)]
+pub struct Bell {
+    bell: os::socket::Bell,
+}
+
+impl Bell {
+    /// A bell that nobody has rung.
+    ///
+    /// # Errors
+    /// If the system has no more descriptors.
+    pub fn new() -> io::Result<Self> {
+        os::socket::Bell::new().map(|bell| Self { bell })
+    }
+
+    /// Rings it: whoever waits, or is the next to, is called away once.
+    pub fn ring(&self) {
+        self.bell.ring();
+    }
+}
+
+/// Accepts the next connection, if one comes within `timeout` and before `bell` is rung. The listener
+/// must not block ([`TcpListener::set_nonblocking`]); the connection does.
 ///
 /// # Errors
 /// If the listener fails.
-pub fn accept_within(listener: &TcpListener, timeout: Duration) -> io::Result<Option<TcpStream>> {
-    os::socket::wait_for_connection(listener, timeout)?;
+pub fn accept_within(
+    listener: &TcpListener,
+    bell: &Bell,
+    timeout: Duration,
+) -> io::Result<Option<TcpStream>> {
+    os::socket::wait_for_connection(listener, &bell.bell, timeout)?;
     match listener.accept() {
         Ok((socket, _)) => {
             socket.set_nonblocking(false)?;
@@ -44,6 +69,16 @@ pub fn accept_within(listener: &TcpListener, timeout: Duration) -> io::Result<Op
 /// If the connection fails.
 pub fn receive_full(socket: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
     os::socket::receive_full(socket, buffer)
+}
+
+/// Lets whoever waits for the connection sleep until so many bytes are there (`SO_RCVLOWAT`), or only
+/// some of them if they are many. Woken for each packet, a receiver costs the sender more than its
+/// packets do. What is shorter would be waited for in vain: set it to 1 again.
+///
+/// # Errors
+/// If the connection fails.
+pub fn wake_at(socket: &TcpStream, bytes: usize) -> io::Result<()> {
+    os::socket::wake_at(socket, bytes)
 }
 
 /// Sends `bytes` and tells the system that more follows at once, so that it need not make a packet

@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// How long a call waits at most, so that a wish to stop is soon seen.
-const TICK: Duration = Duration::from_millis(100);
+pub(crate) const TICK: Duration = Duration::from_millis(100);
 /// A peer that gives or takes fewer bytes a second counts as silent.
 const SLOWEST: u64 = 256;
 /// What is read ahead of frames. Larger, it would copy more of the data that follows; smaller, it
@@ -157,6 +157,11 @@ impl Inlet {
         seen.escape_ascii().to_string()
     }
 
+    /// Whether all that came was heard, so that [`Inlet::frame`] would wait.
+    pub(crate) fn is_drained(&self) -> bool {
+        self.start == self.end
+    }
+
     /// The next frame. Of data only the header: its bytes follow through [`Inlet::fill_data`] and
     /// its like.
     pub(crate) fn frame(&mut self) -> Result<Frame<'_>> {
@@ -238,18 +243,32 @@ impl Inlet {
     /// Gets data past the buffer, which must be empty, by `call`; tells how many bytes came.
     pub(crate) fn receive(
         &mut self,
-        mut call: impl FnMut(&TcpStream) -> io::Result<usize>,
+        call: impl FnMut(&TcpStream) -> io::Result<usize>,
     ) -> Result<usize> {
+        let count = self.patiently(call)?;
+        self.received(count)
+    }
+
+    /// Makes a call until it succeeds or there is no more reason to try.
+    pub(crate) fn patiently<T>(
+        &mut self,
+        mut call: impl FnMut(&TcpStream) -> io::Result<T>,
+    ) -> Result<T> {
         loop {
             match call(&self.socket) {
-                Ok(0) => return Err(Error::PeerGone),
-                Ok(count) => {
-                    self.patience.moved(count);
-                    return Ok(count);
-                }
+                Ok(done) => return Ok(done),
                 Err(error) => self.patience.bear(error)?,
             }
         }
+    }
+
+    /// Takes note of what a call received.
+    pub(crate) fn received(&mut self, count: usize) -> Result<usize> {
+        if count == 0 {
+            return Err(Error::PeerGone);
+        }
+        self.patience.moved(count);
+        Ok(count)
     }
 }
 
@@ -358,17 +377,29 @@ impl Outlet {
     /// Sends past what was gathered, which must be flushed, by `call`; tells how many bytes went.
     pub(crate) fn send(
         &mut self,
-        mut call: impl FnMut(&TcpStream) -> io::Result<usize>,
+        call: impl FnMut(&TcpStream) -> io::Result<usize>,
     ) -> Result<usize> {
+        let count = self.patiently(call)?;
+        self.sent(count);
+        Ok(count)
+    }
+
+    /// Makes a call until it succeeds or there is no more reason to try.
+    pub(crate) fn patiently<T>(
+        &mut self,
+        mut call: impl FnMut(&TcpStream) -> io::Result<T>,
+    ) -> Result<T> {
         loop {
             match call(&self.socket) {
-                Ok(count) => {
-                    self.patience.moved(count);
-                    return Ok(count);
-                }
+                Ok(done) => return Ok(done),
                 Err(error) => self.patience.bear(error)?,
             }
         }
+    }
+
+    /// Takes note of what a call sent.
+    pub(crate) fn sent(&mut self, count: usize) {
+        self.patience.moved(count);
     }
 
     /// As [`Outlet::send`], for calls that try again by themselves when they are told to.

@@ -67,6 +67,9 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// A method that the system does not allow.
+    #[error("{0}; `--method file` works everywhere")]
+    Method(#[source] platform::Error),
     /// The system refused something else.
     #[error("cannot {action}: {reason}")]
     System {

@@ -1,5 +1,7 @@
 //! The ways in which either side moves bytes between its file and its connection.
 
+use crate::error::{Error, Result};
+use platform::stream_ring::StreamRing;
 use std::fmt;
 
 /// How the sender reads its file.
@@ -16,6 +18,9 @@ pub enum SendMethod {
     Splice,
     /// Reads it into buffers that the kernel sends without a copy ([`platform::socket::ZeroCopy`]).
     ZeroCopy,
+    /// Reads and sends it through a ring ([`platform::stream_ring`]): the next blocks are read while
+    /// one is on its way.
+    Uring,
 }
 
 /// How the receiver writes its file.
@@ -27,17 +32,29 @@ pub enum ReceiveMethod {
     Mmap,
     /// The kernel moves what arrives through a pipe; read again for its checksum only.
     Splice,
+    /// Receives and writes it through a ring ([`platform::stream_ring`]): blocks are written while
+    /// the next arrives.
+    Uring,
 }
 
 impl SendMethod {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::File,
         Self::Mmap,
         Self::SendFile,
         Self::Splice,
         Self::ZeroCopy,
+        Self::Uring,
     ];
+
+    /// Through a ring where the system allows that, else by calls.
+    pub fn usual() -> Self {
+        match Self::Uring.check() {
+            Ok(()) => Self::Uring,
+            Err(_) => Self::File,
+        }
+    }
 
     /// Its name.
     pub const fn name(self) -> &'static str {
@@ -47,13 +64,22 @@ impl SendMethod {
             Self::SendFile => "sendfile",
             Self::Splice => "splice",
             Self::ZeroCopy => "zerocopy",
+            Self::Uring => "uring",
         }
+    }
+
+    /// Makes sure that the system allows it.
+    ///
+    /// # Errors
+    /// Why it does not.
+    pub fn check(self) -> Result<()> {
+        check(self == Self::Uring)
     }
 }
 
 impl ReceiveMethod {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::File, Self::Mmap, Self::Splice];
+    pub const ALL: [Self; 4] = [Self::File, Self::Mmap, Self::Splice, Self::Uring];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
@@ -61,8 +87,25 @@ impl ReceiveMethod {
             Self::File => "file",
             Self::Mmap => "mmap",
             Self::Splice => "splice",
+            Self::Uring => "uring",
         }
     }
+
+    /// Makes sure that the system allows it.
+    ///
+    /// # Errors
+    /// Why it does not.
+    pub fn check(self) -> Result<()> {
+        check(self == Self::Uring)
+    }
+}
+
+/// Makes sure that there are rings, if they are needed.
+fn check(needs_ring: bool) -> Result<()> {
+    if needs_ring {
+        StreamRing::new(1).map_err(Error::Method)?;
+    }
+    Ok(())
 }
 
 impl fmt::Display for SendMethod {

@@ -26,9 +26,9 @@ pub struct Send {
     /// Where an `oscope receive` listens
     #[arg(long, value_name = "HOST:PORT")]
     pub to: String,
-    /// How files are read and sent [default: sendfile, and file for what cannot be mapped]
-    #[arg(long, value_enum)]
-    pub method: Option<SendMethodName>,
+    /// How files are read and sent
+    #[arg(long, value_enum, default_value_t)]
+    pub method: SendMethodName,
     /// Number of connections; large files are divided among them
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u16).range(1..=64))]
@@ -111,8 +111,11 @@ pub struct Receive {
 }
 
 /// A way of sending by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum SendMethodName {
+    /// `uring` where the system allows it, else `file`
+    #[default]
+    Auto,
     /// Read into a buffer, and send that
     File,
     /// Map into memory, and send that
@@ -123,6 +126,8 @@ pub enum SendMethodName {
     Splice,
     /// Read into buffers that the kernel sends without a copy
     Zerocopy,
+    /// Read and send through a ring (`io_uring`): the next blocks are read while one is on its way
+    Uring,
 }
 
 /// A way of receiving by its name.
@@ -135,16 +140,20 @@ pub enum ReceiveMethodName {
     Mmap,
     /// Let the kernel move what arrives through a pipe
     Splice,
+    /// Receive and write through a ring (`io_uring`): blocks are written while the next arrives
+    Uring,
 }
 
 impl From<SendMethodName> for SendMethod {
     fn from(name: SendMethodName) -> Self {
         match name {
+            SendMethodName::Auto => Self::usual(),
             SendMethodName::File => Self::File,
             SendMethodName::Mmap => Self::Mmap,
             SendMethodName::Sendfile => Self::SendFile,
             SendMethodName::Splice => Self::Splice,
             SendMethodName::Zerocopy => Self::ZeroCopy,
+            SendMethodName::Uring => Self::Uring,
         }
     }
 }
@@ -155,6 +164,7 @@ impl From<ReceiveMethodName> for ReceiveMethod {
             ReceiveMethodName::File => Self::File,
             ReceiveMethodName::Mmap => Self::Mmap,
             ReceiveMethodName::Splice => Self::Splice,
+            ReceiveMethodName::Uring => Self::Uring,
         }
     }
 }

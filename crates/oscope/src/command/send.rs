@@ -2,7 +2,7 @@
 
 use super::transfer::{Voice, cost, line, totals, value};
 use crate::arguments::Common;
-use crate::arguments::transfer::Send as Arguments;
+use crate::arguments::transfer::{Send as Arguments, SendMethodName};
 use crate::exit::{Exit, WrongUse};
 use crate::output;
 use anyhow::{Context, Result};
@@ -11,7 +11,6 @@ use platform::signal::{Interrupt, ignore_sigpipe};
 use serde_json::json;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use transfer::method::SendMethod;
 use transfer::sender::{self, Job, Options, Plan, Source, Summary};
 use transfer::{Checksum, Error, Limits, Outcome, Token};
 
@@ -94,9 +93,7 @@ fn options(arguments: &Arguments, interrupt: Interrupt) -> Result<Options> {
         .map(Token::read)
         .transpose()?;
     Ok(Options {
-        method: arguments
-            .method
-            .map_or(SendMethod::SendFile, SendMethod::from),
+        method: arguments.method.into(),
         checksum: match (&token, arguments.no_checksum) {
             (Some(_), _) => Checksum::Blake3,
             (None, true) => Checksum::None,
@@ -130,8 +127,8 @@ fn jobs(arguments: &Arguments) -> Result<Vec<Job>> {
     }
     if inputs == 1
         && !matches!(
-            arguments.method.map(SendMethod::from),
-            None | Some(SendMethod::File)
+            arguments.method,
+            SendMethodName::Auto | SendMethodName::File
         )
     {
         return wrong("standard input can only be read: --method file");

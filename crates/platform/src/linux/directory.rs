@@ -1,6 +1,6 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata, Permissions};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -37,6 +37,29 @@ pub(crate) fn open_or_create(handle: &Handle, path: &Path, name: &OsStr) -> Resu
         return Err(failed(Errno::EXIST));
     }
     Ok(file.into())
+}
+
+pub(crate) fn create_unnamed(handle: &Handle, path: &Path) -> Result<File> {
+    let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
+    match rustix::fs::openat(handle, c".", flags, Mode::from_raw_mode(0o666)) {
+        Ok(file) => Ok(file.into()),
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => Err(Error::NotSupported {
+            what: "a file without a name",
+        }),
+        Err(errno) => Err(Error::path("make a file in", path)(errno)),
+    }
+}
+
+pub(crate) fn give_name(handle: &Handle, path: &Path, file: &File, name: &OsStr) -> Result<()> {
+    // Before Linux 6.10 the short way takes a right that few have.
+    let named = rustix::fs::linkat(file, c"", handle, name, AtFlags::EMPTY_PATH).or_else(|errno| {
+        if errno == Errno::EXIST {
+            return Err(errno);
+        }
+        let itself = format!("/proc/self/fd/{}", file.as_raw_fd());
+        rustix::fs::linkat(CWD, itself, handle, name, AtFlags::SYMLINK_FOLLOW)
+    });
+    named.map_err(Error::path("name", &path.join(name)))
 }
 
 pub(crate) fn what_is(handle: &Handle, path: &Path, name: &OsStr) -> Result<Option<Kind>> {
@@ -165,6 +188,24 @@ mod tests {
         assert!(!directory.holds(old, &file).unwrap());
         directory.sync().unwrap();
         assert!(directory.free_bytes().is_some());
+    }
+
+    #[test]
+    fn a_file_without_a_name_gets_one_that_is_free() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::open(place.path()).unwrap();
+        let file = match directory.create_unnamed() {
+            Err(error @ Error::NotSupported { .. }) => return println!("skipped: {error}"),
+            created => created.unwrap(),
+        };
+        crate::block_io::write_at(&file, b"new", 0).unwrap();
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+        fs::write(place.path().join("taken"), "old").unwrap();
+        let error = directory.give_name(&file, "taken".as_ref()).unwrap_err();
+        assert_eq!(kind(&error), Some(ErrorKind::AlreadyExists));
+        directory.give_name(&file, "free".as_ref()).unwrap();
+        assert_eq!(fs::read(place.path().join("taken")).unwrap(), b"old");
+        assert_eq!(fs::read(place.path().join("free")).unwrap(), b"new");
     }
 
     #[test]

@@ -32,6 +32,7 @@ pub(crate) mod socket;
 pub(crate) mod stack;
 pub(crate) mod stdio;
 pub(crate) mod storage;
+pub(crate) mod stream_ring;
 pub(crate) mod timer;
 mod topology;
 pub(crate) mod usage;

@@ -182,7 +182,7 @@ impl Drop for ReadRing {
 
 /// A ring for one thread, whose completions are worked off when that thread asks for them (Linux
 /// 6.1); without these refinements on older kernels.
-fn set_up(depth: u32) -> Result<IoUring> {
+pub(super) fn set_up(depth: u32) -> Result<IoUring> {
     let refined = IoUring::builder()
         .setup_single_issuer()
         .setup_defer_taskrun()
@@ -341,6 +341,8 @@ mod tests {
             }
             let file = tempfile::tempfile().unwrap();
             let error = ReadRing::new(&file, &options(1, false)).unwrap_err();
+            assert!(matches!(error, Error::NotPermitted { .. }), "{error}");
+            let error = crate::stream_ring::StreamRing::new(1).unwrap_err();
             assert!(matches!(error, Error::NotPermitted { .. }), "{error}");
             assert!(error.to_string().contains("io_uring_disabled"), "{error}");
         });

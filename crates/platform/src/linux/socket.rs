@@ -1,10 +1,10 @@
 use std::fs::File;
 use std::io;
 use std::net::{TcpListener, TcpStream};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use rustix::pipe::{PipeFlags, SpliceFlags};
@@ -14,20 +14,103 @@ pub(crate) use super::zero_copy::ZeroCopyRing;
 /// Asked on a timeout whether to go on.
 pub(crate) type Retry<'a> = &'a mut dyn FnMut(io::Error) -> io::Result<()>;
 
-pub(crate) fn wait_for_connection(listener: &TcpListener, timeout: Duration) -> io::Result<()> {
-    let timeout = Timespec {
-        tv_sec: timeout.as_secs().cast_signed(),
-        tv_nsec: timeout.subsec_nanos().into(),
-    };
-    match poll(&mut [PollFd::new(listener, PollFlags::IN)], Some(&timeout)) {
-        Ok(_) | Err(Errno::INTR) => Ok(()),
+#[derive(Debug)]
+pub(crate) struct Bell(OwnedFd);
+
+impl Bell {
+    pub(crate) fn new() -> io::Result<Self> {
+        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
+        Ok(Self(eventfd(0, flags)?))
+    }
+
+    pub(crate) fn ring(&self) {
+        // It can only fail where it was rung 2^64 times and never heard.
+        let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
+    }
+
+    /// Nobody has rung it any more.
+    fn hush(&self) {
+        // There may be nothing to hush.
+        let _ = rustix::io::read(&self.0, &mut [0; 8]);
+    }
+}
+
+pub(crate) fn wait_for_connection(
+    listener: &TcpListener,
+    bell: &Bell,
+    timeout: Duration,
+) -> io::Result<()> {
+    let timeout = timespec(timeout);
+    let mut watched = [
+        PollFd::new(listener, PollFlags::IN),
+        PollFd::new(&bell.0, PollFlags::IN),
+    ];
+    match poll(&mut watched, Some(&timeout)) {
+        Ok(_) => {
+            if !watched[1].revents().is_empty() {
+                bell.hush();
+            }
+            Ok(())
+        }
+        Err(Errno::INTR) => Ok(()),
         Err(errno) => Err(errno.into()),
     }
 }
 
+/// Fewer bytes than this are received as they come.
+const WORTH_WAITING_FOR: usize = 64 << 10;
+/// More bytes than this are not waited for in one sleep: they would leave the caches before they are
+/// received.
+const WAITED_FOR: usize = 256 << 10;
+
 pub(crate) fn receive_full(socket: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
+    if buffer.len() < WORTH_WAITING_FOR {
+        return receive_all(socket, buffer);
+    }
+    // To begin at once would take some of what is there, and the rest alone would not wake anybody.
+    wake_at(socket, buffer.len())?;
+    let ready = wait_until_ready(socket);
+    wake_at(socket, 1)?;
+    ready?;
+    receive_all(socket, buffer)
+}
+
+/// Waits for as many bytes as shall wake, the end of the connection, or the end of its patience.
+fn wait_until_ready(socket: &TcpStream) -> io::Result<()> {
+    let timeout = socket.read_timeout()?.map(timespec);
+    poll(&mut [PollFd::new(socket, PollFlags::IN)], timeout.as_ref())?;
+    Ok(())
+}
+
+fn timespec(duration: Duration) -> Timespec {
+    Timespec {
+        tv_sec: duration.as_secs().cast_signed(),
+        tv_nsec: duration.subsec_nanos().into(),
+    }
+}
+
+fn receive_all(socket: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
     let (received, _) = rustix::net::recv(socket, buffer, RecvFlags::WAITALL)?;
     Ok(received)
+}
+
+pub(crate) fn wake_at(socket: &TcpStream, bytes: usize) -> io::Result<()> {
+    let bytes: libc::c_int = bytes.min(WAITED_FOR).try_into().unwrap_or(libc::c_int::MAX);
+    // SAFETY: `bytes` lives through the call and has the length that is given.
+    let outcome = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_RCVLOWAT,
+            (&raw const bytes).cast(),
+            size_of_val(&bytes) as libc::socklen_t,
+        )
+    };
+    if outcome == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }
 
 pub(crate) fn send_more(socket: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
@@ -125,7 +208,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::socket::{Conduit, ZeroCopy};
+    use crate::socket::{Bell, Conduit, ZeroCopy, accept_within};
 
     const LEN: usize = 300_000;
 
@@ -154,6 +237,22 @@ mod tests {
             far.read_to_end(&mut arrived).unwrap();
             arrived
         })
+    }
+
+    #[test]
+    fn a_bell_calls_away_once_and_a_connection_is_taken_all_the_same() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let bell = Bell::new().unwrap();
+        bell.ring();
+        bell.ring();
+        let long = Duration::from_hours(1);
+        assert!(accept_within(&listener, &bell, long).unwrap().is_none());
+        let none = accept_within(&listener, &bell, Duration::from_millis(1));
+        assert!(none.unwrap().is_none());
+        let _near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        bell.ring();
+        assert!(accept_within(&listener, &bell, long).unwrap().is_some());
     }
 
     #[test]

@@ -22,6 +22,14 @@ pub(crate) fn open_or_create(_handle: &Handle, path: &Path, name: &OsStr) -> Res
     options.open(&path).map_err(Error::path("open", &path))
 }
 
+pub(crate) fn create_unnamed(_handle: &Handle, _path: &Path) -> Result<File> {
+    refuse("a file without a name")
+}
+
+pub(crate) fn give_name(_: &Handle, _: &Path, _: &File, _: &OsStr) -> Result<()> {
+    refuse("a file without a name")
+}
+
 pub(crate) fn what_is(_handle: &Handle, path: &Path, name: &OsStr) -> Result<Option<Kind>> {
     let path = path.join(name);
     match fs::symlink_metadata(&path) {

@@ -27,6 +27,7 @@ pub(crate) mod socket;
 pub(crate) mod stack;
 pub(crate) mod stdio;
 pub(crate) mod storage;
+pub(crate) mod stream_ring;
 pub(crate) mod timer;
 pub(crate) mod usage;
 

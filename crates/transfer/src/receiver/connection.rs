@@ -117,6 +117,7 @@ impl<'r> Connection<'r> {
     fn files(&mut self) -> Result<Duration> {
         let before = thread_cpu();
         loop {
+            self.answer()?;
             let began = match self.inlet.frame()? {
                 Frame::File(part) => {
                     self.files += 1;
@@ -129,6 +130,8 @@ impl<'r> Connection<'r> {
             let (mut incoming, resume) = began;
             let outcome = self.file(&mut incoming, resume);
             if let Err(error) = outcome {
+                // What arrived is kept if it can be gone on with.
+                let _ = self.store.settle();
                 self.lost(&incoming, &error);
                 return Err(error);
             }
@@ -142,6 +145,15 @@ impl<'r> Connection<'r> {
         Ok(cpu)
     }
 
+    /// Before the next frame is waited for, what was said to the sender is sent: one packet tells of
+    /// many small files.
+    fn answer(&mut self) -> Result<()> {
+        if self.inlet.is_drained() {
+            self.outlet.flush()?;
+        }
+        Ok(())
+    }
+
     /// Takes in one file, or a part of one.
     fn file(&mut self, incoming: &mut Incoming, resume: bool) -> Result<()> {
         if incoming.target.is_err() {
@@ -151,15 +163,21 @@ impl<'r> Connection<'r> {
             self.resume(incoming)?;
         }
         loop {
+            self.answer()?;
             match self.inlet.frame()? {
                 Frame::Data { offset, len } => self.data(incoming, offset, len)?,
                 Frame::End { size, digest } => {
                     incoming.received = incoming.began.elapsed();
+                    if let Err(reason) = self.store.settle()? {
+                        incoming.refuse(reason);
+                    }
                     let failure = finish(incoming, size, digest, self.options).err();
                     return self.settle(incoming, size, failure);
                 }
                 Frame::Abort { reason } => {
                     let reason = String::from_utf8_lossy(reason).into_owned();
+                    // It is given up anyway.
+                    let _ = self.store.settle()?;
                     if let Ok(target) = &incoming.target {
                         target.spoil(&reason);
                     }
@@ -269,7 +287,10 @@ impl<'r> Connection<'r> {
             stored_ns: timing.stored.as_nanos() as u64,
             failure: said.as_bytes(),
         })?;
-        self.outlet.flush()?;
+        if failure.is_some() {
+            // The rest of it need not be sent.
+            self.outlet.flush()?;
+        }
         (self.observer)(&Event::Settled {
             peer: self.peer,
             outcome: &Outcome {

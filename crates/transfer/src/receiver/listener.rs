@@ -7,7 +7,7 @@ use crate::connection::prepare;
 use crate::error::{Error, Result};
 use crate::protocol::{Challenge, VERSION, Verdict};
 use platform::directory::Directory;
-use platform::socket::accept_within;
+use platform::socket::{Bell, accept_within};
 use std::io::Write;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,6 +19,8 @@ pub struct Receiver {
     listener: TcpListener,
     options: Options,
     shelf: Shelf,
+    /// Rung when a connection is over.
+    bell: Bell,
 }
 
 /// How long the door is watched before it is asked whether to go on.
@@ -28,9 +30,10 @@ impl Receiver {
     /// Listens at `address`.
     ///
     /// # Errors
-    /// If others could reach the address and there is no token, the port is taken, or there is no
-    /// such directory.
+    /// If others could reach the address and there is no token, the port is taken, there is no such
+    /// directory, or the system does not allow the method.
     pub fn bind(address: &str, options: Options) -> Result<Self> {
+        options.method.check()?;
         let failed = |reason| Error::Listen {
             address: address.to_owned(),
             reason,
@@ -51,6 +54,7 @@ impl Receiver {
             listener,
             options,
             shelf: Shelf::new(directory),
+            bell: Bell::new().map_err(Error::system("make an event descriptor"))?,
         })
     }
 
@@ -98,13 +102,14 @@ impl Receiver {
                     // Whatever else holds on to it, the sender shall see the end.
                     let _ = socket.shutdown(Shutdown::Both);
                     active.fetch_sub(1, Ordering::AcqRel);
+                    self.bell.ring();
                 });
             }
         })
     }
 
     fn next(&self) -> Result<Option<TcpStream>> {
-        match accept_within(&self.listener, TICK) {
+        match accept_within(&self.listener, &self.bell, TICK) {
             Ok(socket) => Ok(socket),
             // No more descriptors or memory for now: those at work will give some back.
             Err(error) if error.raw_os_error().is_some() => {

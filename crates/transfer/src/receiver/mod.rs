@@ -2,6 +2,8 @@
 
 mod connection;
 mod listener;
+mod place;
+mod ring;
 mod store;
 mod target;
 

@@ -1,5 +1,6 @@
 //! Moving bytes from a connection into a file, in each of the methods.
 
+use super::ring::Ring;
 use super::target::Target;
 use crate::connection::Inlet;
 use crate::digest::Digest;
@@ -11,21 +12,23 @@ use platform::memory::FileMapping;
 use platform::socket::{Conduit, receive_full};
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 
 /// Bytes that are received, summed and written at a time: few enough to stay in a private cache in
 /// between.
-const BLOCK: usize = 256 << 10;
+pub(super) const BLOCK: usize = 256 << 10;
 /// Mappings begin at multiples of this, which is one of every page size.
 const MAP_UNIT: u64 = 1 << 16;
 
 /// What became of bytes at their target; the connection is no part of it.
-type Stored = std::result::Result<(), String>;
+pub(super) type Stored = std::result::Result<(), String>;
 
 /// What a method needs to have at hand, kept from file to file.
 pub(super) struct Store {
     method: ReceiveMethod,
     buffer: Box<[u8]>,
     conduit: Option<Conduit>,
+    ring: Option<Ring>,
 }
 
 impl Store {
@@ -34,20 +37,31 @@ impl Store {
             method,
             buffer: vec![0; BLOCK].into(),
             conduit: None,
+            ring: None,
         }
     }
 
-    /// Takes `len` bytes of data that come next and puts them into the target at `offset`. Whatever
-    /// becomes of them there, they are taken.
+    /// Takes `len` bytes of data that come next and puts them into the target at `offset`, or begins
+    /// to: [`Store::settle`] waits for the end. Whatever becomes of them there, they are taken.
     pub(super) fn take(
         &mut self,
         inlet: &mut Inlet,
         digest: &mut Digest,
-        target: &Target,
+        target: &Arc<Target>,
         offset: u64,
         len: usize,
     ) -> Result<Stored> {
         let (taken, stored) = match (self.method, target.file()) {
+            (ReceiveMethod::Uring, Some(_)) => {
+                let ring = match &mut self.ring {
+                    Some(ring) => ring,
+                    none => none.insert(Ring::new()?),
+                };
+                let (taken, stored) = ring.take(inlet, digest, target, offset, len)?;
+                self.drain(inlet, len - taken)?;
+                // It tells the target itself what was written.
+                return Ok(stored);
+            }
             (ReceiveMethod::Mmap, Some(file)) if len > 0 => {
                 mapped(inlet, digest, target, file, offset, len)?
             }
@@ -62,6 +76,11 @@ impl Store {
             self.drain(inlet, len - taken)?;
         }
         Ok(stored)
+    }
+
+    /// Waits until everything that was taken is in its file.
+    pub(super) fn settle(&mut self) -> Result<Stored> {
+        self.ring.as_mut().map_or(Ok(Ok(())), Ring::settle)
     }
 
     /// Takes `len` bytes of data and throws them away.

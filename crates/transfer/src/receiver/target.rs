@@ -1,26 +1,22 @@
-//! Where a file goes: under a hidden name until it is complete and verified, then under its own.
+//! Files that are coming in, each to one place, over one connection or several.
 
 use super::Options;
+use super::place::{Failure, Place};
 use crate::Checksum;
-use crate::protocol::{DIGEST_BYTES, Part, Times};
+use crate::protocol::{DIGEST_BYTES, Part};
 use crate::sender::digest_of;
 use platform::block_io::write_at;
-use platform::directory::{Directory, Kind, name_from_bytes, set_mode};
-use platform::file::{Access, LockedFile, allocate_range};
+use platform::directory::Directory;
+use platform::file::allocate_range;
 use std::collections::HashMap;
-use std::ffi::OsString;
-use std::fs::{File, FileTimes};
+use std::fs::File;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use twox_hash::XxHash3_128;
 
 /// A file that is mapped grows by steps of its own size within these bounds: not in many steps, and
 /// not by much more than what comes.
 const LEAST_GROWTH: u64 = 64 << 10;
 const MOST_GROWTH: u64 = 8 << 20;
-
-type Failure = String;
 
 /// The files that are coming in, so that the connections of one transfer find them.
 pub(super) struct Shelf {
@@ -43,16 +39,6 @@ pub(super) struct Target {
     place: Option<Place>,
     parts: u16,
     state: Mutex<State>,
-}
-
-struct Place {
-    directory: Arc<Directory>,
-    partial: OsString,
-    name: OsString,
-    /// Locked, so that nobody else receives under the same name.
-    file: LockedFile,
-    mode: Option<u32>,
-    modified: Option<Times>,
 }
 
 struct State {
@@ -145,108 +131,11 @@ impl Shelf {
     }
 }
 
-impl Place {
-    fn make(
-        directory: &Arc<Directory>,
-        part: &Part<'_>,
-        options: &Options,
-    ) -> Result<Self, Failure> {
-        let bytes = part.name.bytes();
-        let name = name_from_bytes(bytes).ok_or("this system has no such names")?;
-        match directory
-            .what_is(&name)
-            .map_err(|error| error.to_string())?
-        {
-            Some(Kind::Other) => {
-                return Err("something of this name is there that is no file".into());
-            }
-            Some(Kind::File) if !options.force => return Err(taken()),
-            _ => {}
-        }
-        // Of the name, so that it is found again, and short, however long that is.
-        let prefix = String::from_utf8_lossy(crate::protocol::PARTIAL_PREFIX);
-        let partial = OsString::from(format!("{prefix}{:032x}", XxHash3_128::oneshot(bytes)));
-        loop {
-            let file = directory
-                .open_or_create(&partial)
-                .map_err(|error| error.to_string())?;
-            let file = LockedFile::lock(file, Access::Write).map_err(|error| {
-                match error.io_error().map(io::Error::kind) {
-                    Some(io::ErrorKind::WouldBlock) => {
-                        "another file of this name is coming in".to_owned()
-                    }
-                    _ => error.to_string(),
-                }
-            })?;
-            // Its owner may have given it its own name before the lock was free.
-            let is_it = directory.holds(&partial, file.file());
-            if !is_it.map_err(|error| error.to_string())? {
-                continue;
-            }
-            if !part.resume {
-                file.file().set_len(0).map_err(|error| error.to_string())?;
-            }
-            return Ok(Self {
-                directory: Arc::clone(directory),
-                partial,
-                name,
-                file,
-                mode: part.mode,
-                modified: part.modified,
-            });
-        }
+impl State {
+    /// Whether the file is so long without being cut or stretched.
+    fn ends_at(&self, size: u64) -> bool {
+        self.is_in_order && self.in_order == size && self.allocated == 0
     }
-
-    /// Puts the file under its name, complete.
-    fn publish(&self, size: u64, options: &Options) -> Result<(), Failure> {
-        let file = self.file.file();
-        let prepare = || {
-            if file.metadata()?.len() != size {
-                file.set_len(size)?;
-            }
-            if let Some(times) = self.modified {
-                file.set_times(FileTimes::new().set_modified(moment(times)?))?;
-            }
-            if options.fsync {
-                file.sync_all()
-            } else {
-                Ok(())
-            }
-        };
-        let publish = || {
-            if let Some(mode) = self.mode {
-                set_mode(file, mode)?;
-            }
-            self.directory
-                .rename(&self.partial, &self.name, options.force)?;
-            if options.fsync {
-                self.directory.sync()
-            } else {
-                Ok(())
-            }
-        };
-        prepare().map_err(|error: io::Error| error.to_string())?;
-        publish().map_err(|error| match error.io_error().map(io::Error::kind) {
-            Some(io::ErrorKind::AlreadyExists) => taken(),
-            _ => error.to_string(),
-        })
-    }
-}
-
-fn taken() -> Failure {
-    "a file of this name is there (--force replaces it)".into()
-}
-
-fn moment(times: Times) -> io::Result<SystemTime> {
-    let seconds = Duration::from_secs(times.seconds.unsigned_abs());
-    let whole = if times.seconds >= 0 {
-        UNIX_EPOCH.checked_add(seconds)
-    } else {
-        UNIX_EPOCH.checked_sub(seconds)
-    };
-    whole
-        .and_then(|whole| whole.checked_add(Duration::from_nanos(times.nanoseconds.into())))
-        .ok_or_else(|| io::Error::other("its time is beyond what this system knows"))
 }
 
 impl Target {
@@ -256,7 +145,7 @@ impl Target {
 
     /// The file, if it is not thrown away.
     pub(super) fn file(&self) -> Option<&File> {
-        self.place.as_ref().map(|place| place.file.file())
+        self.place.as_ref().map(Place::file)
     }
 
     /// Whether it comes in parts, over several connections.
@@ -336,7 +225,8 @@ impl Target {
     /// How much of it stays behind for the next attempt; `None` if nothing does.
     pub(super) fn kept(&self) -> Option<u64> {
         let state = self.state();
-        let is_kept = self.place.is_some()
+        let can_be_kept = self.place.as_ref().is_some_and(Place::can_be_kept);
+        let is_kept = can_be_kept
             && state.spoiled.is_none()
             && !state.is_published
             && state.is_in_order
@@ -355,7 +245,10 @@ impl Target {
             return Ok(());
         }
         if let Some(place) = &self.place {
-            place.publish(size, options)?;
+            if !state.ends_at(size) {
+                place.cut(size)?;
+            }
+            place.publish(options)?;
         }
         state.is_published = true;
         Ok(())
@@ -369,10 +262,9 @@ impl Drop for Target {
         let Some(place) = self.place.as_ref().filter(|_| !is_published) else {
             return;
         };
-        let is_cut = kept.is_some_and(|kept| place.file.file().set_len(kept).is_ok());
+        let is_cut = kept.is_some_and(|kept| place.file().set_len(kept).is_ok());
         if !is_cut {
-            // It is hidden and worthless; if it cannot be removed, it is overwritten next time.
-            let _ = place.directory.remove(&place.partial);
+            place.give_up();
         }
     }
 }

@@ -3,6 +3,7 @@
 mod contents;
 mod files;
 mod pump;
+mod ring;
 mod session;
 
 pub use contents::Contents;

@@ -1,6 +1,7 @@
 //! Moving bytes from a file into a connection, in each of the methods.
 
 use super::contents::{Contents, read_full};
+use super::ring::Ring;
 use crate::connection::Outlet;
 use crate::digest::Digest;
 use crate::error::Error;
@@ -16,7 +17,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes that are read, summed and sent at a time: few enough to stay in a private cache in between.
-const BLOCK: usize = 256 << 10;
+pub(super) const BLOCK: usize = 256 << 10;
 /// Bytes that are mapped at a time, so that a large file takes no more memory than this.
 const WINDOW: u64 = 16 << 20;
 /// Buffers that may be on their way at a time without a copy.
@@ -32,6 +33,13 @@ pub(super) enum Stopped {
     Refused,
     /// The connection is of no more use.
     Lost(Error),
+}
+
+impl Stopped {
+    /// The file ended where more of it was to come.
+    pub(super) fn cut_short() -> Self {
+        Self::Source("it became shorter while it was sent".into())
+    }
 }
 
 impl From<Error> for Stopped {
@@ -52,7 +60,7 @@ impl From<platform::Error> for Stopped {
     }
 }
 
-type Outcome<T = ()> = Result<T, Stopped>;
+pub(super) type Outcome<T = ()> = Result<T, Stopped>;
 
 /// A file on its way.
 pub(super) struct Flow<'f> {
@@ -68,6 +76,12 @@ pub(super) struct Flow<'f> {
 impl Flow<'_> {
     /// Says that `len` bytes for `offset` follow.
     fn announce(&mut self, offset: u64, len: usize) -> Outcome {
+        let len = self.begin(offset, len)?;
+        Ok(self.outlet.frame(&Frame::Data { offset, len })?)
+    }
+
+    /// Takes note that `len` bytes for `offset` follow.
+    pub(super) fn begin(&mut self, offset: u64, len: usize) -> Outcome<u32> {
         if self.outlet.shall_stop() {
             return Err(Stopped::Lost(Error::Interrupted));
         }
@@ -79,8 +93,7 @@ impl Flow<'_> {
         }
         self.expected = offset + len as u64;
         self.progress.fetch_add(len as u64, Ordering::Relaxed);
-        let len = len as u32;
-        Ok(self.outlet.frame(&Frame::Data { offset, len })?)
+        Ok(len as u32)
     }
 
     fn send(&mut self, offset: u64, bytes: &[u8]) -> Outcome {
@@ -96,9 +109,7 @@ impl Flow<'_> {
             self.outlet.bytes(&ZEROS[..step])?;
             len -= step;
         }
-        Err(Stopped::Source(
-            "it became shorter while it was sent".into(),
-        ))
+        Err(Stopped::cut_short())
     }
 }
 
@@ -108,6 +119,7 @@ pub(super) struct Pump {
     buffer: Box<[u8]>,
     conduit: Option<Conduit>,
     zero_copy: Option<ZeroCopy>,
+    ring: Option<Ring>,
 }
 
 impl Pump {
@@ -117,6 +129,7 @@ impl Pump {
             buffer: vec![0; BLOCK].into(),
             conduit: None,
             zero_copy: None,
+            ring: None,
         }
     }
 
@@ -128,6 +141,8 @@ impl Pump {
         range: Range<u64>,
     ) -> Outcome {
         match contents {
+            // Holes in it are not worth looking for.
+            Contents::File(file) if is_small(&range) => self.read(flow, file, range),
             Contents::File(file) => {
                 let mut offset = range.start;
                 while let Some((start, end)) = next_data(file, offset, range.end)? {
@@ -172,14 +187,24 @@ impl Pump {
     }
 
     fn file(&mut self, flow: &mut Flow<'_>, file: &File, range: Range<u64>) -> Outcome {
-        // A small file is sent together with what is said of it.
-        let is_small = range.end - range.start < BLOCK as u64 / 8;
         match self.method {
+            SendMethod::File => self.read(flow, file, range),
             SendMethod::Mmap => mapped(flow, file, range),
-            SendMethod::SendFile if !is_small => self.in_kernel(flow, file, range, false),
-            SendMethod::Splice if !is_small => self.in_kernel(flow, file, range, true),
-            SendMethod::ZeroCopy if !is_small => self.zero_copy(flow, file, range),
-            _ => self.read(flow, file, range),
+            // What is left of a file between holes may be small as well.
+            _ if is_small(&range) => self.read(flow, file, range),
+            SendMethod::SendFile => self.in_kernel(flow, file, range, false),
+            SendMethod::Splice => self.in_kernel(flow, file, range, true),
+            SendMethod::ZeroCopy => self.zero_copy(flow, file, range),
+            SendMethod::Uring => {
+                let mut ring = match self.ring.take() {
+                    Some(ring) => ring,
+                    None => Ring::new()?,
+                };
+                ring.send(flow, file, range)?;
+                // After an error it may hold blocks that nobody wants, and is dropped with them.
+                self.ring = Some(ring);
+                Ok(())
+            }
         }
     }
 
@@ -189,9 +214,7 @@ impl Pump {
             let wanted = (range.end - offset).min(BLOCK as u64) as usize;
             let count = read_at(file, &mut self.buffer[..wanted], offset)?;
             if count == 0 {
-                return Err(Stopped::Source(
-                    "it became shorter while it was sent".into(),
-                ));
+                return Err(Stopped::cut_short());
             }
             flow.send(offset, &self.buffer[..count])?;
             offset += count as u64;
@@ -229,9 +252,7 @@ impl Pump {
                 _ => read_at(file, &mut self.buffer[..wanted], offset)?,
             };
             if len == 0 {
-                return Err(Stopped::Source(
-                    "it became shorter while it was sent".into(),
-                ));
+                return Err(Stopped::cut_short());
             }
             flow.announce(offset, len)?;
             flow.digest.update(&self.buffer[..len]);
@@ -275,9 +296,7 @@ impl Pump {
             })?;
             let count = read_at(file, &mut ring.buffer()[..wanted], offset)?;
             if count == 0 {
-                return Err(Stopped::Source(
-                    "it became shorter while it was sent".into(),
-                ));
+                return Err(Stopped::cut_short());
             }
             flow.announce(offset, count)?;
             flow.digest.update(&ring.buffer()[..count]);
@@ -288,6 +307,11 @@ impl Pump {
         }
         Ok(())
     }
+}
+
+/// Whether so little is read and sent together with what is said of it, in one call.
+fn is_small(range: &Range<u64>) -> bool {
+    range.end - range.start < BLOCK as u64 / 8
 }
 
 /// Sends a range out of windows of the mapped file.

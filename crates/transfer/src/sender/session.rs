@@ -84,13 +84,15 @@ impl Session {
     /// Connects to a receiver at `address`, as `stream` of `streams` connections of one transfer.
     ///
     /// # Errors
-    /// If it is not there, does not know the token, or does not go on.
+    /// If it is not there, does not know the token, or does not go on; if the system does not allow
+    /// the method.
     pub fn connect(
         address: &str,
         options: &Options,
         session: [u8; 16],
         (stream, streams): (u16, u16),
     ) -> Result<Self> {
+        options.method.check()?;
         let limits = options.limits;
         let socket = reach(address, limits.patience)?;
         prepare(&socket)?;

@@ -50,6 +50,30 @@ pub fn send_options(method: SendMethod) -> sender::Options {
     }
 }
 
+/// The methods of sending that the system allows; what it does not is printed.
+pub fn send_methods() -> Vec<SendMethod> {
+    let allowed = |method: &SendMethod| match method.check() {
+        Ok(()) => true,
+        Err(error) => {
+            println!("skipped: {method}: {error}");
+            false
+        }
+    };
+    SendMethod::ALL.into_iter().filter(allowed).collect()
+}
+
+/// The methods of receiving that the system allows; what it does not is printed.
+pub fn receive_methods() -> Vec<ReceiveMethod> {
+    let allowed = |method: &ReceiveMethod| match method.check() {
+        Ok(()) => true,
+        Err(error) => {
+            println!("skipped: {method}: {error}");
+            false
+        }
+    };
+    ReceiveMethod::ALL.into_iter().filter(allowed).collect()
+}
+
 pub fn token(text: &str) -> Token {
     Token::new(text.as_bytes()).expect("long enough")
 }

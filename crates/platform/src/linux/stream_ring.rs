@@ -1,0 +1,292 @@
+use std::fs::File;
+use std::io;
+use std::net::TcpStream;
+use std::ops::Range;
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+use io_uring::types::{CancelBuilder, Fd, SubmitArgs, Timespec};
+use io_uring::{IoUring, Probe, opcode, squeue};
+
+use super::ring::set_up;
+use crate::error::{Error, Result};
+use crate::stream_ring::{Block, Done};
+
+/// What is under way, by the number that the kernel knows it by.
+struct Flying {
+    tag: u64,
+    block: Block,
+}
+
+pub(crate) struct StreamRing {
+    ring: IoUring,
+    flying: Vec<Option<Flying>>,
+    in_flight: usize,
+}
+
+/// `IORING_RECVSEND_POLL_FIRST` of `linux/io_uring.h`: begin only when enough is there to wake
+/// ([`crate::socket::wake_at`]); the rest alone might not wake anybody.
+const POLL_FIRST: u16 = 1;
+/// The number of the request to cancel all others.
+const CANCEL: u64 = u64::MAX;
+/// How long the end of what was cancelled is waited for: only a device that hangs takes longer.
+const CANCEL_TIME: Duration = Duration::from_secs(5);
+
+impl std::fmt::Debug for StreamRing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StreamRing")
+            .field("in_flight", &self.in_flight)
+            .finish_non_exhaustive()
+    }
+}
+
+impl StreamRing {
+    pub(crate) fn new(depth: u32) -> Result<Self> {
+        // One more place for the request to cancel.
+        let ring = set_up(depth + 1)?;
+        let mut probe = Probe::new();
+        ring.submitter()
+            .register_probe(&mut probe)
+            .map_err(Error::os("ask what io_uring can do"))?;
+        // Came with all else that is needed here: to receive only when enough is there, to cancel
+        // everything, to wait for a while.
+        if !probe.is_supported(opcode::SendZc::CODE) {
+            return Err(Error::NotSupported {
+                what: "io_uring as of Linux 6.0",
+            });
+        }
+        Ok(Self {
+            ring,
+            flying: (0..depth).map(|_| None).collect(),
+            in_flight: 0,
+        })
+    }
+
+    pub(crate) fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    pub(crate) fn read(
+        &mut self,
+        tag: u64,
+        file: &File,
+        offset: u64,
+        mut block: Block,
+        range: Range<usize>,
+    ) -> io::Result<()> {
+        let bytes = &mut block.bytes_mut()[range];
+        let entry = opcode::Read::new(fd(file), bytes.as_mut_ptr(), len(bytes)).offset(offset);
+        self.start(tag, block, entry.build())
+    }
+
+    pub(crate) fn write(
+        &mut self,
+        tag: u64,
+        file: &File,
+        offset: u64,
+        block: Block,
+        range: Range<usize>,
+    ) -> io::Result<()> {
+        let bytes = &block.bytes()[range];
+        let entry = opcode::Write::new(fd(file), bytes.as_ptr(), len(bytes)).offset(offset);
+        self.start(tag, block, entry.build())
+    }
+
+    pub(crate) fn send(
+        &mut self,
+        tag: u64,
+        socket: &TcpStream,
+        block: Block,
+        range: Range<usize>,
+    ) -> io::Result<()> {
+        let bytes = &block.bytes()[range];
+        let flags = libc::MSG_WAITALL | libc::MSG_NOSIGNAL;
+        let entry = opcode::Send::new(fd(socket), bytes.as_ptr(), len(bytes)).flags(flags);
+        self.start(tag, block, entry.build())
+    }
+
+    pub(crate) fn receive(
+        &mut self,
+        tag: u64,
+        socket: &TcpStream,
+        mut block: Block,
+        range: Range<usize>,
+    ) -> io::Result<()> {
+        let bytes = &mut block.bytes_mut()[range];
+        let entry = opcode::Recv::new(fd(socket), bytes.as_mut_ptr(), len(bytes))
+            .flags(libc::MSG_WAITALL)
+            .ioprio(POLL_FIRST)
+            .build();
+        self.start(tag, block, entry)
+    }
+
+    /// Hands an operation on `block` to the kernel, which from then on holds on to the file or the
+    /// connection by itself.
+    fn start(&mut self, tag: u64, block: Block, entry: squeue::Entry) -> io::Result<()> {
+        let free = self.flying.iter().position(Option::is_none);
+        let number = free.expect("no more operations at a time than the ring is for");
+        self.flying[number] = Some(Flying { tag, block });
+        self.in_flight += 1;
+        // SAFETY: the entry points into the block, whose memory stays where it is; the block stays in
+        // `flying`, out of anybody's reach, until the kernel says that it is done.
+        unsafe { self.ring.submission().push(&entry.user_data(number as u64)) }
+            .expect("the queue has a place for each block");
+        loop {
+            match self.ring.submit() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                outcome => return outcome.map(drop),
+            }
+        }
+    }
+
+    pub(crate) fn wait(&mut self, timeout: Duration) -> io::Result<Done> {
+        loop {
+            if let Some(entry) = self.ring.completion().next() {
+                if entry.user_data() == CANCEL {
+                    continue;
+                }
+                let flying = self.flying[entry.user_data() as usize].take();
+                let Flying { tag, block } = flying.expect("the kernel is done with each once");
+                self.in_flight -= 1;
+                let moved = usize::try_from(entry.result())
+                    .map_err(|_| io::Error::from_raw_os_error(-entry.result()));
+                return Ok(Done { tag, block, moved });
+            }
+            let timeout = Timespec::from(timeout);
+            let arguments = SubmitArgs::new().timespec(&timeout);
+            match self.ring.submitter().submit_with_args(1, &arguments) {
+                Err(error) if error.raw_os_error() == Some(libc::ETIME) => {
+                    return Err(io::ErrorKind::WouldBlock.into());
+                }
+                outcome => outcome.map(drop)?,
+            }
+        }
+    }
+
+    /// Ends whatever is under way; whether it is over.
+    fn cancel(&mut self) -> bool {
+        let entry = opcode::AsyncCancel2::new(CancelBuilder::any()).build();
+        // SAFETY: a request to cancel points to nothing.
+        let pushed = unsafe { self.ring.submission().push(&entry.user_data(CANCEL)) };
+        let deadline = std::time::Instant::now() + CANCEL_TIME;
+        while pushed.is_ok() && self.in_flight > 0 && std::time::Instant::now() < deadline {
+            match self.wait(CANCEL_TIME) {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => break,
+            }
+        }
+        self.in_flight == 0
+    }
+}
+
+impl Drop for StreamRing {
+    fn drop(&mut self) {
+        if self.in_flight > 0 && !self.cancel() {
+            // The kernel may still use the blocks, so they stay.
+            std::mem::forget(std::mem::take(&mut self.flying));
+        }
+    }
+}
+
+fn fd(of: &impl AsRawFd) -> Fd {
+    Fd(of.as_raw_fd())
+}
+
+fn len(bytes: &[u8]) -> u32 {
+    u32::try_from(bytes.len()).expect("blocks are shorter than 4 GiB")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, TcpListener};
+
+    use super::*;
+    use crate::stream_ring::StreamRing;
+
+    const LONG: Duration = Duration::from_mins(1);
+
+    /// `None`, with the reason printed, where there are no rings.
+    fn ring(depth: u32) -> Option<StreamRing> {
+        match StreamRing::new(depth) {
+            Ok(ring) => Some(ring),
+            Err(error @ (Error::NotSupported { .. } | Error::NotPermitted { .. })) => {
+                println!("skipped: {error}");
+                None
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn connected() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (near, listener.accept().unwrap().0)
+    }
+
+    #[test]
+    fn a_file_goes_through_a_connection_into_another() {
+        const LEN: usize = 3_000_000;
+        let Some(mut ring) = ring(4) else { return };
+        let (near, far) = connected();
+        let [source, target] = [(); 2].map(|()| tempfile::tempfile().unwrap());
+        let contents: Vec<u8> = (0..LEN).map(|index| (index % 251) as u8).collect();
+        crate::block_io::write_at(&source, &contents, 0).unwrap();
+        ring.read(1, &source, 0, Block::new(LEN).unwrap(), 0..LEN)
+            .unwrap();
+        let Done {
+            tag: 1,
+            block,
+            moved,
+        } = ring.wait(LONG).unwrap()
+        else {
+            panic!("it was called 1")
+        };
+        assert_eq!(moved.unwrap(), LEN);
+        // More than the connection holds, so both have to be under way together.
+        ring.receive(2, &far, Block::new(LEN).unwrap(), 0..LEN)
+            .unwrap();
+        ring.send(3, &near, block, 0..LEN).unwrap();
+        let done = [ring.wait(LONG).unwrap(), ring.wait(LONG).unwrap()];
+        assert_eq!(ring.in_flight(), 0);
+        for done in done {
+            assert_eq!(done.moved.unwrap(), LEN);
+            if done.tag == 2 {
+                ring.write(4, &target, 0, done.block, 0..LEN).unwrap();
+            }
+        }
+        assert_eq!(ring.wait(LONG).unwrap().moved.unwrap(), LEN);
+        let mut stored = vec![0; LEN];
+        crate::block_io::read_at(&target, &mut stored, 0).unwrap();
+        assert!(stored == contents);
+    }
+
+    #[test]
+    fn the_end_and_errors_are_told_apart() {
+        let Some(mut ring) = ring(1) else { return };
+        let (near, far) = connected();
+        drop(near);
+        ring.receive(0, &far, Block::new(10).unwrap(), 0..10)
+            .unwrap();
+        assert_eq!(ring.wait(LONG).unwrap().moved.unwrap(), 0);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let unreadable = File::options().write(true).open(file.path()).unwrap();
+        ring.read(0, &unreadable, 0, Block::new(10).unwrap(), 0..10)
+            .unwrap();
+        ring.wait(LONG).unwrap().moved.unwrap_err();
+    }
+
+    #[test]
+    fn waiting_ends_in_time_and_what_hangs_is_dropped() {
+        for _ in 0..20 {
+            let Some(mut ring) = ring(2) else { return };
+            let (near, far) = connected();
+            for (tag, socket) in [(0, &far), (1, &near)] {
+                let block = Block::new(1 << 16).unwrap();
+                ring.receive(tag, socket, block, 0..1 << 16).unwrap();
+            }
+            let error = ring.wait(Duration::from_millis(1)).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Where a file lies: out of sight until it is complete and verified, then under its name.
+
+use super::Options;
+use crate::protocol::{PARTIAL_PREFIX, Part, Times};
+use platform::directory::{Directory, Kind, name_from_bytes, set_mode};
+use platform::file::{Access, LockedFile};
+use std::ffi::OsString;
+use std::fs::{File, FileTimes};
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use twox_hash::XxHash3_128;
+
+/// Files of up to this size have no name at all before they are complete: that takes fewer calls, and
+/// of so few bytes none need be kept to go on with.
+const SMALL: u64 = 256 << 10;
+
+/// Why a file is not kept.
+pub(super) type Failure = String;
+
+/// Where a file lies.
+pub(super) struct Place {
+    directory: Arc<Directory>,
+    hidden: Hidden,
+    name: OsString,
+    mode: Option<u32>,
+    modified: Option<Times>,
+}
+
+/// A file that is not complete.
+enum Hidden {
+    /// It stays when it is given up, to be gone on with.
+    Named {
+        name: OsString,
+        /// Locked, so that nobody else receives under the same name.
+        file: LockedFile,
+    },
+    /// It goes away when it is given up.
+    Unnamed(File),
+}
+
+impl Place {
+    /// Makes one for what the sender announced.
+    pub(super) fn make(
+        directory: &Arc<Directory>,
+        part: &Part<'_>,
+        options: &Options,
+    ) -> Result<Self, Failure> {
+        let bytes = part.name.bytes();
+        let name = name_from_bytes(bytes).ok_or("this system has no such names")?;
+        let is_small = part.parts == 1 && part.size.is_some_and(|size| size <= SMALL);
+        let unnamed = (is_small && !part.resume && !options.force)
+            .then(|| directory.create_unnamed())
+            .and_then(Result::ok);
+        let hidden = if let Some(file) = unnamed {
+            Hidden::Unnamed(file)
+        } else {
+            // What else kept it from being made is found here, too.
+            check(directory, &name, options)?;
+            hide(directory, part)?
+        };
+        Ok(Self {
+            directory: Arc::clone(directory),
+            hidden,
+            name,
+            mode: part.mode,
+            modified: part.modified,
+        })
+    }
+
+    /// The file.
+    pub(super) fn file(&self) -> &File {
+        match &self.hidden {
+            Hidden::Named { file, .. } => file.file(),
+            Hidden::Unnamed(file) => file,
+        }
+    }
+
+    /// Whether it can be gone on with another time.
+    pub(super) fn can_be_kept(&self) -> bool {
+        matches!(self.hidden, Hidden::Named { .. })
+    }
+
+    /// Makes the file exactly so long.
+    pub(super) fn cut(&self, size: u64) -> Result<(), Failure> {
+        let file = self.file();
+        let cut = file.metadata().and_then(|metadata| {
+            if metadata.len() == size {
+                return Ok(());
+            }
+            file.set_len(size)
+        });
+        cut.map_err(|error| error.to_string())
+    }
+
+    /// Puts the file, which is complete, under its name.
+    pub(super) fn publish(&self, options: &Options) -> Result<(), Failure> {
+        let file = self.file();
+        let prepare = || {
+            if let Some(times) = self.modified {
+                file.set_times(FileTimes::new().set_modified(moment(times)?))?;
+            }
+            if options.fsync {
+                file.sync_all()
+            } else {
+                Ok(())
+            }
+        };
+        let publish = || {
+            if let Some(mode) = self.mode {
+                set_mode(file, mode)?;
+            }
+            match &self.hidden {
+                Hidden::Named { name, .. } => {
+                    self.directory.rename(name, &self.name, options.force)
+                }
+                Hidden::Unnamed(file) => self.directory.give_name(file, &self.name),
+            }?;
+            if options.fsync {
+                self.directory.sync()
+            } else {
+                Ok(())
+            }
+        };
+        prepare().map_err(|error: io::Error| error.to_string())?;
+        publish().map_err(|error| match error.io_error().map(io::Error::kind) {
+            Some(io::ErrorKind::AlreadyExists) => {
+                let found = check(&self.directory, &self.name, options).err();
+                // It may be gone again.
+                found.unwrap_or_else(taken)
+            }
+            _ => error.to_string(),
+        })
+    }
+
+    /// Removes it, incomplete as it is.
+    pub(super) fn give_up(&self) {
+        if let Hidden::Named { name, .. } = &self.hidden {
+            // It is worthless; if it cannot be removed, it is overwritten next time.
+            let _ = self.directory.remove(name);
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Hidden::Named { file, .. } = &self.hidden {
+            // A ring may hold on to the file for a moment longer, and with it to the lock. Where it
+            // cannot be given back, it ends with the file.
+            let _ = file.file().unlock();
+        }
+    }
+}
+
+/// Makes sure that the name is free, or may be taken from a file.
+fn check(directory: &Directory, name: &OsString, options: &Options) -> Result<(), Failure> {
+    match directory.what_is(name).map_err(|error| error.to_string())? {
+        Some(Kind::Other) => Err("something of this name is there that is no file".into()),
+        Some(Kind::File) if !options.force => Err(taken()),
+        _ => Ok(()),
+    }
+}
+
+fn taken() -> Failure {
+    "a file of this name is there (--force replaces it)".into()
+}
+
+/// Opens or makes the hidden file of a name.
+fn hide(directory: &Directory, part: &Part<'_>) -> Result<Hidden, Failure> {
+    // Of the name, so that it is found again, and short, however long that is.
+    let prefix = String::from_utf8_lossy(PARTIAL_PREFIX);
+    let name = XxHash3_128::oneshot(part.name.bytes());
+    let name = OsString::from(format!("{prefix}{name:032x}"));
+    loop {
+        let file = directory
+            .open_or_create(&name)
+            .map_err(|error| error.to_string())?;
+        let file = LockedFile::lock(file, Access::Write).map_err(|error| {
+            match error.io_error().map(io::Error::kind) {
+                Some(io::ErrorKind::WouldBlock) => {
+                    "another file of this name is coming in".to_owned()
+                }
+                _ => error.to_string(),
+            }
+        })?;
+        // Its owner may have given it its own name before the lock was free.
+        let is_it = directory.holds(&name, file.file());
+        if !is_it.map_err(|error| error.to_string())? {
+            continue;
+        }
+        if !part.resume {
+            empty(file.file()).map_err(|error| error.to_string())?;
+        }
+        return Ok(Hidden::Named { name, file });
+    }
+}
+
+/// Removes what an earlier attempt left, if one did: asking costs less than cutting.
+fn empty(file: &File) -> io::Result<()> {
+    if file.metadata()?.len() > 0 {
+        file.set_len(0)?;
+    }
+    Ok(())
+}
+
+fn moment(times: Times) -> io::Result<SystemTime> {
+    let seconds = Duration::from_secs(times.seconds.unsigned_abs());
+    let whole = if times.seconds >= 0 {
+        UNIX_EPOCH.checked_add(seconds)
+    } else {
+        UNIX_EPOCH.checked_sub(seconds)
+    };
+    whole
+        .and_then(|whole| whole.checked_add(Duration::from_nanos(times.nanoseconds.into())))
+        .ok_or_else(|| io::Error::other("its time is beyond what this system knows"))
+}

@@ -1,0 +1,192 @@
+//! Receiving a file through a ring: while one block arrives, those before it are written.
+
+use super::place::Failure;
+use super::store::{BLOCK, Stored};
+use super::target::Target;
+use crate::connection::{Inlet, TICK};
+use crate::digest::Digest;
+use crate::error::{Error, Result};
+use platform::socket::wake_at;
+use platform::stream_ring::{Block, Done, StreamRing};
+use std::collections::VecDeque;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Blocks under way: one arrives, the others are written.
+const BLOCKS: u32 = 4;
+/// What the receiving operation is called; those that write are called by their numbers.
+const RECEIVING: u64 = u64::MAX;
+
+/// A ring, its blocks, and what is being written.
+pub(super) struct Ring {
+    queue: StreamRing,
+    free: Vec<Block>,
+    /// In the order in which they came, which is that in which they count.
+    writes: VecDeque<Write>,
+    /// Number of the first of them.
+    first: u64,
+    /// Why one of them failed, until somebody has asked.
+    failure: Option<Failure>,
+}
+
+/// A block on its way into a file.
+struct Write {
+    target: Arc<Target>,
+    offset: u64,
+    len: usize,
+    written: usize,
+}
+
+impl Ring {
+    pub(super) fn new() -> platform::Result<Self> {
+        let free = (0..BLOCKS).map(|_| Block::new(BLOCK));
+        Ok(Self {
+            queue: StreamRing::new(BLOCKS)?,
+            free: free.collect::<platform::Result<_>>()?,
+            writes: VecDeque::new(),
+            first: 0,
+            failure: None,
+        })
+    }
+
+    /// Takes `len` bytes of data that come next, and begins to write them into the target at
+    /// `offset`. Tells how many it took, and what became of those before.
+    pub(super) fn take(
+        &mut self,
+        inlet: &mut Inlet,
+        digest: &mut Digest,
+        target: &Arc<Target>,
+        offset: u64,
+        len: usize,
+    ) -> Result<(usize, Stored)> {
+        let mut taken = 0;
+        while taken < len && self.failure.is_none() {
+            let block = self.free_block()?;
+            let step = (len - taken).min(BLOCK);
+            let block = self.receive(inlet, block, step)?;
+            digest.update(&block.bytes()[..step]);
+            self.writes.push_back(Write {
+                target: Arc::clone(target),
+                offset: offset + taken as u64,
+                len: step,
+                written: 0,
+            });
+            let number = self.first + self.writes.len() as u64 - 1;
+            self.write_rest(number, block)?;
+            taken += step;
+        }
+        Ok((taken, self.failure.take().map_or(Ok(()), Err)))
+    }
+
+    /// Waits until everything that was taken is in its file.
+    pub(super) fn settle(&mut self) -> Result<Stored> {
+        while !self.writes.is_empty() {
+            self.wait_for_write()?;
+        }
+        Ok(self.failure.take().map_or(Ok(()), Err))
+    }
+
+    /// A block to receive into, as soon as there is one.
+    fn free_block(&mut self) -> Result<Block> {
+        loop {
+            if let Some(block) = self.free.pop() {
+                return Ok(block);
+            }
+            self.wait_for_write()?;
+        }
+    }
+
+    /// Waits for a file, however long it takes its device.
+    fn wait_for_write(&mut self) -> Result<()> {
+        match self.queue.wait(TICK) {
+            Ok(done) => self.wrote(done),
+            Err(error) if is_passing(&error) => Ok(()),
+            Err(error) => Err(Error::system("wait for a ring")(error)),
+        }
+    }
+
+    /// Fills a block with what comes next.
+    fn receive(&mut self, inlet: &mut Inlet, mut block: Block, len: usize) -> Result<Block> {
+        let ahead = inlet.ahead(len);
+        let mut filled = ahead.len();
+        block.bytes_mut()[..filled].copy_from_slice(ahead);
+        while filled < len {
+            let mut waiting = Some((block, filled..len));
+            let done = loop {
+                let done = inlet.patiently(|socket| {
+                    if let Some((block, range)) = waiting.take() {
+                        wake_at(socket, range.len())?;
+                        self.queue.receive(RECEIVING, socket, block, range)?;
+                    }
+                    let done = self.queue.wait(TICK);
+                    if done.is_err() {
+                        // Whatever is there is better than nothing.
+                        wake_at(socket, 1)?;
+                    }
+                    done
+                })?;
+                if done.tag == RECEIVING {
+                    break done;
+                }
+                self.wrote(done)?;
+            };
+            filled += inlet.received(done.moved.map_err(Error::network)?)?;
+            block = done.block;
+            inlet.patiently(|socket| wake_at(socket, 1))?;
+        }
+        Ok(block)
+    }
+
+    /// Begins to write what is left of a block.
+    fn write_rest(&mut self, number: u64, block: Block) -> Result<()> {
+        let write = &self.writes[(number - self.first) as usize];
+        let range: Range<usize> = write.written..write.len;
+        let at = write.offset + write.written as u64;
+        let Some(file) = write.target.file() else {
+            unreachable!("what is thrown away is not taken by a ring")
+        };
+        let begun = self.queue.write(number, file, at, block, range);
+        begun.map_err(Error::system("write through a ring"))
+    }
+
+    /// Takes in that a block, or some of it, is in its file.
+    fn wrote(&mut self, done: Done) -> Result<()> {
+        let Done { tag, block, moved } = done;
+        if tag == RECEIVING {
+            // Nobody waits for it any more: the connection was given up.
+            return Ok(());
+        }
+        let write = &mut self.writes[(tag - self.first) as usize];
+        let failure = match moved {
+            Ok(0) => Some(io::Error::from(io::ErrorKind::WriteZero)),
+            Ok(count) => {
+                write.written += count;
+                None
+            }
+            Err(error) => Some(error),
+        };
+        if let Some(error) = failure {
+            let reason = error.to_string();
+            write.target.spoil(&reason);
+            self.failure.get_or_insert(reason);
+            write.written = write.len;
+        }
+        if write.written < write.len {
+            return self.write_rest(tag, block);
+        }
+        self.free.push(block);
+        while let Some(write) = self.writes.pop_front_if(|write| write.written == write.len) {
+            write.target.wrote(write.offset, write.len as u64);
+            self.first += 1;
+        }
+        Ok(())
+    }
+}
+
+fn is_passing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+    )
+}

@@ -1,0 +1,8 @@
+//! Whatever goes wrong, no file is there under its name that is not whole.
+
+mod changed;
+#[path = "../common/mod.rs"]
+mod common;
+mod lost;
+mod peers;
+mod places;

@@ -1,0 +1,216 @@
+//! Peers that should not be there, do not know the token, say nothing or want too much.
+
+use crate::common::{
+    PLAN, Place, Served, bytes, job, limits, receive_options, send, send_options, send_to, token,
+};
+use oscope_transfer::method::{ReceiveMethod, SendMethod};
+use oscope_transfer::receiver::Receiver;
+use oscope_transfer::{Checksum, Error, Limits, receiver, sender};
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::process::Command;
+use std::time::Duration;
+
+#[test]
+fn who_does_not_know_the_token_gets_nothing() {
+    let place = Place::new();
+    let served = Served::start(receiver::Options {
+        token: Some(token("the right token, long")),
+        ..receive_options(&place.to(), ReceiveMethod::File)
+    });
+    let jobs = [place.file("file", b"x")];
+    let with = |text| sender::Options {
+        token: Some(token(text)),
+        checksum: Checksum::Blake3,
+        ..send_options(SendMethod::File)
+    };
+    let error = send(&served, &jobs, PLAN, &with("the wrong token, long"))
+        .0
+        .unwrap_err();
+    assert!(matches!(error, Error::WrongToken), "{error}");
+    served.wait_for("does not know the token");
+    let error = send(&served, &jobs, PLAN, &send_options(SendMethod::File))
+        .0
+        .unwrap_err();
+    assert!(error.to_string().contains("wants a token"), "{error}");
+    let open = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let error = send(&open, &jobs, PLAN, &with("any token that is long"))
+        .0
+        .unwrap_err();
+    assert!(error.to_string().contains("has no token"), "{error}");
+    assert_eq!(place.names(), [""; 0]);
+    let everywhere = Receiver::bind(
+        "0.0.0.0:0",
+        receive_options(&place.to(), ReceiveMethod::File),
+    );
+    let error = everywhere.err().expect("it is refused").to_string();
+    assert!(error.contains("--token-file"), "{error}");
+}
+
+/// What a receiver answers to `said` before it closes.
+fn answer(served: &Served, said: &[u8]) -> Vec<u8> {
+    let mut socket = TcpStream::connect(served.address).expect("it listens");
+    socket
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .expect("a time above zero");
+    let _ = socket.write_all(said);
+    let _ = socket.shutdown(Shutdown::Write);
+    let mut answer = Vec::new();
+    match socket.read_to_end(&mut answer) {
+        Err(error) if error.kind() != ErrorKind::ConnectionReset => panic!("{error}"),
+        _ => answer,
+    }
+}
+
+#[test]
+fn strangers_get_a_short_close_and_a_line_in_the_log() {
+    let place = Place::new();
+    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    assert_eq!(
+        answer(&served, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+        b""
+    );
+    served.wait_for("no sender: it said \"GET / HTTP/1.1");
+    for round in 0..200 {
+        let garbage = bytes(1 + round * 7, round as u64 + 1);
+        assert_eq!(answer(&served, &garbage), b"");
+    }
+    // A port scanner: comes, says nothing and goes.
+    drop(TcpStream::connect(served.address).unwrap());
+    served.wait_for("it said nothing");
+
+    let hello = |version: u16| {
+        let mut hello = [0; 64];
+        hello[..8].copy_from_slice(b"oscope\r\n");
+        hello[8..10].copy_from_slice(&version.to_le_bytes());
+        hello[12] = 1;
+        hello
+    };
+    let refused = answer(&served, &hello(9));
+    assert_eq!((refused.len(), refused[10]), (64, 1));
+    served.wait_for("another version");
+    // Garbage behind a good greeting.
+    for round in 0..200 {
+        let mut said = hello(1).to_vec();
+        said.extend(bytes(1 + round * 11, round as u64 + 1));
+        assert_eq!(answer(&served, &said)[10], 0);
+    }
+    let jobs = [place.file("file", b"still at work")];
+    send(&served, &jobs, PLAN, &send_options(SendMethod::File))
+        .0
+        .unwrap();
+    assert_eq!(place.names(), ["file"]);
+}
+
+#[test]
+fn silence_is_not_borne_for_long() {
+    let place = Place::new();
+    let served = Served::start(receiver::Options {
+        limits: Limits {
+            patience: Duration::from_secs(1),
+            ..limits()
+        },
+        ..receive_options(&place.to(), ReceiveMethod::File)
+    });
+    let silent = TcpStream::connect(served.address).unwrap();
+    served.wait_for("silent or too slow");
+    drop(silent);
+    // A byte now and then is next to nothing.
+    let mut slow = TcpStream::connect(served.address).unwrap();
+    let mut hello = [0; 64];
+    hello[..8].copy_from_slice(b"oscope\r\n");
+    hello[8] = 1;
+    hello[12] = 1;
+    slow.write_all(&hello).unwrap();
+    served.wait_for("began");
+    served.log.lock().unwrap().clear();
+    let mut failed = false;
+    for _ in 0..100 {
+        failed |= slow.write_all(&[0]).is_err();
+        std::thread::sleep(Duration::from_millis(150));
+        if served.log().contains("too slow") || failed {
+            break;
+        }
+    }
+    served.wait_for("too slow");
+
+    // The same the other way round: a receiver that takes nothing.
+    let deaf = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let options = sender::Options {
+        limits: Limits {
+            patience: Duration::from_secs(1),
+            ..limits()
+        },
+        ..send_options(SendMethod::File)
+    };
+    let jobs = [place.file("file", b"x")];
+    let address = deaf.local_addr().unwrap();
+    let error = send_to(address, &jobs, PLAN, &options).0.unwrap_err();
+    assert!(matches!(error, Error::Silent(_)), "{error}");
+}
+
+#[test]
+fn limits_on_sizes_counts_and_connections_hold() {
+    let place = Place::new();
+    let served = Served::start(receiver::Options {
+        max_size: 1000,
+        max_files: 3,
+        max_connections: 1,
+        ..receive_options(&place.to(), ReceiveMethod::File)
+    });
+    let jobs = [
+        place.file("a", &bytes(1000, 1)),
+        place.file("b", &bytes(1001, 1)),
+        place.file("c", b"x"),
+        place.file("d", b"x"),
+    ];
+    let (_, outcomes) = send(&served, &jobs, PLAN, &send_options(SendMethod::File));
+    let failed: Vec<_> = outcomes
+        .iter()
+        .map(|outcome| outcome.failure.is_some())
+        .collect();
+    assert_eq!(failed, [false, true, false, true], "{outcomes:?}");
+    assert_eq!(place.names(), ["a", "c"]);
+
+    // Nobody gets past the size by not telling it.
+    let fifo = place.root.path().join("from/fifo");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let writer = std::thread::spawn({
+        let fifo = fifo.clone();
+        // The reader goes away before it has read everything.
+        move || drop(fs::write(fifo, vec![1; 1 << 20]))
+    });
+    served.wait_for("ended");
+    let (_, outcomes) = send(
+        &served,
+        &[job("pipe", &fifo)],
+        PLAN,
+        &send_options(SendMethod::File),
+    );
+    assert!(
+        outcomes[0]
+            .failure
+            .as_ref()
+            .unwrap()
+            .contains("larger than"),
+        "{outcomes:?}"
+    );
+    writer.join().unwrap();
+
+    served.wait_for_ends(2);
+    std::thread::sleep(Duration::from_millis(100));
+    let held = TcpStream::connect(served.address).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    let error = send(&served, &jobs, PLAN, &send_options(SendMethod::File))
+        .0
+        .unwrap_err();
+    assert!(error.to_string().contains("as many connections"), "{error}");
+    drop(held);
+}
