@@ -330,6 +330,58 @@ fn a_directory_that_may_not_be_written_to_is_an_error_of_the_file() {
     assert_eq!(receiver.end().status.code(), Some(1));
 }
 
+#[test]
+fn every_method_is_known_by_name_and_the_usual_one_needs_no_right() {
+    let place = Place::new();
+    let one = file(&place, "one", 1_000_000);
+    for (sender, receiver) in [("auto", "file"), ("uring", "uring"), ("sendfile", "mmap")] {
+        let to = place.path(sender);
+        if sender == "uring"
+            && let Err(error) = platform::stream_ring::StreamRing::new(1)
+        {
+            eprintln!("skipped: {error}");
+            continue;
+        }
+        let receiver = Receiver::start(&to, &["--once", "--method", receiver]);
+        send(&receiver, &[text(&one), "--method", sender])
+            .assert()
+            .success();
+        assert!(receiver.end().status.success());
+        assert!(fs::read(to.join("one")).expect("whole") == fs::read(&one).expect("there"));
+    }
+}
+
+#[test]
+fn the_experiment_is_measured_and_judged_in_a_tiny_budget() {
+    let place = Place::new();
+    let page = place.path("page.html");
+    let output = place
+        .oscope(&["run", "transfer", "--budget", "6s", "--json", "--page"])
+        .arg(&page)
+        .arg("--dir")
+        .arg(place.scratch())
+        .assert();
+    let output = output.get_output();
+    // On a busy machine not every point has its turn in so short a time.
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
+    let run: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let points = run["experiments"][0]["points"].as_array().expect("a list");
+    assert!(!points.is_empty(), "nothing was measured");
+    let claims = run["claims"].as_array().expect("a list");
+    let judged = claims
+        .iter()
+        .filter(|claim| claim["experiments"][0] == "transfer.file");
+    assert_eq!(judged.count(), 4);
+    let page = fs::read_to_string(page).expect("the page was written");
+    assert!(page.contains("Transfer of a file"));
+    assert!(!scratch_left(&place.scratch()), "something was left behind");
+}
+
+/// Whether a run left something in its scratch directory.
+fn scratch_left(scratch: &Path) -> bool {
+    fs::read_dir(scratch).is_ok_and(|mut entries| entries.next().is_some())
+}
+
 /// Two hosts: network namespaces joined by a cable that can be pulled.
 struct Hosts {
     names: [String; 2],

@@ -143,3 +143,112 @@ fn again(evidence: &Evidence<'_>) -> Option<Judgement> {
         .with("random", &random, Unit::Ratio);
     Some(decided(ruling, because))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::points::{PAIRS, PLAIN, Pair};
+    use super::super::reading::Reading;
+    use super::super::{SIZE, TIME, TransferOfFiles};
+    use super::{ALL, LARGE};
+    use crate::made_up::{cost_result, machine, results};
+    use instrument::claim::{Evidence, Judgement, Ruling};
+    use instrument::experiment::Experiment;
+    use instrument::point::Point;
+    use instrument::results::PointResult;
+
+    const FROM_MAPPING: Pair = PAIRS[1];
+    const INTO_MAPPING: Pair = PAIRS[2];
+    const MAPPED: Pair = PAIRS[3];
+
+    /// A file of `size` that takes `time`, at ±1 %.
+    fn at(pair: Pair, reading: Reading, size: u64, time: f64) -> PointResult {
+        let levels = pair.levels(reading).into_iter();
+        let point = levels.fold(Point::new(), |point, (axis, level)| point.with(axis, level));
+        let point = point.with(SIZE, size);
+        cost_result(&TransferOfFiles, &point, &[(TIME, time, 1.0)])
+    }
+
+    fn first(pair: Pair, times: [f64; 3]) -> Vec<PointResult> {
+        let sizes = [LARGE / 16, LARGE, LARGE * 16];
+        let both = sizes.into_iter().zip(times);
+        both.map(|(size, time)| at(pair, Reading::First, size, time))
+            .collect()
+    }
+
+    fn judge(key: &str, points: Vec<PointResult>) -> Judgement {
+        let (definition, machine) = (TransferOfFiles.definition(), machine());
+        let results = [results(&definition, &machine, points)];
+        let claim = ALL
+            .iter()
+            .find(|claim| claim.key == key)
+            .expect("there is one");
+        claim.judge(&Evidence::new(&results))
+    }
+
+    fn ruling(key: &str, points: Vec<PointResult>) -> Ruling {
+        judge(key, points).ruling
+    }
+
+    #[test]
+    fn a_sender_that_maps_wins_loses_or_wins_from_a_size_on() {
+        let key = "large_files_are_sent_faster_from_a_mapping";
+        let against = |times| {
+            let plain = first(PLAIN, [1e5, 1e6, 1e7]);
+            ruling(key, [plain, first(FROM_MAPPING, times)].concat())
+        };
+        // What small files do does not count.
+        assert_eq!(against([9e5, 0.8e6, 0.7e7]), Ruling::Holds);
+        assert_eq!(against([1e4, 1.2e6, 1.3e7]), Ruling::DoesNotHold);
+        assert_eq!(against([1e5, 1.2e6, 0.7e7]), Ruling::HoldsInPart);
+    }
+
+    #[test]
+    fn a_receiver_that_maps_is_slower_or_not() {
+        let key = "files_are_received_slower_into_a_mapping";
+        let against = |times| {
+            let plain = first(PLAIN, [1e5, 1e6, 1e7]);
+            ruling(key, [plain, first(INTO_MAPPING, times)].concat())
+        };
+        assert_eq!(against([1e5, 1.3e6, 1.4e7]), Ruling::Holds);
+        assert_eq!(against([1e5, 0.8e6, 0.8e7]), Ruling::DoesNotHold);
+    }
+
+    #[test]
+    fn small_files_that_take_the_same_time_are_told_from_others() {
+        let key = "for_small_files_the_method_makes_no_difference";
+        let against = |small| {
+            let plain = first(PLAIN, [1e5, 1e6, 1e7]);
+            // What large files do does not count.
+            ruling(key, [plain, first(MAPPED, [small, 3e6, 3e7])].concat())
+        };
+        assert_eq!(against(1.01e5), Ruling::Holds);
+        assert_eq!(against(1.5e5), Ruling::DoesNotHold);
+        assert_eq!(against(1.1e5), Ruling::CannotBeTold);
+    }
+
+    #[test]
+    fn reading_again_and_in_random_order_both_count() {
+        let key = "mapped_files_win_when_read_again_or_in_random_order";
+        let against = |again: f64, random: f64| {
+            let of = |pair, reading, time| at(pair, reading, LARGE, time);
+            let points = vec![
+                of(PLAIN, Reading::Again, 1e6),
+                of(PLAIN, Reading::RandomOrder, 2e6),
+                of(FROM_MAPPING, Reading::Again, 1e6 * again),
+                of(FROM_MAPPING, Reading::RandomOrder, 2e6 * random),
+            ];
+            ruling(key, points)
+        };
+        assert_eq!(against(0.8, 0.6), Ruling::Holds);
+        assert_eq!(against(1.2, 0.6), Ruling::HoldsInPart);
+        assert_eq!(against(1.2, 1.1), Ruling::DoesNotHold);
+        assert_eq!(against(1.0 / 1.02, 1.2), Ruling::CannotBeTold);
+    }
+
+    #[test]
+    fn without_results_nothing_is_told() {
+        for claim in ALL {
+            assert_eq!(ruling(claim.key, Vec::new()), Ruling::CannotBeTold);
+        }
+    }
+}

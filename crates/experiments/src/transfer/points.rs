@@ -28,9 +28,9 @@ const fn pair(sender: SendMethod, receiver: ReceiveMethod) -> Pair {
 /// Read and write on both sides, to which everything is compared.
 pub(super) const PLAIN: Pair = pair(SendMethod::File, ReceiveMethod::File);
 
-/// The pairs of the report, and those that leave out copies. The quick profile takes the first
+/// The pairs of the report, those that leave out copies, and rings. The quick profile takes the first
 /// five.
-pub(super) const PAIRS: [Pair; 8] = [
+pub(super) const PAIRS: [Pair; 9] = [
     PLAIN,
     pair(SendMethod::Mmap, ReceiveMethod::File),
     pair(SendMethod::File, ReceiveMethod::Mmap),
@@ -39,6 +39,7 @@ pub(super) const PAIRS: [Pair; 8] = [
     pair(SendMethod::Splice, ReceiveMethod::File),
     pair(SendMethod::ZeroCopy, ReceiveMethod::File),
     pair(SendMethod::SendFile, ReceiveMethod::Splice),
+    pair(SendMethod::Uring, ReceiveMethod::Uring),
 ];
 const QUICK_PAIRS: usize = 5;
 
