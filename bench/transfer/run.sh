@@ -80,6 +80,10 @@ oscope_pair() {
         "\"$OSCOPE\" send --quiet --to 127.0.0.1:\$port $send"
 }
 
+# Names a new directory to receive in, which stays until the end: ext4 searches long for an inode among
+# those that were freed within the last seconds, whoever is next.
+elsewhere() { to=$folder/to-$((port + 1)); }
+
 ssh_server() {
     has scp && command -v /usr/sbin/sshd > /dev/null || return 1
     ssh-keygen -q -t ed25519 -N '' -f "$work/host" < /dev/null
@@ -112,7 +116,9 @@ while [ "$round" -lt "$rounds" ]; do
         done
         cat "$from/big" > /dev/null
 
-        for pair in sendfile:file file:file mmap:file splice:file zerocopy:file sendfile:splice sendfile:mmap; do
+        to=$folder/to
+        for pair in uring:file file:file sendfile:file mmap:file splice:file zerocopy:file \
+            sendfile:splice sendfile:mmap uring:uring; do
             oscope_pair "file to file" "oscope ${pair%:*} to ${pair#*:}" "$size" \
                 "--method ${pair#*:} $to" "--method ${pair%:*} $from/big"
         done
@@ -133,12 +139,18 @@ while [ "$round" -lt "$rounds" ]; do
                 "nc -N 127.0.0.1 \$port < $from/big"
         fi
 
+        elsewhere
         oscope_pair "small files" oscope "$files" "$to" "\$(find $from/small -type f)"
+        elsewhere
+        oscope_pair "small files" "oscope, 2 streams" "$files" "$to" \
+            "--streams 2 \$(find $from/small -type f)"
         if has nc && has tar; then
+            elsewhere
             timed "small files" "tar | nc" "$files" "nc -l 127.0.0.1 \$port | tar x -C $to" \
                 "tar c -C $from/small . | nc -N 127.0.0.1 \$port"
         fi
         if [ -n "$scp_options" ]; then
+            elsewhere
             timed "small files" scp "$files" true "scp $scp_options -r $from/small 127.0.0.1:$to/"
         fi
     done
