@@ -122,6 +122,10 @@ pub struct Metric {
     /// The value that physics does not allow to be beaten, in the metric's unit: a maximum where
     /// higher is better, else a minimum. A value beyond it is marked as broken.
     pub bound: Option<f64>,
+    /// Whether partners of the experiment's own may do a part of the work on the same processor, so
+    /// that having to wait for it is the subject and no disturbance.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_shared: bool,
 }
 
 impl Metric {
@@ -134,6 +138,16 @@ impl Metric {
             better,
             version: 1,
             bound: None,
+            is_shared: false,
+        }
+    }
+
+    /// The metric where partners of the experiment's own may work on the same processor.
+    #[must_use]
+    pub fn shared(self) -> Self {
+        Self {
+            is_shared: true,
+            ..self
         }
     }
 
@@ -144,6 +158,12 @@ impl Metric {
             bound: Some(bound),
             ..self
         }
+    }
+
+    /// Whether it is to be known to the profile's target: facts that stand beside what is measured,
+    /// such as how often something happened, are not.
+    pub fn has_target(&self) -> bool {
+        self.better != Better::Neither
     }
 
     /// Whether `value` is beyond what physics allows.

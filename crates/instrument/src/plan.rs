@@ -27,7 +27,8 @@ pub enum Profile {
 pub struct Precision {
     /// Half the width of the 95 % interval over the centre at which a point is known well enough.
     pub target: f64,
-    /// Wall time that a point may take; the points of an experiment share their times.
+    /// Wall time that a point may take; the points of an experiment share their times, and all
+    /// points of a run what is then left over.
     pub point_budget_ns: u64,
     /// Fresh processes at a point before its interval is trusted: a few that happen to agree look
     /// precise, and are the ones that miss (see the coverage tests of [`crate::statistics`]).
@@ -47,10 +48,10 @@ impl Profile {
         match self {
             Self::Quick => Precision {
                 target: 0.05,
-                point_budget_ns: 560 * MS,
+                point_budget_ns: 440 * MS,
                 min_processes: 8,
                 samples: 3,
-                sample_ns: MS,
+                sample_ns: 300_000,
                 batch_ns: 20 * MS,
             },
             Self::Standard => Precision {

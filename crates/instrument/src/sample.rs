@@ -134,11 +134,13 @@ pub struct Batch {
 /// What else happened on the machine while a batch was taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Disturbance {
-    /// CPU time that the hypervisor gave to others, in ns over all processors. `None` where the
-    /// kernel does not tell.
+    /// CPU time that the hypervisor gave to others, in ns over all processors. Kernels count in
+    /// steps that are long beside a batch, so this and the next are shares of the batch's wall time
+    /// as they were over half a second at least that ended with it. `None` where the kernel does
+    /// not tell, and in the first moments of a run.
     pub stolen_ns: Option<u64>,
-    /// CPU time used by other processes, in ns over all processors. The kernel counts in ticks, so
-    /// that a single batch may be off by a tick to either side, even below zero; sums are right.
+    /// CPU time used by all but this program and its workers, the kernel's own threads included, in
+    /// ns over all processors. It may be off by one step of the kernel, even below zero.
     pub others_ns: Option<i64>,
     /// Clock frequency of the processor before and after, in Hz. `None` where it cannot be read.
     pub frequency_hz: Option<(f64, f64)>,

@@ -50,6 +50,7 @@ struct Mock {
     id: &'static str,
     points: u64,
     isolation: Isolation,
+    better: Better,
     needs: Vec<Need>,
 }
 
@@ -59,6 +60,7 @@ impl Mock {
             id,
             points,
             isolation: Isolation::FreshProcess,
+            better: Better::Lower,
             needs: Vec::new(),
         }
     }
@@ -77,12 +79,7 @@ impl Experiment for Mock {
             method: String::new(),
             source: String::new(),
             axes: vec![Axis::count("n", "number")],
-            metrics: vec![Metric::new(
-                "cost",
-                "cost",
-                Unit::Nanoseconds,
-                Better::Lower,
-            )],
+            metrics: vec![Metric::new("cost", "cost", Unit::Nanoseconds, self.better)],
             isolation: self.isolation,
         }
     }
@@ -158,7 +155,10 @@ impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> Executor for MockExecutor<
                     short_ns: ns,
                     long_ns: 2 * ns,
                 },
-                usage: Usage::default(),
+                usage: Usage {
+                    user_ns: 3 * ns,
+                    ..Usage::default()
+                },
                 at_ns: self.clock.now_ns(),
             }
         };
@@ -208,6 +208,7 @@ impl Observer for Log {
                 format!("close {point}: {ending:?}")
             }
             Event::Finished { definition } => format!("end {}", definition.id),
+            Event::Extended { points, .. } => format!("extend {points}"),
         });
         match self.fail_at {
             Some(count) if self.lines.len() >= count => Err("the disk is full".into()),
@@ -389,6 +390,42 @@ fn what_the_points_that_settle_leave_over_goes_to_the_others() {
     assert_eq!(executor.given[&0], plan.precision.min_processes);
     let own_share = plan.precision.point_budget_ns / 10_000_000;
     assert!(executor.given[&1] as u64 > own_share);
+}
+
+#[test]
+fn what_experiments_leave_over_goes_to_the_points_that_want_the_least() {
+    let clock = MockClock::default();
+    let (needy, easy) = (Mock::new("mock.needy", 2), Mock::new("mock.easy", 1));
+    let plan = Plan::new(&[&needy, &easy], &setting(), None, 1);
+    // The first point settles just before its experiment's time is used up, the second never.
+    let late = |n: u64, given: usize| match n {
+        0 if given < 20 && given.is_multiple_of(2) => Ok(130.0),
+        0 => Ok(100.0),
+        _ => wild(n, given),
+    };
+    let mut executor = MockExecutor::new(&clock, 20 * MS, late);
+    let mut log = Log::default();
+    run(&clock, &mut executor, &mut log, &plan).unwrap();
+    let mut lines = log.lines.iter().map(String::as_str);
+    assert!(lines.any(|line| line == "extend 2"), "{:?}", log.lines);
+    let next = lines.find(|line| *line != "take n=0");
+    assert_eq!(next, Some("close n=0: TargetReached"));
+    assert_eq!(lines.next(), Some("take n=1"));
+    assert_eq!(lines.next_back(), Some("close n=1: BudgetUsed"));
+    assert!(clock.now_ns() as f64 <= plan.budget().0 + 20e6);
+}
+
+#[test]
+fn facts_have_no_target() {
+    let clock = MockClock::default();
+    let mut mock = Mock::new("mock.one", 1);
+    mock.better = Better::Neither;
+    let plan = Plan::new(&[&mock], &setting(), None, 1);
+    let mut executor = MockExecutor::new(&clock, MS, wild);
+    let mut log = Log::default();
+    run(&clock, &mut executor, &mut log, &plan).unwrap();
+    assert_eq!(executor.order.len(), plan.precision.min_processes);
+    assert_eq!(log.count("TargetReached"), 1);
 }
 
 #[test]

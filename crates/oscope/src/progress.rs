@@ -13,7 +13,12 @@ use std::time::Instant;
 pub struct Progress {
     voice: Voice,
     started: Instant,
+    /// How many points are open in the time that was left over, once it has begun.
+    extended: Option<usize>,
 }
+
+/// What the time that was left over is used for.
+const MORE: &str = "more of what is not known well enough";
 
 enum Voice {
     /// A terminal reads along.
@@ -37,6 +42,7 @@ impl Progress {
         Self {
             voice,
             started: Instant::now(),
+            extended: None,
         }
     }
 
@@ -50,33 +56,50 @@ impl Progress {
         }
     }
 
-    fn begin(&mut self, definition: &Definition, points: usize) {
+    fn begin(&mut self, what: &str, points: usize) {
         self.started = Instant::now();
         match &self.voice {
             Voice::Live(bar) => {
                 bar.set_draw_target(ProgressDrawTarget::stderr());
                 bar.reset();
                 bar.set_length(points as u64);
-                bar.set_prefix(definition.id.clone());
+                bar.set_prefix(what.to_owned());
             }
-            Voice::Plain => eprintln!("{}: {points} points …", definition.id),
+            Voice::Plain => eprintln!("{what}: {points} points …"),
             Voice::Silent => {}
         }
     }
 
-    fn end(&mut self, definition: &Definition) {
+    /// Points that are still open get the time that was left over.
+    fn extend(&mut self, points: usize, left: Nanoseconds) {
+        self.extended = Some(points);
+        self.begin(&format!("{MORE} (at most {left:.2})"), points);
+    }
+
+    /// One of them was closed.
+    fn count_down(&mut self) {
+        if let Some(open) = &mut self.extended {
+            *open = open.saturating_sub(1);
+            if *open == 0 {
+                self.extended = None;
+                self.end(MORE);
+            }
+        }
+    }
+
+    fn end(&mut self, what: &str) {
         let took = format!("{:.2}", Nanoseconds::from(self.started.elapsed()));
         if let Voice::Live(bar) = &self.voice {
             bar.finish_and_clear();
         }
-        self.say(&format!("{}: done in {took}", definition.id));
+        self.say(&format!("{what}: done in {took}"));
     }
 }
 
 impl Observer for Progress {
     fn observe(&mut self, event: &Event<'_>) -> Result<(), ObserverError> {
         match event {
-            Event::Started { definition, points } => self.begin(definition, points.len()),
+            Event::Started { definition, points } => self.begin(&definition.id, points.len()),
             Event::Skipped { definition, reason } => {
                 self.say(&format!(
                     "{}: cannot be measured here: {reason}",
@@ -95,7 +118,9 @@ impl Observer for Progress {
                     let left = Nanoseconds((progress.remaining.0 / 1e9).ceil() * 1e9);
                     let value = live_value(definition, estimates);
                     bar.set_message(format!("{}: {value} · {left} left", definition.show(point)));
-                    bar.set_position(progress.closed as u64);
+                    let all = bar.length().unwrap_or_default();
+                    let closed = self.extended.map(|open| all - open as u64);
+                    bar.set_position(closed.unwrap_or(progress.closed as u64));
                 }
             }
             Event::Closed {
@@ -104,6 +129,7 @@ impl Observer for Progress {
                 ending,
                 ..
             } => {
+                self.count_down();
                 if let instrument::runner::Ending::Failed(reason) = ending {
                     let point = definition.show(point);
                     self.say(&format!(
@@ -112,7 +138,8 @@ impl Observer for Progress {
                     ));
                 }
             }
-            Event::Finished { definition } => self.end(definition),
+            Event::Finished { definition } => self.end(&definition.id),
+            Event::Extended { points, left } => self.extend(*points, *left),
         }
         Ok(())
     }

@@ -366,7 +366,16 @@ fn the_group_threads_is_measured_and_drawn_in_a_tiny_budget() {
     let experiments = run["experiments"].as_array().expect("a list");
     assert_eq!(experiments.len(), 7);
     let page = fs::read_to_string(page).expect("the page was written");
-    assert!(page.contains("With priority inheritance"), "a timeline");
+    // A busy machine may not reach every point in so short a time.
+    let is_drawn = |experiment: &&Value| {
+        let points = experiment["points"].as_array();
+        let levels = points.into_iter().flatten().map(|point| &point["levels"]);
+        experiment["id"] == "threads.inversion"
+            && levels.into_iter().any(|of| of["protocol"] == "inheritance")
+    };
+    if experiments.iter().any(|experiment| is_drawn(&experiment)) {
+        assert!(page.contains("With priority inheritance"), "a timeline");
+    }
     if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
         for experiment in experiments {
             let points = experiment["points"].as_array().expect("a list");

@@ -57,10 +57,17 @@ pub enum Event<'a> {
         /// What casts doubt on its numbers.
         warnings: &'a [Warning],
     },
-    /// An experiment has ended.
+    /// An experiment's own time has ended. Its points that are still open may get more.
     Finished {
         /// Its description.
         definition: &'a Definition,
+    },
+    /// The time that all experiments together have left over begins, for points that are still open.
+    Extended {
+        /// How many there are.
+        points: usize,
+        /// Wall time that they may take together.
+        left: Nanoseconds,
     },
 }
 

@@ -2,11 +2,16 @@
 
 mod event;
 mod executor;
+mod open;
 mod pilot;
 mod rounds;
+mod run;
+mod spare;
+mod surroundings;
 mod worker;
 
 pub use event::{Ending, Event, Observer, ObserverError, Progress};
 pub use executor::{BatchError, Executor, Request};
-pub use rounds::{Outcome, Runner};
+pub use run::{Outcome, Runner};
+pub use surroundings::Surroundings;
 pub use worker::{Swap, WorkerExecutor, serve};

@@ -7,13 +7,18 @@ use crate::sample::Batch;
 use crate::statistics::Confidence;
 use crate::statistics::plan::{Costs, Plan, plan};
 
-/// The plan that serves every metric of the point; `None` while the batches do not tell.
+/// The plan that serves every metric of the point that has a target; `None` while the batches do not
+/// tell.
 pub(super) fn foretell(
     definition: &Definition,
     batches: &[Batch],
     precision: Precision,
 ) -> Option<Plan> {
-    let plans = definition.metrics.iter().filter_map(|metric| {
+    let metrics = definition
+        .metrics
+        .iter()
+        .filter(|metric| metric.has_target());
+    let plans = metrics.filter_map(|metric| {
         let pilot: Vec<Vec<f64>> = batches
             .iter()
             .map(|batch| net_costs(batch, &metric.name))
@@ -43,21 +48,20 @@ fn net_costs(batch: &Batch, metric: &str) -> Vec<f64> {
         .collect()
 }
 
-/// Mean wall time of a sample of `metric`, and of all else that a process takes.
+/// What one more sample of `metric` costs, and of whatever is sampled along with it, and what a
+/// process costs beside its samples.
 fn costs(batches: &[Batch], metric: &str) -> Option<Costs> {
-    let samples = || {
-        batches
-            .iter()
-            .flat_map(|batch| &batch.samples)
-            .filter(|s| s.metric == metric)
-    };
-    let sample_ns: u64 = samples()
+    let samples = || batches.iter().flat_map(|batch| &batch.samples);
+    let count = samples().filter(|sample| sample.metric == metric).count();
+    let wall_ns: u64 = batches.iter().map(|batch| batch.wall_ns).sum();
+    let sampled_ns: u64 = samples()
         .filter_map(|sample| sample.reading.wall_ns())
         .sum();
-    let wall_ns: u64 = batches.iter().map(|batch| batch.wall_ns).sum();
+    // Metrics that tell of the same time count it once each.
+    let sampled_ns = sampled_ns.min(wall_ns);
     let mean = |sum: u64, count: usize| (count > 0).then(|| sum as f64 / count as f64);
     Some(Costs {
-        process: mean(wall_ns.saturating_sub(sample_ns), batches.len())?,
-        sample: mean(sample_ns, samples().count()).filter(|&sample| sample > 0.0)?,
+        process: mean(wall_ns - sampled_ns, batches.len())?,
+        sample: mean(sampled_ns, count).filter(|&sample| sample > 0.0)?,
     })
 }

@@ -1,152 +1,80 @@
-//! Rounds: the order in which points are visited, and when each is left.
+//! Rounds: the order in which the points of an experiment are visited, and when each is left.
 
-use super::event::{Ending, Event, Observer, ObserverError, Progress};
-use super::executor::{BatchError, Executor, Request};
-use super::pilot;
-use crate::clock::Clock;
-use crate::experiment::{Definition, Isolation};
+use super::event::{Ending, Event, ObserverError, Progress};
+use super::executor::{BatchError, Request};
+use super::open::Open;
+use super::run::Runner;
+use crate::experiment::Isolation;
 use crate::noise::{self, Warning};
-use crate::plan::{Plan, Planned, Precision};
+use crate::plan::{Planned, Precision};
 use crate::point::Point;
 use crate::quantity::Nanoseconds;
-use crate::results::Estimate;
-use crate::sample::Batch;
 use crate::sampler::Task;
-use crate::statistics::{self, random::Random};
-use platform::clock::Calibration;
-use std::path::PathBuf;
-
-/// Carries out a plan.
-///
-/// Each round visits every open point of an experiment once, in an order drawn anew, and takes one
-/// batch there in a fresh process; so a drift of the machine spreads over all points alike. A point
-/// is closed when each of its metrics is known to the profile's target, and all are when the
-/// experiment's time is used up.
-pub struct Runner<'a> {
-    /// Tells the time that the budget counts.
-    pub clock: &'a dyn Clock,
-    /// Takes the batches.
-    pub executor: &'a mut dyn Executor,
-    /// Learns of every event, in this order.
-    pub observers: Vec<&'a mut dyn Observer>,
-    /// Resolution and cost of the clock.
-    pub calibration: Calibration,
-    /// The run's scratch directory.
-    pub scratch: PathBuf,
-    /// A second one on another machine, if there is one.
-    pub remote: Option<PathBuf>,
-}
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// Whether someone asked to stop before the end.
-    pub interrupted: bool,
-    /// Experiments that could not run here.
-    pub skipped: usize,
-    /// Experiments that were left out, since the user did not name what they need.
-    pub left_out: usize,
-    /// Points that could not be measured here, or not in the time there was.
-    pub failed: usize,
-}
-
-/// A point that is being measured.
-struct Open<'p> {
-    point: &'p Point,
-    batches: Vec<Batch>,
-    estimates: Vec<Estimate>,
-    foretold: Option<statistics::plan::Plan>,
-    ending: Option<Ending>,
-}
-
-impl Runner<'_> {
-    /// Carries out `plan` and tells how it ended.
-    ///
-    /// # Errors
-    /// Those of the observers; failures of experiments and points are events, not errors.
-    pub fn run(&mut self, plan: &Plan<'_>) -> Result<Outcome, ObserverError> {
-        let mut outcome = Outcome::default();
-        let mut random = Random::new(plan.seed);
-        let mut later_ns = plan.budget().0;
-        for planned in &plan.experiments {
-            later_ns -= planned.budget_ns as f64;
-            let definition = &planned.definition;
-            match &planned.points {
-                Err(reason) => {
-                    if planned.is_left_out {
-                        outcome.left_out += 1;
-                    } else {
-                        outcome.skipped += 1;
-                    }
-                    self.tell(&Event::Skipped { definition, reason })?;
-                }
-                Ok(points) => {
-                    self.tell(&Event::Started { definition, points })?;
-                    let mut experiment = Rounds {
-                        planned,
-                        precision: plan.precision,
-                        started_ns: self.clock.now_ns(),
-                        later_ns,
-                        open: points.iter().map(Open::new).collect(),
-                    };
-                    experiment.run(self, &mut random)?;
-                    outcome.failed += experiment.failed();
-                    self.tell(&Event::Finished { definition })?;
-                }
-            }
-            if self.executor.is_interrupted() {
-                outcome.interrupted = true;
-                break;
-            }
-        }
-        Ok(outcome)
-    }
-
-    fn tell(&mut self, event: &Event<'_>) -> Result<(), ObserverError> {
-        self.observers
-            .iter_mut()
-            .try_for_each(|observer| observer.observe(event))
-    }
-}
+use crate::statistics::random::Random;
 
 /// The rounds of one experiment.
-struct Rounds<'p> {
+pub(super) struct Rounds<'p> {
     planned: &'p Planned<'p>,
     precision: Precision,
-    started_ns: u64,
-    /// Wall time that the experiments after this one may take.
-    later_ns: f64,
     open: Vec<Open<'p>>,
 }
 
-impl Rounds<'_> {
-    fn run(&mut self, runner: &mut Runner<'_>, random: &mut Random) -> Result<(), ObserverError> {
+impl<'p> Rounds<'p> {
+    pub fn new(planned: &'p Planned<'p>, precision: Precision, points: &'p [Point]) -> Self {
+        Self {
+            planned,
+            precision,
+            open: points.iter().map(Open::new).collect(),
+        }
+    }
+
+    /// Visits the open points in random rounds until none is left or the experiment's time is used
+    /// up; `later_ns` is what the experiments after it may take.
+    pub fn run(
+        &mut self,
+        runner: &mut Runner<'_>,
+        later_ns: f64,
+        random: &mut Random,
+    ) -> Result<(), ObserverError> {
+        let end_ns = runner.clock.now_ns() as f64 + self.planned.budget_ns as f64;
         loop {
-            let mut order: Vec<usize> = (0..self.open.len())
-                .filter(|&index| self.open[index].ending.is_none())
-                .collect();
+            let mut order = self.still_open();
             if order.is_empty() {
                 return Ok(());
             }
             random.shuffle(&mut order);
             for index in order {
-                if runner.executor.is_interrupted() {
-                    return self.close_all(runner, &Ending::Interrupted);
+                let left_ns = end_ns - runner.clock.now_ns() as f64;
+                if runner.executor.is_interrupted() || left_ns <= 0.0 {
+                    return Ok(());
                 }
-                if self.spent_ns(runner) >= self.planned.budget_ns as f64 {
-                    return self.close_all(runner, &Ending::BudgetUsed);
-                }
-                self.visit(index, runner, random.bits())?;
+                self.visit(index, runner, random.bits(), left_ns, later_ns)?;
             }
         }
     }
 
+    /// The points that are not known well enough.
+    pub fn still_open(&self) -> Vec<usize> {
+        let is_open = |index: &usize| self.open[*index].ending.is_none();
+        (0..self.open.len()).filter(is_open).collect()
+    }
+
+    /// Wall time that a point will take until it is known, in ns.
+    pub fn wanted_ns(&self, index: usize) -> f64 {
+        self.open[index].wanted_ns(&self.planned.definition, self.precision)
+    }
+
     /// Takes one batch at a point, and closes the point if that is enough or impossible.
-    fn visit(
+    ///
+    /// `left_ns` is the wall time that this experiment's points may still take, `later_ns` that of
+    /// others after them.
+    pub fn visit(
         &mut self,
         index: usize,
         runner: &mut Runner<'_>,
         seed: u64,
+        left_ns: f64,
+        later_ns: f64,
     ) -> Result<(), ObserverError> {
         let definition = &self.planned.definition;
         let point = self.open[index].point;
@@ -155,8 +83,8 @@ impl Rounds<'_> {
         match runner.executor.execute(&request) {
             Ok(batch) => {
                 self.open[index].add(definition, batch, self.precision);
-                self.report(index, runner)?;
-                if self.is_known(&self.open[index]) {
+                self.report(index, runner, left_ns, later_ns)?;
+                if self.is_known(index) {
                     self.close(index, runner, Ending::TargetReached)?;
                 }
                 Ok(())
@@ -196,17 +124,20 @@ impl Rounds<'_> {
         }
     }
 
-    fn report(&self, index: usize, runner: &mut Runner<'_>) -> Result<(), ObserverError> {
+    fn report(
+        &self,
+        index: usize,
+        runner: &mut Runner<'_>,
+        left_ns: f64,
+        later_ns: f64,
+    ) -> Result<(), ObserverError> {
         let open = &self.open[index];
-        let closed = self
-            .open
-            .iter()
-            .filter(|open| open.ending.is_some())
-            .count();
+        let waiting = self.still_open();
+        let wanted_ns: f64 = waiting.iter().map(|&index| self.wanted_ns(index)).sum();
         let progress = Progress {
-            closed: closed + usize::from(self.is_known(open)),
+            closed: self.open.len() - waiting.len() + usize::from(self.is_known(index)),
             points: self.open.len(),
-            remaining: self.remaining(runner),
+            remaining: Nanoseconds(f64::min(wanted_ns, left_ns.max(0.0)) + later_ns),
         };
         let batch = open.batches.last().expect("a batch was just added");
         runner.tell(&Event::Taken {
@@ -218,11 +149,14 @@ impl Rounds<'_> {
         })
     }
 
-    fn close_all(&mut self, runner: &mut Runner<'_>, ending: &Ending) -> Result<(), ObserverError> {
-        for index in 0..self.open.len() {
-            if self.open[index].ending.is_none() {
-                self.close(index, runner, ending.clone())?;
-            }
+    /// Closes every point that is still open.
+    pub fn close_all(
+        &mut self,
+        runner: &mut Runner<'_>,
+        ending: &Ending,
+    ) -> Result<(), ObserverError> {
+        for index in self.still_open() {
+            self.close(index, runner, ending.clone())?;
         }
         Ok(())
     }
@@ -235,12 +169,9 @@ impl Rounds<'_> {
     ) -> Result<(), ObserverError> {
         let definition = &self.planned.definition;
         let open = &mut self.open[index];
-        let estimates = &open.estimates;
-        let mut warnings = noise::judge(definition, estimates, &open.batches);
+        let mut warnings = noise::judge(definition, &open.estimates, &open.batches);
         if ending == Ending::BudgetUsed || ending == Ending::Interrupted {
-            let missed = estimates
-                .iter()
-                .filter(|estimate| !estimate.is_within(self.precision.target));
+            let missed = open.missed(definition, self.precision);
             warnings.extend(missed.map(|estimate| Warning::TargetMissed {
                 metric: estimate.metric.clone(),
                 reached: estimate.relative_half_width(),
@@ -257,71 +188,17 @@ impl Rounds<'_> {
         })
     }
 
-    fn is_known(&self, open: &Open<'_>) -> bool {
-        if self.planned.definition.isolation == Isolation::OneProcess {
-            return !open.batches.is_empty();
-        }
-        open.batches.len() >= self.precision.min_processes
-            && open
-                .estimates
-                .iter()
-                .all(|estimate| estimate.is_within(self.precision.target))
+    fn is_known(&self, index: usize) -> bool {
+        self.open[index].is_known(&self.planned.definition, self.precision)
     }
 
-    fn failed(&self) -> usize {
+    /// Points that could not be measured, or not in the time there was.
+    pub fn failed(&self) -> usize {
         let failed = |open: &&Open<'_>| match &open.ending {
             Some(Ending::Failed(_)) => true,
             Some(Ending::BudgetUsed) => open.batches.is_empty(),
             _ => false,
         };
         self.open.iter().filter(failed).count()
-    }
-
-    fn spent_ns(&self, runner: &Runner<'_>) -> f64 {
-        runner.clock.now_ns().saturating_sub(self.started_ns) as f64
-    }
-
-    /// What the intervals so far predict, but no more than the time that is left.
-    fn remaining(&self, runner: &Runner<'_>) -> Nanoseconds {
-        let left_ns = (self.planned.budget_ns as f64 - self.spent_ns(runner)).max(0.0);
-        let taken = self
-            .open
-            .iter()
-            .map(|open| open.batches.len())
-            .sum::<usize>();
-        let batch_ns = self.spent_ns(runner) / taken.max(1) as f64;
-        let open = self.open.iter().filter(|open| open.ending.is_none());
-        let wanted: f64 = open.map(|open| open.batches_wanted(self.precision)).sum();
-        Nanoseconds(f64::min(wanted * batch_ns, left_ns) + self.later_ns)
-    }
-}
-
-impl<'p> Open<'p> {
-    fn new(point: &'p Point) -> Self {
-        Self {
-            point,
-            batches: Vec::new(),
-            estimates: Vec::new(),
-            foretold: None,
-            ending: None,
-        }
-    }
-
-    fn add(&mut self, definition: &Definition, batch: Batch, precision: Precision) {
-        self.batches.push(batch);
-        self.estimates = Estimate::all(definition, &self.batches);
-        if self.batches.len() >= precision.min_processes {
-            self.foretold = pilot::foretell(definition, &self.batches, precision);
-        }
-    }
-
-    /// Batches still to come, as the pilot foretells.
-    fn batches_wanted(&self, precision: Precision) -> f64 {
-        let total = self
-            .foretold
-            .map_or(0, |plan| plan.processes)
-            .max(precision.min_processes);
-        // A point that is still open wants at least one more, whatever was foretold.
-        total.saturating_sub(self.batches.len()).max(1) as f64
     }
 }

@@ -5,14 +5,14 @@
 //! of which is [`Message::Done`] or [`Message::Failed`].
 
 use super::executor::{BatchError, Executor, Request};
+use super::surroundings::Surroundings;
 use crate::clock::SystemClock;
 use crate::experiment::{Confinement, Experiment};
 use crate::quantity::Bytes;
-use crate::sample::{Batch, Disturbance};
+use crate::sample::Batch;
 use crate::sampler::{Output, Sampler};
 use platform::clock::now_ns;
 use platform::confinement::{MemoryGroup, SwapFile, free_swap_bytes};
-use platform::load::{self, CpuTimes};
 use platform::process::{Worker, WorkerError, WorkerOptions};
 use platform::signal::Interrupt;
 use serde::{Deserialize, Serialize};
@@ -46,10 +46,16 @@ pub fn serve(
     let found = experiments
         .iter()
         .find(|experiment| experiment.id() == request.experiment);
+    // Nothing is said before the end: whoever listens would wake up, and might do so on the processor
+    // on which is being measured.
+    let mut outputs = Vec::new();
     let last = match found {
         None => Message::Failed(format!("there is no experiment '{}'", request.experiment)),
         Some(experiment) => {
-            let mut sink = |taken| send(&mut output, &Message::Output(taken));
+            let mut sink = |taken| {
+                outputs.push(taken);
+                Ok(())
+            };
             let mut sampler = Sampler::new(&SystemClock, &request.task, &mut sink);
             match experiment.measure(&request.point, &mut sampler) {
                 Ok(()) => Message::Done,
@@ -57,13 +63,12 @@ pub fn serve(
             }
         }
     };
-    send(&mut output, &last)
-}
-
-fn send(output: &mut impl Write, message: &Message) -> io::Result<()> {
-    let mut line = serde_json::to_vec(message)?;
-    line.push(b'\n');
-    output.write_all(&line)?;
+    let mut lines = Vec::new();
+    for message in outputs.into_iter().map(Message::Output).chain([last]) {
+        serde_json::to_writer(&mut lines, &message)?;
+        lines.push(b'\n');
+    }
+    output.write_all(&lines)?;
     output.flush()
 }
 
@@ -82,6 +87,8 @@ pub struct WorkerExecutor {
     pub patience: Duration,
     /// Where a wish to stop shows.
     pub interrupt: Interrupt,
+    /// What else goes on in the machine.
+    pub surroundings: Surroundings,
 }
 
 /// Swap for workers whose memory is limited.
@@ -134,7 +141,7 @@ impl Executor for WorkerExecutor {
 impl WorkerExecutor {
     fn take(&mut self, request: &Request) -> Result<Batch, BatchError> {
         let memory_group = self.confine(request)?;
-        let surroundings = Surroundings::look(self.cpu);
+        self.surroundings.before(self.cpu);
         let started_ns = now_ns();
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
@@ -171,7 +178,7 @@ impl WorkerExecutor {
             .map_err(broken)?;
         batch.wall_ns = now_ns().saturating_sub(started_ns);
         let own_ns = ended.usage.user_ns + ended.usage.system_ns;
-        batch.disturbance = surroundings.disturbance(own_ns);
+        batch.disturbance = self.surroundings.after(self.cpu, own_ns, batch.wall_ns);
         Ok(batch)
     }
 
@@ -222,38 +229,5 @@ fn broken(error: WorkerError) -> BatchError {
     match error {
         WorkerError::Interrupted => BatchError::Interrupted,
         other => BatchError::Worker(other.to_string()),
-    }
-}
-
-/// The state of the machine before a batch, to be compared with that after it.
-struct Surroundings {
-    cpu: Option<usize>,
-    times: Option<CpuTimes>,
-    frequency_hz: Option<f64>,
-}
-
-impl Surroundings {
-    fn look(cpu: Option<usize>) -> Self {
-        let frequency_hz = cpu.and_then(load::frequency_hz);
-        Self {
-            cpu,
-            times: CpuTimes::read(),
-            frequency_hz,
-        }
-    }
-
-    fn disturbance(&self, own_ns: u64) -> Disturbance {
-        let later = Self::look(self.cpu);
-        let passed = match (&later.times, &self.times) {
-            (Some(later), Some(earlier)) => Some(later.since(earlier).total),
-            _ => None,
-        };
-        Disturbance {
-            stolen_ns: passed.as_ref().map(|times| times.steal_ns),
-            others_ns: passed
-                .as_ref()
-                .map(|times| times.busy_ns().cast_signed() - own_ns.cast_signed()),
-            frequency_hz: self.frequency_hz.zip(later.frequency_hz),
-        }
     }
 }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use instrument::clock::SystemClock;
 use instrument::experiment::Experiment;
 use instrument::plan::{Plan, Setting};
-use instrument::runner::{Outcome, Runner, Swap, WorkerExecutor};
+use instrument::runner::{Outcome, Runner, Surroundings, Swap, WorkerExecutor};
 use jiff::Timestamp;
 use platform::clock::calibrate;
 use platform::environment::Environment;
@@ -130,6 +130,7 @@ fn measure(
         swap: Swap::new(arguments.allow_swap_file),
         patience: PATIENCE,
         interrupt,
+        surroundings: Surroundings::default(),
     };
     let mut recorder = store.begin(&run)?;
     let number = recorder.number();

@@ -84,7 +84,7 @@ impl Recorder<'_> {
                     run.add_experiment(connection, definition, Some(reason), &[])
                 })
             }
-            Event::Visiting { .. } => Ok(()),
+            Event::Visiting { .. } | Event::Extended { .. } => Ok(()),
             Event::Taken {
                 definition,
                 point,

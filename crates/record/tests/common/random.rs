@@ -234,14 +234,16 @@ fn metric(name: String) -> impl Strategy<Value = Metric> {
         Unit::Ratio,
     ]);
     let better = select(vec![Better::Higher, Better::Lower, Better::Neither]);
-    (text(), units, better, any::<u32>(), of(number())).prop_map(
-        move |(title, unit, better, version, bound)| Metric {
+    let numbers = (any::<u32>(), of(number()));
+    (text(), units, better, numbers, any::<bool>()).prop_map(
+        move |(title, unit, better, (version, bound), is_shared)| Metric {
             name: name.clone(),
             title,
             unit,
             better,
             version,
             bound,
+            is_shared,
         },
     )
 }
@@ -285,7 +287,8 @@ fn points(definition: &Definition) -> impl Strategy<Value = Vec<PointRecord>> + 
 fn closing(metrics: Vec<String>) -> impl Strategy<Value = Closing> {
     let warning = prop_oneof![
         number().prop_map(|share| Warning::Stolen { share }),
-        number().prop_map(|per_second| Warning::Preempted { per_second }),
+        (select(metrics.clone()), number())
+            .prop_map(|(metric, share)| Warning::Preempted { metric, share }),
         Just(Warning::NotWarm),
         (select(metrics.clone()), vec(number(), 0..3))
             .prop_map(|(metric, centres)| Warning::SeveralModes { metric, centres }),

@@ -218,8 +218,9 @@ fn words(text: &'static str) -> Vec<Words> {
 /// How bad a warning is among those of its kind.
 fn severity(warning: &Warning) -> f64 {
     match warning {
-        Warning::Stolen { share } | Warning::OtherLoad { share } => *share,
-        Warning::Preempted { per_second } => *per_second,
+        Warning::Stolen { share }
+        | Warning::OtherLoad { share }
+        | Warning::Preempted { share, .. } => *share,
         Warning::FrequencyChanged {
             lowest_hz,
             highest_hz,

@@ -28,9 +28,10 @@ fn full_points() -> Vec<PointResult> {
             });
             let mut result = fixture::result(point, estimates.into());
             if step % 5 == 0 {
-                result
-                    .warnings
-                    .push(Warning::Preempted { per_second: 134.0 });
+                result.warnings.push(Warning::Preempted {
+                    metric: "speed".into(),
+                    share: 0.13,
+                });
             }
             points.push(result);
         }

@@ -73,7 +73,8 @@ impl Experiment for Ipc {
                 Metric::new(ROUND_TRIP, "round trip", Unit::Nanoseconds, Better::Lower)
                     .bounded(LEAST_ROUND_TRIP_NS),
                 Metric::new(BANDWIDTH, "bandwidth", Unit::BytesPerSecond, Better::Higher)
-                    .bounded(MOST_BYTES_PER_SECOND),
+                    .bounded(MOST_BYTES_PER_SECOND)
+                    .shared(),
             ],
             isolation: Isolation::FreshProcess,
         }

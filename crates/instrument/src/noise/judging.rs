@@ -1,0 +1,379 @@
+//! What the batches of a point say against its numbers.
+
+use super::Warning;
+use crate::experiment::{Definition, Metric};
+use crate::results::Estimate;
+use crate::sample::{Batch, Disturbance, Sample};
+use crate::statistics::summary::{mean, median};
+use crate::statistics::{modes, trend};
+
+/// Above this part of the wall time, what is lost to others can move a centre by more than its
+/// interval in the finest profile.
+const LOST_SHARE: f64 = 0.01;
+/// Shorter samples do not tell what they lost: CPU time comes in whole µs, of the program and of
+/// the kernel apart, so that it may be off by 2 µs.
+const SHORTEST_JUDGED_NS: u64 = 200_000;
+/// Above this, somebody else works on the machine; below it are the kernel's own threads.
+const OTHER_LOAD_SHARE: f64 = 0.10;
+/// A change of clock speed by more than this shows in every figure that is bound by the processor.
+const FREQUENCY_CHANGE: f64 = 0.03;
+/// A trend is called drift when chance gives it less often than this.
+const DRIFT_PROBABILITY: f64 = 0.01;
+/// A drift by less than this is smaller than the differences people act on.
+const DRIFT_CHANGE: f64 = 0.02;
+/// Modes closer to each other than this are smaller than the differences people act on.
+const MODE_DISTANCE: f64 = 0.05;
+
+/// What the batches of one point and their estimates say against themselves.
+pub fn judge(definition: &Definition, estimates: &[Estimate], batches: &[Batch]) -> Vec<Warning> {
+    let mut warnings = around(batches);
+    for estimate in estimates {
+        if let Some(metric) = definition.metric(&estimate.metric) {
+            warnings.extend(preempted(metric, batches));
+            warnings.extend(drift(metric, estimate));
+            warnings.extend(several_modes(metric, estimate));
+        }
+    }
+    warnings
+}
+
+/// What went on around the batches.
+fn around(batches: &[Batch]) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let stolen = stolen_share(batches);
+    if stolen > LOST_SHARE {
+        warnings.push(Warning::Stolen { share: stolen });
+    }
+    let others = share(batches, |disturbance| disturbance.others_ns);
+    if others > OTHER_LOAD_SHARE {
+        warnings.push(Warning::OtherLoad { share: others });
+    }
+    warnings.extend(frequency_changed(batches));
+    if batches.iter().any(|batch| !batch.warm) {
+        warnings.push(Warning::NotWarm);
+    }
+    warnings
+}
+
+fn stolen_share(batches: &[Batch]) -> f64 {
+    share(batches, |disturbance| {
+        disturbance.stolen_ns.map(u64::cast_signed)
+    })
+}
+
+/// A part of the disturbances over the wall time of the batches that know it.
+fn share(batches: &[Batch], part: impl Fn(&Disturbance) -> Option<i64>) -> f64 {
+    let known = batches
+        .iter()
+        .filter_map(|batch| Some((part(&batch.disturbance)?, batch.wall_ns)));
+    let (part_ns, wall_ns) = known.fold((0, 0), |(part_ns, wall_ns), (part, wall)| {
+        (part_ns + part, wall_ns + wall)
+    });
+    part_ns as f64 / wall_ns.max(1) as f64
+}
+
+/// How much longer the processor's absence made the typical sample, found as the centre is: the
+/// median of each process, and their mean. So one long absence does not count where the median of
+/// the samples never saw it. What the hypervisor took is told apart.
+fn preempted(metric: &Metric, batches: &[Batch]) -> Option<Warning> {
+    if metric.is_shared {
+        return None;
+    }
+    let lost_by_process: Vec<f64> = batches
+        .iter()
+        .filter_map(|batch| {
+            let samples = batch.samples.iter();
+            let of_metric = samples.filter(|sample| sample.metric == metric.name);
+            median(&of_metric.filter_map(lost_share).collect::<Vec<_>>())
+        })
+        .collect();
+    let share = mean(&lost_by_process)? - stolen_share(batches);
+    (share > LOST_SHARE).then(|| Warning::Preempted {
+        metric: metric.name.clone(),
+        share,
+    })
+}
+
+/// The part of a sample's wall time in which its process neither ran nor waited for anything:
+/// `None` if it ever waited of its own accord, or is too short to tell.
+fn lost_share(sample: &Sample) -> Option<f64> {
+    let wall_ns = sample.reading.wall_ns()?;
+    let cpu_ns = sample.usage.user_ns + sample.usage.system_ns;
+    let is_told = sample.usage.voluntary_switches == 0 && wall_ns >= SHORTEST_JUDGED_NS;
+    is_told.then(|| (wall_ns as f64 - cpu_ns as f64) / wall_ns as f64)
+}
+
+fn frequency_changed(batches: &[Batch]) -> Option<Warning> {
+    let seen = batches
+        .iter()
+        .filter_map(|batch| batch.disturbance.frequency_hz)
+        .flat_map(|(before, after)| [before, after]);
+    let (lowest_hz, highest_hz) = seen.fold((f64::INFINITY, 0.0), |(lowest, highest), hz| {
+        (f64::min(lowest, hz), f64::max(highest, hz))
+    });
+    (highest_hz > lowest_hz * (1.0 + FREQUENCY_CHANGE)).then_some(Warning::FrequencyChanged {
+        lowest_hz,
+        highest_hz,
+    })
+}
+
+fn drift(metric: &Metric, estimate: &Estimate) -> Option<Warning> {
+    let trend = trend::mann_kendall(&estimate.by_process)?;
+    let times: Vec<f64> = (0..estimate.by_process.len())
+        .map(|index| index as f64)
+        .collect();
+    let slope = trend::theil_sen_slope(&times, &estimate.by_process)?;
+    let change = slope * (times.len() - 1) as f64 / estimate.centre;
+    (trend.p_value < DRIFT_PROBABILITY && change.is_finite() && change.abs() > DRIFT_CHANGE).then(
+        || Warning::Drift {
+            metric: metric.name.clone(),
+            change,
+        },
+    )
+}
+
+fn several_modes(metric: &Metric, estimate: &Estimate) -> Option<Warning> {
+    let modes = modes::several(&estimate.by_process)?;
+    let centres: Vec<f64> = modes.iter().map(|mode| mode.centre).collect();
+    let distance = centres.last()? - centres.first()?;
+    (distance.is_finite() && distance > MODE_DISTANCE * estimate.centre.abs()).then(|| {
+        Warning::SeveralModes {
+            metric: metric.name.clone(),
+            centres,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::judge;
+    use crate::experiment::{Better, Definition, Isolation, Metric};
+    use crate::noise::Warning;
+    use crate::quantity::Unit;
+    use crate::results::Estimate;
+    use crate::sample::{Batch, Disturbance, Reading, Sample};
+    use platform::usage::Usage;
+
+    fn definition() -> Definition {
+        Definition {
+            id: "mock.one".into(),
+            title: String::new(),
+            question: String::new(),
+            method: String::new(),
+            source: String::new(),
+            axes: Vec::new(),
+            metrics: vec![Metric::new(
+                "cost",
+                "cost",
+                Unit::Nanoseconds,
+                Better::Lower,
+            )],
+            isolation: Isolation::FreshProcess,
+        }
+    }
+
+    fn batch(cost_ns: f64) -> Batch {
+        let reading = Reading::Once {
+            work: 1.0,
+            wall_ns: (cost_ns * 1e6) as u64,
+        };
+        let sample = Sample {
+            metric: "cost".into(),
+            reading,
+            usage: Usage {
+                user_ns: (cost_ns * 1e6) as u64,
+                ..Usage::default()
+            },
+            at_ns: 0,
+        };
+        Batch {
+            samples: vec![sample],
+            warm: true,
+            wall_ns: 10_000_000,
+            ..Batch::default()
+        }
+    }
+
+    fn labels(batches: &[Batch]) -> Vec<&'static str> {
+        let definition = definition();
+        let estimates = Estimate::all(&definition, batches);
+        judge(&definition, &estimates, batches)
+            .iter()
+            .map(Warning::label)
+            .collect()
+    }
+
+    fn quiet() -> Vec<Batch> {
+        [100.0, 100.2, 99.9, 100.1, 100.0, 99.8].map(batch).to_vec()
+    }
+
+    #[test]
+    fn quiet_batches_raise_no_warning() {
+        assert_eq!(labels(&quiet()), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn each_disturbance_has_its_name() {
+        let disturbed = |change: &dyn Fn(&mut Batch)| {
+            let mut batches = quiet();
+            batches.iter_mut().for_each(change);
+            labels(&batches)
+        };
+        let disturbance = Disturbance {
+            stolen_ns: Some(500_000),
+            ..Disturbance::default()
+        };
+        assert_eq!(
+            disturbed(&|batch| batch.disturbance = disturbance),
+            ["stolen time"]
+        );
+        let disturbance = Disturbance {
+            others_ns: Some(5_000_000),
+            ..Disturbance::default()
+        };
+        assert_eq!(
+            disturbed(&|batch| batch.disturbance = disturbance),
+            ["other load"]
+        );
+        let frequency_hz = Some((2.0e9, 3.0e9));
+        let disturbance = Disturbance {
+            frequency_hz,
+            ..Disturbance::default()
+        };
+        assert_eq!(
+            disturbed(&|batch| batch.disturbance = disturbance),
+            ["clock speed"]
+        );
+        assert_eq!(disturbed(&|batch| batch.warm = false), ["not warm"]);
+        let preempt = |batch: &mut Batch| batch.samples[0].usage.user_ns -= 2_000_000;
+        assert_eq!(disturbed(&preempt), ["preempted"]);
+    }
+
+    #[test]
+    fn time_counts_as_lost_only_where_nothing_was_waited_for() {
+        let labels_after = |change: &dyn Fn(&mut Sample)| {
+            let mut batches = quiet();
+            for batch in &mut batches {
+                batch.samples[0].usage.user_ns /= 2;
+                change(&mut batch.samples[0]);
+            }
+            labels(&batches)
+        };
+        assert_eq!(labels_after(&|_| ()), ["preempted"]);
+        let nothing = Vec::<&str>::new();
+        let waited = |sample: &mut Sample| sample.usage.voluntary_switches = 1;
+        assert_eq!(labels_after(&waited), nothing);
+        let counted = |sample: &mut Sample| sample.reading = Reading::Value(1.0);
+        assert_eq!(labels_after(&counted), nothing);
+    }
+
+    #[test]
+    fn a_partner_on_the_same_processor_does_not_disturb() {
+        let mut definition = definition();
+        definition.metrics[0].is_shared = true;
+        let mut batches = quiet();
+        for batch in &mut batches {
+            batch.samples[0].usage.user_ns /= 2;
+        }
+        let estimates = Estimate::all(&definition, &batches);
+        assert_eq!(judge(&definition, &estimates, &batches), []);
+    }
+
+    #[test]
+    fn an_absence_that_no_median_saw_moved_no_number() {
+        let mut batches = quiet();
+        for batch in &mut batches {
+            batch.samples = vec![batch.samples[0].clone(); 3];
+            batch.samples[1].usage.user_ns /= 2;
+        }
+        assert_eq!(labels(&batches), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn what_the_hypervisor_took_is_not_told_twice() {
+        let mut batches = quiet();
+        for batch in &mut batches {
+            batch.samples[0].usage.user_ns -= 5_000_000;
+            batch.disturbance.stolen_ns = Some(batch.wall_ns / 20);
+        }
+        assert_eq!(labels(&batches), ["stolen time"]);
+    }
+
+    #[test]
+    fn a_disturbance_counts_over_the_batches_that_know_it() {
+        let mut batches = quiet();
+        for batch in &mut batches[..2] {
+            batch.disturbance.others_ns = Some(batch.wall_ns.cast_signed() / 5);
+        }
+        assert_eq!(labels(&batches), ["other load"]);
+    }
+
+    #[test]
+    fn ticks_that_count_to_either_side_cancel() {
+        let mut batches = quiet();
+        for (index, batch) in batches.iter_mut().enumerate() {
+            let tick_ns = if index % 2 == 0 {
+                10_000_000
+            } else {
+                -10_000_000
+            };
+            batch.disturbance.others_ns = Some(tick_ns);
+        }
+        assert_eq!(labels(&batches), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_steady_rise_is_drift() {
+        let rising: Vec<Batch> = (0..12).map(|step| batch(100.0 + f64::from(step))).collect();
+        assert!(labels(&rising).contains(&"drift"));
+    }
+
+    #[test]
+    fn two_speeds_are_two_modes() {
+        let two = |index: u32| {
+            if index.is_multiple_of(2) {
+                100.0
+            } else {
+                150.0
+            }
+        };
+        let batches: Vec<Batch> = (0..20)
+            .map(|index| batch(two(index) + f64::from(index % 5) * 0.1))
+            .collect();
+        assert!(
+            labels(&batches).contains(&"several modes"),
+            "{:?}",
+            labels(&batches)
+        );
+    }
+
+    #[test]
+    fn values_about_zero_give_no_warning_that_is_no_number() {
+        let definition = Definition {
+            metrics: vec![Metric::new("cost", "cost", Unit::Count, Better::Neither)],
+            ..definition()
+        };
+        let batches: Vec<Batch> = (0..12)
+            .map(|step| {
+                let mut batch = batch(1.0);
+                batch.samples[0].reading = Reading::Value(f64::from(step) - 5.5);
+                batch
+            })
+            .collect();
+        let estimates = Estimate::all(&definition, &batches);
+        for warning in judge(&definition, &estimates, &batches) {
+            let text = serde_json::to_string(&warning).expect("plain data");
+            assert!(!text.contains("null"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_warning_touches_its_own_metric_or_all() {
+        let drift = Warning::Drift {
+            metric: "read".into(),
+            change: 0.1,
+        };
+        assert!(drift.touches("read") && !drift.touches("write"));
+        assert!(Warning::NotWarm.touches("write"));
+    }
+}

@@ -1,0 +1,189 @@
+//! Noise: what casts doubt on a number, named, measured and with advice.
+
+mod judging;
+
+pub use judging::judge;
+
+use crate::quantity::significant;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Something that casts doubt on a point's numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Warning {
+    /// The hypervisor gave CPU time to others.
+    Stolen {
+        /// Stolen time over wall time.
+        share: f64,
+    },
+    /// Other processes used the processors.
+    OtherLoad {
+        /// Their CPU time over wall time, 1 being one processor in full use.
+        share: f64,
+    },
+    /// The processor was taken away while it was wanted: by other programs, by the kernel's threads
+    /// or by a limit on CPU time.
+    Preempted {
+        /// Which metric.
+        metric: String,
+        /// Wall time without a processor over wall time, in the typical sample.
+        share: f64,
+    },
+    /// The processor's clock changed its speed.
+    FrequencyChanged {
+        /// The lowest seen, in Hz.
+        lowest_hz: f64,
+        /// The highest seen, in Hz.
+        highest_hz: f64,
+    },
+    /// The value rose or fell steadily from process to process.
+    Drift {
+        /// Which metric.
+        metric: String,
+        /// Change from the first process to the last, over the centre.
+        change: f64,
+    },
+    /// The processes fall into groups: the centre may be a value that no process shows.
+    SeveralModes {
+        /// Which metric.
+        metric: String,
+        /// The middle of each group in the metric's unit.
+        centres: Vec<f64>,
+    },
+    /// The timed loop had not settled when its samples were taken.
+    NotWarm,
+    /// The time was used up before the interval was as narrow as wanted.
+    TargetMissed {
+        /// Which metric.
+        metric: String,
+        /// Half the interval's width over the centre; `None` where there is no interval at all.
+        reached: Option<f64>,
+        /// What was wanted.
+        target: f64,
+    },
+}
+
+impl Warning {
+    /// Whether it touches `metric`: it names that metric, or all of the point.
+    pub fn touches(&self, metric: &str) -> bool {
+        match self {
+            Self::Preempted { metric: named, .. }
+            | Self::Drift { metric: named, .. }
+            | Self::SeveralModes { metric: named, .. }
+            | Self::TargetMissed { metric: named, .. } => named == metric,
+            _ => true,
+        }
+    }
+
+    /// One or two words for the margin of a table.
+    pub fn label(&self) -> &'static str {
+        match self {
+            Self::Stolen { .. } => "stolen time",
+            Self::OtherLoad { .. } => "other load",
+            Self::Preempted { .. } => "preempted",
+            Self::FrequencyChanged { .. } => "clock speed",
+            Self::Drift { .. } => "drift",
+            Self::SeveralModes { .. } => "several modes",
+            Self::NotWarm => "not warm",
+            Self::TargetMissed { .. } => "wide",
+        }
+    }
+
+    /// What a person can do about it.
+    pub fn advice(&self) -> &'static str {
+        match self {
+            Self::Stolen { .. } => "measure when the host is quieter, or on a dedicated host",
+            Self::OtherLoad { .. } => "stop other programs; `oscope doctor` names the busiest",
+            Self::Preempted { .. } => {
+                "keep other programs off this processor, for instance with isolcpus, and lift limits \
+                 on CPU time"
+            }
+            Self::FrequencyChanged { .. } => {
+                "set the governor to `performance` and switch turbo off"
+            }
+            Self::Drift { .. } => {
+                "let the machine settle and measure again: heat, memory in use and the file \
+                 system's state change over minutes"
+            }
+            Self::SeveralModes { .. } => {
+                "look at the dots of each process; memory layout or a second speed of the \
+                 processor are usual causes"
+            }
+            Self::NotWarm => "use a longer profile (`--profile standard`)",
+            Self::TargetMissed { .. } => {
+                "give it more time (`--budget`, `--profile standard`) or a quieter machine"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = |share: f64| significant(share * 100.0, 2);
+        match self {
+            Self::Stolen { share } => {
+                write!(f, "the hypervisor took {} % of the time", percent(*share))
+            }
+            Self::OtherLoad { share } => {
+                write!(
+                    f,
+                    "other programs used {} % of a processor",
+                    percent(*share)
+                )
+            }
+            Self::Preempted { metric, share } => write!(
+                f,
+                "{metric} had to do without the processor for {} % of its time",
+                percent(*share)
+            ),
+            Self::FrequencyChanged {
+                lowest_hz,
+                highest_hz,
+            } => write!(
+                f,
+                "the clock ran between {} and {} GHz",
+                significant(lowest_hz / 1e9, 3),
+                significant(highest_hz / 1e9, 3)
+            ),
+            Self::Drift { metric, change } => {
+                let direction = if *change < 0.0 { "fell" } else { "rose" };
+                write!(
+                    f,
+                    "{metric} {direction} by {} % from start to end",
+                    percent(change.abs())
+                )
+            }
+            Self::SeveralModes { metric, centres } => {
+                let shown: Vec<_> = centres
+                    .iter()
+                    .map(|centre| significant(*centre, 3))
+                    .collect();
+                write!(
+                    f,
+                    "the processes gave several values of {metric}: {}",
+                    shown.join(" and ")
+                )
+            }
+            Self::NotWarm => write!(f, "the loop had not settled when it was measured"),
+            Self::TargetMissed {
+                metric,
+                reached: Some(reached),
+                target,
+            } => write!(
+                f,
+                "{metric} is known to ±{} %, where ±{} % was wanted",
+                percent(*reached),
+                percent(*target)
+            ),
+            Self::TargetMissed {
+                metric,
+                reached: None,
+                ..
+            } => {
+                write!(f, "{metric} has too few processes for an interval")
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! A point while it is being measured.
+
+use super::event::Ending;
+use super::pilot;
+use crate::experiment::{Definition, Isolation, Metric};
+use crate::plan::Precision;
+use crate::point::Point;
+use crate::results::Estimate;
+use crate::sample::Batch;
+use crate::statistics::plan::Plan;
+
+/// A point that is being measured.
+pub(super) struct Open<'p> {
+    pub point: &'p Point,
+    pub batches: Vec<Batch>,
+    pub estimates: Vec<Estimate>,
+    pub foretold: Option<Plan>,
+    pub ending: Option<Ending>,
+}
+
+impl<'p> Open<'p> {
+    pub fn new(point: &'p Point) -> Self {
+        Self {
+            point,
+            batches: Vec::new(),
+            estimates: Vec::new(),
+            foretold: None,
+            ending: None,
+        }
+    }
+
+    /// Takes in a batch.
+    pub fn add(&mut self, definition: &Definition, batch: Batch, precision: Precision) {
+        self.batches.push(batch);
+        self.estimates = Estimate::all(definition, &self.batches);
+        if self.batches.len() >= precision.min_processes {
+            self.foretold = pilot::foretell(definition, &self.batches, precision);
+        }
+    }
+
+    /// Whether every metric that has a target is known to it, by enough processes.
+    pub fn is_known(&self, definition: &Definition, precision: Precision) -> bool {
+        match definition.isolation {
+            Isolation::OneProcess => !self.batches.is_empty(),
+            Isolation::FreshProcess => {
+                self.batches.len() >= precision.min_processes
+                    && self.missed(definition, precision).next().is_none()
+            }
+        }
+    }
+
+    /// The estimates that are wider than they should be.
+    pub fn missed<'a>(
+        &'a self,
+        definition: &'a Definition,
+        precision: Precision,
+    ) -> impl Iterator<Item = &'a Estimate> {
+        let has_target = |estimate: &&Estimate| {
+            let metric = definition.metric(&estimate.metric);
+            metric.is_some_and(Metric::has_target)
+        };
+        let estimates = self.estimates.iter().filter(has_target);
+        estimates.filter(move |estimate| !estimate.is_within(precision.target))
+    }
+
+    /// Batches still to come, if intervals go on shrinking with the root of their number. Of too few
+    /// processes to trust an interval nothing is foretold but that the fewest are wanted.
+    pub fn batches_wanted(&self, definition: &Definition, precision: Precision) -> f64 {
+        let taken = self.batches.len() as f64;
+        let fewest = precision.min_processes as f64;
+        if taken < fewest {
+            return fewest - taken;
+        }
+        let width = |estimate: &Estimate| estimate.relative_half_width().unwrap_or(f64::INFINITY);
+        let widest = self.missed(definition, precision).map(width);
+        let excess = widest.fold(precision.target, f64::max) / precision.target;
+        // A point that is still open wants at least one more, whatever was foretold.
+        (taken * (excess.powi(2) - 1.0)).max(1.0)
+    }
+
+    /// Wall time that all of them will take, in ns.
+    pub fn wanted_ns(&self, definition: &Definition, precision: Precision) -> f64 {
+        let wall_ns: u64 = self.batches.iter().map(|batch| batch.wall_ns).sum();
+        let batch_ns = wall_ns as f64 / self.batches.len().max(1) as f64;
+        self.batches_wanted(definition, precision) * batch_ns
+    }
+}

@@ -1,0 +1,65 @@
+//! Spare time: what experiments whose points were soon known leave over goes to points of others.
+
+use super::event::{Ending, Event, ObserverError};
+use super::rounds::Rounds;
+use super::run::Runner;
+use crate::quantity::Nanoseconds;
+use crate::statistics::random::Random;
+
+/// Lets the points that are still open share the time until `end_ns`, and tells why no more is
+/// taken at those that then still are.
+///
+/// Each round visits, in an order drawn anew, as many of them as can be expected to become known in
+/// the time that is left, those that want the least first: shared among all, it might be too little
+/// for any. Only how wide the intervals are decides, never where they lie.
+pub(super) fn share(
+    experiments: &mut [Rounds<'_>],
+    end_ns: f64,
+    runner: &mut Runner<'_>,
+    random: &mut Random,
+) -> Result<Ending, ObserverError> {
+    let mut is_told = false;
+    loop {
+        let left_ns = end_ns - runner.clock.now_ns() as f64;
+        let mut round = within_reach(experiments, left_ns);
+        if runner.executor.is_interrupted() {
+            return Ok(Ending::Interrupted);
+        }
+        if left_ns <= 0.0 || round.is_empty() {
+            return Ok(Ending::BudgetUsed);
+        }
+        if !is_told {
+            is_told = true;
+            runner.tell(&Event::Extended {
+                points: experiments.iter().map(|of| of.still_open().len()).sum(),
+                left: Nanoseconds(left_ns),
+            })?;
+        }
+        random.shuffle(&mut round);
+        for (experiment, point) in round {
+            let left_ns = end_ns - runner.clock.now_ns() as f64;
+            if runner.executor.is_interrupted() || left_ns <= 0.0 {
+                break;
+            }
+            experiments[experiment].visit(point, runner, random.bits(), left_ns, 0.0)?;
+        }
+    }
+}
+
+/// Experiment and point of those that can be expected to become known in `left_ns`, and at least of
+/// the one that wants the least.
+fn within_reach(experiments: &[Rounds<'_>], left_ns: f64) -> Vec<(usize, usize)> {
+    let mut wanted: Vec<(f64, (usize, usize))> = Vec::new();
+    for (experiment, rounds) in experiments.iter().enumerate() {
+        let points = rounds.still_open().into_iter();
+        wanted.extend(points.map(|point| (rounds.wanted_ns(point), (experiment, point))));
+    }
+    wanted.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    let mut sum_ns = 0.0;
+    let reached = wanted.iter().take_while(|(wanted_ns, _)| {
+        sum_ns += wanted_ns;
+        sum_ns <= left_ns
+    });
+    let count = reached.count().max(1);
+    wanted.into_iter().take(count).map(|(_, of)| of).collect()
+}

@@ -1,0 +1,157 @@
+//! What else goes on in the machine while batches are taken.
+
+use crate::sample::Disturbance;
+use platform::clock::now_ns;
+use platform::load::{self, CpuTimes};
+use platform::usage::Usage;
+use std::collections::VecDeque;
+
+/// The least time over which shares are taken. The kernel tells CPU time in steps of 10 ms, which
+/// would be half of a short batch, and are 2 % of this.
+const WINDOW_NS: u64 = 500_000_000;
+/// After a shorter time nothing is told.
+const SHORTEST_WINDOW_NS: u64 = WINDOW_NS / 4;
+
+/// Watches the machine from batch to batch.
+#[derive(Debug, Default)]
+pub struct Surroundings {
+    /// In the order of time; all but the first are younger than a window.
+    looks: VecDeque<Look>,
+    /// CPU time of the workers so far.
+    workers_ns: u64,
+}
+
+/// The state of the machine at one moment.
+#[derive(Clone, Debug)]
+struct Look {
+    at_ns: u64,
+    times: Option<CpuTimes>,
+    /// CPU time of this program and its workers so far.
+    own_ns: u64,
+    frequency_hz: Option<f64>,
+}
+
+impl Surroundings {
+    /// Looks around before a batch on `cpu`.
+    pub(super) fn before(&mut self, cpu: Option<usize>) {
+        let look = self.look(cpu);
+        self.looks.push_back(look);
+    }
+
+    /// Looks around after the batch, whose worker used `worker_ns` of CPU time in `wall_ns`.
+    pub(super) fn after(
+        &mut self,
+        cpu: Option<usize>,
+        worker_ns: u64,
+        wall_ns: u64,
+    ) -> Disturbance {
+        self.workers_ns += worker_ns;
+        let now = self.look(cpu);
+        self.forget_before(now.at_ns.saturating_sub(WINDOW_NS));
+        let frequency_before_hz = self.looks.back().and_then(|look| look.frequency_hz);
+        let shares = self.looks.front().and_then(|first| now.shares_since(first));
+        let part = |share: f64| share * wall_ns as f64;
+        Disturbance {
+            stolen_ns: shares.map(|shares| part(shares.stolen) as u64),
+            others_ns: shares.map(|shares| part(shares.others) as i64),
+            frequency_hz: frequency_before_hz.zip(now.frequency_hz),
+        }
+    }
+
+    /// Keeps the last look before `start_ns`, and all after it.
+    fn forget_before(&mut self, start_ns: u64) {
+        while self.looks.get(1).is_some_and(|next| next.at_ns <= start_ns) {
+            self.looks.pop_front();
+        }
+    }
+
+    fn look(&self, cpu: Option<usize>) -> Look {
+        let main_ns = Usage::of_process().map_or(0, |usage| usage.user_ns + usage.system_ns);
+        Look {
+            at_ns: now_ns(),
+            times: CpuTimes::read(),
+            own_ns: main_ns + self.workers_ns,
+            frequency_hz: cpu.and_then(load::frequency_hz),
+        }
+    }
+}
+
+/// CPU time over wall time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Shares {
+    stolen: f64,
+    others: f64,
+}
+
+impl Look {
+    /// `None` where the kernel does not tell, or too little time has passed.
+    fn shares_since(&self, earlier: &Self) -> Option<Shares> {
+        let wall_ns = self.at_ns.saturating_sub(earlier.at_ns);
+        let times = self.times.as_ref()?.since(earlier.times.as_ref()?);
+        if wall_ns < SHORTEST_WINDOW_NS {
+            return None;
+        }
+        // What processors did is sampled by the kernel at its ticks, and anything that runs in step
+        // with them is told wrong; that they were idle is counted.
+        let all_ns = wall_ns as f64 * times.per_cpu.len() as f64;
+        let total = times.total;
+        let elsewhere_ns = total.idle_ns + total.iowait_ns + total.steal_ns;
+        let own_ns = self.own_ns.saturating_sub(earlier.own_ns);
+        Some(Shares {
+            stolen: total.steal_ns as f64 / wall_ns as f64,
+            others: (all_ns - elsewhere_ns as f64 - own_ns as f64) / wall_ns as f64,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Look, Shares, Surroundings, WINDOW_NS};
+    use platform::load::{CpuTime, CpuTimes};
+
+    /// Of a machine with two processors: one is idle, the other stolen for a tenth of the time.
+    fn look(at_ms: u64, own_ms: u64) -> Look {
+        let total = CpuTime {
+            idle_ns: at_ms * 1_000_000,
+            steal_ns: at_ms * 100_000,
+            ..CpuTime::default()
+        };
+        Look {
+            at_ns: at_ms * 1_000_000,
+            times: Some(CpuTimes {
+                total,
+                per_cpu: [(0, total), (1, CpuTime::default())].into(),
+            }),
+            own_ns: own_ms * 1_000_000,
+            frequency_hz: None,
+        }
+    }
+
+    #[test]
+    fn what_is_neither_idle_nor_stolen_nor_own_is_others() {
+        let shares = look(1000, 700).shares_since(&look(0, 0)).unwrap();
+        let Shares { stolen, others } = shares;
+        assert!((stolen - 0.1).abs() < 1e-9 && (others - 0.2).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_short_time_tells_nothing() {
+        assert_eq!(look(100, 0).shares_since(&look(0, 0)), None);
+    }
+
+    #[test]
+    fn shares_are_taken_over_a_window_at_least() {
+        let mut surroundings = Surroundings::default();
+        surroundings
+            .looks
+            .extend([0, 100, 300, 600].map(|at_ms| look(at_ms, 0)));
+        let starts = |surroundings: &Surroundings| -> Vec<u64> {
+            let looks = surroundings.looks.iter();
+            looks.map(|look| look.at_ns / 1_000_000).collect()
+        };
+        surroundings.forget_before(650_000_000 - WINDOW_NS);
+        assert_eq!(starts(&surroundings), [100, 300, 600]);
+        surroundings.forget_before(5_000_000_000 - WINDOW_NS);
+        assert_eq!(starts(&surroundings), [600]);
+    }
+}
