@@ -165,6 +165,10 @@ fn a_file_goes_over_several_connections_in_parts() {
         assert_eq!(summary.unwrap().files, 21);
         assert_eq!(outcomes[0].size, contents.len() as u64);
         assert!(place.received("large") == contents);
+        // The receiver counts it once, too.
+        let log = served.log();
+        let told = log.lines().filter(|line| *line == "large: None");
+        assert_eq!(told.count(), 1, "{log}");
         assert_eq!(place.names().len(), 21, "{:?}", place.names());
     }
 }

@@ -49,6 +49,8 @@ struct Incoming {
     received: Duration,
     /// Where it goes, or why it goes nowhere.
     target: std::result::Result<Arc<Target>, String>,
+    /// Whether what becomes of it becomes of the file: of its parts, only the last tells the observer.
+    is_whole: bool,
     /// Whether the sender was told already.
     is_told: bool,
 }
@@ -171,8 +173,9 @@ impl<'r> Connection<'r> {
                     if let Err(reason) = self.store.settle()? {
                         incoming.refuse(reason);
                     }
-                    let failure = finish(incoming, size, digest, self.options).err();
-                    return self.settle(incoming, size, failure);
+                    let finished = finish(incoming, size, digest, self.options);
+                    incoming.is_whole = finished.as_ref().copied().unwrap_or(true);
+                    return self.settle(incoming, size, finished.err());
                 }
                 Frame::Abort { reason } => {
                     let reason = String::from_utf8_lossy(reason).into_owned();
@@ -291,6 +294,9 @@ impl<'r> Connection<'r> {
             // The rest of it need not be sent.
             self.outlet.flush()?;
         }
+        if !incoming.is_whole {
+            return Ok(());
+        }
         (self.observer)(&Event::Settled {
             peer: self.peer,
             outcome: &Outcome {
@@ -359,6 +365,7 @@ fn begin(part: &Part<'_>, hello: &Hello, options: &Options, shelf: &Shelf, count
         bytes: 0,
         received: Duration::ZERO,
         target,
+        is_whole: true,
         is_told: false,
     }
 }
@@ -370,13 +377,13 @@ fn too_large(options: &Options) -> String {
     )
 }
 
-/// Verifies what came and puts it under its name.
+/// Verifies what came, and puts the file under its name with its last part; tells whether this was it.
 fn finish(
     incoming: &Incoming,
     size: u64,
     digest: [u8; DIGEST_BYTES],
     options: &Options,
-) -> std::result::Result<(), String> {
+) -> std::result::Result<bool, String> {
     let target = incoming.target.as_ref().map_err(Clone::clone)?;
     if size > options.max_size {
         return Err(too_large(options));

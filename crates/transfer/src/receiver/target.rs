@@ -234,15 +234,16 @@ impl Target {
         is_kept.then_some(state.in_order)
     }
 
-    /// A part of it is complete and verified; after the last one it gets its name.
-    pub(super) fn complete_part(&self, size: u64, options: &Options) -> Result<(), Failure> {
+    /// A part of it is complete and verified; with the last one it gets its name. Tells whether this
+    /// was the last.
+    pub(super) fn complete_part(&self, size: u64, options: &Options) -> Result<bool, Failure> {
         let mut state = self.state();
         if let Some(reason) = &state.spoiled {
             return Err(reason.clone());
         }
         state.parts_left = state.parts_left.saturating_sub(1);
         if state.parts_left > 0 {
-            return Ok(());
+            return Ok(false);
         }
         if let Some(place) = &self.place {
             if !state.ends_at(size) {
@@ -251,7 +252,7 @@ impl Target {
             place.publish(options)?;
         }
         state.is_published = true;
-        Ok(())
+        Ok(true)
     }
 }
 
