@@ -25,6 +25,7 @@ mod made_up;
 mod memory;
 mod process;
 mod threads;
+mod together;
 mod transfer;
 
 use instrument::experiment::Experiment;

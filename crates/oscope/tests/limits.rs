@@ -138,6 +138,23 @@ fn a_limit_on_processes_fails_threads_that_wait_for_each_other() {
     }
 }
 
+#[test]
+fn a_limit_on_processes_fails_threads_that_share_the_memory() {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    if cpus < 2 {
+        eprintln!("skipped: one processor has no use for several threads");
+        return;
+    }
+    let several: Vec<String> = (2..=cpus).map(|n| format!("\"threads\":{n}}}")).collect();
+    let several: Vec<&str> = several.iter().map(String::as_str).collect();
+    let place = Place::new();
+    // The program itself, its worker and one thread of it.
+    let limited = run_as(61237, 3, &place, &run(&place, "memory.parallel", "6s"));
+    if let Some(mut limited) = limited {
+        assert_fails_only(&mut limited, &several, NO_MORE_PROCESSES);
+    }
+}
+
 /// A control group that limits the number of processes, removed when dropped.
 struct ProcessGroup(PathBuf);
 

@@ -2,6 +2,7 @@
 
 use super::caches;
 use crate::estimates::{WithEstimate, estimated, grade, ratio};
+use crate::together::Gate;
 use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
 use instrument::figure::{Figure, FigureAxis, FigureKind, FigureScale};
 use instrument::finding::{Finding, Grade};
@@ -15,6 +16,7 @@ use kernels::InstructionSet;
 use platform::memory::{Mapping, PageSize};
 use platform::placement::{parent_cpus, pin_to};
 use std::hint::black_box;
+use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex};
 use std::thread;
@@ -178,29 +180,37 @@ fn run(sampler: &mut Sampler<'_>, cpus: &[usize], each: usize) -> Result<(), Mea
     let job = AtomicUsize::new(NO_MORE);
     let [begin, end] = [(); 2].map(|()| Barrier::new(cpus.len() + 1));
     let failure = Mutex::new(None);
+    let gate = Gate::default();
     let seed = sampler.seed();
-    thread::scope(|scope| {
-        for &cpu in cpus {
-            let (job, begin, end, failure) = (&job, &begin, &end, &failure);
-            scope.spawn(move || {
-                let mut block = prepare(cpu, each)
-                    .map_err(|error| *failure.lock().expect("nobody panics with it") = Some(error))
-                    .ok();
-                // All are ready.
-                end.wait();
-                loop {
-                    begin.wait();
-                    let next = job.load(Ordering::Relaxed);
-                    if next == NO_MORE {
-                        return;
-                    }
-                    if let Some(block) = &mut block {
-                        work(JOBS[next], block.as_mut_slice(), seed);
-                    }
-                    end.wait();
-                }
-            });
+    let turn = |cpu| {
+        if !gate.wait() {
+            return;
         }
+        let mut block = prepare(cpu, each)
+            .map_err(|error| *failure.lock().expect("nobody panics with it") = Some(error))
+            .ok();
+        // All are ready.
+        end.wait();
+        loop {
+            begin.wait();
+            let next = job.load(Ordering::Relaxed);
+            if next == NO_MORE {
+                return;
+            }
+            if let Some(block) = &mut block {
+                work(JOBS[next], block.as_mut_slice(), seed);
+            }
+            end.wait();
+        }
+    };
+    thread::scope(|scope| {
+        let started = cpus.iter().try_for_each(|&cpu| {
+            let turn = &turn;
+            thread::Builder::new().spawn_scoped(scope, move || turn(cpu))?;
+            Ok(())
+        });
+        gate.decide(started.is_ok());
+        started.map_err(MeasureError::system::<io::Error>("start a thread"))?;
         end.wait();
         let outcome = match failure.lock().expect("nobody panics with it").take() {
             Some(error) => Err(error.into()),

@@ -1,8 +1,8 @@
 //! Threads that do nothing, and threads that wait.
 
 use super::super::create::{CREATE, ENOUGH, KERNEL, KIND, MEMORY, THREADS, USER};
-use super::together::start_together;
 use super::{START, run, unknown};
+use crate::together::start_together;
 use instrument::experiment::MeasureError;
 use instrument::point::Point;
 use instrument::sampler::Sampler;

@@ -5,8 +5,8 @@ use super::super::lock::{
     SHORT_SLICE_US, SIMPLE, SIMPLE_YIELD, SPIN_ALL, SPIN_ONE, STD_MUTEX, THREADS, TURNS_TAKEN,
     complex_steps,
 };
-use super::together::start_together;
 use super::{START, all_processors, refused, unknown};
+use crate::together::start_together;
 use instrument::experiment::MeasureError;
 use instrument::point::Point;
 use instrument::sampler::Sampler;

@@ -7,7 +7,6 @@ mod io;
 mod lock;
 mod monitor;
 mod switch;
-mod together;
 
 pub(super) use async_io::async_io;
 pub(super) use create::create;

@@ -1,8 +1,8 @@
 //! Threads that hand the turn on.
 
 use super::super::switch::{KERNEL, KERNEL_SWITCHES, KIND, SWITCH, THREADS, USER};
-use super::together::start_together;
 use super::{START, run, unknown};
+use crate::together::start_together;
 use instrument::experiment::MeasureError;
 use instrument::point::Point;
 use instrument::sampler::Sampler;

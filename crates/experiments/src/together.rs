@@ -4,9 +4,12 @@ use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Where threads wait for each other.
+/// Where threads wait until it is known whether all of them could be started.
+///
+/// A [`Barrier`](std::sync::Barrier) would keep those that were started waiting for ever, if the
+/// system has no room for the others.
 #[derive(Default)]
-struct Gate {
+pub(crate) struct Gate {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -35,21 +38,23 @@ impl Gate {
     }
 
     /// Waits until it is known whether all are there: `false` if not all will come.
-    fn wait(&self) -> bool {
+    pub(crate) fn wait(&self) -> bool {
         self.change(|state| state.waiting += 1);
         self.wait_until(|state| state.open.is_some()).open == Some(true)
+    }
+
+    /// Lets those who wait and will wait go in, or sends them away.
+    pub(crate) fn decide(&self, open: bool) {
+        self.change(|state| state.open = Some(open));
     }
 }
 
 /// Starts `threads` kernel threads, which wait until all are there; does `first`, and then lets each
 /// do `work` with its number. Returns when all have ended.
 ///
-/// A [`Barrier`](std::sync::Barrier) would keep those that were started waiting for ever, if the
-/// system has no room for the others.
-///
 /// # Errors
 /// If one of them cannot be started; then the others end without having worked.
-pub(super) fn start_together<T>(
+pub(crate) fn start_together<T>(
     threads: usize,
     first: impl FnOnce() -> T,
     work: impl Fn(usize) + Sync,
@@ -70,7 +75,7 @@ pub(super) fn start_together<T>(
             drop(gate.wait_until(|state| state.waiting == threads));
             first()
         });
-        gate.change(|state| state.open = Some(outcome.is_ok()));
+        gate.decide(outcome.is_ok());
         outcome
     })
 }
@@ -101,7 +106,7 @@ mod tests {
         let gate = Gate::default();
         std::thread::scope(|scope| {
             let early = scope.spawn(|| gate.wait());
-            gate.change(|state| state.open = Some(false));
+            gate.decide(false);
             assert!(!early.join().expect("it does not panic"));
             assert!(!scope.spawn(|| gate.wait()).join().expect("nor does it"));
         });
