@@ -56,6 +56,8 @@ pub fn find(id: &str) -> Option<&'static dyn Experiment> {
 #[cfg(test)]
 mod tests {
     use super::{all, find};
+    use crate::made_up::setting;
+    use instrument::plan::{Plan, Profile};
 
     #[test]
     fn every_experiment_is_found_by_its_id_and_describes_itself() {
@@ -75,6 +77,32 @@ mod tests {
             );
             assert!(!definition.metrics.is_empty());
         }
+    }
+
+    /// The longest that groups take, from the plan.
+    fn minutes(groups: &[&str], profile: Profile) -> f64 {
+        // Of caches that large the curves are longest.
+        let mut setting = setting(profile);
+        setting.machine.caches[3].size_bytes = Some(300 << 20);
+        setting.swap_bytes = 1 << 30;
+        let is_wanted = |id: &str| {
+            groups
+                .iter()
+                .any(|group| id.split('.').next() == Some(*group))
+        };
+        let wanted: Vec<_> = all().filter(|it| is_wanted(it.id())).collect();
+        Plan::new(&wanted, &setting, None, 1).budget().0 / 60e9
+    }
+
+    #[test]
+    fn the_shorter_profiles_keep_their_times() {
+        let groups = ["memory", "process", "compute"];
+        let (quick, standard) = (
+            minutes(&groups, Profile::Quick),
+            minutes(&groups, Profile::Standard),
+        );
+        assert!(quick <= 2.0, "{quick} minutes");
+        assert!(standard <= 15.0, "{standard} minutes");
     }
 
     #[test]

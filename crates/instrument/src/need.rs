@@ -14,6 +14,13 @@ pub enum Need {
     Memory(Bytes),
     /// A directory on another machine, which only the user can name.
     Remote,
+    /// Two or more of something: with fewer, the question does not arise.
+    Several {
+        /// How many there are.
+        count: usize,
+        /// What they are, as in `memory nodes`.
+        what: String,
+    },
     /// Anything else, looked for by the experiment: whether it is there, and what to say if not.
     Feature {
         /// Whether it is there.
@@ -50,14 +57,24 @@ impl Need {
                  with --remote DIR"
                     .into(),
             ),
+            Self::Several { count, what } => {
+                (*count < 2).then(|| format!("this machine has fewer than two {what}"))
+            }
             Self::Feature { present: true, .. } => None,
             Self::Feature { name, .. } => Some(format!("this system has no {name}")),
         }
     }
 
-    /// Whether it is missing because the user chose not to name it.
+    /// Whether it is missing without anything being wrong: the user chose not to name it, or the
+    /// question does not arise.
     pub fn is_left_out(&self, setting: &Setting) -> bool {
-        *self == Self::Remote && self.missing(setting).is_some()
+        let may_be = matches!(self, Self::Remote | Self::Several { .. });
+        may_be && self.missing(setting).is_some()
+    }
+
+    /// Whether the question does not arise here for want of it.
+    pub fn is_beside_the_point(&self) -> bool {
+        matches!(self, Self::Several { count: 0..2, .. })
     }
 }
 

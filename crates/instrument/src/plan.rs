@@ -1,7 +1,7 @@
 //! Plans: which points to measure, how precisely, and for how long.
 
 use crate::experiment::{Definition, Experiment};
-use crate::need;
+use crate::need::{self, Need};
 use crate::point::Point;
 use crate::quantity::Nanoseconds;
 use platform::machine::Machine;
@@ -56,11 +56,11 @@ impl Profile {
             },
             Self::Standard => Precision {
                 target: 0.02,
-                point_budget_ns: 5000 * MS,
+                point_budget_ns: 2000 * MS,
                 min_processes: 15,
-                samples: 5,
+                samples: 3,
                 sample_ns: 2 * MS,
-                batch_ns: 200 * MS,
+                batch_ns: 100 * MS,
             },
             Self::Thorough => Precision {
                 target: 0.01,
@@ -126,9 +126,11 @@ pub struct Planned<'a> {
     pub definition: Definition,
     /// What it will measure, or why it cannot be measured here.
     pub points: Result<Vec<Point>, String>,
-    /// Whether it is left out since the user did not name what only a user can: that is a choice and
-    /// no failure.
+    /// Whether it is left out since the user did not name what only a user can, or since the question
+    /// does not arise here: that is no failure.
     pub is_left_out: bool,
+    /// Whether the question arises on this machine.
+    pub arises: bool,
     /// Wall time that all of its points may take together, in ns.
     pub budget_ns: u64,
 }
@@ -136,6 +138,7 @@ pub struct Planned<'a> {
 impl<'a> Plan<'a> {
     /// Lays out `experiments` for `setting`. A `budget` for the whole run is divided among the
     /// experiments by their numbers of points; without one, each point brings its profile's time.
+    /// Questions that do not arise on the machine are no part of a plan with others in it.
     pub fn new(
         experiments: &[&'a dyn Experiment],
         setting: &Setting,
@@ -147,6 +150,9 @@ impl<'a> Plan<'a> {
             .iter()
             .map(|experiment| Planned::new(*experiment, setting, precision))
             .collect();
+        if planned.iter().any(|planned| planned.arises) {
+            planned.retain(|planned| planned.arises);
+        }
         let usual_ns: u64 = planned.iter().map(|planned| planned.budget_ns).sum();
         if let Some(budget) = budget {
             let scale = budget.0 / usual_ns.max(1) as f64;
@@ -194,6 +200,7 @@ impl<'a> Planned<'a> {
             definition: experiment.definition(),
             points,
             is_left_out: needs.iter().any(|need| need.is_left_out(setting)),
+            arises: !needs.iter().any(Need::is_beside_the_point),
             budget_ns: count * precision.point_budget_ns,
         }
     }

@@ -445,6 +445,7 @@ fn one_point_that_fails_leaves_the_others_alone() {
     assert_eq!(
         outcome,
         Outcome {
+            started: 1,
             failed: 1,
             ..Outcome::default()
         }
@@ -507,6 +508,7 @@ fn a_batch_cut_short_by_the_wish_to_stop_is_no_failure() {
     assert_eq!(
         outcome,
         Outcome {
+            started: 1,
             interrupted: true,
             ..Outcome::default()
         }
@@ -619,4 +621,28 @@ fn what_only_the_user_can_name_is_left_out_and_has_not_failed() {
     let mut log = Log::default();
     let outcome = run(&clock, &mut executor, &mut log, &plan).unwrap();
     assert_eq!((outcome.left_out, outcome.skipped), (1, 0));
+}
+
+#[test]
+fn a_question_that_does_not_arise_is_answered_only_when_asked_alone() {
+    let nodes = Mock {
+        needs: vec![Need::Several {
+            count: 1,
+            what: "memory nodes".into(),
+        }],
+        ..Mock::new("mock.nodes", 4)
+    };
+    let other = Mock::new("mock.other", 1);
+    let both = Plan::new(&[&nodes, &other], &setting(), None, 1);
+    let ids: Vec<&str> = both
+        .experiments
+        .iter()
+        .map(|planned| planned.experiment.id())
+        .collect();
+    assert_eq!(ids, ["mock.other"]);
+
+    let alone = Plan::new(&[&nodes], &setting(), None, 1);
+    let reason = alone.experiments[0].points.as_ref().unwrap_err();
+    assert_eq!(reason, "this machine has fewer than two memory nodes");
+    assert!(alone.experiments[0].is_left_out);
 }

@@ -7,6 +7,8 @@
 //! turn, so that the loop waits for memory and not for itself. Each instruction set has a file of
 //! its own; all of them give the same results.
 //!
+//! [`Vectors`] are arithmetic operations in those registers.
+//!
 //! [`levels`] are loops whose compiled code itself is in question: one source at four optimisation
 //! levels, by two compilers.
 //!
@@ -36,11 +38,13 @@ pub mod levels;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
+mod vectors;
 
 pub use chain::Chain;
 pub use change::change;
 pub use copy::CopyMethod;
 pub use instruction_set::InstructionSet;
+pub use vectors::{VECTORS_IN_A_TURN, Vectors};
 
 /// The exclusive or of the little-endian 64-bit words of `bytes`, the last one filled up with
 /// zeros. Every byte is loaded once, in ascending order.

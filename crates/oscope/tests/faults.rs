@@ -232,36 +232,21 @@ fn a_page_that_cannot_be_written_costs_nothing_else() {
 
 #[test]
 fn without_the_rights_of_root_caches_are_emptied_file_by_file() {
-    if !is_root() {
-        eprintln!("skipped: it takes root to become somebody else");
-        return;
-    }
     let place = Place::new();
-    let everyone = place.path("everyone");
-    fs::create_dir(&everyone).expect("a directory");
-    let program = everyone.join("oscope");
-    fs::copy(common::program(), &program).expect("a copy that others may run");
-    let open = |path: &Path, mode| {
-        let status = Command::new("chmod").arg(mode).arg(path).status();
-        assert!(status.expect("chmod(1) is there").success());
+    let what = [
+        "run",
+        "file.block_size",
+        "--budget",
+        "8s",
+        "--no-page",
+        "--json",
+    ];
+    let Some(mut unprivileged) = place.as_somebody(&[], &what) else {
+        return;
     };
-    open(&everyone, "777");
-    open(everyone.parent().expect("it has one"), "755");
-    let output = Command::new("setpriv")
-        .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
-        .arg(&program)
-        .args([
-            "run",
-            "file.block_size",
-            "--budget",
-            "8s",
-            "--no-page",
-            "--json",
-            "--store",
-        ])
-        .arg(everyone.join("oscope.db"))
+    let output = unprivileged
         .arg("--dir")
-        .arg(&everyone)
+        .arg(place.scratch())
         .output()
         .expect("setpriv(1) is there");
     let stdout = String::from_utf8_lossy(&output.stdout).into_owned();

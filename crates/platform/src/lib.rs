@@ -35,6 +35,7 @@ pub mod load;
 pub mod lock;
 pub mod machine;
 pub mod memory;
+pub mod node;
 pub mod partner;
 pub mod placement;
 pub mod process;

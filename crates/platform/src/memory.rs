@@ -116,6 +116,25 @@ impl Mapping {
         self.region.page_out()
     }
 
+    /// Has pages that are not there yet come from the memory of one [`crate::node::Node`] and no
+    /// other ([mbind(2)](https://man7.org/linux/man-pages/man2/mbind.2.html)).
+    ///
+    /// # Errors
+    /// If there is no such node or it has no memory; [`crate::Error::NotPermitted`] in containers
+    /// that forbid the call.
+    pub fn bind_to_node(&mut self, node: usize) -> Result<()> {
+        self.region.bind_to_node(node)
+    }
+
+    /// How many bytes lie in the memory of a node now
+    /// ([move_pages(2)](https://man7.org/linux/man-pages/man2/move_pages.2.html)).
+    ///
+    /// # Errors
+    /// As for [`Mapping::bind_to_node`].
+    pub fn bytes_on_node(&self, node: usize) -> Result<u64> {
+        self.region.bytes_on_node(node)
+    }
+
     /// How many bytes are in memory now, those about to be swapped included
     /// ([mincore(2)](https://man7.org/linux/man-pages/man2/mincore.2.html)).
     ///

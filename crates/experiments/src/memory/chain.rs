@@ -21,7 +21,7 @@ pub(super) fn time_loads(
     level: &str,
     len: usize,
     places: usize,
-    mut offset: impl FnMut(usize, &mut Random) -> usize,
+    offset: impl FnMut(usize, &mut Random) -> usize,
 ) -> Result<(), MeasureError> {
     let (page_size, _) = pages::meant_by(level)?;
     let mut memory = Mapping::anonymous(len, page_size)?;
@@ -29,6 +29,17 @@ pub(super) fn time_loads(
     if let Some(remark) = pages::remark(&memory, page_size)? {
         sampler.remark(remark)?;
     }
+    time_loads_from(sampler, metric, &mut memory, places, offset)
+}
+
+/// As [`time_loads`], within memory that is there already.
+pub(super) fn time_loads_from(
+    sampler: &mut Sampler<'_>,
+    metric: &str,
+    memory: &mut Mapping,
+    places: usize,
+    mut offset: impl FnMut(usize, &mut Random) -> usize,
+) -> Result<(), MeasureError> {
     let mut random = Random::new(sampler.seed());
     let mut order: Vec<u32> = (0..places as u32).collect();
     random.shuffle(&mut order);

@@ -72,11 +72,11 @@ impl Experiment for Copy {
         let last = caches::last_bytes(&setting.machine);
         let largest = (2 * last).clamp(128 * MIB, 512 * MIB);
         let largest = largest.min(setting.available_bytes / SHARE_OF_MEMORY / 2);
+        let powers = || (KIB.ilog2()..=(64 * MIB).ilog2()).map(|exponent| 1 << exponent);
         let sizes: Vec<u64> = match setting.profile {
             Profile::Quick => vec![8 * KIB, 256 * KIB, 8 * MIB],
-            Profile::Standard | Profile::Thorough => (KIB.ilog2()..=(64 * MIB).ilog2())
-                .map(|exponent| 1 << exponent)
-                .collect(),
+            Profile::Standard => powers().step_by(2).collect(),
+            Profile::Thorough => powers().collect(),
         };
         let sizes = sizes.into_iter().filter(|size| *size < largest);
         let sizes = sizes.chain([largest / KIB * KIB]).filter(|size| *size > 0);

@@ -9,6 +9,7 @@ mod copy;
 mod footprint;
 mod latency;
 mod levels;
+mod nodes;
 mod page_fault;
 pub(crate) mod pages;
 mod parallel;
@@ -26,5 +27,6 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &tlb::Tlb,
     &copy::Copy,
     &parallel::Parallel,
+    &nodes::Nodes,
     &page_fault::PageFault,
 ];

@@ -25,8 +25,8 @@ use std::thread;
 pub(crate) struct Parallel;
 
 const THREADS: &str = "threads";
-const READ: &str = "read";
-const WRITE: &str = "write";
+pub(super) const READ: &str = "read";
+pub(super) const WRITE: &str = "write";
 const COPY: &str = "copy";
 
 const MIB: u64 = 1 << 20;
@@ -41,9 +41,10 @@ const MOST_BYTES_PER_SECOND_AND_CORE: f64 = 128.0 * 8e9;
 /// More cores than any machine has.
 const MOST_CORES: f64 = 4096.0;
 
-/// What the threads do next.
+/// What the threads do, one after the other.
 const JOBS: [&str; 3] = [READ, WRITE, COPY];
-const NO_MORE: usize = JOBS.len();
+/// Instead of the number of a job, that there is none left.
+const NO_MORE: usize = usize::MAX;
 
 impl Experiment for Parallel {
     fn id(&self) -> &'static str {
@@ -112,7 +113,7 @@ impl Experiment for Parallel {
         let each = (wanted.min(available / SHARE_OF_MEMORY) as usize / threads) & !(2 * 4096 - 1);
         // The last first, since the first is where most interrupts go.
         let cpus: Vec<usize> = cpus.into_iter().rev().take(threads).collect();
-        run(sampler, &cpus, each)
+        run(sampler, &JOBS, &cpus, each, None)
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
@@ -175,8 +176,15 @@ fn gain(results: &Results, metric: &str) -> Option<Finding> {
     Some(finding.graded(grade).weighing(0.6))
 }
 
-/// Starts a thread on each of `cpus` with a block of `each` bytes, and times each job.
-fn run(sampler: &mut Sampler<'_>, cpus: &[usize], each: usize) -> Result<(), MeasureError> {
+/// Starts a thread on each of `cpus` with a block of `each` bytes of its own, in the memory of `node`
+/// if one is given, and times each of `jobs`, which are also the names of the metrics.
+pub(super) fn run(
+    sampler: &mut Sampler<'_>,
+    jobs: &[&str],
+    cpus: &[usize],
+    each: usize,
+    node: Option<usize>,
+) -> Result<(), MeasureError> {
     let job = AtomicUsize::new(NO_MORE);
     let [begin, end] = [(); 2].map(|()| Barrier::new(cpus.len() + 1));
     let failure = Mutex::new(None);
@@ -186,7 +194,7 @@ fn run(sampler: &mut Sampler<'_>, cpus: &[usize], each: usize) -> Result<(), Mea
         if !gate.wait() {
             return;
         }
-        let mut block = prepare(cpu, each)
+        let mut block = prepare(cpu, each, node)
             .map_err(|error| *failure.lock().expect("nobody panics with it") = Some(error))
             .ok();
         // All are ready.
@@ -198,7 +206,7 @@ fn run(sampler: &mut Sampler<'_>, cpus: &[usize], each: usize) -> Result<(), Mea
                 return;
             }
             if let Some(block) = &mut block {
-                work(JOBS[next], block.as_mut_slice(), seed);
+                work(jobs[next], block.as_mut_slice(), seed);
             }
             end.wait();
         }
@@ -214,7 +222,7 @@ fn run(sampler: &mut Sampler<'_>, cpus: &[usize], each: usize) -> Result<(), Mea
         end.wait();
         let outcome = match failure.lock().expect("nobody panics with it").take() {
             Some(error) => Err(error.into()),
-            None => JOBS.iter().enumerate().try_for_each(|(index, name)| {
+            None => jobs.iter().enumerate().try_for_each(|(index, name)| {
                 job.store(index, Ordering::Relaxed);
                 let pass = || {
                     begin.wait();
@@ -242,9 +250,12 @@ fn run(sampler: &mut Sampler<'_>, cpus: &[usize], each: usize) -> Result<(), Mea
 }
 
 /// Pins the thread, and gives it memory that it has touched itself.
-fn prepare(cpu: usize, len: usize) -> platform::Result<Mapping> {
+fn prepare(cpu: usize, len: usize, node: Option<usize>) -> platform::Result<Mapping> {
     pin_to(&[cpu])?;
     let mut block = Mapping::anonymous(len, PageSize::Base)?;
+    if let Some(node) = node {
+        block.bind_to_node(node)?;
+    }
     block.populate()?;
     Ok(block)
 }

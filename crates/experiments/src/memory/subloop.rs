@@ -165,9 +165,13 @@ fn point(block: u64, piece: u64) -> Point {
     Point::new().with(BLOCK_SIZE, block).with(PIECE_SIZE, piece)
 }
 
-/// Powers of two from 1 KiB on, in the quick profile about every fourth, and the whole block.
+/// Powers of two from 1 KiB on, in the shorter profiles one in three or two, and the whole block.
 fn pieces(block: u64, profile: Profile) -> impl Iterator<Item = u64> {
-    let step = if profile == Profile::Quick { 3 } else { 1 };
+    let step = match profile {
+        Profile::Quick => 3,
+        Profile::Standard => 2,
+        Profile::Thorough => 1,
+    };
     let powers = (SMALLEST_PIECE.ilog2()..block.ilog2())
         .step_by(step)
         .map(|power| 1 << power);

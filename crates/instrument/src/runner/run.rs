@@ -36,9 +36,12 @@ pub struct Runner<'a> {
 pub struct Outcome {
     /// Whether someone asked to stop before the end.
     pub interrupted: bool,
+    /// Experiments that were begun.
+    pub started: usize,
     /// Experiments that could not run here.
     pub skipped: usize,
-    /// Experiments that were left out, since the user did not name what they need.
+    /// Experiments that were left out, since the user did not name what they need, or since the
+    /// question does not arise here.
     pub left_out: usize,
     /// Points that could not be measured here, or not in the time there was.
     pub failed: usize,
@@ -68,6 +71,7 @@ impl Runner<'_> {
                     self.tell(&Event::Skipped { definition, reason })?;
                 }
                 Ok(points) => {
+                    outcome.started += 1;
                     self.tell(&Event::Started { definition, points })?;
                     let mut rounds = Rounds::new(planned, plan.precision, points);
                     rounds.run(self, later_ns, &mut random)?;

@@ -44,7 +44,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         }
         let (run, outcome) = measure(arguments, session, &chosen, interrupt, common)?;
         measured.push(run);
-        exit = worse(exit, self::exit(outcome, chosen.len(), interrupt));
+        exit = worse(exit, self::exit(outcome, interrupt));
         if outcome.interrupted {
             break;
         }
@@ -121,7 +121,7 @@ fn measure(
         },
         ..blank
     };
-    announce(chosen, &plan, &setting, common, &progress)?;
+    announce(&plan, &setting, common, &progress)?;
 
     let mut executor = WorkerExecutor {
         program: std::env::current_exe().context("cannot find this program's own file")?,
@@ -205,13 +205,12 @@ fn legible(path: &Path) -> PathBuf {
 
 /// Says what will be measured, how long it takes and where things go, before it begins.
 fn announce(
-    chosen: &[&dyn Experiment],
     plan: &Plan<'_>,
     setting: &Setting,
     common: &Common,
     progress: &Progress,
 ) -> Result<()> {
-    let experiments = match chosen.len() {
+    let experiments = match plan.experiments.len() {
         1 => "1 experiment".into(),
         count => format!("{count} experiments"),
     };
@@ -287,12 +286,12 @@ fn worse(first: Exit, second: Exit) -> Exit {
     }
 }
 
-fn exit(outcome: Outcome, experiments: usize, interrupt: Interrupt) -> Exit {
+fn exit(outcome: Outcome, interrupt: Interrupt) -> Exit {
     match interrupt.signal() {
         Some(signal) if outcome.interrupted => Exit::Stopped(signal),
         _ if outcome.skipped + outcome.failed > 0 => Exit::Incomplete,
         // Asked for by name, and left out.
-        _ if outcome.left_out == experiments => Exit::Incomplete,
+        _ if outcome.started == 0 => Exit::Incomplete,
         _ => Exit::Done,
     }
 }

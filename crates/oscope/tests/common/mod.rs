@@ -3,6 +3,7 @@
 
 use assert_cmd::Command;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -35,7 +36,37 @@ impl Place {
         command
     }
 
-    /// The same for the standard library.
+    /// The program with this place's store as somebody who has no rights,
+    /// started by `wrapper`; `None`, with the reason printed, where that takes rights.
+    pub fn as_somebody(
+        &self,
+        wrapper: &[&str],
+        arguments: &[&str],
+    ) -> Option<std::process::Command> {
+        if !is_root() {
+            eprintln!("skipped: it takes root to become somebody else");
+            return None;
+        }
+        // Somebody else needs a way to the program, to the store and to the scratch directory.
+        let copy = self.path("oscope");
+        fs::copy(program(), &copy).expect("a copy that others may run");
+        for directory in [self.root.path(), &self.scratch()] {
+            let everyone = fs::Permissions::from_mode(0o777);
+            fs::set_permissions(directory, everyone).expect("it is ours");
+        }
+        let mut command = std::process::Command::new("setpriv");
+        command
+            .args(["--reuid=61233", "--regid=61233", "--clear-groups"])
+            .args(wrapper)
+            .arg(copy)
+            .arg("--store")
+            .arg(self.path("oscope.db"))
+            .args(arguments)
+            .env("NO_COLOR", "1");
+        Some(command)
+    }
+
+    /// The same as [`Place::oscope`] for the standard library.
     pub fn plain(&self, arguments: &[&str]) -> std::process::Command {
         let mut command = std::process::Command::new(program());
         command

@@ -240,6 +240,14 @@ impl Region {
         Ok((resident * page_bytes()) as u64)
     }
 
+    pub(crate) fn bind_to_node(&mut self, node: usize) -> Result<()> {
+        super::node::bind(self.start, self.mapped_len, node)
+    }
+
+    pub(crate) fn bytes_on_node(&self, node: usize) -> Result<u64> {
+        super::node::bytes_on(self.start, self.mapped_len, node)
+    }
+
     /// Only with advice that leaves the contents, or with no slice of them at hand.
     fn madvise(&self, advice: mm::Advice) -> rustix::io::Result<()> {
         // SAFETY: the range belongs to this region; see above on its contents.

@@ -16,6 +16,7 @@ pub(crate) mod lock;
 mod lost_pages;
 pub(crate) mod machine;
 pub(crate) mod memory;
+pub(crate) mod node;
 mod parse;
 pub(crate) mod partner;
 pub(crate) mod placement;

@@ -53,6 +53,14 @@ impl Region {
         match *self {}
     }
 
+    pub(crate) fn bind_to_node(&mut self, _node: usize) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn bytes_on_node(&self, _node: usize) -> Result<u64> {
+        match *self {}
+    }
+
     pub(crate) fn resident_bytes(&self) -> Result<u64> {
         match *self {}
     }

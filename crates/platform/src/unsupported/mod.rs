@@ -14,6 +14,7 @@ pub(crate) mod load;
 pub(crate) mod lock;
 pub(crate) mod machine;
 pub(crate) mod memory;
+pub(crate) mod node;
 pub(crate) mod partner;
 pub(crate) mod placement;
 pub(crate) mod process;

@@ -1,6 +1,7 @@
 //! Cycles of the core's own clock, told by what takes exactly one of them.
 
-use kernels::levels::{Compiler, Level, Loops};
+use kernels::VECTORS_IN_A_TURN;
+use kernels::levels::{Compiler, Level, Loops, OPERATIONS_IN_A_TURN};
 use platform::clock;
 use std::hint::black_box;
 
@@ -8,6 +9,9 @@ use std::hint::black_box;
 const PAIRS: usize = 9;
 /// Long beside the cost of the clock, short beside a change of the frequency.
 const LEG_NS: u64 = 50_000;
+// Each turn of a loop has as many operations as one of the chain, vectors included.
+const _: () = assert!(VECTORS_IN_A_TURN == OPERATIONS_IN_A_TURN);
+
 /// Turns with which the search for a leg begins.
 const FIRST_TURNS: u64 = 64;
 

@@ -1,9 +1,14 @@
 //! What the costs of operations mean.
 
-use super::points::{ADD, BASIC, DIVIDE, FLOAT_64, INTEGER_64, MULTIPLY, TYPES, point};
+use super::points::{
+    ADD, BASIC, DIVIDE, FLOAT_32, FLOAT_64, FUSED, INTEGER_64, MULTIPLY, TYPES, point,
+};
 use super::published;
-use super::{ARRAY, LATENCY, LATENCY_CYCLES, OPERATION, THROUGHPUT, THROUGHPUT_CYCLES, TYPE};
-use crate::estimates::{WithEstimate, differs_from, estimated, grade, ratio};
+use super::{
+    ARRAY, LATENCY, LATENCY_CYCLES, OPERATION, THROUGHPUT, THROUGHPUT_CYCLES, TYPE, VECTOR_CYCLES,
+    VECTORS,
+};
+use crate::estimates::{WithEstimate, differs_from, estimated, grade, ratio, ratio_within};
 use crate::figures::{bars, linear, logarithmic, names};
 use crate::levels::{C, COMPILER, OPTIMISATION, RUST};
 use instrument::figure::{Figure, FigureAxis};
@@ -25,6 +30,7 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
         overlap(results),
         division(results),
         vectors(results),
+        widest(results),
         compilers(results),
         cycle(results),
     ];
@@ -71,6 +77,13 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
             "array",
             "Operations on the elements of arrays",
             ARRAY,
+            3,
+            per_second(),
+        ),
+        figure(
+            "vectors",
+            "Operations in the widest vector registers",
+            VECTORS,
             3,
             per_second(),
         ),
@@ -238,7 +251,7 @@ fn division(results: &Results) -> Option<Finding> {
     Some(finding.graded(grade(&times, 1.0)).weighing(0.4))
 }
 
-/// What vectors bring.
+/// What the compiler's vectors bring.
 fn vectors(results: &Results) -> Option<Finding> {
     let array = |level| at(results, ARRAY, (ADD, FLOAT_64), level, RUST);
     let gain = ratio(array(2)?, array(1)?)?;
@@ -252,6 +265,21 @@ fn vectors(results: &Results) -> Option<Finding> {
     );
     let finding = Finding::new("vectors", &template).with("gain", &gain, Unit::Ratio);
     Some(finding.graded(grade(&gain, 1.0)).weighing(0.5))
+}
+
+/// What the widest registers bring.
+fn widest(results: &Results) -> Option<Finding> {
+    let what = (FUSED, FLOAT_32);
+    let widest = best(results, VECTORS, what)?;
+    let cycles = best(results, VECTOR_CYCLES, what)?;
+    let gain = ratio_within(widest, best(results, THROUGHPUT, what)?)?;
+    let template = "In the widest vector registers one core multiplies and adds 32-bit floats at \
+                    {rate}, {gain} as fast as single ones: one register each {cycles} cycles.";
+    let finding = Finding::new("widest", template)
+        .with("rate", &estimated(widest), Unit::OperationsPerSecond)
+        .with("gain", &gain, Unit::Ratio)
+        .with("cycles", &estimated(cycles), Unit::Count);
+    Some(finding.graded(grade(&gain, 1.0)).weighing(0.55))
 }
 
 /// Where the two compilers differ most.
@@ -304,8 +332,11 @@ fn cycle(results: &Results) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::points::{DIVIDE, FLOAT_64, INTEGER_64, all, point};
-    use super::super::{ARRAY, Arithmetic, LATENCY, LATENCY_CYCLES, THROUGHPUT, THROUGHPUT_CYCLES};
+    use super::super::points::{ADD, DIVIDE, FLOAT_64, INTEGER_64, all, has_vectors, point};
+    use super::super::{
+        ARRAY, Arithmetic, LATENCY, LATENCY_CYCLES, THROUGHPUT, THROUGHPUT_CYCLES, VECTOR_CYCLES,
+        VECTORS,
+    };
     use crate::compute::claims;
     use crate::levels::RUST;
     use crate::made_up::{machine, measure, result, results, setting};
@@ -315,6 +346,7 @@ mod tests {
     use instrument::plan::Profile;
     use instrument::point::Point;
     use instrument::results::PointResult;
+    use kernels::Vectors;
     use platform::machine::{Cpu, Machine};
     use std::path::Path;
 
@@ -336,13 +368,19 @@ mod tests {
             let level = point.number("optimisation").expect("all have one");
             let cycles = cycles(choice("operation"), choice("type"), level);
             let vector = if level >= 2 { 4.0 } else { 1.0 };
-            let metrics = [
+            let mut metrics = vec![
                 (LATENCY, cycles / 4.0),
                 (THROUGHPUT, 8e9 / cycles),
                 (ARRAY, vector * 1e9),
                 (LATENCY_CYCLES, cycles),
                 (THROUGHPUT_CYCLES, cycles / 2.0),
             ];
+            if has_vectors(&point) {
+                metrics.extend([
+                    (VECTORS, 16.0 * 8e9 / cycles),
+                    (VECTOR_CYCLES, cycles / 2.0),
+                ]);
+            }
             result(point.clone(), &metrics)
         };
         all(&setting(Profile::Quick))
@@ -414,6 +452,7 @@ mod tests {
         assert!((number(named(&found, "overlap"), "most") - 2.0).abs() < 0.01);
         assert!((number(named(&found, "vectors"), "gain") - 4.0).abs() < 0.01);
         assert_eq!(named(&found, "vectors").grade, Grade::Certain);
+        assert!((number(named(&found, "widest"), "gain") - 16.0).abs() < 0.01);
         assert!((number(named(&found, "cycle"), "cycle") - 0.25).abs() < 0.001);
     }
 
@@ -465,18 +504,20 @@ mod tests {
 
     #[test]
     fn every_metric_is_measured_here() {
-        let (operation, number) = (DIVIDE, INTEGER_64);
-        for level in [0, 3] {
+        let has_vectors = Vectors::available("add_f64").count() > 0;
+        for (operation, number, level) in [(DIVIDE, INTEGER_64, 0), (ADD, FLOAT_64, 3)] {
             let point = point(operation, number, level, RUST);
             let (samples, _) = measure(&Arithmetic, &point, Path::new("/")).expect("it computes");
             for metric in Arithmetic.definition().metrics {
-                assert!(
+                let is_of_vectors = [VECTORS, VECTOR_CYCLES].contains(&metric.name.as_str());
+                assert_eq!(
                     samples.iter().any(|sample| sample.metric == metric.name),
+                    !is_of_vectors || (has_vectors && level == 3),
                     "{metric:?}"
                 );
             }
         }
-        let unknown = point("modulo", number, 3, RUST);
+        let unknown = point("modulo", INTEGER_64, 3, RUST);
         let error = measure(&Arithmetic, &unknown, Path::new("/")).expect_err("no such operation");
         assert_eq!(error.to_string(), "there is no operation 'modulo'");
     }

@@ -17,6 +17,7 @@ use instrument::quantity::Unit;
 use instrument::results::Results;
 use instrument::sampler::Sampler;
 use kernels::levels::{CHAINS, ELEMENTS_BYTES, OPERATIONS_IN_A_TURN};
+use kernels::{VECTORS_IN_A_TURN, Vectors};
 use std::hint::black_box;
 
 /// What integer and floating-point operations cost.
@@ -30,13 +31,15 @@ const THROUGHPUT: &str = "throughput";
 const ARRAY: &str = "array";
 const LATENCY_CYCLES: &str = "latency_cycles";
 const THROUGHPUT_CYCLES: &str = "throughput_cycles";
+const VECTORS: &str = "vectors";
+const VECTOR_CYCLES: &str = "vector_cycles";
 
 /// No core turns over at more than 10 GHz, and optimised or not, an operation takes a cycle.
 const LEAST_LATENCY_NS: f64 = 0.1;
 /// Ten operations a cycle at 10 GHz.
 const MOST_PER_SECOND: f64 = 10.0 * 10e9;
 /// Four registers of 16 elements a cycle at 10 GHz.
-const MOST_IN_ARRAYS_PER_SECOND: f64 = 64.0 * 10e9;
+const MOST_OF_ELEMENTS_PER_SECOND: f64 = 64.0 * 10e9;
 
 impl Experiment for Arithmetic {
     fn id(&self) -> &'static str {
@@ -59,8 +62,11 @@ impl Experiment for Arithmetic {
                  {OPERATIONS_IN_A_TURN} in a turn of the loop. Throughput: {CHAINS} such chains side by \
                  side, which do not wait for each other. Array: the operation on each element of two \
                  arrays of {ELEMENTS_BYTES} bytes, the first of which takes the outcome; its loads \
-                 and stores are in it, and a compiler may use vectors for it. The loops are one \
-                 source, compiled at optimisation 0 to 3 by rustc, and a second in C, for AVX2 and \
+                 and stores are in it, and a compiler may use vectors for it. Vectors: the operation \
+                 on all elements of the widest registers that this processor has, written in its \
+                 own instructions, {VECTORS_IN_A_TURN} of them in a turn of the loop in chains that do not wait for each \
+                 other; beside optimisation 3 in Rust, and not for divisions of integers, which no \
+                 vector instruction does. The other loops are one source, compiled at optimisation 0 to 3 by rustc, and a second in C, for AVX2 and \
                  FMA where the processor has them. What an operation makes is hidden from the \
                  compiler in its register, without an instruction, so that no chain can be folded; \
                  the outcomes are used. Without optimisation a variable lives in memory, so that a \
@@ -84,9 +90,11 @@ impl Experiment for Arithmetic {
                 Metric::new(LATENCY, "latency", Unit::Nanoseconds, Better::Lower)
                     .bounded(LEAST_LATENCY_NS),
                 per_second(THROUGHPUT, "throughput", MOST_PER_SECOND),
-                per_second(ARRAY, "in arrays", MOST_IN_ARRAYS_PER_SECOND),
+                per_second(ARRAY, "in arrays", MOST_OF_ELEMENTS_PER_SECOND),
                 cycles(LATENCY_CYCLES, "cycles of latency"),
                 cycles(THROUGHPUT_CYCLES, "cycles of independent ones"),
+                per_second(VECTORS, "in vectors", MOST_OF_ELEMENTS_PER_SECOND),
+                cycles(VECTOR_CYCLES, "cycles of a vector"),
             ],
             isolation: Isolation::FreshProcess,
         }
@@ -135,6 +143,9 @@ impl Experiment for Arithmetic {
         if let Some(cycles) = cycles::of(|turns| run.throughput(turns, x, y)) {
             sampler.value(THROUGHPUT_CYCLES, cycles)?;
         }
+        if points::has_vectors(point) {
+            return measure_vectors(sampler, &name, number.bytes, (x, y));
+        }
         Ok(())
     }
 
@@ -144,5 +155,27 @@ impl Experiment for Arithmetic {
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
         findings::figures(results)
+    }
+}
+
+/// Times the operation in the widest registers that have it, if any has.
+fn measure_vectors(
+    sampler: &mut Sampler<'_>,
+    name: &str,
+    element_bytes: usize,
+    (x, y): (u64, u64),
+) -> Result<(), MeasureError> {
+    let Some(vectors) = Vectors::available(name).next() else {
+        return Ok(());
+    };
+    let elements = vectors.register_bytes() / element_bytes as u64;
+    let run = |turns| vectors.throughput(turns, x, y);
+    sampler.repeat(VECTORS, (VECTORS_IN_A_TURN * elements) as f64, |turns| {
+        black_box(run(turns));
+        Ok(())
+    })?;
+    match cycles::of(run) {
+        Some(cycles) => sampler.value(VECTOR_CYCLES, cycles),
+        None => Ok(()),
     }
 }

@@ -113,7 +113,13 @@ pub(super) fn point(operation: &str, number: &str, optimisation: u64, compiler: 
         .with(COMPILER, compiler)
 }
 
-/// Every operation on every type; in the quick profile the middle levels and C only where they tell
+/// Whether vectors are measured beside the loops of `point`: they are no matter of its level or its
+/// compiler, and are with the best.
+pub(super) fn has_vectors(point: &Point) -> bool {
+    point.number(OPTIMISATION) == Ok(3) && point.choice(COMPILER) == Ok(RUST)
+}
+
+/// Every operation on every type; in the shorter profiles the middle levels and C only where they tell
 /// most.
 pub(super) fn all(setting: &Setting) -> Vec<Point> {
     let mut points = Vec::new();
@@ -142,8 +148,9 @@ fn is_wanted(
     let is_extreme = level == 0 || level == 3;
     let is_wide = number.bytes == 8;
     match (profile, compiler) {
-        (Profile::Thorough, _) | (Profile::Standard, RUST) => true,
-        (Profile::Standard, _) => is_extreme,
+        (Profile::Thorough, _) => true,
+        (Profile::Standard, RUST) => is_extreme || is_wide,
+        (Profile::Standard, _) => is_extreme && is_wide,
         (Profile::Quick, RUST) => match level {
             3 => true,
             0 => BASIC.contains(&operation),

@@ -18,8 +18,8 @@ const SHARE_OF_MEMORY: u64 = 4;
 /// With less there would be no curve.
 pub(super) const LEAST_MEMORY: u64 = 16 * MIB * SHARE_OF_MEMORY;
 
-/// All block sizes with all page sizes, in the quick profile with huge ones only at powers of four;
-/// and swap where there is any.
+/// All block sizes with all page sizes, but for the thorough profile huge ones only at powers of four
+/// that the nearest caches do not hold; and swap where there is any.
 pub(super) fn all(setting: &Setting) -> Vec<Point> {
     let point = |size: u64, pages: &str| {
         Point::new()
@@ -31,7 +31,7 @@ pub(super) fn all(setting: &Setting) -> Vec<Point> {
     let huge = pages::huge(&setting.machine);
     let is_wanted = |size: &&u64| {
         let is_power_of_four = size.is_power_of_two() && size.ilog2().is_multiple_of(2);
-        setting.profile != Profile::Quick || (is_power_of_four && **size >= 16 * KIB)
+        setting.profile == Profile::Thorough || (is_power_of_four && **size >= MIB)
     };
     let in_base = base
         .iter()
@@ -53,7 +53,7 @@ fn block_sizes(setting: &Setting) -> BTreeSet<u64> {
     // A pass over more than twice the last cache takes longer than the quick profile has.
     let (beyond, steps_per_doubling) = match setting.profile {
         Profile::Quick => (2, 1),
-        Profile::Standard => (4, 2),
+        Profile::Standard => (4, 1),
         Profile::Thorough => (4, 4),
     };
     let wanted = (beyond * last_cache).max(AT_LEAST_UP_TO);
@@ -85,7 +85,7 @@ fn eighths_about(cache: u64, profile: Profile) -> &'static [u64] {
         // Passes over a large cache are what takes the quick profile's time.
         Profile::Quick if cache > 8 * MIB => &[6, 12],
         Profile::Quick => &[6, 8, 10, 12],
-        Profile::Standard => &[4, 5, 6, 7, 8, 9, 10, 12, 16],
+        Profile::Standard => &[5, 6, 7, 8, 9, 10, 11, 12, 14],
         Profile::Thorough => &[4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16],
     }
 }
@@ -131,7 +131,7 @@ mod tests {
     fn longer_profiles_take_finer_steps() {
         let count = |profile| block_sizes(&setting(profile)).len();
         assert!(count(Profile::Quick) < 30);
-        assert!(count(Profile::Standard) > count(Profile::Quick) * 3 / 2);
+        assert!(count(Profile::Standard) > count(Profile::Quick) * 5 / 4);
         assert!(count(Profile::Thorough) > count(Profile::Standard) * 3 / 2);
     }
 
@@ -158,10 +158,12 @@ mod tests {
                 .filter(|point| point.choice(PAGES) == Ok(pages))
                 .count()
         };
-        assert!(count(Profile::Quick, "2 MiB pages") < count(Profile::Quick, "4 KiB pages"));
+        for profile in [Profile::Quick, Profile::Standard] {
+            assert!(count(profile, "2 MiB pages") < count(profile, "4 KiB pages"));
+        }
         assert_eq!(
-            count(Profile::Standard, "2 MiB pages"),
-            count(Profile::Standard, "4 KiB pages")
+            count(Profile::Thorough, "2 MiB pages"),
+            count(Profile::Thorough, "4 KiB pages")
         );
     }
 

@@ -43,8 +43,14 @@ pub(super) fn all(setting: &Setting) -> Vec<Point> {
     let (few, strides): (Vec<u64>, &[u64]) = match setting.profile {
         Profile::Quick => (vec![16 * KIB, 512 * KIB, 16 * MIB, largest], &[256]),
         Profile::Standard | Profile::Thorough => {
-            let doublings = (SMALLEST.ilog2()..=largest.ilog2()).map(|exponent| 1 << exponent);
-            (doublings.chain([largest]).collect(), &[256, 1024])
+            let step = if setting.profile == Profile::Standard {
+                2
+            } else {
+                1
+            };
+            let powers = (SMALLEST.ilog2()..=largest.ilog2()).step_by(step);
+            let sizes = powers.map(|exponent| 1 << exponent).chain([largest]);
+            (sizes.collect(), &[256, 1024])
         }
     };
     let few: BTreeSet<u64> = few.into_iter().filter(|size| *size <= largest).collect();

@@ -18,7 +18,7 @@ pub(super) fn point(style: &str, rows: u64, compiler: &str) -> Point {
         .with(COMPILER, compiler)
 }
 
-/// Rows from few to as many as take about a second in the thorough profile; C in the longer ones.
+/// Rows from few to as many as take about a second in the thorough profile, which alone has C.
 pub(super) fn all(setting: &Setting) -> Vec<Point> {
     let (most, most_children) = match setting.profile {
         Profile::Quick => (6_400, 16),
@@ -26,8 +26,8 @@ pub(super) fn all(setting: &Setting) -> Vec<Point> {
         Profile::Thorough => (26_214_400, 4096),
     };
     let compilers: &[&str] = match setting.profile {
-        Profile::Quick => &[RUST],
-        _ => &[RUST, C],
+        Profile::Quick | Profile::Standard => &[RUST],
+        Profile::Thorough => &[RUST, C],
     };
     let each = |style: &'static str| {
         let range = match style {

@@ -12,7 +12,7 @@ const KIB: u64 = 1 << 10;
 pub(super) fn all(setting: &Setting) -> Vec<Point> {
     let sizes: &[u64] = match setting.profile {
         Profile::Quick => &[1, 4 * KIB, 64 * KIB],
-        Profile::Standard => &[1, 64, KIB, 4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB],
+        Profile::Standard => &[1, 4 * KIB, 64 * KIB, 256 * KIB],
         Profile::Thorough => &[
             1,
             64,

@@ -13,7 +13,7 @@ const KIB: u64 = 1 << 10;
 pub(super) fn all(setting: &Setting) -> Vec<Point> {
     let (counts, working_sets): (&[u64], &[u64]) = match setting.profile {
         Profile::Quick => (&[2, 8, 32], &[0, 16 * KIB, 64 * KIB]),
-        Profile::Standard => (&[2, 4, 8, 16, 32], &[0, 16 * KIB, 64 * KIB, 256 * KIB]),
+        Profile::Standard => (&[2, 8, 32], &[0, 16 * KIB, 64 * KIB, 256 * KIB]),
         Profile::Thorough => (
             &[2, 4, 8, 16, 32, 64, 96],
             &[0, 4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB],

@@ -1,0 +1,64 @@
+//! The loop around an operation, by a macro: a function for certain instructions cannot be generic over
+//! them.
+
+/// For each `name: |x, y| operation, then renewal of x`, a function that applies it to ten registers
+/// in turn, twice in a turn of its loop; and `ALL` of them by name and type. The renewal, if any, comes
+/// after both.
+///
+/// What an operation makes is hidden from the compiler in its register, so that nothing is folded.
+macro_rules! chains {
+    (
+        $type:literal, $features:literal, $vector:ty, $register:ident, $splat:expr;
+        $($name:ident: |$x:ident, $y:ident| $apply:expr $(, then $renew:expr)?;)*
+    ) => {
+        $(
+            #[target_feature(enable = $features)]
+            #[inline(never)]
+            fn $name(turns: u64, x: u64, y: u64) -> u64 {
+                type Words = [u64; size_of::<$vector>() / 8];
+                let (mut a, $y): ($vector, $vector) = ($splat(x), $splat(y));
+                let (mut b, mut c, mut d, mut e) = (a, a, a, a);
+                let (mut f, mut g, mut h, mut i, mut j) = (a, a, a, a, a);
+                macro_rules! apply_to {
+                    ($one:ident) => {{
+                        let $x = $one;
+                        $one = $apply;
+                        // SAFETY: it is a comment and has no instruction.
+                        unsafe {
+                            std::arch::asm!("/* {0} */", inout($register) $one,
+                                options(nomem, nostack, preserves_flags));
+                        }
+                    }};
+                }
+                macro_rules! renew {
+                    ($one:ident) => {
+                        $(
+                            let $x = $one;
+                            $one = $renew;
+                        )?
+                    };
+                }
+                macro_rules! each {
+                    ($do:ident) => {
+                        $do!(a); $do!(b); $do!(c); $do!(d); $do!(e);
+                        $do!(f); $do!(g); $do!(h); $do!(i); $do!(j);
+                    };
+                }
+                for _ in 0..turns {
+                    each!(apply_to);
+                    each!(apply_to);
+                    each!(renew);
+                }
+                let mix = |sum: u64, register: $vector| {
+                    // SAFETY: both are so many plain bytes.
+                    let words: Words = unsafe { std::mem::transmute(register) };
+                    words.into_iter().fold(sum, |sum, word| sum.rotate_left(7) ^ word)
+                };
+                [a, b, c, d, e, f, g, h, i, j].into_iter().fold(0, mix)
+            }
+        )*
+
+        pub(super) const ALL: super::super::Operations =
+            &[$((concat!(stringify!($name), "_", $type), $name),)*];
+    };
+}
