@@ -283,7 +283,13 @@ fn a_quiet_point_is_closed_when_its_interval_is_narrow() {
     let mut executor = MockExecutor::new(&clock, MS, quiet);
     let mut log = Log::default();
     let outcome = run(&clock, &mut executor, &mut log, &plan).unwrap();
-    assert_eq!(outcome, Outcome::default());
+    assert_eq!(
+        outcome,
+        Outcome {
+            started: 1,
+            ..Outcome::default()
+        }
+    );
     assert_eq!(log.count("TargetReached"), 3);
     let minimum = plan.precision.min_processes;
     assert_eq!(executor.order.len(), 3 * minimum);

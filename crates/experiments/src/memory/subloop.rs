@@ -260,7 +260,7 @@ mod tests {
 
     /// Pieces up to `cache` bytes are written at 60 GB/s, others at `slow`.
     fn points(cache: u64, slow: f64) -> Vec<PointResult> {
-        let points = Subloop.points(&setting(Profile::Standard)).into_iter();
+        let points = Subloop.points(&setting(Profile::Thorough)).into_iter();
         let each = points.map(|point| {
             let piece = point.number(PIECE_SIZE).expect("all have one");
             // A short piece takes time to start.
