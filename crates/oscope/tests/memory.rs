@@ -50,6 +50,7 @@ fn block_sizes(run: &Value) -> Vec<u64> {
 
 #[test]
 fn in_little_memory_blocks_are_cut_and_the_finding_says_so() {
+    let _turn = turn();
     let place = Place::new();
     let group = match MemoryGroup::create(256 * MIB, &place.scratch()) {
         Ok(group) => group,
@@ -211,8 +212,14 @@ fn without_rights_blocks_go_to_swap_on_request() {
     };
     let (run, said) = outcome(run, &place);
     let points = in_swap(&run);
-    if points.is_empty() && run.to_string().contains(LATE) {
-        return eprintln!("skipped: this machine is too busy");
+    let failures = run["experiments"][0]["failures"].to_string();
+    // A disk may be too busy to take the block in the time there is.
+    if points.is_empty()
+        && [LATE, "the kernel keeps"]
+            .iter()
+            .any(|it| failures.contains(it))
+    {
+        return eprintln!("skipped: {failures}");
     }
     let [point] = points.as_slice() else {
         panic!("{} points: {said}", points.len());

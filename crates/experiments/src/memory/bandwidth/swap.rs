@@ -13,6 +13,8 @@ use platform::memory::{Mapping, PageSize};
 use platform::usage::Usage;
 use std::cell::{Cell, RefCell};
 use std::hint::black_box;
+use std::thread;
+use std::time::Duration;
 
 /// The worker may hold half of the block, so that every pass over it drives out what the next needs.
 pub(super) const LIMITED: &str = "swap, memory limited";
@@ -22,8 +24,10 @@ pub(super) const PAGED_OUT: &str = "swap, paged out";
 const MIB: u64 = 1 << 20;
 /// No more than this part of the memory available is filled on the way to swap.
 const SHARE_OF_MEMORY: u64 = 4;
-/// How often the kernel is asked to move a block to swap, and how much of it may stay.
-const ATTEMPTS: u32 = 50;
+/// How often and how long the kernel is asked to move a block to swap, and how much of it may stay. A
+/// page stays until the device has it.
+const ATTEMPTS: u32 = 500;
+const PAUSE: Duration = Duration::from_millis(10);
 const STAYING_SHARE: f64 = 0.01;
 
 /// The block and the manner in which it gets into swap; `None` where there is too little of it.
@@ -87,6 +91,7 @@ impl Block {
             if self.memory.resident_bytes()? <= may_stay {
                 return Ok(());
             }
+            thread::sleep(PAUSE);
         }
         Err(MeasureError::Unsupported(format!(
             "the kernel keeps {:.3} of the block in memory though it was asked to move it to swap",
