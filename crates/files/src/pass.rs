@@ -21,7 +21,7 @@ pub struct PassOptions {
 /// The memory that it reads into is there before time is taken.
 ///
 /// # Errors
-/// [`Error::TooShort`] if there are not so many bytes; as [`read()`].
+/// [`Error::TooShort`] if there are not so many bytes; as [`read`](fn@crate::read).
 pub fn pass(source: &Source, options: &PassOptions, watch: &Watch<'_>) -> Result<Timed<Sum>> {
     let wanted = options
         .count

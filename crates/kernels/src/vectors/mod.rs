@@ -13,7 +13,7 @@ mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 
-/// Vector instructions in a turn of a loop: two on each of [`CHAINS`] registers.
+/// Vector instructions in a turn of a loop: two on each of ten registers.
 pub const VECTORS_IN_A_TURN: u64 = 2 * CHAINS;
 /// Chains that do not wait for each other: more than any unit has operations under way at once, and
 /// as many as every instruction set has registers for.
