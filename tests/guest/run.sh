@@ -90,7 +90,10 @@ test_here $memory
 test_here $platform linux::confinement linux::cgroup linux::node
 echo 'without overcommitment of memory'
 echo 2 >/proc/sys/vm/overcommit_memory
-$oscope run memory process.call_styles --quiet --budget 10s --dir /disk --store /disk/oscope.db --no-page >/disk/out || failed=1
+$oscope run memory process.call_styles --quiet --budget 10s --dir /disk --store /disk/oscope.db --no-page >/disk/out
+# 1 is that the time was used up, which it is here.
+[ \$? -le 1 ] && grep -q '^memory.bandwidth\|Memory bandwidth' /disk/out || failed=1
+! grep 'cannot map memory\|signal' /disk/out || failed=1
 [ "\$(wc -l </proc/swaps)" = 1 ] || { echo 'swap was left on'; failed=1; }
 [ -z "\$(ls -d /sys/fs/cgroup/oscope-* 2>/dev/null)" ] || { echo 'a control group was left'; failed=1; }
 echo "guest: \$failed failed"
@@ -109,7 +112,8 @@ timeout 600 qemu-system-x86_64 -accel tcg -cpu max -smp 2 -m 1536 -nographic -no
     -append 'console=ttyS0 panic=-1 quiet transparent_hugepage=madvise' \
     -drive file="$work/disk",format=raw,if=virtio </dev/null | tr -d '\r' | tee "$work/log"
 grep -q '^guest: 0 failed' "$work/log"
-if grep -q 'skipped:' "$work/log"; then
+# What is emulated may be too slow for a point, which is no want of anything.
+if grep 'skipped:' "$work/log" | grep -v 'the time was used up'; then
     echo 'a test was skipped in the machine that was made for it'
     exit 1
 fi
