@@ -1,0 +1,57 @@
+//! What a channel could not do.
+
+use core::fmt;
+
+/// No receiver is left; the value comes back.
+///
+/// ```
+/// uthread::run(|| {
+///     let (sender, receiver) = uthread::bounded(1);
+///     drop(receiver);
+///     assert_eq!(sender.send(7), Err(uthread::SendError(7)));
+/// });
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("all receivers of the channel are gone")]
+pub struct SendError<T>(pub T);
+
+impl<T> fmt::Debug for SendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SendError").finish_non_exhaustive()
+    }
+}
+
+/// The channel is empty and no sender is left.
+///
+/// ```
+/// uthread::run(|| {
+///     let (sender, receiver) = uthread::bounded::<u32>(1);
+///     drop(sender);
+///     assert_eq!(receiver.recv(), Err(uthread::RecvError));
+/// });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the channel is empty and all senders are gone")]
+pub struct RecvError;
+
+/// Nothing could be received at once.
+///
+/// ```
+/// use uthread::TryRecvError;
+///
+/// uthread::run(|| {
+///     let (sender, receiver) = uthread::bounded::<u32>(1);
+///     assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+///     drop(sender);
+///     assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
+/// });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TryRecvError {
+    /// The channel is empty.
+    #[error("the channel is empty")]
+    Empty,
+    /// The channel is empty and no sender is left.
+    #[error("the channel is empty and all senders are gone")]
+    Disconnected,
+}

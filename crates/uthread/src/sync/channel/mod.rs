@@ -1,0 +1,42 @@
+//! Channels of many senders and many receivers.
+
+mod error;
+mod receiver;
+mod sender;
+mod state;
+
+pub use error::{RecvError, SendError, TryRecvError};
+pub use receiver::Receiver;
+pub use sender::Sender;
+use state::Shared;
+
+use std::sync::Arc;
+
+/// A channel that holds at most `capacity` values; with 0, a sender waits for its receiver.
+///
+/// ```
+/// uthread::run(|| {
+///     let (sender, receiver) = uthread::bounded(1);
+///     uthread::spawn(move || (0..3).for_each(|i| sender.send(i).unwrap()));
+///     assert_eq!(receiver.iter().collect::<Vec<_>>(), [0, 1, 2]);
+/// });
+/// ```
+pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
+    let shared = Shared::new(capacity);
+    (Sender(Arc::clone(&shared)), Receiver(shared))
+}
+
+/// A channel in which sending never waits.
+///
+/// ```
+/// uthread::run(|| {
+///     let (sender, receiver) = uthread::unbounded();
+///     sender.send("hello").unwrap();
+///     assert_eq!(receiver.recv(), Ok("hello"));
+///     drop(sender);
+///     assert_eq!(receiver.recv(), Err(uthread::RecvError));
+/// });
+/// ```
+pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
+    bounded(usize::MAX)
+}

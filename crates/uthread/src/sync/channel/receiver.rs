@@ -1,0 +1,145 @@
+//! Receiving.
+
+use core::cell::UnsafeCell;
+use core::fmt;
+use std::sync::Arc;
+
+use super::state::{Shared, wake};
+use super::{RecvError, TryRecvError};
+use crate::scheduler::Queue;
+use crate::thread::Wait;
+use crate::worker::{enter, leave, require_worker};
+
+/// The receiving end of a channel. Each value goes to one receiver.
+///
+/// It may be dropped anywhere; but if that happens outside the runtime while it runs, the senders
+/// do not learn of it.
+///
+/// ```
+/// uthread::run(|| {
+///     let (sender, receiver) = uthread::unbounded();
+///     let other = receiver.clone();
+///     (1..=2).for_each(|i| sender.send(i).unwrap());
+///     assert_eq!((receiver.recv(), other.recv()), (Ok(1), Ok(2)));
+/// });
+/// ```
+pub struct Receiver<T>(pub(super) Arc<Shared<T>>);
+
+impl<T: Send> Receiver<T> {
+    /// Receives a value; waits while there is none. Who waits is served in the order of coming.
+    ///
+    /// # Errors
+    /// If the channel is empty and no sender is left.
+    ///
+    /// # Panics
+    /// Outside a runtime, and while preemption is held off.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let (sender, receiver) = uthread::unbounded();
+    ///     uthread::spawn(move || sender.send(7).unwrap());
+    ///     assert_eq!(receiver.recv(), Ok(7));
+    /// });
+    /// ```
+    pub fn recv(&self) -> Result<T, RecvError> {
+        let worker = require_worker("Receiver::recv");
+        self.0.home.check(&worker.shared, "Receiver::recv");
+        worker.enter_blocking("Receiver::recv");
+        let me = worker.current();
+        let parcel = UnsafeCell::new(None);
+        let place = parcel.get();
+        let (blocks, sender) = self.0.with(worker, |state| {
+            let (value, sender) = state.take();
+            let blocks = value.is_none() && state.senders > 0;
+            // SAFETY: this thread's own place; it is alive while it waits, and in no queue yet.
+            unsafe {
+                *place = value;
+                if blocks {
+                    me.parcel.set(place.cast());
+                    state.blocked_receivers.push_back(me);
+                }
+            }
+            (blocks, sender)
+        });
+        wake(worker, sender);
+        if blocks {
+            worker.block(Wait::Channel);
+        }
+        leave();
+        parcel.into_inner().ok_or(RecvError)
+    }
+
+    /// Receives a value if there is one.
+    ///
+    /// # Errors
+    /// If the channel is empty.
+    ///
+    /// # Panics
+    /// Outside a runtime.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let (sender, receiver) = uthread::unbounded();
+    ///     assert!(receiver.try_recv().is_err());
+    ///     sender.send(7).unwrap();
+    ///     assert_eq!(receiver.try_recv(), Ok(7));
+    /// });
+    /// ```
+    pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        let worker = require_worker("Receiver::try_recv");
+        self.0.home.check(&worker.shared, "Receiver::try_recv");
+        enter();
+        let (value, sender, senders) = self.0.with(worker, |state| {
+            let (value, sender) = state.take();
+            (value, sender, state.senders)
+        });
+        wake(worker, sender);
+        leave();
+        value.ok_or(if senders > 0 {
+            TryRecvError::Empty
+        } else {
+            TryRecvError::Disconnected
+        })
+    }
+
+    /// Receives until no sender is left.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let (sender, receiver) = uthread::unbounded();
+    ///     uthread::spawn(move || (1..=3).for_each(|i| sender.send(i).unwrap()));
+    ///     assert_eq!(receiver.iter().collect::<Vec<_>>(), [1, 2, 3]);
+    /// });
+    /// ```
+    pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
+        core::iter::from_fn(|| self.recv().ok())
+    }
+}
+
+impl<T> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        self.0.count(|state| {
+            state.receivers += 1;
+            Queue::new()
+        });
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        self.0.count(|state| {
+            state.receivers -= 1;
+            if state.receivers > 0 {
+                return Queue::new();
+            }
+            core::mem::replace(&mut state.blocked_senders, Queue::new())
+        });
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver").finish_non_exhaustive()
+    }
+}

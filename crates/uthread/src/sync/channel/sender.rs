@@ -1,0 +1,110 @@
+//! Sending.
+
+use core::cell::UnsafeCell;
+use core::fmt;
+use std::sync::Arc;
+
+use super::SendError;
+use super::state::{Shared, State, wake};
+use crate::scheduler::Queue;
+use crate::thread::Wait;
+use crate::worker::{leave, require_worker};
+
+/// The sending end of a channel.
+///
+/// It may be dropped anywhere; but if that happens outside the runtime while it runs, the receivers
+/// do not learn of it.
+///
+/// ```
+/// uthread::run(|| {
+///     let (sender, receiver) = uthread::unbounded();
+///     let other = sender.clone();
+///     sender.send(1).unwrap();
+///     other.send(2).unwrap();
+///     assert_eq!((receiver.recv(), receiver.recv()), (Ok(1), Ok(2)));
+/// });
+/// ```
+pub struct Sender<T>(pub(super) Arc<Shared<T>>);
+
+impl<T: Send> Sender<T> {
+    /// Sends a value; waits while the channel is full. Who waits is served in the order of coming.
+    ///
+    /// # Errors
+    /// If no receiver is left.
+    ///
+    /// # Panics
+    /// Outside a runtime, and while preemption is held off.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let (sender, receiver) = uthread::bounded(1);
+    ///     uthread::spawn(move || (1..=3).for_each(|i| sender.send(i).unwrap()));
+    ///     assert_eq!(receiver.iter().sum::<u32>(), 6);
+    /// });
+    /// ```
+    pub fn send(&self, value: T) -> Result<(), SendError<T>> {
+        let worker = require_worker("Sender::send");
+        self.0.home.check(&worker.shared, "Sender::send");
+        worker.enter_blocking("Sender::send");
+        let me = worker.current();
+        let parcel = UnsafeCell::new(Some(value));
+        let place = parcel.get();
+        let (blocks, receiver) = self.0.with(worker, |state| {
+            // SAFETY: this thread's own place, here and below; a blocked receiver's is on its
+            // stack, and empty.
+            unsafe {
+                if state.receivers == 0 {
+                    return (false, None);
+                }
+                if let Some(receiver) = state.blocked_receivers.pop_front() {
+                    *State::<T>::parcel(receiver) = (*place).take();
+                    return (false, Some(receiver));
+                }
+                if state.buffer.len() < state.capacity {
+                    state.buffer.extend((*place).take());
+                    return (false, None);
+                }
+                me.parcel.set(place.cast());
+                state.blocked_senders.push_back(me);
+                (true, None)
+            }
+        });
+        wake(worker, receiver);
+        if blocks {
+            worker.block(Wait::Channel);
+        }
+        leave();
+        match parcel.into_inner() {
+            None => Ok(()),
+            Some(value) => Err(SendError(value)),
+        }
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        self.0.count(|state| {
+            state.senders += 1;
+            Queue::new()
+        });
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        self.0.count(|state| {
+            state.senders -= 1;
+            if state.senders > 0 {
+                return Queue::new();
+            }
+            core::mem::replace(&mut state.blocked_receivers, Queue::new())
+        });
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender").finish_non_exhaustive()
+    }
+}
