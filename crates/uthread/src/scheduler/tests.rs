@@ -143,10 +143,16 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// Miri is some hundred times as slow, and sees what is wrong in the first steps.
+const CASES: u32 = if cfg!(miri) { 8 } else { 256 };
+const STEPS: usize = if cfg!(miri) { 25 } else { 200 };
+
 proptest! {
+    #![proptest_config(ProptestConfig { cases: CASES, ..ProptestConfig::default() })]
+
     /// Against three double-ended queues of the standard library.
     #[test]
-    fn the_queues_behave_like_three_lists(steps in prop::collection::vec(step(), 1..200)) {
+    fn the_queues_behave_like_three_lists(steps in prop::collection::vec(step(), 1..STEPS)) {
         let threads: Vec<_> = (0..12).map(|i| Thread::new(Priority::ALL[i % 3])).collect();
         let find = |thread| threads.iter().position(|t| core::ptr::eq(t, thread)).unwrap();
         let ready = Ready::new();
