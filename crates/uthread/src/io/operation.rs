@@ -202,24 +202,22 @@ fn read_cached(worker: &Worker, fd: RawFd, buffer: &mut [u8], offset: u64) -> Op
     /// The least alignment that direct transfers ask for (open(2), `O_DIRECT`).
     const SECTOR_BYTES: usize = 512;
     let edges = buffer.as_ptr().addr() | buffer.len() | offset as usize;
-    if edges.is_multiple_of(SECTOR_BYTES) {
-        enter();
-        let cached = worker.plain.contains(fd);
-        leave();
-        if !cached {
-            // `RWF_NOWAIT` does wait for the device there.
-            return None;
-        }
-    }
     let place = libc::iovec {
         iov_base: buffer.as_mut_ptr().cast(),
         iov_len: buffer.len(),
     };
     let offset = libc::off_t::try_from(offset).ok()?;
-    // SAFETY: one place, which is borrowed exclusively.
-    let bytes = unsafe { libc::preadv2(fd, &raw const place, 1, offset, libc::RWF_NOWAIT) };
+    // A tick in the call waits for its end, instead of being tried again and again.
+    enter();
+    // `RWF_NOWAIT` does wait for the device in direct transfers.
+    let may_wait = edges.is_multiple_of(SECTOR_BYTES) && !worker.plain.contains(fd);
+    let bytes = (!may_wait).then(|| {
+        // SAFETY: one place, which is borrowed exclusively.
+        unsafe { libc::preadv2(fd, &raw const place, 1, offset, libc::RWF_NOWAIT) }
+    });
+    leave();
     // Any error turns up again in the transfer proper.
-    usize::try_from(bytes).ok()
+    usize::try_from(bytes?).ok()
 }
 
 /// Makes a request and blocks until it is answered.

@@ -29,11 +29,20 @@ pub(crate) struct RingDriver {
     pub(super) in_flight: usize,
 }
 
+/// A ring whose answers are put together when its worker asks for them, and do not interrupt it one
+/// by one before (`IORING_SETUP_DEFER_TASKRUN`, Linux 6.1).
+fn deferring() -> io::Result<IoUring> {
+    IoUring::builder()
+        .setup_single_issuer()
+        .setup_defer_taskrun()
+        .setup_taskrun_flag()
+        .build(ENTRIES)
+}
+
 impl RingDriver {
     pub(super) fn new() -> io::Result<Self> {
-        let ring = IoUring::new(ENTRIES)?;
         Ok(Self {
-            ring,
+            ring: deferring().or_else(|_| IoUring::new(ENTRIES))?,
             queued: 0,
             waited: 0,
             bell_watched: false,
@@ -95,6 +104,9 @@ impl RingDriver {
     }
 
     pub(super) fn attend(&mut self, mut wake: impl FnMut(*const Control)) {
+        if self.ring.submission().taskrun() {
+            self.submit();
+        }
         for entry in self.ring.completion() {
             if entry.user_data() == BELL {
                 self.bell_watched = false;

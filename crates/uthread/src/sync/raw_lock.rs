@@ -85,10 +85,12 @@ impl RawLock {
         let me = ptr::from_ref(me).cast_mut();
         if several {
             let free = ptr::null_mut();
-            return self
-                .owner
-                .compare_exchange(free, me, Ordering::Acquire, Ordering::Relaxed)
-                .is_ok();
+            // Trying to write would take the line of the caches from the owner for nothing.
+            return self.owner.load(Ordering::Relaxed).is_null()
+                && self
+                    .owner
+                    .compare_exchange(free, me, Ordering::Acquire, Ordering::Relaxed)
+                    .is_ok();
         }
         let free = self.owner.load(Ordering::Relaxed).is_null();
         if free {

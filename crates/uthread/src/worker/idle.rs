@@ -103,7 +103,6 @@ impl Worker {
 
     /// Waits until something may be ready; `false` if the runtime is over.
     pub(super) fn idle(&self) -> bool {
-        self.disarm();
         if self.several {
             self.idle_among_several()
         } else {
@@ -179,5 +178,10 @@ impl Worker {
             None => crate::io::poll_until(bell, timeout),
         }
         self.remote().bell.awake();
+        // Most waits are shorter than a slice, and setting the timer twice in each would cost as
+        // much as a transfer. So it goes on, until one of its ticks finds nobody to run.
+        if self.tick_due.replace(false) {
+            self.disarm();
+        }
     }
 }

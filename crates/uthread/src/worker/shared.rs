@@ -1,5 +1,6 @@
 //! What the workers of one runtime share.
 
+use core::ops::Deref;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::collections::BTreeSet;
 use std::io;
@@ -38,15 +39,31 @@ pub(crate) struct Config {
     pub(crate) trace_events: usize,
 }
 
-/// What others may touch of a worker.
+/// What others may touch of a worker. What they write, what they look at, and what is the worker's
+/// own to write lie apart.
+#[repr(C)]
 pub(crate) struct Remote {
     pub(crate) inbox: Inbox<Control>,
-    pub(crate) fresh: Fresh<Control>,
     pub(crate) bell: Bell,
     /// Priorities of ready threads were changed by another worker.
     pub(crate) regroup: AtomicBool,
-    pub(crate) counters: Counters,
+    pub(crate) fresh: Apart<Fresh<Control>>,
+    pub(crate) counters: Apart<Counters>,
     pub(crate) recorder: Option<Recorder>,
+}
+
+/// On lines of the caches of its own: what is beside it can be read while this is written by another
+/// processor. Two lines, for processors fetch them in pairs.
+#[derive(Default)]
+#[repr(align(128))]
+pub(crate) struct Apart<T>(T);
+
+impl<T> Deref for Apart<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
 }
 
 /// Counts kept by one worker for everyone to read.
@@ -69,11 +86,11 @@ pub(crate) struct Shared {
     pub(crate) remotes: Box<[Remote]>,
     /// Who waits for whom: held while a lock with waiters, a condition or an inherited priority
     /// changes.
-    pub(crate) graph: SpinCell<()>,
+    pub(crate) graph: Apart<SpinCell<()>>,
     pub(crate) clock: Box<dyn Clock>,
-    pub(crate) live: AtomicUsize,
+    pub(crate) live: Apart<AtomicUsize>,
     /// Sleeping threads and transfers under way, which will wake somebody by themselves.
-    pub(crate) external: AtomicUsize,
+    pub(crate) external: Apart<AtomicUsize>,
     pub(crate) idlers: Idlers,
     pub(crate) stop: AtomicBool,
     pub(crate) failure: OnceLock<String>,
@@ -84,10 +101,10 @@ impl Shared {
         let remote = |_| {
             Ok(Remote {
                 inbox: Inbox::new(),
-                fresh: Fresh::new(),
+                fresh: Apart(Fresh::new()),
                 bell: Bell::new()?,
                 regroup: AtomicBool::new(false),
-                counters: Counters::default(),
+                counters: Apart::default(),
                 recorder: (config.trace_events > 0).then(|| Recorder::new(config.trace_events)),
             })
         };
@@ -97,10 +114,10 @@ impl Shared {
             config,
             several: config.workers > 1,
             remotes,
-            graph: SpinCell::new(AtomicBool::new(false), ()),
+            graph: Apart(SpinCell::new(AtomicBool::new(false), ())),
             clock,
-            live: AtomicUsize::new(0),
-            external: AtomicUsize::new(0),
+            live: Apart::default(),
+            external: Apart::default(),
             idlers: Idlers::new(config.workers),
             stop: AtomicBool::new(false),
             failure: OnceLock::new(),
