@@ -4,7 +4,7 @@
 mod disassembly;
 
 use disassembly::{functions, most_in_a_loop};
-use oscope_kernels::{Chain, CopyMethod};
+use oscope_kernels::Chain;
 
 /// Whether an instruction moves a register called `prefix` and a number from or to memory, whose
 /// address stands in parentheses on x86-64 and in brackets on ARM.
@@ -76,7 +76,7 @@ fn a_chain_is_followed_eight_steps_a_turn() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn copies_past_the_caches_store_past_the_caches() {
-    for method in CopyMethod::available() {
+    for method in oscope_kernels::CopyMethod::available() {
         method.copy(&mut [0; 64], &[1; 64]);
     }
     let is_past = |text: &str| text.contains("movnt");

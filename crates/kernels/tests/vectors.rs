@@ -81,22 +81,22 @@ fn what_no_set_has_is_missing() {
 }
 
 /// No operation was folded into another: the loop has all of a turn.
-#[cfg(target_arch = "x86_64")]
 #[test]
 fn a_turn_has_all_its_instructions() {
     for vectors in Vectors::available("add_f32") {
         // Keeps the linker from leaving the loop out.
         vectors.throughput(1, 0, 0);
-        let (module, register) = match vectors.set() {
-            "AVX-512" => ("avx512", "%zmm"),
-            _ => ("avx2", "%ymm"),
+        let (module, addition, register) = match vectors.set() {
+            "AVX-512" => ("avx512", "vaddps", "%zmm"),
+            "NEON" => ("neon", "fadd", ".4s"),
+            _ => ("avx2", "vaddps", "%ymm"),
         };
         let name = format!("oscope_kernels::vectors::{module}::f32::add");
         let Some(found) = functions(&name) else {
             return;
         };
         let sums = most_in_a_loop(&found[0], |text| {
-            text.starts_with("vaddps") && text.contains(register)
+            text.starts_with(addition) && text.contains(register)
         });
         assert_eq!(sums, 20, "{name}");
     }

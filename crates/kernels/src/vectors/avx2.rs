@@ -17,7 +17,7 @@ mod u32 {
     };
 
     chains! {
-        "u32", "avx2,fma", __m256i, ymm_reg, |word: u64| _mm256_set1_epi32(word as i32);
+        "u32", "avx2,fma", __m256i, ymm_reg "/* {0} */", |word: u64| _mm256_set1_epi32(word as i32);
         add: |x, y| _mm256_add_epi32(x, y);
         subtract: |x, y| _mm256_sub_epi32(x, y);
         multiply: |x, y| _mm256_mullo_epi32(x, y);
@@ -28,7 +28,7 @@ mod u64 {
     use std::arch::x86_64::{__m256i, _mm256_add_epi64, _mm256_set1_epi64x, _mm256_sub_epi64};
 
     chains! {
-        "u64", "avx2,fma", __m256i, ymm_reg, |word: u64| _mm256_set1_epi64x(word.cast_signed());
+        "u64", "avx2,fma", __m256i, ymm_reg "/* {0} */", |word: u64| _mm256_set1_epi64x(word.cast_signed());
         add: |x, y| _mm256_add_epi64(x, y);
         subtract: |x, y| _mm256_sub_epi64(x, y);
     }
@@ -41,7 +41,7 @@ mod f32 {
     };
 
     chains! {
-        "f32", "avx2,fma", __m256, ymm_reg, |word: u64| _mm256_set1_ps(f32::from_bits(word as u32));
+        "f32", "avx2,fma", __m256, ymm_reg "/* {0} */", |word: u64| _mm256_set1_ps(f32::from_bits(word as u32));
         add: |x, y| _mm256_add_ps(x, y);
         subtract: |x, y| _mm256_sub_ps(x, y);
         multiply: |x, y| _mm256_mul_ps(x, y);
@@ -58,7 +58,7 @@ mod f64 {
     };
 
     chains! {
-        "f64", "avx2,fma", __m256d, ymm_reg, |word: u64| _mm256_set1_pd(f64::from_bits(word));
+        "f64", "avx2,fma", __m256d, ymm_reg "/* {0} */", |word: u64| _mm256_set1_pd(f64::from_bits(word));
         add: |x, y| _mm256_add_pd(x, y);
         subtract: |x, y| _mm256_sub_pd(x, y);
         multiply: |x, y| _mm256_mul_pd(x, y);

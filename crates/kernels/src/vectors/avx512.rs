@@ -17,7 +17,7 @@ mod u32 {
     };
 
     chains! {
-        "u32", "avx512f,avx512dq", __m512i, zmm_reg, |word: u64| _mm512_set1_epi32(word as i32);
+        "u32", "avx512f,avx512dq", __m512i, zmm_reg "/* {0} */", |word: u64| _mm512_set1_epi32(word as i32);
         add: |x, y| _mm512_add_epi32(x, y);
         subtract: |x, y| _mm512_sub_epi32(x, y);
         multiply: |x, y| _mm512_mullo_epi32(x, y);
@@ -30,7 +30,7 @@ mod u64 {
     };
 
     chains! {
-        "u64", "avx512f,avx512dq", __m512i, zmm_reg, |word: u64| _mm512_set1_epi64(word.cast_signed());
+        "u64", "avx512f,avx512dq", __m512i, zmm_reg "/* {0} */", |word: u64| _mm512_set1_epi64(word.cast_signed());
         add: |x, y| _mm512_add_epi64(x, y);
         subtract: |x, y| _mm512_sub_epi64(x, y);
         multiply: |x, y| _mm512_mullo_epi64(x, y);
@@ -44,7 +44,7 @@ mod f32 {
     };
 
     chains! {
-        "f32", "avx512f,avx512dq", __m512, zmm_reg, |word: u64| _mm512_set1_ps(f32::from_bits(word as u32));
+        "f32", "avx512f,avx512dq", __m512, zmm_reg "/* {0} */", |word: u64| _mm512_set1_ps(f32::from_bits(word as u32));
         add: |x, y| _mm512_add_ps(x, y);
         subtract: |x, y| _mm512_sub_ps(x, y);
         multiply: |x, y| _mm512_mul_ps(x, y);
@@ -61,7 +61,7 @@ mod f64 {
     };
 
     chains! {
-        "f64", "avx512f,avx512dq", __m512d, zmm_reg, |word: u64| _mm512_set1_pd(f64::from_bits(word));
+        "f64", "avx512f,avx512dq", __m512d, zmm_reg "/* {0} */", |word: u64| _mm512_set1_pd(f64::from_bits(word));
         add: |x, y| _mm512_add_pd(x, y);
         subtract: |x, y| _mm512_sub_pd(x, y);
         multiply: |x, y| _mm512_mul_pd(x, y);

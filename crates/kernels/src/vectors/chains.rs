@@ -8,7 +8,7 @@
 /// What an operation makes is hidden from the compiler in its register, so that nothing is folded.
 macro_rules! chains {
     (
-        $type:literal, $features:literal, $vector:ty, $register:ident, $splat:expr;
+        $type:literal, $features:literal, $vector:ty, $register:ident $comment:literal, $splat:expr;
         $($name:ident: |$x:ident, $y:ident| $apply:expr $(, then $renew:expr)?;)*
     ) => {
         $(
@@ -25,7 +25,7 @@ macro_rules! chains {
                         $one = $apply;
                         // SAFETY: it is a comment and has no instruction.
                         unsafe {
-                            std::arch::asm!("/* {0} */", inout($register) $one,
+                            std::arch::asm!($comment, inout($register) $one,
                                 options(nomem, nostack, preserves_flags));
                         }
                     }};

@@ -15,7 +15,7 @@ mod u32 {
     use std::arch::aarch64::{uint32x4_t, vaddq_u32, vdupq_n_u32, vmulq_u32, vsubq_u32};
 
     chains! {
-        "u32", "neon", uint32x4_t, vreg, |word: u64| vdupq_n_u32(word as u32);
+        "u32", "neon", uint32x4_t, vreg "/* {0:v} */", |word: u64| vdupq_n_u32(word as u32);
         add: |x, y| vaddq_u32(x, y);
         subtract: |x, y| vsubq_u32(x, y);
         multiply: |x, y| vmulq_u32(x, y);
@@ -26,7 +26,7 @@ mod u64 {
     use std::arch::aarch64::{uint64x2_t, vaddq_u64, vdupq_n_u64, vsubq_u64};
 
     chains! {
-        "u64", "neon", uint64x2_t, vreg, |word: u64| vdupq_n_u64(word);
+        "u64", "neon", uint64x2_t, vreg "/* {0:v} */", |word: u64| vdupq_n_u64(word);
         add: |x, y| vaddq_u64(x, y);
         subtract: |x, y| vsubq_u64(x, y);
     }
@@ -38,7 +38,7 @@ mod f32 {
     };
 
     chains! {
-        "f32", "neon", float32x4_t, vreg, |word: u64| vdupq_n_f32(f32::from_bits(word as u32));
+        "f32", "neon", float32x4_t, vreg "/* {0:v} */", |word: u64| vdupq_n_f32(f32::from_bits(word as u32));
         add: |x, y| vaddq_f32(x, y);
         subtract: |x, y| vsubq_f32(x, y);
         multiply: |x, y| vmulq_f32(x, y);
@@ -54,7 +54,7 @@ mod f64 {
     };
 
     chains! {
-        "f64", "neon", float64x2_t, vreg, |word: u64| vdupq_n_f64(f64::from_bits(word));
+        "f64", "neon", float64x2_t, vreg "/* {0:v} */", |word: u64| vdupq_n_f64(f64::from_bits(word));
         add: |x, y| vaddq_f64(x, y);
         subtract: |x, y| vsubq_f64(x, y);
         multiply: |x, y| vmulq_f64(x, y);

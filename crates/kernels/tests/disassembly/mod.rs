@@ -16,16 +16,20 @@ impl Instruction {
     fn jumps_to(&self) -> Option<u64> {
         let mut words = self.text.split_whitespace();
         let mnemonic = words.next()?;
-        let is_jump = mnemonic.starts_with('j') || mnemonic.starts_with("b.") || mnemonic == "b";
+        let is_jump = mnemonic.starts_with('j')
+            || mnemonic.starts_with("b.")
+            || matches!(mnemonic, "b" | "cbz" | "cbnz" | "tbz" | "tbnz");
         let target = words.find_map(|word| u64::from_str_radix(word.trim_matches(','), 16).ok());
         target.filter(|_| is_jump)
     }
 }
 
-/// This very program, disassembled; `None` without a disassembler.
+/// This very program, disassembled by objdump or what `OBJDUMP` names, which for another machine's
+/// programs is another; `None` without a disassembler.
 static LISTING: LazyLock<Option<String>> = LazyLock::new(|| {
     let program = env::current_exe().expect("a running program has a path");
-    let output = Command::new("objdump")
+    let objdump = env::var_os("OBJDUMP").unwrap_or_else(|| "objdump".into());
+    let output = Command::new(objdump)
         .args(["--disassemble", "--no-show-raw-insn", "--demangle"])
         .arg(program)
         .output()
