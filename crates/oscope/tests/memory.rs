@@ -60,7 +60,7 @@ fn in_little_memory_blocks_are_cut_and_the_finding_says_so() {
         memory_group: Some(&group),
         ..WorkerOptions::default()
     };
-    let mut command = place.plain(&["run", "memory.bandwidth", "--budget", "10s", "--no-page"]);
+    let mut command = place.plain(&["run", "memory.bandwidth", "--budget", "20s", "--no-page"]);
     command.arg("--json").arg("--dir").arg(place.scratch());
     let mut run = Worker::spawn(command, &options).expect("the program starts");
     let deadline_ns = platform::clock::now_ns() + 120_000_000_000;
@@ -72,9 +72,8 @@ fn in_little_memory_blocks_are_cut_and_the_finding_says_so() {
     let largest = block_sizes(&run).into_iter().max();
     assert!(largest.is_some_and(|size| size <= 64 * MIB), "{largest:?}");
     let findings = run["findings"].as_array().expect("a list");
-    let Some(memory) = findings.iter().find(|it| it["key"] == "memory") else {
-        return eprintln!("not shown: this machine is too busy for a finding about memory");
-    };
+    let memory = findings.iter().find(|it| it["key"] == "memory");
+    let memory = memory.unwrap_or_else(|| panic!("nothing about memory: {run}"));
     let sentence = memory["sentence"].to_string();
     let is_beyond_caches = sentence.contains("which no cache holds");
     assert!(

@@ -76,7 +76,7 @@ fn turbo() -> Option<bool> {
     off.map(|off| off == 0).or(on.map(|on| on != 0))
 }
 
-fn overcommit() -> Option<Overcommit> {
+pub(super) fn overcommit() -> Option<Overcommit> {
     match number("/proc/sys/vm/overcommit_memory")? {
         0 => Some(Overcommit::Heuristic),
         1 => Some(Overcommit::Always),

@@ -59,15 +59,17 @@ fn at<'r>(results: &'r Results, metric: &str, size: u64, page: &str) -> Option<&
         .filter(|estimate| estimate.is_sound())
 }
 
-/// The largest block at which `metric` was measured with pages of each of these sizes.
-fn largest(results: &Results, metric: &str, pages: &[&str]) -> Option<u64> {
-    let curve = results.curve(metric, BLOCK_SIZE, &[(PAGES, (*pages.first()?).into())]);
-    let sizes = curve.iter().rev().map(|(size, _)| *size);
-    sizes.into_iter().find(|size| {
-        pages
+/// The largest block of which each of these metrics is known with pages of each of these sizes.
+fn largest(results: &Results, metrics: &[&str], pages: &[&str]) -> Option<u64> {
+    let (metric, page) = (metrics.first()?, *pages.first()?);
+    let curve = results.curve(metric, BLOCK_SIZE, &[(PAGES, page.into())]);
+    let is_known = |size: &u64| {
+        let mut wanted = pages
             .iter()
-            .all(|page| at(results, metric, *size, page).is_some())
-    })
+            .flat_map(|page| metrics.iter().map(move |metric| (metric, page)));
+        wanted.all(|(metric, page)| at(results, metric, *size, page).is_some())
+    };
+    curve.into_iter().rev().map(|(size, _)| size).find(is_known)
 }
 
 fn capacity(results: &Results, page: &str, index: usize, level: &Level) -> Option<Finding> {
@@ -114,7 +116,7 @@ fn capacity(results: &Results, page: &str, index: usize, level: &Level) -> Optio
 
 /// A documented cache that the curve goes past without showing it.
 fn not_seen(results: &Results, page: &str, (number, size): (u32, u64)) -> Option<Finding> {
-    let is_within = largest(results, READ, &[page])? > 2 * size;
+    let is_within = largest(results, &[READ], &[page])? > 2 * size;
     is_within.then(|| {
         let template = format!(
             "The level {number} cache documented as {{documented}} does not show: reading does not \
@@ -128,7 +130,7 @@ fn not_seen(results: &Results, page: &str, (number, size): (u32, u64)) -> Option
 }
 
 fn memory(results: &Results, page: &str) -> Option<Finding> {
-    let size = largest(results, READ, &[page])?;
+    let size = largest(results, &[READ, WRITE], &[page])?;
     let read = at(results, READ, size, page)?;
     let write = at(results, WRITE, size, page)?;
     let caches = caches::documented(results.machine);
@@ -137,8 +139,8 @@ fn memory(results: &Results, page: &str) -> Option<Finding> {
         "One core reads blocks of {size}, which no cache holds, at {read} and writes them at \
          {write}."
     } else {
-        "The largest block that fits into a quarter of the memory available, {size}, is read at \
-         {read} and written at {write}; a cache may hold a good part of it."
+        "The largest block measured, {size}, is read at {read} and written at {write}; a cache may \
+         hold a good part of it, for no block takes more than a quarter of the memory available."
     };
     let finding = Finding::new("memory", template)
         .given("size", size as f64, Unit::Bytes)
@@ -154,7 +156,7 @@ fn memory(results: &Results, page: &str) -> Option<Finding> {
 
 fn memory_over_cache(results: &Results, page: &str, first: Option<&Level>) -> Option<Finding> {
     let cached = first?.typical_bytes;
-    let size = largest(results, READ, &[page])?;
+    let size = largest(results, &[READ, WRITE], &[page])?;
     let extra = |metric| {
         let memory = time_ns(at(results, metric, size, page)?, REPORT_PAGE_BYTES)?;
         let cache = time_ns(at(results, metric, cached, page)?, REPORT_PAGE_BYTES)?;
@@ -181,7 +183,7 @@ fn touch(results: &Results, size: u64, page: &str, page_bytes: u64) -> Option<Es
 }
 
 fn first_touch(results: &Results, page: &str) -> Option<Finding> {
-    let size = largest(results, FIRST_WRITE, &[page])?;
+    let size = largest(results, &[FIRST_WRITE, WRITE], &[page])?;
     let cost = touch(results, size, page, results.machine.page_bytes?)?;
     let template = format!(
         "The first write to fresh memory costs {{cost}} more for each of the {page} than writing \
@@ -192,7 +194,7 @@ fn first_touch(results: &Results, page: &str) -> Option<Finding> {
 }
 
 fn huge_pages(results: &Results, page: &str, huge: &str) -> Option<Finding> {
-    let size = largest(results, READ, &[page, huge])?;
+    let size = largest(results, &[READ, WRITE], &[page, huge])?;
     let gain = |metric| {
         ratio(
             at(results, metric, size, huge)?,
@@ -216,7 +218,7 @@ fn huge_pages(results: &Results, page: &str, huge: &str) -> Option<Finding> {
 }
 
 fn huge_first_touch(results: &Results, page: &str, huge: &str) -> Option<Finding> {
-    let size = largest(results, FIRST_WRITE, &[page, huge])?;
+    let size = largest(results, &[FIRST_WRITE], &[page, huge])?;
     let estimate = |page: &str| at(results, FIRST_WRITE, size, page);
     let gain = ratio(estimate(huge)?, estimate(page)?)?;
     let template = format!(
@@ -243,7 +245,7 @@ fn beyond_memory(results: &Results, page: &str) -> Finding {
 fn swap(results: &Results, page: &str) -> Option<Finding> {
     let by_manner = |manner: &str| results.at(&[(PAGES, manner.into())]);
     let swapped = by_manner(swap::LIMITED).or_else(|| by_manner(swap::PAGED_OUT))?;
-    let size = largest(results, READ, &[page])?;
+    let size = largest(results, &[READ, WRITE], &[page])?;
     let extra = |metric| {
         let swap = time_ns(swapped.estimate(metric)?, REPORT_PAGE_BYTES)?;
         let memory = time_ns(at(results, metric, size, page)?, REPORT_PAGE_BYTES)?;
@@ -277,7 +279,7 @@ mod tests {
     use instrument::figure::MarkOrigin;
     use instrument::finding::{Finding, Grade};
     use instrument::point::Point;
-    use instrument::results::PointResult;
+    use instrument::results::{PointResult, Verdict};
     use platform::machine::Machine;
 
     const KIB: f64 = 1024.0;
@@ -444,6 +446,22 @@ mod tests {
         assert!(near(number(&found, "swap", "write"), 81_920.0, 0.05));
         assert!(near(number(&found, "swap", "read_faults"), 0.125, 0.05));
         assert!(found.iter().all(|finding| finding.key != "no_swap"));
+    }
+
+    #[test]
+    fn memory_is_told_by_the_largest_block_that_is_known_both_ways() {
+        let mut points = curve("4 KiB pages", 1.0);
+        let largest = points.last_mut().expect("a curve");
+        let known = largest.point.number(BLOCK_SIZE).expect("a size") as f64 / 2_f64.sqrt();
+        let write = largest.estimates.iter_mut().find(|it| it.metric == WRITE);
+        write.expect("it was measured").verdict = Verdict::BelowResolution;
+        let found = findings_on(&machine(), points);
+        assert!(near(number(&found, "memory", "size"), known, 0.01));
+        assert!(near(
+            number(&found, "memory", "write"),
+            0.5e9 / cost(known),
+            0.01
+        ));
     }
 
     #[test]
