@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Place, is_root, program, scratch_files, wait_for};
+use common::{Place, is_root, program, scratch_files, wait_at_most, wait_for};
 use platform::confinement::{MemoryGroup, SwapFile, can_limit_memory, free_swap_bytes};
 use platform::node::{self, Node};
 use platform::process::{Worker, WorkerOptions};
@@ -11,9 +11,10 @@ use predicates::str::contains;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 const MIB: u64 = 1 << 20;
 /// Why a point may fail on a busy machine.
@@ -32,12 +33,26 @@ fn swap_is_on(scratch: &Path) -> bool {
 }
 
 /// Whether swap can be made here; if not, says so.
-fn may_swap() -> bool {
-    let may = is_root() && can_limit_memory();
-    if !may {
+fn may_swap(place: &Place) -> bool {
+    if !is_root() || !can_limit_memory() {
         eprintln!("skipped: a temporary swap file takes root, and a memory control group");
+        return false;
     }
-    may
+    match SwapFile::create(256 * MIB, &place.scratch()) {
+        Ok(_) => true,
+        Err(error) => {
+            eprintln!("skipped: {error}");
+            false
+        }
+    }
+}
+
+/// Waits until a run has made swap for the point that needs it, whose turn comes in the first round:
+/// where all is emulated, that takes minutes.
+fn makes_swap(run: &mut Child, scratch: &Path) -> bool {
+    let has_ended = |run: &mut Child| run.try_wait().is_ok_and(|status| status.is_some());
+    let until = || swap_is_on(scratch) || has_ended(run);
+    wait_at_most(Duration::from_mins(4), until) && swap_is_on(scratch)
 }
 
 /// The sizes of the blocks that a run measured.
@@ -101,10 +116,10 @@ fn an_address_space_that_is_too_small_is_named() {
 #[test]
 fn swap_made_for_a_killed_run_is_undone_by_cleanup() {
     let _turn = turn();
-    if !may_swap() {
+    let place = Place::new();
+    if !may_swap(&place) {
         return;
     }
-    let place = Place::new();
     let scratch = place.scratch();
     let mut killed = place
         .plain(&["run", "memory.bandwidth", "--allow-swap-file", "--no-page"])
@@ -114,14 +129,10 @@ fn swap_made_for_a_killed_run_is_undone_by_cleanup() {
         .stderr(Stdio::null())
         .spawn()
         .expect("the program starts");
-    let was_on = wait_for(|| swap_is_on(&scratch));
+    let was_on = makes_swap(&mut killed, &scratch);
     killed.kill().expect("it runs");
     killed.wait().expect("it was killed");
-    if !was_on {
-        eprintln!("skipped: the file system of temporary files holds no swap");
-        return;
-    }
-    assert!(swap_is_on(&scratch));
+    assert!(was_on && swap_is_on(&scratch));
     let group = fs::read_to_string(scratch_files(&scratch)[0].join("memory-group"));
     // A worker that was being started when its parent was killed holds the lock for a moment more.
     assert!(wait_for(|| {
@@ -145,10 +156,10 @@ fn swap_made_for_a_killed_run_is_undone_by_cleanup() {
 #[test]
 fn swap_made_for_an_interrupted_run_is_gone_with_it() {
     let _turn = turn();
-    if !may_swap() {
+    let place = Place::new();
+    if !may_swap(&place) {
         return;
     }
-    let place = Place::new();
     let scratch = place.scratch();
     let mut run = place
         .plain(&["run", "memory.bandwidth", "--allow-swap-file", "--no-page"])
@@ -158,16 +169,13 @@ fn swap_made_for_an_interrupted_run_is_gone_with_it() {
         .stderr(Stdio::null())
         .spawn()
         .expect("the program starts");
-    let was_on = wait_for(|| swap_is_on(&scratch));
+    let was_on = makes_swap(&mut run, &scratch);
     let status = Command::new("kill")
         .args(["-INT", &run.id().to_string()])
         .status();
     assert!(status.is_ok_and(|status| status.success()));
     run.wait().expect("it ends");
-    if !was_on {
-        eprintln!("skipped: the file system of temporary files holds no swap");
-    }
-    assert!(!swap_is_on(&scratch) && scratch_files(&scratch).is_empty());
+    assert!(was_on && !swap_is_on(&scratch) && scratch_files(&scratch).is_empty());
 }
 
 /// What a run of an experiment gave in so short a time, and what it said.

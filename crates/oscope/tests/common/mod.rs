@@ -156,9 +156,14 @@ pub fn scratch_files(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// Waits up to half a minute for something to become true.
-pub fn wait_for(mut is_true: impl FnMut() -> bool) -> bool {
+pub fn wait_for(is_true: impl FnMut() -> bool) -> bool {
+    wait_at_most(Duration::from_secs(30), is_true)
+}
+
+/// Waits for something to become true, and no longer than that.
+pub fn wait_at_most(limit: Duration, mut is_true: impl FnMut() -> bool) -> bool {
     let started = Instant::now();
-    while started.elapsed() < Duration::from_secs(30) {
+    while started.elapsed() < limit {
         if is_true() {
             return true;
         }
