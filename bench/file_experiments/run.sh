@@ -5,10 +5,12 @@
 # usage: bench/file_experiments/run.sh [ROUNDS]
 #
 # Needs python3; uses fio and dd where they are installed. OSCOPE names the program, which is built
-# if it is not set; DIR where files are made, on the disk that is to be measured.
+# if it is not set; DIR where files are made, on the disk that is to be measured. Peers run on the last
+# processor, as oscope's workers do: where a disk has one interrupt, it matters who is near to it.
 set -eu
 
 rounds=${1:-5}
+cpu=$(($(nproc --all) - 1))
 here=$(cd "$(dirname "$0")" && pwd)
 dir=${DIR:-.}
 work=$(mktemp -d -p "$dir")
@@ -30,8 +32,10 @@ put() { printf '%s\t%s\t%s\t%s\n' "$round" "$@" >> "$work/peers.tsv"; }
 fio_value() {
     path=$1
     shift
-    fio --name=job --directory="$work" --filename=fio.dat --size=16m --ioengine=psync --bs=4k \
-        --randrepeat=0 --output-format=json "$@" 2> /dev/null > "$work/fio.json"
+    # Its usual random order takes the next block that is free where it has been before, so that more
+    # and more reads follow one that is cached, and the kernel reads ahead. This one does not.
+    taskset -c "$cpu" fio --name=job --directory="$work" --filename=fio.dat --size=16m \
+        --ioengine=psync --bs=4k --randrepeat=0 --random_generator=lfsr --output-format=json "$@" 2> /dev/null > "$work/fio.json"
     python3 - "$work/fio.json" "$path" << 'EOF'
 import json, sys
 value = json.load(open(sys.argv[1]))["jobs"][0]
