@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, Scope};
 
 /// Where threads wait until it is known whether all of them could be started.
 ///
@@ -38,14 +38,40 @@ impl Gate {
     }
 
     /// Waits until it is known whether all are there: `false` if not all will come.
-    pub(crate) fn wait(&self) -> bool {
+    fn wait(&self) -> bool {
         self.change(|state| state.waiting += 1);
         self.wait_until(|state| state.open.is_some()).open == Some(true)
     }
 
     /// Lets those who wait and will wait go in, or sends them away.
-    pub(crate) fn decide(&self, open: bool) {
+    fn decide(&self, open: bool) {
         self.change(|state| state.open = Some(open));
+    }
+
+    /// Starts a kernel thread for each of `numbers`, to wait here and then to `work` with it.
+    ///
+    /// # Errors
+    /// If one of them cannot be started; then the others end without having worked.
+    pub(crate) fn start<'scope, 'env, Number: Send + 'scope>(
+        &'env self,
+        scope: &'scope Scope<'scope, 'env>,
+        numbers: impl IntoIterator<Item = Number>,
+        work: &'env (impl Fn(Number) + Sync),
+    ) -> io::Result<()> {
+        let started = numbers.into_iter().try_for_each(|number| {
+            let enter = move || {
+                if self.wait() {
+                    work(number);
+                }
+            };
+            thread::Builder::new().spawn_scoped(scope, enter).map(drop)
+        });
+        started.inspect_err(|_| self.decide(false))
+    }
+
+    /// Lets the threads go in that were started.
+    pub(crate) fn open(&self) {
+        self.decide(true);
     }
 }
 
@@ -60,23 +86,12 @@ pub(crate) fn start_together<T>(
     work: impl Fn(usize) + Sync,
 ) -> io::Result<T> {
     let gate = Gate::default();
-    let enter = |index| {
-        if gate.wait() {
-            work(index);
-        }
-    };
     thread::scope(|scope| {
-        let started = (0..threads).try_for_each(|index| {
-            let enter = &enter;
-            thread::Builder::new().spawn_scoped(scope, move || enter(index))?;
-            Ok(())
-        });
-        let outcome = started.map(|()| {
-            drop(gate.wait_until(|state| state.waiting == threads));
-            first()
-        });
-        gate.decide(outcome.is_ok());
-        outcome
+        gate.start(scope, 0..threads, &work)?;
+        drop(gate.wait_until(|state| state.waiting == threads));
+        let outcome = first();
+        gate.open();
+        Ok(outcome)
     })
 }
 

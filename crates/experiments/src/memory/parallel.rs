@@ -16,7 +16,6 @@ use kernels::InstructionSet;
 use platform::memory::{Mapping, PageSize};
 use platform::placement::{parent_cpus, pin_to};
 use std::hint::black_box;
-use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex};
 use std::thread;
@@ -191,9 +190,6 @@ pub(super) fn run(
     let gate = Gate::default();
     let seed = sampler.seed();
     let turn = |cpu| {
-        if !gate.wait() {
-            return;
-        }
         let mut block = prepare(cpu, each, node)
             .map_err(|error| *failure.lock().expect("nobody panics with it") = Some(error))
             .ok();
@@ -212,13 +208,9 @@ pub(super) fn run(
         }
     };
     thread::scope(|scope| {
-        let started = cpus.iter().try_for_each(|&cpu| {
-            let turn = &turn;
-            thread::Builder::new().spawn_scoped(scope, move || turn(cpu))?;
-            Ok(())
-        });
-        gate.decide(started.is_ok());
-        started.map_err(MeasureError::system::<io::Error>("start a thread"))?;
+        let started = gate.start(scope, cpus.iter().copied(), &turn);
+        started.map_err(MeasureError::system("start a thread"))?;
+        gate.open();
         end.wait();
         let outcome = match failure.lock().expect("nobody panics with it").take() {
             Some(error) => Err(error.into()),
