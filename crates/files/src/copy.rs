@@ -2,7 +2,7 @@
 
 use crate::dd::Dd;
 use crate::lane::Lane;
-use crate::partial::Partial;
+use crate::partial::{Beside, Partial};
 use crate::read::{read, read_stream};
 use crate::{Error, Method, Result, Source, Watch, timed};
 use platform::block_io::{copy_range, share_blocks, write_at};
@@ -143,7 +143,7 @@ pub fn against_dd(
 ) -> Result<Against> {
     let copy_by_us = || {
         let source = Source::open(from)?;
-        let place = Partial::beside(target)?;
+        let place = Beside::new(target)?;
         let again = CopyOptions {
             force: true,
             ..*options
@@ -152,7 +152,7 @@ pub fn against_dd(
         Ok::<_, Error>(timed.wall_ns as f64)
     };
     let copy_by_dd = || {
-        let place = Partial::beside(target)?;
+        let place = Beside::new(target)?;
         let dd = Dd {
             input: from,
             output: place.path(),

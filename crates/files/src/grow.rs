@@ -6,7 +6,7 @@ use crate::read::read;
 use crate::write::{fill, stamp};
 use crate::{Error, Method, Result, Source, Watch, timed};
 use platform::block_io::write_at;
-use platform::file::OpenMode;
+use platform::file::{OpenMode, reopen_read};
 use std::path::Path;
 
 /// Blocks in the first prefix.
@@ -93,7 +93,9 @@ pub fn find_size_growing(
             grown += count as u64;
             watch.pass(0)?;
         }
-        let source = Source::open(path)?;
+        // It has no name to open it by.
+        let file = reopen_read(partial.file(), path, OpenMode::Plain).map_err(Error::on(path))?;
+        let source = Source::of(file, path)?;
         let lane = Lane::whole(0, bytes, search.block_bytes);
         let timed = timed(|| read(&source, Method::Read, &lane, watch, |_, _| ()))?;
         Ok(Prefix {

@@ -1,22 +1,34 @@
 //! Targets that are whole, or not there at all.
 
 use crate::{Error, Result};
+use platform::directory::Directory;
 use platform::file::{OpenMode, become_like, create_new, create_new_like, open_write};
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
-use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file that is being written. Unless it is finished, it is removed with this.
+/// A file that is being written. It gets its name when it is finished; without that, nothing of it
+/// stays, and also after a kill where the file system has files without a name.
 #[derive(Debug)]
 pub(crate) struct Partial {
     file: File,
-    /// What is removed or renamed; `None` where there is nothing to clear up, as with a device.
-    at: Option<PathBuf>,
-    target: PathBuf,
+    /// What becomes of it at the end; `None` where there is nothing to do, as with a device.
+    target: Option<Target>,
+    /// The name under which it waits, where it needs one.
+    waiting: Option<Beside>,
+}
+
+/// The name that a file is to get.
+#[derive(Debug)]
+struct Target {
+    directory: Directory,
+    name: OsString,
+    /// Whether another has it, whose place is taken.
+    is_taken: bool,
 }
 
 impl Partial {
-    /// Begins a file at `target`. One that is there is kept, unless `force` says otherwise; then it
+    /// Begins a file for `target`. One that is there is kept, unless `force` says otherwise; then it
     /// stays until this is finished, which keeps its owner and its permissions. A new file has the
     /// permissions of `model`, if there is one, as far as the umask lets it.
     pub(crate) fn begin(
@@ -26,94 +38,148 @@ impl Partial {
         model: Option<&Metadata>,
     ) -> Result<Self> {
         let refused = Error::on(target);
-        let plain = |at: PathBuf, file| Self {
-            file,
-            at: Some(at.clone()),
-            target: at,
-        };
         match fs::metadata(target) {
             Ok(_) if !force => Err(Error::Exists(target.to_owned())),
             Ok(metadata) if metadata.is_dir() => Err(Error::Directory(target.to_owned())),
             // A device or a pipe takes what it is given; there is nothing to put in its place.
             Ok(metadata) if !metadata.is_file() => Ok(Self {
                 file: open_write(target, mode).map_err(refused)?,
-                at: None,
-                target: target.to_owned(),
+                target: None,
+                waiting: None,
             }),
             Ok(metadata) => {
                 // A link stays one, and leads to the new file.
                 let resolved = target.canonicalize();
-                let target = resolved.map_err(Error::io(target, "follow a link"))?;
-                let at = beside(&target);
-                let begun = Self {
-                    file: create_over_leftover(&at, mode, &metadata).map_err(&refused)?,
-                    at: Some(at),
-                    target,
-                };
+                let path = resolved.map_err(Error::io(target, "follow a link"))?;
+                let begun = Self::make(&path, true, mode, Some(&metadata))?;
                 become_like(&begun.file, &metadata).map_err(refused)?;
                 Ok(begun)
             }
-            Err(_) => match model {
-                Some(model) => create_new_like(target, mode, model),
-                None => create_new(target, mode),
+            Err(_) => {
+                // By a link that leads nowhere.
+                let is_taken = target.is_symlink();
+                if is_taken && !force {
+                    return Err(Error::Exists(target.to_owned()));
+                }
+                Self::make(target, is_taken, mode, model)
             }
-            .map(|file| plain(target.to_owned(), file))
-            .map_err(refused),
         }
     }
 
-    /// An empty file beside `target` that is removed with this.
-    pub(crate) fn beside(target: &Path) -> Result<Self> {
-        Self::begin(&beside(target), OpenMode::Plain, false, None)
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.target
+    fn make(path: &Path, is_taken: bool, mode: OpenMode, model: Option<&Metadata>) -> Result<Self> {
+        let refused = Error::on(path);
+        let ends_in_slash = path.as_os_str().as_encoded_bytes().ends_with(b"/");
+        let Some(name) = path.file_name().filter(|_| !ends_in_slash) else {
+            return Err(Error::Directory(path.to_owned()));
+        };
+        let parent = match path.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let directory = Directory::open(parent).map_err(&refused)?;
+        let (file, waiting) = match directory.create_unnamed(mode, model) {
+            Err(error) if error.is_not_supported() => {
+                let (file, waiting) = Beside::make(path, mode, model).map_err(refused)?;
+                (file, Some(waiting))
+            }
+            unnamed => (unnamed.map_err(refused)?, None),
+        };
+        let target = Some(Target {
+            directory,
+            name: name.to_owned(),
+            is_taken,
+        });
+        Ok(Self {
+            file,
+            target,
+            waiting,
+        })
     }
 
     pub(crate) fn file(&self) -> &File {
         &self.file
     }
 
-    /// Keeps the file, under its name.
-    pub(crate) fn finish(mut self) -> Result<()> {
-        match self.at.take() {
-            Some(at) if at != self.target => fs::rename(&at, &self.target)
-                .inspect_err(|_| drop(fs::remove_file(&at)))
-                .map_err(Error::io(&self.target, "name a file")),
-            _ => Ok(()),
-        }
+    /// Gives the file its name.
+    pub(crate) fn finish(self) -> Result<()> {
+        let Some(target) = self.target else {
+            return Ok(());
+        };
+        let Target {
+            directory,
+            name,
+            is_taken,
+        } = &target;
+        let path = directory.path().join(name);
+        let name_it = || match self.waiting {
+            None if !is_taken => directory.give_name(&self.file, name),
+            waiting => {
+                let waiting = match waiting {
+                    Some(waiting) => waiting,
+                    // There is no way to put a file without a name in the place of another.
+                    None => Beside::name(directory, &self.file, &path)?,
+                };
+                directory.rename(waiting.name_in_directory(), name, *is_taken)
+            }
+        };
+        name_it().map_err(Error::on(&path))
     }
 }
 
-impl Drop for Partial {
+/// A name in the same directory as a target, hidden, of this process alone. What has it is removed
+/// with this.
+#[derive(Debug)]
+pub(crate) struct Beside(PathBuf);
+
+impl Beside {
+    /// Puts an empty file there.
+    pub(crate) fn new(target: &Path) -> Result<Self> {
+        let made = Self::make(target, OpenMode::Plain, None);
+        made.map(|(_, beside)| beside).map_err(Error::on(target))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    fn name_in_directory(&self) -> &OsStr {
+        self.0.file_name().unwrap_or_default()
+    }
+
+    fn make(
+        target: &Path,
+        mode: OpenMode,
+        model: Option<&Metadata>,
+    ) -> platform::Result<(File, Self)> {
+        let beside = Self::free(target);
+        let file = match model {
+            Some(model) => create_new_like(&beside.0, mode, model),
+            None => create_new(&beside.0, mode),
+        }?;
+        Ok((file, beside))
+    }
+
+    fn name(directory: &Directory, file: &File, target: &Path) -> platform::Result<Self> {
+        let beside = Self::free(target);
+        directory.give_name(file, beside.name_in_directory())?;
+        Ok(beside)
+    }
+
+    fn free(target: &Path) -> Self {
+        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let beside = target.with_file_name(format!(".{name}.{}.part", std::process::id()));
+        // What a process of the same number left there when it was killed. If it cannot be removed,
+        // it cannot be replaced either, and that is told.
+        let _ = fs::remove_file(&beside);
+        Self(beside)
+    }
+}
+
+impl Drop for Beside {
     fn drop(&mut self) {
-        if let Some(at) = &self.at {
-            // The error that led here is the one to tell.
-            let _ = fs::remove_file(at);
-        }
+        // The error that led here is the one to tell; after a renaming there is nothing to remove.
+        let _ = fs::remove_file(&self.0);
     }
-}
-
-/// A new file, also where a process of the same number left one behind when it was killed.
-fn create_over_leftover(at: &Path, mode: OpenMode, model: &Metadata) -> platform::Result<File> {
-    let create = || create_new_like(at, mode, model);
-    match create() {
-        Err(error)
-            if error.io_error().map(io::Error::kind) == Some(io::ErrorKind::AlreadyExists) =>
-        {
-            // If that fails, so does the next line, with the reason.
-            let _ = fs::remove_file(at);
-            create()
-        }
-        outcome => outcome,
-    }
-}
-
-/// A name in the same directory.
-fn beside(target: &Path) -> PathBuf {
-    let name = target.file_name().unwrap_or_default().to_string_lossy();
-    target.with_file_name(format!(".{name}.{}.part", std::process::id()))
 }
 
 #[cfg(test)]
@@ -123,6 +189,20 @@ mod tests {
     use platform::file::OpenMode;
     use std::fs;
     use std::io::Write;
+
+    #[test]
+    fn nothing_has_the_name_before_all_is_written_and_nobody_loses_it_meanwhile() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("file");
+        let begun = Partial::begin(&target, OpenMode::Plain, false, None).unwrap();
+        begun.file().write_all(b"ours").unwrap();
+        assert!(!target.exists());
+        fs::write(&target, "theirs").unwrap();
+        let error = begun.finish().unwrap_err();
+        assert!(matches!(error, Error::Exists(_)), "{error}");
+        assert_eq!(fs::read(&target).unwrap(), b"theirs");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
 
     #[test]
     fn a_target_is_there_whole_or_as_it_was() {

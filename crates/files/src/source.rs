@@ -39,6 +39,11 @@ impl Source {
             }
             open_read(path, OpenMode::Plain).map_err(Error::on(path))?
         };
+        Self::of(file, path)
+    }
+
+    /// What is open for reading already, as the file at `path`.
+    pub(crate) fn of(file: File, path: &Path) -> Result<Self> {
         let before = file.metadata().map_err(Error::io(path, "look at a file"))?;
         if before.is_dir() {
             return Err(Error::Directory(path.to_owned()));

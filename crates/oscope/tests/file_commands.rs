@@ -246,28 +246,37 @@ fn copies_are_the_same_and_may_be_compared_with_dd() {
         .stderr(contains("same file"));
 }
 
+/// Whether a process has a file of so many bytes open, by whatever name or none.
+fn has_open(process: u32, bytes: u64) -> bool {
+    let open = fs::read_dir(format!("/proc/{process}/fd"));
+    open.into_iter().flatten().flatten().any(|entry| {
+        fs::metadata(entry.path()).is_ok_and(|file| file.is_file() && file.len() == bytes)
+    })
+}
+
 #[test]
-fn ctrl_c_ends_a_copy_from_a_silent_pipe_and_removes_its_target() {
+fn a_copy_from_a_silent_pipe_that_is_ended_or_killed_leaves_nothing() {
     let place = Place::new();
     let target = place.path("copy");
-    let mut child = Command::new(program())
-        .args(["file", "copy", "-"])
-        .arg(&target)
-        .stdin(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    let mut pipe = child.stdin.take().expect("it was asked for");
-    pipe.write_all(b"something").expect("it listens");
-    assert!(wait_for(
-        || fs::metadata(&target).is_ok_and(|file| file.len() == 9)
-    ));
-    let id = child.id().to_string();
-    let status = Command::new("kill").args(["-INT", &id]).status();
-    assert!(status.expect("kill(1) is there").success());
-    let ended = child.wait().expect("it ends");
-    assert_eq!(ended.code(), Some(130));
-    assert!(!target.exists());
+    for (signal, code) in [("-INT", Some(130)), ("-KILL", None)] {
+        let mut child = Command::new(program())
+            .args(["file", "copy", "-"])
+            .arg(&target)
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut pipe = child.stdin.take().expect("it was asked for");
+        pipe.write_all(b"something").expect("it listens");
+        assert!(wait_for(|| has_open(child.id(), 9)));
+        assert!(!target.exists(), "a part has the name of the whole");
+        let id = child.id().to_string();
+        let status = Command::new("kill").args([signal, &id]).status();
+        assert!(status.expect("kill(1) is there").success());
+        let ended = child.wait().expect("it ends");
+        assert_eq!(ended.code(), code);
+        assert!(!target.exists());
+    }
 }
 
 #[test]

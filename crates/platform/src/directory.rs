@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 
+use crate::file::OpenMode;
 use crate::{Result, os};
 
 /// A directory that is held open. It stays the same one when its path is given to another.
@@ -43,12 +44,14 @@ impl Directory {
     }
 
     /// Makes a file in its file system that has no name yet, and goes away by itself if it gets none
-    /// (`O_TMPFILE` on Linux).
+    /// (`O_TMPFILE` on Linux). It has the permissions of `model`, if there is one, less what the
+    /// process's umask takes away.
     ///
     /// # Errors
-    /// If none can be made; [`crate::Error::NotSupported`] where there are no such files.
-    pub fn create_unnamed(&self) -> Result<File> {
-        os::directory::create_unnamed(&self.handle, &self.path)
+    /// If none can be made; [`crate::Error::NotSupported`] where there are no such files, or none in
+    /// this mode.
+    pub fn create_unnamed(&self, mode: OpenMode, model: Option<&Metadata>) -> Result<File> {
+        os::directory::create_unnamed(&self.handle, &self.path, mode, model)
     }
 
     /// Gives a file of [`Directory::create_unnamed`] a name.

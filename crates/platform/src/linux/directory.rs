@@ -8,14 +8,24 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, ResolveFlags};
 use rustix::io::Errno;
 
+use super::file::{flags, permission_bits};
 use crate::directory::Kind;
 use crate::error::{Error, Result};
+use crate::file::OpenMode;
 
 pub(crate) type Handle = OwnedFd;
 
 pub(crate) fn open(path: &Path) -> Result<Handle> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    rustix::fs::openat(CWD, path, flags, Mode::empty()).map_err(Error::path("open", path))
+    let open = |access| {
+        let flags = access | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        rustix::fs::openat(CWD, path, flags, Mode::empty())
+    };
+    match open(OFlags::RDONLY) {
+        // One may put files into a directory that one may not list; it cannot be synchronised then.
+        Err(Errno::ACCESS) => open(OFlags::PATH),
+        opened => opened,
+    }
+    .map_err(Error::path("open", path))
 }
 
 pub(crate) fn open_or_create(handle: &Handle, path: &Path, name: &OsStr) -> Result<File> {
@@ -39,9 +49,16 @@ pub(crate) fn open_or_create(handle: &Handle, path: &Path, name: &OsStr) -> Resu
     Ok(file.into())
 }
 
-pub(crate) fn create_unnamed(handle: &Handle, path: &Path) -> Result<File> {
-    let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
-    match rustix::fs::openat(handle, c".", flags, Mode::from_raw_mode(0o666)) {
+pub(crate) fn create_unnamed(
+    handle: &Handle,
+    path: &Path,
+    mode: OpenMode,
+    model: Option<&Metadata>,
+) -> Result<File> {
+    let of_mode = OFlags::from_bits_retain(flags(mode).cast_unsigned());
+    let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC | of_mode;
+    let permissions = model.map_or(0o666, permission_bits);
+    match rustix::fs::openat(handle, c".", flags, Mode::from_raw_mode(permissions)) {
         Ok(file) => Ok(file.into()),
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => Err(Error::NotSupported {
             what: "a file without a name",
@@ -194,7 +211,7 @@ mod tests {
     fn a_file_without_a_name_gets_one_that_is_free() {
         let place = tempfile::tempdir().unwrap();
         let directory = Directory::open(place.path()).unwrap();
-        let file = match directory.create_unnamed() {
+        let file = match directory.create_unnamed(OpenMode::Plain, None) {
             Err(error @ Error::NotSupported { .. }) => return println!("skipped: {error}"),
             created => created.unwrap(),
         };

@@ -13,20 +13,28 @@ use crate::file::{Caches, Eviction, OpenMode, Reach};
 
 #[expect(clippy::unnecessary_wraps, reason = "other systems lack some modes")]
 pub(crate) fn set_mode(options: &mut OpenOptions, mode: OpenMode) -> Result<()> {
-    options.custom_flags(match mode {
+    options.custom_flags(flags(mode));
+    Ok(())
+}
+
+pub(super) fn flags(mode: OpenMode) -> libc::c_int {
+    match mode {
         OpenMode::Plain => 0,
         OpenMode::Direct => libc::O_DIRECT,
         OpenMode::Synchronous => libc::O_SYNC,
         OpenMode::DataSynchronous => libc::O_DSYNC,
-    });
-    Ok(())
+    }
 }
 
 /// The permission bits of a mode, without set-user-ID, set-group-ID and sticky.
 const PERMISSIONS: u32 = 0o777;
 
 pub(crate) fn set_permissions(options: &mut OpenOptions, model: &Metadata) {
-    options.mode(model.mode() & PERMISSIONS);
+    options.mode(permission_bits(model));
+}
+
+pub(super) fn permission_bits(model: &Metadata) -> u32 {
+    model.mode() & PERMISSIONS
 }
 
 pub(crate) fn become_like(file: &File, model: &Metadata) -> Result<()> {

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::refuse;
 use crate::directory::Kind;
 use crate::error::{Error, Result};
+use crate::file::OpenMode;
 
 pub(crate) type Handle = ();
 
@@ -22,7 +23,12 @@ pub(crate) fn open_or_create(_handle: &Handle, path: &Path, name: &OsStr) -> Res
     options.open(&path).map_err(Error::path("open", &path))
 }
 
-pub(crate) fn create_unnamed(_handle: &Handle, _path: &Path) -> Result<File> {
+pub(crate) fn create_unnamed(
+    _handle: &Handle,
+    _path: &Path,
+    _mode: OpenMode,
+    _model: Option<&Metadata>,
+) -> Result<File> {
     refuse("a file without a name")
 }
 

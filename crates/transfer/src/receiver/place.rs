@@ -3,7 +3,7 @@
 use super::Options;
 use crate::protocol::{PARTIAL_PREFIX, Part, Times};
 use platform::directory::{Directory, Kind, name_from_bytes, set_mode};
-use platform::file::{Access, LockedFile};
+use platform::file::{Access, LockedFile, OpenMode};
 use std::ffi::OsString;
 use std::fs::{File, FileTimes};
 use std::io;
@@ -50,7 +50,7 @@ impl Place {
         let name = name_from_bytes(bytes).ok_or("this system has no such names")?;
         let is_small = part.parts == 1 && part.size.is_some_and(|size| size <= SMALL);
         let unnamed = (is_small && !part.resume && !options.force)
-            .then(|| directory.create_unnamed())
+            .then(|| directory.create_unnamed(OpenMode::Plain, None))
             .and_then(Result::ok);
         let hidden = if let Some(file) = unnamed {
             Hidden::Unnamed(file)
