@@ -47,6 +47,7 @@ pub fn all() -> impl Iterator<Item = &'static dyn Experiment> {
 
 pub use advice::all as advice;
 pub use claims::all as claims;
+pub use transfer::link;
 
 /// The experiment called `id`.
 pub fn find(id: &str) -> Option<&'static dyn Experiment> {

@@ -4,6 +4,7 @@ use instrument::clock::SystemClock;
 use instrument::experiment::Definition;
 use instrument::experiment::{Experiment, MeasureError};
 use instrument::finding::{Finding, Number};
+use instrument::link::Link;
 use instrument::plan::{Profile, Setting};
 use instrument::point::Point;
 use instrument::quantity::Unit;
@@ -157,6 +158,8 @@ pub(crate) fn setting(profile: Profile) -> Setting {
         swap_bytes: 0,
         can_limit_memory: false,
         remote: None,
+        link: None,
+        time_scale: 1.0,
         is_root: false,
         machine: machine(),
     }
@@ -165,6 +168,16 @@ pub(crate) fn setting(profile: Profile) -> Setting {
 /// What `experiment` really measures at `point` on this machine in a very short task, and its
 /// remarks.
 pub(crate) fn measure(
+    experiment: &dyn Experiment,
+    point: &Point,
+    scratch: &Path,
+) -> Result<(Vec<Sample>, Vec<String>), MeasureError> {
+    measure_over(None, experiment, point, scratch)
+}
+
+/// As [`measure`], with a receiver on another machine.
+pub(crate) fn measure_over(
+    link: Option<Link>,
     experiment: &dyn Experiment,
     point: &Point,
     scratch: &Path,
@@ -179,6 +192,7 @@ pub(crate) fn measure(
         },
         scratch: scratch.to_owned(),
         remote: Some(scratch.to_owned()),
+        link,
         seed: 1,
     };
     let (mut samples, mut remarks) = (Vec::new(), Vec::new());

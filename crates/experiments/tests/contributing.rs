@@ -31,6 +31,7 @@ fn the_example_measures() {
         calibration: calibrate(),
         scratch: PathBuf::from("/"),
         remote: None,
+        link: None,
         seed: 1,
     };
     let mut metrics = Vec::new();

@@ -14,6 +14,8 @@ pub enum Need {
     Memory(Bytes),
     /// A directory on another machine, which only the user can name.
     Remote,
+    /// The receiver on another machine that the user named, if one was named.
+    Link,
     /// Two or more of something: with fewer, the question does not arise.
     Several {
         /// How many there are.
@@ -57,6 +59,10 @@ impl Need {
                  with --remote DIR"
                     .into(),
             ),
+            Self::Link => match &setting.link {
+                Some(Err(reason)) => Some(reason.clone()),
+                Some(Ok(_)) | None => None,
+            },
             Self::Several { count, what } => {
                 (*count < 2).then(|| format!("this machine has fewer than two {what}"))
             }

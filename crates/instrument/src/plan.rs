@@ -1,6 +1,7 @@
 //! Plans: which points to measure, how precisely, and for how long.
 
 use crate::experiment::{Definition, Experiment};
+use crate::link::Link;
 use crate::need::{self, Need};
 use crate::point::Point;
 use crate::quantity::Nanoseconds;
@@ -95,6 +96,10 @@ pub struct Setting {
     pub free_bytes: u64,
     /// A second directory for scratch files, on another machine, if the user named one.
     pub remote: Option<PathBuf>,
+    /// A receiver of files on another machine, if the user named one, or why there is no way to it.
+    pub link: Option<Result<Link, String>>,
+    /// How many times its profile's time a point gets, on the average.
+    pub time_scale: f64,
     /// Memory that this process may use, in bytes.
     pub available_bytes: u64,
     /// Swap that measurements may use, in bytes: what is free, and what may be made for them.
@@ -106,6 +111,13 @@ pub struct Setting {
     pub is_root: bool,
     /// The machine.
     pub machine: Machine,
+}
+
+impl Setting {
+    /// Wall time that a point may take on the average, in ns.
+    pub fn point_budget_ns(&self) -> u64 {
+        (self.profile.precision().point_budget_ns as f64 * self.time_scale) as u64
+    }
 }
 
 /// What one start of oscope will measure.
@@ -145,24 +157,22 @@ impl<'a> Plan<'a> {
         budget: Option<Nanoseconds>,
         seed: u64,
     ) -> Self {
-        let precision = setting.profile.precision();
-        let mut planned: Vec<_> = experiments
-            .iter()
-            .map(|experiment| Planned::new(*experiment, setting, precision))
-            .collect();
-        if planned.iter().any(|planned| planned.arises) {
-            planned.retain(|planned| planned.arises);
-        }
-        let usual_ns: u64 = planned.iter().map(|planned| planned.budget_ns).sum();
+        let mut planned = lay_out(experiments, setting);
         if let Some(budget) = budget {
-            let scale = budget.0 / usual_ns.max(1) as f64;
+            // Which points there are may depend on the time they get.
+            let setting = Setting {
+                time_scale: setting.time_scale * scale(&planned, budget),
+                ..setting.clone()
+            };
+            planned = lay_out(experiments, &setting);
+            let scale = scale(&planned, budget);
             for planned in &mut planned {
                 planned.budget_ns = (planned.budget_ns as f64 * scale) as u64;
             }
         }
         Self {
             experiments: planned,
-            precision,
+            precision: setting.profile.precision(),
             seed,
         }
     }
@@ -184,8 +194,26 @@ impl<'a> Plan<'a> {
     }
 }
 
+/// The experiments whose questions arise here; all of them if none does.
+fn lay_out<'a>(experiments: &[&'a dyn Experiment], setting: &Setting) -> Vec<Planned<'a>> {
+    let mut planned: Vec<_> = experiments
+        .iter()
+        .map(|experiment| Planned::new(*experiment, setting))
+        .collect();
+    if planned.iter().any(|planned| planned.arises) {
+        planned.retain(|planned| planned.arises);
+    }
+    planned
+}
+
+/// How many times the budgets of `planned` go into `budget`.
+fn scale(planned: &[Planned<'_>], budget: Nanoseconds) -> f64 {
+    let usual_ns: u64 = planned.iter().map(|planned| planned.budget_ns).sum();
+    budget.0 / usual_ns.max(1) as f64
+}
+
 impl<'a> Planned<'a> {
-    fn new(experiment: &'a dyn Experiment, setting: &Setting, precision: Precision) -> Self {
+    fn new(experiment: &'a dyn Experiment, setting: &Setting) -> Self {
         let needs = experiment.needs(setting);
         let points = match need::missing(&needs, setting) {
             Some(missing) => Err(missing),
@@ -201,7 +229,7 @@ impl<'a> Planned<'a> {
             points,
             is_left_out: needs.iter().any(|need| need.is_left_out(setting)),
             arises: !needs.iter().any(Need::is_beside_the_point),
-            budget_ns: count * precision.point_budget_ns,
+            budget_ns: count * setting.point_budget_ns(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::clock::Clock;
 use crate::experiment::MeasureError;
+use crate::link::Link;
 use crate::phases::Phases;
 use crate::sample::{Reading, Sample};
 use hdrhistogram::Histogram;
@@ -27,6 +28,8 @@ pub struct Task {
     pub scratch: PathBuf,
     /// The run's second scratch directory, on another machine.
     pub remote: Option<PathBuf>,
+    /// The receiver on another machine that files are sent to, in place of one on this.
+    pub link: Option<Link>,
     /// Seed for whatever the experiment draws, different in each process.
     pub seed: u64,
 }
@@ -86,6 +89,11 @@ impl<'a> Sampler<'a> {
         self.task.remote.as_deref().ok_or_else(|| {
             MeasureError::Unsupported("the run has no directory on another machine".into())
         })
+    }
+
+    /// The receiver on another machine that files are sent to, if there is one.
+    pub fn link(&self) -> Option<&Link> {
+        self.task.link.as_ref()
     }
 
     /// Seed for whatever the experiment draws.

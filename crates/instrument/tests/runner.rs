@@ -233,6 +233,8 @@ fn setting() -> Setting {
         available_bytes: 0,
         swap_bytes: 0,
         remote: None,
+        link: None,
+        time_scale: 1.0,
         can_limit_memory: false,
         is_root: false,
         machine: Machine::default(),
@@ -255,6 +257,7 @@ fn run(
         },
         scratch: PathBuf::from("nowhere"),
         remote: None,
+        link: None,
     }
     .run(plan)
 }

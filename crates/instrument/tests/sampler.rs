@@ -40,6 +40,7 @@ fn task() -> Task {
         },
         scratch: PathBuf::from("nowhere"),
         remote: None,
+        link: None,
         seed: 0,
     }
 }

@@ -105,6 +105,7 @@ Examples:
   oscope run memory file.block_size
   oscope run --profile standard --dir /mnt/data --tag disk=nvme0
   oscope run file.remote --remote /mnt/nfs
+  oscope run transfer --to backup:5735 --token-file ~/.oscope-token
   oscope run process --budget 10s --json
   oscope run memory --compare-with before-upgrade --sessions 3")]
 pub struct Run {
@@ -121,6 +122,12 @@ pub struct Run {
     /// DIR by `file.remote`, which is left out without it
     #[arg(long, value_name = "DIR")]
     pub remote: Option<PathBuf>,
+    /// Send the files of `transfer.file` to another machine, where `oscope receive --measure` listens
+    #[arg(long, value_name = "HOST:PORT")]
+    pub to: Option<String>,
+    /// File with the token that the receiver knows too
+    #[arg(long, value_name = "FILE", requires = "to")]
+    pub token_file: Option<PathBuf>,
     /// Allow a temporary swap file in DIR, as root, to measure what swap costs
     #[arg(long)]
     pub allow_swap_file: bool,

@@ -22,6 +22,13 @@ pub fn experiments(what: &[String]) -> Result<Experiments, WrongUse> {
     Ok(experiments::all().filter(chosen).collect())
 }
 
+/// Whether one of them sends files, to another machine if it is told to.
+pub fn sends_files(chosen: &[&'static dyn Experiment]) -> bool {
+    chosen
+        .iter()
+        .any(|experiment| experiment.id() == "transfer.file")
+}
+
 /// Whether `name` means the experiment `id`.
 pub fn is_meant(id: &str, name: &str) -> bool {
     id == name || group(id) == name

@@ -1,5 +1,6 @@
 //! The circumstances in which experiments choose their points, looked up here and now.
 
+use instrument::link::Link;
 use instrument::plan::{Profile, Setting};
 use platform::confinement;
 use platform::environment::Environment;
@@ -10,11 +11,13 @@ use std::path::Path;
 /// Swap that may be counted on is this part of the free room: its file takes twice as much.
 const SHARE_OF_ROOM: u64 = 8;
 
-/// The circumstances in `directory`, where a swap file may be made or not, and with a second one on
-/// another machine. What the system does not tell counts as not there.
+/// The circumstances in `directory`, where a swap file may be made or not, with a second one on
+/// another machine, and with a link to a receiver there. What the system does not tell counts as not
+/// there.
 pub fn here(
     directory: &Path,
     remote: Option<&Path>,
+    link: Option<Result<Link, String>>,
     profile: Profile,
     allow_swap_file: bool,
 ) -> Setting {
@@ -41,6 +44,8 @@ pub fn here(
         is_root,
         machine: Machine::read(),
         remote: remote.map(absolute),
+        link,
+        time_scale: 1.0,
         directory,
     }
 }

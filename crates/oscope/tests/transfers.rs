@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::receiver::Receiver;
 use common::{Place, is_root, program};
 use predicates::prelude::*;
 use predicates::str::contains;
@@ -9,65 +10,10 @@ use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 const TOKEN: &str = "a token of some length\n";
-
-/// A receiver in a process of its own, killed when it is dropped.
-struct Receiver {
-    child: Option<Child>,
-    address: String,
-}
-
-impl Receiver {
-    fn start(directory: &Path, arguments: &[&str]) -> Self {
-        Self::by(Command::new(program()), directory, arguments)
-    }
-
-    fn by(mut command: Command, directory: &Path, arguments: &[&str]) -> Self {
-        fs::create_dir_all(directory).expect("a directory");
-        let mut child = command
-            .args(["receive", "--listen", "127.0.0.1:0"])
-            .args(arguments)
-            .arg(directory)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
-        let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
-        let mut line = String::new();
-        stderr
-            .read_line(&mut line)
-            .expect("it says where it listens");
-        let address = line.trim().strip_prefix("listening on ").map(str::to_owned);
-        // Somebody has to read what else it says.
-        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
-        Self {
-            child: Some(child),
-            address: address.unwrap_or_else(|| panic!("{line}")),
-        }
-    }
-
-    fn id(&self) -> u32 {
-        self.child.as_ref().expect("it runs").id()
-    }
-
-    /// What it said when it ended by itself.
-    fn end(mut self) -> Output {
-        let child = self.child.take().expect("it runs");
-        child.wait_with_output().expect("it ends")
-    }
-}
-
-impl Drop for Receiver {
-    fn drop(&mut self) {
-        if let Some(mut child) = self.child.take() {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
-}
 
 fn signal(name: &str, process: u32) {
     let kill = Command::new("kill")

@@ -67,6 +67,9 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// A receiver that does not measure, or not as it was asked to.
+    #[error("the receiver cannot measure this: {0}")]
+    Unready(String),
     /// A method that the system does not allow.
     #[error("{0}; `--method file` works everywhere")]
     Method(#[source] platform::Error),

@@ -78,8 +78,18 @@ impl SendMethod {
 }
 
 impl ReceiveMethod {
-    /// All of them.
+    /// All of them, each at the place of the number that stands for it on the wire.
     pub const ALL: [Self; 4] = [Self::File, Self::Mmap, Self::Splice, Self::Uring];
+
+    /// The number that stands for it on the wire.
+    pub(crate) fn code(self) -> u64 {
+        self as u64
+    }
+
+    /// The method with this number.
+    pub(crate) fn from_code(code: u64) -> Option<Self> {
+        Self::ALL.get(usize::try_from(code).ok()?).copied()
+    }
 
     /// Its name.
     pub const fn name(self) -> &'static str {

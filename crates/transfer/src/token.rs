@@ -103,15 +103,15 @@ pub(crate) enum Side {
 impl Side {
     fn proof_label(self) -> &'static str {
         match self {
-            Self::Sender => "oscope transfer 1: the sender knows the token",
-            Self::Receiver => "oscope transfer 1: the receiver knows the token",
+            Self::Sender => "oscope transfer 2: the sender knows the token",
+            Self::Receiver => "oscope transfer 2: the receiver knows the token",
         }
     }
 
     fn seal_label(self) -> &'static str {
         match self {
-            Self::Sender => "oscope transfer 1: seal of the sender",
-            Self::Receiver => "oscope transfer 1: seal of the receiver",
+            Self::Sender => "oscope transfer 2: seal of the sender",
+            Self::Receiver => "oscope transfer 2: seal of the receiver",
         }
     }
 }

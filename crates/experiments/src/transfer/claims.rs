@@ -1,6 +1,6 @@
 //! Claims about transfers.
 
-use super::findings::curve;
+use super::findings::{curve, over};
 use super::points::{PAIRS, PLAIN};
 use super::reading::Reading;
 use crate::estimates::{WithEstimate, ratios};
@@ -22,30 +22,38 @@ pub(crate) const ALL: &[Claim] = &[
         says: "A large file is sent faster if the sender maps it.",
         source: "Report C",
         experiments: &[TRANSFERS],
-        test: |evidence| sender(&large(evidence, 0, 1)?),
+        test: |evidence| named(evidence, sender(&large(evidence, 0, 1)?)),
     },
     Claim {
         key: "files_are_received_slower_into_a_mapping",
         says: "A large file is received a little slower if the receiver maps it.",
         source: "Report C",
         experiments: &[TRANSFERS],
-        test: |evidence| receiver(&large(evidence, 2, 0)?),
+        test: |evidence| named(evidence, receiver(&large(evidence, 2, 0)?)),
     },
     Claim {
         key: "for_small_files_the_method_makes_no_difference",
         says: "For small files it makes no difference which side maps them.",
         source: "Report C",
         experiments: &[TRANSFERS],
-        test: |evidence| small(&gains(evidence, 0, 3, Reading::First)?),
+        test: |evidence| named(evidence, small(&gains(evidence, 0, 3, Reading::First)?)),
     },
     Claim {
         key: "mapped_files_win_when_read_again_or_in_random_order",
         says: "A mapped file wins when it is sent again, and when it is read in random order.",
         source: "Report C",
         experiments: &[TRANSFERS],
-        test: again,
+        test: |evidence| named(evidence, again(evidence)),
     },
 ];
+
+/// A judgement that names the link over which the files went, if it was not loopback.
+fn named(evidence: &Evidence<'_>, judgement: Option<Judgement>) -> Option<Judgement> {
+    let results = evidence.of(TRANSFERS)?;
+    let Judgement { ruling, because } = judgement?;
+    let because = over(results, because);
+    Some(Judgement { ruling, because })
+}
 
 /// How many times longer pair number `slow` takes than number `fast`, by size.
 fn gains(
@@ -148,7 +156,7 @@ fn again(evidence: &Evidence<'_>) -> Option<Judgement> {
 mod tests {
     use super::super::points::{PAIRS, PLAIN, Pair};
     use super::super::reading::Reading;
-    use super::super::{SIZE, TIME, TransferOfFiles};
+    use super::super::{SIZE, TIME, TO, TransferOfFiles};
     use super::{ALL, LARGE};
     use crate::made_up::{cost_result, machine, results};
     use instrument::claim::{Evidence, Judgement, Ruling};
@@ -243,6 +251,26 @@ mod tests {
         assert_eq!(against(1.2, 0.6), Ruling::HoldsInPart);
         assert_eq!(against(1.2, 1.1), Ruling::DoesNotHold);
         assert_eq!(against(1.0 / 1.02, 1.2), Ruling::CannotBeTold);
+    }
+
+    #[test]
+    fn the_link_is_named_where_there_is_one() {
+        let points = [
+            first(PLAIN, [1e5, 1e6, 1e7]),
+            first(FROM_MAPPING, [9e5, 0.8e6, 0.7e7]),
+        ];
+        let over_a_link = |found: PointResult| PointResult {
+            point: found.point.with(TO, "there:5735"),
+            ..found
+        };
+        let points = points.concat().into_iter().map(over_a_link).collect();
+        let judgement = judge("large_files_are_sent_faster_from_a_mapping", points);
+        assert_eq!(judgement.ruling, Ruling::Holds);
+        let sentence = judgement.because.template;
+        assert!(
+            sentence.starts_with("To there:5735, from 1 MiB"),
+            "{sentence}"
+        );
     }
 
     #[test]

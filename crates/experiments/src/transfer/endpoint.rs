@@ -1,41 +1,74 @@
-//! The receiver that files are sent to, in a thread of this process.
+//! The receiver that files are sent to: in a thread of this process, or on another machine.
 
 use ::transfer::method::{ReceiveMethod, SendMethod};
 use ::transfer::protocol::FileName;
 use ::transfer::receiver::{self, Receiver};
-use ::transfer::sender::{self, Item, Session};
-use ::transfer::{Checksum, Error, Limits, Timing, USUAL_PATIENCE};
+use ::transfer::sender::{self, Contents, Item, Session};
+use ::transfer::{Checksum, Error, Limits, Timing, Token, USUAL_PATIENCE};
 use instrument::experiment::MeasureError;
+use instrument::link::Link;
+use instrument::quantity::{BytesPerSecond, Nanoseconds};
 use instrument::sampler::Sampler;
 use platform::placement::{cpu_of_another_core, current_cpu, pin_to};
 use platform::signal::ignore_sigpipe;
 use std::fs;
 use std::io;
-use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
-/// The name of what is received.
-const NAME: &str = "received";
+/// What a file is called on its way; the receiver gives it a name of its own.
+const NAME: &str = "measured";
+/// A receiver on another machine that is silent for longer is given up: well before the run would
+/// give up the process that waits for it.
+const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A receiver, until it is dropped.
+/// A receiver that measures with this process.
 pub(super) struct Endpoint {
-    address: SocketAddr,
-    directory: PathBuf,
-    stop: &'static AtomicBool,
-    thread: Option<JoinHandle<()>>,
+    address: String,
+    token: Option<Token>,
+    limits: Limits,
+    /// Held while the receiver runs here.
+    _here: Option<Here>,
 }
 
 impl Endpoint {
-    /// A receiver on another core than this thread's, if there is one.
-    pub(super) fn start(
-        sampler: &mut Sampler<'_>,
-        method: ReceiveMethod,
-    ) -> Result<Self, MeasureError> {
+    /// A receiver on another machine if the run has one, else in this process.
+    pub(super) fn start(sampler: &mut Sampler<'_>) -> Result<Self, MeasureError> {
         // A receiver that fails is the sender's error, not its end.
         ignore_sigpipe();
+        // Outlives every thread that looks at it, and the process is over soon.
+        let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+        match sampler.link().cloned() {
+            Some(link) => {
+                sampler.remark(told(&link))?;
+                Self::elsewhere(&link.address, link.token_file.as_deref(), stop).map_err(failed)
+            }
+            None => Self::here(sampler, stop),
+        }
+    }
+
+    /// The receiver that listens at `address`.
+    pub(super) fn elsewhere(
+        address: &str,
+        token_file: Option<&Path>,
+        stop: &'static AtomicBool,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            address: address.to_owned(),
+            token: token_file.map(Token::read).transpose()?,
+            limits: Limits {
+                patience: PATIENCE,
+                stop,
+            },
+            _here: None,
+        })
+    }
+
+    /// A receiver on another core than this thread's, if there is one.
+    fn here(sampler: &mut Sampler<'_>, stop: &'static AtomicBool) -> Result<Self, MeasureError> {
         let here = current_cpu().unwrap_or(0);
         pin_to(&[here])?;
         let there = cpu_of_another_core()?;
@@ -45,23 +78,23 @@ impl Endpoint {
         })?;
         let directory = sampler
             .scratch()
-            .join(format!("{NAME} {}", std::process::id()));
+            .join(format!("received {}", std::process::id()));
         fs::create_dir(&directory).map_err(MeasureError::system("make a directory"))?;
-        // Outlives every thread that looks at it, and the process is over soon.
-        let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+        let limits = Limits {
+            patience: USUAL_PATIENCE,
+            stop,
+        };
         let options = receiver::Options {
             directory: Some(directory.clone()),
-            method,
+            measures: true,
+            method: ReceiveMethod::File,
             token: None,
             max_size: u64::MAX,
             max_files: u64::MAX,
             max_connections: 1,
             fsync: false,
             force: false,
-            limits: Limits {
-                patience: USUAL_PATIENCE,
-                stop,
-            },
+            limits,
             progress: Arc::default(),
         };
         let receiver = Receiver::bind("127.0.0.1:0", options).map_err(failed)?;
@@ -74,40 +107,56 @@ impl Endpoint {
             let _ = receiver.serve(false, &|_| {});
         });
         Ok(Self {
-            address,
-            directory,
-            stop,
-            thread: Some(thread),
+            address: address.to_string(),
+            token: None,
+            limits,
+            _here: Some(Here {
+                directory,
+                stop,
+                thread: Some(thread),
+            }),
         })
     }
 
     /// A connection to it.
-    pub(super) fn connect(&self, method: SendMethod) -> Result<Session, MeasureError> {
+    pub(super) fn connect(&self, method: SendMethod) -> Result<Connection, Error> {
         let options = sender::Options {
             method,
-            checksum: Checksum::Xxh3,
-            token: None,
-            limits: Limits {
-                patience: USUAL_PATIENCE,
-                stop: self.stop,
+            // What a token seals nobody may be able to forge.
+            checksum: match self.token {
+                Some(_) => Checksum::Blake3,
+                None => Checksum::Xxh3,
             },
+            token: self.token.clone(),
+            limits: self.limits,
             progress: Arc::default(),
         };
-        Session::connect(&self.address.to_string(), &options, [0; 16], (0, 1)).map_err(failed)
-    }
-
-    /// Removes what was received, so that the next target is a new file.
-    pub(super) fn clear(&self) -> Result<(), MeasureError> {
-        match fs::remove_file(self.directory.join(NAME)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(MeasureError::system("remove what was received")(error))
-            }
-            _ => Ok(()),
-        }
+        Session::connect(&self.address, &options, [0; 16], (0, 1)).map(Connection)
     }
 }
 
-impl Drop for Endpoint {
+/// What a reader of the numbers should know of the way to another machine.
+fn told(link: &Link) -> String {
+    let checksum = match link.token_file {
+        Some(_) => "BLAKE3",
+        None => "XXH3",
+    };
+    format!(
+        "to {}: a round trip took {:.3} and a file went at {:.3} before the run; checksum {checksum}",
+        link.address,
+        Nanoseconds::from(link.round_trip),
+        BytesPerSecond(link.bytes_per_second),
+    )
+}
+
+/// The receiver in this process, until this is dropped.
+struct Here {
+    directory: PathBuf,
+    stop: &'static AtomicBool,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Here {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
@@ -119,35 +168,56 @@ impl Drop for Endpoint {
     }
 }
 
-/// What is said of a file of this size.
-pub(super) fn item(size: u64) -> Item<'static> {
-    Item {
-        id: 0,
-        name: FileName::new(NAME.as_bytes()).expect("it is a plain word"),
-        size: Some(size),
-        part: (1, 0),
-        resume: false,
-        mode: None,
-        modified: None,
-    }
-}
+/// A connection over which one file after the other is measured.
+pub(super) struct Connection(Session);
 
-/// Waits until the file that was sent is there, and tells the receiver's account of it.
-pub(super) fn transferred(session: &mut Session) -> Result<Timing, MeasureError> {
-    let outcome = session.outcome().map_err(failed)?;
-    let (_, outcome) = outcome.ok_or_else(|| failed(Error::PeerGone))?;
-    match outcome.failure {
-        None => Ok(outcome.timing),
-        Some(reason) => Err(MeasureError::System {
-            action: "receive a file".into(),
-            source: io::Error::other(reason),
-        }),
+impl Connection {
+    /// Has what was sent before thrown away, so that the next target is a new file, received by
+    /// `method`; tells how large it may be, in bytes.
+    pub(super) fn prepare(&mut self, method: ReceiveMethod) -> Result<u64, Error> {
+        self.0.prepare(method)
+    }
+
+    /// Sends a file and waits until it is there; tells the receiver's account of it.
+    pub(super) fn transfer(
+        &mut self,
+        size: u64,
+        contents: Contents<'_>,
+    ) -> Result<Timing, MeasureError> {
+        let item = Item {
+            id: 0,
+            name: FileName::new(NAME.as_bytes()).expect("it is a plain word"),
+            size: Some(size),
+            part: (1, 0),
+            resume: false,
+            mode: None,
+            modified: None,
+        };
+        self.0.send(&item, contents).map_err(failed)?;
+        let outcome = self.0.outcome().map_err(failed)?;
+        let (_, outcome) = outcome.ok_or_else(|| failed(Error::PeerGone))?;
+        match outcome.failure {
+            None => Ok(outcome.timing),
+            Some(reason) => Err(MeasureError::System {
+                action: "receive a file".into(),
+                source: io::Error::other(reason),
+            }),
+        }
+    }
+
+    /// Takes leave of the receiver, so that it does not take this for lost.
+    pub(super) fn close(self) {
+        // What was measured is told already.
+        let _ = self.0.finish();
     }
 }
 
 pub(super) fn failed(error: Error) -> MeasureError {
-    MeasureError::System {
-        action: "transfer a file".into(),
-        source: io::Error::other(error),
+    match error {
+        Error::Unready(_) => MeasureError::Unsupported(error.to_string()),
+        _ => MeasureError::System {
+            action: "transfer a file".into(),
+            source: io::Error::other(error),
+        },
     }
 }

@@ -2,7 +2,7 @@
 
 use super::points::{PAIRS, PLAIN, Pair};
 use super::reading::Reading;
-use super::{SIZE, TIME};
+use super::{SIZE, TIME, TO};
 use crate::estimates::{WithEstimate, estimated, grade, known, ratios, scaled};
 use instrument::finding::{Finding, Grade};
 use instrument::quantity::Unit;
@@ -16,7 +16,24 @@ const FEWEST_SIZES: usize = 4;
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
     let costs = PAIRS.into_iter().filter_map(|pair| cost(results, pair));
-    fastest(results).into_iter().chain(costs).collect()
+    let all = fastest(results).into_iter().chain(costs);
+    all.map(|finding| over(results, finding)).collect()
+}
+
+/// A finding that names the link over which the files went, if it was not loopback.
+pub(super) fn over(results: &Results<'_>, finding: Finding) -> Finding {
+    let to = results
+        .points
+        .first()
+        .and_then(|found| found.point.choice(TO).ok());
+    let mut letters = finding.template.chars();
+    match (to, letters.next()) {
+        (Some(to), Some(first)) => Finding {
+            template: format!("To {to}, {}{}", first.to_lowercase(), letters.as_str()),
+            ..finding
+        },
+        _ => finding,
+    }
 }
 
 /// Sound times of a pair by size.
@@ -125,7 +142,7 @@ fn fastest(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::points::{PAIRS, PLAIN, Pair};
-    use super::super::{READING, RECEIVER, SENDER, SIZE, TIME, TransferOfFiles};
+    use super::super::{READING, RECEIVER, SENDER, SIZE, TIME, TO, TransferOfFiles};
     use crate::made_up::{cost_result, machine, number, results};
     use instrument::experiment::Experiment;
     use instrument::finding::{Finding, Grade};
@@ -162,6 +179,23 @@ mod tests {
         let per_mib = number(&found, "cost_file_file", "per_mib").value;
         assert!((per_mib - 524_288.0).abs() < 5000.0, "{per_mib}");
         assert!(found[0].template.contains("on both sides"), "{found:?}");
+    }
+
+    #[test]
+    fn the_link_is_named_where_there_is_one() {
+        let over_a_link = |found: PointResult| PointResult {
+            point: found.point.with(TO, "there:5735"),
+            ..found
+        };
+        let points = curve(PLAIN, 50_000.0, 0.5).into_iter().map(over_a_link);
+        for finding in findings(points.collect()) {
+            let sentence = finding.template;
+            assert!(
+                sentence.starts_with("To there:5735, a file")
+                    || sentence.starts_with("To there:5735, files"),
+                "{sentence}"
+            );
+        }
     }
 
     #[test]

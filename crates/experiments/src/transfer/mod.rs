@@ -4,11 +4,13 @@ pub(crate) mod claims;
 mod endpoint;
 mod figures;
 mod findings;
+mod link;
 mod points;
 mod reading;
 
 use crate::file::scratch_file::ScratchFile;
-use endpoint::{Endpoint, transferred};
+use ::transfer::Timing;
+use endpoint::{Endpoint, failed};
 use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
 use instrument::figure::Figure;
 use instrument::finding::Finding;
@@ -20,7 +22,9 @@ use instrument::results::Results;
 use instrument::sampler::Sampler;
 use points::Pair;
 use reading::Reading;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+
+pub use link::link;
 
 /// The experiments of the group, in the order in which they run.
 pub(crate) const ALL: &[&dyn Experiment] = &[&TransferOfFiles];
@@ -32,8 +36,11 @@ const SENDER: &str = "sender";
 const RECEIVER: &str = "receiver";
 const READING: &str = "reading";
 const SIZE: &str = "size";
+/// Where the receiver on another machine listens; points with one on this have no level here.
+const TO: &str = "to";
 
 const TIME: &str = "time";
+const RECEIVED_TIME: &str = "received_time";
 const RECEIVER_TIME: &str = "receiver_time";
 
 impl Experiment for TransferOfFiles {
@@ -48,11 +55,14 @@ impl Experiment for TransferOfFiles {
             question: "How should a file be read that is sent to another program, and how written \
                        there: by calls or by mapping it?"
                 .into(),
-            method: "One file goes over a connection that is open already, through TCP over \
-                     loopback, from one core to another where there are two. The time runs from \
+            method: "One file goes over a connection that is open already, through TCP: over \
+                     loopback, from one core to another where there are two, or to another \
+                     machine with --to, where `oscope receive --measure` runs. The time runs from \
                      before the file is opened until the sender has heard that it is complete \
                      under its name at the receiver, in the page cache: a checksum is made on both \
-                     sides and compared. The target is a new file each time; the source is in the \
+                     sides and compared, XXH3, or BLAKE3 where the peers share a token. To another \
+                     machine files are left out that would not go often enough in the time there \
+                     is. The target is a new file each time; the source is in the \
                      page cache. Sender: file reads it into a buffer of 256 KiB, mmap maps 16 MiB of \
                      it at a time, sendfile and splice let the kernel move it and read it for the \
                      checksum only, zerocopy sends the buffers without a copy, where the network \
@@ -63,11 +73,12 @@ impl Experiment for TransferOfFiles {
                      blocks through io_uring while the next arrives. Reading: first opens and \
                      maps the file each time; again finds it open, and mapped with its pages there; \
                      random order does so too and takes blocks of 4 KiB, each once, in an order \
-                     drawn before. The receiver's own time runs from the announcement of the file \
-                     until it has its name."
+                     drawn before. The receiver's own times run from the announcement of the file \
+                     until its last byte has come, and until it has its name."
                 .into(),
             source: "Report C".into(),
             axes: vec![
+                Axis::choice(TO, "receiver at"),
                 Axis::choice(SENDER, "sender"),
                 Axis::choice(RECEIVER, "receiver"),
                 Axis::choice(READING, "reading"),
@@ -75,6 +86,12 @@ impl Experiment for TransferOfFiles {
             ],
             metrics: vec![
                 Metric::new(TIME, "time of a file", Unit::Nanoseconds, Better::Lower),
+                Metric::new(
+                    RECEIVED_TIME,
+                    "receiver's time to the last byte",
+                    Unit::Nanoseconds,
+                    Better::Neither,
+                ),
                 Metric::new(RECEIVER_TIME, "receiver's time", Unit::Nanoseconds, Better::Lower),
             ],
             isolation: Isolation::FreshProcess,
@@ -83,7 +100,7 @@ impl Experiment for TransferOfFiles {
 
     fn needs(&self, setting: &Setting) -> Vec<Need> {
         let files = Bytes(points::room(setting));
-        vec![Need::Space(files), Need::Memory(files)]
+        vec![Need::Space(files), Need::Memory(files), Need::Link]
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
@@ -92,38 +109,46 @@ impl Experiment for TransferOfFiles {
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let pair = Pair::of(point)?;
-        let allowed = pair.sender.check().and(pair.receiver.check());
+        let allowed = pair.sender.check();
         allowed.map_err(|error| MeasureError::Unsupported(error.to_string()))?;
         let reading = Reading::named(point.choice(READING)?)?;
         let size = point.number(SIZE)?;
         let path = sampler.scratch().join(format!("{} {size}", self.id()));
         let source = ScratchFile::open_or_make(&path, size, sampler.seed())?;
         source.read_in()?;
-        let endpoint = Endpoint::start(sampler, pair.receiver)?;
-        let mut session = endpoint.connect(pair.sender)?;
+        let endpoint = Endpoint::start(sampler)?;
+        let connection = RefCell::new(endpoint.connect(pair.sender).map_err(failed)?);
         let mut prepared = reading.prepare(pair.sender, source.file, &path, sampler.seed())?;
-        let stored_ns = Cell::new(None);
+        let mut transfer = || prepared.transfer(&mut connection.borrow_mut(), size);
+        let timing = Cell::new(None);
+        let tell = |sampler: &mut Sampler<'_>| -> Result<(), MeasureError> {
+            if let Some(Timing { received, stored }) = timing.take() {
+                sampler.value(RECEIVED_TIME, received.as_nanos() as f64)?;
+                sampler.value(RECEIVER_TIME, stored.as_nanos() as f64)?;
+            }
+            Ok(())
+        };
         let prepare = |sampler: &mut Sampler<'_>| {
-            endpoint.clear()?;
-            match stored_ns.take() {
-                Some(ns) => sampler.value(RECEIVER_TIME, ns),
-                None => Ok(()),
+            tell(sampler)?;
+            let room = connection.borrow_mut().prepare(pair.receiver);
+            match room.map_err(failed)? {
+                room if room < size => Err(MeasureError::Unsupported(format!(
+                    "the receiver has room for a file of {:.3}",
+                    Bytes(room)
+                ))),
+                _ => Ok(()),
             }
         };
         // The first transfer of a connection finds the network's windows small.
-        endpoint.clear()?;
-        prepared.send(&mut session, size)?;
-        transferred(&mut session)?;
+        prepare(sampler)?;
+        transfer()?;
         sampler.once(TIME, 1.0, prepare, || {
-            prepared.send(&mut session, size)?;
-            let timing = transferred(&mut session)?;
-            stored_ns.set(Some(timing.stored.as_nanos() as f64));
+            timing.set(Some(transfer()?));
             Ok(())
         })?;
-        match stored_ns.take() {
-            Some(ns) => sampler.value(RECEIVER_TIME, ns),
-            None => Ok(()),
-        }
+        tell(sampler)?;
+        connection.into_inner().close();
+        Ok(())
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {

@@ -1,11 +1,13 @@
 //! Which pairs, readings and sizes are measured.
 
-use super::{READING, RECEIVER, SENDER, SIZE};
+use super::{READING, RECEIVER, SENDER, SIZE, TO};
 use crate::transfer::reading::Reading;
 use ::transfer::method::{ReceiveMethod, SendMethod};
 use instrument::experiment::MeasureError;
+use instrument::link::Link;
 use instrument::plan::{Profile, Setting};
 use instrument::point::{Level, Point};
+use std::time::Duration;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -79,23 +81,54 @@ impl Pair {
     }
 }
 
-/// All points: each pair at each size, and the other readings where the report looked at them.
+/// All points: each pair at each size, and the other readings where the report looked at them. To
+/// another machine only the sizes that go often enough.
 pub(super) fn all(setting: &Setting) -> Vec<Point> {
-    let pairs = match setting.profile {
+    let sizes = sizes(setting);
+    let Some(Ok(link)) = &setting.link else {
+        return of(&sizes, setting.profile);
+    };
+    let affordable = (1..=sizes.len())
+        .map(|count| of(&sizes[..count], setting.profile))
+        .take_while(|points| can_go(points, link, setting))
+        .last();
+    // Where not even one byte does, that is what there is to be told.
+    let points = affordable.unwrap_or_else(|| of(&sizes[..1], setting.profile));
+    let to = |point: Point| {
+        let start = Point::new().with(TO, link.address.as_str());
+        let levels = point.levels();
+        levels.fold(start, |point, (axis, level)| {
+            point.with(axis, level.clone())
+        })
+    };
+    points.into_iter().map(to).collect()
+}
+
+/// The points of these sizes.
+fn of(sizes: &[u64], profile: Profile) -> Vec<Point> {
+    let pairs = match profile {
         Profile::Quick => &PAIRS[..QUICK_PAIRS],
         Profile::Standard | Profile::Thorough => &PAIRS,
     };
-    let sizes = sizes(setting);
     let first = sizes
         .iter()
         .flat_map(|size| pairs.iter().map(|pair| pair.point(Reading::First, *size)));
-    let again = read_again(&sizes).into_iter().flat_map(|size| {
+    let again = read_again(sizes).into_iter().flat_map(|size| {
         let both = [PAIRS[0], PAIRS[1]];
         both.into_iter().flat_map(move |pair| {
             [Reading::Again, Reading::RandomOrder].map(|reading| pair.point(reading, size))
         })
     });
     first.chain(again).collect()
+}
+
+/// Whether there is time for half of the processes that are wanted at each point, in each of which a
+/// file goes once to warm the connection up and once to be measured.
+fn can_go(points: &[Point], link: &Link, setting: &Setting) -> bool {
+    let transfers = setting.profile.precision().min_processes as u32;
+    let sizes = points.iter().filter_map(|point| point.number(SIZE).ok());
+    let wanted: Duration = sizes.map(|size| link.time_of(size) * transfers).sum();
+    wanted <= Duration::from_nanos(setting.point_budget_ns()) * points.len() as u32
 }
 
 /// Room and memory that the points need, in bytes.
@@ -110,7 +143,11 @@ fn sizes(setting: &Setting) -> Vec<u64> {
         Profile::Standard => [1].into_iter().chain(by_fours(10)).collect(),
         Profile::Thorough => [1].into_iter().chain(by_fours(11)).collect(),
     };
-    let room = u64::min(setting.free_bytes, setting.available_bytes) / SHARE;
+    let here = u64::min(setting.free_bytes, setting.available_bytes) / SHARE;
+    let room = match &setting.link {
+        Some(Ok(link)) => here.min(link.room_bytes),
+        _ => here,
+    };
     wanted
         .into_iter()
         .filter(|size| *size == 1 || *size <= room)
@@ -126,9 +163,13 @@ fn read_again(sizes: &[u64]) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{SIZE, TO, TransferOfFiles};
     use super::{KIB, MIB, PAIRS, Pair, all, room, sizes};
     use crate::made_up::setting;
-    use instrument::plan::{Profile, Setting};
+    use instrument::link::Link;
+    use instrument::plan::{Plan, Profile, Setting};
+    use instrument::quantity::Nanoseconds;
+    use std::time::Duration;
 
     #[test]
     fn the_quick_profile_is_small() {
@@ -154,6 +195,60 @@ mod tests {
             ..narrow
         };
         assert_eq!(sizes(&none), [1]);
+    }
+
+    fn to(megabytes_per_second: f64, profile: Profile) -> Setting {
+        let link = Link {
+            address: "there:5735".into(),
+            token_file: None,
+            round_trip: Duration::from_micros(200),
+            bytes_per_second: megabytes_per_second * 1e6,
+            room_bytes: 512 * MIB,
+        };
+        Setting {
+            link: Some(Ok(link)),
+            ..setting(profile)
+        }
+    }
+
+    fn largest(setting: &Setting, budget: Option<Nanoseconds>) -> u64 {
+        let plan = Plan::new(&[&TransferOfFiles], setting, budget, 1);
+        let points = plan.experiments[0].points.as_ref().expect("there are some");
+        let sizes = points
+            .iter()
+            .map(|point| point.number(SIZE).expect("each has one"));
+        sizes.max().expect("there are some")
+    }
+
+    #[test]
+    fn over_a_slow_line_files_are_small_enough_for_the_time_there_is() {
+        assert_eq!(largest(&to(2000.0, Profile::Quick), None), 64 * MIB);
+        assert_eq!(largest(&to(11.7, Profile::Quick), None), MIB);
+        assert_eq!(largest(&to(0.1, Profile::Quick), None), KIB);
+        assert_eq!(largest(&to(0.0001, Profile::Quick), None), 1);
+        assert_eq!(largest(&to(11.7, Profile::Standard), None), 4 * MIB);
+        // With more time they may be larger, with less they have to be smaller.
+        let seconds = |seconds: f64| Some(Nanoseconds(seconds * 1e9));
+        assert_eq!(largest(&to(11.7, Profile::Quick), seconds(200.0)), 16 * MIB);
+        assert_eq!(largest(&to(11.7, Profile::Quick), seconds(3.0)), 64 * KIB);
+        // No more than there is room for.
+        assert_eq!(largest(&to(1e6, Profile::Thorough), None), 256 * MIB);
+    }
+
+    #[test]
+    fn points_to_another_machine_name_it() {
+        let setting = to(11.7, Profile::Quick);
+        for point in all(&setting) {
+            assert_eq!(point.choice(TO), Ok("there:5735"));
+            assert!(PAIRS.contains(&Pair::of(&point).expect("one of ours")));
+        }
+        let lost = Setting {
+            link: Some(Err("there is no way".into())),
+            ..setting
+        };
+        let plan = Plan::new(&[&TransferOfFiles], &lost, None, 1);
+        assert_eq!(plan.experiments[0].points, Err("there is no way".into()));
+        assert!(!plan.experiments[0].is_left_out);
     }
 
     #[test]

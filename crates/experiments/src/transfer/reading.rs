@@ -1,8 +1,9 @@
 //! In what state and in what order the sender finds its file.
 
-use super::endpoint::item;
+use super::endpoint::Connection;
+use ::transfer::Timing;
 use ::transfer::method::SendMethod;
-use ::transfer::sender::{Contents, Session};
+use ::transfer::sender::Contents;
 use instrument::experiment::MeasureError;
 use instrument::statistics::random::Random;
 use platform::file::{Access, LockedFile};
@@ -105,22 +106,25 @@ impl Source {
 }
 
 impl Prepared {
-    /// Sends the file, all of it.
-    pub(super) fn send(&mut self, session: &mut Session, size: u64) -> Result<(), MeasureError> {
-        let item = item(size);
-        let sent = match self {
+    /// Sends the file, all of it, and waits until it is there.
+    pub(super) fn transfer(
+        &mut self,
+        connection: &mut Connection,
+        size: u64,
+    ) -> Result<Timing, MeasureError> {
+        match self {
             Self::Closed(path) => {
                 let file = File::open(path).map_err(MeasureError::system("open the source"))?;
-                session.send(&item, Contents::File(&file))
+                connection.transfer(size, Contents::File(&file))
             }
-            Self::Open { file, order: None } => session.send(&item, Contents::File(file)),
+            Self::Open { file, order: None } => connection.transfer(size, Contents::File(file)),
             Self::Open {
                 file,
                 order: Some(order),
             } => {
                 let offsets = &mut order.iter().copied();
-                session.send(
-                    &item,
+                connection.transfer(
+                    size,
                     Contents::Scattered {
                         file,
                         block: BLOCK,
@@ -131,7 +135,7 @@ impl Prepared {
             Self::Mapped {
                 source,
                 order: None,
-            } => session.send(&item, Contents::Memory(source.mapping.as_slice())),
+            } => connection.transfer(size, Contents::Memory(source.mapping.as_slice())),
             Self::Mapped {
                 source,
                 order: Some(order),
@@ -141,9 +145,8 @@ impl Prepared {
                     let start = *offset as usize;
                     (*offset, &bytes[start..(start + BLOCK).min(bytes.len())])
                 });
-                session.send(&item, Contents::Blocks(&mut blocks))
+                connection.transfer(size, Contents::Blocks(&mut blocks))
             }
-        };
-        sent.map_err(super::endpoint::failed)
+        }
     }
 }

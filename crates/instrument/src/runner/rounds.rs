@@ -105,6 +105,7 @@ impl<'p> Rounds<'p> {
             calibration: runner.calibration.clone(),
             scratch: runner.scratch.clone(),
             remote: runner.remote.clone(),
+            link: runner.link.clone(),
             seed,
         };
         let task = match self.planned.definition.isolation {

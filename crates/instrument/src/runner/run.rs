@@ -5,6 +5,7 @@ use super::executor::Executor;
 use super::rounds::Rounds;
 use super::spare;
 use crate::clock::Clock;
+use crate::link::Link;
 use crate::plan::Plan;
 use crate::statistics::random::Random;
 use platform::clock::Calibration;
@@ -29,6 +30,8 @@ pub struct Runner<'a> {
     pub scratch: PathBuf,
     /// A second one on another machine, if there is one.
     pub remote: Option<PathBuf>,
+    /// A receiver of files on another machine, if there is one.
+    pub link: Option<Link>,
 }
 
 /// How a run ended.

@@ -70,6 +70,7 @@ Examples:
   oscope receive
   oscope receive /srv/incoming --once --fsync
   oscope receive --listen 0.0.0.0:5735 --token-file ~/.oscope-token
+  oscope receive /srv/scratch --measure --listen 0.0.0.0:5735 --token-file ~/.oscope-token
   oscope receive --discard        verifies and throws away: the network alone")]
 pub struct Receive {
     /// Directory for the files
@@ -105,6 +106,10 @@ pub struct Receive {
     /// Verify what comes, and throw it away
     #[arg(long, conflicts_with_all = ["dir", "force", "fsync"])]
     pub discard: bool,
+    /// Serve `oscope run transfer --to` on another machine, and keep nothing: each file goes to a
+    /// scratch directory in DIR, by the method that the sender asks for, and is thrown away
+    #[arg(long, conflicts_with_all = ["method", "once", "force", "fsync", "discard"])]
+    pub measure: bool,
     /// How long a sender may be silent
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_patience)]
     pub timeout: Duration,

@@ -9,7 +9,7 @@ use std::path::Path;
 
 pub fn execute(arguments: &Explain, common: &Common) -> Result<Exit> {
     let chosen = selection::experiments(&arguments.what)?;
-    let setting = setting::here(Path::new("."), None, Profile::Quick, false);
+    let setting = setting::here(Path::new("."), None, None, Profile::Quick, false);
     let planned = Plan::new(&chosen, &setting, None, 0).experiments;
     let text = if common.json {
         let definitions: Vec<_> = planned.iter().map(|planned| &planned.definition).collect();

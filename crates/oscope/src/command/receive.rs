@@ -4,12 +4,14 @@ use super::transfer::{Voice, cost, line, totals, value};
 use crate::arguments::Common;
 use crate::arguments::transfer::Receive as Arguments;
 use crate::exit::Exit;
-use crate::output;
+use crate::{leftovers, output};
 use anyhow::Result;
 use instrument::quantity::Nanoseconds;
+use platform::scratch::Scratch;
 use platform::signal::{Interrupt, ignore_sigpipe};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use transfer::receiver::{Event, Options, Receiver};
@@ -18,8 +20,14 @@ use transfer::{Limits, Outcome, Timing, Token};
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
     ignore_sigpipe();
-    let options = options(arguments, interrupt)?;
     let voice = Voice::new(common.quiet, None);
+    let scratch = arguments.measure.then(|| scratch(arguments, &voice));
+    let scratch = scratch.transpose()?;
+    let directory = match &scratch {
+        Some(scratch) => Some(scratch.path().to_owned()),
+        None => (!arguments.discard).then(|| arguments.dir.clone()),
+    };
+    let options = options(arguments, directory, interrupt)?;
     let watch = voice.watch(&options.progress);
     let receiver = Receiver::bind(&arguments.listen, options)?;
     voice.say(&format!("listening on {}", receiver.address()?));
@@ -42,9 +50,23 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     })
 }
 
-fn options(arguments: &Arguments, interrupt: Interrupt) -> Result<Options> {
+/// A place for files that are measured, removed in the end or, if this process is killed, at the next
+/// start.
+fn scratch(arguments: &Arguments, voice: &Voice) -> Result<Scratch> {
+    for left in leftovers::clear(None, &arguments.dir)? {
+        voice.say(&left.to_string());
+    }
+    Ok(Scratch::create(&arguments.dir)?)
+}
+
+fn options(
+    arguments: &Arguments,
+    directory: Option<PathBuf>,
+    interrupt: Interrupt,
+) -> Result<Options> {
     Ok(Options {
-        directory: (!arguments.discard).then(|| arguments.dir.clone()),
+        directory,
+        measures: arguments.measure,
         method: arguments.method.into(),
         token: arguments
             .token_file

@@ -1,13 +1,15 @@
 //! `oscope run`: the main job.
 
 use crate::arguments::{Common, Run as Arguments};
-use crate::exit::Exit;
+use crate::exit::{Exit, WrongUse};
 use crate::progress::Progress;
 use crate::{leftovers, output, selection, setting, stored, style};
 use anyhow::{Context, Result};
 use instrument::clock::SystemClock;
 use instrument::experiment::Experiment;
+use instrument::link::Link;
 use instrument::plan::{Plan, Setting};
+use instrument::quantity::{BytesPerSecond, Nanoseconds};
 use instrument::runner::{Outcome, Runner, Surroundings, Swap, WorkerExecutor};
 use jiff::Timestamp;
 use platform::clock::calibrate;
@@ -29,6 +31,14 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let chosen = selection::experiments(&arguments.what)?;
+    if arguments.to.is_some() && !selection::sends_files(&chosen) {
+        return Err(WrongUse(
+            "`--to` names where `transfer.file` sends its files, and that is not to be measured: \
+             `oscope run transfer --to HOST:PORT`"
+                .into(),
+        )
+        .into());
+    }
     let against = arguments.compare_with.as_ref();
     let against = against.map(|name| stored::side(common, name)).transpose()?;
     let interrupt = Interrupt::install()?;
@@ -103,9 +113,11 @@ fn measure(
     let remote = remote.map(|there| scratch.create_elsewhere(there));
     let remote = remote.transpose()?;
 
+    let link = link(arguments, interrupt, &progress);
     let setting = setting::here(
         &arguments.dir,
         arguments.remote.as_deref(),
+        link,
         arguments.profile.into(),
         arguments.allow_swap_file,
     );
@@ -141,6 +153,7 @@ fn measure(
         calibration: run.calibration.clone(),
         scratch: scratch.path().to_owned(),
         remote: remote.as_ref().map(|remote| remote.path().to_owned()),
+        link: setting.link.and_then(Result::ok),
     };
     let outcome = runner.run(&plan).map_err(|error| anyhow::anyhow!(error))?;
     recorder.finish(outcome.interrupted)?;
@@ -148,6 +161,24 @@ fn measure(
 
     let run = store.run(&RunSelector::Text(run.header.id))?;
     Ok((Measured { run, number }, outcome))
+}
+
+/// The way to the receiver on another machine, if one was named.
+fn link(
+    arguments: &Arguments,
+    interrupt: Interrupt,
+    progress: &Progress,
+) -> Option<Result<Link, String>> {
+    let address = arguments.to.as_deref()?;
+    let found = experiments::link(address, arguments.token_file.as_deref(), interrupt.flag());
+    if let Ok(link) = &found {
+        progress.say(&format!(
+            "to {address}: a round trip takes {:.3}, a file goes at {:.3}",
+            Nanoseconds::from(link.round_trip),
+            BytesPerSecond(link.bytes_per_second)
+        ));
+    }
+    Some(found)
 }
 
 /// The run before anything is measured.

@@ -1,6 +1,8 @@
 //! A place of its own for each test: a store, a directory for scratch files, and the program.
 #![allow(dead_code, reason = "each test program uses its own part")]
 
+pub mod receiver;
+
 use assert_cmd::Command;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

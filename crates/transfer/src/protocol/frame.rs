@@ -5,6 +5,7 @@ use super::wire::Reader;
 use super::{
     DIGEST_BYTES, FileName, HEADER_BYTES, LONGEST_BODY, LONGEST_DATA, LONGEST_REASON, Malformed,
 };
+use crate::method::ReceiveMethod;
 
 /// The first 16 bytes of a frame, checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +51,11 @@ pub enum Frame<'b> {
     },
     /// There are no more files.
     Bye,
+    /// What was measured goes away, and the next file is received by this method.
+    Prepare {
+        /// Which.
+        method: ReceiveMethod,
+    },
     /// What the receiver has of a file that is to be resumed.
     Partial {
         /// How many bytes from the start.
@@ -74,6 +80,13 @@ pub enum Frame<'b> {
         bytes: u64,
         /// CPU time that the receiver spent, in ns.
         cpu_ns: u64,
+    },
+    /// What was measured is gone, and the receiver waits for the next file.
+    Ready {
+        /// The largest file there is room for, in bytes.
+        room: u64,
+        /// Why it is not ready; empty if it is.
+        failure: &'b [u8],
     },
 }
 
@@ -111,9 +124,11 @@ const DATA: u8 = 3;
 const END: u8 = 4;
 const ABORT: u8 = 5;
 const BYE: u8 = 6;
+const PREPARE: u8 = 7;
 const PARTIAL: u8 = 16;
 const RECEIPT: u8 = 17;
 const DONE: u8 = 18;
+const READY: u8 = 19;
 
 const RESUME: u8 = 1;
 
@@ -135,8 +150,8 @@ impl Header {
         let (kind, flags, zero, len, value) = fields().ok_or(Malformed::Number("header"))?;
         let longest = match kind {
             DATA => LONGEST_DATA,
-            START | BYE => 0,
-            FILE | ABORT | RECEIPT => LONGEST_BODY as u32,
+            START | BYE | PREPARE => 0,
+            FILE | ABORT | RECEIPT | READY => LONGEST_BODY as u32,
             END => 8 + DIGEST_BYTES as u32,
             PARTIAL => DIGEST_BYTES as u32,
             DONE => 8,
@@ -219,12 +234,20 @@ impl<'b> Frame<'b> {
                     bytes: value,
                     cpu_ns: reader.u64()?,
                 },
+                READY => Self::Ready {
+                    room: value,
+                    failure: reader.bytes(reader.0.len())?,
+                },
                 _ => return None,
             })
         };
         let frame = match kind {
             FILE => return Part::parse(header, body).map(Self::File),
             ABORT => return Ok(Self::Abort { reason: body }),
+            PREPARE if body.is_empty() => {
+                let method = ReceiveMethod::from_code(value).ok_or(Malformed::Number("method"))?;
+                return Ok(Self::Prepare { method });
+            }
             _ => parse().ok_or(wrong.clone())?,
         };
         if reader.0.is_empty() {
@@ -258,6 +281,7 @@ impl<'b> Frame<'b> {
                 (ABORT, 0)
             }
             Self::Bye => (BYE, 0),
+            Self::Prepare { method } => (PREPARE, method.code()),
             Self::Partial { len, digest } => {
                 out.extend(digest);
                 (PARTIAL, len)
@@ -276,6 +300,10 @@ impl<'b> Frame<'b> {
             Self::Done { bytes, cpu_ns } => {
                 out.extend(cpu_ns.to_le_bytes());
                 (DONE, bytes)
+            }
+            Self::Ready { room, failure } => {
+                out.extend(&failure[..failure.len().min(LONGEST_REASON)]);
+                (READY, room)
             }
         };
         let header = Header {
@@ -299,9 +327,11 @@ impl<'b> Frame<'b> {
             Self::End { .. } => END,
             Self::Abort { .. } => ABORT,
             Self::Bye => BYE,
+            Self::Prepare { .. } => PREPARE,
             Self::Partial { .. } => PARTIAL,
             Self::Receipt { .. } => RECEIPT,
             Self::Done { .. } => DONE,
+            Self::Ready { .. } => READY,
         }
     }
 }
@@ -360,6 +390,7 @@ impl<'b> Part<'b> {
 #[cfg(test)]
 mod tests {
     use super::{Frame, Header, Part, Times};
+    use crate::method::ReceiveMethod;
     use crate::protocol::{FileName, HEADER_BYTES, LONGEST_BODY, LONGEST_DATA, Malformed};
     use proptest::prelude::*;
 
@@ -394,6 +425,10 @@ mod tests {
                 id: number, received_ns: other, stored_ns: number, failure: &text,
             });
             assert_returns(Frame::Done { bytes: number, cpu_ns: other });
+            assert_returns(Frame::Ready { room: number, failure: &text });
+            for method in ReceiveMethod::ALL {
+                assert_returns(Frame::Prepare { method });
+            }
         }
 
         #[test]
@@ -419,9 +454,10 @@ mod tests {
 
         #[test]
         fn any_body_is_understood_or_refused(
-            kind in 0_u8..20, body in proptest::collection::vec(any::<u8>(), 0..300),
+            kind in 0_u8..21, value in 0_u64..8,
+            body in proptest::collection::vec(any::<u8>(), 0..300),
         ) {
-            let header = Header { kind, flags: 0, len: body.len() as u32, value: 7 };
+            let header = Header { kind, flags: 0, len: body.len() as u32, value };
             if let Ok(frame) = Frame::parse(&header, &body) {
                 prop_assert_eq!(frame.kind(), kind);
             }

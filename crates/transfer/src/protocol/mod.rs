@@ -12,7 +12,7 @@ pub(crate) use name::PARTIAL_PREFIX;
 pub use name::{FileName, WrongName};
 
 /// The version that this program speaks.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 /// The first bytes of either side.
 pub const MAGIC: [u8; 8] = *b"oscope\r\n";
 /// Bytes of [`Hello`] and of [`Challenge`].

@@ -8,9 +8,11 @@ use crate::clock::thread_cpu;
 use crate::connection::{Inlet, Outlet};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
+use crate::method::ReceiveMethod;
 use crate::outcome::{Outcome, Timing};
 use crate::protocol::{
-    Challenge, DIGEST_BYTES, Frame, Hello, LONGEST_REASON, Malformed, Part, VERSION, Verdict,
+    Challenge, DIGEST_BYTES, FileName, Frame, Hello, LONGEST_REASON, Malformed, Part, VERSION,
+    Verdict,
 };
 use crate::sender::random;
 use crate::token::{Greetings, Side};
@@ -34,6 +36,15 @@ pub(super) struct Connection<'r> {
     store: Store,
     files: u64,
     bytes: u64,
+    measuring: Option<Measuring>,
+}
+
+/// The one file of a connection that is measured.
+struct Measuring {
+    /// Its name here, whatever the sender calls it.
+    name: String,
+    /// Whether it has come.
+    has_come: bool,
 }
 
 /// A file, or a part of one, that is coming in.
@@ -106,12 +117,14 @@ impl<'r> Connection<'r> {
             store: Store::new(options.method),
             files: 0,
             bytes: 0,
+            measuring: None,
         })
     }
 
     /// Takes in files until the sender says farewell; tells the CPU time that took.
     pub(super) fn run(mut self) -> Result<Duration> {
         let outcome = self.files();
+        self.forget();
         self.shelf.leave(self.hello.session, outcome.is_err());
         outcome
     }
@@ -123,8 +136,19 @@ impl<'r> Connection<'r> {
             let began = match self.inlet.frame()? {
                 Frame::File(part) => {
                     self.files += 1;
-                    let incoming = begin(&part, &self.hello, self.options, self.shelf, self.files);
-                    (incoming, part.resume)
+                    let wanted = if self.options.measures {
+                        measured(&part, &mut self.measuring)
+                    } else {
+                        Ok(part)
+                    };
+                    let target = wanted.and_then(|part| {
+                        target(&part, &self.hello, self.options, self.shelf, self.files)
+                    });
+                    (begin(&part, &self.hello, target), part.resume)
+                }
+                Frame::Prepare { method } => {
+                    self.prepare(method)?;
+                    continue;
                 }
                 Frame::Bye => break,
                 other => return Err(Malformed::Order(other.kind()).into()),
@@ -145,6 +169,35 @@ impl<'r> Connection<'r> {
         })?;
         self.outlet.flush()?;
         Ok(cpu)
+    }
+
+    /// Gets ready for a file that is measured.
+    fn prepare(&mut self, method: ReceiveMethod) -> Result<()> {
+        self.forget();
+        let ready = if self.options.measures {
+            method.check().map_err(|error| error.to_string())
+        } else {
+            Err("it keeps what it receives; `oscope receive --measure` does not".to_owned())
+        };
+        if ready.is_ok() {
+            self.store.use_method(method);
+            self.measuring = Some(Measuring {
+                name: self.shelf.name_to_measure(),
+                has_come: false,
+            });
+        }
+        let room = self.shelf.room().unwrap_or(u64::MAX);
+        self.outlet.frame(&Frame::Ready {
+            room: room.min(self.options.max_size),
+            failure: ready.err().unwrap_or_default().as_bytes(),
+        })
+    }
+
+    /// Throws away what was measured.
+    fn forget(&mut self) {
+        if let Some(Measuring { name, .. }) = self.measuring.take() {
+            self.shelf.remove(&name);
+        }
     }
 
     /// Before the next frame is waited for, what was said to the sender is sent: one packet tells of
@@ -313,7 +366,8 @@ impl<'r> Connection<'r> {
     fn lost(&self, incoming: &Incoming, error: &Error) {
         let mut failure = error.to_string();
         if let Ok(target) = &incoming.target {
-            if matches!(error, Error::Malformed(_)) || target.has_parts() {
+            let is_worthless = target.has_parts() || self.options.measures;
+            if matches!(error, Error::Malformed(_)) || is_worthless {
                 target.spoil(&failure);
             } else if let Some(kept) = target.kept() {
                 failure = format!("{failure}; {kept} bytes are kept for --resume");
@@ -344,9 +398,34 @@ impl Incoming {
     }
 }
 
-/// Prepares for a file.
-fn begin(part: &Part<'_>, hello: &Hello, options: &Options, shelf: &Shelf, count: u64) -> Incoming {
-    let target = if count > options.max_files {
+/// What is received in place of `part` where files are only measured, or why nothing is.
+fn measured<'m>(
+    part: &Part<'m>,
+    measuring: &'m mut Option<Measuring>,
+) -> std::result::Result<Part<'m>, String> {
+    match measuring {
+        _ if part.parts > 1 || part.resume => Err("a file that is measured comes in one go".into()),
+        Some(measuring) if !measuring.has_come => {
+            measuring.has_come = true;
+            let name = FileName::new(measuring.name.as_bytes());
+            Ok(Part {
+                name: name.map_err(|error| error.to_string())?,
+                ..*part
+            })
+        }
+        _ => Err("nothing is kept here: this receiver only measures".into()),
+    }
+}
+
+/// Where a file goes, or why it goes nowhere.
+fn target(
+    part: &Part<'_>,
+    hello: &Hello,
+    options: &Options,
+    shelf: &Shelf,
+    count: u64,
+) -> std::result::Result<Arc<Target>, String> {
+    if count > options.max_files {
         Err(format!(
             "it is one of more than {} files",
             options.max_files
@@ -355,7 +434,15 @@ fn begin(part: &Part<'_>, hello: &Hello, options: &Options, shelf: &Shelf, count
         Err(too_large(options))
     } else {
         shelf.target(part, hello.session, options)
-    };
+    }
+}
+
+/// Prepares for a file.
+fn begin(
+    part: &Part<'_>,
+    hello: &Hello,
+    target: std::result::Result<Arc<Target>, String>,
+) -> Incoming {
     Incoming {
         id: part.id,
         name: part.name.bytes().to_vec(),

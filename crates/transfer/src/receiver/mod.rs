@@ -23,7 +23,10 @@ use std::time::Duration;
 pub struct Options {
     /// Where they go; `None` throws them away once they are verified.
     pub directory: Option<PathBuf>,
-    /// How the receiver writes them.
+    /// Whether it serves measurements and nothing else: the sender chooses how each file is received,
+    /// and what was received goes away with the next file or the connection.
+    pub measures: bool,
+    /// How the receiver writes them, where the sender does not choose.
     pub method: ReceiveMethod,
     /// What both sides know. Without one only this machine is listened to.
     pub token: Option<Token>,

@@ -41,6 +41,11 @@ impl Store {
         }
     }
 
+    /// From now on bytes are moved by this method.
+    pub(super) fn use_method(&mut self, method: ReceiveMethod) {
+        self.method = method;
+    }
+
     /// Takes `len` bytes of data that come next and puts them into the target at `offset`, or begins
     /// to: [`Store::settle`] waits for the end. Whatever becomes of them there, they are taken.
     pub(super) fn take(

@@ -11,6 +11,7 @@ use platform::file::allocate_range;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A file that is mapped grows by steps of its own size within these bounds: not in many steps, and
@@ -22,6 +23,8 @@ const MOST_GROWTH: u64 = 8 << 20;
 pub(super) struct Shelf {
     directory: Option<Arc<Directory>>,
     sessions: Mutex<HashMap<[u8; 16], Session>>,
+    /// How many files were measured.
+    measured: AtomicU64,
 }
 
 /// A transfer over several connections.
@@ -58,7 +61,26 @@ impl Shelf {
         Self {
             directory: directory.map(Arc::new),
             sessions: Mutex::default(),
+            measured: AtomicU64::new(0),
         }
+    }
+
+    /// A name for a file that is measured, which no other has.
+    pub(super) fn name_to_measure(&self) -> String {
+        format!("measured-{}", self.measured.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Removes a file, if it is there.
+    pub(super) fn remove(&self, name: &str) {
+        if let Some(directory) = &self.directory {
+            // If it cannot be removed now, it goes with its directory.
+            let _ = directory.remove(name.as_ref());
+        }
+    }
+
+    /// The largest file there is room for, in bytes, as far as the system tells.
+    pub(super) fn room(&self) -> Option<u64> {
+        self.directory.as_ref()?.free_bytes()
     }
 
     fn sessions(&self) -> MutexGuard<'_, HashMap<[u8; 16], Session>> {

@@ -5,6 +5,7 @@ use super::{Contents, Options};
 use crate::connection::{Inlet, Outlet, prepare};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
+use crate::method::ReceiveMethod;
 use crate::outcome::{Outcome, Timing};
 use crate::protocol::{
     Challenge, DIGEST_BYTES, FileName, Frame, Hello, Malformed, Part, Times, VERSION, Verdict,
@@ -49,8 +50,8 @@ pub struct Session {
     open: VecDeque<(u64, Vec<u8>, u64)>,
     /// Outcomes that nobody has asked for yet.
     settled: VecDeque<(u64, Outcome)>,
-    /// How many files were begun.
-    begun: Arc<AtomicU64>,
+    /// How many replies the receiver was asked for.
+    asked: Arc<AtomicU64>,
     /// Number of the last file that failed, plus 1.
     failed: Arc<AtomicU64>,
     reader: Option<JoinHandle<()>>,
@@ -70,6 +71,10 @@ enum Reply {
     Done {
         bytes: u64,
         cpu: Duration,
+    },
+    Ready {
+        room: u64,
+        failure: Option<String>,
     },
     Lost(Error),
 }
@@ -114,12 +119,12 @@ impl Session {
 
         // It waits for as long as there is something to be sent.
         inlet.be_patient(Duration::MAX);
-        let (begun, failed) = (Arc::default(), Arc::default());
+        let (asked, failed) = (Arc::default(), Arc::default());
         let (sender, replies) = mpsc::channel();
         let reader = Reader {
             inlet,
             replies: sender,
-            begun: Arc::clone(&begun),
+            asked: Arc::clone(&asked),
             failed: Arc::clone(&failed),
         };
         Ok(Self {
@@ -129,10 +134,37 @@ impl Session {
             replies,
             open: VecDeque::new(),
             settled: VecDeque::new(),
-            begun,
+            asked,
             failed,
             reader: Some(thread::spawn(|| reader.run())),
         })
+    }
+
+    /// Asks a receiver that measures to throw away what it received last over this connection, and to
+    /// receive the next file by `method`. Tells how large that may be, in bytes.
+    ///
+    /// # Errors
+    /// [`Error::Unready`] if the receiver does not measure or cannot use the method; another if the
+    /// connection is of no more use.
+    pub fn prepare(&mut self, method: ReceiveMethod) -> Result<u64> {
+        self.ask();
+        self.outlet.frame(&Frame::Prepare { method })?;
+        match self.answer()? {
+            Reply::Ready {
+                room,
+                failure: None,
+            } => Ok(room),
+            Reply::Ready {
+                failure: Some(reason),
+                ..
+            } => Err(Error::Unready(reason)),
+            _ => Err(Malformed::Order(0).into()),
+        }
+    }
+
+    /// The receiver owes one more reply.
+    fn ask(&self) {
+        self.asked.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Sends a file, or a part of one. What became of it is told by [`Session::outcome`].
@@ -141,6 +173,7 @@ impl Session {
     /// If the connection is of no more use.
     pub fn send(&mut self, item: &Item<'_>, mut contents: Contents<'_>) -> Result<()> {
         let (parts, part) = item.part;
+        self.ask();
         self.outlet.frame(&Frame::File(Part {
             id: item.id,
             size: item.size,
@@ -150,11 +183,11 @@ impl Session {
             modified: item.modified,
             name: item.name,
         }))?;
-        self.begun.fetch_add(1, Ordering::Relaxed);
         let mut range = range(item.size, parts, part);
         self.open
             .push_back((item.id, item.name.bytes().to_vec(), range.end - range.start));
         if item.resume {
+            self.ask();
             range.start = self.resume(&contents, range.end)?;
             self.outlet.frame(&Frame::Start {
                 offset: range.start,
@@ -197,24 +230,33 @@ impl Session {
 
     /// Where to go on: behind what the receiver has, if that is what is here too.
     fn resume(&mut self, contents: &Contents<'_>, end: u64) -> Result<u64> {
-        self.outlet.flush()?;
-        // Outcomes of files before this one come first.
-        let (len, theirs) = loop {
-            match self.reply()? {
-                Reply::Partial { len, digest } => break (len, digest),
-                Reply::Receipt {
-                    id,
-                    timing,
-                    failure,
-                } => self.settle(id, timing, failure)?,
-                Reply::Done { .. } | Reply::Lost(_) => return Err(Malformed::Order(0).into()),
-            }
+        let Reply::Partial {
+            len,
+            digest: theirs,
+        } = self.answer()?
+        else {
+            return Err(Malformed::Order(0).into());
         };
         let Contents::File(file) = contents else {
             return Ok(0);
         };
         let agrees = len <= end && digest_of(file, len, self.options.checksum) == Some(theirs);
         Ok(if agrees { len } else { 0 })
+    }
+
+    /// What the receiver answers to a question. Outcomes of files before it come first.
+    fn answer(&mut self) -> Result<Reply> {
+        self.outlet.flush()?;
+        loop {
+            match self.reply()? {
+                Reply::Receipt {
+                    id,
+                    timing,
+                    failure,
+                } => self.settle(id, timing, failure)?,
+                other => return Ok(other),
+            }
+        }
     }
 
     /// What became of the file that was sent first of those not told yet; `None` if there is none.
@@ -278,6 +320,7 @@ impl Session {
     /// If the connection fails. Outcomes that were not asked for are lost.
     pub fn finish(mut self) -> Result<(u64, Duration)> {
         while self.outcome()?.is_some() {}
+        self.ask();
         self.outlet.frame(&Frame::Bye)?;
         self.outlet.flush()?;
         self.outlet.close();
@@ -322,27 +365,27 @@ impl Drop for Session {
 struct Reader {
     inlet: Inlet,
     replies: mpsc::Sender<Reply>,
-    begun: Arc<AtomicU64>,
+    asked: Arc<AtomicU64>,
     failed: Arc<AtomicU64>,
 }
 
 impl Reader {
     fn run(mut self) {
-        let mut receipts = 0;
+        let mut replies = 0;
         loop {
+            replies += 1;
             let reply = match self.inlet.frame() {
                 Ok(Frame::Partial { len, digest }) => Reply::Partial { len, digest },
-                // More receipts than files would only fill memory.
-                Ok(Frame::Receipt { .. }) if receipts >= self.begun.load(Ordering::Relaxed) => {
-                    Reply::Lost(Malformed::Number("receipt").into())
-                }
+                Ok(Frame::Ready { room, failure }) => Reply::Ready {
+                    room,
+                    failure: text(failure),
+                },
                 Ok(Frame::Receipt {
                     id,
                     received_ns,
                     stored_ns,
                     failure,
                 }) => {
-                    receipts += 1;
                     if !failure.is_empty() {
                         self.failed.store(id + 1, Ordering::Relaxed);
                     }
@@ -352,8 +395,7 @@ impl Reader {
                             received: Duration::from_nanos(received_ns),
                             stored: Duration::from_nanos(stored_ns),
                         },
-                        failure: (!failure.is_empty())
-                            .then(|| String::from_utf8_lossy(failure).into_owned()),
+                        failure: text(failure),
                     }
                 }
                 Ok(Frame::Done { bytes, cpu_ns }) => Reply::Done {
@@ -363,12 +405,26 @@ impl Reader {
                 Ok(other) => Reply::Lost(Malformed::Order(other.kind()).into()),
                 Err(error) => Reply::Lost(error),
             };
+            // More replies than were asked for would only fill memory.
+            let reply = if replies > self.asked.load(Ordering::Relaxed) {
+                match reply {
+                    Reply::Lost(error) => Reply::Lost(error),
+                    _ => Reply::Lost(Malformed::Number("reply").into()),
+                }
+            } else {
+                reply
+            };
             let is_last = matches!(reply, Reply::Lost(_) | Reply::Done { .. });
             if self.replies.send(reply).is_err() || is_last {
                 return;
             }
         }
     }
+}
+
+/// A reason that the receiver gives; `None` if it gives none.
+fn text(reason: &[u8]) -> Option<String> {
+    (!reason.is_empty()).then(|| String::from_utf8_lossy(reason).into_owned())
 }
 
 /// Fills `bytes` with what nobody can foresee.

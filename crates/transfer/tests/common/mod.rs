@@ -28,6 +28,7 @@ pub fn limits() -> Limits {
 pub fn receive_options(directory: &Path, method: ReceiveMethod) -> receiver::Options {
     receiver::Options {
         directory: Some(directory.to_owned()),
+        measures: false,
         method,
         token: None,
         max_size: u64::MAX >> 1,

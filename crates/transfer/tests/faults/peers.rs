@@ -4,6 +4,7 @@ use crate::common::{
     PLAN, Place, Served, bytes, job, limits, receive_options, send, send_options, send_to, token,
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
+use oscope_transfer::protocol::VERSION;
 use oscope_transfer::receiver::Receiver;
 use oscope_transfer::{Checksum, Error, Limits, receiver, sender};
 use std::fs;
@@ -92,7 +93,7 @@ fn strangers_get_a_short_close_and_a_line_in_the_log() {
     served.wait_for("another version");
     // Garbage behind a good greeting.
     for round in 0..200 {
-        let mut said = hello(1).to_vec();
+        let mut said = hello(VERSION).to_vec();
         said.extend(bytes(1 + round * 11, round as u64 + 1));
         assert_eq!(answer(&served, &said)[10], 0);
     }
@@ -120,7 +121,7 @@ fn silence_is_not_borne_for_long() {
     let mut slow = TcpStream::connect(served.address).unwrap();
     let mut hello = [0; 64];
     hello[..8].copy_from_slice(b"oscope\r\n");
-    hello[8] = 1;
+    hello[8..10].copy_from_slice(&VERSION.to_le_bytes());
     hello[12] = 1;
     slow.write_all(&hello).unwrap();
     served.wait_for("began");

@@ -1,0 +1,158 @@
+//! A receiver that measures: the sender chooses the method, and nothing stays.
+
+mod common;
+
+use common::{
+    PLAN, Place, Served, bytes, receive_methods, receive_options, send, send_options, token,
+};
+use oscope_transfer::method::{ReceiveMethod, SendMethod};
+use oscope_transfer::protocol::FileName;
+use oscope_transfer::sender::{Contents, Item, Plan, Session};
+use oscope_transfer::{Checksum, Error, Outcome, receiver, sender};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+fn measuring(place: &Place) -> receiver::Options {
+    receiver::Options {
+        measures: true,
+        ..receive_options(&place.to(), ReceiveMethod::File)
+    }
+}
+
+fn connect(served: &Served, options: &sender::Options) -> Session {
+    let address = served.address.to_string();
+    Session::connect(&address, options, [0; 16], (0, 1)).expect("it is welcome")
+}
+
+/// Every file of a connection has a number of its own.
+fn item(size: u64) -> Item<'static> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    Item {
+        id: COUNT.fetch_add(1, Ordering::Relaxed),
+        name: FileName::new(b"file").expect("a plain name"),
+        size: Some(size),
+        part: (1, 0),
+        resume: false,
+        mode: None,
+        modified: None,
+    }
+}
+
+fn transfer(session: &mut Session, contents: &[u8]) -> Outcome {
+    let item = item(contents.len() as u64);
+    let sent = session.send(&item, Contents::Memory(contents));
+    sent.expect("the connection holds");
+    let outcome = session.outcome().expect("the connection holds");
+    outcome.expect("a file was sent").1
+}
+
+#[test]
+fn the_sender_chooses_the_method_and_there_is_one_file_at_a_time() {
+    let place = Place::new();
+    let served = Served::start(receiver::Options {
+        token: Some(token("a token of some length")),
+        ..measuring(&place)
+    });
+    let options = sender::Options {
+        token: Some(token("a token of some length")),
+        checksum: Checksum::Blake3,
+        ..send_options(SendMethod::File)
+    };
+    let mut session = connect(&served, &options);
+    for method in receive_methods() {
+        for size in [0, 1, 100_000, 3_000_001] {
+            assert!(session.prepare(method).unwrap() > 0);
+            assert_eq!(place.names(), [""; 0], "{method}");
+            let contents = bytes(size, 7);
+            assert_eq!(transfer(&mut session, &contents).failure, None, "{method}");
+            let names = place.names();
+            assert_eq!(names.len(), 1, "{names:?}");
+            assert!(place.received(&names[0]) == contents, "{method} {size}");
+        }
+    }
+    session.finish().unwrap();
+    served.wait_for("ended");
+    assert_eq!(place.names(), [""; 0]);
+}
+
+#[test]
+fn two_senders_of_one_name_do_not_meet() {
+    let place = Place::new();
+    let served = Served::start(measuring(&place));
+    let options = send_options(SendMethod::File);
+    let mut sessions = [connect(&served, &options), connect(&served, &options)];
+    for session in &mut sessions {
+        session.prepare(ReceiveMethod::File).unwrap();
+        assert_eq!(transfer(session, b"contents").failure, None);
+    }
+    assert_eq!(place.names().len(), 2, "{:?}", place.names());
+}
+
+#[test]
+fn nothing_comes_in_that_is_not_to_be_measured() {
+    let place = Place::new();
+    let served = Served::start(receiver::Options {
+        max_size: 1000,
+        ..measuring(&place)
+    });
+    let options = send_options(SendMethod::File);
+    let mut session = connect(&served, &options);
+    let failure = |outcome: Outcome| outcome.failure.unwrap_or_default();
+    let refused = failure(transfer(&mut session, b"x"));
+    assert!(refused.contains("only measures"), "{refused}");
+    assert_eq!(session.prepare(ReceiveMethod::File).unwrap(), 1000);
+    let refused = failure(transfer(&mut session, &bytes(1001, 1)));
+    assert!(refused.contains("larger than the 1000 bytes"), "{refused}");
+    // One file for each time it was prepared.
+    session.prepare(ReceiveMethod::File).unwrap();
+    assert_eq!(failure(transfer(&mut session, b"x")), "");
+    let refused = failure(transfer(&mut session, b"x"));
+    assert!(refused.contains("only measures"), "{refused}");
+    drop(session);
+
+    let jobs = [place.file("file", &bytes(500, 1))];
+    let resuming = Plan {
+        resume: true,
+        ..PLAN
+    };
+    let (_, outcomes) = send(&served, &jobs, resuming, &options);
+    let refused = outcomes[0].failure.clone().unwrap_or_default();
+    assert!(refused.contains("in one go"), "{refused}");
+    served.wait_for("ended");
+    assert_eq!(place.names(), [""; 0]);
+}
+
+#[test]
+fn a_receiver_that_keeps_files_measures_nothing_and_goes_on() {
+    let place = Place::new();
+    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let mut session = connect(&served, &send_options(SendMethod::File));
+    let error = session.prepare(ReceiveMethod::Mmap).unwrap_err();
+    assert!(matches!(error, Error::Unready(_)), "{error}");
+    assert!(error.to_string().contains("--measure"), "{error}");
+    assert_eq!(transfer(&mut session, b"kept").failure, None);
+    session.finish().unwrap();
+    assert_eq!(place.received("file"), b"kept");
+}
+
+#[test]
+fn of_a_sender_that_dies_nothing_is_left() {
+    for method in receive_methods() {
+        let place = Place::new();
+        let served = Served::start(measuring(&place));
+        let options = send_options(SendMethod::File);
+        let mut session = connect(&served, &options);
+        session.prepare(method).unwrap();
+        let block = bytes(1 << 20, 3);
+        let mut blocks = (0..64).map(|number: u64| {
+            if number == 3 {
+                options.limits.stop.store(true, Ordering::Release);
+            }
+            (number << 20, &block[..])
+        });
+        let sent = session.send(&item(64 << 20), Contents::Blocks(&mut blocks));
+        sent.unwrap_err();
+        drop(session);
+        served.wait_for("given up");
+        assert_eq!(place.names(), [""; 0], "{method}");
+    }
+}
