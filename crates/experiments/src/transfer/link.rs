@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 /// Questions, of which the one that is answered first tells the round trip.
 const QUESTIONS: u32 = 5;
+/// Files of each size, of which the fastest tells the speed: others wait for what else goes on.
+const FILES: u32 = 3;
 /// Files grow by fours from one that a slow line carries to one that takes this long.
 const LONG_ENOUGH: Duration = Duration::from_millis(100);
 const SMALLEST: u64 = 4 << 10;
@@ -41,10 +43,14 @@ pub fn link(
         round_trip = round_trip.min(asked.elapsed());
     }
     let mut send = |size| -> Result<Duration, MeasureError> {
-        connection.prepare(ReceiveMethod::File).map_err(failed)?;
-        let began = Instant::now();
-        connection.transfer(size, Contents::Zeros(size))?;
-        Ok(began.elapsed())
+        let mut fastest = Duration::MAX;
+        for _ in 0..FILES {
+            connection.prepare(ReceiveMethod::File).map_err(failed)?;
+            let began = Instant::now();
+            connection.transfer(size, Contents::Zeros(size))?;
+            fastest = fastest.min(began.elapsed());
+        }
+        Ok(fastest)
     };
     let mut size = SMALLEST;
     let time = loop {
