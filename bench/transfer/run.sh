@@ -74,6 +74,20 @@ timed() {
     fi
 }
 
+# alone TOOL AMOUNT COMMAND...: a part of the work by itself.
+alone() {
+    local tool=$1 amount=$2
+    shift 2
+    rm -rf "$to"
+    mkdir "$to"
+    sync
+    local begin end
+    begin=$(now)
+    "$@" 2> /dev/null
+    end=$(now)
+    put "file to file" "$tool" "$(python3 -c "print($end - $begin)")" "$amount"
+}
+
 oscope_pair() {
     local case=$1 tool=$2 amount=$3 receive=$4 send=$5
     timed "$case" "$tool" "$amount" "\"$OSCOPE\" receive --quiet --once --listen 127.0.0.1:\$port $receive" \
@@ -134,16 +148,25 @@ while [ "$round" -lt "$rounds" ]; do
                 "socat -u -b1048576 TCP-LISTEN:\$port,bind=127.0.0.1 OPEN:$to/big,creat" \
                 "socat -u -b1048576 OPEN:$from/big TCP:127.0.0.1:\$port"
         fi
+        if has socat && has xxhsum; then
+            # What it costs to make sure of it as oscope does: a sum on either side.
+            timed "file to file" "socat, xxhsum" "$size" \
+                "socat -u -b1048576 TCP-LISTEN:\$port,bind=127.0.0.1 OPEN:$to/big,creat; xxhsum -H2 $to/big" \
+                "socat -u -b1048576 OPEN:$from/big TCP:127.0.0.1:\$port & xxhsum -H2 $from/big; wait \$!"
+        fi
         if has nc; then
             timed "file to file" nc "$size" "nc -l 127.0.0.1 \$port > $to/big" \
                 "nc -N 127.0.0.1 \$port < $from/big"
         fi
 
+        # A receiver cannot be faster than what it does with the bytes.
+        alone "writing alone" "$size" dd if=/dev/zero of="$to/big" bs=512k count="$((size * 2))"
+
+        small=("$from"/small/*)
         elsewhere
-        oscope_pair "small files" oscope "$files" "$to" "\$(find $from/small -type f)"
+        oscope_pair "small files" oscope "$files" "$to" '"${small[@]}"'
         elsewhere
-        oscope_pair "small files" "oscope, 2 streams" "$files" "$to" \
-            "--streams 2 \$(find $from/small -type f)"
+        oscope_pair "small files" "oscope, 2 streams" "$files" "$to" '--streams 2 "${small[@]}"'
         if has nc && has tar; then
             elsewhere
             timed "small files" "tar | nc" "$files" "nc -l 127.0.0.1 \$port | tar x -C $to" \

@@ -159,6 +159,22 @@ pub fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()> {
     os::file::allocate(file, offset, len)
 }
 
+/// As [`allocate_range`], but the file's size stays as it is: what lies behind its end is a
+/// reservation, which [`File::set_len`] gives back.
+///
+/// # Errors
+/// As [`allocate`].
+pub fn reserve(file: &File, offset: u64, len: u64) -> Result<()> {
+    os::file::reserve(file, offset, len)
+}
+
+/// Whether the file's file system finds room for each page as it is written, unless it was reserved
+/// before: on Linux that is ext4 ("delayed allocation",
+/// [Documentation/filesystems/ext4](https://docs.kernel.org/admin-guide/ext4.html)).
+pub fn finds_room_by_page(file: &File) -> bool {
+    os::file::finds_room_by_page(file)
+}
+
 /// The next range of a file from `offset` on that holds data, as start and end; `None` if only a hole
 /// follows. Where the file system does not tell, all of it is data.
 ///

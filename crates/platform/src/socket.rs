@@ -81,6 +81,21 @@ pub fn wake_at(socket: &TcpStream, bytes: usize) -> io::Result<()> {
     os::socket::wake_at(socket, bytes)
 }
 
+/// Lets a connection that does not leave this machine send as fast as its receiver takes. An
+/// algorithm for networks such as BBR estimates how much they bear and spaces its packets by a timer,
+/// which here only makes both ends wait; Reno, which every Linux has
+/// ([tcp(7)](https://man7.org/linux/man-pages/man7/tcp.7.html)), sends whatever there is room for.
+/// Connections to other machines stay as they are.
+///
+/// # Errors
+/// If the connection is gone, or the system does not allow the choice.
+pub fn unpace_if_local(socket: &TcpStream) -> io::Result<()> {
+    if socket.peer_addr()?.ip().to_canonical().is_loopback() {
+        os::socket::unpace(socket)?;
+    }
+    Ok(())
+}
+
 /// Sends `bytes` and tells the system that more follows at once, so that it need not make a packet
 /// of them (`MSG_MORE`). Tells how many it took.
 ///

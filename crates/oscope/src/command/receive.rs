@@ -20,7 +20,7 @@ use transfer::{Limits, Outcome, Timing, Token};
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
     ignore_sigpipe();
-    let voice = Voice::new(common.quiet, None);
+    let voice = Voice::new(common.quiet, || None);
     let scratch = arguments.measure.then(|| scratch(arguments, &voice));
     let scratch = scratch.transpose()?;
     let directory = match &scratch {

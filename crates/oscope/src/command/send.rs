@@ -28,7 +28,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         keep_mode: arguments.keep,
         keep_times: arguments.keep,
     };
-    let voice = Voice::new(common.quiet, total_size(&jobs));
+    let voice = Voice::new(common.quiet, || total_size(&jobs));
     let outcomes = Mutex::new(Vec::new());
     let observe = |outcome: &Outcome| {
         if outcome.failure.is_some() {

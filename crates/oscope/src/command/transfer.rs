@@ -18,11 +18,12 @@ pub(super) struct Voice {
 }
 
 impl Voice {
-    /// With a live line of the bytes so far where there is a terminal, out of `total` if that is
-    /// known.
-    pub(super) fn new(is_quiet: bool, total: Option<u64>) -> Self {
+    /// With a live line of the bytes so far where there is a terminal, out of what `total` finds, if
+    /// that is known. Nobody is asked where there is no line.
+    pub(super) fn new(is_quiet: bool, total: impl FnOnce() -> Option<u64>) -> Self {
         let is_live = !is_quiet && io::stderr().is_terminal();
         let bar = is_live.then(|| {
+            let total = total();
             let template = match total {
                 Some(_) => "[{bar:24}] {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
                 None => "{bytes} {bytes_per_sec}",

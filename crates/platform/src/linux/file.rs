@@ -81,12 +81,24 @@ pub(crate) fn is_same(one: &Metadata, other: &Metadata) -> bool {
 }
 
 pub(crate) fn allocate(file: &File, offset: u64, len: u64) -> Result<()> {
-    rustix::fs::fallocate(file, FallocateFlags::empty(), offset, len).map_err(|errno| match errno {
+    fallocate(file, FallocateFlags::empty(), offset, len)
+}
+
+pub(crate) fn reserve(file: &File, offset: u64, len: u64) -> Result<()> {
+    fallocate(file, FallocateFlags::KEEP_SIZE, offset, len)
+}
+
+fn fallocate(file: &File, flags: FallocateFlags, offset: u64, len: u64) -> Result<()> {
+    rustix::fs::fallocate(file, flags, offset, len).map_err(|errno| match errno {
         Errno::OPNOTSUPP | Errno::NOSYS => Error::NotSupported {
             what: "allocating room for a file",
         },
         errno => Error::os("allocate room for a file")(errno),
     })
+}
+
+pub(crate) fn finds_room_by_page(file: &File) -> bool {
+    rustix::fs::fstatfs(file).is_ok_and(|found| found.f_type == libc::EXT4_SUPER_MAGIC)
 }
 
 pub(crate) fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option<(u64, u64)>> {

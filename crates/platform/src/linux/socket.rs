@@ -113,6 +113,10 @@ pub(crate) fn wake_at(socket: &TcpStream, bytes: usize) -> io::Result<()> {
     }
 }
 
+pub(crate) fn unpace(socket: &TcpStream) -> io::Result<()> {
+    Ok(rustix::net::sockopt::set_tcp_congestion(socket, "reno")?)
+}
+
 pub(crate) fn send_more(socket: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
     Ok(rustix::net::send(
         socket,
@@ -318,6 +322,14 @@ mod tests {
         let mut stored = vec![0; LEN];
         crate::block_io::read_at(&file, &mut stored, 0).unwrap();
         assert!(stored == contents());
+    }
+
+    #[test]
+    fn a_connection_within_the_machine_is_not_paced() {
+        let (near, _far) = connected();
+        crate::socket::unpace_if_local(&near).unwrap();
+        let algorithm = rustix::net::sockopt::tcp_congestion(&near).unwrap();
+        assert_eq!(algorithm, "reno");
     }
 
     #[test]

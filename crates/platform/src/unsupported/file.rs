@@ -45,6 +45,14 @@ pub(crate) fn allocate(_file: &File, _offset: u64, _len: u64) -> Result<()> {
     refuse("allocating room for a file")
 }
 
+pub(crate) fn reserve(_file: &File, _offset: u64, _len: u64) -> Result<()> {
+    refuse("allocating room for a file")
+}
+
+pub(crate) fn finds_room_by_page(_file: &File) -> bool {
+    false
+}
+
 pub(crate) fn next_data(_file: &File, offset: u64, len: u64) -> io::Result<Option<(u64, u64)>> {
     Ok((offset < len).then_some((offset, len)))
 }

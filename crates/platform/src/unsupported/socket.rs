@@ -42,6 +42,11 @@ pub(crate) fn wake_at(_: &TcpStream, _bytes: usize) -> io::Result<()> {
     Ok(())
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
+pub(crate) fn unpace(_: &TcpStream) -> io::Result<()> {
+    Ok(())
+}
+
 pub(crate) fn send_more(mut socket: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
     socket.write(bytes)
 }

@@ -1,5 +1,6 @@
 //! One sender, from its greeting to its farewell.
 
+use super::room::Room;
 use super::store::Store;
 use super::target::{Shelf, Target};
 use super::{Event, Observer, Options};
@@ -58,6 +59,7 @@ struct Incoming {
     /// How many bytes came.
     bytes: u64,
     received: Duration,
+    room: Room,
     /// Where it goes, or why it goes nowhere.
     target: std::result::Result<Arc<Target>, String>,
     /// Whether what becomes of it becomes of the file: of its parts, only the last tells the observer.
@@ -144,7 +146,8 @@ impl<'r> Connection<'r> {
                     let target = wanted.and_then(|part| {
                         target(&part, &self.hello, self.options, self.shelf, self.files)
                     });
-                    (begin(&part, &self.hello, target), part.resume)
+                    let room = Room::new(&part, self.store.method());
+                    (begin(&part, &self.hello, room, target), part.resume)
                 }
                 Frame::Prepare { method } => {
                     self.prepare(method)?;
@@ -226,6 +229,11 @@ impl<'r> Connection<'r> {
                     if let Err(reason) = self.store.settle()? {
                         incoming.refuse(reason);
                     }
+                    if let Ok(target) = &incoming.target
+                        && let Some(file) = target.file()
+                    {
+                        incoming.room.give_back(file);
+                    }
                     let finished = finish(incoming, size, digest, self.options);
                     incoming.is_whole = finished.as_ref().copied().unwrap_or(true);
                     return self.settle(incoming, size, finished.err());
@@ -284,6 +292,9 @@ impl<'r> Connection<'r> {
         }
         if let Ok(target) = &incoming.target {
             let target = Arc::clone(target);
+            if let Some(file) = target.file() {
+                incoming.room.reach(file, offset, len.into());
+            }
             let stored = self.store.take(
                 &mut self.inlet,
                 &mut incoming.digest,
@@ -441,6 +452,7 @@ fn target(
 fn begin(
     part: &Part<'_>,
     hello: &Hello,
+    room: Room,
     target: std::result::Result<Arc<Target>, String>,
 ) -> Incoming {
     Incoming {
@@ -451,6 +463,7 @@ fn begin(
         expected: 0,
         bytes: 0,
         received: Duration::ZERO,
+        room,
         target,
         is_whole: true,
         is_told: false,

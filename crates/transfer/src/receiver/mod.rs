@@ -4,6 +4,7 @@ mod connection;
 mod listener;
 mod place;
 mod ring;
+mod room;
 mod store;
 mod target;
 

@@ -46,6 +46,11 @@ impl Store {
         self.method = method;
     }
 
+    /// How bytes get into their file.
+    pub(super) fn method(&self) -> ReceiveMethod {
+        self.method
+    }
+
     /// Takes `len` bytes of data that come next and puts them into the target at `offset`, or begins
     /// to: [`Store::settle`] waits for the end. Whatever becomes of them there, they are taken.
     pub(super) fn take(
