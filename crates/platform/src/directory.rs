@@ -103,6 +103,11 @@ impl Directory {
         os::directory::sync(&self.handle, &self.path)
     }
 
+    /// Whether its files are in memory only (`tmpfs` on Linux).
+    pub fn is_in_memory(&self) -> bool {
+        os::directory::is_in_memory(&self.handle)
+    }
+
     /// Room in its file system for this user, in bytes; `None` if the system does not tell.
     pub fn free_bytes(&self) -> Option<u64> {
         os::directory::free_bytes(&self.handle)

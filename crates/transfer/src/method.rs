@@ -1,8 +1,10 @@
 //! The ways in which either side moves bytes between its file and its connection.
 
 use crate::error::{Error, Result};
+use platform::directory::Directory;
 use platform::stream_ring::StreamRing;
 use std::fmt;
+use std::path::Path;
 
 /// How the sender reads its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,6 +93,18 @@ impl ReceiveMethod {
         Self::ALL.get(usize::try_from(code).ok()?).copied()
     }
 
+    /// Through a ring if `directory` is in memory and the system allows it, else by calls: to find
+    /// memory for each page takes so long there that another processor had better receive meanwhile.
+    pub fn usual(directory: Option<&Path>) -> Self {
+        let opened = directory.and_then(|path| Directory::open(path).ok());
+        let is_in_memory = opened.is_some_and(|directory| directory.is_in_memory());
+        if is_in_memory && Self::Uring.check().is_ok() {
+            Self::Uring
+        } else {
+            Self::File
+        }
+    }
+
     /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
@@ -127,5 +141,25 @@ impl fmt::Display for SendMethod {
 impl fmt::Display for ReceiveMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ReceiveMethod;
+    use std::path::Path;
+
+    #[test]
+    fn a_ring_receives_into_memory_and_nowhere_else() {
+        assert_eq!(ReceiveMethod::usual(None), ReceiveMethod::File);
+        let nowhere = Path::new("/nonexistent");
+        assert_eq!(ReceiveMethod::usual(Some(nowhere)), ReceiveMethod::File);
+        let memory = Path::new("/dev/shm");
+        let is_there = platform::directory::Directory::open(memory)
+            .is_ok_and(|directory| directory.is_in_memory());
+        if !is_there || ReceiveMethod::Uring.check().is_err() {
+            return println!("skipped: no /dev/shm in memory, or no rings");
+        }
+        assert_eq!(ReceiveMethod::usual(Some(memory)), ReceiveMethod::Uring);
     }
 }

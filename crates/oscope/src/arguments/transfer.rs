@@ -3,7 +3,7 @@
 use ::transfer::method::{ReceiveMethod, SendMethod};
 use clap::{Args, ValueEnum};
 use instrument::quantity::{Bytes, Nanoseconds};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Send files to an `oscope receive` on this machine or another
@@ -138,8 +138,10 @@ pub enum SendMethodName {
 /// A way of receiving by its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ReceiveMethodName {
-    /// Receive into a buffer, and write that
+    /// `uring` into memory (`tmpfs`) where the system allows it, else `file`
     #[default]
+    Auto,
+    /// Receive into a buffer, and write that
     File,
     /// Grow and map the file, and receive into that
     Mmap,
@@ -163,13 +165,15 @@ impl From<SendMethodName> for SendMethod {
     }
 }
 
-impl From<ReceiveMethodName> for ReceiveMethod {
-    fn from(name: ReceiveMethodName) -> Self {
-        match name {
-            ReceiveMethodName::File => Self::File,
-            ReceiveMethodName::Mmap => Self::Mmap,
-            ReceiveMethodName::Splice => Self::Splice,
-            ReceiveMethodName::Uring => Self::Uring,
+impl ReceiveMethodName {
+    /// The method of this name for files that go to `directory`.
+    pub fn method(self, directory: Option<&Path>) -> ReceiveMethod {
+        match self {
+            Self::Auto => ReceiveMethod::usual(directory),
+            Self::File => ReceiveMethod::File,
+            Self::Mmap => ReceiveMethod::Mmap,
+            Self::Splice => ReceiveMethod::Splice,
+            Self::Uring => ReceiveMethod::Uring,
         }
     }
 }

@@ -65,9 +65,9 @@ fn options(
     interrupt: Interrupt,
 ) -> Result<Options> {
     Ok(Options {
+        method: arguments.method.method(directory.as_deref()),
         directory,
         measures: arguments.measure,
-        method: arguments.method.into(),
         token: arguments
             .token_file
             .as_deref()

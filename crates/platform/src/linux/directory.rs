@@ -131,6 +131,10 @@ pub(crate) fn sync(handle: &Handle, path: &Path) -> Result<()> {
     rustix::fs::fsync(handle).map_err(Error::path("synchronise", path))
 }
 
+pub(crate) fn is_in_memory(handle: &Handle) -> bool {
+    rustix::fs::fstatfs(handle).is_ok_and(|found| found.f_type == libc::TMPFS_MAGIC)
+}
+
 pub(crate) fn free_bytes(handle: &Handle) -> Option<u64> {
     let room = rustix::fs::fstatvfs(handle).ok()?;
     Some(room.f_bavail.saturating_mul(room.f_frsize))

@@ -76,6 +76,10 @@ pub(crate) fn sync(_handle: &Handle, _path: &Path) -> Result<()> {
     refuse("synchronising a directory")
 }
 
+pub(crate) fn is_in_memory(_handle: &Handle) -> bool {
+    false
+}
+
 pub(crate) fn free_bytes(_handle: &Handle) -> Option<u64> {
     None
 }

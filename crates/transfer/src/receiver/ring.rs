@@ -87,6 +87,11 @@ impl Ring {
         Ok(self.failure.take().map_or(Ok(()), Err))
     }
 
+    /// Whether everything that was taken is in its file.
+    pub(super) fn is_settled(&self) -> bool {
+        self.writes.is_empty()
+    }
+
     /// A block to receive into, as soon as there is one.
     fn free_block(&mut self) -> Result<Block> {
         loop {

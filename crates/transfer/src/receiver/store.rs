@@ -17,6 +17,8 @@ use std::sync::Arc;
 /// Bytes that are received, summed and written at a time: few enough to stay in a private cache in
 /// between.
 pub(super) const BLOCK: usize = 256 << 10;
+/// So few bytes alone are written sooner than a ring is told to.
+const SMALL: usize = 32 << 10;
 /// Mappings begin at multiples of this, which is one of every page size.
 const MAP_UNIT: u64 = 1 << 16;
 
@@ -62,7 +64,7 @@ impl Store {
         len: usize,
     ) -> Result<Stored> {
         let (taken, stored) = match (self.method, target.file()) {
-            (ReceiveMethod::Uring, Some(_)) => {
+            (ReceiveMethod::Uring, Some(_)) if len >= SMALL || !self.is_settled() => {
                 let ring = match &mut self.ring {
                     Some(ring) => ring,
                     none => none.insert(Ring::new()?),
@@ -86,6 +88,11 @@ impl Store {
             self.drain(inlet, len - taken)?;
         }
         Ok(stored)
+    }
+
+    /// Whether everything that was taken is in its file.
+    fn is_settled(&self) -> bool {
+        self.ring.as_ref().is_none_or(Ring::is_settled)
     }
 
     /// Waits until everything that was taken is in its file.
