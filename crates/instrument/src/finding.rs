@@ -4,6 +4,7 @@ use crate::quantity::Unit;
 use crate::statistics::Interval;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 
 /// A sentence that follows from estimates, with the numbers it rests on and how sure it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -17,7 +18,7 @@ pub struct Finding {
     pub numbers: Vec<Number>,
     /// How sure it is.
     pub grade: Grade,
-    /// How much it matters to a reader, from 0 to 1: the larger come first.
+    /// How much it matters to a reader, from 0 to 1: see [`Finding::by_importance`].
     pub weight: f64,
 }
 
@@ -96,6 +97,15 @@ impl Finding {
         Self { weight, ..self }
     }
 
+    /// The order in which findings are told: the weightier first, and last those that cannot be told,
+    /// which a reader who stops early loses least by.
+    pub fn by_importance(&self, other: &Self) -> Ordering {
+        let is_open = |finding: &Self| finding.grade == Grade::CannotBeTold;
+        is_open(self)
+            .cmp(&is_open(other))
+            .then(other.weight.total_cmp(&self.weight))
+    }
+
     /// The sentence, each number put in by `show`; a name without a number stays as it is.
     pub fn sentence(&self, show: impl Fn(&Number) -> String) -> String {
         let mut sentence = self.template.clone();
@@ -108,8 +118,24 @@ impl Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::Finding;
+    use super::{Finding, Grade};
     use crate::quantity::Unit;
+
+    #[test]
+    fn what_cannot_be_told_comes_last_however_weighty() {
+        let finding =
+            |key: &str, weight, grade| Finding::new(key, "").weighing(weight).graded(grade);
+        let mut findings = [
+            finding("open", 0.9, Grade::CannotBeTold),
+            finding("light", 0.1, Grade::Certain),
+            finding("likely", 0.7, Grade::Likely),
+            finding("open and light", 0.2, Grade::CannotBeTold),
+            finding("heavy", 0.8, Grade::Certain),
+        ];
+        findings.sort_by(Finding::by_importance);
+        let keys = findings.map(|finding| finding.key);
+        assert_eq!(keys, ["heavy", "likely", "light", "open", "open and light"]);
+    }
 
     #[test]
     fn a_sentence_shows_its_numbers() {

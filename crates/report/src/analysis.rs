@@ -33,7 +33,7 @@ pub struct ExperimentAnalysis<'a> {
     pub points: Vec<PointResult>,
     /// The points that could not be measured, and why.
     pub failures: Vec<(&'a Point, &'a str)>,
-    /// What the results mean, the weightiest first; empty for an experiment that this version of
+    /// What the results mean, in the order of [`Finding::by_importance`]; empty for an experiment that this version of
     /// oscope does not know.
     pub findings: Vec<Finding>,
     /// How the results are best seen.
@@ -60,7 +60,8 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Every finding of the run with the experiment it comes from, the weightiest first.
+    /// Every finding of the run with the experiment it comes from, in the order of
+    /// [`Finding::by_importance`].
     pub fn findings(&self) -> Vec<(&ExperimentAnalysis<'a>, &Finding)> {
         let mut findings: Vec<_> = self
             .experiments
@@ -72,7 +73,7 @@ impl<'a> Analysis<'a> {
                     .map(move |found| (experiment, found))
             })
             .collect();
-        findings.sort_by(|(_, a), (_, b)| b.weight.total_cmp(&a.weight));
+        findings.sort_by(|(_, one), (_, other)| one.by_importance(other));
         findings
     }
 }
@@ -85,7 +86,7 @@ impl<'a> ExperimentAnalysis<'a> {
         });
         // What was not measured has nothing to be drawn.
         figures.retain(|figure| figure.series.iter().any(|series| !series.points.is_empty()));
-        findings.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        findings.sort_by(Finding::by_importance);
         let Results { points, .. } = results;
         Self {
             definition: &record.definition,

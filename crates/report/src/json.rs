@@ -26,8 +26,8 @@ use std::collections::BTreeMap;
 /// The version of this format.
 pub const FORMAT: u32 = 1;
 
-/// All that follows from a run: its header, the machine, the findings with the weightiest first,
-/// and the estimates of each experiment.
+/// All that follows from a run: its header, the machine, the findings with the weightiest first
+/// and those that cannot be told last, and the estimates of each experiment.
 pub fn analysis(analysis: &Analysis) -> Value {
     let run = analysis.run;
     let findings = analysis.findings();

@@ -24,7 +24,7 @@ pub fn sentence(finding: &Finding) -> String {
     finding.sentence(number)
 }
 
-/// A number of a finding: `512 KiB (256 KiB to 1 MiB)`; without the interval where it was not
+/// A number of a finding: `512 KiB (256 to 1024 KiB)`; without the interval where it was not
 /// estimated, or where the interval is too narrow to show.
 pub fn number(number: &Number) -> String {
     let Some(interval) = number.interval else {
@@ -55,23 +55,32 @@ pub fn round(unit: Unit, value: f64) -> String {
     format!("{number} {symbol}").trim_end().into()
 }
 
-/// An interval around `centre`: `1.20 to 1.28 µs`, `256 KiB to 1 MiB`; one value where both ends
-/// read the same.
+/// An interval around `centre`, in the unit in which that is read: `1.20 to 1.28 µs`, `256 to
+/// 1024 KiB`; one value where both ends read the same.
 pub fn range(unit: Unit, interval: Interval, centre: f64) -> String {
     let digits = digits(centre, Some(interval)).max(2);
-    let (low, high) = (
-        rounded(unit, interval.low, digits),
-        rounded(unit, interval.high, digits),
-    );
-    if low == high {
-        return low;
+    span(unit, [interval.low, interval.high], centre, digits)
+}
+
+/// Values from the smallest to the largest, in the unit of the largest.
+pub fn extent(unit: Unit, smallest: f64, largest: f64) -> String {
+    span(unit, [smallest, largest], largest, DIGITS)
+}
+
+/// Both ends in the unit in which `like` is read; where that does not fit both, each in its own.
+fn span(unit: Unit, ends: [f64; 2], like: f64, digits: usize) -> String {
+    let prefix = Prefix::fitting(unit, like);
+    if !ends.iter().all(|end| prefix.is_readable(*end)) {
+        let [low, high] = ends.map(|end| rounded(unit, end, digits));
+        return format!("{low} to {high}");
     }
-    match (low.rsplit_once(' '), high.rsplit_once(' ')) {
-        (Some((low, low_unit)), Some((_, high_unit))) if low_unit == high_unit => {
-            format!("{low} to {high}")
-        }
-        _ => format!("{low} to {high}"),
-    }
+    let [low, high] = ends.map(|end| prefix.end(unit, end, digits));
+    let numbers = if low == high {
+        low
+    } else {
+        format!("{low} to {high}")
+    };
+    format!("{numbers} {}", prefix.symbol).trim_end().into()
 }
 
 /// `centre` with its unit, to as many digits as its interval supports.
@@ -175,6 +184,22 @@ impl Prefix {
         let readable =
             smallest >= largest.min(prefix.factor / 10.0) && largest < prefix.factor * 1e5;
         readable.then_some(prefix)
+    }
+
+    /// Whether `value` can be read in this unit beside one that fits it.
+    fn is_readable(&self, value: f64) -> bool {
+        let number = (value / self.factor).abs();
+        number == 0.0 || (0.01..1e4).contains(&number)
+    }
+
+    /// The end of an interval in this unit; a round size as it is, as [`Unit::show`] does.
+    fn end(&self, unit: Unit, value: f64, digits: usize) -> String {
+        let exact = (value / self.factor).to_string();
+        if unit == Unit::Bytes && exact.len() <= "999.5".len() {
+            exact
+        } else {
+            self.number(value, digits)
+        }
     }
 
     /// `value` in this unit, without the symbol.
@@ -338,7 +363,7 @@ mod tests {
         .given("base", 4.0 * KIB, Unit::Bytes);
         assert_eq!(
             sentence(&finding),
-            "Blocks above 512 KiB (256 KiB to 1 MiB) gain nothing over 4 KiB."
+            "Blocks above 512 KiB (256 to 1024 KiB) gain nothing over 4 KiB."
         );
     }
 
@@ -354,8 +379,32 @@ mod tests {
             })
         };
         assert_eq!(shown(1239.0, 1200.0, 1280.0), "1.24 µs (1.20 to 1.28 µs)");
-        assert_eq!(shown(1000.0, 900.0, 1100.0), "1.00 µs (900 ns to 1.10 µs)");
+        assert_eq!(shown(1000.0, 900.0, 1100.0), "1.00 µs (0.900 to 1.10 µs)");
         assert_eq!(shown(1239.0, 1238.9, 1239.1), "1.24 µs");
+        assert_eq!(shown(5e3, 5.0, 5e6), "5 µs (5.0 ns to 5.0 ms)");
+    }
+
+    #[test]
+    fn the_ends_of_an_interval_and_its_centre_share_a_unit() {
+        const KIB: f64 = 1024.0;
+        let shown = |centre, low, high| {
+            let interval = Interval::new(low, high).expect("in order");
+            range(Unit::Bytes, interval, centre)
+        };
+        let round_in_kib = 16_383.0 * KIB;
+        assert_eq!(shown(16.5e6, 16e6, round_in_kib), "15.3 to 16.0 MiB");
+        assert_eq!(
+            shown(round_in_kib, round_in_kib - 9.0, round_in_kib),
+            "16.0 MiB"
+        );
+        assert_eq!(
+            extent(Unit::Bytes, round_in_kib, 64.0 * KIB * KIB),
+            "16.0 to 64 MiB"
+        );
+        assert_eq!(
+            shown(KIB * KIB, 1000.0 * KIB, 1100.0 * KIB),
+            "0.977 to 1.07 MiB"
+        );
     }
 
     #[test]

@@ -39,13 +39,16 @@ impl Unit {
     }
 }
 
-/// Round sizes are settings or exact results, and rounding them would only mislead.
+/// Round sizes are settings or exact results, and rounding them would only mislead. One that is round
+/// in a smaller unit than a person would choose is not: 16383 KiB is about 16 MiB.
 fn show_bytes(bytes: Bytes, digits: usize) -> String {
     let exact = bytes.to_string();
-    if bytes.0 < 1024 || (!exact.ends_with(" B") && exact.len() <= "999.5 KiB".len()) {
+    let rounded = format!("{bytes:.digits$}");
+    let unit = |text: &str| text.rsplit(' ').next().map(str::to_owned);
+    if unit(&exact) == unit(&rounded) && exact.len() <= "999.5 KiB".len() {
         exact
     } else {
-        format!("{bytes:.digits$}")
+        rounded
     }
 }
 
@@ -57,6 +60,8 @@ mod tests {
     fn each_unit_shows_itself() {
         assert_eq!(Unit::Bytes.show(65_536.0, 3), "64 KiB");
         assert_eq!(Unit::Bytes.show(65_537.4, 3), "64.0 KiB");
+        assert_eq!(Unit::Bytes.show(16_383.0 * 1024.0, 3), "16.0 MiB");
+        assert_eq!(Unit::Bytes.show(1023.0, 3), "1023 B");
         assert_eq!(Unit::Share.show(0.031, 2), "3.1 %");
         assert_eq!(Unit::Ratio.show(1.25, 3), "1.25 ×");
         assert_eq!(Unit::Nanoseconds.show(133.4, 3), "133 ns");

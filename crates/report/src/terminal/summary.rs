@@ -11,7 +11,7 @@ use super::trust::trust;
 use crate::show;
 use crate::{Analysis, ExperimentAnalysis};
 
-/// The findings of a run, the weightiest first; one line on how far to trust them; then the table
+/// The findings of a run, the weightiest first and those that cannot be told last; one line on how far to trust them; then the table
 /// and the charts of each experiment.
 pub fn summary(analysis: &Analysis, style: &Style) -> String {
     let findings = analysis.findings();

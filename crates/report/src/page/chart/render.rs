@@ -84,13 +84,7 @@ fn description(figure: &Figure, scale: &str) -> String {
         (low.min(centre), high.max(centre))
     });
     let range = match figure.y.unit {
-        Some(unit) if low <= high => {
-            format!(
-                " from {} to {}",
-                show::value(unit, low, None),
-                show::value(unit, high, None)
-            )
-        }
+        Some(unit) if low <= high => format!(" from {}", show::extent(unit, low, high)),
         _ => String::new(),
     };
     format!(
