@@ -12,7 +12,21 @@
 //! # assert!(block_size > 0);
 //! ```
 //!
-//! The file is JSON, described by [`Advice`] and made to be read from any language.
+//! The file is JSON, described by [`Advice`] and by `schema/advice-1.schema.json`, and made to be read
+//! from any language. It holds those of these settings that were measured:
+//!
+//! | setting | value |
+//! | --- | --- |
+//! | `read_block_size`, `read_cold_block_size`, `write_block_size` | bytes |
+//! | `read_method` | `pread` or `mmap` |
+//! | `map_files_from` | block size in bytes, or `never` |
+//! | `scan_threads`, `direct_queue_depth` | a count |
+//! | `loop_piece_size` | bytes: pieces of repeated work, all caches considered |
+//! | `loop_piece_size_l1`, `loop_piece_size_l2`, `loop_piece_size_l3` | bytes: pieces that stay in one cache, for loops within loops |
+//! | `large_block_pages` | `huge` or `base` |
+//! | `short_sections_by` | `spin` or `block` |
+//! | `spin_in_sections_up_to` | ns; 0 where spinning gains nothing |
+//! | `start_programs_by` | `posix_spawn` or `fork` |
 //!
 //! # What it uses
 //!
@@ -56,7 +70,8 @@ pub struct Setting {
     pub title: String,
     /// What to use.
     pub value: Value,
-    /// What numbers are counted in: `bytes` or `count`; `None` for a choice.
+    /// What numbers are counted in: `bytes`, `nanoseconds` or `count`; `None` where
+    /// the value is always a choice.
     pub unit: Option<String>,
     /// What programs use when nobody has thought about it.
     pub usual: Value,
@@ -72,7 +87,7 @@ pub struct Setting {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// Bytes or a count, as the unit says.
+    /// Bytes, nanoseconds or a count, as the unit says.
     Number(u64),
     /// As in `read` or `mmap`.
     Choice(String),

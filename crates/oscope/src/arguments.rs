@@ -250,7 +250,7 @@ pub struct Claims {
     pub run: String,
 }
 
-/// Tell the settings that programs should use here: block sizes, threads, ways to read
+/// Tell the settings that programs should use here: block sizes, pieces for loops, threads, pages, ways to read
 ///
 /// Programs load what `--save` keeps when they start, with the library `oscope-advice` or as the JSON
 /// file that it is.

@@ -337,7 +337,11 @@ fn advice_is_told_to_people_and_programs_and_kept_where_programs_look() {
         .assert()
         .success()
         .stdout(contains("#ifndef OSCOPE_ADVICE_H"));
-    place.oscope(&["advise", "--env"]).assert().success();
+    place
+        .oscope(&["advise", "--env"])
+        .assert()
+        .success()
+        .stdout(contains("OSCOPE_MEASURED=20"));
     let data = place.path("data");
     place
         .oscope(&["advise", "--save"])

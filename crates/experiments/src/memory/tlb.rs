@@ -157,6 +157,12 @@ fn pairs<'r>(results: &'r Results) -> Vec<Pair<'r>> {
         .collect()
 }
 
+/// The most places that were measured in both page sizes, and their loads in base and in huge pages.
+pub(super) fn in_both_pages<'r>(results: &'r Results) -> Option<(u64, &'r Estimate, &'r Estimate)> {
+    let most = pairs(results).pop()?;
+    Some((most.count, most.base, most.huge))
+}
+
 /// What translation costs where most pages are in use.
 fn most(results: &Results, pairs: &[Pair<'_>]) -> Option<Finding> {
     let pair = pairs.last()?;

@@ -7,11 +7,12 @@ pub fn environment(advice: &Advice) -> String {
     let lines = advice.settings.iter().map(|(name, setting)| {
         let value = match &setting.value {
             Value::Number(number) => number.to_string(),
-            Value::Choice(choice) => format!("'{choice}'"),
+            // A word: the lines are also given to `env`, which takes no quotes.
+            Value::Choice(choice) => choice.clone(),
         };
         format!("{}={value}\n", upper(name))
     });
-    lines.collect()
+    format!("OSCOPE_MEASURED={}\n", advice.measured) + &lines.collect::<String>()
 }
 
 /// The settings as a header for C and C++: numbers as constants, choices as one that is defined.
@@ -68,6 +69,7 @@ mod tests {
         };
         Advice {
             machine: Some("A */ processor".into()),
+            measured: "2026-03-01T00:00:00Z".into(),
             settings: [
                 ("queue_depth".into(), setting(Value::Number(16))),
                 (
@@ -84,7 +86,7 @@ mod tests {
     fn a_shell_reads_the_settings() {
         assert_eq!(
             environment(&advice()),
-            "OSCOPE_QUEUE_DEPTH=16\nOSCOPE_READ_METHOD='io_uring'\n"
+            "OSCOPE_MEASURED=2026-03-01T00:00:00Z\nOSCOPE_QUEUE_DEPTH=16\nOSCOPE_READ_METHOD=io_uring\n"
         );
     }
 

@@ -49,6 +49,7 @@ fn setting(rule: &Rule, found: &instrument::advice::Advice) -> Setting {
         value: value(&found.value),
         unit: rule.unit.map(|unit| match unit {
             Unit::Bytes => "bytes".into(),
+            Unit::Nanoseconds => "nanoseconds".into(),
             _ => "count".into(),
         }),
         usual: value(&found.usual),

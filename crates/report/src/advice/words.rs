@@ -9,10 +9,11 @@ use instrument::statistics::Interval;
 pub fn value(setting: &Setting, value: &Value) -> String {
     match value {
         Value::Choice(choice) => choice.clone(),
-        Value::Number(number) if setting.unit.as_deref() == Some("bytes") => {
-            show::round(Unit::Bytes, *number as f64)
-        }
-        Value::Number(number) => number.to_string(),
+        Value::Number(number) => match setting.unit.as_deref() {
+            Some("bytes") => show::round(Unit::Bytes, *number as f64),
+            Some("nanoseconds") => show::round(Unit::Nanoseconds, *number as f64),
+            _ => number.to_string(),
+        },
     }
 }
 
@@ -65,10 +66,13 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_told_as_such() {
+    fn a_number_is_told_in_its_unit() {
         let setting = setting(1.8);
         assert_eq!(value(&setting, &setting.value), "256 KiB");
         assert_eq!(value(&setting, &Value::Choice("mmap".into())), "mmap");
+        let unit = Some("nanoseconds".into());
+        let setting = Setting { unit, ..setting };
+        assert_eq!(value(&setting, &Value::Number(1200)), "1.2 µs");
     }
 
     #[test]

@@ -3,12 +3,14 @@
 use super::style::{Role, Style};
 use super::text::{paragraph, title};
 use crate::advice::{gain, missing, ranked, value};
+use crate::show;
 use advice::{Advice, Setting};
 
-/// What programs should use, what each brings and what it follows from, those that gain most first; then what could be advised
-/// if it had been measured.
+/// What programs should use, what each brings and what it follows from, those that gain most first; then
+/// what could be advised if it had been measured.
 pub fn advice(advice: &Advice, style: &Style) -> String {
     let mut text = title("What programs should use here", style);
+    text += &paragraph("", &measured(advice), style);
     for (_, setting) in ranked(advice) {
         text += &told(setting, style);
     }
@@ -25,6 +27,14 @@ pub fn advice(advice: &Advice, style: &Style) -> String {
         text += &paragraph("  ", &sentence, style);
     }
     text
+}
+
+/// When and where it was measured.
+fn measured(advice: &Advice) -> String {
+    let time = advice.measured.parse();
+    let time = time.map_or_else(|_| advice.measured.clone(), show::moment);
+    let machine = advice.machine.as_deref().unwrap_or("this machine");
+    format!("Measured {time} on {machine}.")
 }
 
 fn told(setting: &Setting, style: &Style) -> String {

@@ -72,6 +72,17 @@ fn largest(results: &Results, metrics: &[&str], pages: &[&str]) -> Option<u64> {
     curve.into_iter().rev().map(|(size, _)| size).find(is_known)
 }
 
+/// The largest block that was read in both page sizes, and the rates in base and in huge pages.
+pub(in crate::memory) fn in_both_pages<'r>(
+    results: &'r Results,
+) -> Option<(u64, &'r Estimate, &'r Estimate)> {
+    let base = pages::base(results.machine)?;
+    let huge = pages::huge(results.machine)?;
+    let size = largest(results, &[READ], &[&base, &huge])?;
+    let read = |pages: &str| at(results, READ, size, pages);
+    Some((size, read(&base)?, read(&huge)?))
+}
+
 fn capacity(results: &Results, page: &str, index: usize, level: &Level) -> Option<Finding> {
     let read = at(results, READ, level.typical_bytes, page)?;
     let write = at(results, WRITE, level.typical_bytes, page)?;

@@ -6,6 +6,8 @@ mod fresh;
 mod points;
 mod swap;
 
+pub(super) use findings::in_both_pages;
+
 use super::levels::MODEL;
 use super::pages::{self, PAGES};
 use fresh::FreshMemory;

@@ -2,7 +2,7 @@
 
 use super::points::SHORTEST_STRIDE;
 use super::{LOAD, STRIDE, WORKING_SET};
-use crate::estimates::{WithEstimate, difference, estimated, extra_cost, told};
+use crate::estimates::{WithEstimate, difference, estimated, extra_cost, side_by_side, told};
 use crate::memory::caches;
 use crate::memory::levels::{self, Level};
 use crate::memory::pages::{self, PAGES};
@@ -27,7 +27,7 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
 }
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
-    let levels = finest(results).map_or_else(Vec::new, |pages| levels_found(results, &pages));
+    let levels = capacities(results);
     let pages = [pages::base(results.machine), pages::huge(results.machine)];
     let lines = pages.into_iter().flatten();
     let series = lines.map(|pages| results.series(&pages, LOAD, WORKING_SET, &line(&pages)));
@@ -69,6 +69,22 @@ fn levels_found(results: &Results, pages: &str) -> Vec<Level> {
         .map(|(size, load)| (size, load.by_process.clone()))
         .collect();
     levels::found(&costs, results.machine)
+}
+
+/// The caches that the whole curve shows, the smallest first.
+pub(in crate::memory) fn capacities(results: &Results) -> Vec<Level> {
+    finest(results).map_or_else(Vec::new, |pages| levels_found(results, &pages))
+}
+
+/// The largest working set that was measured in both page sizes, and its loads in base and in huge
+/// pages.
+pub(in crate::memory) fn in_both_pages<'r>(
+    results: &'r Results,
+) -> Option<(u64, &'r Estimate, &'r Estimate)> {
+    let curve = |pages: &str| results.curve(LOAD, WORKING_SET, &line(pages));
+    let base = curve(&pages::base(results.machine)?);
+    let huge = curve(&pages::huge(results.machine)?);
+    side_by_side(&base, &huge).pop()
 }
 
 fn at<'r>(results: &'r Results, size: u64, pages: &str) -> Option<&'r Estimate> {
@@ -140,10 +156,7 @@ fn memory(results: &Results, pages: &str) -> Option<Finding> {
 /// What the translation of addresses in base pages adds, where the curve is in huge ones.
 fn translation(results: &Results, pages: &str) -> Option<Finding> {
     let base = pages::base(results.machine).filter(|base| base != pages)?;
-    let curve = results.curve(LOAD, WORKING_SET, &line(&base));
-    let mut pairs = curve.into_iter().rev();
-    let (size, in_base, in_huge) =
-        pairs.find_map(|(size, in_base)| Some((size, in_base, at(results, size, pages)?)))?;
+    let (size, in_base, in_huge) = in_both_pages(results)?;
     let extra = difference(&estimated(in_base), &estimated(in_huge));
     let template = format!(
         "In {base}, each load from a working set of {{size}} takes {{extra}} longer than in \

@@ -3,6 +3,8 @@
 mod findings;
 mod points;
 
+pub(super) use findings::{capacities, in_both_pages};
+
 use super::chain::time_loads;
 use super::levels::MODEL;
 use super::pages::PAGES;

@@ -209,16 +209,29 @@ fn several_cores(results: &Results) -> Option<Finding> {
     })
 }
 
+/// For sections of so many steps, in ascending order, an entry of kernel threads that spin and of such
+/// that block.
+pub(in crate::threads) fn spin_and_block<'r>(
+    results: &'r Results,
+) -> impl Iterator<Item = (u64, &'r Estimate, &'r Estimate)> {
+    LENGTHS.into_iter().filter_map(|steps| {
+        let at = |lock| of(results, &point(&complex(steps), lock, MIDDLE), ENTRY);
+        Some((steps, at(PTHREAD_SPIN)?, at(PTHREAD_MUTEX)?))
+    })
+}
+
+/// What a step of the *complex* body takes, in ns, by two lengths of it that one thread went through.
+pub(in crate::threads) fn step_ns(results: &Results) -> Option<f64> {
+    let entry = |steps| of(results, &point(&complex(steps), LOCK_ONE, 1), ENTRY);
+    let (long, short) = (entry(LONG_STEPS)?, entry(COMPLEX_STEPS)?);
+    let step_ns = (long.centre - short.centre) / (LONG_STEPS - COMPLEX_STEPS) as f64;
+    (step_ns > 0.0).then_some(step_ns)
+}
+
 /// Up to what length of the section kernel threads that spin are faster.
 fn break_even(results: &Results) -> Option<Finding> {
-    let compared: Vec<_> = LENGTHS
-        .iter()
-        .filter_map(|&steps| {
-            let at = |lock| point(&complex(steps), lock, MIDDLE);
-            let mutex = of(results, &at(PTHREAD_MUTEX), ENTRY)?;
-            let spin = of(results, &at(PTHREAD_SPIN), ENTRY)?;
-            Some((steps, ratio(spin, mutex)?))
-        })
+    let compared: Vec<_> = spin_and_block(results)
+        .filter_map(|(steps, spin, block)| Some((steps, ratio(spin, block)?)))
         .collect();
     let (shortest, longest) = (compared.first()?, compared.last()?);
     let wins = |times: f64| times < 1.0;

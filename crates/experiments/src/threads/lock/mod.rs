@@ -15,6 +15,7 @@ use instrument::quantity::Unit;
 use instrument::results::Results;
 use instrument::sampler::Sampler;
 
+pub(super) use findings::{spin_and_block, step_ns};
 pub(super) use points::MIDDLE;
 
 /// Whether a thread that finds a lock held should spin or block.
