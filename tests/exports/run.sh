@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Reads what `oscope export` writes with the programs that it is written for:
 #   tests/exports/run.sh OSCOPE STORE
-# promtool (Debian's prometheus), Google Benchmark's compare.py (Debian's libbenchmark-tools). What
-# is not installed is skipped, with its reason; what is there and refuses a file fails.
+# promtool (Debian's prometheus), Google Benchmark's compare.py (Debian's libbenchmark-tools), pyarrow
+# (from PyPI, into a virtual environment that is thrown away). What is not installed is skipped, with
+# its reason; what is there and refuses a file fails.
 set -euo pipefail
 if (($# != 2)); then
     echo "usage: $0 OSCOPE STORE" >&2
@@ -24,6 +25,44 @@ samples = sum(len(batch["samples"]) for experiment in run["experiments"]
 assert len(rows) == samples > 0, (len(rows), samples)
 print(f"csv: {samples} samples, as in the JSON")
 PYTHON
+
+if export_as parquet parquet 2>"$work/refused"; then
+    if python3 -m venv "$work/venv" && "$work/venv/bin/pip" install -q --disable-pip-version-check pyarrow; then
+        "$work/venv/bin/python" - "$work/run.csv" "$work/run.parquet" <<'PYTHON'
+import csv, json, math, sys
+import pyarrow, pyarrow.parquet
+rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+file = pyarrow.parquet.ParquetFile(sys.argv[2])
+table = file.read()
+assert table.num_rows == len(rows) > 0, (table.num_rows, len(rows))
+assert table.column_names == list(rows[0]), table.column_names
+kinds = {pyarrow.string(): str, pyarrow.uint64(): int, pyarrow.float64(): float}
+counted = {kind: 0 for kind in kinds}
+for field in table.schema:
+    kind = kinds[field.type]
+    counted[field.type] += 1
+    ours = [kind(row[field.name]) if row[field.name] else None for row in rows]
+    theirs = table[field.name].to_pylist()
+    assert theirs == ours, field.name
+    if kind is not str:
+        total = math.fsum(value for value in theirs if value is not None)
+        assert total == math.fsum(value for value in ours if value is not None), field.name
+for name, type in [("short_ns", pyarrow.uint64()), ("value", pyarrow.float64()), ("metric", pyarrow.string())]:
+    assert table.schema.field(name).type == type, table.schema.field(name)
+units = json.loads(file.schema_arrow.metadata[b"oscope.units"])
+assert units["short_ns"] == "nanoseconds", units
+print("parquet: pyarrow", pyarrow.__version__, "reads", table.num_rows, "rows of",
+      ", ".join(f"{number} {type}" for type, number in counted.items()), "columns, as in the CSV")
+PYTHON
+    else
+        echo 'parquet: not checked, since pyarrow cannot be installed'
+    fi
+elif grep -q -- '--features parquet' "$work/refused"; then
+    echo 'parquet: not checked, since this oscope was built without the feature'
+else
+    cat "$work/refused" >&2
+    exit 1
+fi
 
 export_as markdown md
 grep -q '^| --- |' "$work/run.md"

@@ -348,7 +348,8 @@ pub struct Plot {
 #[command(after_help = "\
 Examples:
   oscope export latest --output here.oscope.json
-  oscope export 3 --format csv --output samples.csv")]
+  oscope export 3 --format csv --output samples.csv
+  oscope export 3 --format parquet --output samples.parquet")]
 pub struct Export {
     /// A run: `latest`, its number, its name or the beginning of its id
     #[arg(value_name = "RUN", default_value = "latest")]
@@ -367,6 +368,8 @@ pub enum ExportFormat {
     Json,
     /// A row for each sample
     Csv,
+    /// A row for each sample in typed columns, by an oscope that was built with the feature `parquet`
+    Parquet,
     /// Findings and tables
     Markdown,
     /// Estimates as text for the textfile collector of Prometheus

@@ -5,7 +5,8 @@
 //! A [`Run`] is everything measured by one start of oscope. A [`Recorder`](store::Recorder) watches
 //! the runner and puts every batch of samples into the [`Store`](store::Store) before the next one
 //! is taken; a run that was cut off at any moment is read like any other. [`mod@file`] turns a run into
-//! one portable document and back, [`mod@csv`] its samples into a table.
+//! one portable document and back, [`mod@csv`] its samples into a table, as does `parquet`, a cargo
+//! feature.
 //!
 //! # What it uses
 //!
@@ -19,10 +20,13 @@
 
 pub mod csv;
 pub mod file;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 pub mod store;
 
 mod reading;
 mod run;
+mod table;
 mod validation;
 
 pub use run::{Closing, ExperimentRecord, Header, PointRecord, Run, draw_id};

@@ -4,7 +4,7 @@ use crate::arguments::{Common, Export, ExportFormat};
 use crate::exit::Exit;
 use crate::{output, stored};
 use anyhow::Result;
-use record::{csv, file};
+use record::{Run, csv, file};
 use report::{Analysis, export};
 
 pub fn execute(arguments: &Export, common: &Common) -> Result<Exit> {
@@ -13,6 +13,7 @@ pub fn execute(arguments: &Export, common: &Common) -> Result<Exit> {
     match arguments.format {
         ExportFormat::Json => file::export(&run, &mut contents)?,
         ExportFormat::Csv => csv::write(&run, &mut contents)?,
+        ExportFormat::Parquet => parquet(&run, &mut contents)?,
         ExportFormat::Markdown => contents = export::markdown(&Analysis::new(&run)).into(),
         ExportFormat::Openmetrics => contents = export::openmetrics(&Analysis::new(&run)).into(),
         ExportFormat::GoogleBenchmark => {
@@ -23,4 +24,19 @@ pub fn execute(arguments: &Export, common: &Common) -> Result<Exit> {
     }
     output::write(&arguments.output, &contents)?;
     Ok(Exit::Done)
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(run: &Run, contents: &mut Vec<u8>) -> Result<()> {
+    Ok(record::parquet::write(run, contents)?)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet(_: &Run, _: &mut Vec<u8>) -> Result<()> {
+    Err(crate::exit::WrongUse(
+        "this oscope was built without the feature that writes Parquet; write csv, or build it with \
+         `cargo install --path crates/oscope --features parquet`"
+            .into(),
+    )
+    .into())
 }

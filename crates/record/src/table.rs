@@ -1,0 +1,191 @@
+//! All samples of a run as rows and typed columns, for CSV and Parquet.
+
+use crate::reading::ReadingRow;
+use crate::run::{ExperimentRecord, PointRecord, Run};
+use instrument::point::Level;
+use instrument::quantity::Unit;
+use instrument::sample::Sample;
+use std::borrow::Cow;
+
+/// A sample with where it belongs.
+pub(crate) struct Row<'r> {
+    run: &'r str,
+    experiment: &'r ExperimentRecord,
+    point: &'r PointRecord,
+    batch: usize,
+    index: usize,
+    sample: &'r Sample,
+    reading: ReadingRow,
+}
+
+/// A column of the table.
+pub(crate) struct Column<'t> {
+    pub name: String,
+    /// What its numbers are counted in, where that is the same in all rows.
+    #[cfg_attr(
+        not(feature = "parquet"),
+        expect(dead_code, reason = "CSV has no place for it")
+    )]
+    pub unit: Option<Unit>,
+    pub cells: Cells<'t>,
+}
+
+/// How the cells of a column are read, by their type; `None` for an empty one.
+pub(crate) enum Cells<'t> {
+    Text(Reader<'t, Cow<'t, str>>),
+    Integer(Reader<'t, u64>),
+    Real(Reader<'t, f64>),
+}
+
+type Reader<'t, T> = Box<dyn Fn(&Row<'t>) -> Option<T> + 't>;
+
+/// A row for each sample, in the order in which they were taken at each point.
+pub(crate) fn rows(run: &Run) -> impl Iterator<Item = Row<'_>> {
+    let points = run.experiments.iter().flat_map(|experiment| {
+        let points = experiment.points.iter();
+        points.map(move |point| (experiment, point))
+    });
+    let batches = points.flat_map(|(experiment, point)| {
+        let batches = point.batches.iter().enumerate();
+        batches.map(move |(index, batch)| (experiment, point, index, batch))
+    });
+    batches.flat_map(move |(experiment, point, batch_index, batch)| {
+        let samples = batch.samples.iter().enumerate();
+        samples.map(move |(index, sample)| Row {
+            run: &run.header.id,
+            experiment,
+            point,
+            batch: batch_index,
+            index,
+            sample,
+            reading: ReadingRow::from(sample.reading),
+        })
+    })
+}
+
+/// The columns of `run`. There is one called `axis.NAME` for each axis of any of its experiments, empty
+/// for those that do not vary it; columns that another kind of reading has are empty, too. `unit` is
+/// that of the metric's estimates and of `value`; `batch` and `sample` count from 0.
+pub(crate) fn columns(run: &Run) -> Vec<Column<'_>> {
+    let place = [
+        text("run", |row| Some(row.run.into())),
+        text("experiment", |row| {
+            Some(row.experiment.definition.id.as_str().into())
+        }),
+    ];
+    let sample = [
+        integer("batch", None, |row| Some(row.batch as u64)),
+        integer("sample", None, |row| Some(row.index as u64)),
+        text("metric", |row| Some(row.sample.metric.as_str().into())),
+        text("unit", unit_of),
+        text("kind", |row| Some(row.reading.kind.clone().into())),
+        real("work", None, |row| row.reading.work),
+        integer("iterations", Some(Unit::Count), |row| {
+            row.reading.iterations
+        }),
+        integer("short_ns", NS, |row| row.reading.short_ns),
+        integer("long_ns", NS, |row| row.reading.long_ns),
+        integer("wall_ns", NS, |row| row.reading.wall_ns),
+        integer("count", Some(Unit::Count), |row| row.reading.count),
+        real("p5_ns", NS, |row| row.reading.p5_ns),
+        real("p50_ns", NS, |row| row.reading.p50_ns),
+        real("p95_ns", NS, |row| row.reading.p95_ns),
+        real("p99_ns", NS, |row| row.reading.p99_ns),
+        real("value", None, |row| row.reading.value),
+        integer("user_ns", NS, |row| Some(row.sample.usage.user_ns)),
+        integer("system_ns", NS, |row| Some(row.sample.usage.system_ns)),
+        integer("minor_faults", Some(Unit::Count), |row| {
+            Some(row.sample.usage.minor_faults)
+        }),
+        integer("major_faults", Some(Unit::Count), |row| {
+            Some(row.sample.usage.major_faults)
+        }),
+        integer("voluntary_switches", Some(Unit::Count), |row| {
+            Some(row.sample.usage.voluntary_switches)
+        }),
+        integer("involuntary_switches", Some(Unit::Count), |row| {
+            Some(row.sample.usage.involuntary_switches)
+        }),
+        integer("at_ns", NS, |row| Some(row.sample.at_ns)),
+    ];
+    let axes = axes(run).into_iter().map(|name| axis(run, name));
+    place.into_iter().chain(axes).chain(sample).collect()
+}
+
+const NS: Option<Unit> = Some(Unit::Nanoseconds);
+
+fn text<'t>(name: &str, read: impl Fn(&Row<'t>) -> Option<Cow<'t, str>> + 't) -> Column<'t> {
+    Column {
+        name: name.into(),
+        unit: None,
+        cells: Cells::Text(Box::new(read)),
+    }
+}
+
+fn integer<'t>(
+    name: &str,
+    unit: Option<Unit>,
+    read: impl Fn(&Row<'t>) -> Option<u64> + 't,
+) -> Column<'t> {
+    Column {
+        name: name.into(),
+        unit,
+        cells: Cells::Integer(Box::new(read)),
+    }
+}
+
+fn real<'t>(
+    name: &str,
+    unit: Option<Unit>,
+    read: impl Fn(&Row<'t>) -> Option<f64> + 't,
+) -> Column<'t> {
+    Column {
+        name: name.into(),
+        unit,
+        cells: Cells::Real(Box::new(read)),
+    }
+}
+
+fn unit_of<'t>(row: &Row<'t>) -> Option<Cow<'t, str>> {
+    let metric = row.experiment.definition.metric(&row.sample.metric)?;
+    Some(unit_name(metric.unit)?.into())
+}
+
+/// What a unit is called for programs: `bytes_per_second`.
+pub(crate) fn unit_name(unit: Unit) -> Option<String> {
+    let value = serde_json::to_value(unit).ok()?;
+    value.as_str().map(str::to_owned)
+}
+
+/// The names of all axes, in the order in which the experiments name them.
+fn axes(run: &Run) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for (axis, _) in points(run).flat_map(|record| record.point.levels()) {
+        if !names.contains(&axis) {
+            names.push(axis);
+        }
+    }
+    names
+}
+
+/// The levels on the axis called `name`: numbers if it has no others.
+fn axis<'t>(run: &'t Run, name: &'t str) -> Column<'t> {
+    let level = move |row: &Row<'t>| row.point.point.get(name);
+    let mut levels = points(run).filter_map(|record| record.point.get(name));
+    let title = format!("axis.{name}");
+    if levels.all(|level| matches!(level, Level::Number(_))) {
+        let definitions = run.experiments.iter().map(|record| &record.definition);
+        let mut units = definitions.filter_map(|definition| definition.axis(name)?.unit());
+        let first = units.next();
+        let unit = first.filter(|first| units.all(|unit| unit == *first));
+        integer(&title, unit, move |row| level(row)?.number())
+    } else {
+        text(&title, move |row| Some(level(row)?.to_string().into()))
+    }
+}
+
+fn points(run: &Run) -> impl Iterator<Item = &PointRecord> {
+    run.experiments
+        .iter()
+        .flat_map(|experiment| &experiment.points)
+}
