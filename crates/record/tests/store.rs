@@ -7,7 +7,7 @@ mod common;
 use common::{batch, begun, complete, definition, replay, take};
 use instrument::point::Point;
 use instrument::runner::{Event, Observer};
-use oscope_record::store::{BlankSelector, Error, RunSelector, Store};
+use oscope_record::store::{BlankSelector, Error, HistoryQuery, HistoryRun, RunSelector, Store};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -79,6 +79,58 @@ fn what_is_ambiguous_or_unknown_comes_with_candidates() {
     let empty = Store::open(&path).unwrap();
     let message = empty.run(&RunSelector::Latest).unwrap_err().to_string();
     assert_eq!(message, "there is no run 'latest'; the store is empty");
+}
+
+/// What a history in `store` tells of the points with blocks of 4 KiB.
+fn history(store: &Store, metric: Option<&str>, limit: usize) -> Vec<HistoryRun> {
+    let query = HistoryQuery {
+        fingerprint: "one",
+        experiment: "file.block_size",
+        metric,
+        limit,
+    };
+    let mut found = Vec::new();
+    let is_wanted = |point: &Point| point.number("block_size") == Ok(4096);
+    store
+        .history(&query, is_wanted, |run| found.push(run))
+        .unwrap();
+    found
+}
+
+#[test]
+fn a_history_goes_back_over_the_runs_of_one_machine() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    let mut whole = complete(1);
+    let measured = &mut whole.experiments[0].points[0];
+    measured.batches[0].samples[1].metric = "latency".into();
+    for (id, machine, minute) in [(1, "one", 3), (2, "one", 1), (3, "one", 2), (4, "other", 9)] {
+        let mut run = whole.clone();
+        run.header.id = format!("{id:032x}");
+        run.header.machine_fingerprint = machine.to_owned();
+        run.header.started = format!("2026-03-01T12:0{minute}:00Z").parse().unwrap();
+        store.insert(&run).unwrap();
+    }
+    let numbers = |runs: &[HistoryRun]| runs.iter().map(|run| run.number).collect::<Vec<_>>();
+    assert_eq!(numbers(&history(&store, None, 9)), [1, 3, 2]);
+    let newest = history(&store, None, 2);
+    assert_eq!(numbers(&newest), [1, 3]);
+    let record = &whole.experiments[0];
+    for run in newest {
+        assert_eq!(*run.definition, record.definition);
+        let [(point, batches)] = run.points.as_slice() else {
+            panic!("one point is wanted: {run:?}")
+        };
+        assert_eq!(**point, record.points[0].point);
+        assert_eq!(*batches, record.points[0].batches);
+    }
+    let latency = &history(&store, Some("latency"), 1)[0].points[0].1;
+    let samples = latency.iter().map(|batch| batch.samples.len());
+    assert_eq!(samples.collect::<Vec<_>>(), [1, 0]);
+    assert_eq!(
+        latency[0].samples[0],
+        record.points[0].batches[0].samples[1]
+    );
 }
 
 #[test]

@@ -3,20 +3,22 @@
 use instrument::experiment::{Better, Definition, Metric};
 use instrument::point::Point;
 use instrument::results::Estimate;
+use instrument::sample::Batch;
 use instrument::statistics::Interval;
 use instrument::statistics::changes::{Change, changes};
 use jiff::Timestamp;
-use record::ExperimentRecord;
-use record::store::RunSummary;
+use record::store::HistoryRun;
 use serde::Serialize;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A metric at one point over the runs of one machine.
 #[derive(Clone, Debug)]
 pub struct History {
     /// The experiment, as its newest run defines it.
-    pub definition: Definition,
+    pub definition: Arc<Definition>,
     /// The point.
-    pub point: Point,
+    pub point: Arc<Point>,
     /// The metric.
     pub metric: Metric,
     /// The runs that have a sound value of it, the oldest first.
@@ -40,54 +42,88 @@ pub struct Entry {
     pub interval: Option<Interval>,
 }
 
-/// The histories of the metric called `metric`, or of every metric of which one way is better, at
-/// every point of the newest of `records`; these stand in the order in which they ran.
-pub fn histories(records: &[(RunSummary, ExperimentRecord)], metric: Option<&str>) -> Vec<History> {
-    let Some((_, newest)) = records.last() else {
-        return Vec::new();
-    };
-    let wanted = |candidate: &&Metric| match metric {
-        Some(name) => candidate.name == name,
-        None => candidate.better != Better::Neither,
-    };
-    let metrics: Vec<&Metric> = newest.definition.metrics.iter().filter(wanted).collect();
-    let points = newest.points.iter().map(|record| &record.point);
-    points
-        .flat_map(|point| metrics.iter().map(move |metric| (point, *metric)))
-        .map(|(point, metric)| History::new(records, &newest.definition, point, metric))
-        .filter(|history| !history.runs.is_empty())
-        .collect()
+/// Histories while they are gathered, run by run, so that of each only its estimates are kept.
+#[derive(Debug)]
+pub struct Gathering<'n> {
+    metric: Option<&'n str>,
+    histories: Vec<History>,
+    /// Where the histories of a point begin, and how many there are.
+    places: HashMap<Arc<Point>, std::ops::Range<usize>>,
+    is_empty: bool,
+}
+
+impl<'n> Gathering<'n> {
+    /// Of the metric called `metric`, or of every metric of which one way is better.
+    pub fn new(metric: Option<&'n str>) -> Self {
+        Self {
+            metric,
+            histories: Vec::new(),
+            places: HashMap::new(),
+            is_empty: true,
+        }
+    }
+
+    /// Adds a run. The first is the newest: at its points the histories are, and its metrics are what
+    /// others must mean, too. Then come the others, back in time.
+    pub fn add(&mut self, run: &HistoryRun) {
+        if std::mem::take(&mut self.is_empty) {
+            self.begin(run);
+        }
+        for (point, batches) in &run.points {
+            let Some(place) = self.places.get(point) else {
+                continue;
+            };
+            for history in &mut self.histories[place.clone()] {
+                history.add(run, batches);
+            }
+        }
+    }
+
+    fn begin(&mut self, newest: &HistoryRun) {
+        let wanted = |candidate: &&Metric| match self.metric {
+            Some(name) => candidate.name == name,
+            None => candidate.better != Better::Neither,
+        };
+        let metrics: Vec<&Metric> = newest.definition.metrics.iter().filter(wanted).collect();
+        for (point, _) in &newest.points {
+            let from = self.histories.len();
+            self.histories.extend(metrics.iter().map(|metric| History {
+                definition: newest.definition.clone(),
+                point: point.clone(),
+                metric: (*metric).clone(),
+                runs: Vec::new(),
+                changes: Vec::new(),
+                left_out: 0,
+            }));
+            self.places
+                .insert(point.clone(), from..self.histories.len());
+        }
+    }
+
+    /// The histories of all points that have any, in the order in which the newest run measured them.
+    pub fn finish(self) -> Vec<History> {
+        let mut histories = self.histories;
+        histories.retain(|history| !history.runs.is_empty());
+        for history in &mut histories {
+            history.runs.reverse();
+            let values: Vec<f64> = history.runs.iter().map(|entry| entry.value).collect();
+            history.changes = changes(&values);
+        }
+        histories
+    }
 }
 
 impl History {
-    fn new(
-        records: &[(RunSummary, ExperimentRecord)],
-        definition: &Definition,
-        point: &Point,
-        metric: &Metric,
-    ) -> Self {
-        let mut runs = Vec::new();
-        let mut left_out = 0;
-        for (summary, record) in records {
-            match estimate(record, point, metric) {
-                None => {}
-                Some((_, false)) => left_out += 1,
-                Some((estimate, true)) => runs.push(Entry {
-                    run: summary.number,
-                    started: summary.started,
-                    value: estimate.centre,
-                    interval: estimate.interval,
-                }),
-            }
-        }
-        let values: Vec<f64> = runs.iter().map(|entry| entry.value).collect();
-        Self {
-            definition: definition.clone(),
-            point: point.clone(),
-            metric: metric.clone(),
-            changes: changes(&values),
-            runs,
-            left_out,
+    fn add(&mut self, run: &HistoryRun, batches: &[Batch]) {
+        match estimate(&run.definition, batches, &self.metric) {
+            None => {}
+            Some((_, false)) => self.left_out += 1,
+            Some((estimate, true)) => self.runs.push(Entry {
+                run: run.number,
+                started: run.started,
+                value: estimate.centre,
+                interval: estimate.interval,
+            }),
         }
     }
 
@@ -104,10 +140,13 @@ impl History {
 
 /// What a run gave, and whether it can stand beside values of `metric`: it is sound and means the
 /// same.
-fn estimate(record: &ExperimentRecord, point: &Point, metric: &Metric) -> Option<(Estimate, bool)> {
-    let measured = record.points.iter().find(|record| record.point == *point)?;
-    let own = record.definition.metric(&metric.name)?;
-    let estimate = Estimate::from_batches(own, record.definition.isolation, &measured.batches)?;
+fn estimate(
+    definition: &Definition,
+    batches: &[Batch],
+    metric: &Metric,
+) -> Option<(Estimate, bool)> {
+    let own = definition.metric(&metric.name)?;
+    let estimate = Estimate::from_batches(own, definition.isolation, batches)?;
     let same = own.version == metric.version && own.unit == metric.unit;
     let usable = same && estimate.is_sound();
     Some((estimate, usable))

@@ -4,7 +4,7 @@ use crate::arguments::{Common, History};
 use crate::exit::{Exit, WrongUse};
 use crate::{output, stored, style};
 use anyhow::Result;
-use record::store::Store;
+use record::store::{HistoryQuery, Store};
 use report::{history, terminal};
 
 pub fn execute(arguments: &History, common: &Common) -> Result<Exit> {
@@ -32,16 +32,23 @@ fn list(store: Option<&Store>, common: &Common) -> Result<String> {
 fn over_runs(store: &Store, name: &str, arguments: &History, common: &Common) -> Result<String> {
     let (experiment, metric) = parts(name);
     let machine = machine(store, experiment, arguments)?;
-    let records = store.history(&machine, experiment, arguments.last, |point| {
-        point.matches(
-            &arguments
-                .at
-                .iter()
-                .map(|(axis, level)| (axis.as_str(), level.clone()))
-                .collect::<Vec<_>>(),
-        )
-    })?;
-    let histories = history::histories(&records, metric);
+    let query = HistoryQuery {
+        fingerprint: &machine,
+        experiment,
+        metric,
+        limit: arguments.last,
+    };
+    let levels = arguments.at.iter();
+    let levels: Vec<_> = levels
+        .map(|(axis, level)| (axis.as_str(), level.clone()))
+        .collect();
+    let mut gathering = history::Gathering::new(metric);
+    store.history(
+        &query,
+        |point| point.matches(&levels),
+        |run| gathering.add(&run),
+    )?;
+    let histories = gathering.finish();
     if histories.is_empty() {
         return Err(WrongUse(format!(
             "no run of the machine {machine} has a value of {name} there; `oscope explain \

@@ -12,6 +12,7 @@ mod summary;
 mod write;
 
 pub use error::Error;
+pub use history::{HistoryQuery, HistoryRun};
 pub use location::default_path;
 pub use open::Store;
 pub use recorder::Recorder;

@@ -100,18 +100,14 @@ fn points(connection: &Connection, experiment: i64) -> Result<Vec<PointRecord>> 
             let key = row.get("key")?;
             Ok(PointRecord {
                 point: json(row, "levels")?,
-                batches: batches(connection, key)?,
+                batches: batches(connection, key, None)?,
                 closing: closing(connection, key, row)?,
             })
         })?
         .collect()
 }
 
-pub(super) fn closing(
-    connection: &Connection,
-    point: i64,
-    row: &Row<'_>,
-) -> Result<Option<Closing>> {
+fn closing(connection: &Connection, point: i64, row: &Row<'_>) -> Result<Option<Closing>> {
     let ending: Option<String> = row.get("ending")?;
     let ending = match ending.as_deref() {
         None => return Ok(None),
@@ -128,7 +124,12 @@ pub(super) fn closing(
     Ok(Some(Closing { ending, warnings }))
 }
 
-pub(super) fn batches(connection: &Connection, point: i64) -> Result<Vec<Batch>> {
+/// What was measured at a point: all of it, or the samples of one metric.
+pub(super) fn batches(
+    connection: &Connection,
+    point: i64,
+    metric: Option<&str>,
+) -> Result<Vec<Batch>> {
     connection
         .prepare_cached(
             "SELECT key, warm, cpu, started_ns, wall_ns, stolen_ns, others_ns, frequency_before_hz,
@@ -136,33 +137,34 @@ pub(super) fn batches(connection: &Connection, point: i64) -> Result<Vec<Batch>>
              FROM batches WHERE point = ?1 ORDER BY position",
         )?
         .query_and_then([point], |row| {
-            let before: Option<f64> = row.get("frequency_before_hz")?;
+            // By position, as for samples.
+            let before: Option<f64> = row.get(7)?;
             Ok(Batch {
-                samples: samples(connection, row.get("key")?)?,
+                samples: samples(connection, row.get(0)?, metric)?,
                 remarks: json(row, "remarks")?,
-                warm: row.get("warm")?,
-                cpu: row.get("cpu")?,
-                started_ns: row.get("started_ns")?,
-                wall_ns: row.get("wall_ns")?,
+                warm: row.get(1)?,
+                cpu: row.get(2)?,
+                started_ns: row.get(3)?,
+                wall_ns: row.get(4)?,
                 disturbance: Disturbance {
-                    stolen_ns: row.get("stolen_ns")?,
-                    others_ns: row.get("others_ns")?,
-                    frequency_hz: before.zip(row.get("frequency_after_hz")?),
+                    stolen_ns: row.get(5)?,
+                    others_ns: row.get(6)?,
+                    frequency_hz: before.zip(row.get(8)?),
                 },
             })
         })?
         .collect()
 }
 
-fn samples(connection: &Connection, batch: i64) -> Result<Vec<Sample>> {
+fn samples(connection: &Connection, batch: i64, metric: Option<&str>) -> Result<Vec<Sample>> {
     connection
         .prepare_cached(
             "SELECT metric, kind, work, iterations, short_ns, long_ns, wall_ns, count, p5_ns,
                     p50_ns, p95_ns, p99_ns, value, user_ns, system_ns, minor_faults, major_faults,
                     voluntary_switches, involuntary_switches, at_ns
-             FROM samples WHERE batch = ?1 ORDER BY position",
+             FROM samples WHERE batch = ?1 AND (?2 IS NULL OR metric = ?2) ORDER BY position",
         )?
-        .query_and_then([batch], sample)?
+        .query_and_then((batch, metric), sample)?
         .collect()
 }
 

@@ -1,6 +1,7 @@
 //! Naming a stored run.
 
 use super::error::{Error, Result};
+use super::summary::ALL;
 use rusqlite::{Connection, Params};
 use std::fmt;
 use std::str::FromStr;
@@ -68,8 +69,6 @@ const MIN_ID_DIGITS: usize = 4;
 const MAX_SUGGESTIONS: i64 = 3;
 /// Jaro–Winkler similarity from which on a name may be a misspelling of another.
 const SIMILAR: f64 = 0.8;
-/// To SQLite, a negative limit is none.
-const ALL: i64 = -1;
 
 /// The number of the run that `selector` names.
 pub(super) fn resolve(connection: &Connection, selector: &RunSelector) -> Result<u64> {

@@ -44,13 +44,16 @@ pub struct RunSummary {
     pub samples: u64,
 }
 
+/// To SQLite, a negative limit is none.
+pub(super) const ALL: i64 = -1;
+
 impl Store {
     /// All runs, the latest to start first. No sample is read.
     ///
     /// # Errors
     /// Where the store cannot be read.
     pub fn runs(&self) -> std::result::Result<Vec<RunSummary>, Error> {
-        self.summaries("TRUE", ())
+        self.summaries("TRUE", ALL, ())
             .map_err(|fault| fault.at(&self.path))
     }
 
@@ -59,33 +62,22 @@ impl Store {
     /// # Errors
     /// Where the store cannot be read.
     pub fn unfinished(&self) -> std::result::Result<Vec<RunSummary>, Error> {
-        self.summaries("ended IS NULL", ())
+        self.summaries("ended IS NULL", ALL, ())
             .map_err(|fault| fault.at(&self.path))
     }
 
-    /// The newest `limit` runs that have the experiment `id`, on one machine or on all, the latest
-    /// to start first.
-    pub(super) fn with_experiment(
+    /// The newest `limit` runs for which `condition` holds, the latest to start first.
+    pub(super) fn summaries(
         &self,
-        id: &str,
-        fingerprint: Option<&str>,
-        limit: usize,
+        condition: &str,
+        limit: i64,
+        parameters: impl Params,
     ) -> Result<Vec<RunSummary>> {
-        let mut found = self.summaries(
-            "EXISTS (SELECT 1 FROM experiments WHERE run = number AND experiments.id = ?1)
-             AND (?2 IS NULL OR fingerprint = ?2)",
-            (id, fingerprint),
-        )?;
-        found.truncate(limit);
-        Ok(found)
-    }
-
-    fn summaries(&self, condition: &str, parameters: impl Params) -> Result<Vec<RunSummary>> {
         let mut statement = self.connection.prepare_cached(&format!(
             "SELECT number, runs.id, name, started, ended, interrupted, profile, fingerprint,
                     directory, tags, experiments, points, samples
              FROM runs JOIN machines ON machines.key = runs.machine
-             WHERE {condition} ORDER BY started DESC, number DESC"
+             WHERE {condition} ORDER BY started DESC, number DESC LIMIT {limit}"
         ))?;
         statement.query_and_then(parameters, summary)?.collect()
     }
