@@ -31,11 +31,18 @@ pub(super) struct Level {
 
 /// The caches that a curve of sizes in bytes, each with its cost by process, shows on `machine`; the
 /// smallest first.
+///
+/// A process in whose short leg something else ran may have a cost below zero: it says nothing, and is
+/// left out.
 pub(super) fn found(curve: &[(u64, Vec<f64>)], machine: &Machine) -> Vec<Level> {
-    let curve = || curve.iter().filter(|(size, _)| *size >= SMALLEST_FITTED);
-    let sizes: Vec<u64> = curve().map(|(size, _)| *size).collect();
+    let is_cost = |cost: &f64| *cost > 0.0;
+    let (sizes, costs): (Vec<u64>, Vec<Vec<f64>>) = curve
+        .iter()
+        .filter(|(size, _)| *size >= SMALLEST_FITTED)
+        .map(|(size, costs)| (*size, costs.iter().copied().filter(is_cost).collect()))
+        .filter(|(_, costs): &(u64, Vec<f64>)| !costs.is_empty())
+        .unzip();
     let sizes_bytes: Vec<f64> = sizes.iter().map(|size| *size as f64).collect();
-    let costs: Vec<Vec<f64>> = curve().map(|(_, costs)| costs.clone()).collect();
     let Some(fitted) = fit(&sizes_bytes, &costs, SEED) else {
         return Vec::new();
     };
@@ -85,4 +92,28 @@ fn nearest(sizes: &[u64], wanted: f64) -> u64 {
 /// How many times the smaller goes into the larger.
 fn factor(one: f64, other: f64) -> f64 {
     f64::max(one / other, other / one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::found;
+    use crate::made_up::{hierarchy_cost, machine};
+
+    #[test]
+    fn a_process_with_a_cost_below_zero_hides_no_cache() {
+        let levels = [(49152.0, 2.0), (2_097_152.0, 8.0)];
+        let sizes = (26..=56).map(|step| 2_f64.powf(f64::from(step) / 2.0).round());
+        let mut curve: Vec<(u64, Vec<f64>)> = sizes
+            .map(|size| {
+                let cost = hierarchy_cost(1.0, &levels, size);
+                (size as u64, vec![cost, 1.01 * cost, 0.99 * cost])
+            })
+            .collect();
+        curve[3].1[1] = -0.5;
+        curve[20].1[0] = -70.0;
+        curve.insert(11, (curve[10].0 + 64, vec![-1.0]));
+        let found = found(&curve, &machine());
+        let documented: Vec<_> = found.iter().map(|level| level.documented).collect();
+        assert_eq!(documented, [Some((1, 49152)), Some((2, 2_097_152))]);
+    }
 }
