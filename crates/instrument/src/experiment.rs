@@ -225,11 +225,11 @@ pub enum MeasureError {
 }
 
 impl MeasureError {
-    /// For `map_err`: names what was tried when the system refused.
+    /// For `map_err`: names what was tried when the system refused. Where it did not, it costs nothing:
+    /// it stands in what is timed.
     pub fn system<E: Into<std::io::Error>>(action: &str) -> impl FnOnce(E) -> Self {
-        let action = action.to_owned();
         move |source| Self::System {
-            action,
+            action: action.to_owned(),
             source: source.into(),
         }
     }
