@@ -35,6 +35,15 @@ on_one_cpu() {
     if command -v taskset > /dev/null; then taskset -c "$cpu" "$@"; else "$@"; fi
 }
 
+# over_processes NUMBER COMMAND...: the geometric mean of what so many processes print, one after the
+# other, as oscope's value is the mean over its own.
+over_processes() {
+    number=$1
+    shift
+    for _ in $(seq "$number"); do "$@"; done |
+        awk '{ sum += log($1) } END { if (NR) printf "%.2f\n", exp(sum / NR) }'
+}
+
 left_out() { if [ "$round" -eq $((done_before + 1)) ]; then echo "left out: $*" >&2; fi; }
 
 has() { command -v "$1" > /dev/null || { left_out "$1 is not installed" && false; }; }
