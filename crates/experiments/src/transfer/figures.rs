@@ -5,7 +5,7 @@ use super::points::{PAIRS, PLAIN, Pair};
 use super::reading::Reading;
 use super::{RECEIVER_TIME, SIZE, TIME};
 use crate::estimates::ratios;
-use crate::figures::{curves, linear, logarithmic};
+use crate::figures::{curves, logarithmic};
 use instrument::figure::{Figure, FigurePoint, Series};
 use instrument::quantity::Unit;
 use instrument::results::{Estimate, Results, Verdict};
@@ -18,8 +18,8 @@ pub(super) fn all(results: &Results) -> Vec<Figure> {
     let by_pair = |pair: Pair| line(pair, TIME, &pair.label());
     let both_ends = |pair| {
         vec![
-            line(pair, TIME, "as the sender sees it"),
-            line(pair, RECEIVER_TIME, "as the receiver sees it"),
+            line(pair, TIME, "at the sender"),
+            line(pair, RECEIVER_TIME, "at the receiver"),
         ]
     };
     let [_, mapped_sender, mapped_receiver, mapped_both, ..] = PAIRS;
@@ -66,7 +66,10 @@ fn gains(results: &Results) -> Figure {
             label: pair.label(),
             points: gains
                 .iter()
-                .map(|(size, gain)| drawn(*size, gain))
+                .map(|(size, gain)| {
+                    let is_doubtful = |pair| is_doubtful(results, pair, *size);
+                    drawn(*size, gain, is_doubtful(PLAIN) || is_doubtful(pair))
+                })
                 .collect(),
         })
     });
@@ -75,14 +78,21 @@ fn gains(results: &Results) -> Figure {
         "How many times as fast as read and write on both sides",
         (
             logarithmic("file size", Unit::Bytes),
-            linear("gain", Unit::Ratio),
+            logarithmic("gain", Unit::Ratio),
         ),
         series.collect(),
         Vec::new(),
     )
 }
 
-fn drawn(size: u64, gain: &Estimated) -> FigurePoint {
+/// Whether a warning touches the time of a pair at a size.
+fn is_doubtful(results: &Results<'_>, pair: Pair, size: u64) -> bool {
+    let [sender, receiver, reading] = pair.levels(Reading::First);
+    let found = results.at(&[sender, receiver, reading, (SIZE, size.into())]);
+    found.is_some_and(|found| found.is_doubtful(TIME))
+}
+
+fn drawn(size: u64, gain: &Estimated, doubtful: bool) -> FigurePoint {
     FigurePoint {
         x: size.into(),
         estimate: Estimate {
@@ -98,6 +108,55 @@ fn drawn(size: u64, gain: &Estimated) -> FigurePoint {
             percentiles: None,
             verdict: Verdict::Sound,
         },
-        doubtful: false,
+        doubtful,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{SIZE, TIME, TransferOfFiles};
+    use super::{PAIRS, PLAIN, Pair, Reading};
+    use crate::made_up::{cost_result, machine, results};
+    use instrument::experiment::Experiment;
+    use instrument::figure::FigurePoint;
+    use instrument::noise::Warning;
+    use instrument::point::Point;
+    use instrument::results::PointResult;
+
+    #[test]
+    fn a_gain_is_as_doubtful_as_the_times_it_is_made_of() {
+        let at = |pair: Pair, size: u64| {
+            let levels = pair.levels(Reading::First).into_iter();
+            let point = levels.fold(Point::new(), |point, (axis, level)| point.with(axis, level));
+            cost_result(
+                &TransferOfFiles,
+                &point.with(SIZE, size),
+                &[(TIME, 1e6, 1.0)],
+            )
+        };
+        let missed = Warning::TargetMissed {
+            metric: TIME.into(),
+            reached: None,
+            target: 0.05,
+        };
+        let doubtful = PointResult {
+            warnings: vec![missed],
+            ..at(PLAIN, 1)
+        };
+        let points = vec![
+            doubtful,
+            at(PLAIN, 1024),
+            at(PAIRS[1], 1),
+            at(PAIRS[1], 1024),
+        ];
+        let (definition, machine) = (TransferOfFiles.definition(), machine());
+        let figures = TransferOfFiles.figures(&results(&definition, &machine, points));
+        let gain = figures.iter().find(|figure| figure.key == "gain");
+        let of_mapping = &gain.expect("it is the fifth").series[0].points;
+        let is_doubtful: Vec<_> = of_mapping
+            .iter()
+            .map(|point: &FigurePoint| point.doubtful)
+            .collect();
+        assert_eq!(is_doubtful, [true, false]);
     }
 }

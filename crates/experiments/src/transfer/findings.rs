@@ -132,7 +132,10 @@ fn fastest(results: &Results) -> Option<Finding> {
     let mut found = finding(&template)
         .with("gain", gain, Unit::Ratio)
         .with("time", &estimated(time), Unit::Nanoseconds)
-        .graded(grade(gain, 1.0));
+        .graded(match from {
+            Some(_) => grade(gain, 1.0),
+            None => Grade::CannotBeTold,
+        });
     if let Some((from, _)) = from {
         found = found.given("from", *from as f64, Unit::Bytes);
     }
@@ -179,6 +182,15 @@ mod tests {
         let per_mib = number(&found, "cost_file_file", "per_mib").value;
         assert!((per_mib - 524_288.0).abs() < 5000.0, "{per_mib}");
         assert!(found[0].template.contains("on both sides"), "{found:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_graded_so() {
+        let mut points = curve(PLAIN, 50_000.0, 0.5);
+        points.extend(curve(PAIRS[4], 50_000.0, 0.4999));
+        let found = findings(points);
+        assert!(found[0].template.contains("cannot be told"), "{found:?}");
+        assert_eq!(found[0].grade, Grade::CannotBeTold);
     }
 
     #[test]
