@@ -112,7 +112,7 @@ mod tests {
         let text = |text: &str| Piece::Text(text.into());
         let a = || Piece::Number {
             centre: "512 B".into(),
-            range: Some("256 B to 1 KiB".into()),
+            range: Some("256 to 1024 B".into()),
         };
         assert_eq!(
             pieces(&finding),
