@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use uthread::Runtime;
 
-/// Rounds of each measurement; the table shows the median, the lowest and the highest.
+/// Rounds of each measurement; the table shows the median, the lowest and the highest wall time, and
+/// the lowest processor time of all threads, which other programs disturb less.
 const ROUNDS: usize = 11;
 
 /// The runtime that is measured: preemption on, slices of 1 ms. Priorities do not fall: a thread that
@@ -20,9 +21,23 @@ pub fn preemptive() -> Runtime {
 
 pub fn head(title: &str) {
     println!(
-        "\n{title:44} {:>10} {:>10} {:>10}",
-        "median", "lowest", "highest"
+        "\n{title:44} {:>10} {:>10} {:>10} {:>10}",
+        "median", "lowest", "highest", "processor"
     );
+}
+
+/// Time that the threads of this process have had on processors.
+fn processor_time() -> Duration {
+    // SAFETY: plain data, for which zeros are valid; the call writes to it.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
+        usage
+    };
+    let duration = |time: libc::timeval| {
+        Duration::from_secs(time.tv_sec as u64) + Duration::from_micros(time.tv_usec as u64)
+    };
+    duration(usage.ru_utime) + duration(usage.ru_stime)
 }
 
 /// Measures `work`, which does so many operations, and prints a line in ns an operation.
@@ -33,20 +48,24 @@ pub fn measure(name: &str, operations: u64, mut work: impl FnMut()) {
 /// As [`measure`], of several that are to be compared: each has its turn in every round.
 pub fn measure_in_turn(operations: u64, peers: &mut [(&str, &mut dyn FnMut())]) {
     let mut times = vec![Vec::new(); peers.len()];
+    let mut processor = vec![Duration::MAX; peers.len()];
     for (_, work) in peers.iter_mut() {
         work();
     }
     for _ in 0..ROUNDS {
-        for ((_, work), times) in peers.iter_mut().zip(&mut times) {
-            let begin = Instant::now();
+        for (((_, work), times), processor) in peers.iter_mut().zip(&mut times).zip(&mut processor)
+        {
+            let (begin, before) = (Instant::now(), processor_time());
             work();
             times.push(begin.elapsed().as_nanos() as f64 / operations as f64);
+            *processor = (*processor).min(processor_time().saturating_sub(before));
         }
     }
-    for ((name, _), times) in peers.iter().zip(&mut times) {
+    for (((name, _), times), processor) in peers.iter().zip(&mut times).zip(processor) {
+        let processor = processor.as_nanos() as f64 / operations as f64;
         times.sort_by(f64::total_cmp);
         let (median, lowest, highest) = (times[ROUNDS / 2], times[0], times[ROUNDS - 1]);
-        println!("{name:44} {median:10.2} {lowest:10.2} {highest:10.2}");
+        println!("{name:44} {median:10.2} {lowest:10.2} {highest:10.2} {processor:10.2}");
     }
 }
 
