@@ -134,7 +134,7 @@ impl<'a> Sampler<'a> {
         work: f64,
         mut body: impl FnMut(u64) -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
-        let (iterations, leg_ns) = self.calibrate(&mut body)?;
+        let (iterations, leg_ns) = self.calibrate(self.task.sample_ns, &mut body)?;
         if !self.warm_up(iterations, leg_ns, &mut body)? {
             self.put(Output::NotWarm)?;
         }
@@ -156,6 +156,26 @@ impl<'a> Sampler<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Times runs of `body` that last `least_ns` at least, so that what a run pays once is a small part
+    /// of it: for work whose cost comes in large pieces now and then, as where the kernel takes the
+    /// processor from who holds a lock, and the difference of two runs would be chance. The runs by
+    /// which the number of iterations is found are its warming up.
+    ///
+    /// # Errors
+    /// As for [`Sampler::repeat`].
+    pub fn long_runs(
+        &mut self,
+        metric: &str,
+        work: f64,
+        least_ns: u64,
+        mut body: impl FnMut(u64) -> Result<(), MeasureError>,
+    ) -> Result<(), MeasureError> {
+        let least_ns = least_ns.max(self.task.sample_ns);
+        let (iterations, _) = self.calibrate(least_ns, &mut body)?;
+        let run = || body(iterations);
+        self.once(metric, work * iterations as f64, |_| Ok(()), run)
     }
 
     /// Times `body` once for each sample, after `prepare` has brought about the state it starts
@@ -286,16 +306,15 @@ impl<'a> Sampler<'a> {
         Ok(p50_ns)
     }
 
-    /// The number of iterations whose time is long enough, and that time in ns.
+    /// The number of iterations that take `sample_ns`, or as long as the clock demands, and their time
+    /// in ns.
     fn calibrate(
         &self,
+        sample_ns: u64,
         body: &mut impl FnMut(u64) -> Result<(), MeasureError>,
     ) -> Result<(u64, u64), MeasureError> {
         let clock_error_ns = self.task.calibration.resolution_ns + self.task.calibration.cost_ns;
-        let wanted_ns = f64::max(
-            self.task.sample_ns as f64,
-            clock_error_ns * CLOCK_ERRORS_IN_A_SAMPLE,
-        );
+        let wanted_ns = f64::max(sample_ns as f64, clock_error_ns * CLOCK_ERRORS_IN_A_SAMPLE);
         let mut iterations: u64 = 1;
         loop {
             let leg_ns = self.time(iterations, body)?;

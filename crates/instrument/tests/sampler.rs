@@ -112,6 +112,27 @@ fn a_sample_is_long_enough_for_the_clock() {
 }
 
 #[test]
+fn a_long_run_is_timed_as_a_whole_however_uneven_it_is() {
+    let clock = MockClock::default();
+    let (outputs, result) = outputs(&clock, &task(), |sampler| {
+        sampler.long_runs("cost", 10.0, 20_000_000, |iterations| {
+            // Nothing for most of them, much for every hundredth.
+            clock.advance(100_000 * (iterations.cast_signed() / 100));
+            Ok(())
+        })
+    });
+    result.unwrap();
+    for reading in readings(&outputs) {
+        let Reading::Once { work, wall_ns } = reading else {
+            panic!("{reading:?}")
+        };
+        assert!(wall_ns >= 20_000_000, "{wall_ns}");
+        assert!((wall_ns as f64 / work - 100.0).abs() < 1.0, "{reading:?}");
+    }
+    assert!(!outputs.is_empty() && !outputs.contains(&Output::NotWarm));
+}
+
+#[test]
 fn a_loop_that_never_settles_is_said_to_be_cold() {
     let clock = MockClock::default();
     let mut wild = 0;

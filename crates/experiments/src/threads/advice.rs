@@ -76,7 +76,7 @@ fn spin_up_to(evidence: &Evidence<'_>) -> Option<Advice> {
         "With {threads} threads and sections of {section}, an entry takes {gain} as long by a mutex \
          as by a spin lock.",
     )
-    .given("threads", lock::MIDDLE as f64, Unit::Count)
+    .given("threads", lock::PAIR as f64, Unit::Count)
     .given("section", section_ns as f64, Unit::Nanoseconds)
     .with("gain", &gain, Unit::Ratio);
     Some(Advice {

@@ -1,6 +1,6 @@
 //! How the locks are best seen.
 
-use super::points::{LENGTHS, MIDDLE};
+use super::points::{LENGTHS, MIDDLE, PAIR};
 use super::{
     BODY, COMPLEX_STEPS, ENTRY, LOCK, LOCK_ONE, PTHREAD_MUTEX, PTHREAD_SPIN, RUN, SIMPLE,
     SIMPLE_YIELD, SPIN_ONE, THREADS, complex,
@@ -44,7 +44,7 @@ fn by_length(results: &Results) -> Figure {
         let levels = [
             (BODY, body.as_str().into()),
             (LOCK, lock.into()),
-            (THREADS, MIDDLE.into()),
+            (THREADS, PAIR.into()),
         ];
         let point = results.series("", ENTRY, BODY, &levels).points.pop()?;
         Some(FigurePoint {
@@ -61,7 +61,7 @@ fn by_length(results: &Results) -> Figure {
     };
     Figure {
         key: "length".into(),
-        title: format!("{MIDDLE} kernel threads by the length of the section"),
+        title: format!("{PAIR} kernel threads by the length of the section"),
         kind: FigureKind::Curve,
         x: logarithmic("steps inside", Unit::Count),
         y: logarithmic("entry", Unit::Nanoseconds),

@@ -1,7 +1,7 @@
 //! Threads of either kind that want one lock.
 
 use super::super::lock::{
-    BODY, ENTRY, LOCK, LOCK_ALL, LOCK_ONE, LONG_SLICE_US, PTHREAD_MUTEX, PTHREAD_SPIN, RUN,
+    BODY, ENTRY, LOCK, LOCK_ALL, LOCK_ONE, LONG_SLICE_US, PAIR, PTHREAD_MUTEX, PTHREAD_SPIN, RUN,
     SHORT_SLICE_US, SIMPLE, SIMPLE_YIELD, SPIN_ALL, SPIN_ONE, STD_MUTEX, THREADS, TURNS_TAKEN,
     complex_steps,
 };
@@ -16,6 +16,13 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 use uthread::workload::{Contention, Entered, LockKind, Section, WorkloadError};
+
+/// Threads that lose their turn inside the lock now and then run for so many ns at least: on several
+/// processors, where the kernel takes one away every few milliseconds, and where slices end while they
+/// compute. Only runs that see that many times tell what it costs.
+const LONG_RUN_NS: u64 = 40_000_000;
+/// A pair of threads need not wait for that.
+const RUN_OF_A_PAIR_NS: u64 = 10_000_000;
 
 /// Entries of each thread in the run whose result is checked.
 const CHECKED_ENTRIES: u64 = 3;
@@ -87,9 +94,14 @@ fn user(
     let entered = take(long_run.enter_together(CHECKED_ENTRIES))?;
     check(entered.value, section, threads * CHECKED_ENTRIES)?;
     sampler.repeat(RUN, 1.0, |rounds| take(run.enter_once(rounds)).map(drop))?;
-    sampler.repeat(ENTRY, threads as f64, |entries| {
-        take(long_run.enter_together(entries)).map(drop)
-    })
+    let together = |entries| take(long_run.enter_together(entries)).map(drop);
+    // Where threads compute inside, slices end there, too.
+    let slices_matter = threads > 1 && matches!(section, Section::Compute(_));
+    if workers > 1 || slices_matter {
+        sampler.long_runs(ENTRY, threads as f64, LONG_RUN_NS, together)
+    } else {
+        sampler.repeat(ENTRY, threads as f64, together)
+    }
 }
 
 /// A lock of kernel threads around the shared number.
@@ -134,10 +146,13 @@ fn kernel(
     let mut found = 0;
     lock.with(|value| found = *value);
     check(found, section, threads * CHECKED_ENTRIES)?;
+    if threads == PAIR {
+        return sampler.long_runs(ENTRY, threads as f64, RUN_OF_A_PAIR_NS, together);
+    }
     sampler.repeat(RUN, 1.0, |rounds| {
         (0..rounds).try_for_each(|_| start_and_join(threads, enter))
     })?;
-    sampler.repeat(ENTRY, threads as f64, together)
+    sampler.long_runs(ENTRY, threads as f64, LONG_RUN_NS, together)
 }
 
 /// Starts the threads and waits for all of them.
