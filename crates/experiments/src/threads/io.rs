@@ -40,6 +40,9 @@ pub(super) const STEPS: u64 = 100_000;
 /// The most threads of the report.
 const MANY: u64 = 90;
 
+/// A smaller gain than this is none that anyone would write other programs for.
+const WORTH_HAVING: f64 = 1.1;
+
 /// Room for the threads' parts of the file; more threads share parts.
 const FILE_BYTES: u64 = 16 << 20;
 
@@ -214,13 +217,19 @@ fn break_even(results: &Results) -> Option<Finding> {
         .take_while(|(.., times)| faster(times))
         .last();
     let Some((from, ..)) = first else {
-        let template = "Reading from the device, asynchronous threads win nothing here: with \
-                        {most} of them, synchronous ones take {times} as long.";
+        let template = "Reading from the device, no gain of asynchronous threads shows: with {most} \
+                        of them, synchronous ones take {times} as long.";
+        // Who may still win, by the interval, is not said to lose.
+        let may_win = times.interval.is_none_or(|at| at.high > WORTH_HAVING);
         return Some(
             Finding::new("break_even", template)
                 .given("most", *most as f64, Unit::Count)
                 .with("times", times, Unit::Ratio)
-                .graded(Grade::Likely)
+                .graded(if may_win {
+                    Grade::CannotBeTold
+                } else {
+                    Grade::Certain
+                })
                 .weighing(0.5),
         );
     };
@@ -298,8 +307,9 @@ fn beside_computing(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::{ASYNCHRONOUS, Io, MODE, RUN, SYNCHRONOUS, file_bytes, points};
-    use crate::made_up::{machine, result, results};
+    use crate::made_up::{machine, result, results, spread};
     use instrument::experiment::Experiment;
+    use instrument::finding::Grade;
     use instrument::plan::Profile;
 
     #[test]
@@ -332,6 +342,17 @@ mod tests {
         assert_eq!(from.map(|number| number.value), Some(10.0));
         assert!(findings[0].template.contains("(1 did not)"));
         assert_eq!(findings.len(), 3);
+        let made_up = points(Profile::Quick).into_iter().map(|point| {
+            let uncertain = if point.choice(MODE) == Ok(SYNCHRONOUS) {
+                0.3
+            } else {
+                0.001
+            };
+            spread(point, &[(RUN, 100.0)], uncertain)
+        });
+        let findings = Io.findings(&results(&definition, &machine, made_up.collect()));
+        assert_eq!(findings[0].key, "break_even");
+        assert_eq!(findings[0].grade, Grade::CannotBeTold);
         let modes = points(Profile::Standard).into_iter();
         let asynchronous = modes
             .filter(|point| point.choice(MODE) == Ok(ASYNCHRONOUS))

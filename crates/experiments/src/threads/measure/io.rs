@@ -21,6 +21,8 @@ use uthread::{Runtime, spawn};
 
 /// A thread reads in pieces of at most this size, which one buffer holds.
 const PIECE_BYTES: u64 = 256 << 10;
+/// A device keeps single rounds waiting now and then: runs last so many ns at least.
+const DEVICE_RUN_NS: u64 = 10_000_000;
 /// Bytes of the file that are made at once.
 const CHUNK_BYTES: usize = 1 << 20;
 
@@ -39,12 +41,12 @@ pub(in super::super) fn io(point: &Point, sampler: &mut Sampler<'_>) -> Result<(
         read,
     };
     let path = make_file(sampler.scratch(), work.file_bytes)?;
-    let file = match point.choice(SWEEP)? {
+    let (file, from_device) = match point.choice(SWEEP)? {
         LENGTHS | CACHED => {
             fs::read(&path).map_err(MeasureError::system("read the scratch file"))?;
-            open_read(&path, OpenMode::Plain)?
+            (open_read(&path, OpenMode::Plain)?, false)
         }
-        DEVICE | BESIDE => open_read(&path, OpenMode::Direct)?,
+        DEVICE | BESIDE => (open_read(&path, OpenMode::Direct)?, true),
         other => return Err(unknown("sweep", other)),
     };
     let file = Arc::new(file);
@@ -52,14 +54,19 @@ pub(in super::super) fn io(point: &Point, sampler: &mut Sampler<'_>) -> Result<(
         .map(|_| Mapping::anonymous(length.min(PIECE_BYTES) as usize, PageSize::Base))
         .collect::<Result<Vec<_>, _>>()?;
     let mut buffers = Some(buffers);
-    sampler.repeat(RUN, 1.0, |rounds| {
+    let rounds = |rounds| {
         let mut kept = buffers.take().expect("given back below");
         let outcome = run(Runtime::builder(), || {
             (0..rounds).try_for_each(|_| work.round(&file, &mut kept))
         });
         buffers = Some(kept);
         outcome?.map_err(MeasureError::system("read the scratch file"))
-    })
+    };
+    if from_device {
+        sampler.long_runs(RUN, 1.0, DEVICE_RUN_NS, rounds)
+    } else {
+        sampler.repeat(RUN, 1.0, rounds)
+    }
 }
 
 type ReadAt = fn(&File, &mut [u8], u64) -> io::Result<usize>;
