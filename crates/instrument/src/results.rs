@@ -5,7 +5,8 @@ use crate::figure::{FigurePoint, Series};
 use crate::noise::{self, Warning};
 use crate::point::{Level, Point};
 use crate::sample::Batch;
-use crate::statistics::Interval;
+use crate::statistics::moderation::Variance;
+use crate::statistics::{Interval, student};
 use platform::machine::Machine;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -143,6 +144,27 @@ impl Estimate {
     pub fn relative_half_width(&self) -> Option<f64> {
         let relative = self.interval?.half_width() / self.centre.abs();
         relative.is_finite().then_some(relative)
+    }
+
+    /// How well this session knows the logarithm of the value, by its own processes; `None` where a
+    /// single process stands for all that could have been started.
+    pub fn error(&self) -> Option<Variance> {
+        // A sample is a thousand times as long as the clock's error: nothing is known better.
+        const CLOCK: f64 = 0.001;
+        let logarithms: Vec<f64> = self
+            .by_process
+            .iter()
+            // Values that noise took below zero have no logarithm; to first order it is the
+            // distance from the centre over the centre.
+            .map(|value| match value / self.centre {
+                ratio if self.by_process.iter().all(|value| *value > 0.0) => ratio.ln(),
+                ratio => ratio - 1.0,
+            })
+            .collect();
+        Some(Variance {
+            value: student::standard_error(&logarithms)?.max(CLOCK).powi(2),
+            degrees: (logarithms.len() - 1) as f64,
+        })
     }
 
     /// Whether the value is known to within `target` of itself (0.02 for ±2 %).

@@ -1,9 +1,16 @@
 //! Variances that learn from each other: with two or three sessions a side, a single metric's own
 //! variance is hardly known, but hundreds of metrics together tell how large variances are here.
 //!
+//! They are not all alike: a metric whose processes differ by a tenth within a session differs more
+//! from session to session, too, than one whose processes agree to a thousandth. So where the
+//! variance within sessions is known, what is learnt is a line through the logarithms of both, and a
+//! metric is drawn towards what metrics as noisy as it show.
+//!
 //! Source: G. Smyth, "Linear models and empirical Bayes methods for assessing differential
 //! expression in microarray experiments", Statistical Applications in Genetics and Molecular
-//! Biology 3 (2004), as limma's `fitFDist` and `squeezeVar` compute it.
+//! Biology 3 (2004), as limma's `fitFDist` and `squeezeVar` compute it; the line as in M. Sartor and
+//! others, "Intensity-based hierarchical Bayes method improves testing for differentially expressed
+//! genes in microarray experiments", BMC Bioinformatics 7 (2006), there a curve over the intensity.
 
 use statrs::function::gamma::digamma;
 
@@ -11,15 +18,28 @@ use super::interval::{Confidence, Interval};
 use super::student::{t_quantile, t_upper_tail};
 use super::summary::{all_finite, mean, median};
 
+/// Fewer contrasts than this show no line.
+const LEAST_FOR_LINE: usize = 8;
+
+/// A variance that was estimated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Variance {
+    /// The estimate.
+    pub value: f64,
+    /// Its degrees of freedom; more than zero.
+    pub degrees: f64,
+}
+
 /// A difference of two means whose standard error is `√variance · factor`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contrast {
     /// The difference itself; for ratios that of the logarithms.
     pub difference: f64,
     /// The variance of one value.
-    pub variance: f64,
-    /// Degrees of freedom of the variance; more than zero.
-    pub degrees: f64,
+    pub variance: Variance,
+    /// The part of it that is known from within the sessions: what a value would vary by if
+    /// sessions did not differ. More than zero; `None` where it is not known.
+    pub within: Option<Variance>,
     /// `√(1/n₁ + 1/n₂)` for means of n₁ and n₂ values.
     pub factor: f64,
 }
@@ -28,10 +48,14 @@ pub struct Contrast {
 /// `variance · degrees / χ²(degrees)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prior {
-    /// The typical variance, Smyth's s₀².
-    pub variance: f64,
+    /// The logarithm of the typical variance, Smyth's s₀², where that within sessions is typical.
+    level: f64,
+    /// By how much it grows with the logarithm of the variance within sessions, from 0 to 1.
+    slope: f64,
+    /// The typical logarithm of the variance within sessions.
+    centre: f64,
     /// How much it is worth in degrees of freedom, Smyth's d₀: zero where the variances have
-    /// nothing in common, infinite where they are all the same.
+    /// nothing in common, infinite where they are all as the line says.
     pub degrees: f64,
 }
 
@@ -47,19 +71,21 @@ pub struct Moderated {
 }
 
 /// The prior that the variances of `contrasts` suggest: by the method of moments on their
-/// logarithms (Smyth 2004, section 6.2).
+/// logarithms (Smyth 2004, section 6.2), about a line where all tell their variance within sessions.
 ///
 /// `None` without contrasts, or where one has no degrees of freedom or is no number.
 pub fn prior(contrasts: &[Contrast]) -> Option<Prior> {
-    let variances: Vec<f64> = contrasts.iter().map(|contrast| contrast.variance).collect();
-    let degrees: Vec<f64> = contrasts.iter().map(|contrast| contrast.degrees).collect();
+    let variances: Vec<f64> = contrasts.iter().map(|c| c.variance.value).collect();
+    let degrees: Vec<f64> = contrasts.iter().map(|c| c.variance.degrees).collect();
     let positive = degrees.iter().all(|degrees| *degrees > 0.0);
     if !positive || !all_finite(&variances) || !all_finite(&degrees) {
         return None;
     }
     if let [variance] = variances[..] {
         return Some(Prior {
-            variance,
+            level: variance.ln(),
+            slope: 0.0,
+            centre: 0.0,
             degrees: 0.0,
         });
     }
@@ -74,46 +100,142 @@ pub fn prior(contrasts: &[Contrast]) -> Option<Prior> {
         .zip(&degrees)
         .map(|(variance, degrees)| variance.ln() - digamma(degrees / 2.0) + (degrees / 2.0).ln())
         .collect();
-    let centre = mean(&logarithms)?;
-    let squares: f64 = logarithms.iter().map(|e| (e - centre).powi(2)).sum();
+    let line = Line::through(contrasts, &logarithms);
+    let (slope, centre) = line.map_or((0.0, 0.0), |line| (line.slope, line.centre));
+    let level = mean(&logarithms)?;
+    let squares: f64 = contrasts
+        .iter()
+        .zip(&logarithms)
+        .map(|(contrast, e)| (e - level - slope * contrast.noise(centre)).powi(2))
+        .sum();
+    let fitted = if line.is_some() { 2 } else { 1 };
     let sampling: Vec<f64> = degrees
         .iter()
         .map(|degrees| trigamma(degrees / 2.0))
         .collect();
-    let excess = squares / (logarithms.len() - 1) as f64 - mean(&sampling)?;
-    Some(if excess > 0.0 {
+    let excess = squares / (logarithms.len() - fitted) as f64 - mean(&sampling)?;
+    let (level, degrees) = if excess > 0.0 {
         let half = trigamma_inverse(excess);
-        Prior {
-            variance: (centre + digamma(half) - half.ln()).exp(),
-            degrees: 2.0 * half,
-        }
+        (level + digamma(half) - half.ln(), 2.0 * half)
+    } else if line.is_some() {
+        (level, f64::INFINITY)
     } else {
-        Prior {
-            variance: mean(&variances)?,
-            degrees: f64::INFINITY,
-        }
+        (mean(&variances)?.ln(), f64::INFINITY)
+    };
+    Some(Prior {
+        level,
+        slope,
+        centre,
+        degrees,
     })
+}
+
+/// How variances between sessions follow those within, both as logarithms.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    slope: f64,
+    centre: f64,
+}
+
+impl Line {
+    /// By least squares; `None` where too few are known, or one is not.
+    fn through(contrasts: &[Contrast], logarithms: &[f64]) -> Option<Self> {
+        if contrasts.len() < LEAST_FOR_LINE {
+            return None;
+        }
+        let noise: Option<Vec<f64>> = contrasts
+            .iter()
+            .map(|contrast| Some(contrast.within?.value.ln()))
+            .collect();
+        let noise = noise?;
+        let (centre, level) = (mean(&noise)?, mean(logarithms)?);
+        let (mut products, mut squares) = (0.0, 0.0);
+        for (noise, logarithm) in noise.iter().zip(logarithms) {
+            products += (noise - centre) * (logarithm - level);
+            squares += (noise - centre).powi(2);
+        }
+        (squares > 0.0).then(|| Self {
+            slope: (products / squares).clamp(0.0, 1.0),
+            centre,
+        })
+    }
+}
+
+impl Contrast {
+    /// How much noisier than typical it is within sessions, as a logarithm.
+    fn noise(&self, centre: f64) -> f64 {
+        self.within.map_or(0.0, |within| within.value.ln() - centre)
+    }
+}
+
+impl Prior {
+    /// The variance that is typical of contrasts as noisy as this.
+    pub fn variance(&self, contrast: &Contrast) -> f64 {
+        (self.level + self.slope * contrast.noise(self.centre)).exp()
+    }
 }
 
 /// `contrasts` with their variances drawn towards `prior`: the posterior variance is
 /// `(d₀ s₀² + d s²) / (d₀ + d)` with d₀ + d degrees of freedom, though never more than all
 /// contrasts have together.
 pub fn moderate(contrasts: &[Contrast], prior: Prior) -> Vec<Moderated> {
-    let together: f64 = contrasts.iter().map(|contrast| contrast.degrees).sum();
+    let together: f64 = contrasts.iter().map(|c| c.variance.degrees).sum();
     let moderated = |contrast: &Contrast| {
-        let variance = if prior.degrees.is_infinite() {
-            prior.variance
+        let own = contrast.variance;
+        let typical = prior.variance(contrast);
+        let value = if prior.degrees.is_infinite() {
+            typical
         } else {
-            (prior.degrees * prior.variance + contrast.degrees * contrast.variance)
-                / (prior.degrees + contrast.degrees)
+            (prior.degrees * typical + own.degrees * own.value) / (prior.degrees + own.degrees)
         };
-        Moderated {
-            difference: contrast.difference,
-            standard_error: variance.sqrt() * contrast.factor,
-            degrees: (contrast.degrees + prior.degrees).min(together),
-        }
+        contrast.with(Variance {
+            value,
+            degrees: (own.degrees + prior.degrees).min(together),
+        })
     };
     contrasts.iter().map(moderated).collect()
+}
+
+impl Contrast {
+    /// Its difference with the standard error that `variance` gives.
+    fn with(&self, variance: Variance) -> Moderated {
+        Moderated {
+            difference: self.difference,
+            standard_error: variance.value.sqrt() * self.factor,
+            degrees: variance.degrees,
+        }
+    }
+
+    /// `moderated`, unless the contrast's own variance is larger, or that within sessions: what all
+    /// have in common may add to what a metric shows of itself, and never takes from it. So a metric
+    /// that is wilder than the others is not judged by their calm.
+    pub fn at_least_its_own(&self, moderated: Moderated) -> Moderated {
+        let own = [Some(self.variance), self.within];
+        own.into_iter()
+            .flatten()
+            .map(|variance| self.with(variance))
+            .fold(moderated, |largest, other| {
+                if other.standard_error > largest.standard_error {
+                    other
+                } else {
+                    largest
+                }
+            })
+    }
+}
+
+/// The variance of a sum of independent parts, its degrees of freedom by F. Satterthwaite, "An
+/// approximate distribution of estimates of variance components", Biometrics Bulletin 2 (1946);
+/// `None` without parts, or if none varies.
+pub fn sum(parts: &[Variance]) -> Option<Variance> {
+    let value: f64 = parts.iter().map(|part| part.value).sum();
+    let shares = parts
+        .iter()
+        .map(|part| (part.value / value).powi(2) / part.degrees);
+    (value > 0.0).then(|| Variance {
+        value,
+        degrees: 1.0 / shares.sum::<f64>(),
+    })
 }
 
 impl Moderated {
@@ -207,6 +329,15 @@ mod tests {
         assert!((ours / exact - 1.0).abs() < 1e-12, "{ours} for {exact}");
     }
 
+    fn contrast(value: f64, degrees: f64) -> Contrast {
+        Contrast {
+            difference: 0.1,
+            variance: Variance { value, degrees },
+            within: None,
+            factor: 1.0,
+        }
+    }
+
     #[test]
     fn derivatives_of_the_gamma_function_where_they_are_known() {
         const APERY: f64 = 1.202_056_903_159_594_2;
@@ -229,12 +360,7 @@ mod tests {
 
     #[test]
     fn a_single_contrast_keeps_its_variance() {
-        let contrast = Contrast {
-            difference: 0.1,
-            variance: 0.04,
-            degrees: 4.0,
-            factor: 1.0,
-        };
+        let contrast = contrast(0.04, 4.0);
         let prior = prior(&[contrast]).unwrap();
         let moderated = moderate(&[contrast], prior)[0];
         assert!((moderated.standard_error - 0.2).abs() < 1e-12);
@@ -242,13 +368,70 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_degrees_of_freedom_has_no_prior() {
-        let contrast = Contrast {
-            difference: 0.1,
-            variance: 0.0,
-            degrees: 0.0,
-            factor: 1.0,
+    fn a_metric_is_drawn_towards_those_that_are_as_noisy() {
+        let noisy = |index: i32| Contrast {
+            within: Some(Variance {
+                value: f64::from(4 << index),
+                degrees: 30.0,
+            }),
+            ..contrast(f64::from(8 << index), 4.0)
         };
+        let contrasts: Vec<Contrast> = (0..12).map(noisy).collect();
+        let prior = prior(&contrasts).unwrap();
+        let ratios = contrasts
+            .iter()
+            .map(|contrast| prior.variance(contrast) / contrast.variance.value);
+        let ratios: Vec<f64> = ratios.collect();
+        assert!(prior.degrees.is_infinite());
+        assert!(
+            ratios
+                .iter()
+                .all(|ratio| (ratio / ratios[0] - 1.0).abs() < 1e-9)
+        );
+        // Where sessions tell nothing of themselves, all are drawn towards one variance.
+        let alike: Vec<Contrast> = (0..12)
+            .map(|index| contrast(f64::from(8 << index), 4.0))
+            .collect();
+        let flat = super::prior(&alike).unwrap();
+        assert!(flat.degrees.is_finite());
+        assert!((flat.variance(&alike[0]) / flat.variance(&alike[11]) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_common_variance_adds_to_what_a_metric_shows_and_never_takes() {
+        let calm = Moderated {
+            difference: 0.1,
+            standard_error: 0.1,
+            degrees: 9.0,
+        };
+        let wild = contrast(0.04, 4.0);
+        assert!((wild.at_least_its_own(calm).degrees - 4.0).abs() < 1e-12);
+        let steady = contrast(0.0001, 4.0);
+        assert_eq!(steady.at_least_its_own(calm), calm);
+        let noisy_within = Contrast {
+            within: Some(Variance {
+                value: 0.09,
+                degrees: 30.0,
+            }),
+            ..wild
+        };
+        assert!((noisy_within.at_least_its_own(calm).standard_error - 0.3).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_sum_has_the_degrees_of_its_largest_part_at_least() {
+        let part = |value, degrees| Variance { value, degrees };
+        let equal = sum(&[part(1.0, 4.0), part(1.0, 4.0)]).unwrap();
+        assert!((equal.value - 2.0).abs() < 1e-12 && (equal.degrees - 8.0).abs() < 1e-12);
+        let lopsided = sum(&[part(1.0, 4.0), part(1e-9, 1.0)]).unwrap();
+        assert!((lopsided.degrees - 4.0).abs() < 1e-6);
+        assert_eq!(sum(&[]), None);
+        assert_eq!(sum(&[part(0.0, 4.0)]), None);
+    }
+
+    #[test]
+    fn what_has_no_degrees_of_freedom_has_no_prior() {
+        let contrast = contrast(0.0, 0.0);
         assert_eq!(prior(&[contrast, contrast]), None);
         assert_eq!(prior(&[]), None);
     }

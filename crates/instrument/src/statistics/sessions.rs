@@ -1,13 +1,18 @@
 //! The differences between two sides over many metrics, each measured in a few sessions.
 //!
 //! A session value is taken for the sum of what its side has, of the *mood* of the session that a
-//! family of metrics shares (a warm room, a busy neighbour), and of its own deviation. The own
-//! deviations of all metrics are drawn towards each other ([`moderation`](super::moderation)); the
-//! mood is not, since a hundred metrics in one mood know no more of it than one. Without this, a
-//! machine whose sessions share a mood of 1 % would raise an alarm in 7 of 100 comparisons with
-//! itself, three sessions a side (`tests/statistics_moderation.rs`).
+//! family of metrics shares (a warm room, a busy neighbour), and of its own deviation.
+//!
+//! Of the own deviation a session knows a part by itself: the error that its processes show. What
+//! three sessions a side happen to differ by may be less than that by chance, and how much more
+//! sessions differ is learnt from all metrics, those that are as noisy within a session weighing most
+//! ([`moderation`](super::moderation)). The spread of a metric is the largest of what its sessions
+//! show, what this teaches, and its error within sessions.
+//!
+//! The mood is not learnt from all metrics, since a hundred metrics in one mood know no more of it
+//! than one. `tests/statistics_moderation.rs` simulates machines with all of these.
 
-use super::moderation::{Contrast, Moderated, moderate, prior};
+use super::moderation::{Contrast, Moderated, Variance, moderate, prior, sum};
 use super::summary::{mean, median};
 use std::collections::BTreeMap;
 
@@ -15,13 +20,16 @@ use std::collections::BTreeMap;
 const LEAST_FAMILY: usize = 8;
 
 /// One metric in all sessions, on a scale of differences (logarithms, for ratios).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metric {
     /// Metrics of one family share the moods of sessions.
     pub family: String,
     /// The sessions of the first side, of the second, and of a baseline that is not compared but
     /// tells of spread; any of them may be empty, and then there is no difference.
     pub sides: [Vec<f64>; 3],
+    /// What each of these sessions varies by as its own processes tell, in any order; empty where
+    /// they do not tell.
+    pub errors: Vec<Variance>,
 }
 
 /// How much better the second side of each metric is, with its spread; `None` where a side is
@@ -44,7 +52,7 @@ pub fn differences(metrics: &[Metric]) -> Vec<Option<Moderated>> {
         .into_iter()
         .map(|(mood, contrast)| {
             let contrast = contrast?;
-            let own = moderated.next()?;
+            let own = contrast.at_least_its_own(moderated.next()?);
             Some(mood.map_or(own, |mood| mood.added_to(own, contrast.factor)))
         })
         .collect()
@@ -54,8 +62,7 @@ pub fn differences(metrics: &[Metric]) -> Vec<Option<Moderated>> {
 #[derive(Clone, Debug)]
 struct Mood {
     sides: [Vec<f64>; 3],
-    variance: f64,
-    degrees: f64,
+    variance: Variance,
 }
 
 /// A family, and how many sessions its metrics were measured in.
@@ -104,9 +111,21 @@ impl Metric {
         let difference = mean(second)? - mean(first)?;
         (degrees > 0.0).then_some(Contrast {
             difference,
-            variance: squares / degrees,
-            degrees,
+            variance: Variance {
+                value: squares / degrees,
+                degrees,
+            },
+            within: self.error(),
             factor: (1.0 / first.len() as f64 + 1.0 / second.len() as f64).sqrt(),
+        })
+    }
+
+    /// What a session varies by as its own processes tell: the mean over the sessions.
+    fn error(&self) -> Option<Variance> {
+        let all = sum(&self.errors)?;
+        Some(Variance {
+            value: all.value / self.errors.len() as f64,
+            ..all
         })
     }
 }
@@ -133,26 +152,29 @@ impl Mood {
         let degrees = degrees(&sides);
         let squares: f64 = sides.iter().flatten().map(|mood| mood.powi(2)).sum();
         (degrees > 0.0).then_some(Self {
-            variance: squares / degrees,
-            degrees,
+            variance: Variance {
+                value: squares / degrees,
+                degrees,
+            },
             sides,
         })
     }
 
-    /// `own` with the spread of the mood in it, the degrees of freedom by Satterthwaite (1946).
+    /// `own` with the spread of the mood in it.
     fn added_to(&self, own: Moderated, factor: f64) -> Moderated {
-        let shared = self.variance * factor.powi(2);
-        let own_variance = own.standard_error.powi(2);
-        let total = shared + own_variance;
-        if shared <= 0.0 || total <= 0.0 {
-            return own;
-        }
-        let (shared_part, own_part) = (shared / total, own_variance / total);
-        Moderated {
-            standard_error: total.sqrt(),
-            degrees: 1.0 / (shared_part.powi(2) / self.degrees + own_part.powi(2) / own.degrees),
+        let shared = Variance {
+            value: self.variance.value * factor.powi(2),
+            ..self.variance
+        };
+        let alone = Variance {
+            value: own.standard_error.powi(2),
+            degrees: own.degrees,
+        };
+        sum(&[shared, alone]).map_or(own, |both| Moderated {
+            standard_error: both.value.sqrt(),
+            degrees: both.degrees,
             ..own
-        }
+        })
     }
 }
 
@@ -165,12 +187,13 @@ fn degrees(sides: &[Vec<f64>; 3]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Metric, differences};
+    use super::{Metric, Variance, differences};
 
     fn metric(first: &[f64], second: &[f64]) -> Metric {
         Metric {
             family: "all".into(),
             sides: [first.to_vec(), second.to_vec(), Vec::new()],
+            errors: Vec::new(),
         }
     }
 
@@ -212,6 +235,23 @@ mod tests {
         assert!((alone.difference - moody.difference).abs() < 1e-12);
         assert!(moody.standard_error > 5.0 * alone.standard_error);
         assert!(moody.degrees < 6.0, "{moody:?}");
+    }
+
+    #[test]
+    fn sessions_that_agree_by_chance_keep_the_error_within_them() {
+        let known = Metric {
+            errors: vec![
+                Variance {
+                    value: 0.01,
+                    degrees: 4.0,
+                };
+                4
+            ],
+            ..metric(&[1.0, 1.001], &[1.2, 1.201])
+        };
+        let found = differences(&[known])[0].unwrap();
+        assert!((found.standard_error - 0.1).abs() < 1e-9, "{found:?}");
+        assert!((found.degrees - 16.0).abs() < 1e-9, "{found:?}");
     }
 
     #[test]

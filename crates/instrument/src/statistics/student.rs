@@ -78,7 +78,7 @@ pub(super) fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
 }
 
 /// The standard error of the mean of independent values; `None` for fewer than two.
-pub(super) fn standard_error(values: &[f64]) -> Option<f64> {
+pub fn standard_error(values: &[f64]) -> Option<f64> {
     Some(standard_deviation(values)? / (values.len() as f64).sqrt())
 }
 

@@ -70,25 +70,12 @@ struct Tests<'m> {
 
 /// The differences with their spreads; `None` where a row has nothing to tell its spread by.
 fn moderated(pairs: &[Pair<'_>], basis: Basis) -> Vec<Option<Moderated>> {
-    let sides = |pair: &Pair<'_>| match basis {
-        _ if pair.is_thin() => Default::default(),
-        Basis::Sessions => [&pair.a.sessions, &pair.b.sessions, &pair.baseline].map(Clone::clone),
-        Basis::Processes => [
-            pair.a.processes.clone(),
-            pair.b.processes.clone(),
-            Vec::new(),
-        ],
-        Basis::Unknown => Default::default(),
-    };
-    let metric = |pair: &Pair<'_>| Metric {
-        // The processes of different points were not started together, so that they share nothing.
-        family: match basis {
-            Basis::Sessions => pair.definition.group().to_owned(),
-            Basis::Processes | Basis::Unknown => format!("{} {}", pair.definition.id, pair.point),
-        },
-        sides: sides(pair),
-    };
-    differences(&pairs.iter().map(metric).collect::<Vec<_>>())
+    differences(
+        &pairs
+            .iter()
+            .map(|pair| pair.metric(basis))
+            .collect::<Vec<_>>(),
+    )
 }
 
 impl<'a> Pair<'a> {
@@ -98,20 +85,46 @@ impl<'a> Pair<'a> {
     }
 
     fn is_thin(&self) -> bool {
-        self.a.is_thin || self.b.is_thin
+        self.a.is_thin() || self.b.is_thin()
+    }
+
+    /// What tells its spread.
+    fn metric(&self, basis: Basis) -> Metric {
+        let Self { a, b, .. } = self;
+        let group = self.definition.group().to_owned();
+        match basis {
+            Basis::Unknown => Metric::default(),
+            _ if self.is_thin() => Metric::default(),
+            Basis::Sessions => {
+                let sides = [a, b, &self.baseline];
+                Metric {
+                    family: group,
+                    errors: sides.iter().flat_map(|side| side.errors.clone()).collect(),
+                    sides: sides.map(|side| side.sessions.clone()),
+                }
+            }
+            Basis::Processes => Metric {
+                // The processes of different points were not started together, so that they share
+                // nothing.
+                family: format!("{} {}", self.definition.id, self.point),
+                sides: [a.processes.clone(), b.processes.clone(), Vec::new()],
+                errors: Vec::new(),
+            },
+        }
     }
 
     /// The larger of the asked margin and what so many sessions of an unchanged machine differ by
     /// in 95 of 100 cases; on the logarithmic scale.
     fn margin(&self, asked: f64) -> f64 {
         let asked = asked.ln_1p();
-        if self.baseline.len() < LEAST_BASELINE {
+        let baseline = &self.baseline.sessions;
+        if baseline.len() < LEAST_BASELINE {
             return asked;
         }
         let counts = 1.0 / self.a.sessions.len() as f64 + 1.0 / self.b.sessions.len() as f64;
-        let floor = student::mean_estimate(&self.baseline, Confidence::NINETY_FIVE)
+        let floor = student::mean_estimate(baseline, Confidence::NINETY_FIVE)
             .and_then(|mean| mean.interval)
-            .map(|interval| interval.half_width() * (self.baseline.len() as f64 * counts).sqrt());
+            .map(|interval| interval.half_width() * (baseline.len() as f64 * counts).sqrt());
         floor.map_or(asked, |floor| asked.max(floor))
     }
 
@@ -124,7 +137,9 @@ impl<'a> Pair<'a> {
                 .and_then(|tests| tests.found.interval(Confidence::NINETY_FIVE))
                 .and_then(exponential),
             margin: margin.exp_m1(),
-            adjusted_p: tests.map(|tests| tests.beyond),
+            adjusted_p: tests
+                .filter(|_| basis == Basis::Sessions)
+                .map(|tests| tests.beyond),
             verdict: match tests {
                 Some(tests) => {
                     tests.verdict(basis, self.a.sessions.len().min(self.b.sessions.len()))
@@ -155,7 +170,9 @@ impl From<Measured> for Value {
 
 impl Tests<'_> {
     fn verdict(&self, basis: Basis, sessions: usize) -> Verdict {
-        if self.beyond <= FALSE_DISCOVERY_RATE {
+        if basis != Basis::Sessions {
+            Verdict::Inconclusive(Resolution::Spread)
+        } else if self.beyond <= FALSE_DISCOVERY_RATE {
             if self.found.difference > 0.0 {
                 Verdict::Faster
             } else {
@@ -163,8 +180,6 @@ impl Tests<'_> {
             }
         } else if self.within <= FALSE_DISCOVERY_RATE {
             Verdict::Equivalent
-        } else if basis == Basis::Processes {
-            Verdict::Inconclusive(Resolution::Spread)
         } else {
             Verdict::Inconclusive(self.resolution(sessions))
         }

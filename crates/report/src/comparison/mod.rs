@@ -152,11 +152,15 @@ impl<'a> Comparison<'a> {
         rows
     }
 
-    /// The rows that these sessions do not decide, the one that seems to differ most first.
+    /// The rows that these sessions do not decide, those first that differ by most at the near end of
+    /// their interval.
     pub fn open(&self) -> Vec<&Row<'a>> {
         let is_open = |row: &&Row<'a>| matches!(row.verdict, Verdict::Inconclusive(_));
         let mut rows: Vec<_> = self.rows.iter().filter(is_open).collect();
-        rows.sort_by(|a, b| b.size().total_cmp(&a.size()));
+        rows.sort_by(|a, b| {
+            let certain = b.certain_size().total_cmp(&a.certain_size());
+            certain.then_with(|| b.size().total_cmp(&a.size()))
+        });
         rows
     }
 }

@@ -2,9 +2,10 @@
 
 use super::row::merit;
 use super::side::Side;
-use instrument::experiment::{Better, Definition, Isolation, Metric};
+use instrument::experiment::{Better, Definition, Metric};
 use instrument::point::Point;
 use instrument::results::{Estimate, PointResult};
+use instrument::statistics::moderation::Variance;
 use std::collections::{BTreeMap, HashMap};
 
 /// What both sides have and that cannot be compared.
@@ -28,8 +29,8 @@ pub(super) struct Pair<'a> {
     pub metric: &'a Metric,
     pub a: Measured,
     pub b: Measured,
-    /// The merit of each session of the baseline.
-    pub baseline: Vec<f64>,
+    /// The sessions of the baseline.
+    pub baseline: Measured,
 }
 
 /// What the sessions of one side gave.
@@ -41,9 +42,9 @@ pub(super) struct Measured {
     pub sessions: Vec<f64>,
     /// and of each process of the only session, where there is but one.
     pub processes: Vec<f64>,
-    /// Whether a session rests on a single process, of a metric that differs between processes: it
-    /// may have met another mode than the next.
-    pub is_thin: bool,
+    /// How well each session knows its value by itself, where it does: fewer than sessions if some
+    /// rest on a single process, which may have met another mode than the next.
+    pub errors: Vec<Variance>,
     pub doubtful: bool,
 }
 
@@ -107,7 +108,7 @@ pub(super) fn matched<'a>(a: &'a Side, b: &'a Side, baseline: Option<&'a Side>) 
             metric: ours.metric,
             a: ours.measured,
             b: theirs.measured,
-            baseline: behind.map_or_else(Vec::new, |entry| entry.measured.sessions),
+            baseline: behind.map_or_else(Measured::default, |entry| entry.measured),
         });
     }
     for (experiment, ..) in second.entries.keys() {
@@ -188,6 +189,13 @@ fn same_meaning(ours: &Metric, theirs: &Metric) -> Option<String> {
         .then(|| "its unit or its direction is not the same on both sides".into())
 }
 
+impl Measured {
+    /// Whether some session does not know how well it knows its value.
+    pub fn is_thin(&self) -> bool {
+        self.errors.len() < self.sessions.len()
+    }
+}
+
 impl<'a> Values<'a> {
     fn of(side: &'a Side) -> Self {
         let mut values = Self {
@@ -247,8 +255,7 @@ impl<'a> Values<'a> {
             measured.values.push(estimate.centre);
             measured.sessions.push(merit(metric, estimate.centre));
             measured.doubtful |= result.is_doubtful(&metric.name);
-            measured.is_thin |=
-                definition.isolation == Isolation::FreshProcess && estimate.processes < 2;
+            measured.errors.extend(estimate.error());
             if is_single {
                 let processes = estimate.by_process.iter();
                 measured.processes = processes.map(|value| merit(metric, *value)).collect();

@@ -13,9 +13,9 @@ pub(super) fn remarks(question: &Question<'_>, basis: Basis, rows: &[Row<'_>]) -
     match basis {
         Basis::Unknown => remarks.push(reported(a, b)),
         Basis::Processes => remarks.push(
-            "One session on each side: the spread between the processes of a session stands in for \
-             the spread between sessions, which is larger. What differs may be the hour and not the \
-             change; three sessions each would tell."
+            "One session on each side: how much sessions differ is not known, so that nothing is called \
+             faster, slower or equivalent. The intervals are those of the processes within a session, \
+             and too narrow; three sessions each would tell."
                 .into(),
         ),
         Basis::Sessions if a.runs.len().min(b.runs.len()) < ENOUGH_SESSIONS => remarks.push(

@@ -74,7 +74,8 @@ pub enum Resolution {
 pub enum Basis {
     /// From session to session, as it should.
     Sessions,
-    /// From process to process within one session each: what differs between sessions is not in it.
+    /// From process to process within one session each: what differs between sessions is not in it, so
+    /// that there are intervals and no verdicts.
     Processes,
     /// Nowhere: one side was reported without it.
     Unknown,
@@ -84,6 +85,13 @@ impl Row<'_> {
     /// How large the difference is, whichever way it goes.
     pub fn size(&self) -> f64 {
         self.ratio.ln().abs()
+    }
+
+    /// How large the difference is at least, by its interval: negative where that holds 1.
+    pub(super) fn certain_size(&self) -> f64 {
+        self.interval.map_or(f64::NEG_INFINITY, |interval| {
+            self.size() - (interval.high / interval.low).ln() / 2.0
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use crate::comparison::{Comparison, Row, Verdict};
 
 /// So many differences are shown where not all are asked for.
 const FIRST_ROWS: usize = 15;
-/// So many open rows.
+/// So many open rows beside differences.
 const FIRST_OPEN: usize = 5;
 
 /// Verdicts in a sentence, what to know before the numbers, the largest differences first, what is
@@ -28,7 +28,12 @@ pub fn comparison(comparison: &Comparison<'_>, all: bool, style: &Style) -> Stri
             FIRST_ROWS,
             style,
         );
-        text += &rows("What is open", &comparison.open(), FIRST_OPEN, style);
+        let first = if differences.is_empty() {
+            FIRST_ROWS
+        } else {
+            FIRST_OPEN
+        };
+        text += &rows("What is open", &comparison.open(), first, style);
     }
     text += &groups(comparison, style);
     text += &circumstances(comparison, style);
