@@ -171,7 +171,10 @@ fn charts(definition: &Definition, of_experiment: &[&Row<'_>]) -> String {
     let along = longest_axis(definition, of_experiment);
     let draw = |format: Format| {
         let Some(axis) = along else {
-            let named = of_experiment.iter().map(|row| (row.place(), *row));
+            let named = of_experiment.iter().map(|row| {
+                let place = show::point(row.definition, row.point);
+                (titled(row, place), *row)
+            });
             return rows(&named.collect::<Vec<_>>(), &label, format);
         };
         let x = XAxis {
@@ -194,6 +197,15 @@ fn longest_axis<'d>(definition: &'d Definition, rows: &[&Row<'_>]) -> Option<&'d
     longest.filter(|axis| levels(axis) >= LEAST_LEVELS)
 }
 
+/// What a chart calls a row at `place`: its metric first, since the end is cut off where room is short.
+fn titled(row: &Row<'_>, place: String) -> String {
+    match (place.is_empty(), row.definition.metrics.len()) {
+        (true, _) => row.metric.title.clone(),
+        (false, 1) => place,
+        (false, _) => format!("{}, {place}", row.metric.title),
+    }
+}
+
 /// The rows that differ in nothing but their level on `axis`, together.
 fn families<'a>(axis: &Axis, rows: &[&'a Row<'a>]) -> Vec<Curve<'a>> {
     let mut families: Vec<(String, Curve<'a>)> = Vec::new();
@@ -205,12 +217,7 @@ fn families<'a>(axis: &Axis, rows: &[&'a Row<'a>]) -> Vec<Curve<'a>> {
         let others = others.fold(Point::new(), |point, (name, level)| {
             point.with(name, level.clone())
         });
-        let place = show::point(row.definition, &others);
-        let title = match (place.is_empty(), row.definition.metrics.len()) {
-            (true, _) => row.metric.title.clone(),
-            (false, 1) => place,
-            (false, _) => format!("{}, {place}", row.metric.title),
-        };
+        let title = titled(row, show::point(row.definition, &others));
         match families.iter_mut().find(|(known, _)| *known == title) {
             Some((_, curve)) => curve.points.push((x, row)),
             None => families.push((

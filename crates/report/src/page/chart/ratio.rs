@@ -36,7 +36,7 @@ pub(crate) fn curves(curves: &[Curve<'_>], x: &XAxis, label: &str, format: Forma
     let domain = reach(rows().map(|(_, row)| *row));
     let left = y_width(domain, height, format) + 12.0;
     let width = (format.width() - left - GAP * columns as f64) / columns as f64;
-    let step = height + font + 22.0;
+    let step = height + font + 36.0;
     let numbers = rows().map(|(x, _)| *x as f64);
     let along = Domain::around(numbers, Logarithmic);
     let mut svg = Svg::default();
