@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # How far comparisons can be trusted on this machine:
-#   bench/trust/run.sh [-n COMPARISONS] [-b BUDGET] [-w WHAT] [-k FOLDER] [aa] [ab] [OSCOPE]
-# aa: whole comparisons of this machine with itself, their sessions alternated; counted is how many raise
-# any alarm (at most 1 of 20 may). ab: known disturbances, one side with and one without; shown is what is
-# found and which warnings name it. Both if none is named. A comparison takes 3 + 3 sessions, 20 of them
-# an hour at the usual 30s each. -k keeps the store and what aa found in FOLDER, so that further calls add
-# to it; -w names other experiments for aa. Leave the machine alone meanwhile.
+#   bench/trust/run.sh [-n COMPARISONS] [-b BUDGET] [-w WHAT] [-k FOLDER] [aa] [again] [ab] [OSCOPE]
+# aa: whole comparisons of this machine with itself, 3 + 3 sessions, alternated; counted is how many raise
+# any alarm (at most 1 of 20 may). ab: known disturbances, three sessions without and three with one; shown
+# is what is found and which warnings name it. Both if none is named. 20 comparisons take 20 minutes at the
+# usual 10s a session, the disturbances 5. With -k the sessions and what aa found stay in FOLDER: a further
+# call goes on until there are so many comparisons, and `again` compares the same sessions with OSCOPE as it
+# is now. -w names other experiments for aa. Leave the machine alone meanwhile.
 set -euo pipefail
-comparisons=20 budget=30s keep=
+comparisons=20 budget=10s keep=
 what=(memory.bandwidth process.calls)
 usage() { sed -n '2,/^set/{s/^# //p}' "$0" >&2; exit 2; }
 while getopts n:b:w:k: option; do
@@ -21,7 +22,7 @@ while getopts n:b:w:k: option; do
 done
 shift $((OPTIND - 1))
 parts=()
-while [ "${1-}" = aa ] || [ "${1-}" = ab ]; do parts+=("$1"); shift; done
+while [[ "${1-}" =~ ^(aa|again|ab)$ ]]; do parts+=("$1"); shift; done
 ((${#parts[@]})) || parts=(aa ab)
 (($# <= 1)) || usage
 oscope=${1:+$(realpath "$1")}
@@ -54,19 +55,26 @@ session() {
     "$oscope" history --store "$store" --json | python3 -c 'import json, sys; print(max(r["number"] for r in json.load(sys.stdin)))'
 }
 
-# Prints counts, the typical ratio and the warnings of a comparison that comes as JSON.
+# Prints counts, the typical ratio of each metric and the warnings of a comparison that comes as JSON.
 summary() {
     python3 -c '
 import json, statistics, sys
 one = json.load(sys.stdin)["comparisons"][0]
-ratios = [v["ratio"] for v in one["values"]]
-told = [v["ratio"] for v in one["values"] if v["verdict"] in ("faster", "slower")]
+values = one["values"]
 line = ", ".join(f"{n} {v}" for v, n in one["counts"].items() if n)
-line += f"; median ratio {statistics.median(ratios):.3f}"
-if told:
-    line += f", of what is told {statistics.median(told):.3f}"
-doubtful = sum(v["doubtful"] for v in one["values"])
-print(f"{line}; {doubtful} of {len(ratios)} carry a warning")'
+typical = {}
+for v in values:
+    typical.setdefault(v["metric"], []).append(v["ratio"])
+line += "; median ratio of " + ", ".join(f"{m} {statistics.median(r):.3f}" for m, r in typical.items())
+differ = [v for v in values if v["verdict"] in ("faster", "slower")]
+if differ:
+    line += ", of what is told %.3f" % statistics.median(v["ratio"] for v in differ)
+doubtful = sum(v["doubtful"] for v in values)
+line += f"; {doubtful} of {len(values)} carry a warning"
+for v in differ[:3] if len(differ) <= 3 else []:
+    levels = ", ".join(map(str, v["levels"].values()))
+    line += "; %s %s, %s %.3f" % (v["experiment"], levels, v["metric"], v["ratio"])
+print(line)'
 }
 
 # The warnings that the sessions named in $1 carry, and how often.
@@ -82,26 +90,43 @@ while text.strip():
             for warning in point["warnings"]:
                 w = warning["warning"]
                 found[next(iter(w)) if isinstance(w, dict) else w] += 1
-print("  warnings:", ", ".join(f"{name} {count}" for name, count in found.most_common()) or "none")'
+print(", ".join(f"{name} {count}" for name, count in found.most_common()) or "none")'
 }
 
 join() { local IFS=,; echo "$*"; }
 
+# Compares the sides $1 and $2 of one machine, and prints a line that begins with calm or ALARM.
+compare() {
+    local code=0
+    "$oscope" compare "$1" "$2" --store "$store" --json --fail-on different >"$work/compared" || code=$?
+    case "$code" in 0) alarm=calm ;; 3) alarm=ALARM ;; *) return "$code" ;; esac
+    echo "$alarm: $1 against $2: $(summary <"$work/compared")"
+}
+
+# Counts the lines of $1.
+closing() {
+    awk '{ alarms += /^ALARM/ } END { printf "A/A: %d of %d comparisons raised an alarm, %s\n",
+        alarms, NR, alarms <= NR / 20 ? "no more than 1 of 20" : "MORE than 1 of 20" }' "$1"
+}
+
 if wanted aa; then
-    echo "A/A: $comparisons comparisons of ${what[*]}, 3 + 3 sessions of $budget each"
-    for ((comparison = 1; comparison <= comparisons; comparison++)); do
+    touch "$found"
+    echo "A/A: $comparisons comparisons of ${what[*]}, 3 + 3 sessions of $budget each; $(wc -l <"$found") are there"
+    while (($(wc -l <"$found") < comparisons)); do
         a=() b=()
         for _ in 1 2 3; do
             a+=("$(session "$work")")
             b+=("$(session "$work")")
         done
-        code=0
-        "$oscope" compare "$(join "${a[@]}")" "$(join "${b[@]}")" --store "$store" --json --fail-on different \
-            >"$work/compared" || code=$?
-        case "$code" in 0) alarm=calm ;; 3) alarm=ALARM ;; *) exit "$code" ;; esac
-        echo "  $alarm: $(summary <"$work/compared")" | tee -a "$found"
+        line=$(compare "$(join "${a[@]}")" "$(join "${b[@]}")")
+        tee -a "$found" <<<"$line"
     done
-    echo "A/A: $(grep -c ALARM "$found" || true) of $(wc -l <"$found") raised an alarm"
+    closing "$found"
+fi
+
+if wanted again; then
+    while read -r _ a _ b _; do compare "$a" "${b%:}"; done <"$found" | tee "$work/again"
+    closing "$work/again"
 fi
 wanted ab || exit 0
 
@@ -117,7 +142,8 @@ ab() {
     done
     "$oscope" compare "$(join "${a[@]}")" "$(join "${b[@]}")" --store "$store" --json >"$work/compared"
     echo "A/B $name: $(summary <"$work/compared")"
-    warnings "$(join "${b[@]}")"
+    echo "  warnings without: $(warnings "$(join "${a[@]}")")"
+    echo "  warnings with it: $(warnings "$(join "${b[@]}")")"
 }
 
 # Calls, since a pass over a large block is done too few times for 5 % more to be a whole one.
@@ -175,8 +201,8 @@ if [ "$(id -u)" = 0 ] && truncate -s 1G "$work/disk" && device=$(losetup --find 
     undo=("umount $work/mounted" "losetup -d $device" "${undo[@]}")
     mkfs.ext4 -q "$device" && mkdir "$work/mounted" && mount "$device" "$work/mounted"
     numbers=$(cat "/sys/block/$(basename "$device")/dev")
-    if limit blkio "io.max=$numbers rbps=52428800" "blkio.throttle.read_bps_device=$numbers 52428800"; then
-        ab 'a loop device of 50 MiB/s' "$work/mounted" '' limited
+    if limit blkio "io.max=$numbers rbps=104857600" "blkio.throttle.read_bps_device=$numbers 104857600"; then
+        ab 'a loop device of 100 MiB/s' "$work/mounted" '' limited
     else
         echo 'A/B rate-limited device: left out, since no control group can limit devices here'
     fi
