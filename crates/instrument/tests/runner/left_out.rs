@@ -1,0 +1,103 @@
+//! What is not measured, and why.
+
+use crate::mocks::{Log, MS, Mock, MockClock, MockExecutor, quiet, run, setting};
+use oscope_instrument::need::Need;
+use oscope_instrument::plan::Plan;
+use oscope_instrument::runner::{BatchError, Outcome};
+
+#[test]
+fn one_point_that_fails_leaves_the_others_alone() {
+    let clock = MockClock::default();
+    let mock = Mock::new("mock.one", 3);
+    let plan = Plan::new(&[&mock], &setting(), None, 1);
+    let failing = |n, given| match (n, given) {
+        (1, 2) => Err(BatchError::Failed(
+            "the page cache could not be emptied".into(),
+        )),
+        _ => quiet(n, given),
+    };
+    let mut executor = MockExecutor::new(&clock, MS, failing);
+    let mut log = Log::default();
+    let outcome = run(&clock, &mut executor, &mut log, &plan).unwrap();
+    assert_eq!(
+        outcome,
+        Outcome {
+            started: 1,
+            failed: 1,
+            ..Outcome::default()
+        }
+    );
+    assert_eq!(log.count("TargetReached"), 2);
+    assert_eq!(
+        log.count("close n=1: Failed(\"the page cache could not be emptied\")"),
+        1
+    );
+    assert_eq!(
+        executor.given[&1], 2,
+        "what it gave before is kept, and no more is asked of it"
+    );
+}
+
+#[test]
+fn an_experiment_that_lacks_something_is_skipped_with_its_reason() {
+    let clock = MockClock::default();
+    let mut rootly = Mock::new("mock.root", 1);
+    rootly.needs = vec![Need::Root];
+    let mut featured = Mock::new("mock.feature", 1);
+    featured.needs = vec![Need::Feature {
+        present: false,
+        name: "time machine".into(),
+    }];
+    let empty = Mock::new("mock.empty", 0);
+    let plan = Plan::new(&[&rootly, &featured, &empty], &setting(), None, 1);
+    let mut executor = MockExecutor::new(&clock, MS, quiet);
+    let mut log = Log::default();
+    let outcome = run(&clock, &mut executor, &mut log, &plan).unwrap();
+    assert_eq!(outcome.skipped, 3);
+    assert_eq!(
+        log.lines,
+        [
+            "skip mock.root: it needs the rights of root",
+            "skip mock.feature: this system has no time machine",
+            "skip mock.empty: nothing of it fits this machine",
+        ]
+    );
+}
+
+#[test]
+fn what_only_the_user_can_name_is_left_out_and_has_not_failed() {
+    let clock = MockClock::default();
+    let mock = Mock {
+        needs: vec![Need::Remote],
+        ..Mock::new("mock.remote", 1)
+    };
+    let plan = Plan::new(&[&mock], &setting(), None, 1);
+    let mut executor = MockExecutor::new(&clock, MS, quiet);
+    let mut log = Log::default();
+    let outcome = run(&clock, &mut executor, &mut log, &plan).unwrap();
+    assert_eq!((outcome.left_out, outcome.skipped), (1, 0));
+}
+
+#[test]
+fn a_question_that_does_not_arise_is_answered_only_when_asked_alone() {
+    let nodes = Mock {
+        needs: vec![Need::Several {
+            count: 1,
+            what: "memory nodes".into(),
+        }],
+        ..Mock::new("mock.nodes", 4)
+    };
+    let other = Mock::new("mock.other", 1);
+    let both = Plan::new(&[&nodes, &other], &setting(), None, 1);
+    let ids: Vec<&str> = both
+        .experiments
+        .iter()
+        .map(|planned| planned.experiment.id())
+        .collect();
+    assert_eq!(ids, ["mock.other"]);
+
+    let alone = Plan::new(&[&nodes], &setting(), None, 1);
+    let reason = alone.experiments[0].points.as_ref().unwrap_err();
+    assert_eq!(reason, "this machine has fewer than two memory nodes");
+    assert!(alone.experiments[0].is_left_out);
+}

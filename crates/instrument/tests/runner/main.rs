@@ -1,0 +1,8 @@
+//! The runner on a clock and experiments made up for the purpose: order, stopping rule, budget,
+//! failures and the wish to stop.
+
+mod ends;
+mod left_out;
+mod mocks;
+mod rounds;
+mod time;

@@ -1,0 +1,278 @@
+//! A clock, experiments, an executor and an observer made up for the purpose.
+
+use oscope_instrument::clock::Clock;
+use oscope_instrument::experiment::{
+    Better, Definition, Experiment, Isolation, MeasureError, Metric,
+};
+use oscope_instrument::figure::Figure;
+use oscope_instrument::finding::Finding;
+use oscope_instrument::need::Need;
+use oscope_instrument::noise::Warning;
+use oscope_instrument::plan::{Plan, Profile, Setting};
+use oscope_instrument::point::{Axis, Point};
+use oscope_instrument::quantity::{Nanoseconds, Unit};
+use oscope_instrument::results::Results;
+use oscope_instrument::runner::{
+    BatchError, Event, Executor, Observer, ObserverError, Outcome, Request, Runner,
+};
+use oscope_instrument::sample::{Batch, Reading, Sample};
+use oscope_instrument::sampler::Sampler;
+use platform::clock::Calibration;
+use platform::machine::Machine;
+use platform::usage::Usage;
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A clock that goes only where it is put.
+#[derive(Default)]
+pub(crate) struct MockClock(Cell<u64>);
+
+impl MockClock {
+    pub(crate) fn advance(&self, ns: i64) {
+        self.0.set(self.0.get().saturating_add_signed(ns));
+    }
+}
+
+impl Clock for MockClock {
+    fn now_ns(&self) -> u64 {
+        self.0.get()
+    }
+
+    fn usage(&self) -> platform::Result<Usage> {
+        Ok(Usage::default())
+    }
+}
+
+/// An experiment with `points` points, never measured in this process.
+pub(crate) struct Mock {
+    pub(crate) id: &'static str,
+    pub(crate) points: u64,
+    pub(crate) isolation: Isolation,
+    pub(crate) better: Better,
+    pub(crate) needs: Vec<Need>,
+}
+
+impl Mock {
+    pub(crate) fn new(id: &'static str, points: u64) -> Self {
+        Self {
+            id,
+            points,
+            isolation: Isolation::FreshProcess,
+            better: Better::Lower,
+            needs: Vec::new(),
+        }
+    }
+}
+
+impl Experiment for Mock {
+    fn id(&self) -> &'static str {
+        self.id
+    }
+
+    fn definition(&self) -> Definition {
+        Definition {
+            id: self.id.into(),
+            title: "a mock".into(),
+            question: "Does the runner work?".into(),
+            method: String::new(),
+            source: String::new(),
+            axes: vec![Axis::count("n", "number")],
+            metrics: vec![Metric::new("cost", "cost", Unit::Nanoseconds, self.better)],
+            isolation: self.isolation,
+        }
+    }
+
+    fn needs(&self, _: &Setting) -> Vec<Need> {
+        self.needs.clone()
+    }
+
+    fn points(&self, _: &Setting) -> Vec<Point> {
+        (0..self.points)
+            .map(|n| Point::new().with("n", n))
+            .collect()
+    }
+
+    fn measure(&self, _: &Point, _: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        Err(MeasureError::Unsupported("a mock measures nothing".into()))
+    }
+
+    fn findings(&self, _: &Results) -> Vec<Finding> {
+        Vec::new()
+    }
+
+    fn figures(&self, _: &Results) -> Vec<Figure> {
+        Vec::new()
+    }
+}
+
+/// Makes batches up: what a point answers is decided by a function of its number and of how many
+/// batches it has given.
+pub(crate) struct MockExecutor<'a, F> {
+    clock: &'a MockClock,
+    batch_ns: i64,
+    answer: F,
+    pub(crate) given: BTreeMap<u64, usize>,
+    pub(crate) stop_after: usize,
+    pub(crate) order: Vec<u64>,
+    pub(crate) tasks: Vec<Request>,
+}
+
+impl<'a, F: FnMut(u64, usize) -> Result<f64, BatchError>> MockExecutor<'a, F> {
+    pub(crate) fn new(clock: &'a MockClock, batch_ns: i64, answer: F) -> Self {
+        Self {
+            clock,
+            batch_ns,
+            answer,
+            given: BTreeMap::new(),
+            stop_after: usize::MAX,
+            order: Vec::new(),
+            tasks: Vec::new(),
+        }
+    }
+}
+
+impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> Executor for MockExecutor<'_, F> {
+    fn execute(&mut self, request: &Request) -> Result<Batch, BatchError> {
+        let n = request
+            .point
+            .number("n")
+            .expect("every mock point has a number");
+        self.order.push(n);
+        self.tasks.push(request.clone());
+        self.clock.advance(self.batch_ns);
+        let given = self.given.entry(n).or_default();
+        let cost_ns = (self.answer)(n, *given)?;
+        *given += 1;
+        let sample = |offset: f64| {
+            let ns = (cost_ns * 1000.0 + offset) as u64;
+            Sample {
+                metric: "cost".into(),
+                reading: Reading::Difference {
+                    iterations: 1000,
+                    work: 1.0,
+                    short_ns: ns,
+                    long_ns: 2 * ns,
+                },
+                usage: Usage {
+                    user_ns: 3 * ns,
+                    ..Usage::default()
+                },
+                at_ns: self.clock.now_ns(),
+            }
+        };
+        Ok(Batch {
+            samples: vec![sample(0.0), sample(1.0), sample(2.0)],
+            warm: true,
+            wall_ns: self.batch_ns.unsigned_abs(),
+            ..Batch::default()
+        })
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.order.len() >= self.stop_after
+    }
+}
+
+/// Writes down what happens, a line an event.
+#[derive(Default)]
+pub(crate) struct Log {
+    pub(crate) lines: Vec<String>,
+    pub(crate) warnings: Vec<Warning>,
+    pub(crate) remaining: Vec<Nanoseconds>,
+    pub(crate) fail_at: Option<usize>,
+}
+
+impl Observer for Log {
+    fn observe(&mut self, event: &Event<'_>) -> Result<(), ObserverError> {
+        self.lines.push(match event {
+            Event::Started { definition, points } => {
+                format!("start {} with {}", definition.id, points.len())
+            }
+            Event::Skipped { definition, reason } => format!("skip {}: {reason}", definition.id),
+            Event::Visiting { .. } => return Ok(()),
+            Event::Taken {
+                point, progress, ..
+            } => {
+                self.remaining.push(progress.remaining);
+                format!("take {point}")
+            }
+            Event::Closed {
+                point,
+                ending,
+                warnings,
+                ..
+            } => {
+                self.warnings.extend_from_slice(warnings);
+                format!("close {point}: {ending:?}")
+            }
+            Event::Finished { definition } => format!("end {}", definition.id),
+            Event::Extended { points, .. } => format!("extend {points}"),
+        });
+        match self.fail_at {
+            Some(count) if self.lines.len() >= count => Err("the disk is full".into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Log {
+    pub(crate) fn count(&self, text: &str) -> usize {
+        self.lines.iter().filter(|line| line.contains(text)).count()
+    }
+}
+
+pub(crate) const MS: i64 = 1_000_000;
+
+pub(crate) fn setting() -> Setting {
+    Setting {
+        profile: Profile::Quick,
+        directory: PathBuf::from("nowhere"),
+        free_bytes: 0,
+        available_bytes: 0,
+        swap_bytes: 0,
+        remote: None,
+        link: None,
+        time_scale: 1.0,
+        can_limit_memory: false,
+        is_root: false,
+        machine: Machine::default(),
+    }
+}
+
+pub(crate) fn run(
+    clock: &MockClock,
+    executor: &mut dyn Executor,
+    log: &mut Log,
+    plan: &Plan<'_>,
+) -> Result<Outcome, ObserverError> {
+    Runner {
+        clock,
+        executor,
+        observers: vec![log],
+        calibration: Calibration {
+            resolution_ns: 1.0,
+            cost_ns: 20.0,
+        },
+        scratch: PathBuf::from("nowhere"),
+        remote: None,
+        link: None,
+    }
+    .run(plan)
+}
+
+/// Costs that differ by a few per mille from process to process.
+#[expect(clippy::unnecessary_wraps, reason = "the executor asks for a result")]
+pub(crate) fn quiet(n: u64, given: usize) -> Result<f64, BatchError> {
+    Ok(100.0 + n as f64 + 0.1 * (given % 3) as f64)
+}
+
+/// Costs that never settle.
+#[expect(clippy::unnecessary_wraps, reason = "the executor asks for a result")]
+pub(crate) fn wild(_: u64, given: usize) -> Result<f64, BatchError> {
+    Ok(if given.is_multiple_of(2) {
+        100.0
+    } else {
+        300.0
+    })
+}

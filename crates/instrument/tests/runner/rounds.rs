@@ -1,0 +1,108 @@
+//! Which points are visited, in what order, and when one is left.
+
+use crate::mocks::{Log, MS, Mock, MockClock, MockExecutor, quiet, run, setting, wild};
+use oscope_instrument::experiment::{Better, Isolation};
+use oscope_instrument::plan::Plan;
+use oscope_instrument::runner::Outcome;
+
+#[test]
+fn a_quiet_point_is_closed_when_its_interval_is_narrow() {
+    let clock = MockClock::default();
+    let mock = Mock::new("mock.one", 3);
+    let plan = Plan::new(&[&mock], &setting(), None, 1);
+    let mut executor = MockExecutor::new(&clock, MS, quiet);
+    let mut log = Log::default();
+    let outcome = run(&clock, &mut executor, &mut log, &plan).unwrap();
+    assert_eq!(
+        outcome,
+        Outcome {
+            started: 1,
+            ..Outcome::default()
+        }
+    );
+    assert_eq!(log.count("TargetReached"), 3);
+    let minimum = plan.precision.min_processes;
+    assert_eq!(executor.order.len(), 3 * minimum);
+    assert!(log.warnings.is_empty(), "{:?}", log.warnings);
+}
+
+#[test]
+fn every_round_visits_each_open_point_once_in_an_order_of_its_own() {
+    let clock = MockClock::default();
+    let mock = Mock::new("mock.one", 8);
+    let plan = Plan::new(&[&mock], &setting(), None, 7);
+    let mut executor = MockExecutor::new(&clock, MS, quiet);
+    run(&clock, &mut executor, &mut Log::default(), &plan).unwrap();
+    let rounds: Vec<Vec<u64>> = executor.order.chunks(8).map(<[u64]>::to_vec).collect();
+    for round in &rounds {
+        let mut sorted = round.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..8).collect::<Vec<_>>());
+    }
+    assert!(
+        rounds.windows(2).any(|pair| pair[0] != pair[1]),
+        "every round had the same order"
+    );
+}
+
+#[test]
+fn the_seed_decides_the_order() {
+    let order = |seed| {
+        let clock = MockClock::default();
+        let mock = Mock::new("mock.one", 8);
+        let plan = Plan::new(&[&mock], &setting(), None, seed);
+        let mut executor = MockExecutor::new(&clock, MS, quiet);
+        run(&clock, &mut executor, &mut Log::default(), &plan).unwrap();
+        executor.order
+    };
+    assert_eq!(order(1), order(1));
+    assert_ne!(order(1), order(2));
+}
+
+#[test]
+fn each_process_gets_a_seed_of_its_own() {
+    let clock = MockClock::default();
+    let mock = Mock::new("mock.one", 2);
+    let plan = Plan::new(&[&mock], &setting(), None, 1);
+    let mut executor = MockExecutor::new(&clock, MS, quiet);
+    run(&clock, &mut executor, &mut Log::default(), &plan).unwrap();
+    let mut seeds: Vec<u64> = executor
+        .tasks
+        .iter()
+        .map(|request| request.task.seed)
+        .collect();
+    let count = seeds.len();
+    seeds.sort_unstable();
+    seeds.dedup();
+    assert_eq!(seeds.len(), count);
+}
+
+#[test]
+fn facts_have_no_target() {
+    let clock = MockClock::default();
+    let mut mock = Mock::new("mock.one", 1);
+    mock.better = Better::Neither;
+    let plan = Plan::new(&[&mock], &setting(), None, 1);
+    let mut executor = MockExecutor::new(&clock, MS, wild);
+    let mut log = Log::default();
+    run(&clock, &mut executor, &mut log, &plan).unwrap();
+    assert_eq!(executor.order.len(), plan.precision.min_processes);
+    assert_eq!(log.count("TargetReached"), 1);
+}
+
+#[test]
+fn where_one_process_takes_all_samples_a_point_is_visited_once() {
+    let clock = MockClock::default();
+    let mut mock = Mock::new("mock.one", 3);
+    mock.isolation = Isolation::OneProcess;
+    let plan = Plan::new(&[&mock], &setting(), None, 1);
+    let mut executor = MockExecutor::new(&clock, MS, wild);
+    run(&clock, &mut executor, &mut Log::default(), &plan).unwrap();
+    let mut order = executor.order.clone();
+    order.sort_unstable();
+    assert_eq!(order, [0, 1, 2]);
+    assert_eq!(
+        executor.tasks[0].task.batch_ns,
+        plan.precision.point_budget_ns
+    );
+}
