@@ -1,12 +1,13 @@
 //! What programs should use that work on large blocks of memory.
 
-use super::{bandwidth, latency, subloop, tlb};
+use super::{bandwidth, caches, latency, subloop, tlb};
 use crate::estimates::{WithEstimate, ratio};
 use crate::judging::{MARGIN, better};
 use instrument::advice::{Advice, Rule};
 use instrument::claim::Evidence;
 use instrument::finding::Finding;
 use instrument::quantity::Unit;
+use instrument::results::Results;
 use instrument::statistics::Estimated;
 
 const BANDWIDTH: &str = "memory.bandwidth";
@@ -82,40 +83,45 @@ fn best_piece(evidence: &Evidence<'_>) -> Option<Advice> {
     })
 }
 
-/// The largest piece that surely stays in the cache of this level, and in none before it.
+/// The largest piece that stays in the cache of this level, and in none before it.
 fn piece_in_cache(evidence: &Evidence<'_>, number: u32) -> Option<Advice> {
-    let caches = latency::capacities(evidence.of(LATENCY)?);
-    let index = caches
-        .iter()
-        .position(|cache| cache.documented.is_some_and(|(level, _)| level == number))?;
-    let cache = &caches[index];
-    let surely = cache
-        .interval
-        .map_or(cache.capacity_bytes, |interval| interval.low);
-    let before = index
-        .checked_sub(1)
-        .map_or(0.0, |before| caches[before].capacity_bytes);
     let results = evidence.of(SUBLOOP)?;
+    let held = |number| held_bytes(evidence, results, number);
+    let (before, capacity) = (held(number - 1).unwrap_or(0.0), held(number)?);
     let block = *subloop::blocks(results).last()?;
-    let stays = |piece: u64| (before..=surely).contains(&(piece as f64));
+    let stays = |piece: u64| (before..capacity).contains(&(piece as f64));
     let (piece, write) = subloop::curve(results, block)
         .into_iter()
         .rfind(|(piece, _)| *piece < block && stays(*piece))?;
     let gain = ratio(write, subloop::whole(results, block)?)?;
     let (value, gain_over_usual) = better(&gain, piece, block)?;
     let sentence = format!(
-        "In pieces of {{piece}}, which the level {number} cache holds ({{capacity}}), repeated work \
+        "In pieces of {{piece}}, which the level {number} cache of {{capacity}} holds, repeated work \
          on a block of {{block}} runs {{gain}} as fast as over the whole."
     );
     let because = over_block(&sentence, block, &gain)
         .given("piece", piece as f64, Unit::Bytes)
-        .given("capacity", cache.capacity_bytes, Unit::Bytes);
+        .given("capacity", capacity, Unit::Bytes);
     Some(Advice {
         value: value.into(),
         usual: block.into(),
         gain: gain_over_usual,
         because,
     })
+}
+
+/// What the cache of this level surely holds, in bytes: as loads show it, or else as documented.
+fn held_bytes(evidence: &Evidence<'_>, results: &Results<'_>, number: u32) -> Option<f64> {
+    let shown = evidence
+        .of(LATENCY)
+        .map_or_else(Vec::new, latency::capacities);
+    let shown = shown.into_iter().find_map(|cache| {
+        let (level, _) = cache.documented?;
+        let least = cache.interval.map_or(cache.capacity_bytes, |ends| ends.low);
+        (level == number).then_some(least)
+    });
+    let mut documented = caches::documented(results.machine).into_iter();
+    shown.or_else(|| documented.find_map(|(level, size)| (level == number).then_some(size as f64)))
 }
 
 fn over_block(sentence: &str, block: u64, gain: &Estimated) -> Finding {
@@ -268,9 +274,11 @@ mod tests {
     }
 
     #[test]
-    fn without_the_caches_no_level_has_a_piece() {
-        assert_eq!(advised("loop_piece_size_l2", vec![written(by_level)]), None);
-        assert_eq!(advised("loop_piece_size_l2", vec![loads(1.0)]), None);
+    fn caches_that_loads_do_not_show_are_as_documented() {
+        let name = "loop_piece_size_l2";
+        let advice = advised(name, vec![written(by_level)]).expect("2 MiB are documented");
+        assert_eq!(advice.value, MIB.into());
+        assert_eq!(advised(name, vec![loads(1.0)]), None);
     }
 
     #[test]
