@@ -382,7 +382,7 @@ pub enum ExportFormat {
 ///
 /// Each side is a run, several runs joined by commas (the sessions of one side), an exported file,
 /// or `reference:NAME`, the numbers of a published report. Three sessions a side make a sound
-/// comparison; with one, the spread within it stands in, which the answer says.
+/// comparison; with one on each side ratios are shown, and nothing is called faster or slower.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

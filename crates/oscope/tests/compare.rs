@@ -180,7 +180,13 @@ fn one_session_each_says_what_it_cannot_tell_and_other_machines_are_named() {
         bench.session(name, factor)
     };
     let before = machine(1 << 30, "before", 1.0);
-    let after = machine(2 << 30, "after", 1.1);
+    let after = machine(2 << 30, "after", 1.5);
+    bench
+        .place
+        .oscope(&["compare", &before, &after, "--fail-on", "slower"])
+        .assert()
+        .code(2)
+        .stderr(contains("oscope run --sessions 3"));
     bench
         .place
         .oscope(&["compare", &before, &after])
@@ -188,6 +194,8 @@ fn one_session_each_says_what_it_cannot_tell_and_other_machines_are_named() {
         .success()
         .stdout(
             contains("One session on each side")
+                .and(contains("8 inconclusive"))
+                .and(contains("0.667 ×"))
                 .and(contains("The machines are not the same"))
                 .and(contains("machine: memory: 1 GiB → 2 GiB")),
         );
@@ -226,6 +234,7 @@ fn sides_that_make_no_sense_are_told_apart() {
     fails([&one, "reference:none"], 2, "pentium4-2003-linux");
     let twice = format!("{one},{one}");
     fails([&one, &twice], 2, "names the same run twice");
+    fails([&one, &one], 2, "share a run");
     let damaged = bench.file("damaged");
     fs::write(&damaged, "{\"format\":\"oscope-run\",\"version\":1,").expect("a file");
     fails(

@@ -4,7 +4,8 @@ use crate::arguments::{Common, Compare, FailOn};
 use crate::exit::{Exit, WrongUse};
 use crate::{output, selection, stored, style};
 use anyhow::Result;
-use report::comparison::{self, Comparison, Question, Side};
+use record::Run;
+use report::comparison::{self, Basis, Comparison, Question, Side};
 use report::{page, terminal};
 use std::path::Path;
 
@@ -18,6 +19,14 @@ pub fn execute(arguments: &Compare, common: &Common) -> Result<Exit> {
     let baseline = baseline
         .map(|name| stored::side(common, name))
         .transpose()?;
+    for other in &others {
+        apart(&first, other)?;
+    }
+    if let Some(baseline) = &baseline {
+        for side in others.iter().chain([&first]) {
+            apart(side, baseline)?;
+        }
+    }
     let comparisons = others
         .iter()
         .map(|other| {
@@ -29,6 +38,14 @@ pub fn execute(arguments: &Compare, common: &Common) -> Result<Exit> {
             })?)
         })
         .collect::<Result<Vec<_>>>()?;
+    if arguments.fail_on.is_some() && comparisons.iter().any(|one| one.basis != Basis::Sessions) {
+        return Err(WrongUse(
+            "--fail-on needs verdicts, and there are none without several sessions on a side: \
+             `oscope run --sessions 3` measures them"
+                .into(),
+        )
+        .into());
+    }
     let text = if arguments.markdown {
         let parts: Vec<_> = comparisons.iter().map(comparison::markdown).collect();
         parts.join("\n")
@@ -59,6 +76,21 @@ fn write_page(comparisons: &[Comparison<'_>], path: &Path, common: &Common) -> R
     output::replace(path, page::comparison(comparisons)?.as_bytes())?;
     if !common.quiet {
         eprintln!("page: {}", path.display());
+    }
+    Ok(())
+}
+
+/// Refuses sides that share a run: what is on both cannot differ.
+fn apart(one: &Side, other: &Side) -> Result<(), WrongUse> {
+    let is_in_both = |run: &Run| {
+        let id = &run.header.id;
+        other.runs.iter().any(|known| known.header.id == *id)
+    };
+    if one.runs.iter().any(is_in_both) {
+        return Err(WrongUse(format!(
+            "'{}' and '{}' share a run; what is on both sides cannot differ",
+            one.label, other.label
+        )));
     }
     Ok(())
 }
