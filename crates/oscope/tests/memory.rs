@@ -47,8 +47,18 @@ fn may_swap(place: &Place) -> bool {
     }
 }
 
-/// Waits until a run has made swap for the point that needs it, whose turn comes in the first round:
-/// where all is emulated, that takes minutes.
+/// A run that makes swap for the point that needs it, whose turn comes in the first round: where all is
+/// emulated, that takes minutes.
+const SWAPPING_RUN: [&str; 6] = [
+    "run",
+    "memory.bandwidth",
+    "--allow-swap-file",
+    "--no-page",
+    "--budget",
+    "240s",
+];
+
+/// Waits until such a run has made it.
 fn makes_swap(run: &mut Child, scratch: &Path) -> bool {
     let has_ended = |run: &mut Child| run.try_wait().is_ok_and(|status| status.is_some());
     let until = || swap_is_on(scratch) || has_ended(run);
@@ -122,7 +132,7 @@ fn swap_made_for_a_killed_run_is_undone_by_cleanup() {
     }
     let scratch = place.scratch();
     let mut killed = place
-        .plain(&["run", "memory.bandwidth", "--allow-swap-file", "--no-page"])
+        .plain(&SWAPPING_RUN)
         .arg("--dir")
         .arg(&scratch)
         .stdout(Stdio::null())
@@ -162,7 +172,7 @@ fn swap_made_for_an_interrupted_run_is_gone_with_it() {
     }
     let scratch = place.scratch();
     let mut run = place
-        .plain(&["run", "memory.bandwidth", "--allow-swap-file", "--no-page"])
+        .plain(&SWAPPING_RUN)
         .arg("--dir")
         .arg(&scratch)
         .stdout(Stdio::null())
@@ -299,9 +309,9 @@ fn memory_is_measured_from_each_node_to_each_or_the_question_does_not_arise() {
         .filter_map(|point| point["estimates"].as_array())
         .flatten()
     {
-        assert!(
-            estimate["value"].as_f64().is_some_and(|value| value > 0.0),
-            "{estimate}"
-        );
+        // What is emulated may be interrupted so that a difference of times says nothing.
+        let is_sound = estimate["verdict"] == "sound";
+        let is_positive = estimate["value"].as_f64().is_some_and(|value| value > 0.0);
+        assert!(is_positive || !is_sound, "{estimate}");
     }
 }
