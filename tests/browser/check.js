@@ -179,8 +179,9 @@ await check("the address keeps the state and brings it back", {}, async (page) =
   const scale = await other.getAttribute("value");
   await other.check({ force: true });
   await page.locator('nav a[href="#machine"]').click();
+  // The state is put in after the browser has gone to the place.
+  await page.waitForURL((address) => address.hash.startsWith("#machine?"));
   const address = page.url();
-  assert.ok(address.includes("#machine?"), address);
   const again = await page.context().newPage();
   await again.goto(address);
   const restored = again.locator(`[id="${id}"]`);
