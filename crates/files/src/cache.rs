@@ -10,8 +10,9 @@ use std::io::{Seek, SeekFrom};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// A file of which less than this share is resident is cold.
-const COLD: f64 = 0.001;
+/// A file of which less than this share is resident is cold, and one of which less is missing warm: the
+/// kernel may take a page or bring one in at any time.
+const NEXT_TO_NOTHING: f64 = 0.001;
 /// How long reading ahead is given to come to its end.
 const PATIENCE_MS: u32 = 100;
 /// How often a file is read in before it is said not to stay.
@@ -37,7 +38,12 @@ impl Evicted {
 
 /// Whether next to nothing of a file is in the page cache.
 pub fn is_cold(residency: &Residency) -> bool {
-    residency.share() < COLD
+    residency.share() < NEXT_TO_NOTHING
+}
+
+/// Whether next to nothing of a file is missing in the page cache.
+pub fn is_warm(residency: &Residency) -> bool {
+    residency.is_whole() || 1.0 - residency.share() < NEXT_TO_NOTHING
 }
 
 /// Puts a file on its device and takes it out of the page cache: alone, or, where that does not
@@ -123,7 +129,7 @@ pub fn make_warm(source: &Source, watch: &Watch<'_>) -> Result<Residency> {
         read_stream(source, CHUNK_BYTES, watch, |_, _| ())?;
         rewind()
     })?;
-    if found.is_whole() {
+    if is_warm(&found) {
         return Ok(found);
     }
     Err(Error::StaysCold {
@@ -137,4 +143,27 @@ pub fn make_warm(source: &Source, watch: &Watch<'_>) -> Result<Residency> {
 pub fn resident_share(source: &Source) -> Option<f64> {
     source.size()?;
     residency(source.file()).ok().map(|found| found.share())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_cold, is_warm};
+    use platform::file::{Residency, ResidencyMethod};
+
+    fn with_pages(resident: u64, total: u64) -> Residency {
+        Residency {
+            resident_bytes: resident * 4096,
+            dirty_bytes: None,
+            total_bytes: total * 4096,
+            method: ResidencyMethod::Cachestat,
+        }
+    }
+
+    #[test]
+    fn a_page_more_or_less_of_many_changes_nothing() {
+        assert!(is_cold(&with_pages(1, 16384)) && !is_warm(&with_pages(1, 16384)));
+        assert!(is_warm(&with_pages(16383, 16384)) && !is_cold(&with_pages(16383, 16384)));
+        assert!(!is_warm(&with_pages(16300, 16384)) && !is_cold(&with_pages(84, 16384)));
+        assert!(!is_warm(&with_pages(3, 4)) && is_warm(&with_pages(0, 0)));
+    }
 }

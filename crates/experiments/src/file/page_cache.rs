@@ -102,10 +102,10 @@ impl SeenFromStorage {
     }
 }
 
-/// Brings the whole file into the page cache, and tells its share there: 1.
+/// Brings the whole file into the page cache, and tells its share there: next to 1.
 pub(crate) fn warm(file: &ScratchFile) -> Result<f64, MeasureError> {
     let found = cache::warm(&file.file, || file.read_in())?;
-    if found.is_whole() {
+    if cache::is_warm(&found) {
         return Ok(found.share());
     }
     Err(MeasureError::Unsupported(format!(
