@@ -11,7 +11,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 const TOKEN: &str = "a token that nobody should see";
@@ -203,10 +203,8 @@ fn a_receiver_of_another_version_is_told_as_such() {
     old.join().expect("it only answers");
 }
 
-#[test]
-fn a_receiver_that_dies_ends_the_points_that_are_left() {
-    let place = Place::new();
-    let receiver = Receiver::start(&place.path("there"), &["--measure"]);
+/// A run over the link that has begun to measure.
+fn measuring(place: &Place, receiver: &Receiver) -> Child {
     let mut command = place.plain(&["run", "transfer", "--budget", "20s", "--json", "--no-page"]);
     command
         .args(["--to", &receiver.address, "--dir"])
@@ -215,6 +213,14 @@ fn a_receiver_that_dies_ends_the_points_that_are_left() {
         .stderr(Stdio::piped());
     let run = command.spawn().expect("the program starts");
     assert!(wait_for(|| place.samples() > 0), "it never measured");
+    run
+}
+
+#[test]
+fn a_receiver_that_dies_ends_the_points_that_are_left() {
+    let place = Place::new();
+    let receiver = Receiver::start(&place.path("there"), &["--measure"]);
+    let run = measuring(&place, &receiver);
     drop(receiver);
     let output = run.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(1));
@@ -258,14 +264,7 @@ fn a_disk_that_fills_up_there_is_told() {
         return;
     }
     let receiver = Receiver::start(&there, &["--measure"]);
-    let mut command = place.plain(&["run", "transfer", "--budget", "20s", "--json", "--no-page"]);
-    command
-        .args(["--to", &receiver.address, "--dir"])
-        .arg(place.scratch())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let run = command.spawn().expect("the program starts");
-    assert!(wait_for(|| place.samples() > 0), "it never measured");
+    let run = measuring(&place, &receiver);
     // There was room when it was asked; now there is none, whatever is removed meanwhile.
     let mut filler = fs::File::create(there.join("filler")).expect("a name takes no room");
     for _ in 0..40 {
