@@ -1,33 +1,15 @@
 //! The sampler on a clock made up for the purpose.
 
-use oscope_instrument::clock::Clock;
+mod common;
+
+use common::MockClock;
 use oscope_instrument::experiment::MeasureError;
 use oscope_instrument::sample::Reading;
 use oscope_instrument::sampler::{Output, Sampler, Task};
 use platform::clock::Calibration;
-use platform::usage::Usage;
 use std::cell::Cell;
 use std::io;
 use std::path::PathBuf;
-
-#[derive(Default)]
-struct MockClock(Cell<u64>);
-
-impl MockClock {
-    fn advance(&self, ns: i64) {
-        self.0.set(self.0.get().saturating_add_signed(ns));
-    }
-}
-
-impl Clock for MockClock {
-    fn now_ns(&self) -> u64 {
-        self.0.get()
-    }
-
-    fn usage(&self) -> platform::Result<Usage> {
-        Ok(Usage::default())
-    }
-}
 
 fn task() -> Task {
     Task {

@@ -1,18 +1,15 @@
 //! How a run ends before its time.
 
-use crate::mocks::{Log, MS, Mock, MockClock, MockExecutor, quiet, run, setting, wild};
-use oscope_instrument::plan::Plan;
+use crate::mocks::{Log, MS, Mock, MockExecutor, plan, quiet, run, run_before, wild};
 use oscope_instrument::runner::{BatchError, Ending, Outcome};
 
 #[test]
 fn a_wish_to_stop_keeps_what_was_measured() {
-    let clock = MockClock::default();
     let (one, two) = (Mock::new("mock.one", 4), Mock::new("mock.two", 4));
-    let plan = Plan::new(&[&one, &two], &setting(), None, 1);
-    let mut executor = MockExecutor::new(&clock, MS, wild);
+    let plan = plan(&[&one, &two]);
+    let mut executor = MockExecutor::new(MS, wild);
     executor.stop_after = 6;
-    let mut log = Log::default();
-    let outcome = run(&clock, &mut executor, &mut log, &plan).unwrap();
+    let (outcome, log) = run(&mut executor, &plan);
     assert!(outcome.interrupted);
     assert_eq!(log.count("take"), 6);
     assert_eq!(log.count("Interrupted"), 4);
@@ -21,9 +18,8 @@ fn a_wish_to_stop_keeps_what_was_measured() {
 
 #[test]
 fn a_batch_cut_short_by_the_wish_to_stop_is_no_failure() {
-    let clock = MockClock::default();
     let mock = Mock::new("mock.one", 1);
-    let plan = Plan::new(&[&mock], &setting(), None, 1);
+    let plan = plan(&[&mock]);
     let cut = |n, given| {
         if given == 1 {
             Err(BatchError::Interrupted)
@@ -31,10 +27,9 @@ fn a_batch_cut_short_by_the_wish_to_stop_is_no_failure() {
             quiet(n, given)
         }
     };
-    let mut executor = MockExecutor::new(&clock, MS, cut);
+    let mut executor = MockExecutor::new(MS, cut);
     executor.stop_after = 2;
-    let mut log = Log::default();
-    let outcome = run(&clock, &mut executor, &mut log, &plan).unwrap();
+    let (outcome, log) = run(&mut executor, &plan);
     assert_eq!(
         outcome,
         Outcome {
@@ -48,15 +43,14 @@ fn a_batch_cut_short_by_the_wish_to_stop_is_no_failure() {
 
 #[test]
 fn an_observer_that_cannot_keep_the_samples_ends_the_run() {
-    let clock = MockClock::default();
     let mock = Mock::new("mock.one", 3);
-    let plan = Plan::new(&[&mock], &setting(), None, 1);
-    let mut executor = MockExecutor::new(&clock, MS, quiet);
+    let plan = plan(&[&mock]);
+    let mut executor = MockExecutor::new(MS, quiet);
     let mut log = Log {
         fail_at: Some(3),
         ..Log::default()
     };
-    let error = run(&clock, &mut executor, &mut log, &plan).unwrap_err();
+    let error = run_before(&mut log, &mut executor, &plan).unwrap_err();
     assert_eq!(error.to_string(), "the disk is full");
     assert_eq!(executor.order.len(), 2);
 }

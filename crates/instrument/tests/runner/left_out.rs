@@ -1,24 +1,21 @@
 //! What is not measured, and why.
 
-use crate::mocks::{Log, MS, Mock, MockClock, MockExecutor, quiet, run, setting};
+use crate::mocks::{MS, Mock, MockExecutor, plan, quiet, run};
 use oscope_instrument::need::Need;
-use oscope_instrument::plan::Plan;
 use oscope_instrument::runner::{BatchError, Outcome};
 
 #[test]
 fn one_point_that_fails_leaves_the_others_alone() {
-    let clock = MockClock::default();
     let mock = Mock::new("mock.one", 3);
-    let plan = Plan::new(&[&mock], &setting(), None, 1);
+    let plan = plan(&[&mock]);
     let failing = |n, given| match (n, given) {
         (1, 2) => Err(BatchError::Failed(
             "the page cache could not be emptied".into(),
         )),
         _ => quiet(n, given),
     };
-    let mut executor = MockExecutor::new(&clock, MS, failing);
-    let mut log = Log::default();
-    let outcome = run(&clock, &mut executor, &mut log, &plan).unwrap();
+    let mut executor = MockExecutor::new(MS, failing);
+    let (outcome, log) = run(&mut executor, &plan);
     assert_eq!(
         outcome,
         Outcome {
@@ -40,7 +37,6 @@ fn one_point_that_fails_leaves_the_others_alone() {
 
 #[test]
 fn an_experiment_that_lacks_something_is_skipped_with_its_reason() {
-    let clock = MockClock::default();
     let mut rootly = Mock::new("mock.root", 1);
     rootly.needs = vec![Need::Root];
     let mut featured = Mock::new("mock.feature", 1);
@@ -49,10 +45,9 @@ fn an_experiment_that_lacks_something_is_skipped_with_its_reason() {
         name: "time machine".into(),
     }];
     let empty = Mock::new("mock.empty", 0);
-    let plan = Plan::new(&[&rootly, &featured, &empty], &setting(), None, 1);
-    let mut executor = MockExecutor::new(&clock, MS, quiet);
-    let mut log = Log::default();
-    let outcome = run(&clock, &mut executor, &mut log, &plan).unwrap();
+    let plan = plan(&[&rootly, &featured, &empty]);
+    let mut executor = MockExecutor::new(MS, quiet);
+    let (outcome, log) = run(&mut executor, &plan);
     assert_eq!(outcome.skipped, 3);
     assert_eq!(
         log.lines,
@@ -66,15 +61,13 @@ fn an_experiment_that_lacks_something_is_skipped_with_its_reason() {
 
 #[test]
 fn what_only_the_user_can_name_is_left_out_and_has_not_failed() {
-    let clock = MockClock::default();
     let mock = Mock {
         needs: vec![Need::Remote],
         ..Mock::new("mock.remote", 1)
     };
-    let plan = Plan::new(&[&mock], &setting(), None, 1);
-    let mut executor = MockExecutor::new(&clock, MS, quiet);
-    let mut log = Log::default();
-    let outcome = run(&clock, &mut executor, &mut log, &plan).unwrap();
+    let plan = plan(&[&mock]);
+    let mut executor = MockExecutor::new(MS, quiet);
+    let (outcome, _) = run(&mut executor, &plan);
     assert_eq!((outcome.left_out, outcome.skipped), (1, 0));
 }
 
@@ -88,7 +81,7 @@ fn a_question_that_does_not_arise_is_answered_only_when_asked_alone() {
         ..Mock::new("mock.nodes", 4)
     };
     let other = Mock::new("mock.other", 1);
-    let both = Plan::new(&[&nodes, &other], &setting(), None, 1);
+    let both = plan(&[&nodes, &other]);
     let ids: Vec<&str> = both
         .experiments
         .iter()
@@ -96,7 +89,7 @@ fn a_question_that_does_not_arise_is_answered_only_when_asked_alone() {
         .collect();
     assert_eq!(ids, ["mock.other"]);
 
-    let alone = Plan::new(&[&nodes], &setting(), None, 1);
+    let alone = plan(&[&nodes]);
     let reason = alone.experiments[0].points.as_ref().unwrap_err();
     assert_eq!(reason, "this machine has fewer than two memory nodes");
     assert!(alone.experiments[0].is_left_out);

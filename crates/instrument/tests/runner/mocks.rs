@@ -1,5 +1,6 @@
-//! A clock, experiments, an executor and an observer made up for the purpose.
+//! Experiments, an executor and an observer made up for the purpose.
 
+use crate::common::MockClock;
 use oscope_instrument::clock::Clock;
 use oscope_instrument::experiment::{
     Better, Definition, Experiment, Isolation, MeasureError, Metric,
@@ -20,29 +21,8 @@ use oscope_instrument::sampler::Sampler;
 use platform::clock::Calibration;
 use platform::machine::Machine;
 use platform::usage::Usage;
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-
-/// A clock that goes only where it is put.
-#[derive(Default)]
-pub(crate) struct MockClock(Cell<u64>);
-
-impl MockClock {
-    pub(crate) fn advance(&self, ns: i64) {
-        self.0.set(self.0.get().saturating_add_signed(ns));
-    }
-}
-
-impl Clock for MockClock {
-    fn now_ns(&self) -> u64 {
-        self.0.get()
-    }
-
-    fn usage(&self) -> platform::Result<Usage> {
-        Ok(Usage::default())
-    }
-}
 
 /// An experiment with `points` points, never measured in this process.
 pub(crate) struct Mock {
@@ -108,8 +88,8 @@ impl Experiment for Mock {
 
 /// Makes batches up: what a point answers is decided by a function of its number and of how many
 /// batches it has given.
-pub(crate) struct MockExecutor<'a, F> {
-    clock: &'a MockClock,
+pub(crate) struct MockExecutor<F> {
+    pub(crate) clock: MockClock,
     batch_ns: i64,
     answer: F,
     pub(crate) given: BTreeMap<u64, usize>,
@@ -118,10 +98,10 @@ pub(crate) struct MockExecutor<'a, F> {
     pub(crate) tasks: Vec<Request>,
 }
 
-impl<'a, F: FnMut(u64, usize) -> Result<f64, BatchError>> MockExecutor<'a, F> {
-    pub(crate) fn new(clock: &'a MockClock, batch_ns: i64, answer: F) -> Self {
+impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> MockExecutor<F> {
+    pub(crate) fn new(batch_ns: i64, answer: F) -> Self {
         Self {
-            clock,
+            clock: MockClock::default(),
             batch_ns,
             answer,
             given: BTreeMap::new(),
@@ -132,7 +112,7 @@ impl<'a, F: FnMut(u64, usize) -> Result<f64, BatchError>> MockExecutor<'a, F> {
     }
 }
 
-impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> Executor for MockExecutor<'_, F> {
+impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> Executor for MockExecutor<F> {
     fn execute(&mut self, request: &Request) -> Result<Batch, BatchError> {
         let n = request
             .point
@@ -240,16 +220,33 @@ pub(crate) fn setting() -> Setting {
     }
 }
 
-pub(crate) fn run(
-    clock: &MockClock,
-    executor: &mut dyn Executor,
-    log: &mut Log,
+pub(crate) fn plan<'a>(experiments: &[&'a dyn Experiment]) -> Plan<'a> {
+    Plan::new(experiments, &setting(), None, 1)
+}
+
+/// Carries the plan out, and gives what came of it and what was seen.
+pub(crate) fn run<F>(executor: &mut MockExecutor<F>, plan: &Plan<'_>) -> (Outcome, Log)
+where
+    F: FnMut(u64, usize) -> Result<f64, BatchError>,
+{
+    let mut log = Log::default();
+    let outcome = run_before(&mut log, executor, plan).expect("a log keeps everything");
+    (outcome, log)
+}
+
+/// As [`run`], before an observer who may fail.
+pub(crate) fn run_before<F>(
+    observer: &mut Log,
+    executor: &mut MockExecutor<F>,
     plan: &Plan<'_>,
-) -> Result<Outcome, ObserverError> {
+) -> Result<Outcome, ObserverError>
+where
+    F: FnMut(u64, usize) -> Result<f64, BatchError>,
+{
     Runner {
-        clock,
+        clock: &executor.clock.clone(),
         executor,
-        observers: vec![log],
+        observers: vec![observer],
         calibration: Calibration {
             resolution_ns: 1.0,
             cost_ns: 20.0,

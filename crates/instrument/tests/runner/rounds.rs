@@ -1,18 +1,16 @@
 //! Which points are visited, in what order, and when one is left.
 
-use crate::mocks::{Log, MS, Mock, MockClock, MockExecutor, quiet, run, setting, wild};
+use crate::mocks::{MS, Mock, MockExecutor, plan, quiet, run, setting, wild};
 use oscope_instrument::experiment::{Better, Isolation};
 use oscope_instrument::plan::Plan;
 use oscope_instrument::runner::Outcome;
 
 #[test]
 fn a_quiet_point_is_closed_when_its_interval_is_narrow() {
-    let clock = MockClock::default();
     let mock = Mock::new("mock.one", 3);
-    let plan = Plan::new(&[&mock], &setting(), None, 1);
-    let mut executor = MockExecutor::new(&clock, MS, quiet);
-    let mut log = Log::default();
-    let outcome = run(&clock, &mut executor, &mut log, &plan).unwrap();
+    let plan = plan(&[&mock]);
+    let mut executor = MockExecutor::new(MS, quiet);
+    let (outcome, log) = run(&mut executor, &plan);
     assert_eq!(
         outcome,
         Outcome {
@@ -28,11 +26,10 @@ fn a_quiet_point_is_closed_when_its_interval_is_narrow() {
 
 #[test]
 fn every_round_visits_each_open_point_once_in_an_order_of_its_own() {
-    let clock = MockClock::default();
     let mock = Mock::new("mock.one", 8);
     let plan = Plan::new(&[&mock], &setting(), None, 7);
-    let mut executor = MockExecutor::new(&clock, MS, quiet);
-    run(&clock, &mut executor, &mut Log::default(), &plan).unwrap();
+    let mut executor = MockExecutor::new(MS, quiet);
+    run(&mut executor, &plan);
     let rounds: Vec<Vec<u64>> = executor.order.chunks(8).map(<[u64]>::to_vec).collect();
     for round in &rounds {
         let mut sorted = round.clone();
@@ -48,11 +45,10 @@ fn every_round_visits_each_open_point_once_in_an_order_of_its_own() {
 #[test]
 fn the_seed_decides_the_order() {
     let order = |seed| {
-        let clock = MockClock::default();
         let mock = Mock::new("mock.one", 8);
         let plan = Plan::new(&[&mock], &setting(), None, seed);
-        let mut executor = MockExecutor::new(&clock, MS, quiet);
-        run(&clock, &mut executor, &mut Log::default(), &plan).unwrap();
+        let mut executor = MockExecutor::new(MS, quiet);
+        run(&mut executor, &plan);
         executor.order
     };
     assert_eq!(order(1), order(1));
@@ -61,11 +57,10 @@ fn the_seed_decides_the_order() {
 
 #[test]
 fn each_process_gets_a_seed_of_its_own() {
-    let clock = MockClock::default();
     let mock = Mock::new("mock.one", 2);
-    let plan = Plan::new(&[&mock], &setting(), None, 1);
-    let mut executor = MockExecutor::new(&clock, MS, quiet);
-    run(&clock, &mut executor, &mut Log::default(), &plan).unwrap();
+    let plan = plan(&[&mock]);
+    let mut executor = MockExecutor::new(MS, quiet);
+    run(&mut executor, &plan);
     let mut seeds: Vec<u64> = executor
         .tasks
         .iter()
@@ -79,25 +74,22 @@ fn each_process_gets_a_seed_of_its_own() {
 
 #[test]
 fn facts_have_no_target() {
-    let clock = MockClock::default();
     let mut mock = Mock::new("mock.one", 1);
     mock.better = Better::Neither;
-    let plan = Plan::new(&[&mock], &setting(), None, 1);
-    let mut executor = MockExecutor::new(&clock, MS, wild);
-    let mut log = Log::default();
-    run(&clock, &mut executor, &mut log, &plan).unwrap();
+    let plan = plan(&[&mock]);
+    let mut executor = MockExecutor::new(MS, wild);
+    let (_, log) = run(&mut executor, &plan);
     assert_eq!(executor.order.len(), plan.precision.min_processes);
     assert_eq!(log.count("TargetReached"), 1);
 }
 
 #[test]
 fn where_one_process_takes_all_samples_a_point_is_visited_once() {
-    let clock = MockClock::default();
     let mut mock = Mock::new("mock.one", 3);
     mock.isolation = Isolation::OneProcess;
-    let plan = Plan::new(&[&mock], &setting(), None, 1);
-    let mut executor = MockExecutor::new(&clock, MS, wild);
-    run(&clock, &mut executor, &mut Log::default(), &plan).unwrap();
+    let plan = plan(&[&mock]);
+    let mut executor = MockExecutor::new(MS, wild);
+    run(&mut executor, &plan);
     let mut order = executor.order.clone();
     order.sort_unstable();
     assert_eq!(order, [0, 1, 2]);
