@@ -10,8 +10,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, getpid, getppid, kill_process_group,
-    set_parent_process_death_signal, waitid,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, getppid, kill_process_group,
+    pidfd_open, set_parent_process_death_signal, waitid,
 };
 
 use super::buffer::{LineBuffer, Tail};
@@ -23,12 +23,15 @@ use crate::process::{Exit, Finished, WorkerError, WorkerOptions};
 /// How long a wait lasts before the caller's flag and the worker's life are looked at again. Long
 /// enough not to disturb what is measured meanwhile.
 const GLANCE_NS: u64 = 100_000_000;
-/// The same once the worker has closed its output and is about to end.
+/// The same once the worker has closed its output and is about to end, where the kernel does not
+/// tell when it does.
 const LAST_GLANCE_NS: u64 = 1_000_000;
 
 #[derive(Debug)]
 pub(crate) struct Worker {
     pid: Pid,
+    /// Ready when it has ended; `None` before Linux 5.3 and where such are forbidden.
+    life: Option<OwnedFd>,
     /// A socket, since only that can be written to without SIGPIPE, whose action belongs to the
     /// whole program.
     stdin: Option<UnixStream>,
@@ -85,8 +88,10 @@ impl Worker {
         // It holds our copy of the worker's end of the socket.
         drop(command);
 
+        let pid = Pid::from_child(&child);
         let worker = Self {
-            pid: Pid::from_child(&child),
+            pid,
+            life: pidfd_open(pid, PidfdFlags::empty()).ok(),
             stdin: Some(stdin),
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),
@@ -199,14 +204,17 @@ impl Worker {
             if self.stdout.is_some() {
                 self.turn(&[], GLANCE_NS, limit)?;
                 self.lines.clear();
+            } else if self.life.is_some() {
+                self.turn(&[], GLANCE_NS, limit)?;
             } else {
                 self.turn(&[], LAST_GLANCE_NS, limit)?;
             }
         }
     }
 
-    /// Waits until the worker speaks, or listens if there is something to send, but no longer than
-    /// `glance_ns`; takes what it says, and returns how many bytes it took.
+    /// Waits until the worker speaks, or listens if there is something to send, or ends if it has
+    /// closed its output and there is nothing to send, but no longer than `glance_ns`; takes what it
+    /// says, and returns how many bytes it took.
     fn turn(
         &mut self,
         outgoing: &[u8],
@@ -217,10 +225,13 @@ impl Worker {
         let stdin = self.stdin.as_ref().filter(|_| !outgoing.is_empty());
         let stdout = self.stdout.as_ref().filter(|_| self.lines.has_room());
         let stderr = self.stderr.as_ref();
+        let is_done = self.stdout.is_none() && outgoing.is_empty();
+        let life = self.life.as_ref().filter(|_| is_done);
         let mut fds: Vec<PollFd<'_>> = [
             stdin.map(|fd| PollFd::new(fd, PollFlags::OUT)),
             stdout.map(|fd| PollFd::new(fd, PollFlags::IN)),
             stderr.map(|fd| PollFd::new(fd, PollFlags::IN)),
+            life.map(|fd| PollFd::new(fd, PollFlags::IN)),
         ]
         .into_iter()
         .flatten()
