@@ -25,6 +25,19 @@ pub struct StreamRing {
     ring: os::stream_ring::StreamRing,
 }
 
+/// What a ring does with a range of a block.
+#[derive(Clone, Copy, Debug)]
+pub enum Operation<'a> {
+    /// Fills it from a file, beginning at this offset, with as much as there is.
+    Read(&'a File, u64),
+    /// Writes it to a file, beginning at this offset.
+    Write(&'a File, u64),
+    /// Sends it, all of it unless the connection fails. Two at a time would mix.
+    Send(&'a TcpStream),
+    /// Receives until it is full or the connection ends. Two at a time would mix.
+    Receive(&'a TcpStream),
+}
+
 /// A block that is back.
 #[derive(Debug)]
 pub struct Done {
@@ -73,76 +86,21 @@ impl StreamRing {
         self.ring.in_flight()
     }
 
-    /// Begins to read from a file at `offset` into a range of the block.
+    /// Begins an operation on a range of the block.
     ///
     /// # Errors
     /// If the kernel takes nothing more.
     ///
     /// # Panics
     /// If the range is beyond the block, or more operations are under way than the ring is for.
-    pub fn read(
+    pub fn begin(
         &mut self,
         tag: u64,
-        file: &File,
-        offset: u64,
+        operation: Operation<'_>,
         block: Block,
         range: Range<usize>,
     ) -> io::Result<()> {
-        self.ring.read(tag, file, offset, block, range)
-    }
-
-    /// Begins to write a range of the block to a file at `offset`.
-    ///
-    /// # Errors
-    /// As [`StreamRing::read`].
-    ///
-    /// # Panics
-    /// As [`StreamRing::read`].
-    pub fn write(
-        &mut self,
-        tag: u64,
-        file: &File,
-        offset: u64,
-        block: Block,
-        range: Range<usize>,
-    ) -> io::Result<()> {
-        self.ring.write(tag, file, offset, block, range)
-    }
-
-    /// Begins to send a range of the block, all of it unless the connection fails. Two at a time
-    /// would mix.
-    ///
-    /// # Errors
-    /// As [`StreamRing::read`].
-    ///
-    /// # Panics
-    /// As [`StreamRing::read`].
-    pub fn send(
-        &mut self,
-        tag: u64,
-        socket: &TcpStream,
-        block: Block,
-        range: Range<usize>,
-    ) -> io::Result<()> {
-        self.ring.send(tag, socket, block, range)
-    }
-
-    /// Begins to receive until a range of the block is full or the connection ends. Two at a time
-    /// would mix.
-    ///
-    /// # Errors
-    /// As [`StreamRing::read`].
-    ///
-    /// # Panics
-    /// As [`StreamRing::read`].
-    pub fn receive(
-        &mut self,
-        tag: u64,
-        socket: &TcpStream,
-        block: Block,
-        range: Range<usize>,
-    ) -> io::Result<()> {
-        self.ring.receive(tag, socket, block, range)
+        self.ring.begin(tag, operation, block, range)
     }
 
     /// Waits until an operation is done, and gives its block back.

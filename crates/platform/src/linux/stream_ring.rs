@@ -1,16 +1,14 @@
-use std::fs::File;
 use std::io;
-use std::net::TcpStream;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use io_uring::types::{CancelBuilder, Fd, SubmitArgs, Timespec};
-use io_uring::{IoUring, Probe, opcode, squeue};
+use io_uring::{IoUring, Probe, opcode};
 
 use super::ring::set_up;
 use crate::error::{Error, Result};
-use crate::stream_ring::{Block, Done};
+use crate::stream_ring::{Block, Done, Operation};
 
 /// What is under way, by the number that the kernel knows it by.
 struct Flying {
@@ -66,63 +64,38 @@ impl StreamRing {
         self.in_flight
     }
 
-    pub(crate) fn read(
+    /// Hands an operation on a range of `block` to the kernel, which from then on holds on to the file
+    /// or the connection by itself.
+    pub(crate) fn begin(
         &mut self,
         tag: u64,
-        file: &File,
-        offset: u64,
+        operation: Operation<'_>,
         mut block: Block,
         range: Range<usize>,
     ) -> io::Result<()> {
         let bytes = &mut block.bytes_mut()[range];
-        let entry = opcode::Read::new(fd(file), bytes.as_mut_ptr(), len(bytes)).offset(offset);
-        self.start(tag, block, entry.build())
-    }
-
-    pub(crate) fn write(
-        &mut self,
-        tag: u64,
-        file: &File,
-        offset: u64,
-        block: Block,
-        range: Range<usize>,
-    ) -> io::Result<()> {
-        let bytes = &block.bytes()[range];
-        let entry = opcode::Write::new(fd(file), bytes.as_ptr(), len(bytes)).offset(offset);
-        self.start(tag, block, entry.build())
-    }
-
-    pub(crate) fn send(
-        &mut self,
-        tag: u64,
-        socket: &TcpStream,
-        block: Block,
-        range: Range<usize>,
-    ) -> io::Result<()> {
-        let bytes = &block.bytes()[range];
-        let flags = libc::MSG_WAITALL | libc::MSG_NOSIGNAL;
-        let entry = opcode::Send::new(fd(socket), bytes.as_ptr(), len(bytes)).flags(flags);
-        self.start(tag, block, entry.build())
-    }
-
-    pub(crate) fn receive(
-        &mut self,
-        tag: u64,
-        socket: &TcpStream,
-        mut block: Block,
-        range: Range<usize>,
-    ) -> io::Result<()> {
-        let bytes = &mut block.bytes_mut()[range];
-        let entry = opcode::Recv::new(fd(socket), bytes.as_mut_ptr(), len(bytes))
-            .flags(libc::MSG_WAITALL)
-            .ioprio(POLL_FIRST)
-            .build();
-        self.start(tag, block, entry)
-    }
-
-    /// Hands an operation on `block` to the kernel, which from then on holds on to the file or the
-    /// connection by itself.
-    fn start(&mut self, tag: u64, block: Block, entry: squeue::Entry) -> io::Result<()> {
+        let len = u32::try_from(bytes.len()).expect("blocks are shorter than 4 GiB");
+        let start = bytes.as_mut_ptr();
+        let entry = match operation {
+            Operation::Read(file, offset) => {
+                let entry = opcode::Read::new(fd(file), start, len);
+                entry.offset(offset).build()
+            }
+            Operation::Write(file, offset) => {
+                let entry = opcode::Write::new(fd(file), start, len);
+                entry.offset(offset).build()
+            }
+            Operation::Send(socket) => {
+                let entry = opcode::Send::new(fd(socket), start, len);
+                let flags = libc::MSG_WAITALL | libc::MSG_NOSIGNAL;
+                entry.flags(flags).build()
+            }
+            Operation::Receive(socket) => {
+                let entry = opcode::Recv::new(fd(socket), start, len);
+                let entry = entry.flags(libc::MSG_WAITALL);
+                entry.ioprio(POLL_FIRST).build()
+            }
+        };
         let free = self.flying.iter().position(Option::is_none);
         let number = free.expect("no more operations at a time than the ring is for");
         self.flying[number] = Some(Flying { tag, block });
@@ -193,13 +166,10 @@ fn fd(of: &impl AsRawFd) -> Fd {
     Fd(of.as_raw_fd())
 }
 
-fn len(bytes: &[u8]) -> u32 {
-    u32::try_from(bytes.len()).expect("blocks are shorter than 4 GiB")
-}
-
 #[cfg(test)]
 mod tests {
-    use std::net::{Ipv4Addr, TcpListener};
+    use std::fs::File;
+    use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
     use super::*;
     use crate::stream_ring::StreamRing;
@@ -232,8 +202,13 @@ mod tests {
         let [source, target] = [(); 2].map(|()| tempfile::tempfile().unwrap());
         let contents: Vec<u8> = (0..LEN).map(|index| (index % 251) as u8).collect();
         crate::block_io::write_at(&source, &contents, 0).unwrap();
-        ring.read(1, &source, 0, Block::new(LEN).unwrap(), 0..LEN)
-            .unwrap();
+        ring.begin(
+            1,
+            Operation::Read(&source, 0),
+            Block::new(LEN).unwrap(),
+            0..LEN,
+        )
+        .unwrap();
         let Done {
             tag: 1,
             block,
@@ -244,15 +219,22 @@ mod tests {
         };
         assert_eq!(moved.unwrap(), LEN);
         // More than the connection holds, so both have to be under way together.
-        ring.receive(2, &far, Block::new(LEN).unwrap(), 0..LEN)
+        ring.begin(
+            2,
+            Operation::Receive(&far),
+            Block::new(LEN).unwrap(),
+            0..LEN,
+        )
+        .unwrap();
+        ring.begin(3, Operation::Send(&near), block, 0..LEN)
             .unwrap();
-        ring.send(3, &near, block, 0..LEN).unwrap();
         let done = [ring.wait(LONG).unwrap(), ring.wait(LONG).unwrap()];
         assert_eq!(ring.in_flight(), 0);
         for done in done {
             assert_eq!(done.moved.unwrap(), LEN);
             if done.tag == 2 {
-                ring.write(4, &target, 0, done.block, 0..LEN).unwrap();
+                ring.begin(4, Operation::Write(&target, 0), done.block, 0..LEN)
+                    .unwrap();
             }
         }
         assert_eq!(ring.wait(LONG).unwrap().moved.unwrap(), LEN);
@@ -266,13 +248,18 @@ mod tests {
         let Some(mut ring) = ring(1) else { return };
         let (near, far) = connected();
         drop(near);
-        ring.receive(0, &far, Block::new(10).unwrap(), 0..10)
+        ring.begin(0, Operation::Receive(&far), Block::new(10).unwrap(), 0..10)
             .unwrap();
         assert_eq!(ring.wait(LONG).unwrap().moved.unwrap(), 0);
         let file = tempfile::NamedTempFile::new().unwrap();
         let unreadable = File::options().write(true).open(file.path()).unwrap();
-        ring.read(0, &unreadable, 0, Block::new(10).unwrap(), 0..10)
-            .unwrap();
+        ring.begin(
+            0,
+            Operation::Read(&unreadable, 0),
+            Block::new(10).unwrap(),
+            0..10,
+        )
+        .unwrap();
         ring.wait(LONG).unwrap().moved.unwrap_err();
     }
 
@@ -283,7 +270,8 @@ mod tests {
             let (near, far) = connected();
             for (tag, socket) in [(0, &far), (1, &near)] {
                 let block = Block::new(1 << 16).unwrap();
-                ring.receive(tag, socket, block, 0..1 << 16).unwrap();
+                ring.begin(tag, Operation::Receive(socket), block, 0..1 << 16)
+                    .unwrap();
             }
             let error = ring.wait(Duration::from_millis(1)).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::WouldBlock);

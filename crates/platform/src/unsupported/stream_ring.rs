@@ -1,12 +1,10 @@
-use std::fs::File;
 use std::io;
-use std::net::TcpStream;
 use std::ops::Range;
 use std::time::Duration;
 
 use super::refuse;
 use crate::Result;
-use crate::stream_ring::{Block, Done};
+use crate::stream_ring::{Block, Done, Operation};
 
 #[derive(Debug)]
 pub(crate) enum StreamRing {}
@@ -20,42 +18,10 @@ impl StreamRing {
         match *self {}
     }
 
-    pub(crate) fn read(
+    pub(crate) fn begin(
         &mut self,
         _: u64,
-        _: &File,
-        _: u64,
-        _: Block,
-        _: Range<usize>,
-    ) -> io::Result<()> {
-        match *self {}
-    }
-
-    pub(crate) fn write(
-        &mut self,
-        _: u64,
-        _: &File,
-        _: u64,
-        _: Block,
-        _: Range<usize>,
-    ) -> io::Result<()> {
-        match *self {}
-    }
-
-    pub(crate) fn send(
-        &mut self,
-        _: u64,
-        _: &TcpStream,
-        _: Block,
-        _: Range<usize>,
-    ) -> io::Result<()> {
-        match *self {}
-    }
-
-    pub(crate) fn receive(
-        &mut self,
-        _: u64,
-        _: &TcpStream,
+        _: Operation<'_>,
         _: Block,
         _: Range<usize>,
     ) -> io::Result<()> {

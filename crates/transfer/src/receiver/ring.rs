@@ -7,7 +7,7 @@ use crate::connection::{Inlet, TICK};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 use platform::socket::wake_at;
-use platform::stream_ring::{Block, Done, StreamRing};
+use platform::stream_ring::{Block, Done, Operation, StreamRing};
 use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
@@ -122,7 +122,8 @@ impl Ring {
                 let done = inlet.patiently(|socket| {
                     if let Some((block, range)) = waiting.take() {
                         wake_at(socket, range.len())?;
-                        self.queue.receive(RECEIVING, socket, block, range)?;
+                        let receive = Operation::Receive(socket);
+                        self.queue.begin(RECEIVING, receive, block, range)?;
                     }
                     let done = self.queue.wait(TICK);
                     if done.is_err() {
@@ -151,7 +152,8 @@ impl Ring {
         let Some(file) = write.target.file() else {
             unreachable!("what is thrown away is not taken by a ring")
         };
-        let begun = self.queue.write(number, file, at, block, range);
+        let write = Operation::Write(file, at);
+        let begun = self.queue.begin(number, write, block, range);
         begun.map_err(Error::system("write through a ring"))
     }
 

@@ -4,7 +4,7 @@ use super::pump::{BLOCK, Flow, Outcome, Stopped};
 use crate::connection::TICK;
 use crate::error::Error;
 use crate::protocol::{HEADER_BYTES, Header};
-use platform::stream_ring::{Block, Done, StreamRing};
+use platform::stream_ring::{Block, Done, Operation, StreamRing};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::ops::Range;
@@ -112,7 +112,7 @@ impl Run<'_, '_, '_> {
         let range = HEADER_BYTES + there..HEADER_BYTES + wanted;
         let at = offset + there as u64;
         let ring = &mut self.ring.queue;
-        ring.read(offset, self.file, at, block, range)
+        ring.begin(offset, Operation::Read(self.file, at), block, range)
             .map_err(Error::system("read through a ring"))?;
         Ok(())
     }
@@ -143,7 +143,7 @@ impl Run<'_, '_, '_> {
     fn send_rest(&mut self, block: Block, range: Range<usize>) -> Outcome {
         self.sending = Some(range.clone());
         let (ring, socket) = (&mut self.ring.queue, self.flow.outlet.socket());
-        ring.send(SENDING, socket, block, range)
+        ring.begin(SENDING, Operation::Send(socket), block, range)
             .map_err(Error::network)?;
         Ok(())
     }
