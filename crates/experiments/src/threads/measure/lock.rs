@@ -11,7 +11,6 @@ use instrument::experiment::MeasureError;
 use instrument::point::Point;
 use instrument::sampler::Sampler;
 use platform::lock::{PthreadMutex, PthreadSpin};
-use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -93,7 +92,9 @@ fn user(
     }
     let entered = take(long_run.enter_together(CHECKED_ENTRIES))?;
     check(entered.value, section, threads * CHECKED_ENTRIES)?;
-    sampler.repeat(RUN, 1.0, |rounds| take(run.enter_once(rounds)).map(drop))?;
+    if workers == 1 {
+        sampler.repeat(RUN, 1.0, |rounds| take(run.enter_once(rounds)).map(drop))?;
+    }
     let together = |entries| take(long_run.enter_together(entries)).map(drop);
     // Where threads compute inside, slices end there, too.
     let slices_matter = threads > 1 && matches!(section, Section::Compute(_));
@@ -146,24 +147,12 @@ fn kernel(
     let mut found = 0;
     lock.with(|value| found = *value);
     check(found, section, threads * CHECKED_ENTRIES)?;
-    if threads == PAIR {
-        return sampler.long_runs(ENTRY, threads as f64, RUN_OF_A_PAIR_NS, together);
-    }
-    sampler.repeat(RUN, 1.0, |rounds| {
-        (0..rounds).try_for_each(|_| start_and_join(threads, enter))
-    })?;
-    sampler.long_runs(ENTRY, threads as f64, LONG_RUN_NS, together)
-}
-
-/// Starts the threads and waits for all of them.
-fn start_and_join(threads: u64, work: impl Fn() + Sync) -> Result<(), MeasureError> {
-    thread::scope(|scope| {
-        (0..threads).try_for_each(|_| {
-            thread::Builder::new().spawn_scoped(scope, &work)?;
-            Ok::<_, io::Error>(())
-        })
-    })
-    .map_err(MeasureError::system(START))
+    let least_ns = if threads == PAIR {
+        RUN_OF_A_PAIR_NS
+    } else {
+        LONG_RUN_NS
+    };
+    sampler.long_runs(ENTRY, threads as f64, least_ns, together)
 }
 
 /// Makes sure that all entries were made, one at a time, and that each computed.

@@ -7,7 +7,7 @@ pub(in crate::threads) use several_cores::{spin_and_block, step_ns};
 
 use super::points::LONG_STEPS;
 use super::{COMPLEX_STEPS, ENTRY, LOCK_ONE, complex, point};
-use crate::estimates::{WithEstimate, ratio};
+use crate::estimates::{WithEstimate, grade, ratio};
 use instrument::finding::Finding;
 use instrument::point::Point;
 use instrument::quantity::Unit;
@@ -40,6 +40,23 @@ fn of<'r>(results: &'r Results, point: &Point, metric: &str) -> Option<&'r Estim
     result
         .estimate(metric)
         .filter(|estimate| estimate.is_sound())
+}
+
+/// How `threads` that spin do beside as many that block; the template tells `threads`, `spin`, `lock`
+/// and `times`.
+fn compared(
+    key: &str,
+    template: &str,
+    threads: u64,
+    (spin, lock): (&Estimate, &Estimate),
+) -> Option<Finding> {
+    let times = ratio(spin, lock)?;
+    let finding = Finding::new(key, template)
+        .given("threads", threads as f64, Unit::Count)
+        .estimated("spin", spin.centre, spin.interval, Unit::Nanoseconds)
+        .estimated("lock", lock.centre, lock.interval, Unit::Nanoseconds)
+        .with("times", &times, Unit::Ratio);
+    Some(finding.graded(grade(&times, 1.0)))
 }
 
 /// The report suspected that its compiler had removed the body.

@@ -4,7 +4,7 @@ use super::super::{
     BODY, COMPLEX_STEPS, ENTRY, LOCK_ONE, RUN, SHORT_SLICE_US, SIMPLE, SIMPLE_YIELD, SPIN_ONE,
     THREADS, TURNS_TAKEN, complex, point,
 };
-use super::of;
+use super::{compared, of};
 use crate::estimates::{WithEstimate, grade, ratio};
 use instrument::finding::{Finding, Grade};
 use instrument::quantity::Unit;
@@ -44,18 +44,9 @@ pub(super) fn slices(threads: f64) -> f64 {
 
 pub(super) fn collapse(results: &Results) -> Option<Finding> {
     let (threads, lock, spin) = with_most(results, SIMPLE_YIELD, RUN)?;
-    let times = ratio(spin, lock)?;
     let template = "Where {threads} threads of one worker yield inside, a run takes {spin} with a \
                     spin lock and {lock} with one that blocks: {times} as long.";
-    Some(
-        Finding::new("collapse", template)
-            .given("threads", threads as f64, Unit::Count)
-            .estimated("spin", spin.centre, spin.interval, Unit::Nanoseconds)
-            .estimated("lock", lock.centre, lock.interval, Unit::Nanoseconds)
-            .with("times", &times, Unit::Ratio)
-            .graded(grade(&times, 1.0))
-            .weighing(0.8),
-    )
+    Some(compared("collapse", template, threads, (spin, lock))?.weighing(0.8))
 }
 
 /// Counted, not only timed: a turn taken is a slice burnt.
@@ -107,19 +98,10 @@ pub(super) fn reported(results: &Results) -> Option<Finding> {
 /// Slices end inside the lock, sooner or later.
 pub(super) fn long_run(results: &Results) -> Option<Finding> {
     let (threads, lock, spin) = with_most(results, &complex(COMPLEX_STEPS), ENTRY)?;
-    let times = ratio(spin, lock)?;
     let template = "In long runs of {threads} threads that compute inside, an entry takes {spin} \
                     with a spin lock and {lock} with one that blocks, {times} as long: whenever a \
                     slice ends inside the lock, all who wait burn theirs.";
-    Some(
-        Finding::new("long_run", template)
-            .given("threads", threads as f64, Unit::Count)
-            .estimated("spin", spin.centre, spin.interval, Unit::Nanoseconds)
-            .estimated("lock", lock.centre, lock.interval, Unit::Nanoseconds)
-            .with("times", &times, Unit::Ratio)
-            .graded(grade(&times, 1.0))
-            .weighing(0.6),
-    )
+    Some(compared("long_run", template, threads, (spin, lock))?.weighing(0.6))
 }
 
 /// Where nobody loses its turn inside.

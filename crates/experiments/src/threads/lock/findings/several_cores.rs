@@ -5,7 +5,7 @@ use super::super::{
     COMPLEX_STEPS, ENTRY, LOCK_ALL, LOCK_ONE, PTHREAD_MUTEX, PTHREAD_SPIN, SPIN_ALL, STD_MUTEX,
     complex, point,
 };
-use super::of;
+use super::{compared, of};
 use crate::estimates::{WithEstimate, grade, ratio};
 use crate::judging::exceeds;
 use instrument::claim::Ruling;
@@ -92,21 +92,11 @@ pub(super) fn kernel_threads(results: &Results) -> Option<Finding> {
 /// Spinning against blocking on all cores, where threads of one kind compute inside.
 fn crowd(results: &Results, (key, kind): (&str, &str), spin: &str, lock: &str) -> Option<Finding> {
     let [spin, lock] = [spin, lock].map(|lock| entry(results, lock, MIDDLE, COMPLEX_STEPS));
-    let (spin, lock) = (spin?, lock?);
-    let times = ratio(spin, lock)?;
     let template = format!(
         "On several cores, {{threads}} {kind} that compute inside take {{spin}} an entry with a spin \
          lock and {{lock}} with one that blocks: {{times}} as long."
     );
-    Some(
-        Finding::new(key, &template)
-            .given("threads", MIDDLE as f64, Unit::Count)
-            .estimated("spin", spin.centre, spin.interval, Unit::Nanoseconds)
-            .estimated("lock", lock.centre, lock.interval, Unit::Nanoseconds)
-            .with("times", &times, Unit::Ratio)
-            .graded(grade(&times, 1.0))
-            .weighing(0.6),
-    )
+    Some(compared(key, &template, MIDDLE, (spin?, lock?))?.weighing(0.6))
 }
 
 /// For sections of so many steps, in ascending order, an entry of two kernel threads that spin and of
