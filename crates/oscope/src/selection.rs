@@ -22,11 +22,9 @@ pub fn experiments(what: &[String]) -> Result<Experiments, WrongUse> {
     Ok(experiments::all().filter(chosen).collect())
 }
 
-/// Whether one of them sends files, to another machine if it is told to.
-pub fn sends_files(chosen: &[&'static dyn Experiment]) -> bool {
-    chosen
-        .iter()
-        .any(|experiment| experiment.id() == "transfer.file")
+/// Whether the experiment `id` is one of them.
+pub fn includes(chosen: &[&'static dyn Experiment], id: &str) -> bool {
+    chosen.iter().any(|experiment| experiment.id() == id)
 }
 
 /// Whether `name` means the experiment `id`.

@@ -280,6 +280,16 @@ fn what_is_misspelt_gets_a_suggestion() {
 }
 
 #[test]
+fn a_directory_that_nothing_measured_would_use_is_wrong_use() {
+    let place = Place::new();
+    place
+        .oscope(&["run", "memory", "--remote", "/"])
+        .assert()
+        .code(2)
+        .stderr(contains("oscope run file.remote --remote"));
+}
+
+#[test]
 fn a_reader_that_has_seen_enough_ends_the_program_quietly() {
     let place = Place::new();
     let mut child = place

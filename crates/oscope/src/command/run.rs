@@ -31,14 +31,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let chosen = selection::experiments(&arguments.what)?;
-    if arguments.to.is_some() && !selection::sends_files(&chosen) {
-        return Err(WrongUse(
-            "`--to` names where `transfer.file` sends its files, and that is not to be measured: \
-             `oscope run transfer --to HOST:PORT`"
-                .into(),
-        )
-        .into());
-    }
+    heed_all(arguments, &chosen)?;
     let against = arguments.compare_with.as_ref();
     let against = against.map(|name| stored::side(common, name)).transpose()?;
     let interrupt = Interrupt::install()?;
@@ -161,6 +154,25 @@ fn measure(
 
     let run = store.run(&RunSelector::Text(run.header.id))?;
     Ok((Measured { run, number }, outcome))
+}
+
+/// Makes sure that something which is measured takes notice of each option.
+fn heed_all(arguments: &Arguments, chosen: &[&'static dyn Experiment]) -> Result<(), WrongUse> {
+    if arguments.to.is_some() && !selection::includes(chosen, "transfer.file") {
+        return Err(WrongUse(
+            "`--to` names where `transfer.file` sends its files, and that is not to be measured: \
+             `oscope run transfer --to HOST:PORT`"
+                .into(),
+        ));
+    }
+    if arguments.remote.is_some() && !selection::includes(chosen, "file.remote") {
+        return Err(WrongUse(
+            "`--remote` names the directory that `file.remote` measures, and that is not to be \
+             measured: `oscope run file.remote --remote DIR`"
+                .into(),
+        ));
+    }
+    Ok(())
 }
 
 /// The way to the receiver on another machine, if one was named.
