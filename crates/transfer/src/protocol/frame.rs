@@ -1,24 +1,12 @@
 //! Frames: what is said after the greeting. A header of 16 bytes, then a body of the length that the
 //! header gives.
 
-use super::wire::Reader;
-use super::{
-    DIGEST_BYTES, FileName, HEADER_BYTES, LONGEST_BODY, LONGEST_DATA, LONGEST_REASON, Malformed,
+use super::header::{
+    ABORT, BYE, DATA, DONE, END, FILE, Header, PARTIAL, PREPARE, READY, RECEIPT, RESUME, START,
 };
+use super::wire::Reader;
+use super::{DIGEST_BYTES, HEADER_BYTES, LONGEST_REASON, Malformed, Part};
 use crate::method::ReceiveMethod;
-
-/// The first 16 bytes of a frame, checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
-    /// What the frame is.
-    pub kind: u8,
-    /// What applies to it.
-    pub flags: u8,
-    /// Length of its body in bytes, within what its kind may have.
-    pub len: u32,
-    /// A number whose meaning depends on the kind.
-    pub value: u64,
-}
 
 /// A frame, borrowing from the bytes it was read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,116 +76,6 @@ pub enum Frame<'b> {
         /// Why it is not ready; empty if it is.
         failure: &'b [u8],
     },
-}
-
-/// A file, or a part of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part<'b> {
-    /// Number of the file in its transfer.
-    pub id: u64,
-    /// Size of the whole file; `None` if the sender does not know it yet.
-    pub size: Option<u64>,
-    /// How many parts the file has, each of which comes over a connection of its own.
-    pub parts: u16,
-    /// Whether what is there already shall be kept if it agrees.
-    pub resume: bool,
-    /// Permission bits to be set.
-    pub mode: Option<u32>,
-    /// Time of the last change to be set.
-    pub modified: Option<Times>,
-    /// Its name.
-    pub name: FileName<'b>,
-}
-
-/// A moment: seconds since 1970, and nanoseconds beyond.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Times {
-    /// Whole seconds.
-    pub seconds: i64,
-    /// Below 1 000 000 000.
-    pub nanoseconds: u32,
-}
-
-const FILE: u8 = 1;
-const START: u8 = 2;
-const DATA: u8 = 3;
-const END: u8 = 4;
-const ABORT: u8 = 5;
-const BYE: u8 = 6;
-const PREPARE: u8 = 7;
-const PARTIAL: u8 = 16;
-const RECEIPT: u8 = 17;
-const DONE: u8 = 18;
-const READY: u8 = 19;
-
-const RESUME: u8 = 1;
-
-/// Stands for a number that is not there.
-const NONE_U64: u64 = u64::MAX;
-const NONE_U32: u32 = u32::MAX;
-
-impl Header {
-    /// What a header says.
-    ///
-    /// # Errors
-    /// If there is no such kind, or its length is out of bounds.
-    pub fn parse(bytes: &[u8; HEADER_BYTES]) -> Result<Self, Malformed> {
-        let mut reader = Reader(bytes);
-        let mut fields = || {
-            let (kind, flags, zero) = (reader.u8()?, reader.u8()?, reader.u16()?);
-            Some((kind, flags, zero, reader.u32()?, reader.u64()?))
-        };
-        let (kind, flags, zero, len, value) = fields().ok_or(Malformed::Number("header"))?;
-        let longest = match kind {
-            DATA => LONGEST_DATA,
-            START | BYE | PREPARE => 0,
-            FILE | ABORT | RECEIPT | READY => LONGEST_BODY as u32,
-            END => 8 + DIGEST_BYTES as u32,
-            PARTIAL => DIGEST_BYTES as u32,
-            DONE => 8,
-            _ => return Err(Malformed::Kind(kind)),
-        };
-        if len > longest {
-            return Err(Malformed::Length { kind, len });
-        }
-        if zero != 0 || flags & !RESUME != 0 || (flags != 0 && kind != FILE) {
-            return Err(Malformed::Number("flag"));
-        }
-        if matches!(kind, END | ABORT | BYE) && value != 0 {
-            return Err(Malformed::Number("value"));
-        }
-        Ok(Self {
-            kind,
-            flags,
-            len,
-            value,
-        })
-    }
-
-    /// The bytes that say it.
-    pub fn encode(&self) -> [u8; HEADER_BYTES] {
-        let mut bytes = [0; HEADER_BYTES];
-        bytes[0] = self.kind;
-        bytes[1] = self.flags;
-        bytes[4..8].copy_from_slice(&self.len.to_le_bytes());
-        bytes[8..].copy_from_slice(&self.value.to_le_bytes());
-        bytes
-    }
-
-    /// The header of `len` bytes of data for `offset`.
-    pub fn data(offset: u64, len: u32) -> Self {
-        Self {
-            kind: DATA,
-            flags: 0,
-            len,
-            value: offset,
-        }
-    }
-
-    /// Whether bytes of a file follow, which are no part of [`Frame::parse`].
-    pub fn is_data(&self) -> bool {
-        self.kind == DATA
-    }
 }
 
 impl<'b> Frame<'b> {
@@ -336,62 +214,13 @@ impl<'b> Frame<'b> {
     }
 }
 
-impl<'b> Part<'b> {
-    fn parse(header: &Header, body: &'b [u8]) -> Result<Self, Malformed> {
-        let mut reader = Reader(body);
-        let mut fields = || {
-            let (size, parts, mode) = (reader.u64()?, reader.u16()?, reader.u32()?);
-            let (seconds, nanoseconds) = (reader.i64()?, reader.u32()?);
-            Some((size, parts, mode, seconds, nanoseconds))
-        };
-        let length = Malformed::Length {
-            kind: header.kind,
-            len: header.len,
-        };
-        let (size, parts, mode, seconds, nanoseconds) = fields().ok_or(length)?;
-        if parts == 0 || parts > super::MOST_STREAMS {
-            return Err(Malformed::Number("number of parts"));
-        }
-        if mode != NONE_U32 && mode > 0o7777 {
-            return Err(Malformed::Number("mode"));
-        }
-        let is_none = nanoseconds == NONE_U32 && seconds == 0;
-        if !is_none && nanoseconds >= 1_000_000_000 {
-            return Err(Malformed::Number("time"));
-        }
-        Ok(Self {
-            id: header.value,
-            size: (size != NONE_U64).then_some(size),
-            parts,
-            resume: header.flags & RESUME != 0,
-            mode: (mode != NONE_U32).then_some(mode),
-            modified: (!is_none).then_some(Times {
-                seconds,
-                nanoseconds,
-            }),
-            name: FileName::new(reader.0)?,
-        })
-    }
-
-    fn encode(&self, out: &mut Vec<u8>) {
-        let modified = self.modified.unwrap_or(Times {
-            seconds: 0,
-            nanoseconds: NONE_U32,
-        });
-        out.extend(self.size.unwrap_or(NONE_U64).to_le_bytes());
-        out.extend(self.parts.to_le_bytes());
-        out.extend(self.mode.unwrap_or(NONE_U32).to_le_bytes());
-        out.extend(modified.seconds.to_le_bytes());
-        out.extend(modified.nanoseconds.to_le_bytes());
-        out.extend(self.name.bytes());
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Frame, Header, Part, Times};
+    use super::Frame;
     use crate::method::ReceiveMethod;
-    use crate::protocol::{FileName, HEADER_BYTES, LONGEST_BODY, LONGEST_DATA, Malformed};
+    use crate::protocol::{
+        FileName, HEADER_BYTES, Header, LONGEST_BODY, LONGEST_DATA, Malformed, Part, Times,
+    };
     use proptest::prelude::*;
 
     /// What `bytes` say, if they are one frame.

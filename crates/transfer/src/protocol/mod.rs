@@ -3,13 +3,17 @@
 
 mod frame;
 mod handshake;
+mod header;
 mod name;
+mod part;
 mod wire;
 
-pub use frame::{Frame, Header, Part, Times};
+pub use frame::Frame;
 pub use handshake::{Challenge, Hello, Verdict};
+pub use header::Header;
 pub(crate) use name::PARTIAL_PREFIX;
 pub use name::{FileName, WrongName};
+pub use part::{Part, Times};
 
 /// The version that this program speaks.
 pub const VERSION: u16 = 2;
