@@ -1,6 +1,8 @@
 //! Checksums, made while bytes go by.
 
 use crate::protocol::DIGEST_BYTES;
+use platform::block_io::read_at;
+use std::fs::File;
 use twox_hash::XxHash3_128;
 
 /// What is compared at the end of a transfer.
@@ -25,6 +27,23 @@ impl Checksum {
     /// The checksum with this number.
     pub(crate) fn from_code(code: u8) -> Option<Self> {
         ALL.get(usize::from(code)).copied()
+    }
+
+    /// The digest of the first `len` bytes of a file; `None` if it has not so many.
+    pub(crate) fn of_start(self, file: &File, len: u64) -> Option<[u8; DIGEST_BYTES]> {
+        let mut digest = Digest::new(self);
+        let mut buffer = vec![0; 256 << 10];
+        let mut offset = 0;
+        while offset < len {
+            let wanted = (len - offset).min(buffer.len() as u64) as usize;
+            let count = read_at(file, &mut buffer[..wanted], offset).ok()?;
+            if count == 0 {
+                return None;
+            }
+            digest.update(&buffer[..count]);
+            offset += count as u64;
+        }
+        Some(digest.finish())
     }
 }
 

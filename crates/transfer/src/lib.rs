@@ -23,6 +23,7 @@ mod error;
 pub mod method;
 mod outcome;
 pub mod protocol;
+mod random;
 pub mod receiver;
 pub mod sender;
 mod token;

@@ -1,29 +1,22 @@
 //! One sender, from its greeting to its farewell.
 
+use super::greeting::greet;
+use super::incoming::{Incoming, too_large};
+use super::place::Failure;
 use super::room::Room;
-use super::store::Store;
+use super::store::{Arrival, Store};
 use super::target::{Shelf, Target};
 use super::{Event, Observer, Options};
-use crate::Checksum;
 use crate::clock::thread_cpu;
 use crate::connection::{Inlet, Outlet};
-use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::method::ReceiveMethod;
 use crate::outcome::{Outcome, Timing};
-use crate::protocol::{
-    Challenge, DIGEST_BYTES, FileName, Frame, Hello, LONGEST_REASON, Malformed, Part, VERSION,
-    Verdict,
-};
-use crate::sender::random;
-use crate::token::{Greetings, Side};
+use crate::protocol::{DIGEST_BYTES, FileName, Frame, Hello, LONGEST_REASON, Malformed, Part};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
-
-/// A greeting has to be complete within this time.
-const GREETING_TIME: Duration = Duration::from_secs(10);
+use std::time::Duration;
 
 /// One sender.
 pub(super) struct Connection<'r> {
@@ -48,28 +41,8 @@ struct Measuring {
     has_come: bool,
 }
 
-/// A file, or a part of one, that is coming in.
-struct Incoming {
-    id: u64,
-    name: Vec<u8>,
-    began: Instant,
-    digest: Digest,
-    /// Where the next byte goes if nothing is left out.
-    expected: u64,
-    /// How many bytes came.
-    bytes: u64,
-    received: Duration,
-    room: Room,
-    /// Where it goes, or why it goes nowhere.
-    target: std::result::Result<Arc<Target>, String>,
-    /// Whether what becomes of it becomes of the file: of its parts, only the last tells the observer.
-    is_whole: bool,
-    /// Whether the sender was told already.
-    is_told: bool,
-}
-
 impl<'r> Connection<'r> {
-    /// Hears who it is, says who this is, and makes sure that both know the token.
+    /// Greets it, and makes sure that it may send.
     pub(super) fn greet(
         socket: &TcpStream,
         peer: SocketAddr,
@@ -77,43 +50,14 @@ impl<'r> Connection<'r> {
         shelf: &'r Shelf,
         observer: &'r Observer<'r>,
     ) -> Result<Self> {
-        let clone = || socket.try_clone().map_err(Error::network);
-        let mut inlet = Inlet::new(clone()?, options.limits);
-        let mut outlet = Outlet::new(clone()?, options.limits);
-        let deadline = Instant::now() + GREETING_TIME.min(options.limits.patience);
-        let hello = inlet
-            .greeting(deadline)
-            .map_err(|error| stranger(error, &inlet))?;
-        let said = Hello::parse(&hello)?;
-        let mut answer = Challenge {
-            version: VERSION,
-            verdict: verdict(&said, options),
-            max_size: options.max_size,
-            nonce: [0; 32],
-        };
-        random(&mut answer.nonce)?;
-        let challenge = answer.encode();
-        outlet.bytes(&challenge)?;
-        outlet.flush()?;
-        if answer.verdict != Verdict::Welcome {
-            return Err(Error::Refused(answer.verdict));
-        }
-        if let Some(token) = &options.token {
-            let greetings = Greetings { hello, challenge };
-            let proof = inlet.proof(deadline)?;
-            token.check(Side::Sender, &greetings, &proof)?;
-            outlet.bytes(&token.proof(Side::Receiver, &greetings))?;
-            outlet.flush()?;
-            inlet.seal(Some(token.seal(Side::Sender, &greetings)));
-            outlet.seal(Some(token.seal(Side::Receiver, &greetings)));
-        }
-        shelf.enter(said.session);
+        let (hello, inlet, outlet) = greet(socket, options)?;
+        shelf.enter(hello.session);
         Ok(Self {
             options,
             shelf,
             observer,
             peer,
-            hello: said,
+            hello,
             inlet,
             outlet,
             store: Store::new(options.method),
@@ -135,7 +79,7 @@ impl<'r> Connection<'r> {
         let before = thread_cpu();
         loop {
             self.answer()?;
-            let began = match self.inlet.frame()? {
+            match self.inlet.frame()? {
                 Frame::File(part) => {
                     self.files += 1;
                     let wanted = if self.options.measures {
@@ -147,22 +91,13 @@ impl<'r> Connection<'r> {
                         target(&part, &self.hello, self.options, self.shelf, self.files)
                     });
                     let room = Room::new(&part, self.store.method());
-                    (begin(&part, &self.hello, room, target), part.resume)
+                    let resume = part.resume;
+                    let incoming = Incoming::new(&part, self.hello.checksum, room, target);
+                    self.file(incoming, resume)?;
                 }
-                Frame::Prepare { method } => {
-                    self.prepare(method)?;
-                    continue;
-                }
+                Frame::Prepare { method } => self.prepare(method)?,
                 Frame::Bye => break,
                 other => return Err(Malformed::Order(other.kind()).into()),
-            };
-            let (mut incoming, resume) = began;
-            let outcome = self.file(&mut incoming, resume);
-            if let Err(error) = outcome {
-                // What arrived is kept if it can be gone on with.
-                let _ = self.store.settle();
-                self.lost(&incoming, &error);
-                return Err(error);
             }
         }
         let cpu = thread_cpu().saturating_sub(before);
@@ -212,8 +147,18 @@ impl<'r> Connection<'r> {
         Ok(())
     }
 
-    /// Takes in one file, or a part of one.
-    fn file(&mut self, incoming: &mut Incoming, resume: bool) -> Result<()> {
+    /// Takes in one file, or a part of one, or keeps what came of it.
+    fn file(&mut self, mut incoming: Incoming, resume: bool) -> Result<()> {
+        let outcome = self.all_of(&mut incoming, resume);
+        if let Err(error) = &outcome {
+            // What arrived is kept if it can be gone on with.
+            let _ = self.store.settle();
+            self.lost(incoming, error);
+        }
+        outcome
+    }
+
+    fn all_of(&mut self, incoming: &mut Incoming, resume: bool) -> Result<()> {
         if incoming.target.is_err() {
             self.tell(incoming, None)?;
         }
@@ -234,7 +179,7 @@ impl<'r> Connection<'r> {
                     {
                         incoming.room.give_back(file);
                     }
-                    let finished = finish(incoming, size, digest, self.options);
+                    let finished = incoming.finish(size, digest, self.options);
                     incoming.is_whole = finished.as_ref().copied().unwrap_or(true);
                     return self.settle(incoming, size, finished.err());
                 }
@@ -295,13 +240,13 @@ impl<'r> Connection<'r> {
             if let Some(file) = target.file() {
                 incoming.room.reach(file, offset, len.into());
             }
-            let stored = self.store.take(
-                &mut self.inlet,
-                &mut incoming.digest,
-                &target,
+            let stored = self.store.take(Arrival {
+                inlet: &mut self.inlet,
+                digest: &mut incoming.digest,
+                target: &target,
                 offset,
-                len as usize,
-            )?;
+                len: len as usize,
+            })?;
             if let Err(reason) = stored {
                 target.spoil(&reason);
                 incoming.target = Err(reason);
@@ -374,7 +319,7 @@ impl<'r> Connection<'r> {
     }
 
     /// The connection is lost with a file under way: tells the observer what is left of it.
-    fn lost(&self, incoming: &Incoming, error: &Error) {
+    fn lost(&self, incoming: Incoming, error: &Error) {
         let mut failure = error.to_string();
         if let Ok(target) = &incoming.target {
             let is_worthless = target.has_parts() || self.options.measures;
@@ -384,9 +329,11 @@ impl<'r> Connection<'r> {
                 failure = format!("{failure}; {kept} bytes are kept for --resume");
             }
         }
+        // Whoever is told may want to go on with it at once.
+        drop(incoming.target);
         if !incoming.is_told {
             let outcome = Outcome {
-                name: incoming.name.clone(),
+                name: incoming.name,
                 size: incoming.bytes,
                 timing: Timing::default(),
                 failure: Some(failure),
@@ -399,21 +346,11 @@ impl<'r> Connection<'r> {
     }
 }
 
-impl Incoming {
-    /// It goes nowhere any more.
-    fn refuse(&mut self, reason: String) {
-        if let Ok(target) = &self.target {
-            target.spoil(&reason);
-            self.target = Err(reason);
-        }
-    }
-}
-
 /// What is received in place of `part` where files are only measured, or why nothing is.
 fn measured<'m>(
     part: &Part<'m>,
     measuring: &'m mut Option<Measuring>,
-) -> std::result::Result<Part<'m>, String> {
+) -> std::result::Result<Part<'m>, Failure> {
     match measuring {
         _ if part.parts > 1 || part.resume => Err("a file that is measured comes in one go".into()),
         Some(measuring) if !measuring.has_come => {
@@ -435,7 +372,7 @@ fn target(
     options: &Options,
     shelf: &Shelf,
     count: u64,
-) -> std::result::Result<Arc<Target>, String> {
+) -> std::result::Result<Arc<Target>, Failure> {
     if count > options.max_files {
         Err(format!(
             "it is one of more than {} files",
@@ -445,70 +382,5 @@ fn target(
         Err(too_large(options))
     } else {
         shelf.target(part, hello.session, options)
-    }
-}
-
-/// Prepares for a file.
-fn begin(
-    part: &Part<'_>,
-    hello: &Hello,
-    room: Room,
-    target: std::result::Result<Arc<Target>, String>,
-) -> Incoming {
-    Incoming {
-        id: part.id,
-        name: part.name.bytes().to_vec(),
-        began: Instant::now(),
-        digest: Digest::new(hello.checksum),
-        expected: 0,
-        bytes: 0,
-        received: Duration::ZERO,
-        room,
-        target,
-        is_whole: true,
-        is_told: false,
-    }
-}
-
-fn too_large(options: &Options) -> String {
-    format!(
-        "it is larger than the {} bytes that are taken here",
-        options.max_size
-    )
-}
-
-/// Verifies what came, and puts the file under its name with its last part; tells whether this was it.
-fn finish(
-    incoming: &Incoming,
-    size: u64,
-    digest: [u8; DIGEST_BYTES],
-    options: &Options,
-) -> std::result::Result<bool, String> {
-    let target = incoming.target.as_ref().map_err(Clone::clone)?;
-    if size > options.max_size {
-        return Err(too_large(options));
-    }
-    if incoming.digest.finish() != digest {
-        return Err("its checksum is wrong: it changed on its way, or while it was read".into());
-    }
-    target.complete_part(size, options)
-}
-
-fn verdict(hello: &Hello, options: &Options) -> Verdict {
-    match (&options.token, hello.has_token) {
-        _ if hello.version != VERSION => Verdict::Version,
-        (Some(_), false) => Verdict::TokenNeeded,
-        (None, true) => Verdict::NoToken,
-        (Some(_), true) if hello.checksum != Checksum::Blake3 => Verdict::Checksum,
-        _ => Verdict::Welcome,
-    }
-}
-
-/// Names what somebody said who is no sender.
-fn stranger(error: Error, inlet: &Inlet) -> Error {
-    match error {
-        Error::Malformed(Malformed::Magic) => Error::Stranger(inlet.glimpse()),
-        Error::PeerGone => Error::Stranger(String::new()),
-        other => other,
     }
 }

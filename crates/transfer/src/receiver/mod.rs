@@ -1,6 +1,8 @@
 //! The side that gets the files.
 
 mod connection;
+mod greeting;
+mod incoming;
 mod listener;
 mod place;
 mod ring;

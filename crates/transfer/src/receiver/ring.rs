@@ -1,10 +1,9 @@
 //! Receiving a file through a ring: while one block arrives, those before it are written.
 
 use super::place::Failure;
-use super::store::{BLOCK, Stored};
+use super::store::{Arrival, BLOCK, Stored};
 use super::target::Target;
 use crate::connection::{Inlet, TICK};
-use crate::digest::Digest;
 use crate::error::{Error, Result};
 use platform::socket::wake_at;
 use platform::stream_ring::{Block, Done, Operation, StreamRing};
@@ -50,25 +49,18 @@ impl Ring {
         })
     }
 
-    /// Takes `len` bytes of data that come next, and begins to write them into the target at
-    /// `offset`. Tells how many it took, and what became of those before.
-    pub(super) fn take(
-        &mut self,
-        inlet: &mut Inlet,
-        digest: &mut Digest,
-        target: &Arc<Target>,
-        offset: u64,
-        len: usize,
-    ) -> Result<(usize, Stored)> {
+    /// Takes what comes next, and begins to write it into its target. Tells how many bytes it took,
+    /// and what became of those before.
+    pub(super) fn take(&mut self, arrival: &mut Arrival<'_>) -> Result<(usize, Stored)> {
         let mut taken = 0;
-        while taken < len && self.failure.is_none() {
+        while taken < arrival.len && self.failure.is_none() {
             let block = self.free_block()?;
-            let step = (len - taken).min(BLOCK);
-            let block = self.receive(inlet, block, step)?;
-            digest.update(&block.bytes()[..step]);
+            let step = (arrival.len - taken).min(BLOCK);
+            let block = self.receive(arrival.inlet, block, step)?;
+            arrival.digest.update(&block.bytes()[..step]);
             self.writes.push_back(Write {
-                target: Arc::clone(target),
-                offset: offset + taken as u64,
+                target: Arc::clone(arrival.target),
+                offset: arrival.offset + taken as u64,
                 len: step,
                 written: 0,
             });

@@ -25,6 +25,18 @@ const MAP_UNIT: u64 = 1 << 16;
 /// What became of bytes at their target; the connection is no part of it.
 pub(super) type Stored = std::result::Result<(), String>;
 
+/// Data that come next over a connection, and where they go.
+pub(super) struct Arrival<'a> {
+    pub(super) inlet: &'a mut Inlet,
+    /// Of what came before.
+    pub(super) digest: &'a mut Digest,
+    pub(super) target: &'a Arc<Target>,
+    /// Where the first byte goes in the file.
+    pub(super) offset: u64,
+    /// How many bytes they are.
+    pub(super) len: usize,
+}
+
 /// What a method needs to have at hand, kept from file to file.
 pub(super) struct Store {
     method: ReceiveMethod,
@@ -53,39 +65,34 @@ impl Store {
         self.method
     }
 
-    /// Takes `len` bytes of data that come next and puts them into the target at `offset`, or begins
-    /// to: [`Store::settle`] waits for the end. Whatever becomes of them there, they are taken.
-    pub(super) fn take(
-        &mut self,
-        inlet: &mut Inlet,
-        digest: &mut Digest,
-        target: &Arc<Target>,
-        offset: u64,
-        len: usize,
-    ) -> Result<Stored> {
+    /// Takes what comes next and puts it into its target, or begins to: [`Store::settle`] waits for the
+    /// end. Whatever becomes of it there, it is taken.
+    pub(super) fn take(&mut self, mut arrival: Arrival<'_>) -> Result<Stored> {
+        let Arrival {
+            target,
+            offset,
+            len,
+            ..
+        } = arrival;
         let (taken, stored) = match (self.method, target.file()) {
             (ReceiveMethod::Uring, Some(_)) if len >= SMALL || !self.is_settled() => {
                 let ring = match &mut self.ring {
                     Some(ring) => ring,
                     none => none.insert(Ring::new()?),
                 };
-                let (taken, stored) = ring.take(inlet, digest, target, offset, len)?;
-                self.drain(inlet, len - taken)?;
+                let (taken, stored) = ring.take(&mut arrival)?;
+                self.drain(arrival.inlet, len - taken)?;
                 // It tells the target itself what was written.
                 return Ok(stored);
             }
-            (ReceiveMethod::Mmap, Some(file)) if len > 0 => {
-                mapped(inlet, digest, target, file, offset, len)?
-            }
-            (ReceiveMethod::Splice, Some(file)) => {
-                self.splice(inlet, digest, target, file, offset, len)?
-            }
-            _ => self.write(inlet, digest, target, offset, len)?,
+            (ReceiveMethod::Mmap, Some(file)) if len > 0 => mapped(&mut arrival, file)?,
+            (ReceiveMethod::Splice, Some(file)) => self.splice(&mut arrival, file)?,
+            _ => self.write(&mut arrival)?,
         };
         if stored.is_ok() {
             target.wrote(offset, len as u64);
         } else {
-            self.drain(inlet, len - taken)?;
+            self.drain(arrival.inlet, len - taken)?;
         }
         Ok(stored)
     }
@@ -110,20 +117,13 @@ impl Store {
         Ok(())
     }
 
-    fn write(
-        &mut self,
-        inlet: &mut Inlet,
-        digest: &mut Digest,
-        target: &Target,
-        offset: u64,
-        len: usize,
-    ) -> Result<(usize, Stored)> {
+    fn write(&mut self, arrival: &mut Arrival<'_>) -> Result<(usize, Stored)> {
         let mut taken = 0;
-        while taken < len {
-            let block = &mut self.buffer[..(len - taken).min(BLOCK)];
-            inlet.fill_data(block)?;
-            digest.update(block);
-            let written = target.write(block, offset + taken as u64);
+        while taken < arrival.len {
+            let block = &mut self.buffer[..(arrival.len - taken).min(BLOCK)];
+            arrival.inlet.fill_data(block)?;
+            arrival.digest.update(block);
+            let written = arrival.target.write(block, arrival.offset + taken as u64);
             taken += block.len();
             if let Err(error) = written {
                 return Ok((taken, failed(&error)));
@@ -132,15 +132,14 @@ impl Store {
         Ok((taken, Ok(())))
     }
 
-    fn splice(
-        &mut self,
-        inlet: &mut Inlet,
-        digest: &mut Digest,
-        target: &Target,
-        file: &File,
-        offset: u64,
-        len: usize,
-    ) -> Result<(usize, Stored)> {
+    fn splice(&mut self, arrival: &mut Arrival<'_>, file: &File) -> Result<(usize, Stored)> {
+        let &mut Arrival {
+            ref mut inlet,
+            ref mut digest,
+            target,
+            offset,
+            len,
+        } = arrival;
         let conduit = match self.conduit.take() {
             Some(conduit) => Ok(conduit),
             None => Conduit::new(BLOCK),
@@ -195,14 +194,14 @@ fn read_back(
 }
 
 /// Receives into the mapped file itself.
-fn mapped(
-    inlet: &mut Inlet,
-    digest: &mut Digest,
-    target: &Target,
-    file: &File,
-    offset: u64,
-    len: usize,
-) -> Result<(usize, Stored)> {
+fn mapped(arrival: &mut Arrival<'_>, file: &File) -> Result<(usize, Stored)> {
+    let &mut Arrival {
+        ref mut inlet,
+        ref mut digest,
+        target,
+        offset,
+        len,
+    } = arrival;
     let start = offset / MAP_UNIT * MAP_UNIT;
     let before = (offset - start) as usize;
     let map = || {

@@ -4,7 +4,6 @@ use super::Options;
 use super::place::{Failure, Place};
 use crate::Checksum;
 use crate::protocol::{DIGEST_BYTES, Part};
-use crate::sender::digest_of;
 use platform::block_io::write_at;
 use platform::directory::Directory;
 use platform::file::allocate_range;
@@ -190,7 +189,7 @@ impl Target {
             let len = file.metadata().ok()?.len();
             // Without a checksum nobody could tell whether it is the same.
             let is_told = checksum != Checksum::None;
-            is_told.then_some((len, digest_of(file, len, checksum)?))
+            is_told.then_some((len, checksum.of_start(file, len)?))
         };
         there().unwrap_or_else(nothing)
     }

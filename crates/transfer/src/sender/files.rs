@@ -1,11 +1,11 @@
 //! Many files to one receiver, over one connection or several.
 
-use super::session::random;
 use super::{Contents, Item, Options, Session};
 use crate::clock::thread_cpu;
 use crate::error::{Error, Result};
 use crate::outcome::{Outcome, Timing};
 use crate::protocol::{FileName, Times};
+use crate::random;
 use platform::directory::mode;
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
@@ -87,7 +87,7 @@ pub fn send(
     observer: &(dyn Fn(&Outcome) + Sync),
 ) -> Result<Summary> {
     let mut session = [0; 16];
-    random(&mut session)?;
+    random::fill(&mut session)?;
     let started = Instant::now();
     let connect = |stream| Session::connect(address, options, session, (stream, plan.streams));
     let sessions = (0..plan.streams).map(connect).collect::<Result<Vec<_>>>()?;

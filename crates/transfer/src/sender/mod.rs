@@ -2,14 +2,15 @@
 
 mod contents;
 mod files;
+mod greeting;
 mod pump;
+mod replies;
 mod ring;
 mod session;
 
 pub use contents::Contents;
 pub use files::{Farewell, Job, Plan, Source, Summary, send};
 pub use session::{Item, Session};
-pub(crate) use session::{digest_of, random};
 
 use crate::method::SendMethod;
 use crate::{Checksum, Limits, Token};

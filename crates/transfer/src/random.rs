@@ -1,0 +1,11 @@
+//! Numbers that nobody can foresee.
+
+use crate::error::{Error, Result};
+
+/// Fills `bytes` with what nobody can foresee.
+pub(crate) fn fill(bytes: &mut [u8]) -> Result<()> {
+    getrandom::fill(bytes).map_err(|error| Error::System {
+        action: "draw random bytes",
+        reason: error.into(),
+    })
+}

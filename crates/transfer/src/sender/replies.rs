@@ -1,0 +1,185 @@
+//! What the receiver says, heard by a thread of its own while files are sent.
+
+use crate::Limits;
+use crate::connection::{Inlet, TICK};
+use crate::error::{Error, Result};
+use crate::outcome::Timing;
+use crate::protocol::{DIGEST_BYTES, Frame, Malformed};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Waiting for the receiver to write to its device takes so many times as long as its silence is
+/// borne otherwise.
+const DEVICE_PATIENCE: u32 = 10;
+
+/// What the receiver says.
+pub(super) enum Reply {
+    Partial {
+        len: u64,
+        digest: [u8; DIGEST_BYTES],
+    },
+    Receipt {
+        id: u64,
+        timing: Timing,
+        failure: Option<String>,
+    },
+    Done {
+        bytes: u64,
+        cpu: Duration,
+    },
+    Ready {
+        room: u64,
+        failure: Option<String>,
+    },
+    Lost(Error),
+}
+
+/// What the receiver says. Before this is dropped, the connection has to be shut.
+pub(super) struct Replies {
+    limits: Limits,
+    heard: mpsc::Receiver<Reply>,
+    /// How many replies the receiver was asked for.
+    asked: Arc<AtomicU64>,
+    /// Number of the last file that failed, plus 1.
+    failed: Arc<AtomicU64>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Replies {
+    /// Begins to hear what comes in.
+    pub(super) fn hear(mut inlet: Inlet, limits: Limits) -> Self {
+        // It waits for as long as there is something to be sent.
+        inlet.be_patient(Duration::MAX);
+        let (asked, failed) = (Arc::default(), Arc::default());
+        let (sender, heard) = mpsc::channel();
+        let reader = Reader {
+            inlet,
+            replies: sender,
+            asked: Arc::clone(&asked),
+            failed: Arc::clone(&failed),
+        };
+        Self {
+            limits,
+            heard,
+            asked,
+            failed,
+            reader: Some(thread::spawn(|| reader.run())),
+        }
+    }
+
+    /// The receiver owes one more reply.
+    pub(super) fn ask(&self) {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether a file that is still being sent is known not to be kept.
+    pub(super) fn has_failed(&self, id: u64) -> bool {
+        self.failed.load(Ordering::Relaxed) == id + 1
+    }
+
+    /// The next thing that the receiver says.
+    pub(super) fn next(&mut self) -> Result<Reply> {
+        let limits = self.limits;
+        let deadline = Instant::now() + limits.patience * DEVICE_PATIENCE;
+        loop {
+            match self.heard.recv_timeout(TICK) {
+                Ok(Reply::Lost(error)) => return Err(error),
+                Ok(reply) => return Ok(reply),
+                Err(RecvTimeoutError::Disconnected) => return Err(Error::PeerGone),
+                Err(RecvTimeoutError::Timeout) if limits.stop.load(Ordering::Acquire) => {
+                    return Err(Error::Interrupted);
+                }
+                Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
+                    return Err(Error::Silent(limits.patience * DEVICE_PATIENCE));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// The next thing that the receiver says, if it has said it already.
+    pub(super) fn known(&mut self) -> Result<Option<Reply>> {
+        match self.heard.try_recv() {
+            Ok(Reply::Lost(error)) => Err(error),
+            known => Ok(known.ok()),
+        }
+    }
+}
+
+impl Drop for Replies {
+    fn drop(&mut self) {
+        if let Some(reader) = self.reader.take() {
+            // A panic of its own was told when it happened.
+            let _ = reader.join();
+        }
+    }
+}
+
+/// Reads what the receiver says for as long as it says anything.
+struct Reader {
+    inlet: Inlet,
+    replies: mpsc::Sender<Reply>,
+    asked: Arc<AtomicU64>,
+    failed: Arc<AtomicU64>,
+}
+
+impl Reader {
+    fn run(mut self) {
+        let mut replies = 0;
+        loop {
+            replies += 1;
+            let reply = match self.inlet.frame() {
+                Ok(Frame::Partial { len, digest }) => Reply::Partial { len, digest },
+                Ok(Frame::Ready { room, failure }) => Reply::Ready {
+                    room,
+                    failure: text(failure),
+                },
+                Ok(Frame::Receipt {
+                    id,
+                    received_ns,
+                    stored_ns,
+                    failure,
+                }) => {
+                    if !failure.is_empty() {
+                        self.failed.store(id + 1, Ordering::Relaxed);
+                    }
+                    Reply::Receipt {
+                        id,
+                        timing: Timing {
+                            received: Duration::from_nanos(received_ns),
+                            stored: Duration::from_nanos(stored_ns),
+                        },
+                        failure: text(failure),
+                    }
+                }
+                Ok(Frame::Done { bytes, cpu_ns }) => Reply::Done {
+                    bytes,
+                    cpu: Duration::from_nanos(cpu_ns),
+                },
+                Ok(other) => Reply::Lost(Malformed::Order(other.kind()).into()),
+                Err(error) => Reply::Lost(error),
+            };
+            // More replies than were asked for would only fill memory.
+            let reply = if replies > self.asked.load(Ordering::Relaxed) {
+                match reply {
+                    Reply::Lost(error) => Reply::Lost(error),
+                    _ => Reply::Lost(Malformed::Number("reply").into()),
+                }
+            } else {
+                reply
+            };
+            let is_last = matches!(reply, Reply::Lost(_) | Reply::Done { .. });
+            if self.replies.send(reply).is_err() || is_last {
+                return;
+            }
+        }
+    }
+}
+
+/// A reason that the receiver gives; `None` if it gives none.
+fn text(reason: &[u8]) -> Option<String> {
+    (!reason.is_empty()).then(|| String::from_utf8_lossy(reason).into_owned())
+}
