@@ -11,6 +11,12 @@ import sys
 run = json.load(open(sys.argv[1], encoding="utf-8"))
 experiments = {experiment["id"]: experiment for experiment in run["experiments"]}
 
+for experiment in run["experiments"]:
+    if experiment["skipped"]:
+        print(f"{experiment['id']}: not here: {experiment['skipped']}")
+    for failure in experiment["failures"]:
+        print(f"{experiment['id']}: not measured: {failure}")
+
 for wanted in ("memory.bandwidth", "file.block_size", "process.calls"):
     experiment = experiments[wanted]
     assert experiment["skipped"] is None, f"{wanted}: {experiment['skipped']}"

@@ -205,6 +205,10 @@ pub enum MeasureError {
     /// The system does not offer what the point needs.
     #[error("{0}")]
     Unsupported(String),
+    /// Something else in the system spoilt it, as when the kernel takes back what was to stay in the
+    /// page cache. Another process may have better luck.
+    #[error("{0}")]
+    Disturbed(String),
     /// A call to the system failed.
     #[error("{action}: {source}")]
     System {
@@ -225,6 +229,17 @@ pub enum MeasureError {
 }
 
 impl MeasureError {
+    /// Whether this system has not what the point needs, or not for this process, as opposed to its
+    /// having gone wrong.
+    pub fn is_lacking(&self) -> bool {
+        match self {
+            Self::Unsupported(_) => true,
+            Self::System { source, .. } => platform::is_lacking(source),
+            Self::Platform(error) => error.is_lacking(),
+            _ => false,
+        }
+    }
+
     /// For `map_err`: names what was tried when the system refused. Where it did not, it costs nothing:
     /// it stands in what is timed.
     pub fn system<E: Into<std::io::Error>>(action: &str) -> impl FnOnce(E) -> Self {

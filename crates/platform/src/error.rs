@@ -59,6 +59,19 @@ pub enum Error {
 /// A result with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// Whether a system refused since it has no such thing, or no right to it or no room for it.
+pub fn is_lacking(refusal: &io::Error) -> bool {
+    matches!(
+        refusal.kind(),
+        io::ErrorKind::Unsupported
+            | io::ErrorKind::PermissionDenied
+            | io::ErrorKind::OutOfMemory
+            | io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge
+    )
+}
+
 /// What the system said, for callers that deal in that.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
@@ -73,6 +86,15 @@ impl Error {
     /// Whether the thing does not exist here at all, as opposed to having failed.
     pub fn is_not_supported(&self) -> bool {
         matches!(self, Self::NotSupported { .. })
+    }
+
+    /// Whether this system has not what was asked for, or not for this process, as opposed to its
+    /// having gone wrong.
+    pub fn is_lacking(&self) -> bool {
+        match self {
+            Self::Os { source, .. } | Self::Path { source, .. } => is_lacking(source),
+            _ => true,
+        }
     }
 
     /// What the system said, where it was the system that refused.

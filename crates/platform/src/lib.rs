@@ -66,4 +66,4 @@ mod unsupported;
 #[cfg(not(target_os = "linux"))]
 use unsupported as os;
 
-pub use error::{Error, Result};
+pub use error::{Error, Result, is_lacking};

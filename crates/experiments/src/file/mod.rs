@@ -51,10 +51,11 @@ const FILE_SIZE: &str = "file_size";
 const MOST_BYTES_PER_SECOND: f64 = 128.0 * 8e9;
 
 /// For `map_err`: what the machinery for files could not do.
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "that is how `map_err` gives it"
-)]
 fn not_done(error: files::Error) -> MeasureError {
-    MeasureError::Unsupported(error.to_string())
+    match error {
+        files::Error::StaysCold { .. } | files::Error::Changed { .. } => {
+            MeasureError::Disturbed(error.to_string())
+        }
+        other => MeasureError::Unsupported(other.to_string()),
+    }
 }

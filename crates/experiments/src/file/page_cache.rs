@@ -108,7 +108,7 @@ pub(crate) fn warm(file: &ScratchFile) -> Result<f64, MeasureError> {
     if cache::is_warm(&found) {
         return Ok(found.share());
     }
-    Err(MeasureError::Unsupported(format!(
+    Err(MeasureError::Disturbed(format!(
         "the file does not stay in the page cache: only {:.3} of {:.3} are there after reading it",
         Bytes(found.resident_bytes),
         Bytes(found.total_bytes)
@@ -155,12 +155,17 @@ impl<'f> Chiller<'f> {
     pub(crate) fn chill(&mut self) -> Result<f64, MeasureError> {
         let cache::Evicted { way, left } = cache::chill(self.file, Some(&self.storage))?;
         if !cache::is_cold(&left) {
-            return Err(MeasureError::Unsupported(format!(
+            let reason = format!(
                 "a file cannot be made cold here: {:.3} of {:.3} stay in the page cache of {}",
                 Bytes(left.resident_bytes),
                 Bytes(left.total_bytes),
                 self.storage.file_system
-            )));
+            );
+            return Err(if self.storage.is_memory() {
+                MeasureError::Unsupported(reason)
+            } else {
+                MeasureError::Disturbed(reason)
+            });
         }
         self.last = Some((way, left.method));
         if let Some(below) = &mut self.below {

@@ -55,8 +55,9 @@ const SCALES: Scales = Scales {
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if f.precision().is_none() && self.0 >= 1 << 53 {
-            // Beyond 2^53 a float no longer holds every integer.
+        // Not every quotient is exact in a float, nor every integer beyond 2^53.
+        let reads_back = || SCALES.exact(self.0 as f64).parse() == Ok(*self);
+        if f.precision().is_none() && !reads_back() {
             return write!(f, "{} B", self.0);
         }
         SCALES.format(self.0 as f64, f)
@@ -126,6 +127,13 @@ mod tests {
         assert_eq!(format!("{:.3}", Bytes(1_048_575)), "1.00 MiB");
         assert_eq!(format!("{}", Bytes(524_288)), "512 KiB");
         assert_eq!(format!("{:>9}|", Bytes(1024)), "    1 KiB|");
+    }
+
+    #[test]
+    fn what_no_larger_unit_holds_exactly_is_printed_in_bytes() {
+        for bytes in [1537, 6_533_359_121_215_703, u64::MAX] {
+            assert_eq!(Bytes(bytes).to_string(), format!("{bytes} B"));
+        }
     }
 
     proptest! {

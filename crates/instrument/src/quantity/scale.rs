@@ -134,7 +134,8 @@ impl Scales {
         }
     }
 
-    fn exact(&self, value: f64) -> String {
+    /// `value` in the largest unit that makes it no longer.
+    pub(super) fn exact(&self, value: f64) -> String {
         let fits = |scale: &&Scale| {
             let scaled = value / scale.factor;
             scaled.abs() >= 1.0

@@ -38,7 +38,13 @@ pub enum BatchError {
     /// Someone asked to stop.
     #[error("interrupted")]
     Interrupted,
-    /// The point cannot be measured here, and why.
+    /// The system does not offer what the point needs.
+    #[error("{0}")]
+    Unsupported(String),
+    /// Something else in the system spoilt it; another attempt may have better luck.
+    #[error("{0}")]
+    Disturbed(String),
+    /// Something that should have worked failed.
     #[error("{0}")]
     Failed(String),
     /// The worker process ended by itself or fell silent.

@@ -9,6 +9,9 @@ use crate::results::Estimate;
 use crate::sample::Batch;
 use crate::statistics::plan::Plan;
 
+/// How often in a row a point may be disturbed before it is given up.
+const DISTURBANCES: usize = 3;
+
 /// A point that is being measured.
 pub(super) struct Open<'p> {
     pub point: &'p Point,
@@ -16,6 +19,8 @@ pub(super) struct Open<'p> {
     pub estimates: Vec<Estimate>,
     pub foretold: Option<Plan>,
     pub ending: Option<Ending>,
+    /// Why no attempt since the last batch gave one.
+    disturbances: Vec<String>,
 }
 
 impl<'p> Open<'p> {
@@ -26,15 +31,34 @@ impl<'p> Open<'p> {
             estimates: Vec::new(),
             foretold: None,
             ending: None,
+            disturbances: Vec::new(),
         }
     }
 
     /// Takes in a batch.
     pub fn add(&mut self, definition: &Definition, batch: Batch, precision: Precision) {
+        self.disturbances.clear();
         self.batches.push(batch);
         self.estimates = Estimate::all(definition, &self.batches);
         if self.batches.len() >= precision.min_processes {
             self.foretold = pilot::foretell(definition, &self.batches, precision);
+        }
+    }
+
+    /// Takes note that an attempt was disturbed, and tells whether another is worth making.
+    pub fn may_try_again(&mut self, reason: &str) -> bool {
+        self.disturbances.push(reason.to_owned());
+        self.disturbances.len() < DISTURBANCES
+    }
+
+    /// How a point ends that is still open at the end of the run: a point that was disturbed whenever
+    /// it was tried did not just lack time.
+    pub fn ending_or(&self, ending: &Ending) -> Ending {
+        match self.disturbances.last() {
+            Some(reason) if self.batches.is_empty() && *ending == Ending::BudgetUsed => {
+                Ending::Failed(reason.clone())
+            }
+            _ => ending.clone(),
         }
     }
 

@@ -17,6 +17,8 @@ pub(super) struct Rounds<'p> {
     planned: &'p Planned<'p>,
     precision: Precision,
     open: Vec<Open<'p>>,
+    /// Points at which something failed that should have worked.
+    broken: usize,
 }
 
 impl<'p> Rounds<'p> {
@@ -25,6 +27,7 @@ impl<'p> Rounds<'p> {
             planned,
             precision,
             open: points.iter().map(Open::new).collect(),
+            broken: 0,
         }
     }
 
@@ -90,7 +93,19 @@ impl<'p> Rounds<'p> {
                 Ok(())
             }
             Err(BatchError::Interrupted) => self.close(index, runner, Ending::Interrupted),
-            Err(error) => self.close(index, runner, Ending::Failed(error.to_string())),
+            Err(BatchError::Disturbed(reason)) => {
+                if self.open[index].may_try_again(&reason) {
+                    return Ok(());
+                }
+                self.close(index, runner, Ending::Failed(reason))
+            }
+            Err(BatchError::Unsupported(reason)) => {
+                self.close(index, runner, Ending::Failed(reason))
+            }
+            Err(BatchError::Failed(reason) | BatchError::Worker(reason)) => {
+                self.broken += 1;
+                self.close(index, runner, Ending::Failed(reason))
+            }
         }
     }
 
@@ -157,7 +172,8 @@ impl<'p> Rounds<'p> {
         ending: &Ending,
     ) -> Result<(), ObserverError> {
         for index in self.still_open() {
-            self.close(index, runner, ending.clone())?;
+            let ending = self.open[index].ending_or(ending);
+            self.close(index, runner, ending)?;
         }
         Ok(())
     }
@@ -193,13 +209,23 @@ impl<'p> Rounds<'p> {
         self.open[index].is_known(&self.planned.definition, self.precision)
     }
 
-    /// Points that could not be measured, or not in the time there was.
+    /// Points at which something failed that should have worked.
     pub fn failed(&self) -> usize {
-        let failed = |open: &&Open<'_>| match &open.ending {
-            Some(Ending::Failed(_)) => true,
-            Some(Ending::BudgetUsed) => open.batches.is_empty(),
-            _ => false,
-        };
-        self.open.iter().filter(failed).count()
+        self.broken
+    }
+
+    /// Points that this system does not offer, or does not leave in peace.
+    pub fn missing(&self) -> usize {
+        let has_failed = |open: &Open<'_>| matches!(open.ending, Some(Ending::Failed(_)));
+        self.count(has_failed) - self.broken
+    }
+
+    /// Points for which there was no time.
+    pub fn unreached(&self) -> usize {
+        self.count(|open| open.ending == Some(Ending::BudgetUsed) && open.batches.is_empty())
+    }
+
+    fn count(&self, is_counted: impl Fn(&Open<'_>) -> bool) -> usize {
+        self.open.iter().filter(|open| is_counted(open)).count()
     }
 }

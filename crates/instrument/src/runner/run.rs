@@ -46,8 +46,12 @@ pub struct Outcome {
     /// Experiments that were left out, since the user did not name what they need, or since the
     /// question does not arise here.
     pub left_out: usize,
-    /// Points that could not be measured here, or not in the time there was.
+    /// Points at which something failed that should have worked.
     pub failed: usize,
+    /// Points that this system does not offer, or does not leave in peace.
+    pub missing: usize,
+    /// Points for which there was no time.
+    pub unreached: usize,
 }
 
 impl Runner<'_> {
@@ -90,6 +94,8 @@ impl Runner<'_> {
         for rounds in &mut begun {
             rounds.close_all(self, &ending)?;
             outcome.failed += rounds.failed();
+            outcome.missing += rounds.missing();
+            outcome.unreached += rounds.unreached();
         }
         outcome.interrupted = self.executor.is_interrupted();
         Ok(outcome)

@@ -7,7 +7,7 @@
 use super::executor::{BatchError, Executor, Request};
 use super::surroundings::Surroundings;
 use crate::clock::SystemClock;
-use crate::experiment::{Confinement, Experiment};
+use crate::experiment::{Confinement, Experiment, MeasureError};
 use crate::quantity::Bytes;
 use crate::sample::Batch;
 use crate::sampler::{Output, Sampler};
@@ -26,8 +26,37 @@ use std::time::Duration;
 #[serde(rename_all = "snake_case")]
 enum Message {
     Output(Output),
-    Failed(String),
+    Failed(Failure),
     Done,
+}
+
+/// Why a worker could not measure.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Failure {
+    Unsupported(String),
+    Disturbed(String),
+    Other(String),
+}
+
+impl From<MeasureError> for Failure {
+    fn from(error: MeasureError) -> Self {
+        match error {
+            MeasureError::Disturbed(reason) => Self::Disturbed(reason),
+            error if error.is_lacking() => Self::Unsupported(error.to_string()),
+            error => Self::Other(error.to_string()),
+        }
+    }
+}
+
+impl From<Failure> for BatchError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Unsupported(reason) => Self::Unsupported(reason),
+            Failure::Disturbed(reason) => Self::Disturbed(reason),
+            Failure::Other(reason) => Self::Failed(reason),
+        }
+    }
 }
 
 /// What a worker process does: reads a request from `input`, measures, writes messages to `output`.
@@ -50,7 +79,10 @@ pub fn serve(
     // on which is being measured.
     let mut outputs = Vec::new();
     let last = match found {
-        None => Message::Failed(format!("there is no experiment '{}'", request.experiment)),
+        None => Message::Failed(Failure::Other(format!(
+            "there is no experiment '{}'",
+            request.experiment
+        ))),
         Some(experiment) => {
             let mut sink = |taken| {
                 outputs.push(taken);
@@ -59,7 +91,7 @@ pub fn serve(
             let mut sampler = Sampler::new(&SystemClock, &request.task, &mut sink);
             match experiment.measure(&request.point, &mut sampler) {
                 Ok(()) => Message::Done,
-                Err(error) => Message::Failed(error.to_string()),
+                Err(error) => Message::Failed(error.into()),
             }
         }
     };
@@ -116,7 +148,7 @@ impl Swap {
         }
         if !self.may_be_made || self.made.is_some() {
             let reason = "too little swap is free: add some, or allow a temporary swap file";
-            return Err(BatchError::Failed(reason.into()));
+            return Err(BatchError::Unsupported(reason.into()));
         }
         // Its header takes a little, and what a worker left is freed a moment after it ended.
         let file = SwapFile::create(2 * wanted_bytes, scratch).map_err(|error| refused(&error))?;
@@ -127,10 +159,13 @@ impl Swap {
 
 impl Executor for WorkerExecutor {
     fn execute(&mut self, request: &Request) -> Result<Batch, BatchError> {
-        self.take(request).map_err(|error| match error {
-            BatchError::Worker(reason) => BatchError::Worker(with_limit(reason, request)),
-            other => other,
-        })
+        self.take(request)
+            .map_err(|error| match (error, request.confinement) {
+                (BatchError::Worker(reason), Some(limit)) => {
+                    BatchError::Unsupported(with_limit(&reason, limit))
+                }
+                (other, _) => other,
+            })
     }
 
     fn is_interrupted(&self) -> bool {
@@ -169,7 +204,7 @@ impl WorkerExecutor {
                 Message::Output(Output::Sample(sample)) => batch.samples.push(sample),
                 Message::Output(Output::Remark(remark)) => batch.remarks.push(remark),
                 Message::Output(Output::NotWarm) => batch.warm = false,
-                Message::Failed(reason) => return Err(BatchError::Failed(reason)),
+                Message::Failed(failure) => return Err(failure.into()),
                 Message::Done => break,
             }
         }
@@ -209,25 +244,51 @@ impl WorkerExecutor {
     }
 }
 
-/// Why a worker ended, where a limit on its memory may be the cause.
-fn with_limit(reason: String, request: &Request) -> String {
-    match request.confinement {
-        None => reason,
-        Some(confinement) => format!(
-            "{reason}, with its memory limited to {}: the system stops a process that it cannot \
-             keep within its limit",
-            Bytes(confinement.memory_bytes)
-        ),
-    }
+/// Why a worker ended whose memory was limited: the limit is a likely cause.
+fn with_limit(reason: &str, limit: Confinement) -> String {
+    format!(
+        "{reason}, with its memory limited to {}: the system stops a process that it cannot keep \
+         within its limit",
+        Bytes(limit.memory_bytes)
+    )
 }
 
 fn refused(error: &platform::Error) -> BatchError {
-    BatchError::Failed(error.to_string())
+    if error.is_lacking() {
+        BatchError::Unsupported(error.to_string())
+    } else {
+        BatchError::Failed(error.to_string())
+    }
 }
 
 fn broken(error: WorkerError) -> BatchError {
     match error {
         WorkerError::Interrupted => BatchError::Interrupted,
         other => BatchError::Worker(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Failure, MeasureError};
+    use std::io::{Error, ErrorKind};
+
+    #[test]
+    fn what_is_lacking_what_was_disturbed_and_what_failed_are_told_apart() {
+        let refused =
+            |kind: ErrorKind| MeasureError::system("open a ring")(Error::from(kind)).into();
+        assert!(matches!(
+            refused(ErrorKind::Unsupported),
+            Failure::Unsupported(reason) if reason.starts_with("open a ring: ")
+        ));
+        assert!(matches!(
+            refused(ErrorKind::PermissionDenied),
+            Failure::Unsupported(_)
+        ));
+        assert!(matches!(refused(ErrorKind::BrokenPipe), Failure::Other(_)));
+        assert!(matches!(
+            MeasureError::Disturbed("it left".into()).into(),
+            Failure::Disturbed(reason) if reason == "it left"
+        ));
     }
 }

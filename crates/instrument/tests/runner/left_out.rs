@@ -1,7 +1,9 @@
 //! What is not measured, and why.
 
-use crate::mocks::{MS, Mock, MockExecutor, plan, quiet, run};
+use crate::mocks::{MS, Mock, MockExecutor, plan, quiet, run, setting};
 use oscope_instrument::need::Need;
+use oscope_instrument::plan::Plan;
+use oscope_instrument::quantity::Nanoseconds;
 use oscope_instrument::runner::{BatchError, Outcome};
 
 #[test]
@@ -32,6 +34,86 @@ fn one_point_that_fails_leaves_the_others_alone() {
     assert_eq!(
         executor.given[&1], 2,
         "what it gave before is kept, and no more is asked of it"
+    );
+}
+
+#[test]
+fn what_a_system_does_not_offer_is_missing_and_has_not_failed() {
+    let mock = Mock::new("mock.one", 3);
+    let plan = plan(&[&mock]);
+    let lacking = |n, given| match n {
+        1 => Err(BatchError::Unsupported("there is no such thing".into())),
+        _ => quiet(n, given),
+    };
+    let mut executor = MockExecutor::new(MS, lacking);
+    let (outcome, log) = run(&mut executor, &plan);
+    assert_eq!((outcome.missing, outcome.failed), (1, 0));
+    assert_eq!(executor.order.iter().filter(|&&n| n == 1).count(), 1);
+    assert_eq!(
+        log.count("close n=1: Failed(\"there is no such thing\")"),
+        1
+    );
+}
+
+fn disturbed() -> BatchError {
+    BatchError::Disturbed("the file left the page cache".into())
+}
+
+#[test]
+fn a_point_that_was_disturbed_is_tried_again() {
+    let mock = Mock::new("mock.one", 2);
+    let plan = plan(&[&mock]);
+    let mut attempts = 0;
+    // Two of three attempts come to nothing, never three in a row.
+    let often = |n, given| {
+        attempts += usize::from(n == 1);
+        if n == 1 && attempts % 3 > 0 {
+            Err(disturbed())
+        } else {
+            quiet(n, given)
+        }
+    };
+    let mut executor = MockExecutor::new(MS, often);
+    let (outcome, log) = run(&mut executor, &plan);
+    assert_eq!((outcome.missing, outcome.failed), (0, 0));
+    assert_eq!(log.count("TargetReached"), 2);
+    let minimum = plan.precision.min_processes;
+    assert_eq!(
+        executor.order.iter().filter(|&&n| n == 1).count(),
+        3 * minimum
+    );
+}
+
+#[test]
+fn a_point_that_is_disturbed_again_and_again_is_given_up_with_the_reason() {
+    let mock = Mock::new("mock.one", 2);
+    let plan = plan(&[&mock]);
+    let always = |n, given| match n {
+        1 => Err(disturbed()),
+        _ => quiet(n, given),
+    };
+    let mut executor = MockExecutor::new(MS, always);
+    let (outcome, log) = run(&mut executor, &plan);
+    assert_eq!((outcome.missing, outcome.failed), (1, 0));
+    assert_eq!(executor.order.iter().filter(|&&n| n == 1).count(), 3);
+    assert_eq!(
+        log.count("close n=1: Failed(\"the file left the page cache\")"),
+        1
+    );
+}
+
+#[test]
+fn where_time_ends_between_two_disturbances_they_are_the_reason() {
+    let mock = Mock::new("mock.one", 1);
+    let budget = Nanoseconds(2.5 * MS as f64);
+    let plan = Plan::new(&[&mock], &setting(), Some(budget), 1);
+    let mut executor = MockExecutor::new(2 * MS, |_, _| Err(disturbed()));
+    let (outcome, log) = run(&mut executor, &plan);
+    assert_eq!((outcome.missing, outcome.failed), (1, 0));
+    assert_eq!(executor.order.len(), 2);
+    assert_eq!(
+        log.count("close n=0: Failed(\"the file left the page cache\")"),
+        1
     );
 }
 

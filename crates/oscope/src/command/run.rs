@@ -47,7 +47,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         }
         let (run, outcome) = measure(arguments, session, &chosen, interrupt, common)?;
         measured.push(run);
-        exit = worse(exit, self::exit(outcome, interrupt));
+        exit = worse(exit, self::exit(outcome, arguments, interrupt));
         if outcome.interrupted {
             break;
         }
@@ -329,12 +329,16 @@ fn worse(first: Exit, second: Exit) -> Exit {
     }
 }
 
-fn exit(outcome: Outcome, interrupt: Interrupt) -> Exit {
+/// Of what was asked for in particular nothing may be missing. A run of everything measures what the
+/// machine has, and tells what it has not.
+fn exit(outcome: Outcome, arguments: &Arguments, interrupt: Interrupt) -> Exit {
+    let lacks_what_was_named =
+        !arguments.what.is_empty() && outcome.skipped + outcome.missing + outcome.unreached > 0;
+    let had_too_little_time = arguments.budget.is_some() && outcome.unreached > 0;
     match interrupt.signal() {
         Some(signal) if outcome.interrupted => Exit::Stopped(signal),
-        _ if outcome.skipped + outcome.failed > 0 => Exit::Incomplete,
-        // Asked for by name, and left out.
-        _ if outcome.started == 0 => Exit::Incomplete,
+        _ if outcome.failed > 0 || outcome.started == 0 => Exit::Incomplete,
+        _ if lacks_what_was_named || had_too_little_time => Exit::Incomplete,
         _ => Exit::Done,
     }
 }

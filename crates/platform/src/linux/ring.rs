@@ -75,8 +75,16 @@ impl ReadRing {
             })
             .collect();
         // SAFETY: the memory outlives the ring: see `drop`.
-        unsafe { self.ring.submitter().register_buffers(&vectors) }
-            .map_err(Error::os("register buffers with io_uring"))
+        unsafe { self.ring.submitter().register_buffers(&vectors) }.map_err(|source| {
+            if source.kind() == std::io::ErrorKind::OutOfMemory {
+                Error::NotPermitted {
+                    what: "registering so many buffers with io_uring",
+                    needs: "a higher limit of locked memory (ulimit -l)",
+                }
+            } else {
+                Error::os("register buffers with io_uring")(source)
+            }
+        })
     }
 
     #[inline]
