@@ -90,7 +90,7 @@ impl Header {
         }
     }
 
-    /// Whether bytes of a file follow, which are no part of [`Frame::parse`].
+    /// Whether bytes of a file follow, which are no part of what [`Frame::parse`](super::Frame::parse) reads.
     pub fn is_data(&self) -> bool {
         self.kind == DATA
     }
