@@ -1,6 +1,7 @@
-# What the scripts have in common that set oscope beside other tools; they source it once `here`
-# (their directory) and `rounds` are set. In each round oscope and every peer run one after the other,
-# so that a drift of the machine meets all of them; peers.py takes ratios within a round.
+# shellcheck shell=bash
+# What the scripts have in common that set oscope beside other tools; they source it, and call
+# `in_rounds`. In each round oscope and every peer run one after the other, so that a drift of the
+# machine meets all of them; peers.py takes ratios within a round.
 #
 # OSCOPE names the program, which is built if it is not set; CPU the processor to use; DIR where files
 # are made; OUT a directory that keeps what was measured, and to which later rounds are added (without
@@ -14,14 +15,29 @@ work=$(cd "$work" && pwd)
 out=${OUT:-$work/out}
 mkdir -p "$out"
 
-if [ -z "${OSCOPE:-}" ]; then
-    cargo build --release --manifest-path "$here/../../Cargo.toml" -p oscope
-    OSCOPE=$here/../../target/release/oscope
-fi
+bench=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=bench/program.sh
+. "$bench/program.sh"
+OSCOPE=$(built "${OSCOPE:-}" oscope -p oscope)
 
-# The numbers of the rounds to do, after those that are there.
+# Those that are there count on.
 done_before=$(cat "$out/rounds" 2> /dev/null || echo 0)
-rounds_to_do() { seq $((done_before + 1)) $((done_before + rounds)); }
+round=$done_before
+
+# in_rounds ROUNDS PART...: measures all parts in turn, so many times, and prints a table. Each part is a
+# function; a name that is none is wrong use.
+in_rounds() {
+    local rounds=$1 part
+    shift
+    for part; do
+        declare -F "$part" > /dev/null || { echo "there is no part '$part'" >&2 && exit 2; }
+    done
+    while ((round < done_before + rounds)); do
+        round=$((round + 1))
+        for part; do "$part"; done
+    done
+    python3 "$bench/peers.py" "$out"
+}
 
 # oscope's part of a round: one experiment.
 measure() {
@@ -38,7 +54,7 @@ on_one_cpu() {
 # over_processes NUMBER COMMAND...: the geometric mean of what so many processes print, one after the
 # other, as oscope's value is the mean over its own.
 over_processes() {
-    number=$1
+    local number=$1
     shift
     for _ in $(seq "$number"); do "$@"; done |
         awk '{ sum += log($1) } END { if (NR) printf "%.2f\n", exp(sum / NR) }'

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # What a program gains that loads oscope's advice when it starts: a file scan and passes over an
 # array, each in the usual way and as advised, turn and turn about.
 #
@@ -6,7 +6,7 @@
 #
 # Measures what the advice takes first (a minute or two). OSCOPE names the program, which is built if
 # it is not set; DIR where files are made.
-set -eu
+set -euo pipefail
 
 rounds=${1:-15}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,10 +14,9 @@ root=$here/../..
 work=$(mktemp -d -p "${DIR:-.}")
 trap 'rm -rf "$work"' EXIT
 
-if [ -z "${OSCOPE:-}" ]; then
-    cargo build --release --manifest-path "$root/Cargo.toml" -p oscope
-    OSCOPE=${CARGO_TARGET_DIR:-$root/target}/release/oscope
-fi
+# shellcheck source=bench/program.sh
+. "$here/../program.sh"
+OSCOPE=$(built "${OSCOPE:-}" oscope -p oscope)
 "$OSCOPE" run file.block_size memory.subloop --store "$work/store" --dir "$work" --no-page --quiet \
     > "$work/summary.txt"
 "$OSCOPE" advise --store "$work/store"

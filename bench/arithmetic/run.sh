@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # compute.arithmetic beside other ways of measuring the same; ../peers.sh says how, and which variables
 # there are.
 #
@@ -9,10 +9,11 @@
 #
 # Left out: stress-ng and `perf bench`, since neither tells what an operation takes (a bogo operation
 # is a mix); lmbench's lat_ops, since Debian has no package of it.
-set -eu
+set -euo pipefail
 
 rounds=${1:-5}
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=bench/peers.sh
 . "$here/../peers.sh"
 
 if [ "$(uname -m)" != x86_64 ]; then
@@ -20,7 +21,7 @@ if [ "$(uname -m)" != x86_64 ]; then
     exit 1
 fi
 cc -O2 -o "$work/operations" "$here/operations.c"
-mca=$(ls /usr/bin/llvm-mca* 2> /dev/null | sort -V | tail -n 1)
+mca=$(compgen -G "/usr/bin/llvm-mca*" | sort -V | tail -n 1) || true
 if [ -n "$mca" ]; then
     "$mca" -instruction-tables "$here/instructions.s" > "$out/published.txt" 2> /dev/null ||
         echo "left out: $mca does not know this processor" >&2
@@ -32,7 +33,7 @@ fi
 # root or the first that leaves nothing.
 divisions=117527
 
-for round in $(rounds_to_do); do
+arithmetic() {
     measure compute.arithmetic
     while read -r name operation type; do
         put_at() {
@@ -57,6 +58,7 @@ divide_f64 divide float_64
 fused_f64 multiply_and_add float_64
 root_f64 square_root float_64
 EOF
-done
-python3 "$here/../peers.py" "$out"
+}
+
+in_rounds "$rounds" arithmetic
 python3 "$here/cycles.py" "$out"

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # Files beside the tools that everybody has, interleaved: in each round oscope and every peer run one
 # after the other on the same file, and ratios are taken within a round.
 #
@@ -8,17 +8,12 @@
 # and named. OSCOPE and RANDOM_READS name the programs, which are built if they are not set; DIR where
 # files are made (default: here); SIZE_MIB the size of the files that are summed (default 1024);
 # LARGEST_MIB how far file sizes go in the last part (default 16384, or what there is room for).
-set -eu
+set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
-root=$here/../..
-if [ -z "${OSCOPE:-}" ]; then
-    cargo build --release --manifest-path "$root/Cargo.toml" -p oscope
-    OSCOPE=$root/target/release/oscope
-fi
-if [ -z "${RANDOM_READS:-}" ]; then
-    cargo build --release --manifest-path "$root/Cargo.toml" -p oscope-files --example random_reads
-    RANDOM_READS=$root/target/release/examples/random_reads
-fi
+# shellcheck source=bench/program.sh
+. "$here/../program.sh"
+OSCOPE=$(built "${OSCOPE:-}" oscope -p oscope)
+RANDOM_READS=$(built "${RANDOM_READS:-}" examples/random_reads -p oscope-files --example random_reads)
 export OSCOPE RANDOM_READS
 exec python3 "$here/compare.py" "${1:-7}"

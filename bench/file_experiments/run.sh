@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # The experiments of the group `file` beside tools that give the same number, interleaved: in each
 # round oscope and every peer run one after the other, and ratios are taken within a round.
 #
@@ -7,7 +7,7 @@
 # Needs python3; uses fio and dd where they are installed. OSCOPE names the program, which is built
 # if it is not set; DIR where files are made, on the disk that is to be measured. Peers run on the last
 # processor, as oscope's workers do: where a disk has one interrupt, it matters who is near to it.
-set -eu
+set -euo pipefail
 
 rounds=${1:-5}
 cpu=$(($(nproc --all) - 1))
@@ -17,10 +17,9 @@ work=$(mktemp -d -p "$dir")
 trap 'rm -rf "$work"' EXIT
 work=$(cd "$work" && pwd)
 
-if [ -z "${OSCOPE:-}" ]; then
-    cargo build --release --manifest-path "$here/../../Cargo.toml" -p oscope
-    OSCOPE=$here/../../target/release/oscope
-fi
+# shellcheck source=bench/program.sh
+. "$here/../program.sh"
+OSCOPE=$(built "${OSCOPE:-}" oscope -p oscope)
 for tool in fio dd; do
     command -v "$tool" > /dev/null || echo "left out: $tool is not installed" >&2
 done
@@ -28,14 +27,15 @@ done
 # One line for each measurement: round, tool, what, value.
 put() { printf '%s\t%s\t%s\t%s\n' "$round" "$@" >> "$work/peers.tsv"; }
 
-# fio ARGUMENTS...: the value at PATH in its report.
+# fio_value PATH ARGUMENTS...: the value at PATH in the report of fio.
 fio_value() {
-    path=$1
+    local path=$1
     shift
     # Its usual random order takes the next block that is free where it has been before, so that more
     # and more reads follow one that is cached, and the kernel reads ahead. This one does not.
     taskset -c "$cpu" fio --name=job --directory="$work" --filename=fio.dat --size=16m \
-        --ioengine=psync --bs=4k --randrepeat=0 --random_generator=lfsr --output-format=json "$@" 2> /dev/null > "$work/fio.json"
+        --ioengine=psync --bs=4k --randrepeat=0 --random_generator=lfsr --output-format=json "$@" \
+        2> /dev/null > "$work/fio.json"
     python3 - "$work/fio.json" "$path" << 'EOF'
 import json, sys
 value = json.load(open(sys.argv[1]))["jobs"][0]

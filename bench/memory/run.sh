@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # The group memory beside other ways of measuring the same; ../peers.sh says how, and which variables
 # there are.
 #
@@ -7,11 +7,12 @@
 # PART: bandwidth, latency, copy, parallel, page_fault; without one, all. A round of all takes about
 # two minutes. Needs a C compiler and python3; uses sysbench, stress-ng and `perf bench` (linux-perf)
 # where they are installed, and lmbench's lat_mem_rd (Debian: non-free).
-set -eu
+set -euo pipefail
 
 rounds=${1:-5}
 [ $# -eq 0 ] || shift
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=bench/peers.sh
 . "$here/../peers.sh"
 
 cc -O3 -march=native -o "$work/scan" "$here/scan.c"
@@ -105,8 +106,5 @@ page_fault() {
 }
 
 [ $# -gt 0 ] || set -- bandwidth latency copy parallel page_fault
-for round in $(rounds_to_do); do
-    for part; do $part; done
-done
-python3 "$here/../peers.py" "$out"
+in_rounds "$rounds" "$@"
 python3 "$here/capacities.py" "$out"

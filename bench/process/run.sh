@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # The group process beside other ways of measuring the same; ../peers.sh says how, and which variables
 # there are.
 #
@@ -10,11 +10,12 @@
 #
 # Left out: `perf bench sched messaging`, hackbench and sysbench's threads and mutex, which time whole
 # crowds, as no experiment here does; stress-ng's pthread, open, fault and mmap, each a mix of calls.
-set -eu
+set -euo pipefail
 
 rounds=${1:-5}
 [ $# -eq 0 ] || shift
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=bench/peers.sh
 . "$here/../peers.sh"
 other=${OTHER:-$((cpu > 0 ? cpu - 1 : 0))}
 
@@ -106,21 +107,17 @@ ipc() {
     }
     for there in "$cpu" "$other"; do
         if [ "$there" = "$cpu" ]; then cores='one core'; else cores='two cores'; fi
-        while read -r means size mechanism; do
-            put_at C "$(over_processes 8 "$work/talk" "$means" trip "$size" "$cpu" "$there")" round_trip
+        while read -r metric what means size mechanism; do
+            put_at C "$(over_processes 8 "$work/talk" "$means" "$what" "$size" "$cpu" "$there")" "$metric"
         done << 'EOF'
-pipe 1 pipe
-unix 1 Unix socket
-tcp 1 TCP
-eventfd 8 eventfd
-futex 4 futex
-EOF
-        while read -r means size mechanism; do
-            put_at C "$(over_processes 8 "$work/talk" "$means" stream "$size" "$cpu" "$there")" bandwidth
-        done << 'EOF'
-pipe 65536 pipe
-unix 65536 Unix socket
-tcp 65536 TCP
+round_trip trip pipe 1 pipe
+round_trip trip unix 1 Unix socket
+round_trip trip tcp 1 TCP
+round_trip trip eventfd 8 eventfd
+round_trip trip futex 4 futex
+bandwidth stream pipe 65536 pipe
+bandwidth stream unix 65536 Unix socket
+bandwidth stream tcp 65536 TCP
 EOF
     done
     # An operation is a message and one back.
@@ -142,7 +139,4 @@ wakeup() {
 }
 
 [ $# -gt 0 ] || set -- calls switch ipc wakeup
-for round in $(rounds_to_do); do
-    for part; do $part; done
-done
-python3 "$here/../peers.py" "$out"
+in_rounds "$rounds" "$@"

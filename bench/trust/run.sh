@@ -138,7 +138,7 @@ ab() {
     local a=() b=()
     for _ in 1 2 3; do
         a+=("$(session "$directory")")
-        b+=("$(extra=($option); session "$directory" "$@")")
+        b+=("$(extra=(${option:+"$option"}); session "$directory" "$@")")
     done
     "$oscope" compare "$(join "${a[@]}")" "$(join "${b[@]}")" --store "$store" --json >"$work/compared"
     echo "A/B $name: $(summary <"$work/compared")"

@@ -1,11 +1,11 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # Measures uthread and its peers, interleaved, each round in fresh processes, and prints a table.
 #
 #   bench/uthread/run.sh [ROUNDS]
 #
 # Go and Boost.Fiber (Debian: golang, g++, libboost-fiber-dev) are left out if they are not there.
 # Processes run on the first two processors, so that no peer has more than another.
-set -eu
+set -euo pipefail
 cd "$(dirname "$0")"
 rounds=${1:-7}
 target=${CARGO_TARGET_DIR:-target}
@@ -13,26 +13,26 @@ mkdir -p "$target"
 cargo build --release --quiet
 peers="$target/release/uthread-peers"
 
-commands="uthread cooperative kernel corosensei may tokio"
+names=(uthread cooperative kernel corosensei may tokio)
 if command -v go >/dev/null; then
-    go build -o "$target/peer-go" go/main.go && commands="$commands go"
+    go build -o "$target/peer-go" go/main.go && names+=(go)
 fi
 if command -v g++ >/dev/null &&
     g++ -O2 -std=c++17 boost.cpp -o "$target/peer-boost" -lboost_fiber -lboost_context 2>/dev/null
 then
-    commands="$commands boost"
+    names+=(boost)
 fi
 
 results=$(mktemp)
 trap 'rm -f "$results"' EXIT
 for round in $(seq "$rounds"); do
-    for peer in $commands; do
+    for peer in "${names[@]}"; do
         echo "round $round of $rounds: $peer" >&2
         case $peer in
-        go | boost) command="$target/peer-$peer" ;;
-        *) command="$peers measure $peer" ;;
+        go | boost) command=("$target/peer-$peer") ;;
+        *) command=("$peers" measure "$peer") ;;
         esac
-        taskset -c 0,1 $command | sed "s/^/$peer /" >>"$results" || echo "$peer failed" >&2
+        taskset -c 0,1 "${command[@]}" | sed "s/^/$peer /" >>"$results" || echo "$peer failed" >&2
     done
 done
 "$peers" table <"$results"

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 cargo build --release --locked
-oscope=$PWD/target/release/oscope
+oscope=$(realpath "${CARGO_TARGET_DIR:-target}/release/oscope")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

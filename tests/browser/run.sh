@@ -1,8 +1,8 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # Opens a page that oscope made in Chromium, tries everything a reader can do with it, and keeps
 # screenshots:  tests/browser/run.sh PAGE.html OUT_DIR
 # Needs Node and Debian's chromium (CHROMIUM names another).
-set -eu
+set -euo pipefail
 if [ $# -ne 2 ]; then
     echo "usage: $0 PAGE.html OUT_DIR" >&2
     exit 2

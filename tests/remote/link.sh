@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced: a network namespace beside ours, joined to it by a pair of devices, and a temporary
 # directory. Everything is undone at the end.
 #

@@ -10,6 +10,7 @@
 set -euo pipefail
 
 oscope=$(realpath "${1:?the program oscope}")
+# shellcheck source=tests/remote/link.sh
 source "$(dirname "$0")/link.sh"
 server=
 
