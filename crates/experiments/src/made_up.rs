@@ -258,10 +258,19 @@ pub(crate) fn cost_result(
     PointResult::new(&definition, point, &batches, Some(&[]))
 }
 
-/// The number `name` of the finding `key`.
-pub(crate) fn number<'f>(findings: &'f [Finding], key: &str, name: &str) -> &'f Number {
+/// The finding called `key`.
+pub(crate) fn finding<'f>(findings: &'f [Finding], key: &str) -> &'f Finding {
     let finding = findings.iter().find(|finding| finding.key == key);
-    let numbers = &finding.expect(key).numbers;
-    let number = numbers.iter().find(|number| number.name == name);
+    finding.expect(key)
+}
+
+/// The number `name` of a finding.
+pub(crate) fn number<'f>(finding: &'f Finding, name: &str) -> &'f Number {
+    let number = finding.numbers.iter().find(|number| number.name == name);
     number.expect(name)
+}
+
+/// The value of the number `name` of the finding called `key`.
+pub(crate) fn value(findings: &[Finding], key: &str, name: &str) -> f64 {
+    number(finding(findings, key), name).value
 }

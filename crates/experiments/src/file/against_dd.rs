@@ -247,7 +247,7 @@ fn compared(results: &Results, work: &str) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::file::testing::scratch;
-    use crate::made_up::{count, machine, measure, number, result, results, setting};
+    use crate::made_up::{count, machine, measure, result, results, setting, value};
     use instrument::plan::Profile;
 
     fn point(work: &str, program: &str, block: u64) -> Point {
@@ -266,7 +266,7 @@ mod tests {
             at(DD, MIB, 4e9),
         ];
         let found = AgainstDd.findings(&results(&definition, &machine, points));
-        let small = number(&found, COPY, "small").value;
+        let small = value(&found, COPY, "small");
         assert!((small - 1.5).abs() < 0.01, "{small}");
     }
 

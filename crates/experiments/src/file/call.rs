@@ -230,7 +230,7 @@ fn read_over_seek(results: &Results) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::file::testing::scratch;
-    use crate::made_up::{cost_result, number};
+    use crate::made_up::{cost_result, finding, number};
     use crate::made_up::{count, machine, measure, results, setting};
     use instrument::plan::Profile;
     use instrument::results::PointResult;
@@ -255,11 +255,11 @@ mod tests {
         let points = passes(READ, 250.0).chain(passes(SEEK, 100.0)).collect();
         let found = Call.findings(&results(&definition, &machine, points));
         assert_eq!(found.len(), 3);
-        let slope = number(&found, "read", "slope");
+        let slope = number(finding(&found, "read"), "slope");
         assert!((slope.value - 250.0).abs() < 1.0, "{slope:?}");
         assert!(slope.interval.is_some());
         assert_eq!(found[0].grade, Grade::Certain);
-        let extra = number(&found, "read_over_lseek", "extra");
+        let extra = number(finding(&found, "read_over_lseek"), "extra");
         assert!((extra.value - 150.0).abs() < 1.0, "{extra:?}");
     }
 

@@ -261,7 +261,7 @@ fn again(results: &Results) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::file::testing::{can_be_cold, scratch};
-    use crate::made_up::{count, machine, measure, result, results, setting, values};
+    use crate::made_up::{count, machine, measure, number, result, results, setting, values};
     use instrument::results::PointResult;
 
     fn point(size: u64) -> Point {
@@ -286,11 +286,7 @@ mod tests {
     #[test]
     fn the_ratio_is_told_with_the_block_size_from_which_it_holds() {
         let found = findings(points(1.0));
-        let number = |name: &str| {
-            let numbers = &found[0].numbers;
-            let number = numbers.iter().find(|number| number.name == name);
-            number.expect(name).value
-        };
+        let number = |name| number(&found[0], name).value;
         assert!((number("ratio") / 8.0 - 1.0).abs() < 0.01);
         assert!((number("from") - 16384.0).abs() < 1.0);
         // Nothing was seen to come from storage.

@@ -222,7 +222,7 @@ fn dearest_to_scale(results: &Results) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::file::testing::scratch;
-    use crate::made_up::{count, machine, measure, number, result, results, setting};
+    use crate::made_up::{count, machine, measure, result, results, setting, value};
     use instrument::plan::Profile;
     use instrument::results::PointResult;
 
@@ -237,8 +237,8 @@ mod tests {
         let points = vec![at(10, 1e4), at(100, 2e5), at(1000, 1e5)];
         let found = Metadata.findings(&results(&definition, &machine, points));
         assert!(found[1].template.contains("create slows down"));
-        assert!((number(&found, "scale", "times").value - 2.0).abs() < 0.01);
-        assert!((number(&found, "making", "create").value - 1e4).abs() < 100.0);
+        assert!((value(&found, "scale", "times") - 2.0).abs() < 0.01);
+        assert!((value(&found, "making", "create") - 1e4).abs() < 100.0);
         let steady = vec![at(100, 2e5), at(1000, 2e5)];
         let found = Metadata.findings(&results(&definition, &machine, steady));
         assert!(found[1].template.contains("nothing is seen"));

@@ -353,7 +353,7 @@ fn best_buffer(results: &Results) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::file::testing::scratch;
-    use crate::made_up::{cost_result, count, machine, measure, number, results, setting};
+    use crate::made_up::{cost_result, count, machine, measure, results, setting, value};
     use instrument::results::PointResult;
     use std::fs;
 
@@ -385,7 +385,7 @@ mod tests {
             at_buffer(MIB, 1000.0),
         ];
         let found = PhaseByPhase.findings(&results(&definition, &machine, points));
-        let value = |key, name| number(&found, key, name).value;
+        let value = |key, name| value(&found, key, name);
         assert!((value("shares_calls", "put_back") - 0.8).abs() < 0.01);
         assert!((value("shares_mapping", "compute") - 0.8).abs() < 0.01);
         assert!((value("without_waiting", "times") - 10.0).abs() < 0.1);

@@ -175,7 +175,7 @@ fn met_from(ratios: &[(u64, Estimated)]) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::file::testing::{can_be_cold, scratch};
-    use crate::made_up::{count, machine, measure, number, result, results, setting, values};
+    use crate::made_up::{count, machine, measure, result, results, setting, value, values};
     use instrument::results::PointResult;
 
     fn point(chunk: u64) -> Point {
@@ -198,9 +198,9 @@ mod tests {
     #[test]
     fn the_curves_meet_where_waiting_is_a_tenth() {
         let found = findings(points(8 * MIB));
-        let met = number(&found, "meeting", "met").value;
+        let met = value(&found, "meeting", "met");
         assert!((met - MIB as f64).abs() < 1.0, "{met}");
-        let each = number(&found, "order", "each").value;
+        let each = value(&found, "order", "each");
         assert!((each - 68_096.0).abs() < 100.0, "{each}");
     }
 

@@ -316,7 +316,7 @@ fn lone(results: &Results) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::file::testing::{can_be_cold, scratch};
-    use crate::made_up::{machine, measure, number, result, results, setting, values};
+    use crate::made_up::{finding, machine, measure, number, result, results, setting, values};
     use instrument::results::PointResult;
 
     fn point(chunk: u64) -> Point {
@@ -339,7 +339,7 @@ mod tests {
     #[test]
     fn the_window_is_where_the_curves_cross() {
         let found = findings(points(48 * KIB));
-        let window = number(&found, "by_time", "window");
+        let window = number(finding(&found, "by_time"), "window");
         assert!((window.value / 49_152.0 - 1.0).abs() < 0.02, "{window:?}");
         let interval = window.interval.expect("five processes");
         assert!(interval.contains(window.value) && interval.half_width() > 0.0);

@@ -268,7 +268,7 @@ fn speed(slope: &Estimated) -> Option<Estimated> {
 mod tests {
     use super::*;
     use crate::file::testing::scratch;
-    use crate::made_up::{cost_result, count, machine, measure, number, results, setting};
+    use crate::made_up::{cost_result, count, machine, measure, results, setting, value};
     use instrument::plan::Plan;
     use instrument::results::PointResult;
     use std::path::PathBuf;
@@ -291,7 +291,7 @@ mod tests {
         let local = sizes.map(|size| at(LOCAL, size, 50e3));
         let points = remote.into_iter().chain(local).collect();
         let found = Remote.findings(&results(&definition, &machine, points));
-        let value = |key, name| number(&found, key, name).value;
+        let value = |key, name| value(&found, key, name);
         assert!((value("line", "speed") / 12.5e6 - 1.0).abs() < 0.01);
         assert!((value("line", "waits") / 500e3 - 1.0).abs() < 0.01);
         assert!((value("round_trip", "times") / 10.1 - 1.0).abs() < 0.01);

@@ -193,7 +193,7 @@ fn size_finding(results: &Results, block: u64) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::file::testing::scratch;
-    use crate::made_up::{cost_result, count, machine, measure, number, results, setting};
+    use crate::made_up::{cost_result, count, machine, measure, results, setting, value};
     use instrument::plan::Profile;
     use instrument::results::PointResult;
 
@@ -214,7 +214,7 @@ mod tests {
         let (definition, machine) = (SizeForATime.definition(), machine());
         let points = [MIB, 4 * MIB, 16 * MIB, 32 * MIB].map(at).into();
         let found = SizeForATime.findings(&results(&definition, &machine, points));
-        let size = number(&found, "size_128", "size").value;
+        let size = value(&found, "size_128", "size");
         assert!((size / 5e9 - 1.0).abs() < 0.01, "{size}");
         assert_eq!(found[0].grade, Grade::Likely);
     }

@@ -364,7 +364,9 @@ fn mapping(results: &Results) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::file::testing::{can_be_cold, scratch};
-    use crate::made_up::{count, machine, measure, number, result, results, setting, values};
+    use crate::made_up::{
+        count, finding, machine, measure, result, results, setting, value, values,
+    };
     use instrument::finding::Grade;
     use instrument::plan::Profile;
 
@@ -385,14 +387,11 @@ mod tests {
         };
         let points = vec![at(1, 5e9, 5e9), at(2, 9e9, 4.5e9)];
         let found = SumOfWords.findings(&results(&definition, &machine, points));
-        let gain = number(&found, "fastest_warm", "gain").value;
+        let gain = value(&found, "fastest_warm", "gain");
         assert!((gain - 1.8).abs() < 0.01, "{gain}");
-        let by_cpu = number(&found, "wall_and_cpu", "by_cpu").value;
+        let by_cpu = value(&found, "wall_and_cpu", "by_cpu");
         assert!((by_cpu - 0.9).abs() < 0.01, "{by_cpu}");
-        let settled = found
-            .iter()
-            .find(|found| found.key == "wall_and_cpu")
-            .expect("told");
+        let settled = finding(&found, "wall_and_cpu");
         assert_eq!(settled.grade, Grade::Certain);
         assert!(settled.template.contains("finds that threads do not help"));
     }
@@ -403,7 +402,7 @@ mod tests {
         let at = |method, wall: f64| result(point(WARM, method, 1), &[(THROUGHPUT, wall)]);
         let points = vec![at("pread", 8e9), at("mmap", 4e9)];
         let found = SumOfWords.findings(&results(&definition, &machine, points));
-        let small = number(&found, "mapping", "small").value;
+        let small = value(&found, "mapping", "small");
         assert!((small - 0.5).abs() < 0.01, "{small}");
         let points = vec![at("pread", 8e9), at("mmap", 4e9)];
         let results = results(&definition, &machine, points);

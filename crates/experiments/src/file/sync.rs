@@ -268,7 +268,7 @@ fn append(results: &Results) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::file::testing::{can_be_cold, scratch};
-    use crate::made_up::{cost_result, machine, measure, number, results, setting};
+    use crate::made_up::{cost_result, machine, measure, results, setting, value};
     use instrument::plan::Profile;
     use instrument::results::PointResult;
     use instrument::sample::Reading;
@@ -291,8 +291,8 @@ mod tests {
             at(FDATASYNC, APPEND, 300e3),
         ];
         let found = WaitingWrites.findings(&results(&definition, &machine, points));
-        assert!((number(&found, "cheapest", "times").value - 0.5).abs() < 0.01);
-        assert!((number(&found, "append", "times").value - 3.0).abs() < 0.01);
+        assert!((value(&found, "cheapest", "times") - 0.5).abs() < 0.01);
+        assert!((value(&found, "append", "times") - 3.0).abs() < 0.01);
         assert_eq!(
             WaitingWrites.findings(&results(&definition, &machine, Vec::new())),
             []

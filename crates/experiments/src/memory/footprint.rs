@@ -244,7 +244,9 @@ fn held(results: &Results, metric: &str, level: Level) -> Option<Finding> {
 mod tests {
     use super::{BLOCK_SIZE, Footprint, METRICS, block_sizes};
     use crate::levels::{C, COMPILER, RUST};
-    use crate::made_up::{count, hierarchy_cost, machine, measure, result, results, setting};
+    use crate::made_up::{
+        count, hierarchy_cost, machine, measure, number, result, results, setting,
+    };
     use instrument::experiment::Experiment;
     use instrument::finding::{Finding, Grade};
     use instrument::plan::Profile;
@@ -298,17 +300,12 @@ mod tests {
         ))
     }
 
-    fn number(finding: &Finding, name: &str) -> f64 {
-        let number = finding.numbers.iter().find(|number| number.name == name);
-        number.expect(name).value
-    }
-
     #[test]
     fn what_is_missing_of_the_cache_is_held_by_something_else() {
         let found = found(0.02, 0.0, 1.6 * MIB);
         assert_eq!(found.len(), 4);
         assert_eq!(found[0].key, "held_3");
-        let held = number(&found[0], "held");
+        let held = number(&found[0], "held").value;
         assert!((held / MIB - 0.4).abs() < 0.1, "{found:?}");
         assert_eq!(found[0].grade, Grade::Certain);
     }

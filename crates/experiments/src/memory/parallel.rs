@@ -269,7 +269,7 @@ fn work(job: &str, block: &mut [u8], word: u64) {
 #[cfg(test)]
 mod tests {
     use super::{COPY, JOBS, Parallel, READ, THREADS, WRITE};
-    use crate::made_up::{count, machine, measure, result, results, setting};
+    use crate::made_up::{count, machine, measure, number, result, results, setting};
     use instrument::experiment::Experiment;
     use instrument::plan::{Profile, Setting};
     use instrument::point::Point;
@@ -340,8 +340,7 @@ mod tests {
         let of = |points| Parallel.findings(&results(&definition, &machine, points));
         let found = of(vec![at(1, 1.0), at(2, 1.8), at(4, 2.5)]);
         assert_eq!(found.len(), 2);
-        let gain = found[0].numbers.iter().find(|number| number.name == "gain");
-        assert!((gain.expect("told").value - 2.5).abs() < 0.01);
+        assert!((number(&found[0], "gain").value - 2.5).abs() < 0.01);
         assert!(of(vec![at(1, 1.0)]).is_empty());
         assert!(of(Vec::new()).is_empty());
     }

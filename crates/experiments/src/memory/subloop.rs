@@ -251,7 +251,7 @@ fn best_piece(results: &Results, block: u64) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::{BLOCKS, CLAIMS, MIB, PIECE_SIZE, Subloop, WRITE, point};
-    use crate::made_up::{count, machine, measure, result, results, setting};
+    use crate::made_up::{count, machine, measure, number, result, results, setting};
     use instrument::claim::{Evidence, Ruling};
     use instrument::experiment::Experiment;
     use instrument::plan::{Profile, Setting};
@@ -302,10 +302,7 @@ mod tests {
         let results = results(&definition, &machine, points(MIB, 10e9));
         let found = Subloop.findings(&results);
         assert_eq!(found.len(), 3);
-        let number = |name: &str| {
-            let number = found[0].numbers.iter().find(|number| number.name == name);
-            number.expect(name).value
-        };
+        let number = |name| number(&found[0], name).value;
         // 8 KiB loses 1.6 % to its start.
         assert!((number("piece") - 8192.0).abs() < 1.0, "{found:?}");
         assert!((number("gain") - 5.9).abs() < 0.1);

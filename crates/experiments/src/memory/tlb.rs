@@ -217,7 +217,7 @@ fn reach(results: &Results, pairs: &[Pair<'_>]) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::{LOAD, STRIDES, Tlb};
-    use crate::made_up::{count, machine, measure, result, results, setting};
+    use crate::made_up::{count, machine, measure, result, results, setting, value};
     use crate::memory::pages::{self, PAGES};
     use instrument::experiment::Experiment;
     use instrument::finding::Finding;
@@ -245,11 +245,7 @@ mod tests {
             points.push(at(count, "2 MiB pages", 2.0));
         }
         let found = found(points);
-        let value = |key: &str, name: &str| {
-            let finding = found.iter().find(|finding| finding.key == key).expect(key);
-            let number = finding.numbers.iter().find(|number| number.name == name);
-            number.expect(name).value
-        };
+        let value = |key, name| value(&found, key, name);
         assert!((value("translation", "extra") - 4.0).abs() < 0.1);
         assert!((value("reach", "free") - 64.0).abs() < 1e-9);
         assert!((value("reach", "slow") - 256.0).abs() < 1e-9);

@@ -172,7 +172,7 @@ fn gain(results: &Results, base: &str, huge: &str) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::{COST, ForkSize, MIB, PAGES, SIZE};
-    use crate::made_up::{costs, count, machine, measure, results, setting};
+    use crate::made_up::{costs, count, finding, machine, measure, number, results, setting};
     use instrument::experiment::Experiment;
     use instrument::finding::Grade;
     use instrument::plan::Profile;
@@ -209,11 +209,9 @@ mod tests {
         let points = points.map(|(mibs, page, cost)| costs(point(mibs, page), &[(COST, cost)]));
         let findings = ForkSize.findings(&results(&definition, &machine, points.into()));
         let value = |key: &str, name: &str| {
-            let finding = findings.iter().find(|finding| finding.key == key);
-            let finding = finding.expect(key);
+            let finding = finding(&findings, key);
             assert_eq!(finding.grade, Grade::Certain);
-            let number = finding.numbers.iter().find(|number| number.name == name);
-            number.expect(name).value
+            number(finding, name).value
         };
         assert!((value("growth", "per_mib") / 10e3 - 1.0).abs() < 0.01);
         assert!((value("huge_pages", "times") - 2660.0 / 356.0).abs() < 0.1);

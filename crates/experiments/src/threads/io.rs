@@ -307,7 +307,7 @@ fn beside_computing(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::{ASYNCHRONOUS, Io, MODE, RUN, SYNCHRONOUS, file_bytes, points};
-    use crate::made_up::{machine, result, results, spread};
+    use crate::made_up::{machine, number, result, results, spread};
     use instrument::experiment::Experiment;
     use instrument::finding::Grade;
     use instrument::plan::Profile;
@@ -335,11 +335,7 @@ mod tests {
             result(point, &[(RUN, time)])
         });
         let findings = Io.findings(&results(&definition, &machine, made_up.collect()));
-        let from = findings[0]
-            .numbers
-            .iter()
-            .find(|number| number.name == "from");
-        assert_eq!(from.map(|number| number.value), Some(10.0));
+        assert!((number(&findings[0], "from").value - 10.0).abs() < 1e-9);
         assert!(findings[0].template.contains("(1 did not)"));
         assert_eq!(findings.len(), 3);
         let made_up = points(Profile::Quick).into_iter().map(|point| {

@@ -146,7 +146,7 @@ fn fastest(results: &Results) -> Option<Finding> {
 mod tests {
     use super::super::points::{PAIRS, PLAIN, Pair};
     use super::super::{READING, RECEIVER, SENDER, SIZE, TIME, TO, TransferOfFiles};
-    use crate::made_up::{cost_result, machine, number, results};
+    use crate::made_up::{cost_result, machine, results, value};
     use instrument::experiment::Experiment;
     use instrument::finding::{Finding, Grade};
     use instrument::point::Point;
@@ -177,9 +177,9 @@ mod tests {
     #[test]
     fn fixed_cost_and_cost_per_mib_are_found_again() {
         let found = findings(curve(PLAIN, 50_000.0, 0.5));
-        let fixed = number(&found, "cost_file_file", "fixed").value;
+        let fixed = value(&found, "cost_file_file", "fixed");
         assert!((fixed - 50_000.0).abs() < 500.0, "{fixed}");
-        let per_mib = number(&found, "cost_file_file", "per_mib").value;
+        let per_mib = value(&found, "cost_file_file", "per_mib");
         assert!((per_mib - 524_288.0).abs() < 5000.0, "{per_mib}");
         assert!(found[0].template.contains("on both sides"), "{found:?}");
     }
@@ -222,9 +222,9 @@ mod tests {
             "{}",
             found[0].template
         );
-        let from = number(&found, "fastest", "from").value;
+        let from = value(&found, "fastest", "from");
         assert!((from - 1_048_576.0).abs() < 1.0, "{from}");
-        assert!(number(&found, "fastest", "gain").value > 1.9);
+        assert!(value(&found, "fastest", "gain") > 1.9);
         assert_eq!(findings(Vec::new()), []);
     }
 }

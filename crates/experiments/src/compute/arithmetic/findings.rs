@@ -339,7 +339,7 @@ mod tests {
     };
     use crate::compute::claims;
     use crate::levels::RUST;
-    use crate::made_up::{machine, measure, result, results, setting};
+    use crate::made_up::{finding, machine, measure, number, result, results, setting, value};
     use instrument::claim::{Evidence, Ruling};
     use instrument::experiment::Experiment;
     use instrument::finding::{Finding, Grade};
@@ -415,32 +415,20 @@ mod tests {
         Arithmetic.findings(&results(&Arithmetic.definition(), &zen_5(), points))
     }
 
-    fn named<'f>(findings: &'f [Finding], key: &str) -> &'f Finding {
-        findings
-            .iter()
-            .find(|finding| finding.key == key)
-            .expect(key)
-    }
-
-    fn number(finding: &Finding, name: &str) -> f64 {
-        let number = finding.numbers.iter().find(|number| number.name == name);
-        number.expect(name).value
-    }
-
     #[test]
     fn what_operations_cost_is_told() {
         let found = found(points(as_published));
-        let published = named(&found, "published");
+        let published = finding(&found, "published");
         assert!(
             published.template.starts_with("All {count}"),
             "{published:?}"
         );
         // Four integer types and operations less the divisions, and all of the floats.
-        assert!((number(published, "count") - 18.0).abs() < 1e-9);
+        assert!((number(published, "count").value - 18.0).abs() < 1e-9);
 
-        let optimisation = named(&found, "optimisation_latency");
+        let optimisation = finding(&found, "optimisation_latency");
         assert!(
-            (number(optimisation, "gaining") - 14.0).abs() < 1e-9,
+            (number(optimisation, "gaining").value - 14.0).abs() < 1e-9,
             "{optimisation:?}"
         );
         assert!(
@@ -449,11 +437,11 @@ mod tests {
                 .contains("divide (integer 32), divide (integer 64)")
         );
 
-        assert!((number(named(&found, "overlap"), "most") - 2.0).abs() < 0.01);
-        assert!((number(named(&found, "vectors"), "gain") - 4.0).abs() < 0.01);
-        assert_eq!(named(&found, "vectors").grade, Grade::Certain);
-        assert!((number(named(&found, "widest"), "gain") - 16.0).abs() < 0.01);
-        assert!((number(named(&found, "cycle"), "cycle") - 0.25).abs() < 0.001);
+        assert!((value(&found, "overlap", "most") - 2.0).abs() < 0.01);
+        assert!((value(&found, "vectors", "gain") - 4.0).abs() < 0.01);
+        assert_eq!(finding(&found, "vectors").grade, Grade::Certain);
+        assert!((value(&found, "widest", "gain") - 16.0).abs() < 0.01);
+        assert!((value(&found, "cycle", "cycle") - 0.25).abs() < 0.001);
     }
 
     #[test]
@@ -463,7 +451,7 @@ mod tests {
             _ => as_published(operation, number, level),
         };
         let found = found(points(folded));
-        let published = named(&found, "published");
+        let published = finding(&found, "published");
         assert!(
             published.template.contains("multiply (integer 64)"),
             "{published:?}"

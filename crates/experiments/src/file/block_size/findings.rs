@@ -204,7 +204,7 @@ fn plateau_finding(results: &Results, pass: Pass) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::{BLOCK_SIZE, BlockSize, FILE_SIZE, PASS, THROUGHPUT};
-    use crate::made_up::{machine, result, results, spread};
+    use crate::made_up::{machine, result, results, spread, value};
     use instrument::experiment::Experiment;
     use instrument::figure::MarkOrigin;
     use instrument::finding::{Finding, Grade};
@@ -232,19 +232,6 @@ mod tests {
         BlockSize.findings(&results(&BlockSize.definition(), &machine(), points))
     }
 
-    fn number(findings: &[Finding], key: &str, name: &str) -> f64 {
-        let finding = findings
-            .iter()
-            .find(|finding| finding.key == key)
-            .expect(key);
-        finding
-            .numbers
-            .iter()
-            .find(|number| number.name == name)
-            .expect(name)
-            .value
-    }
-
     fn near(value: f64, expected: f64) -> bool {
         (value / expected - 1.0).abs() < 0.01
     }
@@ -254,12 +241,9 @@ mod tests {
         let found = findings(rising("read warm", 8e9, 65536));
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].grade, Grade::Certain);
-        assert!(near(
-            number(&found, "plateau_read_warm", "plateau"),
-            65536.0
-        ));
-        assert!(near(number(&found, "plateau_read_warm", "throughput"), 8e9));
-        assert!(near(number(&found, "plateau_read_warm", "gain"), 4.0));
+        assert!(near(value(&found, "plateau_read_warm", "plateau"), 65536.0));
+        assert!(near(value(&found, "plateau_read_warm", "throughput"), 8e9));
+        assert!(near(value(&found, "plateau_read_warm", "gain"), 4.0));
     }
 
     #[test]

@@ -93,7 +93,7 @@ fn best(results: &Results, block: u64, through: &str) -> Option<Finding> {
 mod tests {
     use super::super::{Engines, FILE_SIZE};
     use super::*;
-    use crate::made_up::{machine, number, result, results};
+    use crate::made_up::{machine, result, results, value};
     use instrument::experiment::Experiment;
     use instrument::finding::Grade;
     use instrument::point::Point;
@@ -116,7 +116,7 @@ mod tests {
         let found = Engines.findings(&results(&definition, &machine, points));
         assert_eq!(found.len(), 2);
         assert!(found[0].template.contains("all ways but pread"));
-        let gain = number(&found, "direct_4096", "gain").value;
+        let gain = value(&found, "direct_4096", "gain");
         assert!((gain - 8.0).abs() < 0.1, "{gain}");
         assert_eq!(found[1].grade, Grade::Certain);
     }

@@ -132,7 +132,7 @@ fn buffer(results: &Results) -> Option<Finding> {
 mod tests {
     use super::super::{MEMORY, NOT_LIMITED, RewritePasses};
     use super::*;
-    use crate::made_up::{cost_result, machine, number, results};
+    use crate::made_up::{cost_result, machine, results, value};
     use instrument::experiment::Experiment;
     use instrument::point::Point;
     use instrument::results::PointResult;
@@ -164,7 +164,7 @@ mod tests {
         ];
         let found = RewritePasses.findings(&results(&definition, &machine, points));
         let near = |key, name, expected: f64| {
-            let value = number(&found, key, name).value;
+            let value = value(&found, key, name);
             assert!(
                 (value / expected - 1.0).abs() < 0.01,
                 "{key} {name}: {value}"

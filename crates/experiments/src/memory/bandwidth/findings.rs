@@ -284,7 +284,7 @@ mod tests {
     use super::super::{
         BLOCK_SIZE, Bandwidth, FIRST_WRITE, READ, READ_FAULTS, WRITE, WRITE_FAULTS, swap,
     };
-    use crate::made_up::{hierarchy_cost, machine, result, results};
+    use crate::made_up::{finding, hierarchy_cost, machine, result, results, value};
     use crate::memory::pages::PAGES;
     use instrument::experiment::Experiment;
     use instrument::figure::MarkOrigin;
@@ -322,19 +322,6 @@ mod tests {
         Bandwidth.findings(&results(&Bandwidth.definition(), machine, points))
     }
 
-    fn number(findings: &[Finding], key: &str, name: &str) -> f64 {
-        let finding = findings
-            .iter()
-            .find(|finding| finding.key == key)
-            .expect(key);
-        finding
-            .numbers
-            .iter()
-            .find(|number| number.name == name)
-            .expect(name)
-            .value
-    }
-
     fn near(value: f64, expected: f64, tolerance: f64) -> bool {
         (value / expected - 1.0).abs() < tolerance
     }
@@ -348,12 +335,12 @@ mod tests {
             ("capacity_3", 32.0 * MIB),
         ] {
             assert!(
-                near(number(&found, key, "capacity"), capacity, 0.1),
+                near(value(&found, key, "capacity"), capacity, 0.1),
                 "{found:?}"
             );
-            assert!(near(number(&found, key, "documented"), capacity, 1e-9));
+            assert!(near(value(&found, key, "documented"), capacity, 1e-9));
         }
-        assert!(near(number(&found, "capacity_1", "read"), 1e9 / 0.005, 0.1));
+        assert!(near(value(&found, "capacity_1", "read"), 1e9 / 0.005, 0.1));
         assert!(
             found
                 .iter()
@@ -367,17 +354,10 @@ mod tests {
         machine.caches[2].size_bytes = Some(256 << 10);
         let found = findings_on(&machine, curve("4 KiB pages", 1.0));
         assert!(
-            near(
-                number(&found, "not_seen_2", "documented"),
-                256.0 * KIB,
-                1e-9
-            ),
+            near(value(&found, "not_seen_2", "documented"), 256.0 * KIB, 1e-9),
             "{found:?}"
         );
-        let unexplained = found
-            .iter()
-            .find(|finding| finding.key == "capacity_2")
-            .expect("shows");
+        let unexplained = finding(&found, "capacity_2");
         assert!(unexplained.template.contains("no cache of such a size"));
         assert_eq!(unexplained.grade, Grade::Likely);
     }
@@ -388,20 +368,17 @@ mod tests {
         let size = 2_f64.powf(28.5);
         let extra = 4096.0 * (cost(size) - 0.005);
         assert!(
-            near(number(&found, "memory_over_cache", "read"), extra, 0.05),
+            near(value(&found, "memory_over_cache", "read"), extra, 0.05),
             "{found:?}"
         );
         assert!(
-            near(number(&found, "first_touch", "cost"), 819.2, 0.05),
+            near(value(&found, "first_touch", "cost"), 819.2, 0.05),
             "{found:?}"
         );
-        let first_touch = found
-            .iter()
-            .find(|f| f.key == "first_touch")
-            .expect("as above");
+        let first_touch = finding(&found, "first_touch");
         assert_eq!(first_touch.grade, Grade::Certain);
         assert!(near(
-            number(&found, "memory", "read"),
+            value(&found, "memory", "read"),
             1e9 / cost(size),
             0.01
         ));
@@ -413,10 +390,10 @@ mod tests {
         points.extend(curve("2 MiB pages", 1.25));
         let found = findings_on(&machine(), points);
         assert!(
-            near(number(&found, "huge_pages", "read"), 1.25, 0.01),
+            near(value(&found, "huge_pages", "read"), 1.25, 0.01),
             "{found:?}"
         );
-        assert!(number(&found, "huge_first_touch", "gain") > 1.0);
+        assert!(value(&found, "huge_first_touch", "gain") > 1.0);
     }
 
     #[test]
@@ -424,10 +401,7 @@ mod tests {
         let mut points = curve("4 KiB pages", 1.0);
         points.extend(curve("2 MiB pages", 1.0));
         let found = findings_on(&machine(), points);
-        let huge = found
-            .iter()
-            .find(|finding| finding.key == "huge_pages")
-            .expect("both are there");
+        let huge = finding(&found, "huge_pages");
         assert_eq!(huge.grade, Grade::CannotBeTold);
     }
 
@@ -453,9 +427,9 @@ mod tests {
             ],
         ));
         let found = findings_on(&machine(), points);
-        assert!(near(number(&found, "swap", "read"), 40_960.0, 0.05));
-        assert!(near(number(&found, "swap", "write"), 81_920.0, 0.05));
-        assert!(near(number(&found, "swap", "read_faults"), 0.125, 0.05));
+        assert!(near(value(&found, "swap", "read"), 40_960.0, 0.05));
+        assert!(near(value(&found, "swap", "write"), 81_920.0, 0.05));
+        assert!(near(value(&found, "swap", "read_faults"), 0.125, 0.05));
         assert!(found.iter().all(|finding| finding.key != "no_swap"));
     }
 
@@ -467,9 +441,9 @@ mod tests {
         let write = largest.estimates.iter_mut().find(|it| it.metric == WRITE);
         write.expect("it was measured").verdict = Verdict::BelowResolution;
         let found = findings_on(&machine(), points);
-        assert!(near(number(&found, "memory", "size"), known, 0.01));
+        assert!(near(value(&found, "memory", "size"), known, 0.01));
         assert!(near(
-            number(&found, "memory", "write"),
+            value(&found, "memory", "write"),
             0.5e9 / cost(known),
             0.01
         ));
@@ -491,10 +465,7 @@ mod tests {
                 .iter()
                 .all(|finding| !finding.key.starts_with("capacity"))
         );
-        let memory = found
-            .iter()
-            .find(|finding| finding.key == "memory")
-            .expect("one point");
+        let memory = finding(&found, "memory");
         assert_eq!(
             memory.grade,
             Grade::CannotBeTold,

@@ -171,7 +171,7 @@ fn translation(results: &Results, pages: &str) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::{LOAD, Latency, STRIDE, WORKING_SET};
-    use crate::made_up::{hierarchy_cost, machine, result, results};
+    use crate::made_up::{hierarchy_cost, machine, result, results, value};
     use crate::memory::pages::PAGES;
     use instrument::experiment::Experiment;
     use instrument::finding::{Finding, Grade};
@@ -201,13 +201,6 @@ mod tests {
         Latency.findings(&results)
     }
 
-    fn number(findings: &[Finding], key: &str, name: &str) -> f64 {
-        let finding = findings.iter().find(|finding| finding.key == key);
-        let numbers = &finding.expect(key).numbers;
-        let number = numbers.iter().find(|number| number.name == name);
-        number.expect(name).value
-    }
-
     fn near(value: f64, expected: f64) -> bool {
         (value / expected - 1.0).abs() < 0.1
     }
@@ -223,11 +216,11 @@ mod tests {
             ("capacity_2", 2.0 * MIB),
             ("capacity_3", 32.0 * MIB),
         ] {
-            assert!(near(number(&found, key, "capacity"), capacity), "{found:?}");
+            assert!(near(value(&found, key, "capacity"), capacity), "{found:?}");
         }
-        assert!(near(number(&found, "memory", "load"), cost(128.0 * MIB)));
+        assert!(near(value(&found, "memory", "load"), cost(128.0 * MIB)));
         assert!(near(
-            number(&found, "translation", "extra"),
+            value(&found, "translation", "extra"),
             0.3 * cost(128.0 * MIB)
         ));
     }

@@ -109,7 +109,7 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
 #[cfg(test)]
 mod tests {
     use super::super::{LOAD, MEMORY, Nodes, PROCESSORS, READ, WRITE};
-    use crate::made_up::{cost_result, machine, number, results};
+    use crate::made_up::{cost_result, machine, results, value};
     use instrument::experiment::Experiment;
     use instrument::finding::{Finding, Grade};
     use instrument::point::Point;
@@ -140,8 +140,8 @@ mod tests {
             ("node 1", "node 0", 180.0, 14.0),
             ("node 1", "node 1", 100.0, 20.0),
         ]);
-        assert!((number(&found, "latency", "times").value - 1.8).abs() < 0.01);
-        assert!((number(&found, "bandwidth", "times").value - 0.6).abs() < 0.01);
+        assert!((value(&found, "latency", "times") - 1.8).abs() < 0.01);
+        assert!((value(&found, "bandwidth", "times") - 0.6).abs() < 0.01);
         assert!(
             found[0]
                 .template

@@ -112,10 +112,9 @@ mod tests {
     use super::super::{
         CallStyles, FORK, FUNCTION, INLINE, OPTIMISED, RECURSION, ROWS, STYLE, UNOPTIMISED, claims,
     };
-    use crate::made_up::{machine, result, results, setting};
+    use crate::made_up::{machine, result, results, setting, value};
     use instrument::claim::{Evidence, Ruling};
     use instrument::experiment::Experiment;
-    use instrument::finding::Finding;
     use instrument::plan::Profile;
     use instrument::results::{PointResult, Results};
     use platform::machine::Machine;
@@ -151,15 +150,6 @@ mod tests {
         look(&results(&CallStyles.definition(), &machine, points))
     }
 
-    fn number(findings: &[Finding], key: &str, name: &str) -> f64 {
-        let finding = findings
-            .iter()
-            .find(|finding| finding.key == key)
-            .expect(key);
-        let number = finding.numbers.iter().find(|number| number.name == name);
-        number.expect(name).value
-    }
-
     fn rulings(points: Vec<PointResult>) -> Vec<Ruling> {
         on(points, |results| {
             let results = [results.clone()];
@@ -176,10 +166,10 @@ mod tests {
         let found = on(points(reported, 1.0), |results| {
             CallStyles.findings(results)
         });
-        assert!((number(&found, "rows_unoptimised", "inline") - 50.0).abs() < 0.2);
-        assert!((number(&found, "calls_unoptimised", "recursion") - 10.0).abs() < 0.5);
-        assert!((number(&found, "calls_optimised", "function") + 2.0).abs() < 0.2);
-        assert!((number(&found, "child", "times") / 1e4 - 1.0).abs() < 0.01);
+        assert!((value(&found, "rows_unoptimised", "inline") - 50.0).abs() < 0.2);
+        assert!((value(&found, "calls_unoptimised", "recursion") - 10.0).abs() < 0.5);
+        assert!((value(&found, "calls_optimised", "function") + 2.0).abs() < 0.2);
+        assert!((value(&found, "child", "times") / 1e4 - 1.0).abs() < 0.01);
     }
 
     #[test]

@@ -250,7 +250,7 @@ mod tests {
         CLOCK, CLOCK_SYSCALL, FORK, FORK_EXEC, GETPID, MALLOC, OPEN, SPAWN,
     };
     use super::super::{Calls, OPTIMISED, RATE, UNOPTIMISED, point};
-    use crate::made_up::{machine, result, results, spread};
+    use crate::made_up::{machine, number, result, results, spread};
     use instrument::experiment::Experiment;
     use instrument::finding::{Finding, Grade};
     use instrument::results::PointResult;
@@ -264,11 +264,6 @@ mod tests {
         Calls.findings(&results(&definition, &machine, points))
     }
 
-    fn number(finding: &Finding, name: &str) -> f64 {
-        let number = finding.numbers.iter().find(|number| number.name == name);
-        number.expect("named so").value
-    }
-
     fn find<'f>(findings: &'f [Finding], key: &str) -> Option<&'f Finding> {
         findings.iter().find(|finding| finding.key == key)
     }
@@ -277,7 +272,10 @@ mod tests {
     fn the_cost_of_a_fork_is_told_in_system_calls() {
         let findings = findings(vec![at(GETPID, 1e7), at(FORK, 1e4)]);
         let fork = find(&findings, "fork").expect("both are there");
-        assert!((number(fork, "calls") - 1000.0).abs() < 1.0, "{fork:?}");
+        assert!(
+            (number(fork, "calls").value - 1000.0).abs() < 1.0,
+            "{fork:?}"
+        );
         assert_eq!(fork.grade, Grade::Certain);
     }
 
@@ -322,7 +320,7 @@ mod tests {
         ]);
         let gained = find(&gained, "optimisation").expect("both are there");
         assert!(gained.template.contains("most to malloc"), "{gained:?}");
-        assert!((number(gained, "gain") - 1.25).abs() < 0.01);
+        assert!((number(gained, "gain").value - 1.25).abs() < 0.01);
         let same = findings(vec![at(FORK, 1e4), unoptimised(FORK, 1e4)]);
         let same = find(&same, "optimisation").expect("both are there");
         assert_eq!(same.grade, Grade::CannotBeTold);
@@ -332,7 +330,10 @@ mod tests {
     fn a_clock_that_must_be_asked_in_the_kernel_is_found() {
         let quick = findings(vec![at(CLOCK, 5e7), at(CLOCK_SYSCALL, 5e6)]);
         let quick = find(&quick, "clock").expect("both are there");
-        assert!((number(quick, "times") - 10.0).abs() < 0.1, "{quick:?}");
+        assert!(
+            (number(quick, "times").value - 10.0).abs() < 0.1,
+            "{quick:?}"
+        );
         assert!(quick.template.contains("without entering"), "{quick:?}");
         let slow = findings(vec![at(CLOCK, 5e6), at(CLOCK_SYSCALL, 5.1e6)]);
         let slow = find(&slow, "clock").expect("both are there");

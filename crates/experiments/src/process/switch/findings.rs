@@ -154,7 +154,7 @@ fn crowd(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::{COUNT, KIND, PLACEMENT, SWITCH, Switch, WORKING_SET};
-    use crate::made_up::{costs, machine, results};
+    use crate::made_up::{costs, finding, machine, number, results};
     use instrument::experiment::Experiment;
     use instrument::finding::{Finding, Grade};
     use instrument::point::Point;
@@ -187,11 +187,9 @@ mod tests {
     fn every_comparison_is_told_with_its_ratio() {
         let findings = findings(rings());
         let times = |key: &str| {
-            let finding = findings.iter().find(|finding| finding.key == key);
-            let finding = finding.expect(key);
+            let finding = finding(&findings, key);
             assert_eq!(finding.grade, Grade::Certain);
-            let number = finding.numbers.iter().find(|number| number.name == "times");
-            number.expect("named so").value
+            number(finding, "times").value
         };
         assert!((times("cores") - 4.0).abs() < 0.01);
         assert!((times("address_space") - 1.25).abs() < 0.01);

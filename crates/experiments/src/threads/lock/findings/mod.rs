@@ -83,7 +83,7 @@ mod tests {
         ENTRY, LOCK_ONE, Lock, RUN, SIMPLE_YIELD, SPIN_ONE, TURNS_TAKEN, complex_steps, point,
     };
     use super::one_worker::slices;
-    use crate::made_up::{machine, result, results, setting};
+    use crate::made_up::{finding, machine, number, result, results, setting};
     use instrument::experiment::Experiment;
     use instrument::finding::{Finding, Grade};
     use instrument::plan::Profile;
@@ -108,11 +108,7 @@ mod tests {
             .collect();
         assert_eq!(keys, ["collapse", "reported", "burnt"]);
         let reported = &findings[1];
-        let slice = reported
-            .numbers
-            .iter()
-            .find(|number| number.name == "slice");
-        let slice_ns = slice.expect("it has one").value;
+        let slice_ns = number(reported, "slice").value;
         assert!((slice_ns / 16e6 - 1.0).abs() < 0.001, "16 ms: {slice_ns}");
     }
 
@@ -124,8 +120,7 @@ mod tests {
             result(yielding(SPIN_ONE), &[(RUN, 1e6), (TURNS_TAKEN, 100.0)]),
         ]);
         assert!(findings.iter().all(|finding| finding.key != "reported"));
-        let burnt = findings.iter().find(|finding| finding.key == "burnt");
-        assert_eq!(burnt.expect("it was counted").grade, Grade::Likely);
+        assert_eq!(finding(&findings, "burnt").grade, Grade::Likely);
     }
 
     #[test]
