@@ -2,6 +2,7 @@
 
 pub(crate) mod claims;
 mod cycles;
+mod figures;
 mod findings;
 mod points;
 mod published;
@@ -154,7 +155,7 @@ impl Experiment for Arithmetic {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        findings::figures(results)
+        figures::all(results)
     }
 }
 
@@ -177,5 +178,36 @@ fn measure_vectors(
     match cycles::of(run) {
         Some(cycles) => sampler.value(VECTOR_CYCLES, cycles),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::points::{ADD, DIVIDE, FLOAT_64, INTEGER_64, point};
+    use super::{Arithmetic, VECTOR_CYCLES, VECTORS};
+    use crate::levels::RUST;
+    use crate::made_up::measure;
+    use instrument::experiment::Experiment;
+    use kernels::Vectors;
+    use std::path::Path;
+
+    #[test]
+    fn every_metric_is_measured_here() {
+        let has_vectors = Vectors::available("add_f64").count() > 0;
+        for (operation, number, level) in [(DIVIDE, INTEGER_64, 0), (ADD, FLOAT_64, 3)] {
+            let point = point(operation, number, level, RUST);
+            let (samples, _) = measure(&Arithmetic, &point, Path::new("/")).expect("it computes");
+            for metric in Arithmetic.definition().metrics {
+                let is_of_vectors = [VECTORS, VECTOR_CYCLES].contains(&metric.name.as_str());
+                assert_eq!(
+                    samples.iter().any(|sample| sample.metric == metric.name),
+                    !is_of_vectors || (has_vectors && level == 3),
+                    "{metric:?}"
+                );
+            }
+        }
+        let unknown = point("modulo", INTEGER_64, 3, RUST);
+        let error = measure(&Arithmetic, &unknown, Path::new("/")).expect_err("no such operation");
+        assert_eq!(error.to_string(), "there is no operation 'modulo'");
     }
 }
