@@ -13,6 +13,7 @@ pub mod autocorrelation;
 pub mod changes;
 mod dip;
 pub mod discovery;
+mod gamma;
 pub mod interval;
 pub mod levels;
 pub mod linear;
