@@ -1,0 +1,7 @@
+//! How much memory there is, and memory that is mapped.
+
+mod amount;
+mod region;
+
+pub(crate) use amount::{available_bytes, footprint_bytes};
+pub(crate) use region::Region;
