@@ -53,15 +53,17 @@ impl Inlet {
     /// The other side's greeting, all of it before `deadline`. Bytes that do not begin like one are
     /// not waited for.
     pub(crate) fn greeting(&mut self, deadline: Instant) -> Result<[u8; GREETING_BYTES]> {
-        while self.end - self.start < GREETING_BYTES {
+        loop {
             let seen = &self.buffer[self.start..self.end];
             let common = seen.len().min(MAGIC.len());
             if seen[..common] != MAGIC[..common] {
                 return Err(Malformed::Magic.into());
             }
+            if seen.len() >= GREETING_BYTES {
+                return Ok(self.take());
+            }
             self.fill(deadline)?;
         }
-        Ok(self.take())
     }
 
     /// The other side's proof, all of it before `deadline`.

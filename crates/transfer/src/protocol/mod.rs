@@ -44,7 +44,7 @@ pub const MOST_STREAMS: u16 = 64;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// It does not begin as the protocol begins.
-    #[error("it does not speak this protocol")]
+    #[error("something else than this protocol")]
     Magic,
     /// A kind of frame that there is not.
     #[error("a frame of unknown kind {0}")]

@@ -73,6 +73,10 @@ fn strangers_get_a_short_close_and_a_line_in_the_log() {
         b""
     );
     served.wait_for("no sender: it said \"GET / HTTP/1.1");
+    // One that is longer than a greeting.
+    let long = format!("POST / HTTP/1.1\r\nUser-Agent: {}\r\n\r\n", "x".repeat(100));
+    assert_eq!(answer(&served, long.as_bytes()), b"");
+    served.wait_for("no sender: it said \"POST / HTTP/1.1");
     for round in 0..200 {
         let garbage = bytes(1 + round * 7, round as u64 + 1);
         assert_eq!(answer(&served, &garbage), b"");
