@@ -1,5 +1,6 @@
 //! Checksums, made while bytes go by.
 
+use crate::buffer;
 use crate::protocol::DIGEST_BYTES;
 use platform::block_io::read_at;
 use std::fs::File;
@@ -32,7 +33,8 @@ impl Checksum {
     /// The digest of the first `len` bytes of a file; `None` if it has not so many.
     pub(crate) fn of_start(self, file: &File, len: u64) -> Option<[u8; DIGEST_BYTES]> {
         let mut digest = Digest::new(self);
-        let mut buffer = vec![0; 256 << 10];
+        let mut block = buffer::block().ok()?;
+        let buffer = block.as_mut_slice();
         let mut offset = 0;
         while offset < len {
             let wanted = (len - offset).min(buffer.len() as u64) as usize;

@@ -16,6 +16,7 @@
 //!
 //! Print, read the command line, or know any experiment.
 
+mod buffer;
 mod clock;
 mod connection;
 mod digest;

@@ -60,7 +60,7 @@ impl<'r> Connection<'r> {
             hello,
             inlet,
             outlet,
-            store: Store::new(options.method),
+            store: Store::new(options.method)?,
             files: 0,
             bytes: 0,
             measuring: None,

@@ -1,8 +1,9 @@
 //! Receiving a file through a ring: while one block arrives, those before it are written.
 
 use super::place::Failure;
-use super::store::{Arrival, BLOCK, Stored};
+use super::store::{Arrival, Stored};
 use super::target::Target;
+use crate::buffer::BLOCK;
 use crate::connection::{Inlet, TICK};
 use crate::error::{Error, Result};
 use platform::socket::wake_at;

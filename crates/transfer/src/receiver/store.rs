@@ -2,21 +2,19 @@
 
 use super::ring::Ring;
 use super::target::Target;
+use crate::buffer::{self, BLOCK};
 use crate::connection::Inlet;
 use crate::digest::Digest;
 use crate::error::Result;
 use crate::method::ReceiveMethod;
 use platform::block_io::read_at;
 use platform::file::{Access, LockedFile};
-use platform::memory::FileMapping;
+use platform::memory::{FileMapping, Mapping};
 use platform::socket::{Conduit, receive_full};
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-/// Bytes that are received, summed and written at a time: few enough to stay in a private cache in
-/// between.
-pub(super) const BLOCK: usize = 256 << 10;
 /// So few bytes alone are written sooner than a ring is told to.
 const SMALL: usize = 32 << 10;
 /// Mappings begin at multiples of this, which is one of every page size.
@@ -40,19 +38,19 @@ pub(super) struct Arrival<'a> {
 /// What a method needs to have at hand, kept from file to file.
 pub(super) struct Store {
     method: ReceiveMethod,
-    buffer: Box<[u8]>,
+    buffer: Mapping,
     conduit: Option<Conduit>,
     ring: Option<Ring>,
 }
 
 impl Store {
-    pub(super) fn new(method: ReceiveMethod) -> Self {
-        Self {
+    pub(super) fn new(method: ReceiveMethod) -> Result<Self> {
+        Ok(Self {
             method,
-            buffer: vec![0; BLOCK].into(),
+            buffer: buffer::block()?,
             conduit: None,
             ring: None,
-        }
+        })
     }
 
     /// From now on bytes are moved by this method.
@@ -111,7 +109,7 @@ impl Store {
     pub(super) fn drain(&mut self, inlet: &mut Inlet, mut len: usize) -> Result<()> {
         while len > 0 {
             let step = len.min(BLOCK);
-            inlet.fill_data(&mut self.buffer[..step])?;
+            inlet.fill_data(&mut self.buffer.as_mut_slice()[..step])?;
             len -= step;
         }
         Ok(())
@@ -120,7 +118,7 @@ impl Store {
     fn write(&mut self, arrival: &mut Arrival<'_>) -> Result<(usize, Stored)> {
         let mut taken = 0;
         while taken < arrival.len {
-            let block = &mut self.buffer[..(arrival.len - taken).min(BLOCK)];
+            let block = &mut self.buffer.as_mut_slice()[..(arrival.len - taken).min(BLOCK)];
             arrival.inlet.fill_data(block)?;
             arrival.digest.update(block);
             let written = arrival.target.write(block, arrival.offset + taken as u64);
@@ -160,7 +158,7 @@ impl Store {
             taken += count;
             let mut stored = conduit.put(file, at, count);
             if stored.is_ok() && !matches!(digest, Digest::None) {
-                stored = read_back(&mut self.buffer, digest, file, at, count);
+                stored = read_back(self.buffer.as_mut_slice(), digest, file, at, count);
             }
             if let Err(error) = stored {
                 return Ok((taken, failed(&error)));

@@ -2,6 +2,7 @@
 
 use super::contents::{Contents, read_full};
 use super::ring::Ring;
+use crate::buffer::{self, BLOCK};
 use crate::connection::Outlet;
 use crate::digest::Digest;
 use crate::error::Error;
@@ -9,15 +10,13 @@ use crate::method::SendMethod;
 use crate::protocol::Frame;
 use platform::block_io::read_at;
 use platform::file::{Access, LockedFile, next_data};
-use platform::memory::{Advice, FileMapping};
+use platform::memory::{Advice, FileMapping, Mapping};
 use platform::socket::{Conduit, ZeroCopy, send_file};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes that are read, summed and sent at a time: few enough to stay in a private cache in between.
-pub(super) const BLOCK: usize = 256 << 10;
 /// Bytes that are mapped at a time, so that a large file takes no more memory than this.
 const WINDOW: u64 = 16 << 20;
 /// Buffers that may be on their way at a time without a copy.
@@ -116,21 +115,21 @@ impl Flow<'_> {
 /// What a method needs to have at hand, kept from file to file.
 pub(super) struct Pump {
     method: SendMethod,
-    buffer: Box<[u8]>,
+    buffer: Mapping,
     conduit: Option<Conduit>,
     zero_copy: Option<ZeroCopy>,
     ring: Option<Ring>,
 }
 
 impl Pump {
-    pub(super) fn new(method: SendMethod) -> Self {
-        Self {
+    pub(super) fn new(method: SendMethod) -> Result<Self, Error> {
+        Ok(Self {
             method,
-            buffer: vec![0; BLOCK].into(),
+            buffer: buffer::block()?,
             conduit: None,
             zero_copy: None,
             ring: None,
-        }
+        })
     }
 
     /// Sends `range` of what there is, holes left out.
@@ -169,17 +168,17 @@ impl Pump {
                 block,
                 offsets,
             } => {
-                let block = &mut self.buffer[..(*block).min(BLOCK)];
+                let block = &mut self.buffer.as_mut_slice()[..(*block).min(BLOCK)];
                 offsets.try_for_each(|offset| {
                     let count = read_at(file, block, offset)?;
                     flow.send(offset, &block[..count])
                 })
             }
             Contents::Zeros(_) => {
-                self.buffer.fill(0);
+                self.buffer.as_mut_slice().fill(0);
                 for offset in range.clone().step_by(BLOCK) {
                     let len = (range.end - offset).min(BLOCK as u64) as usize;
-                    flow.send(offset, &self.buffer[..len])?;
+                    flow.send(offset, &self.buffer.as_slice()[..len])?;
                 }
                 Ok(())
             }
@@ -212,11 +211,11 @@ impl Pump {
         let mut offset = range.start;
         while offset < range.end {
             let wanted = (range.end - offset).min(BLOCK as u64) as usize;
-            let count = read_at(file, &mut self.buffer[..wanted], offset)?;
+            let count = read_at(file, &mut self.buffer.as_mut_slice()[..wanted], offset)?;
             if count == 0 {
                 return Err(Stopped::cut_short());
             }
-            flow.send(offset, &self.buffer[..count])?;
+            flow.send(offset, &self.buffer.as_slice()[..count])?;
             offset += count as u64;
         }
         Ok(())
@@ -224,11 +223,11 @@ impl Pump {
 
     fn stream(&mut self, flow: &mut Flow<'_>, stream: &mut dyn io::Read) -> Outcome {
         loop {
-            let count = read_full(stream, &mut self.buffer)?;
+            let count = read_full(stream, self.buffer.as_mut_slice())?;
             if count == 0 {
                 return Ok(());
             }
-            flow.send(flow.expected, &self.buffer[..count])?;
+            flow.send(flow.expected, &self.buffer.as_slice()[..count])?;
         }
     }
 
@@ -249,13 +248,13 @@ impl Pump {
             let wanted = (range.end - offset).min(BLOCK as u64) as usize;
             let len = match &flow.digest {
                 Digest::None => wanted,
-                _ => read_at(file, &mut self.buffer[..wanted], offset)?,
+                _ => read_at(file, &mut self.buffer.as_mut_slice()[..wanted], offset)?,
             };
             if len == 0 {
                 return Err(Stopped::cut_short());
             }
             flow.announce(offset, len)?;
-            flow.digest.update(&self.buffer[..len]);
+            flow.digest.update(&self.buffer.as_slice()[..len]);
             flow.outlet.flush_for_more()?;
             let mut left = len;
             while left > 0 {

@@ -1,6 +1,7 @@
 //! Sending a file through a ring: while one block is on its way, the next are read.
 
-use super::pump::{BLOCK, Flow, Outcome, Stopped};
+use super::pump::{Flow, Outcome, Stopped};
+use crate::buffer::BLOCK;
 use crate::connection::TICK;
 use crate::error::Error;
 use crate::protocol::{HEADER_BYTES, Header};
@@ -11,6 +12,9 @@ use std::ops::Range;
 
 /// Blocks under way: one is sent, the others are read or wait for their turn.
 const BLOCKS: u32 = 4;
+/// Where the bytes of the file begin in a block, with their header right before them: where a page
+/// does, as in the file that they are copied from ([`crate::buffer`] says why).
+const START: usize = 4096;
 /// What the sending operation is called; those that read are called by their offsets.
 const SENDING: u64 = u64::MAX;
 
@@ -41,7 +45,7 @@ struct Run<'r, 'f, 'o> {
 
 impl Ring {
     pub(super) fn new() -> Outcome<Self> {
-        let free = (0..BLOCKS).map(|_| Block::new(HEADER_BYTES + BLOCK));
+        let free = (0..BLOCKS).map(|_| Block::new(START + BLOCK));
         Ok(Self {
             queue: StreamRing::new(BLOCKS)?,
             free: free.collect::<platform::Result<_>>()?,
@@ -109,7 +113,7 @@ impl Run<'_, '_, '_> {
 
     fn read_rest(&mut self, offset: u64, block: Block) -> Outcome {
         let (wanted, there) = self.reading[&offset];
-        let range = HEADER_BYTES + there..HEADER_BYTES + wanted;
+        let range = START + there..START + wanted;
         let at = offset + there as u64;
         let ring = &mut self.ring.queue;
         ring.begin(offset, Operation::Read(self.file, at), block, range)
@@ -132,12 +136,12 @@ impl Run<'_, '_, '_> {
                 return Err(stopped);
             }
         };
-        let (head, bytes) = block.bytes_mut().split_at_mut(HEADER_BYTES);
-        head.copy_from_slice(&header.encode());
+        let (head, bytes) = block.bytes_mut().split_at_mut(START);
+        head[START - HEADER_BYTES..].copy_from_slice(&header.encode());
         self.flow.digest.update(&bytes[..len]);
         self.flow.outlet.flush_for_more()?;
         self.next += len as u64;
-        self.send_rest(block, 0..HEADER_BYTES + len)
+        self.send_rest(block, START - HEADER_BYTES..START + len)
     }
 
     fn send_rest(&mut self, block: Block, range: Range<usize>) -> Outcome {

@@ -67,7 +67,7 @@ impl Session {
         Ok(Self {
             options: options.clone(),
             outlet,
-            pump: Pump::new(options.method),
+            pump: Pump::new(options.method)?,
             replies: Replies::hear(inlet, options.limits),
             open: VecDeque::new(),
             settled: VecDeque::new(),
