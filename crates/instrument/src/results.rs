@@ -1,6 +1,6 @@
 //! Results: the estimates of one experiment in one run, as findings and figures read them.
 
-use crate::experiment::{Better, Definition, Metric};
+use crate::experiment::Definition;
 use crate::figure::{FigurePoint, Series};
 use crate::noise::{self, Warning};
 use crate::point::{Level, Point};
@@ -220,15 +220,6 @@ impl Results<'_> {
         Series {
             label: label.into(),
             points,
-        }
-    }
-
-    /// Of two values of `metric`, whether the first is the better; `None` where neither way is.
-    pub fn is_better(&self, metric: &Metric, first: f64, second: f64) -> Option<bool> {
-        match metric.better {
-            Better::Higher => Some(first > second),
-            Better::Lower => Some(first < second),
-            Better::Neither => None,
         }
     }
 }

@@ -98,18 +98,6 @@ impl Reading {
             Self::Latencies { .. } | Self::Value(_) => None,
         }
     }
-
-    /// Units of work done within [`Reading::wall_ns`].
-    pub fn total_work(&self) -> Option<f64> {
-        match *self {
-            Self::Difference {
-                iterations, work, ..
-            } => Some(3.0 * iterations as f64 * work),
-            Self::Once { work, .. } => Some(work),
-            Self::Latencies { count, .. } => Some(count as f64),
-            Self::Value(_) => None,
-        }
-    }
 }
 
 /// All that one process gave at a point.
@@ -161,6 +149,5 @@ mod tests {
         };
         assert_eq!(reading.net_cost_ns(), Some(2.0));
         assert_eq!(reading.raw_cost_ns(), Some(4.5));
-        assert_eq!(reading.total_work(), Some(60.0));
     }
 }

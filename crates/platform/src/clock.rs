@@ -14,17 +14,6 @@ pub fn now_ns() -> u64 {
     os::clock::now_ns()
 }
 
-/// CPU time that the calling thread has used, user and system together, in ns.
-///
-/// On Linux `CLOCK_THREAD_CPUTIME_ID`: exact, a system call.
-///
-/// # Errors
-/// Only where the system has no such clock.
-#[inline]
-pub fn thread_cpu_ns() -> Result<u64> {
-    os::clock::thread_cpu_ns()
-}
-
 /// CPU time that all threads of this process have used, user and system together, in ns.
 ///
 /// On Linux `CLOCK_PROCESS_CPUTIME_ID`: exact, a system call.

@@ -141,20 +141,12 @@ pub fn is_same(one: &Metadata, other: &Metadata) -> bool {
     os::file::is_same(one, other)
 }
 
-/// Gives a file `len` bytes on the device, so that later writes need not find room
+/// Gives a file `len` bytes from `offset` on the device, so that later writes need not find room
 /// ([fallocate(2)](https://man7.org/linux/man-pages/man2/fallocate.2.html)). Its size becomes at
-/// least `len`; new bytes read as zeros.
+/// least `offset + len`; new bytes read as zeros.
 ///
 /// # Errors
 /// If the device is full; [`Error::NotSupported`] if the file system cannot do this.
-pub fn allocate(file: &File, len: u64) -> Result<()> {
-    allocate_range(file, 0, len)
-}
-
-/// As [`allocate`], for `len` bytes from `offset`.
-///
-/// # Errors
-/// As [`allocate`].
 pub fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()> {
     os::file::allocate(file, offset, len)
 }
@@ -163,7 +155,7 @@ pub fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()> {
 /// reservation, which [`File::set_len`] gives back.
 ///
 /// # Errors
-/// As [`allocate`].
+/// As [`allocate_range`].
 pub fn reserve(file: &File, offset: u64, len: u64) -> Result<()> {
     os::file::reserve(file, offset, len)
 }

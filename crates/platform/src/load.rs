@@ -93,13 +93,6 @@ impl CpuTime {
         .into_iter()
         .fold(0, u64::saturating_add)
     }
-
-    /// All of it, in ns.
-    pub fn total_ns(&self) -> u64 {
-        [self.busy_ns(), self.idle_ns, self.iowait_ns, self.steal_ns]
-            .into_iter()
-            .fold(0, u64::saturating_add)
-    }
 }
 
 /// The clock frequency of one CPU now, in Hz, as the kernel's frequency driver tells; `None` where
@@ -139,6 +132,5 @@ mod tests {
             BTreeMap::from([(0, time(15, 0)), (2, time(5, 0))])
         );
         assert_eq!(spent.total.busy_ns(), 20);
-        assert_eq!(later.total.total_ns(), 35);
     }
 }

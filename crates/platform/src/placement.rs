@@ -42,23 +42,3 @@ pub fn cpu_of_another_core() -> Result<Option<usize>> {
 pub fn current_cpu() -> Option<usize> {
     os::placement::current_cpu()
 }
-
-/// Sets the precedence of the calling thread, and of threads and processes it starts from now on:
-/// −20 goes first, 19 goes last, 0 is usual
-/// ([setpriority(2)](https://man7.org/linux/man-pages/man2/setpriority.2.html)).
-///
-/// # Errors
-/// [`crate::Error::NotPermitted`] if the value is lower than now and the process lacks the right.
-pub fn set_nice(nice: i32) -> Result<()> {
-    os::placement::set_nice(nice)
-}
-
-/// Keeps all memory of this process, now and from now on, in RAM
-/// ([mlockall(2)](https://man7.org/linux/man-pages/man2/mlockall.2.html)). Every new mapping is then
-/// filled at once, which changes what a first touch costs.
-///
-/// # Errors
-/// [`crate::Error::NotPermitted`] if it is more than the process may lock.
-pub fn lock_memory() -> Result<()> {
-    os::placement::lock_memory()
-}

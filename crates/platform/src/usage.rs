@@ -12,8 +12,7 @@ use crate::{Result, os};
 /// On Linux from [getrusage(2)](https://man7.org/linux/man-pages/man2/getrusage.2.html). The counts
 /// are exact. The *sum* of user and system time is exact too, but on kernels built without
 /// `CONFIG_VIRT_CPU_ACCOUNTING_GEN` its *split* is not: it follows how often the timer tick (1 to
-/// 10 ms) met either mode. For short spans use [`crate::clock::thread_cpu_ns`] for the total, and
-/// the split only over many ticks.
+/// 10 ms) met either mode. For short spans use the sum, and the split only over many ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     /// CPU time in user mode, in ns; see above on its precision.
@@ -45,14 +44,6 @@ impl Usage {
     /// Only where the system does not count it.
     pub fn of_thread() -> Result<Self> {
         os::usage::of_thread()
-    }
-
-    /// Of all children that have ended and been waited for, and of theirs.
-    ///
-    /// # Errors
-    /// Only where the system does not count it.
-    pub fn of_children() -> Result<Self> {
-        os::usage::of_children()
     }
 
     /// What was used between an earlier reading and this one. A count that went backwards (the

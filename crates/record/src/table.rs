@@ -5,6 +5,7 @@ use crate::run::{ExperimentRecord, PointRecord, Run};
 use instrument::point::Level;
 use instrument::quantity::Unit;
 use instrument::sample::Sample;
+use platform::usage::Usage;
 use std::borrow::Cow;
 
 /// A sample with where it belongs.
@@ -80,31 +81,25 @@ pub(crate) fn columns(run: &Run) -> Vec<Column<'_>> {
         text("unit", unit_of),
         text("kind", |row| Some(row.reading.kind.clone().into())),
         real("work", None, |row| row.reading.work),
-        integer("iterations", Some(Unit::Count), |row| {
-            row.reading.iterations
-        }),
+        integer("iterations", COUNT, |row| row.reading.iterations),
         integer("short_ns", NS, |row| row.reading.short_ns),
         integer("long_ns", NS, |row| row.reading.long_ns),
         integer("wall_ns", NS, |row| row.reading.wall_ns),
-        integer("count", Some(Unit::Count), |row| row.reading.count),
+        integer("count", COUNT, |row| row.reading.count),
         real("p5_ns", NS, |row| row.reading.p5_ns),
         real("p50_ns", NS, |row| row.reading.p50_ns),
         real("p95_ns", NS, |row| row.reading.p95_ns),
         real("p99_ns", NS, |row| row.reading.p99_ns),
         real("value", None, |row| row.reading.value),
-        integer("user_ns", NS, |row| Some(row.sample.usage.user_ns)),
-        integer("system_ns", NS, |row| Some(row.sample.usage.system_ns)),
-        integer("minor_faults", Some(Unit::Count), |row| {
-            Some(row.sample.usage.minor_faults)
+        used("user_ns", NS, |usage| usage.user_ns),
+        used("system_ns", NS, |usage| usage.system_ns),
+        used("minor_faults", COUNT, |usage| usage.minor_faults),
+        used("major_faults", COUNT, |usage| usage.major_faults),
+        used("voluntary_switches", COUNT, |usage| {
+            usage.voluntary_switches
         }),
-        integer("major_faults", Some(Unit::Count), |row| {
-            Some(row.sample.usage.major_faults)
-        }),
-        integer("voluntary_switches", Some(Unit::Count), |row| {
-            Some(row.sample.usage.voluntary_switches)
-        }),
-        integer("involuntary_switches", Some(Unit::Count), |row| {
-            Some(row.sample.usage.involuntary_switches)
+        used("involuntary_switches", COUNT, |usage| {
+            usage.involuntary_switches
         }),
         integer("at_ns", NS, |row| Some(row.sample.at_ns)),
     ];
@@ -113,13 +108,15 @@ pub(crate) fn columns(run: &Run) -> Vec<Column<'_>> {
 }
 
 const NS: Option<Unit> = Some(Unit::Nanoseconds);
+const COUNT: Option<Unit> = Some(Unit::Count);
+
+/// What the sample used of something.
+fn used<'t>(name: &str, unit: Option<Unit>, read: fn(&Usage) -> u64) -> Column<'t> {
+    integer(name, unit, move |row| Some(read(&row.sample.usage)))
+}
 
 fn text<'t>(name: &str, read: impl Fn(&Row<'t>) -> Option<Cow<'t, str>> + 't) -> Column<'t> {
-    Column {
-        name: name.into(),
-        unit: None,
-        cells: Cells::Text(Box::new(read)),
-    }
+    column(name, None, Cells::Text(Box::new(read)))
 }
 
 fn integer<'t>(
@@ -127,11 +124,7 @@ fn integer<'t>(
     unit: Option<Unit>,
     read: impl Fn(&Row<'t>) -> Option<u64> + 't,
 ) -> Column<'t> {
-    Column {
-        name: name.into(),
-        unit,
-        cells: Cells::Integer(Box::new(read)),
-    }
+    column(name, unit, Cells::Integer(Box::new(read)))
 }
 
 fn real<'t>(
@@ -139,10 +132,14 @@ fn real<'t>(
     unit: Option<Unit>,
     read: impl Fn(&Row<'t>) -> Option<f64> + 't,
 ) -> Column<'t> {
+    column(name, unit, Cells::Real(Box::new(read)))
+}
+
+fn column<'t>(name: &str, unit: Option<Unit>, cells: Cells<'t>) -> Column<'t> {
     Column {
         name: name.into(),
         unit,
-        cells: Cells::Real(Box::new(read)),
+        cells,
     }
 }
 

@@ -39,7 +39,7 @@ fn the_committed_schema_is_current() {
     assert!(
         fs::read_to_string(committed()).unwrap_or_default() == current,
         "the run model has changed: see `oscope_record::file` on versions, then renew the schema \
-         with {RENEW}=1 cargo test -p oscope-record --test schema"
+         with {RENEW}=1 cargo test -p oscope-record --test schema committed"
     );
 }
 

@@ -33,13 +33,6 @@ const SCALES: Scales = Scales {
     ],
 };
 
-impl Nanoseconds {
-    /// The same length as the standard library's type, to the nanosecond.
-    pub fn to_duration(self) -> Duration {
-        Duration::from_nanos(self.0.max(0.0).round() as u64)
-    }
-}
-
 impl From<Duration> for Nanoseconds {
     fn from(duration: Duration) -> Self {
         Self(duration.as_nanos() as f64)

@@ -9,12 +9,6 @@ pub(crate) fn now_ns() -> u64 {
 
 #[inline]
 #[expect(clippy::unnecessary_wraps, reason = "other systems lack this clock")]
-pub(crate) fn thread_cpu_ns() -> Result<u64> {
-    Ok(in_ns(clock_gettime(ClockId::ThreadCPUTime)))
-}
-
-#[inline]
-#[expect(clippy::unnecessary_wraps, reason = "other systems lack this clock")]
 pub(crate) fn process_cpu_ns() -> Result<u64> {
     Ok(in_ns(clock_gettime(ClockId::ProcessCPUTime)))
 }
@@ -35,20 +29,15 @@ pub(super) fn timespec(ns: u64) -> Timespec {
 
 #[cfg(test)]
 mod tests {
-    use crate::clock::{calibrate, now_ns, process_cpu_ns, thread_cpu_ns};
+    use crate::clock::{calibrate, now_ns, process_cpu_ns};
 
     #[test]
     fn clocks_advance_with_work() {
-        let (wall, thread, process) = (
-            now_ns(),
-            thread_cpu_ns().unwrap(),
-            process_cpu_ns().unwrap(),
-        );
+        let (wall, process) = (now_ns(), process_cpu_ns().unwrap());
         let mut sum = 0_u64;
         while now_ns() < wall + 1_000_000 {
             sum = std::hint::black_box(sum + 1);
         }
-        assert!(thread_cpu_ns().unwrap() > thread);
         assert!(process_cpu_ns().unwrap() > process);
     }
 

@@ -159,8 +159,8 @@ mod tests {
     use super::*;
     use crate::block_io::{read_at, write_at};
     use crate::file::{
-        ResidencyMethod, allocate, create, create_new, create_new_like, open_read, open_read_write,
-        open_write, residency,
+        ResidencyMethod, allocate_range, create, create_new, create_new_like, open_read,
+        open_read_write, open_write, residency,
     };
     use crate::memory::{Mapping, PageSize};
     use crate::storage::Storage;
@@ -318,12 +318,12 @@ mod tests {
     fn allocated_room_is_part_of_the_file() {
         let dir = dir();
         let file = create_new(&dir.path().join("file"), OpenMode::Plain).unwrap();
-        match allocate(&file, LEN as u64) {
+        match allocate_range(&file, 0, LEN as u64) {
             Ok(()) => assert_eq!(file.metadata().unwrap().len(), LEN as u64),
             Err(error @ Error::NotSupported { .. }) => return println!("skipped: {error}"),
             Err(error) => panic!("{error}"),
         }
-        let full = allocate(&file, 1 << 60).unwrap_err();
+        let full = allocate_range(&file, 0, 1 << 60).unwrap_err();
         assert!(full.io_error().is_some(), "{full}");
     }
 }

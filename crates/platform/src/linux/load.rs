@@ -33,7 +33,6 @@ mod tests {
         // Longer than the slowest tick.
         while crate::clock::now_ns() < start + 30_000_000 {}
         let spent = CpuTimes::read().unwrap().since(&before);
-        assert!(spent.total.total_ns() > 0, "{spent:?}");
         assert!(spent.total.busy_ns() > 0, "{spent:?}");
     }
 }

@@ -1,8 +1,5 @@
 use std::io;
 
-use rustix::io::Errno;
-use rustix::mm::MlockAllFlags;
-
 use super::topology::{package, threads_of_core};
 use crate::error::{Error, Result};
 
@@ -100,29 +97,6 @@ pub(crate) fn current_cpu() -> Option<usize> {
     Some(rustix::thread::sched_getcpu())
 }
 
-pub(crate) fn set_nice(nice: i32) -> Result<()> {
-    // Linux counts each thread as a process here; 0 is the calling one.
-    rustix::process::setpriority_process(None, nice).map_err(|errno| match errno {
-        Errno::ACCESS | Errno::PERM => Error::NotPermitted {
-            what: "a higher precedence",
-            needs: "root (CAP_SYS_NICE) or a higher limit on nice (RLIMIT_NICE)",
-        },
-        errno => Error::os("set the precedence of the thread")(errno),
-    })
-}
-
-pub(crate) fn lock_memory() -> Result<()> {
-    rustix::mm::mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE).map_err(
-        |errno| match errno {
-            Errno::PERM | Errno::NOMEM => Error::NotPermitted {
-                what: "locking the memory of the process",
-                needs: "root (CAP_IPC_LOCK) or a higher limit on locked memory (RLIMIT_MEMLOCK)",
-            },
-            errno => Error::os("lock the memory of the process")(errno),
-        },
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -177,17 +151,6 @@ mod tests {
         in_a_thread(|| {
             pin_to(&[]).unwrap_err();
             pin_to(&[100_000]).unwrap_err();
-        });
-    }
-
-    #[test]
-    fn precedence_can_be_lowered_and_not_raised_without_right() {
-        in_a_thread(|| {
-            set_nice(5).unwrap();
-            match set_nice(-20) {
-                Ok(()) => println!("not shown: this process may raise its precedence"),
-                Err(error) => assert!(matches!(error, Error::NotPermitted { .. }), "{error}"),
-            }
         });
     }
 

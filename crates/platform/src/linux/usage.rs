@@ -20,10 +20,6 @@ pub(crate) fn of_thread() -> Result<Usage> {
     getrusage(libc::RUSAGE_THREAD)
 }
 
-pub(crate) fn of_children() -> Result<Usage> {
-    getrusage(libc::RUSAGE_CHILDREN)
-}
-
 fn getrusage(who: libc::c_int) -> Result<Usage> {
     let mut usage = MaybeUninit::<libc::rusage>::uninit();
     // SAFETY: `usage` has room for what is written.

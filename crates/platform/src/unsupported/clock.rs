@@ -10,10 +10,6 @@ pub(crate) fn now_ns() -> u64 {
     START.elapsed().as_nanos() as u64
 }
 
-pub(crate) fn thread_cpu_ns() -> Result<u64> {
-    refuse("the CPU time of a thread")
-}
-
 pub(crate) fn process_cpu_ns() -> Result<u64> {
     refuse("the CPU time of a process")
 }

@@ -20,11 +20,3 @@ pub(crate) fn cpu_of_another_core() -> Result<Option<usize>> {
 pub(crate) fn current_cpu() -> Option<usize> {
     None
 }
-
-pub(crate) fn set_nice(_nice: i32) -> Result<()> {
-    refuse("the precedence of a thread")
-}
-
-pub(crate) fn lock_memory() -> Result<()> {
-    refuse("locking memory")
-}

@@ -10,10 +10,6 @@ pub(crate) fn of_thread() -> Result<Usage> {
     refuse("the usage of a thread")
 }
 
-pub(crate) fn of_children() -> Result<Usage> {
-    refuse("the usage of children")
-}
-
 pub(crate) fn storage_read_bytes() -> Option<u64> {
     None
 }

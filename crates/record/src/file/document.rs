@@ -8,9 +8,6 @@ use std::borrow::Cow;
 /// The version of the document that this program writes, and the newest that it reads.
 pub const VERSION: u32 = 1;
 
-/// What the name of such a file ends with.
-pub const EXTENSION: &str = ".oscope.json";
-
 /// One run of oscope, with the machine it ran on and every sample.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "A run of oscope")]

@@ -9,6 +9,6 @@ mod document;
 mod error;
 mod transfer;
 
-pub use document::{EXTENSION, VERSION, schema};
+pub use document::{VERSION, schema};
 pub use error::{ExportError, ImportError};
 pub use transfer::{export, import};
