@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use super::parse::{colon_field, cpu_list, kibibytes, os_release_field, selected};
+use super::parse::{cpu_list, os_release_field, selected};
 use super::read::{number, text, word};
+use super::system_memory::SystemMemory;
 use super::{cgroup, load};
 use crate::environment::{AddressRandomisation, Build, Environment, Frequency, Overcommit};
 
@@ -13,8 +14,7 @@ pub(crate) fn read() -> Environment {
     let os = |name| os_release_field(&os_release, name);
     let uname = rustix::system::uname();
     let kernel = |text: &std::ffi::CStr| Some(text.to_string_lossy().into_owned());
-    let meminfo = text("/proc/meminfo").unwrap_or_default();
-    let memory = |name| colon_field(&meminfo, name).and_then(kibibytes);
+    let memory = SystemMemory::read();
     Environment {
         os_name: os("NAME"),
         os_version: os("VERSION").or_else(|| os("VERSION_ID")),
@@ -33,8 +33,8 @@ pub(crate) fn read() -> Environment {
         clock_source: word("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         transparent_huge_pages: text("/sys/kernel/mm/transparent_hugepage/enabled")
             .and_then(|choices| selected(&choices).map(str::to_owned)),
-        swap_total_bytes: memory("SwapTotal"),
-        memory_available_bytes: memory("MemAvailable"),
+        swap_total_bytes: memory.swap_total,
+        memory_available_bytes: memory.available,
         overcommit: overcommit(),
         address_randomisation: address_randomisation(),
         cgroup: cgroup::limits(),

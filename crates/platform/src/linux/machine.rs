@@ -1,8 +1,8 @@
 use sha2::{Digest, Sha256};
 
 use super::huge_pages::huge_page_bytes;
-use super::parse::{colon_field, kibibytes};
-use super::read::{text, word};
+use super::read::word;
+use super::system_memory::SystemMemory;
 use super::topology;
 use crate::machine::{Machine, hex};
 
@@ -11,8 +11,7 @@ pub(crate) fn read() -> Machine {
         cpu: processor::cpu(),
         topology: topology::topology(),
         caches: topology::caches(),
-        memory_bytes: text("/proc/meminfo")
-            .and_then(|meminfo| colon_field(&meminfo, "MemTotal").and_then(kibibytes)),
+        memory_bytes: SystemMemory::read().total,
         page_bytes: Some(page_bytes() as u64),
         huge_page_bytes: huge_page_bytes(),
         hypervisor: processor::hypervisor(),
@@ -54,7 +53,9 @@ mod processor {
 
 #[cfg(not(target_arch = "x86_64"))]
 mod processor {
-    use super::{colon_field, device_tree, text, word};
+    use super::super::parse::colon_field;
+    use super::super::read::text;
+    use super::{device_tree, word};
     use crate::machine::Cpu;
 
     /// The first processor in `/proc/cpuinfo`, by the names that ARM's kernel uses there.

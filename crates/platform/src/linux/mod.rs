@@ -34,6 +34,7 @@ pub(crate) mod stack;
 pub(crate) mod stdio;
 pub(crate) mod storage;
 pub(crate) mod stream_ring;
+mod system_memory;
 pub(crate) mod timer;
 mod topology;
 pub(crate) mod usage;

@@ -9,14 +9,11 @@ use std::path::Path;
 pub(crate) use group::{Group, can_limit_memory};
 pub(crate) use swap_file::SwapFile;
 
-use super::parse::{colon_field, kibibytes};
-use super::read::text;
+use super::system_memory::SystemMemory;
 use crate::error::Result;
 
 pub(crate) fn free_swap_bytes() -> u64 {
-    text("/proc/meminfo")
-        .and_then(|meminfo| colon_field(&meminfo, "SwapFree").and_then(kibibytes))
-        .unwrap_or(0)
+    SystemMemory::read().swap_free.unwrap_or(0)
 }
 
 /// Undoes what was made for a scratch directory. The order matters: a process that still runs would

@@ -2,31 +2,18 @@
 
 use rustix::process::{Resource, getrlimit};
 
-use crate::environment::Overcommit;
 use crate::linux::machine::page_bytes;
 use crate::linux::parse::{colon_field, kibibytes};
 use crate::linux::read::text;
+use crate::linux::system_memory::SystemMemory;
 use crate::linux::{cgroup, environment};
 
 pub(crate) fn available_bytes() -> Option<u64> {
-    let system =
-        text("/proc/meminfo").and_then(|meminfo| system_room(&meminfo, environment::overcommit()));
+    let system = SystemMemory::read().room(environment::overcommit());
     [system, cgroup::memory_room_bytes(), address_space_room()]
         .into_iter()
         .flatten()
         .min()
-}
-
-/// What the system has left by `/proc/meminfo`, in bytes: free, or soon to be had, and where it promises
-/// no more than its commit limit, not promised to anybody.
-fn system_room(meminfo: &str, overcommit: Option<Overcommit>) -> Option<u64> {
-    let bytes = |name| colon_field(meminfo, name).and_then(kibibytes);
-    let available = bytes("MemAvailable");
-    let unpromised = || Some(bytes("CommitLimit")?.saturating_sub(bytes("Committed_AS")?));
-    match overcommit {
-        Some(Overcommit::Never) => available.into_iter().chain(unpromised()).min(),
-        _ => available,
-    }
 }
 
 pub(crate) fn footprint_bytes() -> Option<u64> {
@@ -50,17 +37,6 @@ fn address_space_room() -> Option<u64> {
 mod tests {
     use super::*;
     use crate::memory::{Mapping, PageSize};
-
-    #[test]
-    fn what_was_promised_counts_where_nothing_beyond_the_limit_is() {
-        let meminfo = "MemAvailable: 1000 kB\nCommitLimit: 900 kB\nCommitted_AS: 300 kB\n";
-        let room = |overcommit| system_room(meminfo, overcommit);
-        assert_eq!(room(Some(Overcommit::Never)), Some(600 << 10));
-        assert_eq!(room(Some(Overcommit::Heuristic)), Some(1000 << 10));
-        assert_eq!(room(None), Some(1000 << 10));
-        let promised = meminfo.replace("300", "1300");
-        assert_eq!(system_room(&promised, Some(Overcommit::Never)), Some(0));
-    }
 
     #[test]
     fn the_footprint_grows_by_what_is_touched() {
