@@ -111,26 +111,30 @@ fn reasons(place: &Place, directory: &Path) -> Vec<(String, usize, Vec<String>)>
 
 /// Everything is measured, but for what only the user can name, what the time did not reach, what a
 /// file system could not do with as little memory as the measurement allows it, and reads without
-/// caching, which not every file system has.
+/// caching or without waiting, which not every file system has.
 fn everything_is_measured_on(kind: &str) {
     let place = Place::new();
-    let Some(mounted) = Mounted::image(&place, kind) else {
-        return;
-    };
-    for (id, points, reasons) in reasons(&place, &mounted.point) {
+    if let Some(mounted) = Mounted::image(&place, kind) {
+        assert_everything_is_measured(&place, &mounted);
+    }
+}
+
+fn assert_everything_is_measured(place: &Place, mounted: &Mounted) {
+    for (id, points, reasons) in reasons(place, &mounted.point) {
         let expected = [
             "--remote DIR",
             "time was used up",
             "memory limited to",
             "reading without caching is not supported here",
+            "reading without waiting is not supported here",
         ];
         let is_expected = |reason: &String| expected.iter().any(|part| reason.contains(part));
         let unexpected: Vec<_> = reasons
             .iter()
             .filter(|reason| !is_expected(reason))
             .collect();
-        assert!(unexpected.is_empty(), "{kind}, {id}: {unexpected:?}");
-        assert!(points > 0 || id == "file.remote", "{kind}: nothing of {id}");
+        assert!(unexpected.is_empty(), "{id}: {unexpected:?}");
+        assert!(points > 0 || id == "file.remote", "nothing of {id}");
     }
 }
 
@@ -147,6 +151,25 @@ fn everything_is_measured_on_xfs() {
 #[test]
 fn everything_is_measured_on_btrfs() {
     everything_is_measured_on("btrfs");
+}
+
+/// As in a container: the file system above has no page cache of its own.
+#[test]
+fn everything_is_measured_on_overlayfs() {
+    let place = Place::new();
+    let Some(below) = Mounted::image(&place, "ext4") else {
+        return;
+    };
+    let directory = |name: &str| {
+        let path = below.point.join(name);
+        fs::create_dir(&path).expect("a directory");
+        format!("{name}dir={}", path.display())
+    };
+    let options = ["lower", "upper", "work"].map(directory).join(",");
+    let overlay = Path::new("overlay");
+    if let Some(mounted) = Mounted::mount(&place, "overlay", &["-o", &options], overlay) {
+        assert_everything_is_measured(&place, &mounted);
+    }
 }
 
 #[test]

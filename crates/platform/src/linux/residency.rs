@@ -1,4 +1,4 @@
-//! How much of a file is in the page cache: by `cachestat`, else by `mincore`.
+//! How much of a file is in the page cache: by `cachestat`, and where that knows nothing by `mincore`.
 
 use std::fs::File;
 use std::io;
@@ -24,7 +24,13 @@ pub(crate) fn residency(file: &File) -> Result<Residency> {
         .map_err(Error::os("ask for the size of a file"))?
         .len();
     match by_cachestat(file, total_bytes) {
-        Ok(residency) => Ok(residency),
+        Ok(found) if found.resident_bytes > 0 || total_bytes == 0 => Ok(found),
+        // Nothing is there, or nothing that it reaches: overlayfs and the passthrough of FUSE keep
+        // the pages with the file below, which only a mapping shows.
+        Ok(nothing) => match by_mincore(file, total_bytes) {
+            Err(error) if !matches!(error, Error::NotPermitted { .. }) => Ok(nothing),
+            mapped => mapped,
+        },
         // An older kernel, a sandbox that does not know the call, or a file system such as
         // hugetlbfs that it does not reach.
         Err(error)
