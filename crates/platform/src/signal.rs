@@ -14,6 +14,8 @@ pub enum Signal {
     Terminate,
     /// The terminal is gone (SIGHUP).
     HangUp,
+    /// Nobody reads what this process writes any more (SIGPIPE).
+    ClosedPipe,
 }
 
 impl Signal {
@@ -23,6 +25,7 @@ impl Signal {
         match self {
             Self::HangUp => 1,
             Self::Interrupt => 2,
+            Self::ClosedPipe => 13,
             Self::Terminate => 15,
         }
     }
@@ -32,6 +35,7 @@ impl fmt::Display for Signal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::HangUp => "SIGHUP",
+            Self::ClosedPipe => "SIGPIPE",
             Self::Interrupt => "SIGINT",
             Self::Terminate => "SIGTERM",
         })
@@ -46,8 +50,10 @@ pub struct Interrupt {
 
 impl Interrupt {
     /// From now on a first SIGINT, SIGTERM or SIGHUP only sets a flag, for the whole process; a
-    /// second one has its usual effect, so that an impatient person can still end it. A signal that
-    /// was ignored (under `nohup`, say) stays ignored. Interrupted system calls go on.
+    /// second one has its usual effect, so that an impatient person can still end it. SIGPIPE sets the
+    /// flag as often as it comes, and the write fails with
+    /// [`BrokenPipe`](std::io::ErrorKind::BrokenPipe). A signal that was ignored (under `nohup`, say)
+    /// stays ignored. Interrupted system calls go on.
     ///
     /// # Errors
     /// If the system does not allow it.
@@ -76,6 +82,12 @@ impl Interrupt {
 /// failing: `oscope list | head -1`.
 pub fn restore_default_sigpipe() {
     os::signal::restore_default_sigpipe();
+}
+
+/// Lets a write beyond the limit on the size of files (`ulimit -f`) fail with
+/// [`FileTooLarge`](std::io::ErrorKind::FileTooLarge) instead of ending this process.
+pub fn ignore_sigxfsz() {
+    os::signal::ignore_sigxfsz();
 }
 
 /// Lets a write to a connection or pipe that nobody reads any more fail with

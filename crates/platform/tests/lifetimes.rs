@@ -29,6 +29,7 @@ mod linux {
         ("a partner dies with its parent", killed_owner_of_a_partner),
         ("a partner ends when it is dropped", dropped_partner),
         ("a first signal is noted and a second one ends", two_signals),
+        ("a closed pipe is noted each time", closed_pipe_again),
         ("an ignored signal stays ignored", ignored_signal),
         ("a closed pipe ends quietly", closed_pipe),
         (
@@ -77,6 +78,7 @@ mod linux {
                 std::thread::sleep(PATIENCE);
             }
             [role] if role == "interrupted" => {
+                restore_default_sigpipe();
                 let interrupt = Interrupt::install().expect("signals can be caught");
                 say("installed");
                 let start = Instant::now();
@@ -168,6 +170,7 @@ mod linux {
             Signal::Interrupt => process::Signal::INT,
             Signal::Terminate => process::Signal::TERM,
             Signal::HangUp => process::Signal::HUP,
+            Signal::ClosedPipe => process::Signal::PIPE,
         };
         process::kill_process(process::Pid::from_child(child), name).expect("it runs");
     }
@@ -235,6 +238,20 @@ mod linux {
             let status = child.wait().expect("it was started here");
             assert_eq!(status.signal(), Some(wanted.number()));
         }
+    }
+
+    fn closed_pipe_again() {
+        let (mut child, mut said, _) = start(role(&["interrupted"]));
+        signal(&child, Signal::ClosedPipe);
+        assert_eq!(hear(&mut said), "SIGPIPE");
+        signal(&child, Signal::ClosedPipe);
+        let status = loop {
+            signal(&child, Signal::Terminate);
+            if let Some(status) = child.try_wait().expect("it was started here") {
+                break status;
+            }
+        };
+        assert_eq!(status.signal(), Some(Signal::Terminate.number()));
     }
 
     fn ignored_signal() {

@@ -9,7 +9,12 @@ use crate::signal::Signal;
 static FLAG: AtomicBool = AtomicBool::new(false);
 static NUMBER: AtomicI32 = AtomicI32::new(0);
 
-const CAUGHT: [Signal; 3] = [Signal::Interrupt, Signal::Terminate, Signal::HangUp];
+const CAUGHT: [Signal; 4] = [
+    Signal::Interrupt,
+    Signal::Terminate,
+    Signal::HangUp,
+    Signal::ClosedPipe,
+];
 
 /// Nothing but atomic stores: all that a handler may safely do.
 extern "C" fn on_signal(number: libc::c_int) {
@@ -19,12 +24,13 @@ extern "C" fn on_signal(number: libc::c_int) {
 
 pub(crate) fn install() -> Result<()> {
     for signal in CAUGHT {
-        catch(signal.number()).map_err(Error::os("catch a signal"))?;
+        catch(signal).map_err(Error::os("catch a signal"))?;
     }
     Ok(())
 }
 
-fn catch(number: libc::c_int) -> io::Result<()> {
+fn catch(signal: Signal) -> io::Result<()> {
+    let number = signal.number();
     let mut before = MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: a null action changes nothing, and `before` has room for what is written.
     check(unsafe { libc::sigaction(number, ptr::null(), before.as_mut_ptr()) })?;
@@ -35,8 +41,11 @@ fn catch(number: libc::c_int) -> io::Result<()> {
     // SAFETY: zeros are a valid `sigaction`: no flags and an empty mask.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = on_signal as *const () as libc::sighandler_t;
-    // The first delivery restores the default, so that a second one ends the process.
-    action.sa_flags = libc::SA_RESTART | libc::SA_RESETHAND;
+    action.sa_flags = libc::SA_RESTART;
+    if signal != Signal::ClosedPipe {
+        // The first delivery restores the default, so that a second one ends the process.
+        action.sa_flags |= libc::SA_RESETHAND;
+    }
     // SAFETY: the handler has the right type for an action without SA_SIGINFO, and only stores to
     // atomics.
     check(unsafe { libc::sigaction(number, &raw const action, ptr::null_mut()) })
@@ -67,4 +76,9 @@ pub(crate) fn restore_default_sigpipe() {
 pub(crate) fn ignore_sigpipe() {
     // SAFETY: no handler is involved.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+}
+
+pub(crate) fn ignore_sigxfsz() {
+    // SAFETY: no handler is involved.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }

@@ -25,3 +25,7 @@ pub(crate) fn restore_default_sigpipe() {
 pub(crate) fn ignore_sigpipe() {
     // There is no such signal.
 }
+
+pub(crate) fn ignore_sigxfsz() {
+    // There is no such signal.
+}
