@@ -38,4 +38,5 @@ pub mod sample;
 pub mod sampler;
 pub mod statistics;
 
+mod any_path;
 mod estimate;

@@ -11,6 +11,7 @@ pub struct Link {
     /// Where it listens: `HOST:PORT`.
     pub address: String,
     /// File with the token that it knows too.
+    #[serde(with = "crate::any_path::optional")]
     pub token_file: Option<PathBuf>,
     /// From a question until its answer is here.
     pub round_trip: Duration,

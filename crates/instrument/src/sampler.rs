@@ -25,8 +25,10 @@ pub struct Task {
     /// Resolution and cost of the clock.
     pub calibration: Calibration,
     /// The run's scratch directory; files left there are found by the run's later processes.
+    #[serde(with = "crate::any_path")]
     pub scratch: PathBuf,
     /// The run's second scratch directory, on another machine.
+    #[serde(with = "crate::any_path::optional")]
     pub remote: Option<PathBuf>,
     /// The receiver on another machine that files are sent to, in place of one on this.
     pub link: Option<Link>,

@@ -1,0 +1,35 @@
+//! For `#[serde(with)]`: paths whose names need not be text, as JSON would have them. They are read
+//! on the same system that wrote them.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+pub(crate) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    path.as_os_str().serialize(serializer)
+}
+
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+    OsString::deserialize(deserializer).map(PathBuf::from)
+}
+
+/// The same for paths that need not be there.
+pub(crate) mod optional {
+    use super::{Deserialize, Deserializer, OsString, PathBuf, Serialize, Serializer};
+
+    #[expect(clippy::ref_option, reason = "serde hands on the field")]
+    pub(crate) fn serialize<S: Serializer>(
+        path: &Option<PathBuf>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        path.as_ref()
+            .map(|path| path.as_os_str())
+            .serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<PathBuf>, D::Error> {
+        Option::<OsString>::deserialize(deserializer).map(|path| path.map(PathBuf::from))
+    }
+}
