@@ -109,6 +109,7 @@ pub fn examine(
     let mut checks: Vec<Check> = [
         stolen(watch),
         other_load(watch),
+        unseen(watch),
         governor(environment),
         turbo(environment),
         cpu_quota(environment),
@@ -141,6 +142,18 @@ fn check(subject: &str, found: impl Into<String>, effect: Effect, advice: &str) 
 
 fn percent(share: f64) -> String {
     format!("{} %", significant(share * 100.0, 2))
+}
+
+/// Where the system does not tell, neither load nor stolen time can be judged.
+fn unseen(watch: &Watch) -> Option<Check> {
+    watch.cpu.is_none().then(|| {
+        check(
+            "other load",
+            "not known, nor is stolen time: the system does not tell what its processors do",
+            Effect::Limits,
+            "mount /proc in full, so that /proc/stat can be read",
+        )
+    })
 }
 
 fn stolen(watch: &Watch) -> Option<Check> {
@@ -363,7 +376,7 @@ fn room(storage: Option<&Storage>) -> Option<Check> {
     Some(if free < COMFORTABLE_ROOM {
         check(
             "room for scratch files",
-            format!("{free:.3}: large files will be left out"),
+            format!("{free:.3}: scratch files will be small, or left out"),
             Effect::Limits,
             "make room, or choose another directory with `--dir`",
         )
@@ -400,7 +413,9 @@ mod tests {
             None,
             &Watch::default(),
         );
-        assert_eq!(checks, []);
+        let subjects: Vec<&str> = checks.iter().map(|it| it.subject.as_str()).collect();
+        assert_eq!(subjects, ["other load"]);
+        assert!(checks[0].found.starts_with("not known"), "{checks:?}");
     }
 
     #[test]
