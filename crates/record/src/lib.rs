@@ -29,5 +29,5 @@ mod run;
 mod table;
 mod validation;
 
-pub use run::{Closing, ExperimentRecord, Header, PointRecord, Run, draw_id};
+pub use run::{Closing, ExperimentRecord, Header, NOT_REACHED, PointRecord, Run, draw_id};
 pub use validation::Invalid;

@@ -100,7 +100,8 @@ pub struct PointRecord {
 }
 
 /// Why a point has no samples although nothing stood in its way.
-const NOT_REACHED: &str = "the time was used up before its turn came; give more with `--budget`";
+pub const NOT_REACHED: &str =
+    "the time was used up before its turn came; give more with `--budget`";
 
 /// How a point ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

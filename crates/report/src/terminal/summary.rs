@@ -10,6 +10,7 @@ use super::text::{count, paragraph, title};
 use super::trust::trust;
 use crate::show;
 use crate::{Analysis, ExperimentAnalysis};
+use record::NOT_REACHED;
 
 /// The findings of a run, the weightiest first and those that cannot be told last; one line on how far to trust them; then the table
 /// and the charts of each experiment.
@@ -92,8 +93,11 @@ fn failures(experiment: &ExperimentAnalysis, style: &Style) -> String {
             [] | [_] | [_, _] => points.join("; "),
             [first, .., last] => format!("{} from {first} to {last}", count(points.len(), "point")),
         };
-        let failed = style.paint(Role::Broken, "failed: ");
-        paragraph(&failed, &format!("{points}: {reason}"), style)
+        let outcome = match *reason {
+            NOT_REACHED => style.paint(Role::Doubtful, "no time: "),
+            _ => style.paint(Role::Broken, "failed: "),
+        };
+        paragraph(&outcome, &format!("{points}: {reason}"), style)
     };
     reasons.iter().map(line).collect()
 }

@@ -9,6 +9,7 @@ use crate::show::{self, Prefix};
 use instrument::experiment::{Better, Metric};
 use instrument::point::{Axis, AxisKind, Level, Point};
 use instrument::results::{Estimate, PointResult, Verdict};
+use record::NOT_REACHED;
 
 /// More series than this side by side are harder to read than one below the other.
 const MAX_SERIES: usize = 4;
@@ -140,6 +141,8 @@ fn axis_column(axis: &Axis, index: usize, rows: &[Levels]) -> Column {
 enum Content<'a> {
     Measured(&'a PointResult, &'a Estimate),
     Failed,
+    /// There was no time for it.
+    Late,
     Absent,
 }
 
@@ -163,17 +166,12 @@ fn value_column(
                 .matches(&levels)
                 .then_some(Content::Measured(result, estimate))
         });
-        let failed = || {
-            experiment
-                .failures
-                .iter()
-                .any(|(point, _)| point.matches(&levels))
-        };
         measured.unwrap_or_else(|| {
-            if failed() {
-                Content::Failed
-            } else {
-                Content::Absent
+            let mut failures = experiment.failures.iter();
+            match failures.find(|(point, _)| point.matches(&levels)) {
+                Some((_, NOT_REACHED)) => Content::Late,
+                Some(_) => Content::Failed,
+                None => Content::Absent,
             }
         })
     };
@@ -255,6 +253,7 @@ impl Parts {
         let (point, estimate) = match content {
             Content::Measured(point, estimate) => (point, estimate),
             Content::Failed => return Self::in_words("failed", Role::Broken),
+            Content::Late => return Self::in_words("no time", Role::Doubtful),
             Content::Absent => return parts,
         };
         let letters = marks::letters(point, &metric.name);
