@@ -20,7 +20,7 @@ use std::path::PathBuf;
     name = "oscope",
     version,
     after_help = "Exit codes:\n  0    done\n  1    something could not be measured or done\n  2    \
-                  wrong use\n  3    a comparison found what `--fail-on` names\n  130  stopped by Ctrl-C (143: by SIGTERM, 129: by SIGHUP)",
+                  wrong use\n  3    a comparison found what `--fail-on` names\n  130  stopped by Ctrl-C (143: by SIGTERM, 129: by SIGHUP, 141: nobody read on)",
     after_long_help = EXIT_CODES
 )]
 pub struct Arguments {
@@ -44,7 +44,7 @@ Exit codes:
   1    something could not be measured or done
   2    wrong use
   3    a comparison found what `--fail-on` names
-  130  stopped by Ctrl-C (143: by SIGTERM, 129: by SIGHUP)";
+  130  stopped by Ctrl-C (143: by SIGTERM, 129: by SIGHUP, 141: nobody read on)";
 
 /// What every command understands.
 #[derive(Args, Clone, Debug, Default)]
@@ -106,7 +106,7 @@ Examples:
   oscope run --profile standard --dir /mnt/data --tag disk=nvme0
   oscope run file.remote --remote /mnt/nfs
   oscope run transfer --to backup:5735 --token-file ~/.oscope-token
-  oscope run process --budget 10s --json
+  oscope run process --budget 30s --json
   oscope run memory --compare-with before-upgrade --sessions 3")]
 pub struct Run {
     /// Experiments or groups, as in `memory` or `file.block_size` [default: all]
@@ -207,6 +207,7 @@ impl From<ProfileName> for Profile {
 
 /// List what can be measured
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  oscope list\n  oscope list --references")]
 pub struct List {
     /// List the numbers of published reports instead, with which runs can be compared
     #[arg(long)]
@@ -330,10 +331,10 @@ pub struct Report {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  oscope plot memory.bandwidth --output bandwidth.svg
-  oscope plot process.calls.cost --run 3 --output cost.png")]
+  oscope plot memory.bandwidth.read --output bandwidth.svg
+  oscope plot process.calls.latency --run 3 --output latency.svg")]
 pub struct Plot {
-    /// An experiment, or one of its charts, as in `process.calls.cost`
+    /// An experiment, or one of its charts, as in `process.calls.latency`
     #[arg(value_name = "WHAT")]
     pub what: String,
     /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
@@ -534,12 +535,42 @@ fn parse_budget(text: &str) -> Result<Nanoseconds, String> {
 #[cfg(test)]
 mod tests {
     use super::{Arguments, parse_budget, parse_level, parse_percent, parse_tag};
-    use clap::CommandFactory;
+    use clap::{CommandFactory, Parser};
     use instrument::point::Level;
 
     #[test]
     fn the_definition_is_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    /// The command lines in the help of `command` and of those below it.
+    fn examples(command: &clap::Command, found: &mut Vec<String>) {
+        let help = command.get_after_help().map(ToString::to_string);
+        let lines: Vec<String> = help
+            .iter()
+            .flat_map(|help| help.lines())
+            .filter_map(|line| Some(line.trim().split_at(line.trim().find("oscope ")?).1.into()))
+            .collect();
+        let is_leaf = !command.has_subcommands();
+        assert!(!is_leaf || !lines.is_empty(), "{command} has no example");
+        found.extend(lines);
+        let below = command.get_subcommands().filter(|it| !it.is_hide_set());
+        below.for_each(|command| examples(command, found));
+    }
+
+    #[test]
+    fn every_command_has_examples_and_they_are_understood() {
+        let mut found = Vec::new();
+        examples(&Arguments::command(), &mut found);
+        for example in found {
+            // What follows is the shell's, or an explanation.
+            let ends = [" | ", " > ", "  ", ")"].map(|end| example.find(end));
+            let end = ends.into_iter().flatten().min().unwrap_or(example.len());
+            let words = example[..end].split_whitespace();
+            if let Err(error) = Arguments::try_parse_from(words) {
+                panic!("{example}: {error}");
+            }
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use anyhow::{Context, Result, bail};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Writes `contents` where the user asked for it.
 pub fn write(output: &Output, contents: &[u8]) -> Result<()> {
@@ -18,6 +19,25 @@ pub fn write(output: &Output, contents: &[u8]) -> Result<()> {
         );
     }
     replace(&output.output, contents)
+}
+
+/// Whether a line for standard error could not be written there.
+static HAS_LOST_WORDS: AtomicBool = AtomicBool::new(false);
+
+/// Says a line on standard error, [`harmless`] to a terminal. What cannot be said stops no work: see
+/// [`has_lost_words`]. That nobody listens any more is no error.
+pub fn say(line: &str) {
+    match writeln!(io::stderr(), "{}", harmless(line)) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            HAS_LOST_WORDS.store(true, Ordering::Relaxed);
+        }
+        _ => {}
+    }
+}
+
+/// Whether something could not be said, as on a disk that is full.
+pub fn has_lost_words() -> bool {
+    HAS_LOST_WORDS.load(Ordering::Relaxed)
 }
 
 /// Writes text for people to standard output, [`harmless`] to their terminal.

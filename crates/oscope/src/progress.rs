@@ -1,6 +1,6 @@
 //! Progress on standard error: a live line on a terminal, a line an experiment elsewhere.
 
-use crate::output::harmless;
+use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use instrument::experiment::Definition;
 use instrument::quantity::Nanoseconds;
@@ -48,10 +48,9 @@ impl Progress {
 
     /// Tells something that is worth a line of its own.
     pub fn say(&self, line: &str) {
-        let line = harmless(line);
         match &self.voice {
-            Voice::Live(bar) => bar.suspend(|| eprintln!("{line}")),
-            Voice::Plain => eprintln!("{line}"),
+            Voice::Live(bar) => bar.suspend(|| output::say(line)),
+            Voice::Plain => output::say(line),
             Voice::Silent => {}
         }
     }
@@ -65,7 +64,7 @@ impl Progress {
                 bar.set_length(points as u64);
                 bar.set_prefix(what.to_owned());
             }
-            Voice::Plain => eprintln!("{what}: {points} points …"),
+            Voice::Plain => output::say(&format!("{what}: {points} points …")),
             Voice::Silent => {}
         }
     }

@@ -196,8 +196,7 @@ fn completions_and_manual_pages_are_made_of_the_same_definition() {
         .assert()
         .success()
         .stdout(contains(".TH oscope"));
-    let pages = place.path("man");
-    fs::create_dir(&pages).expect("a directory");
+    let pages = place.path("share").join("man1");
     place
         .oscope(&["man", "--dir"])
         .arg(&pages)

@@ -6,9 +6,11 @@ use common::{Place, is_root, scratch_files, wait_for};
 use platform::programs;
 use predicates::prelude::*;
 use predicates::str::contains;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::process::{Child, Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 fn signal(name: &str, id: u32) {
     let status = Command::new("kill")
@@ -93,6 +95,74 @@ fn a_read_only_directory_is_refused() {
 }
 
 #[test]
+fn a_directory_whose_name_is_no_text_is_as_good_as_any() {
+    let place = Place::new();
+    let odd = place.path("").join(OsStr::from_bytes(b"odd \xff"));
+    fs::create_dir(&odd).expect("any bytes make a name");
+    place
+        .oscope(&[
+            "run",
+            "process.calls",
+            "--budget",
+            "2s",
+            "--no-page",
+            "--dir",
+        ])
+        .arg(&odd)
+        .assert()
+        .stdout(contains("getpid").and(contains("invalid").not()));
+    assert!(scratch_files(&odd).is_empty());
+}
+
+#[test]
+fn a_run_that_nobody_reads_any_more_ends_and_cleans_up() {
+    let place = Place::new();
+    let mut child = place
+        .plain(&[
+            "run",
+            "process.calls",
+            "--profile",
+            "thorough",
+            "--no-page",
+            "--dir",
+        ])
+        .arg(place.scratch())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stderr.take());
+    let (output, stdout, _) = end(child);
+    assert_eq!(output.status.code(), Some(141));
+    assert!(stdout.contains("process.calls"), "{stdout}");
+    assert!(scratch_files(&place.scratch()).is_empty());
+}
+
+#[test]
+fn words_that_cannot_be_written_cost_nothing_but_the_exit_code() {
+    let Ok(full) = fs::File::options().write(true).open("/dev/full") else {
+        return eprintln!("skipped: no /dev/full here");
+    };
+    let place = Place::new();
+    let scratch = place.scratch();
+    let full = || full.try_clone().expect("a descriptor");
+    let run = |stdout: Stdio, stderr: Stdio| {
+        let mut run = place.plain(&["run", "process.calls", "--budget", "2s", "--no-page"]);
+        run.arg("--dir").arg(&scratch).stdout(stdout).stderr(stderr);
+        end(run.spawn().expect("the program starts"))
+    };
+    let (output, stdout, _) = run(Stdio::piped(), full().into());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout.contains("getpid"), "{stdout}");
+    let (output, _, stderr) = run(full().into(), Stdio::piped());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr.contains("No space left"), "{stderr}");
+    assert!(scratch_files(&scratch).is_empty());
+    let help = place.plain(&["--help"]).stdout(full()).status();
+    assert_eq!(help.expect("the program starts").code(), Some(1));
+}
+
+#[test]
 fn a_full_disk_fails_what_needs_room_and_the_rest_goes_on() {
     let place = Place::new();
     let scratch = place.scratch();
@@ -128,7 +198,7 @@ fn points_that_the_time_does_not_reach_are_named_and_the_exit_code_tells() {
         .arg(place.scratch())
         .assert()
         .code(1)
-        .stdout(contains("the time was used up"));
+        .stdout(contains("no time: ").and(contains("the time was used up")));
 }
 
 #[test]

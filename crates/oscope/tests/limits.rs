@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Place, is_root, program};
+use common::{Place, is_root, program, scratch_files};
 use platform::sandbox::{Call, forbid};
 use serde_json::Value;
 use std::fs;
@@ -78,6 +78,31 @@ fn a_limit_on_open_files_fails_the_rings_that_need_more() {
         &run(&place, "process.switch", "6s"),
     );
     assert_fails_only(&mut limited, &["\"count\":32"], "Too many open files");
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_fails_those_that_need_larger_ones() {
+    let place = Place::new();
+    let wrapper = ["prlimit", "--fsize=16777216"];
+    let mut limited = under(&wrapper, &run(&place, "file.size", "9s"));
+    assert_fails_only(&mut limited, &["\"file_size\":33554432"], "File too large");
+    assert!(scratch_files(&place.scratch()).is_empty());
+}
+
+#[test]
+fn memory_is_measured_where_proc_shows_nothing_but_processes() {
+    let place = Place::new();
+    let mount = "mount -t proc -o subset=pid proc /proc && exec \"$0\" \"$@\"";
+    let wrapper = ["unshare", "--mount", "sh", "-c", mount];
+    let mut probe = under(&wrapper, &Command::new("true"));
+    if !probe.status().is_ok_and(|status| status.success()) {
+        return eprintln!("skipped: /proc cannot be mounted so here");
+    }
+    let output = under(&wrapper, &run(&place, "memory.copy", "4s")).output();
+    let output = output.expect("the program starts");
+    let run: Value = serde_json::from_slice(&output.stdout).expect("a run, as JSON");
+    let points = run["experiments"][0]["points"].as_array();
+    assert!(points.is_some_and(|points| !points.is_empty()), "{run}");
 }
 
 #[test]

@@ -75,7 +75,7 @@ pub fn shown(comparisons: &[Comparison<'_>], all: bool, common: &Common) -> Resu
 fn write_page(comparisons: &[Comparison<'_>], path: &Path, common: &Common) -> Result<()> {
     output::replace(path, page::comparison(comparisons)?.as_bytes())?;
     if !common.quiet {
-        eprintln!("page: {}", path.display());
+        output::say(&format!("page: {}", path.display()));
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ pub fn execute(arguments: &Doctor, common: &Common) -> Result<Exit> {
         .with_context(|| format!("cannot use {}", dir.display()))?;
     ensure!(directory.is_dir(), "{} is no directory", dir.display());
     if !common.quiet {
-        eprintln!("watching the machine for {} s …", WATCH.as_secs());
+        output::say(&format!("watching the machine for {} s …", WATCH.as_secs()));
     }
     let watch = Watch::over(WATCH);
     let storage = Storage::behind(&directory).ok();

@@ -2,7 +2,7 @@
 
 use crate::arguments::{Common, Import};
 use crate::exit::Exit;
-use crate::stored;
+use crate::{output, stored};
 use anyhow::{Context, Result};
 
 pub fn execute(arguments: &Import, common: &Common) -> Result<Exit> {
@@ -18,7 +18,10 @@ pub fn execute(arguments: &Import, common: &Common) -> Result<Exit> {
             .insert(run)
             .with_context(|| format!("cannot import {}", path.display()))?;
         if !common.quiet {
-            eprintln!("{} is run {number}: `oscope show {number}`", path.display());
+            output::say(&format!(
+                "{} is run {number}: `oscope show {number}`",
+                path.display()
+            ));
         }
     }
     Ok(Exit::Done)

@@ -5,10 +5,12 @@ use crate::exit::Exit;
 use crate::output;
 use anyhow::{Context, Result};
 use clap::CommandFactory;
+use std::fs;
 
 pub fn execute(arguments: &Man) -> Result<Exit> {
     if let Some(dir) = &arguments.dir {
-        clap_mangen::generate_to(Arguments::command(), dir)
+        fs::create_dir_all(dir)
+            .and_then(|()| clap_mangen::generate_to(Arguments::command(), dir))
             .with_context(|| format!("cannot write the manual pages into {}", dir.display()))?;
     } else {
         let mut page = Vec::new();

@@ -1,10 +1,10 @@
 //! What `send` and `receive` have in common: telling how a transfer goes and what came of it.
 
-use crate::output::harmless;
+use crate::output::{self, harmless};
 use indicatif::{ProgressBar, ProgressStyle};
 use instrument::quantity::{BytesPerSecond, Nanoseconds, Unit};
 use serde_json::{Value, json};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -39,13 +39,10 @@ impl Voice {
 
     /// Tells something that is worth a line of its own.
     pub(super) fn say(&self, line: &str) {
-        let line = harmless(line);
-        // A transfer goes on, even where nobody listens any more.
-        let tell = || drop(writeln!(io::stderr(), "{line}"));
         match &self.bar {
             _ if self.is_quiet => {}
-            Some(bar) => bar.suspend(tell),
-            None => tell(),
+            Some(bar) => bar.suspend(|| output::say(line)),
+            None => output::say(line),
         }
     }
 

@@ -5,6 +5,7 @@ use super::outcome::{Outcome, blocks, speed};
 use crate::arguments::Common;
 use crate::arguments::file::Size;
 use crate::exit::Exit;
+use crate::output;
 use anyhow::{Context, Result, bail};
 use files::grow::{Prefix, Search, find_size, find_size_growing};
 use files::{Source, Watch};
@@ -24,7 +25,7 @@ pub fn execute(arguments: &Size, common: &Common, interrupt: Interrupt) -> Resul
     };
     let tell = |prefix: &Prefix| {
         if !common.quiet {
-            eprintln!("{}", step(prefix));
+            output::say(&step(prefix));
         }
     };
     let found = live::while_doing(&watch, None, common, || {

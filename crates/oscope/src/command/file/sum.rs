@@ -30,7 +30,7 @@ pub fn execute(arguments: &Arguments, common: &Common, interrupt: Interrupt) -> 
                 let (sum, choice) = &timed.value;
                 // Before the sum, as what is on the terminal last is what was asked for.
                 if !common.quiet && matches!(choice.reason, Reason::TriedWarm | Reason::TriedCold) {
-                    eprintln!("{}", output::harmless(&explain(path, &timed)));
+                    output::say(&explain(path, &timed));
                 }
                 let name = path.display();
                 output::show(&format!("{:08x} {} {name}\n", sum.xor.0, sum.bytes))?;
@@ -39,7 +39,7 @@ pub fn execute(arguments: &Arguments, common: &Common, interrupt: Interrupt) -> 
                 return Err(error.into());
             }
             Err(error) => {
-                eprintln!("oscope: {}", output::harmless(&error.to_string()));
+                output::say(&format!("oscope: {error}"));
                 exit = Exit::Incomplete;
             }
         }
