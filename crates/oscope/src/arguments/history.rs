@@ -1,0 +1,64 @@
+//! What can be said of a look back over the stored runs.
+
+use clap::Args;
+use instrument::point::Level;
+use instrument::quantity::Bytes;
+
+/// List the stored runs, or show a metric over them and where its level changed
+///
+/// Runs of one machine are taken: that of the newest run that has the metric, unless another is
+/// named.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope history
+  oscope history process.calls
+  oscope history process.calls.rate --at call=getpid
+  oscope history memory.bandwidth.read --at block_size=1MiB --last 200 --json")]
+pub struct History {
+    /// An experiment, or one of its metrics, as in `process.calls.rate`
+    #[arg(value_name = "METRIC")]
+    pub metric: Option<String>,
+    /// Only points with this level; may be given several times
+    #[arg(long, value_name = "AXIS=LEVEL", value_parser = parse_level, requires = "metric")]
+    pub at: Vec<(String, Level)>,
+    /// The machine, by the beginning of its fingerprint
+    #[arg(long, value_name = "FINGERPRINT", requires = "metric")]
+    pub machine: Option<String>,
+    /// So many of the newest runs
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value = "1000",
+        requires = "metric"
+    )]
+    pub last: usize,
+}
+
+fn parse_level(text: &str) -> Result<(String, Level), String> {
+    let (axis, level) = text
+        .split_once('=')
+        .ok_or("a level is AXIS=LEVEL, as in block_size=4KiB")?;
+    let number = level.parse().ok();
+    let bytes = || level.parse::<Bytes>().ok().map(|bytes| bytes.0);
+    let level = match number.or_else(bytes) {
+        Some(number) => Level::Number(number),
+        None => Level::Choice(level.to_owned()),
+    };
+    Ok((axis.to_owned(), level))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_level;
+    use instrument::point::Level;
+
+    #[test]
+    fn a_level_is_a_number_a_size_or_a_name() {
+        let level = |text: &str| parse_level(text).map(|(_, level)| level);
+        assert_eq!(level("threads=4"), Ok(Level::Number(4)));
+        assert_eq!(level("block_size=4KiB"), Ok(Level::Number(4096)));
+        assert_eq!(level("call=getpid"), Ok(Level::Choice("getpid".into())));
+        assert!(level("getpid").is_err());
+    }
+}

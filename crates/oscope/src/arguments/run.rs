@@ -1,0 +1,152 @@
+//! What can be said of a run that is to be measured.
+
+use clap::{Args, ValueEnum};
+use instrument::plan::Profile;
+use instrument::quantity::Nanoseconds;
+use std::num::NonZeroU8;
+use std::path::PathBuf;
+
+/// Measure, then print a summary with findings and write a page
+///
+/// Everything measured is kept: each sample is in the store before the next is taken, so that a run
+/// that is stopped or killed loses nothing.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope run
+  oscope run memory file.block_size
+  oscope run --profile standard --dir /mnt/data --tag disk=nvme0
+  oscope run file.remote --remote /mnt/nfs
+  oscope run transfer --to backup:5735 --token-file ~/.oscope-token
+  oscope run process --budget 30s --json
+  oscope run memory --compare-with before-upgrade --sessions 3")]
+pub struct Run {
+    /// Experiments or groups, as in `memory` or `file.block_size` [default: all]
+    #[arg(value_name = "WHAT")]
+    pub what: Vec<String>,
+    /// How long and how precise
+    #[arg(long, value_enum, default_value_t)]
+    pub profile: ProfileName,
+    /// Directory for scratch files; what it lies on is what file experiments measure
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub dir: PathBuf,
+    /// A second directory for scratch files, on a remote mount (NFS, SMB, sshfs): measured against
+    /// DIR by `file.remote`, which is left out without it
+    #[arg(long, value_name = "DIR")]
+    pub remote: Option<PathBuf>,
+    /// Send the files of `transfer.file` to another machine, where `oscope receive --measure` listens
+    #[arg(long, value_name = "HOST:PORT")]
+    pub to: Option<String>,
+    /// File with the token that the receiver knows too
+    #[arg(long, value_name = "FILE", requires = "to")]
+    pub token_file: Option<PathBuf>,
+    /// Allow a temporary swap file in DIR, as root, to measure what swap costs
+    #[arg(long)]
+    pub allow_swap_file: bool,
+    /// A name by which the run can be asked for later
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Something to remember of the run; may be given several times
+    #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = parse_tag)]
+    pub tags: Vec<(String, String)>,
+    /// Decides the order in which points are visited [default: drawn]
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Time for the whole run, as in `30s` or `5min` [default: by the profile]
+    #[arg(long, value_name = "TIME", value_parser = parse_budget)]
+    pub budget: Option<Nanoseconds>,
+    /// Measure so many times, each a run of its own: sessions of one side of a comparison
+    #[arg(long, value_name = "COUNT")]
+    pub sessions: Option<NonZeroU8>,
+    /// Compare with this run, or runs joined by commas, when all is measured; three sessions are
+    /// run unless `--sessions` says otherwise
+    #[arg(long, value_name = "RUNS")]
+    pub compare_with: Option<String>,
+    /// File for the page [default: a file beside the store]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_page")]
+    pub page: Option<PathBuf>,
+    /// Write no page
+    #[arg(long)]
+    pub no_page: bool,
+    /// Let every loop do so many per cent more iterations than it counts
+    #[cfg(feature = "extra-work")]
+    #[arg(long, value_name = "PERCENT", default_value = "0")]
+    pub extra_work: u64,
+}
+
+impl Run {
+    /// How many sessions are measured: enough for a comparison, if one is asked for.
+    pub fn session_count(&self) -> u8 {
+        const FOR_A_COMPARISON: u8 = 3;
+        let usual = match self.compare_with {
+            Some(_) => FOR_A_COMPARISON,
+            None => 1,
+        };
+        self.sessions.map_or(usual, NonZeroU8::get)
+    }
+}
+
+/// Takes one batch of samples for the program that started it
+#[derive(Args, Debug)]
+pub struct Worker {
+    /// Iterations that every loop does beyond those that it counts, in per cent
+    #[cfg(feature = "extra-work")]
+    #[arg(long, default_value = "0")]
+    pub extra_work: u64,
+}
+
+/// A profile by its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ProfileName {
+    /// ±5 %, about five minutes for everything
+    #[default]
+    Quick,
+    /// ±2 %, most of an hour for everything
+    Standard,
+    /// ±1 %, as long as it takes
+    Thorough,
+}
+
+impl From<ProfileName> for Profile {
+    fn from(name: ProfileName) -> Self {
+        match name {
+            ProfileName::Quick => Self::Quick,
+            ProfileName::Standard => Self::Standard,
+            ProfileName::Thorough => Self::Thorough,
+        }
+    }
+}
+
+fn parse_tag(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("a tag is KEY=VALUE, as in disk=nvme0".into()),
+    }
+}
+
+fn parse_budget(text: &str) -> Result<Nanoseconds, String> {
+    let budget: Nanoseconds = text.parse().map_err(|error| format!("{error}"))?;
+    if budget.0 < 1e9 {
+        return Err("nothing can be told in less than 1 s".into());
+    }
+    Ok(budget)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{parse_budget, parse_tag};
+
+    #[test]
+    fn a_tag_has_a_key() {
+        assert_eq!(parse_tag("a=b=c"), Ok(("a".into(), "b=c".into())));
+        assert!(parse_tag("=b").is_err());
+        assert!(parse_tag("a").is_err());
+    }
+
+    #[test]
+    fn a_budget_has_a_unit_and_is_enough_for_something() {
+        assert!(parse_budget("30s").is_ok());
+        assert!(parse_budget("30").is_err());
+        assert!(parse_budget("1ms").is_err());
+    }
+}

@@ -1,0 +1,149 @@
+//! What can be said of a stored run: in which form it is told, and where that is written.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// Show a stored run again: the summary, or experiments in full detail
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope show
+  oscope show 3 memory
+  oscope show before-upgrade process.calls --json")]
+pub struct Show {
+    /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub run: String,
+    /// Experiments or groups, in full detail
+    #[arg(value_name = "WHAT")]
+    pub what: Vec<String>,
+}
+
+/// Judge what reports and common belief say of systems by what a run measured here
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope claims
+  oscope claims before-upgrade --json")]
+pub struct Claims {
+    /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub run: String,
+}
+
+/// Tell the settings that programs should use here: block sizes, pieces for loops, threads, pages, ways to read
+///
+/// Programs load what `--save` keeps when they start, with the library `oscope-advice` or as the JSON
+/// file that it is.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope advise
+  oscope advise --save
+  oscope advise --header c > tuning.h
+  env $(oscope advise --env) ./program")]
+pub struct Advise {
+    /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub run: String,
+    /// Print a header for this language
+    #[arg(long, value_enum, value_name = "LANGUAGE", conflicts_with_all = ["env", "save"])]
+    pub header: Option<HeaderLanguage>,
+    /// Print variables for a shell
+    #[arg(long, conflicts_with = "save")]
+    pub env: bool,
+    /// Keep it where programs look for it: oscope/advice.json in your data directory
+    #[arg(long)]
+    pub save: bool,
+}
+
+/// A language that settings are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum HeaderLanguage {
+    /// C and C++
+    C,
+}
+
+/// Write the page of a stored run: one HTML file that needs no network
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  oscope report latest --output page.html")]
+pub struct Report {
+    /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub run: String,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// Write one chart of a stored run as an SVG file, or as a PNG file by an oscope that was built with the
+/// feature `png`
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope plot memory.bandwidth.read --output bandwidth.svg
+  oscope plot process.calls.latency --run 3 --output latency.svg")]
+pub struct Plot {
+    /// An experiment, or one of its charts, as in `process.calls.latency`
+    #[arg(value_name = "WHAT")]
+    pub what: String,
+    /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
+    #[arg(long, value_name = "RUN", default_value = "latest")]
+    pub run: String,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// Write a run into one portable file
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope export latest --output here.oscope.json
+  oscope export 3 --format csv --output samples.csv
+  oscope export 3 --format parquet --output samples.parquet")]
+pub struct Export {
+    /// A run: `latest`, its number, its name or the beginning of its id
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub run: String,
+    /// What to write
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ExportFormat,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// The whole run, which can be imported again
+    #[default]
+    Json,
+    /// A row for each sample
+    Csv,
+    /// A row for each sample in typed columns, by an oscope that was built with the feature `parquet`
+    Parquet,
+    /// Findings and tables
+    Markdown,
+    /// Estimates as text for the textfile collector of Prometheus
+    Openmetrics,
+    /// What is timed as Google Benchmark writes it, each process a repetition
+    GoogleBenchmark,
+}
+
+/// Take exported runs into the store
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  oscope import theirs.oscope.json")]
+pub struct Import {
+    /// Exported files
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+}
+
+/// Where a file is written.
+#[derive(Args, Debug)]
+pub struct Output {
+    /// File to write; `-` is standard output
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+    /// Write over a file that is there
+    #[arg(long)]
+    pub force: bool,
+}
