@@ -1,0 +1,165 @@
+//! An experiment: what was measured at each of its points.
+
+use crate::{ExperimentAnalysis, show};
+use instrument::experiment::{Better, Isolation, Metric};
+use instrument::noise::Warning;
+use instrument::point::{Axis, Level, Point};
+use instrument::quantity::Unit;
+use instrument::results::{Estimate, Percentiles, PointResult, Verdict};
+use instrument::statistics::Interval;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+#[derive(Serialize)]
+pub(super) struct ExperimentJson<'a> {
+    id: &'a str,
+    title: &'a str,
+    question: &'a str,
+    isolation: Isolation,
+    axes: &'a [Axis],
+    metrics: Vec<MetricJson<'a>>,
+    /// Why it could not run at all.
+    skipped: Option<&'a str>,
+    points: Vec<PointJson<'a>>,
+    failures: Vec<FailureJson<'a>>,
+}
+
+impl<'a> ExperimentJson<'a> {
+    pub(super) fn new(experiment: &'a ExperimentAnalysis) -> Self {
+        let definition = experiment.definition;
+        let failure = |(point, reason): &(&'a Point, &'a str)| FailureJson {
+            levels: point.levels().collect(),
+            reason,
+        };
+        Self {
+            id: &definition.id,
+            title: &definition.title,
+            question: &definition.question,
+            isolation: definition.isolation,
+            axes: &definition.axes,
+            metrics: definition.metrics.iter().map(MetricJson::new).collect(),
+            skipped: experiment.skipped,
+            points: experiment
+                .points
+                .iter()
+                .map(|point| PointJson::new(experiment, point))
+                .collect(),
+            failures: experiment.failures.iter().map(failure).collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct MetricJson<'a> {
+    name: &'a str,
+    title: &'a str,
+    unit: Unit,
+    better: Better,
+    version: u32,
+}
+
+impl<'a> MetricJson<'a> {
+    fn new(metric: &'a Metric) -> Self {
+        Self {
+            name: &metric.name,
+            title: &metric.title,
+            unit: metric.unit,
+            better: metric.better,
+            version: metric.version,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct PointJson<'a> {
+    /// Axis to level: bytes, a count, or a choice.
+    levels: BTreeMap<&'a str, &'a Level>,
+    estimates: Vec<EstimateJson<'a>>,
+    warnings: Vec<WarningJson<'a>>,
+    remarks: &'a [String],
+}
+
+#[derive(Serialize)]
+struct EstimateJson<'a> {
+    metric: &'a str,
+    /// `null` for a metric that the definition does not name.
+    unit: Option<Unit>,
+    value: f64,
+    /// 95 % confidence interval.
+    interval: Option<Interval>,
+    /// `sound`, `below_resolution` or `broken`.
+    verdict: &'static str,
+    /// Why it is broken.
+    reason: Option<&'a str>,
+    /// Whether a warning of the point touches it.
+    doubtful: bool,
+    /// With everything in it that the difference method takes off.
+    raw: Option<f64>,
+    processes: usize,
+    samples: usize,
+    /// The median of each process, in the order taken.
+    by_process: &'a [f64],
+    /// CPU time over wall time.
+    cpu_share: Option<f64>,
+    /// The kernel's part of the CPU time.
+    system_share: Option<f64>,
+    percentiles: Option<Percentiles>,
+}
+
+#[derive(Serialize)]
+struct WarningJson<'a> {
+    /// The warning with its numbers, under the name of its kind.
+    warning: &'a Warning,
+    /// For people.
+    text: String,
+    /// For people: what can be done.
+    advice: &'static str,
+}
+
+#[derive(Serialize)]
+struct FailureJson<'a> {
+    levels: BTreeMap<&'a str, &'a Level>,
+    reason: &'a str,
+}
+
+impl<'a> PointJson<'a> {
+    fn new(experiment: &ExperimentAnalysis, point: &'a PointResult) -> Self {
+        let estimate = |estimate: &'a Estimate| EstimateJson {
+            metric: &estimate.metric,
+            unit: experiment
+                .definition
+                .metric(&estimate.metric)
+                .map(|metric| metric.unit),
+            value: estimate.centre,
+            interval: estimate.interval,
+            verdict: match estimate.verdict {
+                Verdict::Sound => "sound",
+                Verdict::BelowResolution => "below_resolution",
+                Verdict::Broken(_) => "broken",
+            },
+            reason: match &estimate.verdict {
+                Verdict::Broken(reason) => Some(reason),
+                _ => None,
+            },
+            doubtful: point.is_doubtful(&estimate.metric),
+            raw: estimate.raw,
+            processes: estimate.processes,
+            samples: estimate.samples,
+            by_process: &estimate.by_process,
+            cpu_share: estimate.cpu_share,
+            system_share: estimate.system_share,
+            percentiles: estimate.percentiles,
+        };
+        let warning = |warning: &'a Warning| WarningJson {
+            warning,
+            text: show::warning(experiment.definition, warning),
+            advice: warning.advice(),
+        };
+        Self {
+            levels: point.point.levels().collect(),
+            estimates: point.estimates.iter().map(estimate).collect(),
+            warnings: point.warnings.iter().map(warning).collect(),
+            remarks: &point.remarks,
+        }
+    }
+}

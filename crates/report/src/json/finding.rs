@@ -1,0 +1,97 @@
+//! Findings and claims: sentences for people, and what they say for programs.
+
+use crate::{Analysis, ExperimentAnalysis, show};
+use instrument::claim::Ruling;
+use instrument::finding::{Finding, Grade, Number};
+use instrument::quantity::Unit;
+use instrument::statistics::Interval;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+#[derive(Serialize)]
+pub(super) struct FindingJson<'a> {
+    /// Id of the experiment it comes from.
+    experiment: &'a str,
+    /// With `experiment` the name of the finding, the same in every run.
+    key: &'a str,
+    /// For people.
+    sentence: String,
+    /// For programs: what the sentence says, by name.
+    numbers: BTreeMap<&'a str, NumberJson>,
+    grade: Grade,
+    /// From 0 to 1.
+    weight: f64,
+}
+
+impl<'a> FindingJson<'a> {
+    pub(super) fn new(experiment: &'a ExperimentAnalysis, finding: &'a Finding) -> Self {
+        Self {
+            experiment: &experiment.definition.id,
+            key: &finding.key,
+            sentence: show::sentence(finding),
+            numbers: numbers(finding),
+            grade: finding.grade,
+            weight: finding.weight,
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct ClaimJson<'a> {
+    /// The name of the claim, the same in every version.
+    key: &'a str,
+    /// What is said.
+    says: &'a str,
+    /// Who says it.
+    source: &'a str,
+    /// Ids of the experiments that decide it.
+    experiments: &'a [&'a str],
+    ruling: Ruling,
+    /// For people.
+    because: String,
+    /// For programs: what the sentence says, by name.
+    numbers: BTreeMap<&'a str, NumberJson>,
+}
+
+/// Every claim with what becomes of it.
+pub(super) fn claim_list<'a>(analysis: &'a Analysis) -> Vec<ClaimJson<'a>> {
+    let claims = analysis.claims.iter();
+    claims
+        .map(|(claim, judgement)| ClaimJson {
+            key: claim.key,
+            says: claim.says,
+            source: claim.source,
+            experiments: claim.experiments,
+            ruling: judgement.ruling,
+            because: show::sentence(&judgement.because),
+            numbers: numbers(&judgement.because),
+        })
+        .collect()
+}
+
+#[derive(Serialize)]
+struct NumberJson {
+    value: f64,
+    /// 95 % confidence interval; `null` for a number that was looked up.
+    interval: Option<Interval>,
+    unit: Unit,
+}
+
+/// The numbers of a finding by name.
+fn numbers(finding: &Finding) -> BTreeMap<&str, NumberJson> {
+    let numbers = finding.numbers.iter().map(|number| {
+        let &Number {
+            value,
+            interval,
+            unit,
+            ..
+        } = number;
+        let number_json = NumberJson {
+            value,
+            interval,
+            unit,
+        };
+        (number.name.as_str(), number_json)
+    });
+    numbers.collect()
+}

@@ -1,0 +1,103 @@
+//! Results as JSON for other programs.
+//!
+//! The format is stable: [`FORMAT`] is raised when a field changes its meaning or goes; new fields
+//! may come at any time. Numbers are in base units (bytes, ns, bytes per second), a number that
+//! does not exist is `null`.
+
+mod experiment;
+mod finding;
+
+use crate::{Analysis, ExperimentAnalysis};
+use experiment::ExperimentJson;
+use finding::{ClaimJson, FindingJson, claim_list};
+use platform::clock::Calibration;
+use platform::environment::Environment;
+use platform::machine::Machine;
+use platform::storage::Storage;
+use record::Header;
+use serde::Serialize;
+use serde_json::Value;
+
+/// The version of this format.
+pub const FORMAT: u32 = 1;
+
+/// All that follows from a run: its header, the machine, the findings with the weightiest first
+/// and those that cannot be told last, and the estimates of each experiment.
+pub fn analysis(analysis: &Analysis) -> Value {
+    let run = analysis.run;
+    let findings = analysis.findings();
+    value(&AnalysisJson {
+        format: FORMAT,
+        run: &run.header,
+        finished: run.is_finished(),
+        machine: &run.machine,
+        environment: &run.environment,
+        storage: run.storage.as_ref(),
+        calibration: &run.calibration,
+        findings: findings
+            .iter()
+            .map(|(from, found)| FindingJson::new(from, found))
+            .collect(),
+        claims: claim_list(analysis),
+        experiments: analysis
+            .experiments
+            .iter()
+            .map(ExperimentJson::new)
+            .collect(),
+    })
+}
+
+/// The claims as in the list of [`analysis`], with the header of the run that judges them.
+pub fn claims(analysis: &Analysis) -> Value {
+    value(&ClaimsJson {
+        format: FORMAT,
+        run: &analysis.run.header,
+        claims: claim_list(analysis),
+    })
+}
+
+/// One experiment as in the list of [`analysis`], with its findings beside it.
+pub fn experiment(experiment: &ExperimentAnalysis) -> Value {
+    let findings = experiment.findings.iter();
+    value(&SingleJson {
+        format: FORMAT,
+        findings: findings
+            .map(|found| FindingJson::new(experiment, found))
+            .collect(),
+        experiment: ExperimentJson::new(experiment),
+    })
+}
+
+fn value(data: &impl Serialize) -> Value {
+    serde_json::to_value(data).expect("plain data whose maps have text for keys")
+}
+
+#[derive(Serialize)]
+struct AnalysisJson<'a> {
+    format: u32,
+    run: &'a Header,
+    /// Whether the run came to the end of its plan.
+    finished: bool,
+    machine: &'a Machine,
+    environment: &'a Environment,
+    storage: Option<&'a Storage>,
+    calibration: &'a Calibration,
+    findings: Vec<FindingJson<'a>>,
+    claims: Vec<ClaimJson<'a>>,
+    experiments: Vec<ExperimentJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ClaimsJson<'a> {
+    format: u32,
+    run: &'a Header,
+    claims: Vec<ClaimJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct SingleJson<'a> {
+    format: u32,
+    findings: Vec<FindingJson<'a>>,
+    #[serde(flatten)]
+    experiment: ExperimentJson<'a>,
+}

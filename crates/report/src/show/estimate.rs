@@ -1,0 +1,79 @@
+//! An estimate in one line.
+
+use super::value::value;
+use instrument::quantity::Unit;
+use instrument::results::{Estimate, Verdict};
+
+/// An estimate in one line: `1.24 µs ± 1.2 %`, `below resolution`, `broken: why`.
+pub fn estimate(unit: Unit, estimate: &Estimate) -> String {
+    match &estimate.verdict {
+        Verdict::BelowResolution => "below resolution".into(),
+        Verdict::Broken(why) => format!("broken: {why}"),
+        Verdict::Sound => {
+            let centre = value(unit, estimate.centre, estimate.interval);
+            match spread(estimate) {
+                Some(spread) => format!("{centre} {spread}"),
+                None => centre,
+            }
+        }
+    }
+}
+
+/// Half the width of the interval over the centre: `± 1.2 %`. `None` without an interval.
+pub fn spread(estimate: &Estimate) -> Option<String> {
+    let percent = estimate.relative_half_width()? * 100.0;
+    Some(match percent {
+        ..0.05 => "± <0.1 %".into(),
+        ..9.95 => format!("± {percent:.1} %"),
+        ..1000.0 => format!("± {percent:.0} %"),
+        _ => "± >999 %".into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::estimate;
+    use instrument::quantity::Unit;
+    use instrument::results::{Estimate, Verdict};
+    use instrument::statistics::Interval;
+
+    fn estimate_of(centre: f64, low: f64, high: f64) -> Estimate {
+        Estimate {
+            metric: "m".into(),
+            centre,
+            interval: Interval::new(low, high),
+            raw: None,
+            processes: 5,
+            samples: 25,
+            by_process: vec![centre; 5],
+            cpu_share: None,
+            system_share: None,
+            percentiles: None,
+            verdict: Verdict::Sound,
+        }
+    }
+
+    #[test]
+    fn no_digit_is_shown_that_the_interval_does_not_support() {
+        let shown =
+            |centre, low, high| estimate(Unit::Nanoseconds, &estimate_of(centre, low, high));
+        assert_eq!(shown(12.345, 12.3, 12.4), "12.3 ns ± 0.4 %");
+        assert_eq!(shown(9.53, 9.0, 10.0), "9.53 ns ± 5.2 %");
+        assert_eq!(shown(5.1, 3.0, 7.0), "5.1 ns ± 39 %");
+        assert_eq!(shown(5.1, 5.1, 5.1), "5.10 ns ± <0.1 %");
+        assert_eq!(shown(0.001, -5.0, 5.0), "0.001 ns ± >999 %");
+    }
+
+    #[test]
+    fn what_is_no_usable_value_is_said_in_words() {
+        let mut value = estimate_of(1.0, 0.0, 2.0);
+        value.verdict = Verdict::BelowResolution;
+        assert_eq!(estimate(Unit::Count, &value), "below resolution");
+        value.verdict = Verdict::Broken("it cannot be".into());
+        assert_eq!(estimate(Unit::Count, &value), "broken: it cannot be");
+        assert_eq!(
+            estimate(Unit::Count, &estimate_of(f64::NAN, 0.0, 1.0)),
+            "no number"
+        );
+    }
+}

@@ -1,0 +1,19 @@
+//! Numbers, estimates and findings as text, the same on the terminal and on the page.
+
+mod estimate;
+mod finding;
+mod interval;
+mod point;
+mod prefix;
+mod time;
+mod value;
+mod words;
+
+pub use estimate::{estimate, spread};
+pub use finding::{number, sentence};
+pub use interval::{extent, range};
+pub use point::{level, point, warning};
+pub use prefix::Prefix;
+pub use time::{length, moment};
+pub use value::{digits, round, value};
+pub use words::{better, grade, origin, ruling, unit};

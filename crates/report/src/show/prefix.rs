@@ -1,0 +1,106 @@
+//! A unit with a prefix.
+
+use super::value::{DIGITS, LONGEST};
+use instrument::quantity::{
+    Bytes, BytesPerSecond, Nanoseconds, OperationsPerSecond, Unit, significant,
+};
+use std::str::FromStr;
+
+/// A unit with a prefix, in which several values stand side by side.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prefix {
+    /// As in `GiB/s`; empty for a bare number.
+    pub symbol: String,
+    /// How many base units it is.
+    pub factor: f64,
+}
+
+impl Prefix {
+    /// The one in which a person would say `value`.
+    pub fn fitting(unit: Unit, value: f64) -> Self {
+        let value = if value.is_finite() { value } else { 0.0 };
+        let shown = unit.show(value, DIGITS);
+        let symbol = shown
+            .rsplit_once(' ')
+            .map_or("", |(_, symbol)| symbol)
+            .to_owned();
+        let factor = match unit {
+            Unit::BytesPerSecond => base_units::<BytesPerSecond>(&symbol, |rate| rate.0),
+            Unit::OperationsPerSecond => base_units::<OperationsPerSecond>(&symbol, |rate| rate.0),
+            Unit::Nanoseconds => base_units::<Nanoseconds>(&symbol, |time| time.0),
+            Unit::Bytes => base_units::<Bytes>(&symbol, |bytes| bytes.0 as f64),
+            Unit::Share => 0.01,
+            Unit::Count | Unit::Ratio => 1.0,
+        };
+        Self { symbol, factor }
+    }
+
+    /// The one in which all of `values` can be read side by side; `None` where they lie so far
+    /// apart that each needs its own.
+    pub fn common(unit: Unit, values: impl Iterator<Item = f64> + Clone) -> Option<Self> {
+        let sizes = values
+            .map(f64::abs)
+            .filter(|size| size.is_finite() && *size > 0.0);
+        let largest = sizes.clone().fold(0.0, f64::max);
+        let prefix = Self::fitting(unit, largest);
+        let smallest = sizes.fold(largest, f64::min);
+        let readable =
+            smallest >= largest.min(prefix.factor / 10.0) && largest < prefix.factor * 1e5;
+        readable.then_some(prefix)
+    }
+
+    /// Whether `value` can be read in this unit beside one that fits it.
+    pub(super) fn is_readable(&self, value: f64) -> bool {
+        // What is counted has no other unit.
+        let has_others = !matches!(self.symbol.as_str(), "" | "×");
+        let number = (value / self.factor).abs();
+        !has_others || number == 0.0 || (0.01..1e4).contains(&number)
+    }
+
+    /// The end of an interval in this unit; a round size as it is, as [`Unit::show`] does.
+    pub(super) fn end(&self, unit: Unit, value: f64, digits: usize) -> String {
+        let exact = (value / self.factor).to_string();
+        if unit == Unit::Bytes && exact.len() <= "999.5".len() {
+            exact
+        } else {
+            self.number(value, digits)
+        }
+    }
+
+    /// `value` in this unit, without the symbol.
+    pub fn number(&self, value: f64, digits: usize) -> String {
+        if !value.is_finite() {
+            return "no number".into();
+        }
+        let text = significant(value / self.factor, digits);
+        if text.len() <= LONGEST {
+            text
+        } else {
+            format!("{:.1e}", value / self.factor)
+        }
+    }
+}
+
+/// How many base units one of `symbol` is.
+fn base_units<Q: FromStr>(symbol: &str, base: impl Fn(Q) -> f64) -> f64 {
+    format!("1 {symbol}").parse().map_or(1.0, base)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Prefix;
+    use instrument::quantity::Unit;
+
+    #[test]
+    fn values_far_apart_share_no_unit() {
+        let near = [0.5e9, 12e9];
+        let prefix = Prefix::common(Unit::BytesPerSecond, near.into_iter()).unwrap();
+        assert_eq!(prefix.symbol, "GiB/s");
+        assert_eq!(prefix.number(near[0], 3), "0.466");
+        assert_eq!(
+            Prefix::common(Unit::Nanoseconds, [80.0, 5e5].into_iter()),
+            None
+        );
+        assert!(Prefix::common(Unit::Nanoseconds, [0.0, f64::NAN].into_iter()).is_some());
+    }
+}

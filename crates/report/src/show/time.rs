@@ -1,0 +1,38 @@
+//! Moments and lengths of time.
+
+use super::value::{DIGITS, rounded};
+use instrument::quantity::Unit;
+use jiff::Timestamp;
+
+/// A moment, to the minute: `2026-03-01 14:05 UTC`.
+pub fn moment(moment: Timestamp) -> String {
+    moment.strftime("%Y-%m-%d %H:%M UTC").to_string()
+}
+
+/// A length of time of which the seconds matter to a person: `350 ms`, `12.3 s`, `4 min 5 s`,
+/// `2 h 10 min`.
+pub fn length(ns: f64) -> String {
+    let seconds = (ns / 1e9).round();
+    if seconds < 60.0 || !seconds.is_finite() {
+        return rounded(Unit::Nanoseconds, ns, DIGITS);
+    }
+    let minutes = (seconds / 60.0).floor();
+    if minutes < 60.0 {
+        format!("{minutes} min {} s", seconds % 60.0)
+    } else {
+        format!("{} h {} min", (minutes / 60.0).floor(), minutes % 60.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::length;
+
+    #[test]
+    fn lengths_of_time_read_like_a_watch() {
+        assert_eq!(length(350e6), "350 ms");
+        assert_eq!(length(12.34e9), "12.3 s");
+        assert_eq!(length(245.2e9), "4 min 5 s");
+        assert_eq!(length(7800e9), "2 h 10 min");
+    }
+}
