@@ -70,6 +70,24 @@ fn summary_in_ascii() {
 }
 
 #[test]
+fn a_brief_summary_tells_what_to_do_and_leaves_the_tables_to_others() {
+    let run = fixture::run();
+    let text = checked(terminal::brief(&fixture::analysis(&run), &USUAL), &USUAL);
+    let titles = [
+        "What to set in programs here\n",
+        "\nFindings\n",
+        "\nClaims\n",
+        "\nHow far to trust it\n",
+    ];
+    let places = titles.map(|title| text.find(title).expect(title));
+    assert!(places.is_sorted(), "{text}");
+    assert!(
+        text.contains("`oscope show`") && !text.contains('│'),
+        "{text}"
+    );
+}
+
+#[test]
 fn summary_of_a_run_that_was_cut_off() {
     let mut run = fixture::run();
     run.header.ended = None;

@@ -4,7 +4,7 @@ use super::block_size::{Pass, USUAL_BLOCK, best};
 use super::engine::DIRECT;
 use super::reader_claims::best_ring;
 use super::sum::{THREADS, THROUGHPUT, WARM, best_two, by_one_thread};
-use crate::estimates::{WithEstimate, ratio, ratios};
+use crate::estimates::{WithEstimate, estimated, ratio, ratios};
 use crate::judging::{MARGIN, better, exceeds};
 use files::Method;
 use instrument::advice::{Advice, Rule};
@@ -74,19 +74,22 @@ pub(crate) const ALL: &[Rule] = &[
 /// The number of threads of the fastest reader, if that is more than one for sure.
 fn scan_threads(evidence: &Evidence<'_>) -> Option<Advice> {
     let [several, one] = best_two(evidence.of(SUM)?, WARM)?;
-    let gain = ratio(several.estimate(THROUGHPUT)?, one.estimate(THROUGHPUT)?)?;
+    let (rate, rate_of_one) = (several.estimate(THROUGHPUT)?, one.estimate(THROUGHPUT)?);
     let threads = several.point.number(THREADS).ok()?;
-    let (value, gain) = better(&gain, threads, 1)?;
-    let sentence = if value == 1 {
-        "No other number of threads was faster than one."
-    } else {
-        "So many were the fastest."
-    };
+    let (value, gain) = better(&ratio(rate, rate_of_one)?, threads, 1)?;
+    let because = Finding::new(
+        "because",
+        "The best number of several threads, {threads}, sums {rate}, the fastest single one \
+         {rate_of_one}.",
+    )
+    .given("threads", threads as f64, Unit::Count)
+    .with("rate", &estimated(rate), Unit::BytesPerSecond)
+    .with("rate_of_one", &estimated(rate_of_one), Unit::BytesPerSecond);
     Some(Advice {
         value: value.into(),
         usual: 1.into(),
         gain,
-        because: Finding::new("because", sentence),
+        because,
     })
 }
 
@@ -141,16 +144,17 @@ fn map_from(evidence: &Evidence<'_>) -> Option<Advice> {
 
 /// The depth of the best queue, if it beats one read at a time for sure.
 fn queue_depth(evidence: &Evidence<'_>) -> Option<Advice> {
-    let ((engine, rate), pread) = best_ring(evidence, DIRECT)?;
-    let gain = ratio(rate, pread)?;
+    let ((engine, rate), one) = best_ring(evidence, DIRECT)?;
+    let gain = ratio(rate, one)?;
     let depth: u64 = engine.split_whitespace().nth(1)?.parse().ok()?;
     let (value, gain_over_usual) = better(&gain, depth, 1)?;
     let because = Finding::new(
         "because",
-        "Of the queues, {engine_depth} deep is the best: {gain} as many reads as one at a time.",
+        "By io_uring, {depth} under way at once are the best: {rate} of 4 KiB, one at a time {one}.",
     )
-    .given("engine_depth", depth as f64, Unit::Count)
-    .with("gain", &gain, Unit::Ratio);
+    .given("depth", depth as f64, Unit::Count)
+    .with("rate", &estimated(rate), Unit::OperationsPerSecond)
+    .with("one", &estimated(one), Unit::OperationsPerSecond);
     Some(Advice {
         value: value.into(),
         usual: 1.into(),
@@ -160,13 +164,18 @@ fn queue_depth(evidence: &Evidence<'_>) -> Option<Advice> {
 }
 
 fn block_size(evidence: &Evidence<'_>, pass: Pass) -> Option<Advice> {
-    let (size, gain) = best(evidence.of(BLOCKS)?, pass)?;
-    let because = Finding::new(
-        "because",
-        "Larger blocks gain nothing; these give {gain} of what blocks of {usual} give.",
-    )
-    .with("gain", &gain, Unit::Ratio)
-    .given("usual", USUAL_BLOCK as f64, Unit::Bytes);
+    let (size, rate, usual_rate) = best(evidence.of(BLOCKS)?, pass)?;
+    let gain = ratio(rate, usual_rate)?;
+    let because = if size == USUAL_BLOCK {
+        Finding::new("because", "They give {rate}; larger ones gain nothing.")
+    } else {
+        let sentence =
+            "They give {rate}, blocks of {usual} give {usual_rate}; larger ones gain nothing.";
+        Finding::new("because", sentence)
+            .given("usual", USUAL_BLOCK as f64, Unit::Bytes)
+            .with("usual_rate", &estimated(usual_rate), Unit::BytesPerSecond)
+    }
+    .with("rate", &estimated(rate), Unit::BytesPerSecond);
     Some(Advice {
         value: size.into(),
         usual: USUAL_BLOCK.into(),

@@ -169,7 +169,8 @@ pub(crate) const ALL: &[Claim] = &[
     },
     Claim {
         key: "synchronous_writes_cost_tenfold",
-        says: "Writes that wait for the device cost more than ten times as much as those that do not.",
+        says: "Writes that wait for the device cost more than ten times as much as those that do not, even \
+               in the best chunks.",
         source: "folklore",
         experiments: &[PASSES],
         test: |evidence| {
@@ -180,7 +181,8 @@ pub(crate) const ALL: &[Claim] = &[
                     fastest(evidence, rewrite_passes::CALLS, REWRITE)?,
                 ),
                 Unit::Nanoseconds,
-                "Writing back takes {one} a KiB with O_SYNC and {other} without: {ratio}.",
+                "Each in its best chunks, writing back takes {one} a KiB with O_SYNC and {other} without: \
+                 {ratio}.",
             )
         },
     },

@@ -320,9 +320,9 @@ fn without_waiting(results: &Results) -> Option<Finding> {
     let mapped = at(results, MAP_TOTAL, PAGE)?;
     let sync = at(results, MAP_SYNC, PAGE)?;
     let times = ratio_within(calls, mapped)?;
-    let template = "In buffers of 4 KiB, mmap takes {mapped} for each KiB and read and write \
-                    {times} as long; but only the writes wait for the device at each turn. One \
-                    fsync after all by mmap takes {sync} more for each KiB.";
+    let template = "To change a file in place in buffers of 4 KiB takes {mapped} for each KiB by mmap, \
+                    and {times} as long by read and write with O_SYNC, which alone wait for the \
+                    device at each turn. One fsync after all by mmap takes {sync} more for each KiB.";
     let finding = Finding::new("without_waiting", template)
         .with("mapped", &estimated(mapped), Unit::Nanoseconds)
         .with("times", &times, Unit::Ratio)

@@ -173,13 +173,12 @@ fn size_finding(results: &Results, block: u64) -> Option<Finding> {
         n: slope.n,
         scale: Scale::Linear,
     };
-    let template = "In blocks of {block}, a file in the page cache that takes {time} to read holds \
-                    {size}, {blocks} blocks.";
+    let template = "In blocks of {block}, {time} would do to read {size} out of a page cache that holds as \
+                    much, by the line through the sizes measured.";
     let finding = Finding::new(&format!("size_{block}"), template)
         .with("size", &found, Unit::Bytes)
         .given("block", block as f64, Unit::Bytes)
-        .given("time", REASONABLE_NS, Unit::Nanoseconds)
-        .given("blocks", found.centre / block as f64, Unit::Count);
+        .given("time", REASONABLE_NS, Unit::Nanoseconds);
     let grade = if line.explained < STRAIGHT {
         Grade::CannotBeTold
     } else {

@@ -310,15 +310,15 @@ fn what_clock_says(results: &Results) -> Option<Finding> {
         _ => "and here both say the same of threads",
     };
     let template = format!(
-        "Processor time adds up over threads and is no time to divide by: the {{threads}} threads \
-         that are {{by_wall}} as fast as one by wall time are {{by_cpu}} by processor time, \
-         {verdict}."
+        "Processor time adds up over threads and is no time to divide by: {{threads}} threads sum a \
+         file {{by_wall}} as fast as one that works in the same way by wall time, and {{by_cpu}} as \
+         fast by processor time, {verdict}."
     );
     let finding = Finding::new("wall_and_cpu", &template)
         .with("by_wall", &by_wall, Unit::Ratio)
         .with("by_cpu", &by_cpu, Unit::Ratio)
         .given("threads", threads(several) as f64, Unit::Count);
-    Some(finding.graded(grade(&by_wall, 1.0)).weighing(0.85))
+    Some(finding.graded(grade(&by_wall, 1.0)).weighing(0.4))
 }
 
 /// What one thread sums of a warm file, by block size.

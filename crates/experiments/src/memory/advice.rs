@@ -1,14 +1,13 @@
 //! What programs should use that work on large blocks of memory.
 
 use super::{bandwidth, caches, latency, subloop, tlb};
-use crate::estimates::{WithEstimate, ratio};
-use crate::judging::{MARGIN, better};
+use crate::estimates::{WithEstimate, estimated, ratio};
+use crate::judging::better;
 use instrument::advice::{Advice, Rule};
 use instrument::claim::Evidence;
 use instrument::finding::Finding;
 use instrument::quantity::Unit;
-use instrument::results::Results;
-use instrument::statistics::Estimated;
+use instrument::results::{Estimate, Results};
 
 const BANDWIDTH: &str = "memory.bandwidth";
 const LATENCY: &str = "memory.latency";
@@ -56,30 +55,24 @@ pub(crate) const ALL: &[Rule] = &[
     },
 ];
 
-/// The largest piece of the largest block that is as good as the best: the fewer pieces there are,
-/// the less a program has to do between them.
+/// The best piece of the largest block.
 fn best_piece(evidence: &Evidence<'_>) -> Option<Advice> {
     let results = evidence.of(SUBLOOP)?;
     let block = *subloop::blocks(results).last()?;
-    let (_, best) = subloop::best(results, block)?;
-    let as_good = (1.0 - MARGIN) * best.centre;
-    let (piece, write) = subloop::curve(results, block)
-        .into_iter()
-        .rfind(|(_, write)| write.centre >= as_good)?;
-    let write = if piece == block { best } else { write };
-    let gain = ratio(write, subloop::whole(results, block)?)?;
-    let (value, gain_over_usual) = better(&gain, piece, block)?;
+    let (piece, write) = subloop::best(results, block)?;
+    let whole = subloop::whole(results, block)?;
+    let (value, gain_over_usual) = better(&ratio(write, whole)?, piece, block)?;
     let sentence = if value == block {
-        "Repeated work on a block of {block} runs {gain} as fast in the best pieces as over the whole."
+        "Repeated work on a block of {block} writes {rate} in the best pieces, {whole} over the whole."
     } else {
-        "Repeated work on a block of {block} runs {gain} as fast in such pieces as over the whole; \
+        "Repeated work on a block of {block} writes {rate} in such pieces, {whole} over the whole; \
          smaller ones gain no more, larger ones less."
     };
     Some(Advice {
         value: value.into(),
         usual: block.into(),
         gain: gain_over_usual,
-        because: over_block(sentence, block, &gain),
+        because: over_block(sentence, block, (write, whole)),
     })
 }
 
@@ -93,15 +86,14 @@ fn piece_in_cache(evidence: &Evidence<'_>, number: u32) -> Option<Advice> {
     let (piece, write) = subloop::curve(results, block)
         .into_iter()
         .rfind(|(piece, _)| *piece < block && stays(*piece))?;
-    let gain = ratio(write, subloop::whole(results, block)?)?;
-    let (value, gain_over_usual) = better(&gain, piece, block)?;
+    let whole = subloop::whole(results, block)?;
+    let (value, gain_over_usual) = better(&ratio(write, whole)?, piece, block)?;
     let sentence = format!(
-        "In pieces of {{piece}}, which the level {number} cache of {{capacity}} holds, repeated work \
-         on a block of {{block}} runs {{gain}} as fast as over the whole."
+        "The level {number} cache of {{capacity}} holds them: repeated work on a block of {{block}} \
+         writes {{rate}} in such pieces, {{whole}} over the whole."
     );
-    let because = over_block(&sentence, block, &gain)
-        .given("piece", piece as f64, Unit::Bytes)
-        .given("capacity", capacity, Unit::Bytes);
+    let because =
+        over_block(&sentence, block, (write, whole)).given("capacity", capacity, Unit::Bytes);
     Some(Advice {
         value: value.into(),
         usual: block.into(),
@@ -124,10 +116,12 @@ fn held_bytes(evidence: &Evidence<'_>, results: &Results<'_>, number: u32) -> Op
     shown.or_else(|| documented.find_map(|(level, size)| (level == number).then_some(size as f64)))
 }
 
-fn over_block(sentence: &str, block: u64, gain: &Estimated) -> Finding {
+/// What work on a block writes in pieces and as a whole.
+fn over_block(sentence: &str, block: u64, (pieces, whole): (&Estimate, &Estimate)) -> Finding {
     Finding::new("because", sentence)
         .given("block", block as f64, Unit::Bytes)
-        .with("gain", gain, Unit::Ratio)
+        .with("rate", &estimated(pieces), Unit::BytesPerSecond)
+        .with("whole", &estimated(whole), Unit::BytesPerSecond)
 }
 
 /// Huge pages or not: by loads that nothing foresees, which gain most by them, or else by reading in
@@ -135,24 +129,36 @@ fn over_block(sentence: &str, block: u64, gain: &Estimated) -> Finding {
 fn pages(evidence: &Evidence<'_>) -> Option<Advice> {
     let by_latency = || {
         let (size, base, huge) = latency::in_both_pages(evidence.of(LATENCY)?)?;
-        let sentence = "In huge pages, loads from all over a block of {size} come {gain} as fast.";
-        Some((ratio(base, huge)?, sentence, size as f64, Unit::Bytes))
+        let sentence = "A load from anywhere in a block of {size} takes {huge} in huge pages, {base} in \
+                        base pages.";
+        let because = Finding::new("because", sentence)
+            .given("size", size as f64, Unit::Bytes)
+            .with("huge", &estimated(huge), Unit::Nanoseconds)
+            .with("base", &estimated(base), Unit::Nanoseconds);
+        Some((ratio(base, huge)?, because))
     };
     let by_tlb = || {
         let (count, base, huge) = tlb::in_both_pages(evidence.of(TLB)?)?;
-        let sentence = "In huge pages, loads from {size} places 4 KiB apart come {gain} as fast.";
-        Some((ratio(base, huge)?, sentence, count as f64, Unit::Count))
+        let sentence = "A load from one of {count} places 4 KiB apart takes {huge} in huge pages, {base} \
+                        in base pages.";
+        let because = Finding::new("because", sentence)
+            .given("count", count as f64, Unit::Count)
+            .with("huge", &estimated(huge), Unit::Nanoseconds)
+            .with("base", &estimated(base), Unit::Nanoseconds);
+        Some((ratio(base, huge)?, because))
     };
     let by_bandwidth = || {
         let (size, base, huge) = bandwidth::in_both_pages(evidence.of(BANDWIDTH)?)?;
-        let sentence = "In huge pages, a block of {size} is read in order {gain} as fast.";
-        Some((ratio(huge, base)?, sentence, size as f64, Unit::Bytes))
+        let sentence = "A block of {size} is read in order at {huge} in huge pages, at {base} in base \
+                        pages.";
+        let because = Finding::new("because", sentence)
+            .given("size", size as f64, Unit::Bytes)
+            .with("huge", &estimated(huge), Unit::BytesPerSecond)
+            .with("base", &estimated(base), Unit::BytesPerSecond);
+        Some((ratio(huge, base)?, because))
     };
-    let (gain, sentence, size, unit) = by_latency().or_else(by_tlb).or_else(by_bandwidth)?;
+    let (gain, because) = by_latency().or_else(by_tlb).or_else(by_bandwidth)?;
     let (value, gain_over_usual) = better(&gain, HUGE, BASE)?;
-    let because = Finding::new("because", sentence)
-        .given("size", size, unit)
-        .with("gain", &gain, Unit::Ratio);
     Some(Advice {
         value: value.into(),
         usual: BASE.into(),

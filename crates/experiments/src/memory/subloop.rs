@@ -3,7 +3,7 @@
 use super::caches;
 use crate::estimates::{WithEstimate, estimated, grade, ratio};
 use crate::figures::{curves, logarithmic};
-use crate::judging::is_larger_by;
+use crate::judging::{MARGIN, is_larger_by};
 use instrument::claim::Claim;
 use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
 use instrument::figure::Figure;
@@ -14,9 +14,6 @@ use instrument::point::{Axis, Point};
 use instrument::quantity::{Bytes, Unit};
 use instrument::results::{Estimate, Results};
 use instrument::sampler::Sampler;
-use instrument::statistics::plateau::{
-    Better as Way, CLOSE_ENOUGH, SizedEstimate, smallest_good_size,
-};
 use kernels::InstructionSet;
 use platform::memory::{Mapping, PageSize};
 use std::collections::BTreeSet;
@@ -202,25 +199,22 @@ pub(super) fn whole<'r>(results: &'r Results, block: u64) -> Option<&'r Estimate
         .find_map(|(piece, write)| (piece == block).then_some(write))
 }
 
-/// The smallest piece that is about as good as the best, and its bandwidth.
+/// The largest piece that is as good as any, and its bandwidth: the fewer pieces there are, the less a
+/// program has to do between them.
 pub(super) fn best<'r>(results: &'r Results, block: u64) -> Option<(u64, &'r Estimate)> {
     let curve = curve(results, block);
-    let sized: Vec<SizedEstimate> = curve
-        .iter()
-        .map(|(piece, write)| SizedEstimate {
-            size: *piece as f64,
-            value: estimated(write),
-        })
-        .collect();
-    let best = smallest_good_size(&sized, Way::Higher, CLOSE_ENOUGH)?.size as u64;
-    curve.into_iter().find(|(piece, _)| *piece == best)
+    let most = curve.iter().map(|(_, write)| write.centre);
+    let as_good = (1.0 - MARGIN) * most.max_by(f64::total_cmp)?;
+    curve
+        .into_iter()
+        .rfind(|(_, write)| write.centre >= as_good)
 }
 
 fn best_piece(results: &Results, block: u64) -> Option<Finding> {
     let (piece, write) = best(results, block)?;
     let gain = ratio(write, whole(results, block)?)?;
     let is_gain = piece < block && gain.centre > 1.0;
-    // A wide interval reaches the best value from a piece that need not be near it.
+    // Where little is known of it, another piece may be as good.
     let certainty = if write.is_within(KNOWN) {
         Grade::Certain
     } else {
@@ -296,16 +290,15 @@ mod tests {
     }
 
     #[test]
-    fn the_best_piece_is_the_smallest_that_gains_all() {
+    fn the_best_piece_is_the_largest_that_gains_all() {
         let machine = machine();
         let definition = Subloop.definition();
         let results = results(&definition, &machine, points(MIB, 10e9));
         let found = Subloop.findings(&results);
         assert_eq!(found.len(), 3);
         let number = |name| number(&found[0], name).value;
-        // 8 KiB loses 1.6 % to its start.
-        assert!((number("piece") - 8192.0).abs() < 1.0, "{found:?}");
-        assert!((number("gain") - 5.9).abs() < 0.1);
+        assert!((number("piece") - MIB as f64).abs() < 1.0, "{found:?}");
+        assert!((number("gain") - 6.0).abs() < 0.1);
         assert!((number("saved") - 0.83).abs() < 0.01);
         let results = [results];
         assert_eq!(

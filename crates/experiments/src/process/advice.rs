@@ -1,12 +1,12 @@
 //! What programs should use that start others.
 
 use super::calls::{AXIS, FORK_EXEC, RATE, SPAWN};
-use crate::estimates::{WithEstimate, ratio};
+use crate::estimates::{WithEstimate, estimated, ratio};
 use crate::judging::better;
 use instrument::advice::{Advice, Rule};
 use instrument::finding::Finding;
 use instrument::quantity::Unit;
-use instrument::statistics::Estimated;
+use instrument::results::Estimate;
 
 const CALLS: &str = "process.calls";
 
@@ -17,21 +17,22 @@ pub(crate) const ALL: &[Rule] = &[Rule {
     experiments: &[CALLS],
     find: |evidence| {
         let rate = |call: &str| evidence.estimate(CALLS, RATE, &[(AXIS, call.into())]);
-        let gain = ratio(rate(SPAWN)?, rate(FORK_EXEC)?)?;
-        advice(&gain)
+        advice(rate(SPAWN)?, rate(FORK_EXEC)?)
     },
 }];
 
-fn advice(gain: &Estimated) -> Option<Advice> {
-    let (value, gain_over_usual) = better(gain, "posix_spawn", "fork")?;
+fn advice(spawn: &Estimate, fork: &Estimate) -> Option<Advice> {
+    let (value, gain_over_usual) = better(&ratio(spawn, fork)?, "posix_spawn", "fork")?;
     let because = Finding::new(
         "because",
-        "By posix_spawn, {gain} as many programs are started as by fork and exec.",
-    );
+        "Programs are started at {spawn} by posix_spawn and at {fork} by fork and exec.",
+    )
+    .with("spawn", &estimated(spawn), Unit::OperationsPerSecond)
+    .with("fork", &estimated(fork), Unit::OperationsPerSecond);
     Some(Advice {
         value: value.into(),
         usual: "fork".into(),
         gain: gain_over_usual,
-        because: because.with("gain", gain, Unit::Ratio),
+        because,
     })
 }

@@ -101,11 +101,12 @@ fn fastest(results: &Results) -> Option<Finding> {
     let finding = |template: &str| {
         Finding::new("fastest", template)
             .given("largest", *largest as f64, Unit::Bytes)
-            .weighing(0.85)
+            .weighing(0.65)
     };
     if best == PLAIN {
-        let template = "Files of {largest}, the largest measured, go fastest by read and write on \
-                        both sides: in {time}. Nothing that spares a copy gains anything here.";
+        let template = "Files of {largest}, the largest measured, are sent and received fastest by read and \
+                        write on both sides: in {time}. Nothing that spares a copy gains anything \
+                        here.";
         let grade = known(&[&estimated(of_plain)]).max(Grade::Likely);
         return Some(
             finding(template)

@@ -282,6 +282,8 @@ fn present(
     let analysis = Analysis::new(run);
     let text = if common.json {
         serde_json::to_string_pretty(&report::json::analysis(&analysis))? + "\n"
+    } else if arguments.what.is_empty() {
+        terminal::brief(&analysis, &style::of_stdout())
     } else {
         terminal::summary(&analysis, &style::of_stdout())
     };

@@ -4,7 +4,7 @@ mod files;
 mod words;
 
 pub use files::{c_header, environment};
-pub use words::{gain, ranked, value};
+pub use words::{FIRST, foremost, gain, ranked, value};
 
 use crate::show;
 use advice::{Advice, FORMAT, Gain, Setting, Value};

@@ -5,6 +5,9 @@ use advice::{Advice, Setting, Value};
 use instrument::quantity::Unit;
 use instrument::statistics::Interval;
 
+/// So many settings a person can keep in mind.
+pub const FIRST: usize = 3;
+
 /// `value` of `setting` as a person reads it: `256 KiB`.
 pub fn value(setting: &Setting, value: &Value) -> String {
     match value {
@@ -37,6 +40,19 @@ pub fn ranked(advice: &Advice) -> Vec<(&str, &Setting)> {
         .collect()
 }
 
+/// The settings to tell first: at most `most` of those that surely gain. What refines another, as
+/// `loop_piece_size_l1` does `loop_piece_size`, says too little beside it.
+pub fn foremost(advice: &Advice, most: usize) -> Vec<&Setting> {
+    let refines = |name: &str| {
+        let mut shorter = name.match_indices('_').map(|(end, _)| &name[..end]);
+        shorter.any(|shorter| advice.settings.contains_key(shorter))
+    };
+    let gaining = ranked(advice)
+        .into_iter()
+        .filter(|(name, setting)| gain(setting).is_some() && !refines(name));
+    gaining.take(most).map(|(_, setting)| setting).collect()
+}
+
 /// What `setting` gains at least; 1 where nothing is known.
 fn least_gain(setting: &Setting) -> f64 {
     setting
@@ -46,8 +62,8 @@ fn least_gain(setting: &Setting) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{gain, value};
-    use advice::{Gain, Setting, Value};
+    use super::{foremost, gain, value};
+    use advice::{Advice, Gain, Setting, Value};
 
     fn setting(low: f64) -> Setting {
         Setting {
@@ -82,5 +98,39 @@ mod tests {
             Some(("2.00 ×".into(), Some("1.80 to 2.20 ×".into())))
         );
         assert_eq!(gain(&setting(0.98)), None);
+    }
+
+    #[test]
+    fn what_surely_gains_is_told_first_and_refinements_are_left_to_the_rest() {
+        let settings = [
+            ("loop_piece_size", 3.0),
+            ("loop_piece_size_l1", 3.0),
+            ("queue_depth", 4.0),
+            ("read_block_size", 0.9),
+            ("scan_threads", 1.1),
+            ("write_block_size", 1.2),
+        ];
+        let advice = Advice {
+            settings: settings
+                .map(|(name, low)| {
+                    let title = name.to_owned();
+                    (
+                        name.to_owned(),
+                        Setting {
+                            title,
+                            ..setting(low)
+                        },
+                    )
+                })
+                .into(),
+            ..Advice::default()
+        };
+        let titles = |most| {
+            let told = foremost(&advice, most).into_iter();
+            told.map(|setting| setting.title.as_str())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(titles(2), ["queue_depth", "loop_piece_size"]);
+        assert_eq!(titles(9).len(), 4);
     }
 }

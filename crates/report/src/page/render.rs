@@ -7,7 +7,7 @@ use super::experiment::{GroupView, groups};
 use super::facts::{Facts, facts};
 use super::finding::{FindingView, Piece};
 use super::packed::{Parts, packed};
-use super::setting::{SettingView, settings, untold};
+use super::setting::{SettingView, first, settings, untold};
 use super::{command, data};
 use crate::{Analysis, show};
 use askama::Template;
@@ -15,8 +15,6 @@ use instrument::quantity::Unit;
 
 /// So many findings stand on the first screen; the others follow on demand.
 const FIRST_FINDINGS: usize = 6;
-/// So many settings are named above them.
-const FIRST_SETTINGS: usize = 3;
 
 /// Why a page could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -59,9 +57,7 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         .collect();
     let (decided, undecided) = claims(analysis, place_of);
     let settings = settings(&analysis.advice, place_of);
-    let gaining = settings.iter().filter(|setting| setting.gain.is_some());
-    let gaining = gaining.take(FIRST_SETTINGS).count();
-    let (first, further) = findings.split_at(findings.len().min(FIRST_FINDINGS));
+    let (first_findings, further) = findings.split_at(findings.len().min(FIRST_FINDINGS));
     let page = Page {
         title: title(analysis),
         subtitle: subtitle(analysis),
@@ -72,9 +68,9 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
             .iter()
             .map(|(name, value)| format!("{name}={value}"))
             .collect(),
-        first,
+        first_findings,
         further,
-        gaining: &settings[..gaining],
+        first_settings: first(&analysis.advice),
         settings: &settings,
         untold: untold(&analysis.advice),
         decided,
@@ -104,9 +100,9 @@ struct Page<'a> {
     subtitle: String,
     summary: Vec<String>,
     tags: Vec<String>,
-    first: &'a [FindingView],
+    first_findings: &'a [FindingView],
     further: &'a [FindingView],
-    gaining: &'a [SettingView],
+    first_settings: Vec<SettingView>,
     settings: &'a [SettingView],
     untold: Vec<(&'static str, String)>,
     decided: Vec<ClaimView>,

@@ -1,6 +1,6 @@
 //! Advice as the page shows it.
 
-use crate::advice::{gain, missing, ranked, value};
+use crate::advice::{FIRST, foremost, gain, missing, ranked, value};
 use advice::{Advice, Setting};
 
 /// A setting that programs should use, ready for its template.
@@ -33,6 +33,14 @@ impl SettingView {
                 .collect(),
         }
     }
+}
+
+/// The settings that stand above all else.
+pub(super) fn first(advice: &Advice) -> Vec<SettingView> {
+    let foremost = foremost(advice, FIRST).into_iter();
+    foremost
+        .map(|setting| SettingView::new(setting, |_| None))
+        .collect()
 }
 
 /// All settings, those that gain most first.

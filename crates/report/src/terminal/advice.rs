@@ -12,7 +12,8 @@ pub fn advice(advice: &Advice, style: &Style) -> String {
     let mut text = title("What programs should use here", style);
     text += &paragraph("", &measured(advice), style);
     for (_, setting) in ranked(advice) {
-        text += &told(setting, style);
+        text += &paragraph("", &told(setting, style), style);
+        text += &paragraph("    ", &setting.because, style);
     }
     if advice.settings.is_empty() {
         text += &paragraph("", "This run tells nothing that programs could use.", style);
@@ -37,17 +38,23 @@ fn measured(advice: &Advice) -> String {
     format!("Measured {time} on {machine}.")
 }
 
-fn told(setting: &Setting, style: &Style) -> String {
+/// What to set, to what, and what that gains.
+pub(super) fn told(setting: &Setting, style: &Style) -> String {
     let shown = style.paint(Role::Accent, &value(setting, &setting.value));
     let usual = value(setting, &setting.usual);
     let gain = match gain(setting) {
         Some((centre, range)) => {
             let range = range.map_or_else(String::new, |range| format!(" ({range})"));
-            format!(", {centre}{range} as fast as the usual {usual}")
+            format!(" instead of {usual}, {centre}{range} as fast")
         }
         None if setting.value == setting.usual => ", as usual".into(),
-        None => format!(", with no certain gain over the usual {usual}"),
+        None => format!(", with no certain gain over {usual}"),
     };
-    let first = format!("{}: {shown}{gain}", setting.title);
-    paragraph("", &first, style) + &paragraph("    ", &setting.because, style)
+    format!("{}: {shown}{gain}", capitalised(&setting.title))
+}
+
+fn capitalised(title: &str) -> String {
+    let mut letters = title.chars();
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).collect()
 }

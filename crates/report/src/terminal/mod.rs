@@ -34,4 +34,4 @@ pub use machine::machine;
 pub use references::references;
 pub use runs::runs;
 pub use style::Style;
-pub use summary::summary;
+pub use summary::{brief, summary};

@@ -1,5 +1,7 @@
-//! What a person sees at the end of a run: what was found, how far to trust it, and the numbers.
+//! What a person sees at the end of a run: what to set, what was found, how far to trust it, and the
+//! numbers.
 
+use super::advice::told;
 use super::chart::chart;
 use super::claims::tally;
 use super::findings::finding;
@@ -8,19 +10,45 @@ use super::style::{Role, Style};
 use super::table::table;
 use super::text::{count, paragraph, title};
 use super::trust::trust;
-use crate::show;
-use crate::{Analysis, ExperimentAnalysis};
+use crate::advice::{FIRST, foremost};
+use crate::{Analysis, ExperimentAnalysis, show};
+use advice::Advice;
 use record::NOT_REACHED;
 
-/// The findings of a run, the weightiest first and those that cannot be told last; one line on how far to trust them; then the table
-/// and the charts of each experiment.
+/// So many findings stand in a brief summary.
+const FIRST_FINDINGS: usize = 12;
+
+/// What fits a screen or two: the first settings and findings, claims, and how far to trust it all.
+pub fn brief(analysis: &Analysis, style: &Style) -> String {
+    let mut text = opening(analysis, FIRST_FINDINGS, style);
+    text.push('\n');
+    let all = count(analysis.experiments.len(), "experiment");
+    let more = format!("`oscope show` prints every finding, and tables and charts of {all}.");
+    text + &paragraph("", &more, style)
+}
+
+/// As [`brief`] with every finding; then the table and the charts of each experiment.
 pub fn summary(analysis: &Analysis, style: &Style) -> String {
+    let mut text = opening(analysis, usize::MAX, style);
+    for experiment in &analysis.experiments {
+        text.push('\n');
+        text += &overview(experiment, style);
+    }
+    text
+}
+
+/// What the numbers mean, the most useful first, without the numbers.
+fn opening(analysis: &Analysis, most_findings: usize, style: &Style) -> String {
+    let mut text = settings(&analysis.advice, style);
     let findings = analysis.findings();
-    let mut text = String::new();
     if !findings.is_empty() {
         text += &title("Findings", style);
-        for (experiment, found) in findings {
+        for (experiment, found) in findings.iter().take(most_findings) {
             text += &finding(found, Some(&experiment.definition.id), style);
+        }
+        let further = findings.len().saturating_sub(most_findings);
+        if further > 0 {
+            text += &paragraph("", &format!("and {further} more"), style);
         }
         text.push('\n');
     }
@@ -33,12 +61,22 @@ pub fn summary(analysis: &Analysis, style: &Style) -> String {
     );
     text.push('\n');
     text += &title("How far to trust it", style);
-    text += &trust(analysis, style);
-    for experiment in &analysis.experiments {
-        text.push('\n');
-        text += &overview(experiment, style);
+    text + &trust(analysis, style)
+}
+
+/// The first of the settings that programs should use, a line each.
+fn settings(advice: &Advice, style: &Style) -> String {
+    let first = foremost(advice, FIRST);
+    if first.is_empty() {
+        return String::new();
     }
-    text
+    let mut text = title("What to set in programs here", style);
+    for setting in first {
+        text += &paragraph(style.choose("● ", "* "), &told(setting, style), style);
+    }
+    let all = count(advice.settings.len(), "setting");
+    let more = format!("`oscope advise` gives {all}, each with what it follows from.");
+    text + &paragraph("", &more, style) + "\n"
 }
 
 /// An experiment's question, its table, its charts and what could not be measured.

@@ -146,13 +146,16 @@ fn resampled(curve: &[(u64, &Estimate)], found: f64) -> Option<Interval> {
     Interval::new(low.min(found), high.max(found))
 }
 
-/// The smallest block size that leaves nothing to gain in `pass`, and how much it gains over the
-/// usual one; `None` where larger blocks than were measured may gain more.
-pub(in crate::file) fn best(results: &Results, pass: Pass) -> Option<(u64, Estimated)> {
+/// The smallest block size that leaves nothing to gain in `pass`, what it gives, and what the usual one
+/// gives; `None` where larger blocks than were measured may gain more.
+pub(in crate::file) fn best<'r>(
+    results: &'r Results,
+    pass: Pass,
+) -> Option<(u64, &'r Estimate, &'r Estimate)> {
     let curve = curve(results, pass);
     let plateau = plateau(&curve).filter(|plateau| !plateau.is_at_the_end)?;
     let (_, usual) = curve.iter().find(|(size, _)| *size == USUAL_BLOCK)?;
-    Some((plateau.size, ratio(plateau.throughput, usual)?))
+    Some((plateau.size, plateau.throughput, usual))
 }
 
 fn plateau_finding(results: &Results, pass: Pass) -> Option<Finding> {

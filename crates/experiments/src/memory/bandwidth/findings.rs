@@ -174,8 +174,8 @@ fn memory_over_cache(results: &Results, page: &str, first: Option<&Level>) -> Op
         Some(difference(&memory, &cache))
     };
     let (read, write) = (extra(READ)?, extra(WRITE)?);
-    let template = "Out of memory, 4 KiB take {read} longer to read and {write} longer to write \
-                    than out of the nearest cache.";
+    let template = "To read 4 KiB takes {read} longer in memory than in the nearest cache, and to write \
+                    them {write} longer.";
     let finding = Finding::new("memory_over_cache", template)
         .with("read", &read, Unit::Nanoseconds)
         .with("write", &write, Unit::Nanoseconds);

@@ -66,10 +66,14 @@ fn calls(results: &Results, metric: &str, level: u64) -> Option<Finding> {
     let inline = slope(results, metric, INLINE)?;
     let extra = |style| Some(difference(&slope(results, metric, style)?, &inline));
     let (function, recursion) = (extra(FUNCTION)?, extra(RECURSION)?);
+    let why_negative = if function.centre < 0.0 || recursion.centre < 0.0 {
+        "; a negative cost is a loop that the compiler made better where it stands alone"
+    } else {
+        ""
+    };
     let template = format!(
         "At optimisation {level}, a call of a function adds {{function}} to the work of a row, and a \
-         call of a recursion {{recursion}}; a negative cost is a loop that the compiler made better \
-         where it stands alone."
+         call of a recursion {{recursion}}{why_negative}."
     );
     let finding = Finding::new(&format!("calls_{metric}"), &template)
         .with("function", &function, Unit::Nanoseconds)

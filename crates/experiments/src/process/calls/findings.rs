@@ -100,7 +100,7 @@ fn spawn(results: &Results) -> Option<Finding> {
          exec, {times} as long: from a process as small as this one it does not matter which."
     } else if times.centre > 1.0 {
         "Starting a program that does nothing takes {other} by posix_spawn and {cost} by fork and \
-         exec, {times} as long: start programs by it, the more so from large processes."
+         exec, {times} as long: start programs by posix_spawn, the more so from large processes."
     } else {
         "Starting a program that does nothing takes {other} by posix_spawn and {cost} by fork and \
          exec, {times} as long: from a process as small as this one fork is no loss."
@@ -346,14 +346,14 @@ mod tests {
         let better = spawn(4e3, 2e3);
         let better = find(&better, "spawn").expect("both are there");
         assert!(
-            better.template.contains("start programs by it"),
+            better.template.contains("start programs by posix_spawn"),
             "{better:?}"
         );
         let worse = spawn(2e3, 2e3);
         let worse = find(&worse, "spawn").expect("both are there");
         assert_eq!(worse.grade, Grade::CannotBeTold);
         assert!(
-            !worse.template.contains("start programs by it"),
+            !worse.template.contains("start programs by posix_spawn"),
             "{worse:?}"
         );
     }

@@ -46,7 +46,7 @@ pub(super) fn collapse(results: &Results) -> Option<Finding> {
     let (threads, lock, spin) = with_most(results, SIMPLE_YIELD, RUN)?;
     let template = "Where {threads} threads of one worker yield inside, a run takes {spin} with a \
                     spin lock and {lock} with one that blocks: {times} as long.";
-    Some(compared("collapse", template, threads, (spin, lock))?.weighing(0.8))
+    Some(compared("collapse", template, threads, (spin, lock))?.weighing(0.55))
 }
 
 /// Counted, not only timed: a turn taken is a slice burnt.
@@ -56,13 +56,14 @@ pub(super) fn burnt(results: &Results) -> Option<Finding> {
     let turns = of(results, &at, TURNS_TAKEN)?;
     let law = slices(threads as f64);
     let slice = spin.centre / turns.centre;
-    let template = "There {turns} turns were taken away, where n(n − 1)/2 = {law} are foretold: \
-                    who spins burns a whole slice for each who goes in before. A turn lasted \
-                    {slice}, the slice is {set}.";
+    let template = "While {threads} threads of one worker yielded inside a spin lock, {turns} turns were \
+                    taken away, where n(n − 1)/2 = {law} are foretold: who spins burns a whole slice \
+                    for each who goes in before. A turn lasted {slice}, the slice is {set}.";
     let agrees = (turns.centre / law - 1.0).abs() < EXACT;
     Some(
         Finding::new("burnt", template)
             .estimated("turns", turns.centre, turns.interval, Unit::Count)
+            .given("threads", threads as f64, Unit::Count)
             .given("law", law, Unit::Count)
             .given("slice", slice, Unit::Nanoseconds)
             .given("set", SHORT_SLICE_US as f64 * 1e3, Unit::Nanoseconds)
@@ -71,7 +72,7 @@ pub(super) fn burnt(results: &Results) -> Option<Finding> {
             } else {
                 Grade::Likely
             })
-            .weighing(0.65),
+            .weighing(0.35),
     )
 }
 

@@ -154,7 +154,10 @@ pub(super) fn break_even(results: &Results) -> Option<Finding> {
             let (best_ns, best) = compared.iter().min_by(by_centre)?;
             let (worst_ns, worst) = compared.iter().max_by(by_centre)?;
             let (shortest_ns, _) = compared.first()?;
-            let (longest_ns, _) = compared.last()?;
+            // What is not decided beyond is no gain.
+            let (longest_ns, _) = last_gain
+                .filter(|_| first_loss.is_none())
+                .or(compared.last())?;
             let (verdict, grade) = match (last_gain, first_loss) {
                 (Some(_), None) => ("pays", Grade::Certain),
                 (None, Some(_)) => ("does not pay", Grade::Certain),
