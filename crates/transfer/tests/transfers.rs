@@ -11,7 +11,7 @@ use oscope_transfer::protocol::FileName;
 use oscope_transfer::sender::{Contents, Item, Job, Plan, Session, Source};
 use oscope_transfer::{Checksum, Outcome};
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{Seek, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::time::{Duration, UNIX_EPOCH};
@@ -76,9 +76,10 @@ fn a_stream_of_unknown_length_works_with_every_receiver() {
             let mut session = Session::connect(&address, &options, [0; 16], (0, 1)).unwrap();
             let name = size.to_string();
             let item = item(&name);
-            session
-                .send(&item, Contents::Stream(&mut &contents[..]))
-                .unwrap();
+            let mut stream = tempfile::tempfile().unwrap();
+            stream.write_all(&contents).unwrap();
+            stream.rewind().unwrap();
+            session.send(&item, Contents::Stream(&stream)).unwrap();
             let (_, outcome) = session.outcome().unwrap().unwrap();
             assert_eq!((outcome.failure, outcome.size), (None, size as u64));
             session.finish().unwrap();

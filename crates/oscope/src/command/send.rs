@@ -42,7 +42,14 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     drop(watch);
     let summary = match (sent, interrupt.signal()) {
         (Err(Error::Interrupted), Some(signal)) => {
-            voice.say("interrupted; what arrived can be resumed with --resume");
+            let is_all_read_once = jobs
+                .iter()
+                .all(|job| matches!(job.source, Source::StandardInput));
+            voice.say(if is_all_read_once {
+                "interrupted"
+            } else {
+                "interrupted; what arrived can be resumed with --resume"
+            });
             return Ok(Exit::Stopped(signal));
         }
         (sent, _) => sent?,

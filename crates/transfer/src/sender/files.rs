@@ -7,6 +7,7 @@ use crate::outcome::{Outcome, Timing};
 use crate::protocol::{FileName, Times};
 use crate::random;
 use platform::directory::mode;
+use platform::file::standard_input;
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
 use std::path::PathBuf;
@@ -253,8 +254,8 @@ fn one_file(
     };
     match &job.source {
         Source::StandardInput if falls_here => {
-            let mut input = std::io::stdin().lock();
-            session.send(&item, Contents::Stream(&mut input))?;
+            let input = standard_input().map_err(|error| failed(error.to_string()))?;
+            session.send(&item, Contents::Stream(&input))?;
         }
         Source::StandardInput => return Ok(None),
         Source::Zeros(size) => {
@@ -268,7 +269,7 @@ fn one_file(
         }
         Source::Path(path) => {
             // Whether it falls here depends on its size.
-            let mut file = File::open(path).map_err(unreadable)?;
+            let file = File::open(path).map_err(unreadable)?;
             let metadata = file.metadata().map_err(unreadable)?;
             if metadata.is_dir() {
                 return Err(failed("it is a directory".into()));
@@ -279,7 +280,7 @@ fn one_file(
                 if !falls_here {
                     return Ok(None);
                 }
-                session.send(&item, Contents::Stream(&mut file))?;
+                session.send(&item, Contents::Stream(&file))?;
                 return Ok(Some(1));
             }
             item.size = Some(metadata.len());

@@ -1,19 +1,19 @@
 //! Moving bytes from a file into a connection, in each of the methods.
 
-use super::contents::{Contents, read_full};
+use super::contents::Contents;
 use super::ring::Ring;
 use crate::buffer::{self, BLOCK};
-use crate::connection::Outlet;
+use crate::connection::{Outlet, TICK};
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::method::SendMethod;
 use crate::protocol::Frame;
-use platform::block_io::read_at;
+use platform::block_io::{read_at, wait_readable};
 use platform::file::{Access, LockedFile, next_data};
 use platform::memory::{Advice, FileMapping, Mapping};
 use platform::socket::{Conduit, ZeroCopy, send_file};
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -95,6 +95,26 @@ impl Flow<'_> {
         Ok(len as u32)
     }
 
+    /// Reads until the buffer is full or the stream ends; returns how many bytes came. While nothing
+    /// comes, a wish to stop is heard.
+    fn fill(&self, buffer: &mut [u8], mut stream: &File) -> Outcome<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            while !wait_readable(stream, TICK)? {
+                if self.outlet.shall_stop() {
+                    return Err(Stopped::Lost(Error::Interrupted));
+                }
+            }
+            match stream.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(filled)
+    }
+
     fn send(&mut self, offset: u64, bytes: &[u8]) -> Outcome {
         self.announce(offset, bytes.len())?;
         self.digest.update(bytes);
@@ -150,7 +170,7 @@ impl Pump {
                 }
                 Ok(())
             }
-            Contents::Stream(stream) => self.stream(flow, *stream),
+            Contents::Stream(stream) => self.stream(flow, stream),
             Contents::Memory(bytes) => {
                 let bytes = &bytes[range.start as usize..range.end as usize];
                 let mut offset = range.start;
@@ -221,9 +241,9 @@ impl Pump {
         Ok(())
     }
 
-    fn stream(&mut self, flow: &mut Flow<'_>, stream: &mut dyn io::Read) -> Outcome {
+    fn stream(&mut self, flow: &mut Flow<'_>, stream: &File) -> Outcome {
         loop {
-            let count = read_full(stream, self.buffer.as_mut_slice())?;
+            let count = flow.fill(self.buffer.as_mut_slice(), stream)?;
             if count == 0 {
                 return Ok(());
             }

@@ -9,6 +9,8 @@ use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::sender::Plan;
 use oscope_transfer::{Checksum, Error, receiver, sender};
 use std::fs::{self, File};
+use std::os::fd::AsRawFd;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -190,4 +192,22 @@ fn a_wish_to_stop_is_heard_on_both_sides() {
     for name in ["file", "other"] {
         assert!(!place.to().join(name).exists());
     }
+}
+
+#[test]
+fn a_wish_to_stop_is_heard_while_a_pipe_is_silent() {
+    let place = Place::new();
+    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let (silent, writer) = std::io::pipe().unwrap();
+    let path = format!("/proc/self/fd/{}", silent.as_raw_fd());
+    let jobs = [job("file", Path::new(&path))];
+    let sender = send_options(SendMethod::File);
+    std::thread::scope(|scope| {
+        let sending = scope.spawn(|| send(&served, &jobs, PLAN, &sender).0.unwrap_err());
+        std::thread::sleep(Duration::from_millis(100));
+        sender.limits.stop.store(true, Ordering::Release);
+        assert!(matches!(sending.join().unwrap(), Error::Interrupted));
+    });
+    drop(writer);
+    assert!(!place.to().join("file").exists());
 }
