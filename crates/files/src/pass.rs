@@ -27,7 +27,11 @@ pub fn pass(source: &Source, options: &PassOptions, watch: &Watch<'_>) -> Result
         .count
         .map(|count| count.saturating_mul(options.block_bytes as u64));
     let mut xor = Xor::default();
-    let timed = match source.size() {
+    let size = match source.size() {
+        None if options.method != Method::Read => Some(source.required_size()?),
+        size => size,
+    };
+    let timed = match size {
         Some(size) => {
             let end = wanted.map_or(size, |wanted| wanted.min(size));
             let lane = Lane::whole(0, end, options.block_bytes);
@@ -38,7 +42,7 @@ pub fn pass(source: &Source, options: &PassOptions, watch: &Watch<'_>) -> Result
                 Ok(end)
             })?
         }
-        None if options.method == Method::Read => {
+        None => {
             let limit = wanted.unwrap_or(u64::MAX);
             let mut buffer = buffer(options.block_bytes)?;
             timed(|| {
@@ -46,7 +50,6 @@ pub fn pass(source: &Source, options: &PassOptions, watch: &Watch<'_>) -> Result
                 read_stream_into(&mut buffer, source, limit, watch, take)
             })?
         }
-        None => return Err(Error::NoOffsets(source.path().to_owned())),
     };
     let bytes = timed.value;
     if let Some(wanted) = wanted

@@ -2,7 +2,7 @@
 
 use crate::{Error, Method, Result};
 use instrument::quantity::Bytes;
-use platform::block_io::direct_alignment;
+use platform::block_io::{direct_alignment, read_at};
 use platform::file::{
     OpenMode, allocated_bytes, is_socket, open_read, reopen_read, standard_input,
 };
@@ -79,8 +79,21 @@ impl Source {
     /// # Errors
     /// [`Error::NoOffsets`] if there is none.
     pub(crate) fn required_size(&self) -> Result<u64> {
-        self.size()
-            .ok_or_else(|| Error::NoOffsets(self.path.clone()))
+        match self.size() {
+            Some(size) => Ok(size),
+            None if self.is_empty()? => Ok(0),
+            None => Err(Error::NoOffsets(self.path.clone())),
+        }
+    }
+
+    /// Whether this is a regular file in which nothing is, which its length alone does not tell: see
+    /// [`Source::size`].
+    fn is_empty(&self) -> Result<bool> {
+        if !self.before.is_file() || self.before.len() > 0 {
+            return Ok(false);
+        }
+        let read = read_at(&self.file, &mut [0], 0).map_err(Error::on(&self.path))?;
+        Ok(read == 0)
     }
 
     /// Another way to the same file, with a position of its own.

@@ -131,6 +131,37 @@ fn a_file_that_vanishes_is_read_to_its_end_all_the_same() {
 }
 
 #[test]
+fn an_empty_file_is_read_and_copied_by_every_method() {
+    let place = Place::new();
+    let empty = place.path("empty");
+    File::create(&empty).expect("room");
+    for method in Method::ALL {
+        let source = Source::open(&empty).expect("it was just made");
+        let options = PassOptions {
+            method,
+            block_bytes: 4096,
+            count: None,
+        };
+        match pass(&source, &options, &Watch::default()) {
+            Ok(timed) => assert_eq!(timed.value.bytes, 0, "{method:?}"),
+            Err(error) => assert!(is_missing(&error), "{method:?}: {error}"),
+        }
+    }
+    for method in CopyMethod::ALL {
+        let options = CopyOptions {
+            method,
+            block_bytes: 4096,
+            force: true,
+        };
+        let source = Source::open(&empty).expect("it was just made");
+        match copy(&source, &place.path("copy"), &options, &Watch::default()) {
+            Ok(bytes) => assert_eq!(bytes, 0, "{method:?}"),
+            Err(error) => assert!(is_missing(&error), "{method:?}: {error}"),
+        }
+    }
+}
+
+#[test]
 fn what_is_no_file_is_refused_with_the_reason() {
     let place = Place::new();
     let error = Source::open(place.dir.path()).expect_err("a directory");
