@@ -1,4 +1,4 @@
-#!/bin/bash
+#!/usr/bin/env bash
 # oscope send and receive beside other ways of moving files over loopback, interleaved: in each round
 # every tool moves the same file once, and ratios are taken within a round.
 #
@@ -9,7 +9,7 @@
 # directories to move files in (by default one on disk and /dev/shm); SIZE the file's size in MiB
 # (1024); LARGEST that up to which linearity is looked at, in MiB (16384); FILES the number of small
 # files (10000).
-set -eu
+set -euo pipefail
 
 rounds=${1:-5}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -18,10 +18,9 @@ largest=${LARGEST:-16384}
 files=${FILES:-10000}
 work=$(mktemp -d)
 read -ra dirs <<< "${DIRS:-${TMPDIR:-/var/tmp} /dev/shm}"
-if [ -z "${OSCOPE:-}" ]; then
-    cargo build --release --manifest-path "$here/../../Cargo.toml" -p oscope
-    OSCOPE=$here/../../target/release/oscope
-fi
+# shellcheck source=bench/program.sh
+. "$here/../program.sh"
+OSCOPE=$(built "${OSCOPE:-}" oscope -p oscope)
 children=()
 folders=()
 cleanup() {
@@ -46,7 +45,7 @@ put() { printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$round" "$place" "$@" >> "$work/times
 # Waits until somebody listens at the port.
 listening() {
     for _ in $(seq 200); do
-        if ss -Hltn "sport = :$port" 2> /dev/null | grep -q .; then return; fi
+        [ -z "$(ss -Hltn "sport = :$port" 2> /dev/null)" ] || return 0
         sleep 0.01
     done
 }
