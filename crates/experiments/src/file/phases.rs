@@ -336,7 +336,7 @@ fn best_buffer(results: &Results) -> Option<Finding> {
     let (best, least) = totals
         .iter()
         .min_by(|(_, a), (_, b)| a.centre.total_cmp(&b.centre))?;
-    let (smallest, most) = totals.first()?;
+    let (smallest, most) = totals.first().filter(|_| totals.len() > 1)?;
     let times = ratio(most, least)?;
     let template = "By read and write with O_SYNC, buffers of {best} are the best: {least} for \
                     each KiB, and {times} that in buffers of {smallest}.";

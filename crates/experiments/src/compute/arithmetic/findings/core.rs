@@ -28,7 +28,9 @@ pub(super) fn overlap(results: &Results) -> Option<Finding> {
         .filter_map(times)
         .collect();
     overlaps.sort_by(|(_, a), (_, b)| a.centre.total_cmp(&b.centre));
-    let ((least, fewest), (most, greatest)) = (overlaps.first()?, overlaps.last()?);
+    let [(least, fewest), .., (most, greatest)] = overlaps.as_slice() else {
+        return None;
+    };
     let template = format!(
         "Where operations need not wait for each other, {{most}} are under way at once for {}, and \
          {{least}} for {}: a chain of dependent ones leaves the rest of the core idle.",
