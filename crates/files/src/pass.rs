@@ -31,25 +31,22 @@ pub fn pass(source: &Source, options: &PassOptions, watch: &Watch<'_>) -> Result
         None if options.method != Method::Read => Some(source.required_size()?),
         size => size,
     };
-    let timed = match size {
-        Some(size) => {
-            let end = wanted.map_or(size, |wanted| wanted.min(size));
-            let lane = Lane::whole(0, end, options.block_bytes);
-            let mut buffer = buffer_for(options.method, &lane)?;
-            timed(|| {
-                let take = |at, block: &[u8]| xor.take(at, block);
-                read_into(&mut buffer, source, options.method, &lane, watch, take)?;
-                Ok(end)
-            })?
-        }
-        None => {
-            let limit = wanted.unwrap_or(u64::MAX);
-            let mut buffer = buffer(options.block_bytes)?;
-            timed(|| {
-                let take = |at, block: &[u8]| xor.take(at, block);
-                read_stream_into(&mut buffer, source, limit, watch, take)
-            })?
-        }
+    let timed = if let Some(size) = size {
+        let end = wanted.map_or(size, |wanted| wanted.min(size));
+        let lane = Lane::whole(0, end, options.block_bytes);
+        let mut buffer = buffer_for(options.method, &lane)?;
+        timed(|| {
+            let take = |at, block: &[u8]| xor.take(at, block);
+            read_into(&mut buffer, source, options.method, &lane, watch, take)?;
+            Ok(end)
+        })?
+    } else {
+        let limit = wanted.unwrap_or(u64::MAX);
+        let mut buffer = buffer(options.block_bytes)?;
+        timed(|| {
+            let take = |at, block: &[u8]| xor.take(at, block);
+            read_stream_into(&mut buffer, source, limit, watch, take)
+        })?
     };
     let bytes = timed.value;
     if let Some(wanted) = wanted
