@@ -14,13 +14,16 @@ use crate::advice::{FIRST, foremost};
 use crate::{Analysis, ExperimentAnalysis, show};
 use advice::Advice;
 use record::NOT_REACHED;
+use std::collections::BTreeSet;
 
 /// So many findings stand in a brief summary.
 const FIRST_FINDINGS: usize = 12;
 
-/// What fits a screen or two: the first settings and findings, claims, and how far to trust it all.
+/// What fits a screen or two: the first settings and findings, claims, how far to trust it
+/// all, and what is missing.
 pub fn brief(analysis: &Analysis, style: &Style) -> String {
     let mut text = opening(analysis, FIRST_FINDINGS, style);
+    text += &missing(analysis, style);
     text.push('\n');
     let all = count(analysis.experiments.len(), "experiment");
     let more = format!("`oscope show` prints every finding, and tables and charts of {all}.");
@@ -118,24 +121,63 @@ pub(super) fn results(experiment: &ExperimentAnalysis, style: &Style) -> String 
 
 /// The points that could not be measured: those that failed for the same reason together.
 fn failures(experiment: &ExperimentAnalysis, style: &Style) -> String {
-    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
-    for (point, reason) in &experiment.failures {
+    let named = experiment.failures.iter().map(|(point, reason)| {
         let point = show::point(experiment.definition, point);
-        match reasons.iter_mut().find(|(known, _)| known == reason) {
-            Some((_, points)) => points.push(point),
-            None => reasons.push((reason, vec![point])),
-        }
-    }
-    let line = |(reason, points): &(&str, Vec<String>)| {
+        (*reason, point)
+    });
+    let line = |(reason, points): (&str, Vec<String>)| {
         let points = match points.as_slice() {
             [] | [_] | [_, _] => points.join("; "),
             [first, .., last] => format!("{} from {first} to {last}", count(points.len(), "point")),
         };
-        let outcome = match *reason {
-            NOT_REACHED => style.paint(Role::Doubtful, "no time: "),
-            _ => style.paint(Role::Broken, "failed: "),
-        };
-        paragraph(&outcome, &format!("{points}: {reason}"), style)
+        failure(reason, &points, style)
     };
-    reasons.iter().map(line).collect()
+    by_reason(named).into_iter().map(line).collect()
+}
+
+/// What could not be measured, each reason once.
+fn missing(analysis: &Analysis, style: &Style) -> String {
+    let experiments = &analysis.experiments;
+    let points = experiments.iter().flat_map(|experiment| {
+        let id = experiment.definition.id.as_str();
+        experiment
+            .failures
+            .iter()
+            .map(move |(_, reason)| (*reason, id))
+    });
+    let failed = by_reason(points).into_iter().map(|(reason, ids)| {
+        let points = count(ids.len(), "point");
+        let ids: BTreeSet<&str> = ids.into_iter().collect();
+        let of = match ids.first() {
+            Some(id) if ids.len() == 1 => format!("{points} of {id}"),
+            _ => format!("{points} of {}", count(ids.len(), "experiment")),
+        };
+        failure(reason, &of, style)
+    });
+    let skipped = experiments.iter().filter_map(|experiment| {
+        let skipped = style.paint(Role::Broken, "not measured: ");
+        let reason = format!("{}: {}", experiment.definition.id, experiment.skipped?);
+        Some(paragraph(&skipped, &reason, style))
+    });
+    failed.chain(skipped).collect()
+}
+
+/// What failed for the same reason, in the order in which the reasons come.
+fn by_reason<'r, T>(failures: impl Iterator<Item = (&'r str, T)>) -> Vec<(&'r str, Vec<T>)> {
+    let mut reasons: Vec<(&str, Vec<T>)> = Vec::new();
+    for (reason, what) in failures {
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, all)) => all.push(what),
+            None => reasons.push((reason, vec![what])),
+        }
+    }
+    reasons
+}
+
+fn failure(reason: &str, points: &str, style: &Style) -> String {
+    let outcome = match reason {
+        NOT_REACHED => style.paint(Role::Doubtful, "no time: "),
+        _ => style.paint(Role::Broken, "failed: "),
+    };
+    paragraph(&outcome, &format!("{points}: {reason}"), style)
 }
