@@ -9,9 +9,10 @@ oscope=$(realpath "${CARGO_TARGET_DIR:-target}/release/oscope")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-"$oscope" run --store "$work/oscope.db" --dir "$work" --page "$work/page.html" >"$work/summary.txt"
-script --quiet --command "stty columns 100; $oscope show --store $work/oscope.db" "$work/terminal.txt" >/dev/null
-python3 docs/pictures/terminal.py "$work/terminal.txt" 46 >docs/pictures/terminal.svg
+# Progress stays out of the picture.
+script --quiet --command "stty columns 100; $oscope run --store $work/oscope.db --dir $work \
+    --page $work/page.html 2>$work/progress.txt" "$work/terminal.txt" >/dev/null
+python3 docs/pictures/terminal.py "$work/terminal.txt" 60 >docs/pictures/terminal.svg
 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
     --disable-background-networking --disable-component-update --disable-sync --hide-scrollbars \
     --user-data-dir="$work/browser" --window-size=1280,1400 \
