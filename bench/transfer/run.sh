@@ -5,11 +5,12 @@
 # usage: bench/transfer/run.sh [ROUNDS]
 #
 # Needs python3; uses nuttcp, socat, nc (netcat-openbsd), iperf3, scp with a server of its own, and tar
-# where they are installed. OSCOPE names the program, which is built if it is not set; DIRS the
-# directories to move files in (by default one on disk and /dev/shm); SIZE the file's size in MiB
-# (1024); LARGEST that up to which linearity is looked at, in MiB (16384); FILES the number of small
-# files (10000).
+# where they are installed, and cc for the bare calls (bare.c). OSCOPE names the program, which is built
+# if it is not set; DIRS the directories to move files in (by default one on disk and /dev/shm); SIZE the
+# file's size in MiB (1024); LARGEST that up to which linearity is looked at, in MiB (16384); FILES the
+# number of small files (10000).
 set -euo pipefail
+export LC_ALL=C
 
 rounds=${1:-5}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -37,10 +38,9 @@ has() {
     }
 }
 
-now() { python3 -c 'import time; print(time.monotonic())'; }
-
-# One line for each measurement: round, place, case, tool, seconds, MiB (or files).
-put() { printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$round" "$place" "$@" >> "$work/times.tsv"; }
+# One line for each measurement: round, place, case, tool, begin and end in seconds, MiB (or files).
+# The shell reads the clock itself: to start a program for it would count as time of the tool.
+put() { printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$round" "$place" "$@" >> "$work/times.tsv"; }
 
 # Waits until somebody listens at the port.
 listening() {
@@ -63,10 +63,10 @@ timed() {
     children+=("$child")
     listening
     local begin end
-    begin=$(now)
+    begin=$EPOCHREALTIME
     if eval "$sender" > "$work/sender.log" 2>&1 && wait "$child"; then
-        end=$(now)
-        put "$case" "$tool" "$(python3 -c "print($end - $begin)")" "$amount"
+        end=$EPOCHREALTIME
+        put "$case" "$tool" "$begin" "$end" "$amount"
     else
         echo "failed: $tool, $case: $(tail -n 1 "$work/sender.log" "$work/receiver.log")" >&2
         kill "$child" 2> /dev/null || true
@@ -81,10 +81,10 @@ alone() {
     mkdir "$to"
     sync
     local begin end
-    begin=$(now)
+    begin=$EPOCHREALTIME
     "$@" 2> /dev/null
-    end=$(now)
-    put "file to file" "$tool" "$(python3 -c "print($end - $begin)")" "$amount"
+    end=$EPOCHREALTIME
+    put "file to file" "$tool" "$begin" "$end" "$amount"
 }
 
 oscope_pair() {
@@ -96,6 +96,62 @@ oscope_pair() {
 # Names a new directory to receive in, which stays until the end: ext4 searches long for an inode among
 # those that were freed within the last seconds, whoever is next.
 elsewhere() { to=$folder/to-$((port + 1)); }
+
+# The ways in which one file is moved: oscope as it chooses and by pairs of methods, its peers, the bare
+# calls with nothing around them, and a part of the work.
+file_tools=(oscope "oscope uring to file" "oscope file to file" "oscope sendfile to file" "oscope mmap to file"
+    "oscope splice to file" "oscope zerocopy to file" "oscope file to uring" "oscope uring to uring"
+    "oscope sendfile to splice" "oscope sendfile to mmap" "oscope, no checksum" "oscope, 2 streams"
+    nuttcp socat "socat, xxhsum" nc "bare read, one thread" "bare read, two threads"
+    "bare sendfile, one thread" "bare sendfile, two threads" "writing alone")
+
+# file_to_file TOOL: moves the large file by one of them, if it is there.
+file_to_file() {
+    local tool=$1 case="file to file"
+    case $tool in
+        oscope)
+            oscope_pair "$case" "$tool" "$size" "$to" "$from/big" ;;
+        "oscope, no checksum")
+            oscope_pair "$case" "$tool" "$size" "$to" "--no-checksum $from/big" ;;
+        "oscope, 2 streams")
+            oscope_pair "$case" "$tool" "$size" "$to" "--streams 2 $from/big" ;;
+        "oscope "*)
+            local pair=${tool#oscope }
+            oscope_pair "$case" "$tool" "$size" \
+                "--method ${pair#* to } $to" "--method ${pair% to *} $from/big" ;;
+        nuttcp)
+            # nuttcp sends a file to a server started for one transfer.
+            has nuttcp || return 0
+            timed "$case" "$tool" "$size" "nuttcp -1 -P \$port -p \$((port + 5000)) -s > $to/big" \
+                "nuttcp -t -P \$port -p \$((port + 5000)) -s -l1m 127.0.0.1 < $from/big" ;;
+        socat)
+            has socat || return 0
+            timed "$case" "$tool" "$size" \
+                "socat -u -b1048576 TCP-LISTEN:\$port,bind=127.0.0.1 OPEN:$to/big,creat" \
+                "socat -u -b1048576 OPEN:$from/big TCP:127.0.0.1:\$port" ;;
+        "socat, xxhsum")
+            # What it costs to make sure of it as oscope does: a sum on either side.
+            { has socat && has xxhsum; } || return 0
+            timed "$case" "$tool" "$size" \
+                "socat -u -b1048576 TCP-LISTEN:\$port,bind=127.0.0.1 OPEN:$to/big,creat; xxhsum -H2 $to/big" \
+                "socat -u -b1048576 OPEN:$from/big TCP:127.0.0.1:\$port & xxhsum -H2 $from/big; wait \$!" ;;
+        nc)
+            has nc || return 0
+            timed "$case" "$tool" "$size" "nc -l 127.0.0.1 \$port > $to/big" \
+                "nc -N 127.0.0.1 \$port < $from/big" ;;
+        bare*)
+            has cc || return 0
+            [ -x "$work/bare" ] || cc -O2 -pthread -o "$work/bare" "$here/bare.c"
+            local way=${tool#bare }
+            way=${way% thread*}
+            # The ways are two words each.
+            # shellcheck disable=SC2086
+            alone "$tool" "$size" "$work/bare" "$from/big" "$to/big" ${way/,/} ;;
+        "writing alone")
+            # A receiver cannot be faster than what it does with the bytes.
+            alone "$tool" "$size" dd if=/dev/zero of="$to/big" bs=512k count="$((size * 2))" ;;
+    esac
+}
 
 ssh_server() {
     has scp && command -v /usr/sbin/sshd > /dev/null || return 1
@@ -129,43 +185,18 @@ while [ "$round" -lt "$rounds" ]; do
         done
         cat "$from/big" > /dev/null
 
-        to=$folder/to
-        for pair in uring:file file:file sendfile:file mmap:file splice:file zerocopy:file \
-            sendfile:splice sendfile:mmap uring:uring; do
-            oscope_pair "file to file" "oscope ${pair%:*} to ${pair#*:}" "$size" \
-                "--method ${pair#*:} $to" "--method ${pair%:*} $from/big"
+        # In another order each time: what a tool leaves behind is nothing to the same neighbour always.
+        readarray -t order < <(shuf -e "${file_tools[@]}")
+        for tool in "${order[@]}"; do
+            to=$folder/to
+            file_to_file "$tool"
         done
-        oscope_pair "file to file" "oscope, no checksum" "$size" "$to" "--no-checksum $from/big"
-        oscope_pair "file to file" "oscope, 2 streams" "$size" "$to" "--streams 2 $from/big"
-        if has nuttcp; then
-            # nuttcp sends a file to a server started for one transfer.
-            timed "file to file" nuttcp "$size" "nuttcp -1 -P \$port -p \$((port + 5000)) -s > $to/big" \
-                "sleep 0.2; nuttcp -t -P \$port -p \$((port + 5000)) -s -l1m 127.0.0.1 < $from/big"
-        fi
-        if has socat; then
-            timed "file to file" socat "$size" \
-                "socat -u -b1048576 TCP-LISTEN:\$port,bind=127.0.0.1 OPEN:$to/big,creat" \
-                "socat -u -b1048576 OPEN:$from/big TCP:127.0.0.1:\$port"
-        fi
-        if has socat && has xxhsum; then
-            # What it costs to make sure of it as oscope does: a sum on either side.
-            timed "file to file" "socat, xxhsum" "$size" \
-                "socat -u -b1048576 TCP-LISTEN:\$port,bind=127.0.0.1 OPEN:$to/big,creat; xxhsum -H2 $to/big" \
-                "socat -u -b1048576 OPEN:$from/big TCP:127.0.0.1:\$port & xxhsum -H2 $from/big; wait \$!"
-        fi
-        if has nc; then
-            timed "file to file" nc "$size" "nc -l 127.0.0.1 \$port > $to/big" \
-                "nc -N 127.0.0.1 \$port < $from/big"
-        fi
-
-        # A receiver cannot be faster than what it does with the bytes.
-        alone "writing alone" "$size" dd if=/dev/zero of="$to/big" bs=512k count="$((size * 2))"
 
         small=("$from"/small/*)
         elsewhere
         oscope_pair "small files" oscope "$files" "$to" '"${small[@]}"'
         elsewhere
-        oscope_pair "small files" "oscope, 2 streams" "$files" "$to" '--streams 2 "${small[@]}"'
+        oscope_pair "small files" "oscope, 1 connection" "$files" "$to" '--streams 1 "${small[@]}"'
         if has nc && has tar; then
             elsewhere
             timed "small files" "tar | nc" "$files" "nc -l 127.0.0.1 \$port | tar x -C $to" \
@@ -195,9 +226,10 @@ done
 
 # Linear from 64 MiB to the largest, and bounded in memory: the kernel's own account of each side.
 round=0
-place=linear
 for dir in "${dirs[@]:0:1}"; do
+    place=$(stat -f -c %T "$dir")
     folder=$dir/oscope-bench-$$
+    folders+=("$folder")
     from=$folder/from to=$folder/to
     rm -rf "$from"
     mkdir -p "$from"
@@ -212,13 +244,14 @@ for dir in "${dirs[@]:0:1}"; do
             --listen "127.0.0.1:$port" "$to" > /dev/null &
         child=$!
         listening
-        begin=$(now)
+        begin=$EPOCHREALTIME
         python3 "$here/peak.py" "$work/peak-sender" "$OSCOPE" send --quiet "$from/big" \
             --to "127.0.0.1:$port" > /dev/null
         wait "$child"
-        end=$(now)
-        put "linear, peak $(cat "$work/peak-sender") and $(cat "$work/peak-receiver") MiB" oscope \
-            "$(python3 -c "print($end - $begin)")" "$mib"
+        end=$EPOCHREALTIME
+        peaks="$(cat "$work/peak-sender") and $(cat "$work/peak-receiver") MiB"
+        put "by size, with peak memory of both sides" "oscope $(printf %5d "$mib") MiB, $peaks" \
+            "$begin" "$end" "$mib"
         mib=$((mib * 4))
     done
 done

@@ -1,6 +1,6 @@
 """Medians of each tool, and how many times as fast oscope is, with its spread over the rounds.
 
-usage: table.py TIMES, lines of round, place, case, tool, seconds and amount
+usage: table.py TIMES, lines of round, place, case, tool, begin, end and amount
 """
 
 import statistics
@@ -12,8 +12,8 @@ from pathlib import Path
 def main(path):
     rates = defaultdict(dict)
     for line in Path(path).read_text().splitlines():
-        number, place, case, tool, seconds, amount = line.split("\t")
-        rates[place, case][int(number), tool] = float(amount) / float(seconds)
+        number, place, case, tool, begin, end, amount = line.split("\t")
+        rates[place, case][int(number), tool] = float(amount) / (float(end) - float(begin))
     for (place, case), measured in rates.items():
         unit = "files/s" if case == "small files" else "MiB/s"
         print(f"\n{case}, {place}: medians in {unit}; ratio: that to each peer (least to most)")

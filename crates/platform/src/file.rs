@@ -33,6 +33,20 @@ pub fn open_read(path: &Path, mode: OpenMode) -> Result<File> {
     open(OpenOptions::new().read(true), path, mode)
 }
 
+/// Opens whatever is at a path for reading; a named pipe without waiting for whoever writes to it. Reads
+/// of that fail with [`io::ErrorKind::WouldBlock`] while nothing is there
+/// ([`crate::block_io::wait_readable`] waits for it).
+///
+/// # Errors
+/// If it cannot be opened.
+pub fn open_without_waiting(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    if os::file::is_named_pipe(&path.metadata()?) {
+        os::file::never_wait(&mut options);
+    }
+    options.read(true).open(path)
+}
+
 /// Opens an existing file for writing over what is there.
 ///
 /// # Errors

@@ -71,6 +71,14 @@ pub fn receive_full(socket: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> 
     os::socket::receive_full(socket, buffer)
 }
 
+/// How many bytes are there to be received at once (`FIONREAD`).
+///
+/// # Errors
+/// If the connection is gone.
+pub fn pending_bytes(socket: &TcpStream) -> io::Result<u64> {
+    os::socket::pending_bytes(socket)
+}
+
 /// Lets whoever waits for the connection sleep until so many bytes are there (`SO_RCVLOWAT`), or only
 /// some of them if they are many. Woken for each packet, a receiver costs the sender more than its
 /// packets do. What is shorter would be waited for in vain: set it to 1 again.
@@ -103,6 +111,15 @@ pub fn unpace_if_local(socket: &TcpStream) -> io::Result<()> {
 /// If the connection fails.
 pub fn send_more(socket: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
     os::socket::send_more(socket, bytes)
+}
+
+/// How many bytes that were sent have not arrived at the other end yet (`SIOCOUTQ`,
+/// [tcp(7)](https://man7.org/linux/man-pages/man7/tcp.7.html)).
+///
+/// # Errors
+/// If the system does not tell.
+pub fn on_their_way(socket: &TcpStream) -> io::Result<usize> {
+    os::socket::on_their_way(socket)
 }
 
 /// Sends up to `len` bytes of a file from `offset` without bringing them into this process

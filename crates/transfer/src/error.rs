@@ -48,6 +48,9 @@ pub enum Error {
     /// The receiver does not go on.
     #[error("the receiver {}", refusal(*.0))]
     Refused(Verdict),
+    /// A sender that this receiver does not take anything from.
+    #[error("turned away: {}", shortcoming(*.0))]
+    TurnedAway(Verdict),
     /// The other side does not know the token.
     #[error("the peer does not know the token")]
     WrongToken,
@@ -97,6 +100,18 @@ fn refusal(verdict: Verdict) -> &'static str {
         Verdict::NoToken => "has no token to check the sender's with",
         Verdict::Busy => "has as many connections as it may have",
         Verdict::Checksum => "wants another checksum: with a token, BLAKE3",
+    }
+}
+
+/// What is wrong with a sender.
+fn shortcoming(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Welcome => "nothing is wrong with it",
+        Verdict::Version => "it speaks another version of the protocol",
+        Verdict::TokenNeeded => "it has no token",
+        Verdict::NoToken => "it has a token, and there is none here (--token-file)",
+        Verdict::Busy => "there are as many connections as there may be",
+        Verdict::Checksum => "its checksum is not BLAKE3, which goes with a token",
     }
 }
 

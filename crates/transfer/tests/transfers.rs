@@ -9,7 +9,7 @@ use common::{
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::protocol::FileName;
 use oscope_transfer::sender::{Contents, Item, Job, Plan, Session, Source};
-use oscope_transfer::{Checksum, Outcome};
+use oscope_transfer::{Checksum, Outcome, receiver};
 use std::fs::{self, File};
 use std::io::{Seek, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -142,6 +142,13 @@ fn blocks_may_come_in_any_order() {
     }
 }
 
+/// A file "large" to be divided, and 20 small ones.
+fn large_and_small(place: &Place, large: &[u8]) -> Vec<Job> {
+    let mut jobs = vec![place.file("large", large)];
+    jobs.extend((0..20).map(|index| place.file(&format!("small{index}"), &bytes(index, 5))));
+    jobs
+}
+
 #[test]
 fn a_file_goes_over_several_connections_in_parts() {
     for (send_method, receive) in [
@@ -158,8 +165,7 @@ fn a_file_goes_over_several_connections_in_parts() {
         let place = Place::new();
         let served = Served::start(receive_options(&place.to(), receive));
         let contents = bytes(9_000_001, 4);
-        let mut jobs = vec![place.file("large", &contents)];
-        jobs.extend((0..20).map(|index| place.file(&format!("small{index}"), &bytes(index, 5))));
+        let jobs = large_and_small(&place, &contents);
         let plan = Plan { streams: 3, ..PLAN };
         let (summary, outcomes) = send(&served, &jobs, plan, &send_options(send_method));
         assert_kept(&outcomes);
@@ -172,6 +178,23 @@ fn a_file_goes_over_several_connections_in_parts() {
         assert_eq!(told.count(), 1, "{log}");
         assert_eq!(place.names().len(), 21, "{:?}", place.names());
     }
+}
+
+#[test]
+fn a_receiver_that_takes_fewer_connections_gets_files_over_those() {
+    let place = Place::new();
+    let served = Served::start(receiver::Options {
+        max_connections: 2,
+        ..receive_options(&place.to(), ReceiveMethod::File)
+    });
+    let contents = bytes(9_000_001, 4);
+    let jobs = large_and_small(&place, &contents);
+    let plan = Plan { streams: 3, ..PLAN };
+    let (summary, outcomes) = send(&served, &jobs, plan, &send_options(SendMethod::File));
+    assert_kept(&outcomes);
+    assert_eq!(summary.unwrap().files, 21);
+    assert!(place.received("large") == contents);
+    assert!(served.log().contains("turned away"), "{}", served.log());
 }
 
 #[test]

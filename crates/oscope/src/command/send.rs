@@ -16,6 +16,8 @@ use transfer::{Checksum, Error, Limits, Outcome, Token};
 
 /// More files than this are told only in sum.
 const TOLD_SINGLY: usize = 20;
+/// For so many files a second connection is worth its while.
+const MANY: usize = 100;
 
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
@@ -23,7 +25,9 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let jobs = jobs(arguments)?;
     let options = options(arguments, interrupt)?;
     let plan = Plan {
-        streams: arguments.streams,
+        streams: arguments
+            .streams
+            .unwrap_or_else(|| streams(&jobs, arguments.resume)),
         resume: arguments.resume,
         keep_mode: arguments.keep,
         keep_times: arguments.keep,
@@ -164,6 +168,12 @@ fn job(file: &Path, name: Option<&str>) -> Result<Job> {
     };
     let name = name.map_or(own_name, str::as_bytes).to_vec();
     Ok(Job { name, source })
+}
+
+/// As many connections as gain: making a file costs the receiver more than sending it costs here, so
+/// that many files are made by two threads there. What is resumed goes over one.
+fn streams(jobs: &[Job], resume: bool) -> u16 {
+    if jobs.len() < MANY || resume { 1 } else { 2 }
 }
 
 /// Size of everything, if it is known beforehand.

@@ -26,6 +26,14 @@ pub(super) fn flags(mode: OpenMode) -> libc::c_int {
     }
 }
 
+pub(crate) fn is_named_pipe(metadata: &Metadata) -> bool {
+    metadata.file_type().is_fifo()
+}
+
+pub(crate) fn never_wait(options: &mut OpenOptions) {
+    options.custom_flags(libc::O_NONBLOCK);
+}
+
 /// The permission bits of a mode, without set-user-ID, set-group-ID and sticky.
 const PERMISSIONS: u32 = 0o777;
 

@@ -94,6 +94,10 @@ fn receive_all(socket: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(received)
 }
 
+pub(crate) fn pending_bytes(socket: &TcpStream) -> io::Result<u64> {
+    Ok(rustix::io::ioctl_fionread(socket)?)
+}
+
 pub(crate) fn wake_at(socket: &TcpStream, bytes: usize) -> io::Result<()> {
     let bytes: libc::c_int = bytes.min(WAITED_FOR).try_into().unwrap_or(libc::c_int::MAX);
     // SAFETY: `bytes` lives through the call and has the length that is given.
@@ -123,6 +127,18 @@ pub(crate) fn send_more(socket: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
         bytes,
         SendFlags::MORE | SendFlags::NOSIGNAL,
     )?)
+}
+
+pub(crate) fn on_their_way(socket: &TcpStream) -> io::Result<usize> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the call writes one `int` to `bytes`, which lives through it. `TIOCOUTQ` is what
+    // `linux/sockios.h` calls `SIOCOUTQ`.
+    let outcome = unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
+    if outcome == 0 {
+        Ok(usize::try_from(bytes).unwrap_or(0))
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }
 
 pub(crate) fn send_file(

@@ -14,6 +14,12 @@ pub(crate) fn set_mode(_options: &mut OpenOptions, mode: OpenMode) -> Result<()>
     }
 }
 
+pub(crate) fn is_named_pipe(_metadata: &Metadata) -> bool {
+    false
+}
+
+pub(crate) fn never_wait(_options: &mut OpenOptions) {}
+
 pub(crate) fn set_permissions(_options: &mut OpenOptions, _model: &Metadata) {}
 
 pub(crate) fn become_like(file: &File, model: &Metadata) -> Result<()> {

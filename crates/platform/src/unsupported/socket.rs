@@ -51,6 +51,14 @@ pub(crate) fn send_more(mut socket: &TcpStream, bytes: &[u8]) -> io::Result<usiz
     socket.write(bytes)
 }
 
+pub(crate) fn pending_bytes(_: &TcpStream) -> io::Result<u64> {
+    unsupported()
+}
+
+pub(crate) fn on_their_way(_: &TcpStream) -> io::Result<usize> {
+    unsupported()
+}
+
 pub(crate) fn send_file(_: &TcpStream, _: &File, _: u64, _: usize) -> io::Result<usize> {
     unsupported()
 }

@@ -94,8 +94,9 @@ impl Inlet {
     }
 
     /// Whether all that came was heard, so that [`Inlet::frame`] would wait.
-    pub(crate) fn is_drained(&self) -> bool {
-        self.start == self.end
+    pub(crate) fn would_wait(&self) -> bool {
+        // A connection that is gone is found out by waiting for it.
+        self.start == self.end && socket::pending_bytes(&self.socket).unwrap_or(0) == 0
     }
 
     /// The next frame. Of data only the header: its bytes follow through [`Inlet::fill_data`] and

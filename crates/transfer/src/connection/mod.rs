@@ -6,6 +6,7 @@ mod patience;
 
 pub(crate) use inlet::Inlet;
 pub(crate) use outlet::Outlet;
+pub(crate) use patience::Patience;
 
 use crate::error::{Error, Result};
 use platform::socket;

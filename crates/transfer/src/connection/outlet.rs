@@ -80,6 +80,11 @@ impl Outlet {
         })
     }
 
+    /// How many bytes are gathered and not sent.
+    pub(crate) fn gathered(&self) -> usize {
+        self.gathered.len()
+    }
+
     /// Sends what was gathered, now.
     pub(crate) fn flush(&mut self) -> Result<()> {
         self.write_gathered(|mut socket, bytes| socket.write(bytes))

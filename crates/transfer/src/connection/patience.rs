@@ -13,7 +13,7 @@ const SLOWEST: u64 = 256;
 pub(super) type Retry<'r> = &'r mut dyn FnMut(io::Error) -> io::Result<()>;
 
 /// Waits for a peer, but not forever.
-pub(super) struct Patience {
+pub(crate) struct Patience {
     limits: Limits,
     /// How long calls have waited since enough bytes went through.
     waited: Duration,
@@ -22,7 +22,7 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    pub(super) fn new(limits: Limits) -> Self {
+    pub(crate) fn new(limits: Limits) -> Self {
         Self {
             limits,
             waited: Duration::ZERO,
@@ -36,7 +36,7 @@ impl Patience {
     }
 
     /// From now on silence is borne for so long.
-    pub(super) fn set_limit(&mut self, limit: Duration) {
+    pub(crate) fn set_limit(&mut self, limit: Duration) {
         self.limits.patience = limit;
         self.waited = Duration::ZERO;
     }
@@ -46,7 +46,7 @@ impl Patience {
     }
 
     /// Bytes went through: enough of them, and the waiting begins anew.
-    pub(super) fn moved(&mut self, bytes: usize) {
+    pub(crate) fn moved(&mut self, bytes: usize) {
         self.bytes += bytes as u64;
         if self.bytes >= SLOWEST.saturating_mul(self.limits.patience.as_secs().max(1)) {
             self.waited = Duration::ZERO;
@@ -84,7 +84,7 @@ impl Patience {
     }
 
     /// A call failed after it had waited for so long: whether to try again.
-    fn bear(&mut self, error: io::Error, waited: Duration) -> Result<()> {
+    pub(crate) fn bear(&mut self, error: io::Error, waited: Duration) -> Result<()> {
         if self.shall_stop() {
             return Err(Error::Interrupted);
         }

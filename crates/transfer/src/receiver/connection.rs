@@ -18,6 +18,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+/// So many bytes of receipts wait at most: some hundred files are not told of until then, and a packet
+/// costs about as much as a file.
+const MOST_UNTOLD: usize = 4 << 10;
+
 /// One sender.
 pub(super) struct Connection<'r> {
     options: &'r Options,
@@ -141,7 +145,8 @@ impl<'r> Connection<'r> {
     /// Before the next frame is waited for, what was said to the sender is sent: one packet tells of
     /// many small files.
     fn answer(&mut self) -> Result<()> {
-        if self.inlet.is_drained() {
+        let untold = self.outlet.gathered();
+        if untold >= MOST_UNTOLD || (untold > 0 && self.inlet.would_wait()) {
             self.outlet.flush()?;
         }
         Ok(())

@@ -34,7 +34,7 @@ pub(super) fn greet(socket: &TcpStream, options: &Options) -> Result<(Hello, Inl
     outlet.bytes(&challenge)?;
     outlet.flush()?;
     if answer.verdict != Verdict::Welcome {
-        return Err(Error::Refused(answer.verdict));
+        return Err(Error::TurnedAway(answer.verdict));
     }
     if let Some(token) = &options.token {
         let greetings = Greetings { hello, challenge };

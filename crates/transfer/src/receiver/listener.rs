@@ -88,7 +88,7 @@ impl Receiver {
                     continue;
                 };
                 if active.load(Ordering::Acquire) >= self.options.max_connections {
-                    let reason = "there are as many connections as there may be".into();
+                    let reason = Error::TurnedAway(Verdict::Busy).to_string();
                     observer(&Event::GivenUp { peer, reason });
                     turn_away(&socket);
                     continue;

@@ -8,12 +8,20 @@ use std::ffi::OsString;
 use std::fs::{File, FileTimes};
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use twox_hash::XxHash3_128;
 
 /// Files of up to this size have no name at all before they are complete: that takes fewer calls, and
 /// of so few bytes none need be kept to go on with.
 const SMALL: u64 = 256 << 10;
+
+/// Whoever goes on with a file waits so long for the connection before, which may be over at the sender
+/// but not here, where what it sent last is still taken in.
+const DRAINING: Duration = Duration::from_secs(10);
+/// How often it is looked whether that is so.
+const TICK: Duration = Duration::from_millis(20);
 
 /// Why a file is not kept.
 pub(super) type Failure = String;
@@ -57,7 +65,7 @@ impl Place {
         } else {
             // What else kept it from being made is found here, too.
             check(directory, &name, options)?;
-            hide(directory, part)?
+            hide(directory, part, options)?
         };
         Ok(Self {
             directory: Arc::clone(directory),
@@ -166,7 +174,12 @@ fn taken() -> Failure {
 }
 
 /// Opens or makes the hidden file of a name.
-fn hide(directory: &Directory, part: &Part<'_>) -> Result<Hidden, Failure> {
+fn hide(directory: &Directory, part: &Part<'_>, options: &Options) -> Result<Hidden, Failure> {
+    let deadline = Instant::now() + DRAINING;
+    let may_wait = || {
+        let is_over = options.limits.stop.load(Ordering::Acquire) || Instant::now() >= deadline;
+        part.resume && part.parts == 1 && !is_over
+    };
     // Of the name, so that it is found again, and short, however long that is.
     let prefix = String::from_utf8_lossy(PARTIAL_PREFIX);
     let name = XxHash3_128::oneshot(part.name.bytes());
@@ -175,14 +188,19 @@ fn hide(directory: &Directory, part: &Part<'_>) -> Result<Hidden, Failure> {
         let file = directory
             .open_or_create(&name)
             .map_err(|error| error.to_string())?;
-        let file = LockedFile::lock(file, Access::Write).map_err(|error| {
-            match error.io_error().map(io::Error::kind) {
-                Some(io::ErrorKind::WouldBlock) => {
-                    "another file of this name is coming in".to_owned()
+        let file = match LockedFile::lock(file, Access::Write) {
+            Ok(file) => file,
+            Err(error) => match error.io_error().map(io::Error::kind) {
+                Some(io::ErrorKind::WouldBlock) if may_wait() => {
+                    thread::sleep(TICK);
+                    continue;
                 }
-                _ => error.to_string(),
-            }
-        })?;
+                Some(io::ErrorKind::WouldBlock) => {
+                    return Err("another file of this name is coming in".into());
+                }
+                _ => return Err(error.to_string()),
+            },
+        };
         // Its owner may have given it its own name before the lock was free.
         let is_it = directory.holds(&name, file.file());
         if !is_it.map_err(|error| error.to_string())? {

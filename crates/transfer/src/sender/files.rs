@@ -4,12 +4,12 @@ use super::{Contents, Item, Options, Session};
 use crate::clock::thread_cpu;
 use crate::error::{Error, Result};
 use crate::outcome::{Outcome, Timing};
-use crate::protocol::{FileName, Times};
+use crate::protocol::{FileName, Times, Verdict};
 use crate::random;
 use platform::directory::mode;
-use platform::file::standard_input;
+use platform::file::{open_without_waiting, standard_input};
 use std::collections::BTreeMap;
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -38,7 +38,7 @@ pub enum Source {
 /// How files are divided and what is kept of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Number of connections.
+    /// Number of connections, if the receiver has room for them all, else fewer; at least 1.
     pub streams: u16,
     /// Whether what the receiver has of a file is kept if it agrees.
     pub resume: bool,
@@ -91,7 +91,19 @@ pub fn send(
     random::fill(&mut session)?;
     let started = Instant::now();
     let connect = |stream| Session::connect(address, options, session, (stream, plan.streams));
-    let sessions = (0..plan.streams).map(connect).collect::<Result<Vec<_>>>()?;
+    let mut sessions = vec![connect(0)?];
+    for stream in 1..plan.streams {
+        match connect(stream) {
+            Ok(session) => sessions.push(session),
+            // Those that it takes will do.
+            Err(Error::Refused(Verdict::Busy)) => break,
+            Err(error) => return Err(error),
+        }
+    }
+    let plan = Plan {
+        streams: sessions.len() as u16,
+        ..plan
+    };
     let gathering = Gathering {
         plan,
         jobs,
@@ -268,8 +280,14 @@ fn one_file(
             session.send(&item, Contents::Zeros(*size))?;
         }
         Source::Path(path) => {
-            // Whether it falls here depends on its size.
-            let file = File::open(path).map_err(unreadable)?;
+            if !falls_here {
+                // Unless it is divided. To ask costs less than to open it.
+                let metadata = path.metadata().map_err(unreadable)?;
+                if !metadata.is_file() || gathering.parts(Some(metadata.len())) == 1 {
+                    return Ok(None);
+                }
+            }
+            let file = open_without_waiting(path).map_err(unreadable)?;
             let metadata = file.metadata().map_err(unreadable)?;
             if metadata.is_dir() {
                 return Err(failed("it is a directory".into()));
@@ -277,9 +295,6 @@ fn one_file(
             item.mode = plan.keep_mode.then(|| mode(&metadata)).flatten();
             item.modified = plan.keep_times.then(|| modified(&metadata)).flatten();
             if !metadata.is_file() {
-                if !falls_here {
-                    return Ok(None);
-                }
                 session.send(&item, Contents::Stream(&file))?;
                 return Ok(Some(1));
             }

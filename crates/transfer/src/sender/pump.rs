@@ -108,7 +108,8 @@ impl Flow<'_> {
             match stream.read(&mut buffer[filled..]) {
                 Ok(0) => break,
                 Ok(count) => filled += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // Somebody else may have read what was there.
+                Err(error) if is_passing(&error) => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -326,6 +327,13 @@ impl Pump {
         }
         Ok(())
     }
+}
+
+fn is_passing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+    )
 }
 
 /// Whether so little is read and sent together with what is said of it, in one call.

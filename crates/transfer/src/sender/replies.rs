@@ -1,10 +1,13 @@
 //! What the receiver says, heard by a thread of its own while files are sent.
 
 use crate::Limits;
-use crate::connection::{Inlet, TICK};
+use crate::connection::{Inlet, Patience, TICK};
 use crate::error::{Error, Result};
 use crate::outcome::Timing;
 use crate::protocol::{DIGEST_BYTES, Frame, Malformed};
+use platform::socket::on_their_way;
+use std::io;
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -80,22 +83,26 @@ impl Replies {
         self.failed.load(Ordering::Relaxed) == id + 1
     }
 
-    /// The next thing that the receiver says.
-    pub(super) fn next(&mut self) -> Result<Reply> {
-        let limits = self.limits;
-        let deadline = Instant::now() + limits.patience * DEVICE_PATIENCE;
+    /// The next thing that the receiver says over `socket`.
+    pub(super) fn next(&mut self, socket: &TcpStream) -> Result<Reply> {
+        let mut patience = Patience::new(self.limits);
+        patience.set_limit(self.limits.patience.saturating_mul(DEVICE_PATIENCE));
+        // A slow line may hold much of what was sent, and is not silent while that grows less.
+        let mut left = None;
         loop {
+            let began = Instant::now();
             match self.heard.recv_timeout(TICK) {
                 Ok(Reply::Lost(error)) => return Err(error),
                 Ok(reply) => return Ok(reply),
                 Err(RecvTimeoutError::Disconnected) => return Err(Error::PeerGone),
-                Err(RecvTimeoutError::Timeout) if limits.stop.load(Ordering::Acquire) => {
-                    return Err(Error::Interrupted);
+                Err(RecvTimeoutError::Timeout) => {
+                    let before = left;
+                    left = on_their_way(socket).ok();
+                    if let (Some(before), Some(left)) = (before, left) {
+                        patience.moved(before.saturating_sub(left));
+                    }
+                    patience.bear(io::ErrorKind::WouldBlock.into(), began.elapsed())?;
                 }
-                Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
-                    return Err(Error::Silent(limits.patience * DEVICE_PATIENCE));
-                }
-                Err(RecvTimeoutError::Timeout) => {}
             }
         }
     }

@@ -176,7 +176,7 @@ impl Session {
     fn answer(&mut self) -> Result<Reply> {
         self.outlet.flush()?;
         loop {
-            match self.replies.next()? {
+            match self.replies.next(self.outlet.socket())? {
                 Reply::Receipt {
                     id,
                     timing,
@@ -194,7 +194,7 @@ impl Session {
     pub fn outcome(&mut self) -> Result<Option<(u64, Outcome)>> {
         if self.settled.is_empty() && !self.open.is_empty() {
             self.outlet.flush()?;
-            match self.replies.next()? {
+            match self.replies.next(self.outlet.socket())? {
                 Reply::Receipt {
                     id,
                     timing,
@@ -251,7 +251,7 @@ impl Session {
         self.outlet.frame(&Frame::Bye)?;
         self.outlet.flush()?;
         self.outlet.close();
-        match self.replies.next()? {
+        match self.replies.next(self.outlet.socket())? {
             Reply::Done { bytes, cpu } => Ok((bytes, cpu)),
             _ => Err(Malformed::Order(0).into()),
         }

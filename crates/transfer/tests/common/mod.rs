@@ -10,6 +10,7 @@ pub mod proxy;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -193,6 +194,21 @@ impl Place {
         let path = self.root.path().join("from").join(name);
         fs::write(&path, contents).expect("there is room");
         job(name, &path)
+    }
+
+    /// Makes a named pipe to be sent.
+    pub fn named_pipe(&self, name: &str) -> PathBuf {
+        let path = self.root.path().join("from").join(name);
+        let made = Command::new("mkfifo").arg(&path).status();
+        assert!(made.is_ok_and(|status| status.success()));
+        path
+    }
+
+    /// Waits until a file is coming in, by whatever name.
+    pub fn wait_for_a_file(&self) {
+        while self.names().is_empty() {
+            std::thread::sleep(Duration::from_millis(2));
+        }
     }
 
     pub fn received(&self, name: &str) -> Vec<u8> {

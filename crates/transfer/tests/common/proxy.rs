@@ -16,6 +16,8 @@ pub enum Mischief {
     Hold(u64, Arc<AtomicBool>),
     /// The byte at this place is changed.
     Flip(u64),
+    /// Everything goes on, but no more than 64 KiB in such a time.
+    Slow(Duration),
 }
 
 /// Accepts one connection, and passes it on to `receiver` in its own way.
@@ -50,6 +52,9 @@ fn pass(mut from: TcpStream, mut to: TcpStream, mischief: Option<&Mischief>) {
             }
             _ => u64::MAX,
         };
+        if let Some(Mischief::Slow(pause)) = mischief {
+            thread::sleep(*pause);
+        }
         let most = limit.min(buffer.len() as u64) as usize;
         let count = match from.read(&mut buffer[..most]) {
             Ok(count) if count > 0 => count,

@@ -12,7 +12,7 @@ use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 const RESUME: Plan = Plan {
@@ -128,6 +128,29 @@ fn what_is_kept_is_checked_before_it_is_trusted() {
 }
 
 #[test]
+fn who_goes_on_at_once_waits_until_the_receiver_has_seen_the_end() {
+    let place = Place::new();
+    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let contents = bytes(64 << 20, 10);
+    let jobs = [place.file("file", &contents)];
+    let go_on = Arc::new(AtomicBool::new(false));
+    let address = between(served.address, Mischief::Hold(1 << 20, Arc::clone(&go_on)));
+    let sender = send_options(SendMethod::File);
+    std::thread::scope(|scope| {
+        let sending = scope.spawn(|| send_to(address, &jobs, PLAN, &sender).0.unwrap_err());
+        place.wait_for_a_file();
+        sender.limits.stop.store(true, Ordering::Release);
+        assert!(matches!(sending.join().unwrap(), Error::Interrupted));
+        let again = scope.spawn(|| send(&served, &jobs, RESUME, &send_options(SendMethod::File)).1);
+        std::thread::sleep(Duration::from_millis(300));
+        go_on.store(true, Ordering::Release);
+        let outcomes = again.join().unwrap();
+        assert_eq!(outcomes[0].failure, None);
+    });
+    assert!(place.received("file") == contents);
+}
+
+#[test]
 fn a_receiver_that_was_restarted_goes_on_where_it_was() {
     let place = Place::new();
     let contents = bytes(3_000_000, 3);
@@ -172,9 +195,7 @@ fn a_wish_to_stop_is_heard_on_both_sides() {
     let address = hold(&served);
     std::thread::scope(|scope| {
         let sending = scope.spawn(|| send_to(address, &jobs, PLAN, &sender).0.unwrap_err());
-        while place.names().is_empty() {
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        place.wait_for_a_file();
         sender.limits.stop.store(true, Ordering::Release);
         assert!(matches!(sending.join().unwrap(), Error::Interrupted));
     });
@@ -196,18 +217,27 @@ fn a_wish_to_stop_is_heard_on_both_sides() {
 
 #[test]
 fn a_wish_to_stop_is_heard_while_a_pipe_is_silent() {
+    let (silent, _writer) = std::io::pipe().unwrap();
+    stop_while_silent(format!("/proc/self/fd/{}", silent.as_raw_fd()).as_ref());
+}
+
+#[test]
+fn a_wish_to_stop_is_heard_while_nobody_writes_to_a_named_pipe() {
+    let place = Place::new();
+    stop_while_silent(&place.named_pipe("pipe"));
+}
+
+fn stop_while_silent(source: &Path) {
     let place = Place::new();
     let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
-    let (silent, writer) = std::io::pipe().unwrap();
-    let path = format!("/proc/self/fd/{}", silent.as_raw_fd());
-    let jobs = [job("file", Path::new(&path))];
+    let jobs = [job("file", source)];
     let sender = send_options(SendMethod::File);
     std::thread::scope(|scope| {
-        let sending = scope.spawn(|| send(&served, &jobs, PLAN, &sender).0.unwrap_err());
+        let sending = scope.spawn(|| send(&served, &jobs, PLAN, &sender).0);
         std::thread::sleep(Duration::from_millis(100));
         sender.limits.stop.store(true, Ordering::Release);
-        assert!(matches!(sending.join().unwrap(), Error::Interrupted));
+        let sent = sending.join().expect("it does not panic");
+        assert!(matches!(sent, Err(Error::Interrupted)), "{sent:?}");
     });
-    drop(writer);
     assert!(!place.to().join("file").exists());
 }

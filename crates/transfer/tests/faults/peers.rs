@@ -1,5 +1,6 @@
 //! Peers that should not be there, do not know the token, say nothing or want too much.
 
+use crate::common::proxy::{Mischief, between};
 use crate::common::{
     PLAN, Place, Served, bytes, job, limits, receive_options, send, send_options, send_to, token,
 };
@@ -10,7 +11,6 @@ use oscope_transfer::{Checksum, Error, Limits, receiver, sender};
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::process::Command;
 use std::time::Duration;
 
 #[test]
@@ -35,6 +35,7 @@ fn who_does_not_know_the_token_gets_nothing() {
         .0
         .unwrap_err();
     assert!(error.to_string().contains("wants a token"), "{error}");
+    served.wait_for("turned away: it has no token");
     let open = Served::start(receive_options(&place.to(), ReceiveMethod::File));
     let error = send(&open, &jobs, PLAN, &with("any token that is long"))
         .0
@@ -156,6 +157,26 @@ fn silence_is_not_borne_for_long() {
 }
 
 #[test]
+fn a_slow_line_is_not_silent_while_it_holds_what_was_sent() {
+    let place = Place::new();
+    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let contents = bytes(3 << 20, 4);
+    let jobs = [place.file("file", &contents)];
+    let sender = sender::Options {
+        limits: Limits {
+            patience: Duration::from_secs(1),
+            ..limits()
+        },
+        ..send_options(SendMethod::File)
+    };
+    // All that was sent takes several times as long as a receiver is waited for.
+    let address = between(served.address, Mischief::Slow(Duration::from_millis(300)));
+    let (summary, _) = send_to(address, &jobs, PLAN, &sender);
+    assert_eq!(summary.unwrap().files, 1);
+    assert!(place.received("file") == contents);
+}
+
+#[test]
 fn limits_on_sizes_counts_and_connections_hold() {
     let place = Place::new();
     let served = Served::start(receiver::Options {
@@ -179,14 +200,7 @@ fn limits_on_sizes_counts_and_connections_hold() {
     assert_eq!(place.names(), ["a", "c"]);
 
     // Nobody gets past the size by not telling it.
-    let fifo = place.root.path().join("from/fifo");
-    assert!(
-        Command::new("mkfifo")
-            .arg(&fifo)
-            .status()
-            .unwrap()
-            .success()
-    );
+    let fifo = place.named_pipe("fifo");
     let writer = std::thread::spawn({
         let fifo = fifo.clone();
         // The reader goes away before it has read everything.

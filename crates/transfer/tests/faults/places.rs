@@ -12,7 +12,6 @@ use std::fs::{self, File};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 #[test]
 fn the_second_sender_of_a_name_is_refused_until_the_first_is_done() {
@@ -24,9 +23,7 @@ fn the_second_sender_of_a_name_is_refused_until_the_first_is_done() {
     let address = between(served.address, Mischief::Hold(1 << 20, Arc::clone(&go_on)));
     std::thread::scope(|scope| {
         let first = scope.spawn(|| send_to(address, &jobs, PLAN, &send_options(SendMethod::File)));
-        while place.names().is_empty() {
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        place.wait_for_a_file();
         let (_, outcomes) = send(&served, &jobs, PLAN, &send_options(SendMethod::File));
         assert!(
             outcomes[0]
