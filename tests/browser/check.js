@@ -48,6 +48,7 @@ async function lacks(locator, what) {
 const chartOf = (figure) => figure.locator("svg.chart:visible");
 const ticksOf = (figure) => chartOf(figure).locator(".y-tick, .x-tick").allTextContents();
 const LIMIT_BYTES = 2_000_000;
+const LOADS = 10;
 
 async function save(page, figure, kind) {
   const download = page.waitForEvent("download");
@@ -55,11 +56,26 @@ async function save(page, figure, kind) {
   return readFile(await (await download).path(), "utf8");
 }
 
-await check("small enough to mail", {}, async (page) => {
+await check("small enough to mail", {}, async () => {
   const { size } = await stat(file);
-  const { loadEventEnd } = await page.evaluate(() => performance.getEntriesByType("navigation")[0]);
-  console.log(`        ${size} bytes, loaded in ${Math.round(loadEventEnd)} ms`);
+  console.log(`        ${size} bytes`);
   assert.ok(size < LIMIT_BYTES, `${size} bytes`);
+});
+
+// Told, not judged: a busy machine takes longer. The first load is of a browser just started.
+await check("how long it takes to load", {}, async () => {
+  const started = await launch();
+  const times = [];
+  for (let load = 0; load < LOADS; load += 1) {
+    const { page, context } = await open(started, url, { viewport: desk });
+    times.push(await page.evaluate(() => performance.getEntriesByType("navigation")[0].loadEventEnd));
+    await context.close();
+  }
+  await started.close();
+  const [first, ...warm] = times.map(Math.round);
+  warm.sort((a, b) => a - b);
+  console.log(`        ${first} ms at first, then ${warm[warm.length >> 1]} ms `
+    + `(median of ${warm.length}, from ${warm[0]} to ${warm.at(-1)} ms)`);
 });
 
 for (const colorScheme of ["light", "dark"]) {
@@ -138,8 +154,8 @@ await check("a tap shows a value on a phone", {
   assert.ok((await figure.locator(".tip").innerText()).length > 0);
 });
 
-await check("what is packed comes to its place", {}, async (page) => {
-  assert.equal(await page.locator("[data-part]").count(), 0);
+await check("what is held back comes to its place", {}, async (page) => {
+  assert.equal(await page.locator("[data-part], noscript").count(), 0);
   for (const table of await page.locator(".estimates").all()) {
     const [, count] = (await table.locator("summary").textContent()).match(/All (\d+) /);
     const rows = table.locator("tbody tr:not(.metric, .reason)");
@@ -148,6 +164,21 @@ await check("what is packed comes to its place", {}, async (page) => {
   for (const figure of await page.locator("figure.figure").all()) {
     const scales = Math.max(1, await figure.locator(".scale input").count());
     assert.equal(await figure.locator("svg.chart").count(), 2 * scales);
+  }
+});
+
+await check("an address leads to its figure, wherever it stands", {}, async (page) => {
+  for (const id of await page.locator("figure.figure").evaluateAll(
+    (all) => [all[0], all[all.length >> 1], all.at(-1)].map((figure) => figure.id))) {
+    for (const hash of [`#${id}`, `#${id}?${id}=-1`]) {
+      const { page: led, context } = await open(browser, url + hash, { viewport: desk });
+      const top = () => led.locator(`[id="${id}"]`).evaluate(
+        (figure) => figure.getBoundingClientRect().top);
+      const isAtEnd = await led.evaluate(
+        () => scrollY + innerHeight >= document.documentElement.scrollHeight - 1);
+      assert.ok(isAtEnd || Math.abs(await top()) < 100, `${hash} is at ${await top()} px`);
+      await context.close();
+    }
   }
 });
 
@@ -232,6 +263,15 @@ await check("without JavaScript: findings, charts, numbers and legend", {
   if (await lacks(figure, "figure with a legend")) return;
   await figure.locator('.legend input[value="0"]').uncheck();
   assert.ok(await chartOf(figure).locator('.series[data-series="0"]').first().isHidden());
+});
+
+await check("paper gets every chart, however early", {}, async (page) => {
+  await page.addInitScript(() => addEventListener("DOMContentLoaded", () => {
+    dispatchEvent(new Event("beforeprint"));
+    globalThis.heldBack = document.querySelectorAll("noscript").length;
+  }));
+  await page.reload();
+  assert.equal(await page.evaluate(() => globalThis.heldBack), 0);
 });
 
 await check("it prints", {}, async (page) => {

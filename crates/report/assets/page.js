@@ -2,7 +2,7 @@
 // Switching series and scales needs no script: the style sheet follows the inputs.
 "use strict";
 (() => {
-  const figures = [...document.querySelectorAll("figure.figure")];
+  const figures = document.getElementsByClassName("figure");
 
   // The numbers of a figure are those of its table.
   const rowsOf = (figure) => [...figure.querySelectorAll(".numbers tbody tr")];
@@ -235,6 +235,8 @@
   const parts = () => location.hash.slice(1).split("?");
 
   function remember() {
+    // What the address says of figures that are still to come is not lost.
+    if (!document.documentElement.classList.contains("whole")) return;
     const state = new URLSearchParams();
     for (const figure of figures) {
       const chosen = figure.querySelector(".scale input:checked");
@@ -248,24 +250,29 @@
     if (hash !== (location.hash || "#")) history.replaceState(null, "", hash);
   }
 
-  function restore() {
-    const [anchor, text] = parts();
-    if (text === undefined) return;
-    const state = new URLSearchParams(text);
-    for (const figure of figures) {
-      const words = state.get(figure.id)?.split(",") ?? [];
-      figure.querySelectorAll("figcaption input").forEach((input) => {
-        const isSeries = input.type === "checkbox";
-        if (isSeries) input.checked = !words.includes(`-${input.value}`);
-        else if (words.includes(input.value)) input.checked = true;
-      });
-    }
-    document.getElementById(anchor)?.scrollIntoView();
+  function restore(figure) {
+    const words = new URLSearchParams(parts()[1]).get(figure.id)?.split(",") ?? [];
+    figure.querySelectorAll("figcaption input").forEach((input) => {
+      const isSeries = input.type === "checkbox";
+      if (isSeries) input.checked = !words.includes(`-${input.value}`);
+      else if (words.includes(input.value)) input.checked = true;
+    });
   }
 
-  figures.forEach(listen);
+  // Figures come after the rest of the page.
+  document.addEventListener("put", ({ target }) => {
+    for (const figure of target.querySelectorAll("figure.figure:not([data-ready])")) {
+      figure.dataset.ready = "";
+      listen(figure);
+      restore(figure);
+    }
+  });
   document.addEventListener("change", () => { clear(); remember(); });
-  addEventListener("hashchange", () => (parts().length > 1 ? restore() : remember()));
-  restore();
+  addEventListener("hashchange", () => {
+    const [anchor, state] = parts();
+    if (state === undefined) return remember();
+    [...figures].forEach(restore);
+    document.getElementById(anchor)?.scrollIntoView();
+  });
   document.documentElement.classList.add("js");
 })();

@@ -1,35 +1,65 @@
-// What the page holds compressed: the data, and parts that are folded away at first. Each part takes
-// the place of the element that names it, one after the other, once the rest is shown.
+// What is not needed at once, so that the page is there at once. Charts and further sentences stand
+// in noscript elements, which are mere text as long as scripts may run, and the document where they
+// may not. The data and long tables are compressed. Each part takes its place after the rest is
+// shown, one after the other.
 "use strict";
 (() => {
   async function unpacked(id) {
-    const text = document.getElementById(id).textContent;
-    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    const text = atob(document.getElementById(id).textContent);
+    const bytes = new Uint8Array(text.length);
+    for (let index = 0; index < text.length; index += 1) bytes[index] = text.charCodeAt(index);
     const inflated = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
     return new Response(inflated).text();
   }
 
-  const places = document.querySelectorAll("[data-part]");
+  const turn = () => new Promise((resolve) => setTimeout(resolve));
+  const later = [...document.querySelectorAll("noscript.later")];
   let parts;
-
-  function put(place) {
-    if (!place.isConnected) return;
-    const template = document.createElement("template");
-    template.innerHTML = parts[place.dataset.part];
-    place.replaceWith(template.content);
+  // A page that is loaded again is scrolled to where it was.
+  let isLed = performance.getEntriesByType("navigation")[0].type === "navigate";
+  for (const kind of ["wheel", "touchmove", "pointerdown", "keydown"]) {
+    addEventListener(kind, () => { isLed = false; }, { once: true, passive: true });
   }
 
+  function put(place, html) {
+    if (!place.isConnected) return;
+    const template = document.createElement("template");
+    template.innerHTML = html;
+    const parent = place.parentElement;
+    place.replaceWith(template.content);
+    parent.dispatchEvent(new Event("put", { bubbles: true }));
+  }
+
+  const putLater = (place) => put(place, place.textContent);
+  const putFolded = (place) => put(place, parts[place.dataset.part]);
+  const folded = () => document.querySelectorAll("[data-part]");
+
   async function putAll() {
+    await turn();
+    // Where the address leads comes first, and is gone to again when what is above it has come too,
+    // unless the reader has taken over.
+    const [anchor] = location.hash.slice(1).split("?");
+    const go = () => isLed && document.getElementById(anchor)?.scrollIntoView();
+    later.filter((place) => place.textContent.includes(`id="${anchor}"`)).forEach(putLater);
+    go();
+    for (const place of later) {
+      putLater(place);
+      await turn();
+    }
     parts = JSON.parse(await unpacked("parts"));
-    for (const place of places) {
-      put(place);
-      await new Promise((resolve) => setTimeout(resolve));
+    for (const place of folded()) {
+      putFolded(place);
+      await turn();
     }
     document.documentElement.classList.add("whole");
+    go();
   }
 
   // Paper cannot wait.
-  addEventListener("beforeprint", () => parts && places.forEach(put));
+  addEventListener("beforeprint", () => {
+    later.forEach(putLater);
+    if (parts) folded().forEach(putFolded);
+  });
   addEventListener("load", putAll);
 
   document.querySelector("[data-save=json]").addEventListener("click", async () => {

@@ -141,21 +141,44 @@ impl Matched<'_> {
                 refusal.experiment, refusal.metric, refusal.reason
             );
         }
-        let measured = |side: &Side| {
-            let mut ids: Vec<&str> = Vec::new();
-            for record in side.runs.iter().flat_map(|run| &run.experiments) {
-                let has_samples = record.points.iter().any(|point| !point.batches.is_empty());
-                let id = record.definition.id.as_str();
-                if has_samples && !ids.contains(&id) {
-                    ids.push(id);
-                }
-            }
-            match ids.as_slice() {
-                [] => "nothing".to_owned(),
-                ids => ids.join(", "),
-            }
-        };
-        format!("one measured {}, the other {}", measured(a), measured(b))
+        let (ours, theirs) = (measured(a), measured(b));
+        let both: Vec<&str> = ours
+            .iter()
+            .copied()
+            .filter(|id| theirs.contains(id))
+            .collect();
+        if both.is_empty() {
+            format!(
+                "one measured {}, the other {}",
+                named(&ours),
+                named(&theirs)
+            )
+        } else {
+            format!("both measured {}, at other points", named(&both))
+        }
+    }
+}
+
+/// The experiments of which a side has samples, in its order.
+fn measured(side: &Side) -> Vec<&str> {
+    let mut ids = Vec::new();
+    for record in side.runs.iter().flat_map(|run| &run.experiments) {
+        let has_samples = record.points.iter().any(|point| !point.batches.is_empty());
+        let id = record.definition.id.as_str();
+        if has_samples && !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    ids
+}
+
+/// Experiments by name, or how many more there are.
+fn named(ids: &[&str]) -> String {
+    const MOST: usize = 4;
+    match ids.len() {
+        0 => "nothing".to_owned(),
+        count if count > MOST => format!("{} and {} more", ids[..MOST].join(", "), count - MOST),
+        _ => ids.join(", "),
     }
 }
 

@@ -10,6 +10,8 @@ use instrument::experiment::Definition;
 use instrument::point::{Axis, Level, Point};
 use std::collections::BTreeSet;
 
+/// Of what is not decided, so much stands in one list; the rest is with its experiments.
+const FIRST_OPEN: usize = 30;
 /// So many differences stand on the first screen.
 const FIRST_DIFFERENCES: usize = 20;
 /// Fewer levels than this make no curve.
@@ -57,7 +59,10 @@ struct View<'a> {
     differences: Vec<RowView>,
     /// Differences that are not among the first.
     further: usize,
+    /// Of what is not decided, the largest.
     open: Vec<RowView>,
+    /// How much is not decided.
+    undecided: usize,
     groups: Vec<(String, String)>,
     circumstances: &'a [Circumstance],
     left_out: Vec<String>,
@@ -89,6 +94,7 @@ struct ExperimentView {
 impl<'a> View<'a> {
     fn new(comparison: &'a Comparison<'a>, anchors: &mut Anchors) -> Self {
         let differences = comparison.differences();
+        let open = comparison.open();
         let mut order: Vec<&Definition> = Vec::new();
         for row in &comparison.rows {
             if !order
@@ -114,7 +120,12 @@ impl<'a> View<'a> {
                 .take(FIRST_DIFFERENCES)
                 .map(RowView::new)
                 .collect(),
-            open: comparison.open().into_iter().map(RowView::new).collect(),
+            undecided: open.len(),
+            open: open
+                .into_iter()
+                .take(FIRST_OPEN)
+                .map(RowView::new)
+                .collect(),
             groups: groups
                 .map(|(group, counts)| (group.to_owned(), counts.sentence()))
                 .collect(),

@@ -108,8 +108,7 @@ pub(super) fn heading(experiment: &ExperimentAnalysis, style: &Style) -> String 
 pub(super) fn results(experiment: &ExperimentAnalysis, style: &Style) -> String {
     let mut text = String::new();
     if let Some(reason) = experiment.skipped {
-        let skipped = style.paint(Role::Broken, "not measured: ");
-        text += &paragraph(&skipped, reason, style);
+        text += &Outcome::Skipped.told(reason, style);
     }
     if !experiment.points.is_empty() {
         text.push('\n');
@@ -155,9 +154,8 @@ fn missing(analysis: &Analysis, style: &Style) -> String {
         failure(reason, &of, style)
     });
     let skipped = experiments.iter().filter_map(|experiment| {
-        let skipped = style.paint(Role::Broken, "not measured: ");
         let reason = format!("{}: {}", experiment.definition.id, experiment.skipped?);
-        Some(paragraph(&skipped, &reason, style))
+        Some(Outcome::Skipped.told(&reason, style))
     });
     failed.chain(skipped).collect()
 }
@@ -174,10 +172,31 @@ fn by_reason<'r, T>(failures: impl Iterator<Item = (&'r str, T)>) -> Vec<(&'r st
     reasons
 }
 
+/// `points` that failed for `reason`.
 fn failure(reason: &str, points: &str, style: &Style) -> String {
     let outcome = match reason {
-        NOT_REACHED => style.paint(Role::Doubtful, "no time: "),
-        _ => style.paint(Role::Broken, "failed: "),
+        NOT_REACHED => Outcome::NotReached,
+        _ => Outcome::Failed,
     };
-    paragraph(&outcome, &format!("{points}: {reason}"), style)
+    outcome.told(&format!("{points}: {reason}"), style)
+}
+
+/// Why there is no number.
+#[derive(Clone, Copy)]
+enum Outcome {
+    Skipped,
+    Failed,
+    NotReached,
+}
+
+impl Outcome {
+    /// What it is called, with its `reason`.
+    fn told(self, reason: &str, style: &Style) -> String {
+        let (role, name) = match self {
+            Self::Skipped => (Role::Broken, "not measured: "),
+            Self::Failed => (Role::Broken, "failed: "),
+            Self::NotReached => (Role::Doubtful, "no time: "),
+        };
+        paragraph(&style.paint(role, name), reason, style)
+    }
 }

@@ -36,7 +36,7 @@ fn the_page_is_html_without_errors_and_is_kept_for_the_browser_test() {
 
 #[test]
 fn ids_are_unique_and_every_link_has_its_place() {
-    let document = Html::parse_document(&fixture_page());
+    let document = Html::parse_document(&whole(&fixture_page()));
     let ids: Vec<&str> = select(&document, "[id]")
         .iter()
         .filter_map(|e| e.attr("id"))
@@ -69,7 +69,7 @@ fn nothing_is_fetched_from_elsewhere() {
 
 #[test]
 fn findings_come_first_and_the_weightiest_before_the_others() {
-    let document = Html::parse_document(&fixture_page());
+    let document = Html::parse_document(&whole(&fixture_page()));
     let headings = texts(&document, "h2");
     assert_eq!(
         headings[..5],
@@ -86,7 +86,7 @@ fn findings_come_first_and_the_weightiest_before_the_others() {
 
 #[test]
 fn settings_that_gain_most_come_first_and_are_named_above_all_chapters() {
-    let document = Html::parse_document(&fixture_page());
+    let document = Html::parse_document(&whole(&fixture_page()));
     assert_eq!(
         texts(&document, "header .verdict")[0],
         "What to set in programs here: block size for reading files: 256 KiB instead of 4 KiB, \
@@ -97,13 +97,13 @@ fn settings_that_gain_most_come_first_and_are_named_above_all_chapters() {
 
 #[test]
 fn trust_is_told_with_causes_and_advice() {
-    let document = Html::parse_document(&fixture_page());
+    let document = Html::parse_document(&whole(&fixture_page()));
     insta::assert_snapshot!(texts(&document, "#trust p, #trust li").join("\n"));
 }
 
 #[test]
 fn the_machine_is_told_and_what_is_not_known_is_said() {
-    let document = Html::parse_document(&fixture_page());
+    let document = Html::parse_document(&whole(&fixture_page()));
     insta::assert_snapshot!(
         texts(
             &document,
@@ -129,7 +129,7 @@ fn estimates_stand_with_interval_processes_and_warnings() {
 
 #[test]
 fn what_is_missing_is_told_with_its_reason() {
-    let document = Html::parse_document(&fixture_page());
+    let document = Html::parse_document(&whole(&fixture_page()));
     let missing = texts(&document, ".missing").join("\n");
     assert!(missing.contains("rights of root"), "{missing}");
     assert!(
@@ -140,7 +140,7 @@ fn what_is_missing_is_told_with_its_reason() {
 
 #[test]
 fn the_footer_tells_how_to_measure_again() {
-    let document = Html::parse_document(&fixture_page());
+    let document = Html::parse_document(&whole(&fixture_page()));
     let footer = texts(&document, "footer").join(" ");
     for expected in [
         "oscope run --seed 42",
@@ -154,7 +154,7 @@ fn the_footer_tells_how_to_measure_again() {
 
 #[test]
 fn the_numbers_are_inside_as_json() {
-    let document = Html::parse_document(&fixture_page());
+    let document = Html::parse_document(&whole(&fixture_page()));
     let data: serde_json::Value = unpacked(&document, "data");
     let estimate = &data["experiments"][0]["points"][0]["estimates"][0];
     assert_eq!(estimate["metric"], "first_write");
@@ -179,7 +179,7 @@ fn a_run_that_was_cut_off_before_anything_was_measured_still_makes_a_page() {
 
 #[test]
 fn claims_that_are_decided_are_seen_at_once_and_the_others_on_demand() {
-    let document = Html::parse_document(&fixture_page());
+    let document = Html::parse_document(&whole(&fixture_page()));
     assert_eq!(
         texts(&document, "#claims > .claims .grade"),
         ["holds", "holds in part", "does not hold"]

@@ -57,15 +57,21 @@ pub(super) fn rows(places: &[(f64, f64)], left: f64, right: f64) -> Vec<Placed> 
     labels
 }
 
-/// `text`, cut short with an ellipsis where it is wider than `width` pixels.
+/// `text`, cut short by an ellipsis in its middle where it is wider than `width` pixels: labels of one
+/// chart differ at their ends as often as where they begin.
 pub(super) fn shortened(text: &str, font_size: f64, width: f64) -> String {
     if text_width(text, font_size) <= width {
         return text.to_owned();
     }
-    let letters = (width / text_width("m", font_size)) as usize;
-    let mut short: String = text.chars().take(letters.saturating_sub(1)).collect();
-    short.push('…');
-    short
+    let letters: Vec<char> = text.chars().collect();
+    let keeping = |kept: usize| -> String {
+        let (start, end) = (kept.div_ceil(2), letters.len() - kept / 2);
+        let ends = [&letters[..start], &['…'], &letters[end..]];
+        ends.into_iter().flatten().collect()
+    };
+    let fits = |short: &String| text_width(short, font_size) <= width;
+    let shorter = (0..letters.len()).rev().map(keeping).find(fits);
+    shorter.unwrap_or_else(|| keeping(0))
 }
 
 #[cfg(test)]
@@ -98,6 +104,7 @@ mod tests {
     #[test]
     fn long_labels_are_cut() {
         assert_eq!(shortened("read", 10.0, 100.0), "read");
-        assert_eq!(shortened("a very long name", 10.0, 33.0), "a ver…");
+        assert_eq!(shortened("a very long name", 10.0, 33.0), "a …e");
+        assert_eq!(shortened("wide", 10.0, 0.0), "…");
     }
 }

@@ -30,12 +30,24 @@ const ROW: f64 = 22.0;
 /// Curves as small multiples.
 pub(crate) fn curves(curves: &[Curve<'_>], x: &XAxis, label: &str, format: Format) -> String {
     const GAP: f64 = 14.0;
+    /// How many times as wide letters are in titles.
+    const BOLD: f64 = 1.1;
     let font = format.font_size();
-    let (columns, height) = format.panels();
+    let (most_columns, height) = format.panels();
     let rows = || curves.iter().flat_map(|curve| &curve.points);
     let domain = reach(rows().map(|(_, row)| *row));
     let left = y_width(domain, height, format) + 12.0;
-    let width = (format.width() - left - GAP * columns as f64) / columns as f64;
+    let width_of = |columns: usize| (format.width() - left) / columns as f64 - GAP;
+    // Cut, their titles might be told apart no more.
+    let widest = curves
+        .iter()
+        .map(|curve| text_width(&curve.title, font) * BOLD);
+    let widest = widest.fold(0.0, f64::max);
+    let columns = (1..=most_columns)
+        .rev()
+        .find(|columns| widest <= width_of(*columns));
+    let columns = columns.unwrap_or(1);
+    let width = width_of(columns);
     let step = height + font + 36.0;
     let numbers = rows().map(|(x, _)| *x as f64);
     let along = Domain::around(numbers, Logarithmic);

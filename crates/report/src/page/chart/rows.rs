@@ -20,7 +20,7 @@ impl Layout {
     pub(super) fn axis(&self, svg: &mut Svg, figure: &Figure, format: Format) {
         let font = format.font_size();
         let mut grid = Path::default();
-        let room = ((self.right - self.left) / (font * 5.5)) as usize;
+        let room = ((self.right - self.left) / (font * 7.0)) as usize;
         for tick in ticks(&self.scale, figure.y.unit, room) {
             let (Some(x), Some(label)) = (self.scale.position(tick.value), tick.label) else {
                 continue;

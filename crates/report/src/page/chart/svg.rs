@@ -187,10 +187,17 @@ impl Display for Dots {
     }
 }
 
-/// The width of `text` in pixels at `font_size`, from the average advance of a sans-serif face:
-/// good to about a tenth, which is enough to keep labels apart.
+/// The width of `text` in pixels at `font_size`, from the advances of Debian's usual face, one of the widest
+/// faces that a browser may set it in: good to about a tenth, which is enough to keep labels apart.
 pub(super) fn text_width(text: &str, font_size: f64) -> f64 {
-    text.chars().count() as f64 * font_size * 0.55
+    let ems = text.chars().map(|letter| match letter {
+        'f' | 'i' | 'j' | 'l' | 'r' | 't' | 'I' | 'J' | ' ' | '.' | ',' | ':' | '/' | '(' | ')'
+        | '-' => 0.38,
+        'm' | 'w' | 'M' | 'W' | '%' | '…' | '×' | '+' | '±' | '–' => 0.95,
+        'A'..='Z' => 0.72,
+        _ => 0.62,
+    });
+    ems.sum::<f64>() * font_size
 }
 
 #[cfg(test)]

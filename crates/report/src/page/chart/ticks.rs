@@ -69,6 +69,10 @@ fn octaves(scale: &Scale, unit: Option<Unit>, room: usize) -> Vec<Tick> {
     exponents.clone().filter_map(tick).collect()
 }
 
+/// Which digits of which powers of ten are labelled; and how many times as far apart labels are on
+/// average as the nearest two, which of 1, 2 and 5 are 1 and 2.
+type Rule = (fn(i32, i32) -> bool, f64);
+
 /// Powers of ten; if there is room, with 2 and 5 between them.
 fn decades(scale: &Scale, unit: Option<Unit>, room: usize) -> Vec<Tick> {
     let exponents = scale.low.log10().floor() as i32..=scale.high.log10().ceil() as i32;
@@ -79,21 +83,23 @@ fn decades(scale: &Scale, unit: Option<Unit>, room: usize) -> Vec<Tick> {
         .map(|(digit, exponent)| (digit, exponent, decimal(digit, exponent)))
         .filter(|(_, _, value)| scale.contains(*value))
         .collect();
-    let rules: [fn(i32, i32) -> bool; 5] = [
-        |digit, _| matches!(digit, 1 | 2 | 5),
-        |digit, _| digit == 1,
-        |digit, exponent| digit == 1 && exponent % 2 == 0,
-        |digit, exponent| digit == 1 && exponent % 3 == 0,
-        |digit, exponent| digit == 1 && exponent % 30 == 0,
+    let rules: [Rule; 5] = [
+        (
+            |digit, _| matches!(digit, 1 | 2 | 5),
+            1.0 / (3.0 * f64::log10(2.0)),
+        ),
+        (|digit, _| digit == 1, 1.0),
+        (|digit, exponent| digit == 1 && exponent % 2 == 0, 1.0),
+        (|digit, exponent| digit == 1 && exponent % 3 == 0, 1.0),
+        (|digit, exponent| digit == 1 && exponent % 30 == 0, 1.0),
     ];
-    let fits = |rule: &&fn(i32, i32) -> bool| {
-        within
+    let fits = |(rule, uneven): &&Rule| {
+        let labelled = within
             .iter()
-            .filter(|(digit, exponent, _)| rule(*digit, *exponent))
-            .count()
-            <= room
+            .filter(|(digit, exponent, _)| rule(*digit, *exponent));
+        labelled.count() as f64 * uneven <= room as f64
     };
-    let rule = rules.iter().find(fits).unwrap_or(&rules[4]);
+    let (rule, _) = rules.iter().find(fits).unwrap_or(&rules[4]);
     let tick = |&(digit, exponent, value): &(i32, i32, f64)| {
         let label = rule(digit, exponent).then(|| label(unit, value));
         (label.is_some() || within.len() <= 80).then_some(Tick { value, label })
