@@ -24,7 +24,8 @@ pub struct Task {
     pub batch_ns: u64,
     /// Resolution and cost of the clock.
     pub calibration: Calibration,
-    /// The run's scratch directory; files left there are found by the run's later processes.
+    /// The experiment's scratch directory, which need not be there yet; files left there are found by
+    /// its later processes, unless other experiments came between.
     #[serde(with = "crate::any_path")]
     pub scratch: PathBuf,
     /// The run's second scratch directory, on another machine.
@@ -78,7 +79,7 @@ impl<'a> Sampler<'a> {
         Self { clock, task, sink }
     }
 
-    /// The run's scratch directory.
+    /// The experiment's scratch directory.
     pub fn scratch(&self) -> &Path {
         &self.task.scratch
     }

@@ -208,10 +208,13 @@ fn remark(
         ResidencyMethod::Cachestat => "cachestat",
         ResidencyMethod::Mincore => "mincore",
     };
-    let device = storage
-        .block_device
-        .as_deref()
-        .unwrap_or("no device of this machine");
+    let device = match &storage.block_device {
+        Some(device) => device,
+        None if storage.file_system == "overlay" => {
+            "directories laid over each other, whose devices it does not tell"
+        }
+        None => "no device of this machine",
+    };
     let below = match below {
         None => "",
         Some(true) => ", a loop device, whose file below was evicted too",
@@ -242,13 +245,13 @@ mod tests {
     use platform::file::{Eviction, ResidencyMethod};
     use platform::storage::Storage;
 
-    fn storage(file_system: &str, device: &str) -> Storage {
+    fn storage(file_system: &str, device: impl Into<Option<&'static str>>) -> Storage {
         Storage {
             file_system: file_system.into(),
             mount_point: "/".into(),
             mount_options: Vec::new(),
             source: None,
-            block_device: Some(device.into()),
+            block_device: device.into().map(str::to_owned),
             rotational: None,
             scheduler: None,
             read_ahead_bytes: None,
@@ -277,6 +280,11 @@ mod tests {
         );
         let remote = said(Eviction::Advice, &storage("nfs4", "sda"), None, Some("KVM"));
         assert!(remote.contains("another machine"), "{remote}");
+        let overlay = said(Eviction::Advice, &storage("overlay", None), None, None);
+        assert!(
+            overlay.contains("overlay on directories laid over"),
+            "{overlay}"
+        );
         let image = storage("xfs", "loop0");
         let kept = said(Eviction::Advice, &image, Some(false), None);
         assert!(kept.contains("could not be evicted"), "{kept}");

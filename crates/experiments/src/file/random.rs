@@ -40,8 +40,11 @@ impl Experiment for InRandomOrder {
                      before the clock started. Both ways do the same calls. The file is evicted \
                      before each pass and its absence verified; `from_storage` is the share that \
                      the kernel then says was read from a block device. Chunks smaller than a page \
-                     meet pages that another chunk of the same page brought in. Opening and \
-                     closing are left out."
+                     meet pages that another chunk of the same page brought in. Reading ahead \
+                     stays on in both: where neighbours of a chunk are in memory the kernel takes \
+                     even a random order for a stream, so that later chunks are often there \
+                     already, and the average is less than the device takes for one; `file.engine` \
+                     measures that by direct reads. Opening and closing are left out."
                 .into(),
             source: "Report E, section 4.2.1".into(),
             axes: vec![
@@ -125,7 +128,8 @@ fn smallest_chunk(results: &Results) -> Option<Finding> {
     let (_, random) = random.iter().find(|(size, _)| size == chunk)?;
     let each = time_ns(random, *chunk as f64)?;
     let template = "Chunks of {chunk} are read {times} as fast in order as in random order, in \
-                    which each takes {each}.";
+                    which each takes {each} on the average of a whole file, with what the kernel \
+                    reads ahead.";
     let finding = Finding::new("order", template)
         .given("chunk", *chunk as f64, Unit::Bytes)
         .with("times", times, Unit::Ratio)

@@ -1,13 +1,14 @@
 //! The file that is gone through.
 
 use instrument::experiment::MeasureError;
+use instrument::quantity::Bytes;
 use instrument::statistics::random::Random;
 use platform::file::{OpenMode, create, open_read_write};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A file in the run's scratch directory, made by the first process that needs it.
+/// A file in the experiment's scratch directory, made by the first process that needs it.
 pub(crate) struct ScratchFile {
     pub file: File,
     pub path: PathBuf,
@@ -96,7 +97,10 @@ fn make(path: &Path, len: u64, seed: u64) -> Result<(), MeasureError> {
         }
         file.sync_all()
     };
-    write_all().map_err(MeasureError::system("make the scratch file"))
+    write_all().map_err(|source| MeasureError::System {
+        action: format!("make a scratch file of {:.3}", Bytes(len)),
+        source,
+    })
 }
 
 #[cfg(test)]

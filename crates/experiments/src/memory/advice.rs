@@ -80,7 +80,8 @@ fn best_piece(evidence: &Evidence<'_>) -> Option<Advice> {
 fn piece_in_cache(evidence: &Evidence<'_>, number: u32) -> Option<Advice> {
     let results = evidence.of(SUBLOOP)?;
     let held = |number| held_bytes(evidence, results, number);
-    let (before, capacity) = (held(number - 1).unwrap_or(0.0), held(number)?);
+    let before = held(number - 1).map_or(0.0, |(bytes, _)| bytes);
+    let (capacity, is_shown) = held(number)?;
     let block = *subloop::blocks(results).last()?;
     let stays = |piece: u64| (before..capacity).contains(&(piece as f64));
     let (piece, write) = subloop::curve(results, block)
@@ -88,9 +89,14 @@ fn piece_in_cache(evidence: &Evidence<'_>, number: u32) -> Option<Advice> {
         .rfind(|(piece, _)| *piece < block && stays(*piece))?;
     let whole = subloop::whole(results, block)?;
     let (value, gain_over_usual) = better(&ratio(write, whole)?, piece, block)?;
+    let holds = if is_shown {
+        "of {capacity} holds them"
+    } else {
+        "would hold them if it had the {capacity} that are documented, which loads do not show"
+    };
     let sentence = format!(
-        "The level {number} cache of {{capacity}} holds them: repeated work on a block of {{block}} \
-         writes {{rate}} in such pieces, {{whole}} over the whole."
+        "The level {number} cache {holds}: repeated work on a block of {{block}} writes {{rate}} in \
+         such pieces, {{whole}} over the whole."
     );
     let because =
         over_block(&sentence, block, (write, whole)).given("capacity", capacity, Unit::Bytes);
@@ -102,18 +108,21 @@ fn piece_in_cache(evidence: &Evidence<'_>, number: u32) -> Option<Advice> {
     })
 }
 
-/// What the cache of this level surely holds, in bytes: as loads show it, or else as documented.
-fn held_bytes(evidence: &Evidence<'_>, results: &Results<'_>, number: u32) -> Option<f64> {
+/// What the cache of this level surely holds, in bytes, as loads show it, or else as documented; and
+/// whether loads show it.
+fn held_bytes(evidence: &Evidence<'_>, results: &Results<'_>, number: u32) -> Option<(f64, bool)> {
     let shown = evidence
         .of(LATENCY)
         .map_or_else(Vec::new, latency::capacities);
     let shown = shown.into_iter().find_map(|cache| {
         let (level, _) = cache.documented?;
         let least = cache.interval.map_or(cache.capacity_bytes, |ends| ends.low);
-        (level == number).then_some(least)
+        (level == number).then_some((least, true))
     });
     let mut documented = caches::documented(results.machine).into_iter();
-    shown.or_else(|| documented.find_map(|(level, size)| (level == number).then_some(size as f64)))
+    shown.or_else(|| {
+        documented.find_map(|(level, size)| (level == number).then_some((size as f64, false)))
+    })
 }
 
 /// What work on a block writes in pieces and as a whole.
@@ -284,6 +293,9 @@ mod tests {
         let name = "loop_piece_size_l2";
         let advice = advised(name, vec![written(by_level)]).expect("2 MiB are documented");
         assert_eq!(advice.value, MIB.into());
+        assert!(advice.because.template.contains("which loads do not show"));
+        let shown = advised(name, vec![loads(1.0), written(by_level)]).expect("shown");
+        assert!(shown.because.template.contains("of {capacity} holds them"));
         assert_eq!(advised(name, vec![loads(1.0)]), None);
     }
 

@@ -163,7 +163,7 @@ impl Drop for Here {
             // It has nothing to tell.
             let _ = thread.join();
         }
-        // The run's scratch directory is removed as a whole in the end.
+        // What stays is removed with the scratch directory.
         let _ = fs::remove_dir_all(&self.directory);
     }
 }

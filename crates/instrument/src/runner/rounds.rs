@@ -11,6 +11,7 @@ use crate::point::Point;
 use crate::quantity::Nanoseconds;
 use crate::sampler::Task;
 use crate::statistics::random::Random;
+use std::fs;
 
 /// The rounds of one experiment.
 pub(super) struct Rounds<'p> {
@@ -60,6 +61,12 @@ impl<'p> Rounds<'p> {
     pub fn still_open(&self) -> Vec<usize> {
         let is_open = |index: &usize| self.open[*index].ending.is_none();
         (0..self.open.len()).filter(is_open).collect()
+    }
+
+    /// Removes the files that its workers left. The next one makes what it needs anew.
+    pub fn remove_files(&self, runner: &Runner<'_>) {
+        // What cannot be removed now goes with the whole scratch directory.
+        let _ = fs::remove_dir_all(runner.scratch_of(&self.planned.definition.id));
     }
 
     /// Wall time that a point will take until it is known, in ns.
@@ -118,7 +125,7 @@ impl<'p> Rounds<'p> {
             sample_ns: self.precision.sample_ns,
             batch_ns: self.precision.batch_ns,
             calibration: runner.calibration.clone(),
-            scratch: runner.scratch.clone(),
+            scratch: runner.scratch_of(&self.planned.definition.id),
             remote: runner.remote.clone(),
             link: runner.link.clone(),
             seed,

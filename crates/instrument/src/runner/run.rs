@@ -17,6 +17,8 @@ use std::path::PathBuf;
 /// batch there in a fresh process; so a drift of the machine spreads over all points alike. A point
 /// is closed when each of its metrics is known to the profile's target. Those that are still open
 /// when their experiment's time is used up share what the run has left over in the end.
+///
+/// The files of one experiment are removed before the next is begun: those of all might fill the disk.
 pub struct Runner<'a> {
     /// Tells the time that the budget counts.
     pub clock: &'a dyn Clock,
@@ -26,7 +28,7 @@ pub struct Runner<'a> {
     pub observers: Vec<&'a mut dyn Observer>,
     /// Resolution and cost of the clock.
     pub calibration: Calibration,
-    /// The run's scratch directory.
+    /// The run's scratch directory, in which each experiment has one of its own.
     pub scratch: PathBuf,
     /// A second one on another machine, if there is one.
     pub remote: Option<PathBuf>,
@@ -82,6 +84,7 @@ impl Runner<'_> {
                     self.tell(&Event::Started { definition, points })?;
                     let mut rounds = Rounds::new(planned, plan.precision, points);
                     rounds.run(self, later_ns, &mut random)?;
+                    rounds.remove_files(self);
                     self.tell(&Event::Finished { definition })?;
                     begun.push(rounds);
                 }
@@ -99,6 +102,11 @@ impl Runner<'_> {
         }
         outcome.interrupted = self.executor.is_interrupted();
         Ok(outcome)
+    }
+
+    /// The scratch directory of the experiment `id`, which its workers make.
+    pub(super) fn scratch_of(&self, id: &str) -> PathBuf {
+        self.scratch.join(id)
     }
 
     pub(super) fn tell(&mut self, event: &Event<'_>) -> Result<(), ObserverError> {

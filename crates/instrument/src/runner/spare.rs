@@ -9,9 +9,10 @@ use crate::statistics::random::Random;
 /// Lets the points that are still open share the time until `end_ns`, and tells why no more is
 /// taken at those that then still are.
 ///
-/// Each round visits, in an order drawn anew, as many of them as can be expected to become known in
-/// the time that is left, those that want the least first: shared among all, it might be too little
-/// for any. Only how wide the intervals are decides, never where they lie.
+/// Each round visits as many of them as can be expected to become known in the time that is left,
+/// those that want the least first: shared among all, it might be too little for any. Only how wide
+/// the intervals are decides, never where they lie. One experiment follows the other, since there may
+/// be room for the files of one only; the order of its points is drawn anew.
 pub(super) fn share(
     experiments: &mut [Rounds<'_>],
     end_ns: f64,
@@ -19,6 +20,7 @@ pub(super) fn share(
     random: &mut Random,
 ) -> Result<Ending, ObserverError> {
     let mut is_told = false;
+    let mut last = None;
     loop {
         let left_ns = end_ns - runner.clock.now_ns() as f64;
         let mut round = within_reach(experiments, left_ns);
@@ -36,10 +38,14 @@ pub(super) fn share(
             })?;
         }
         random.shuffle(&mut round);
+        round.sort_by_key(|(experiment, _)| *experiment);
         for (experiment, point) in round {
             let left_ns = end_ns - runner.clock.now_ns() as f64;
             if runner.executor.is_interrupted() || left_ns <= 0.0 {
                 break;
+            }
+            if let Some(last) = last.replace(experiment).filter(|last| *last != experiment) {
+                experiments[last].remove_files(runner);
             }
             experiments[experiment].visit(point, runner, random.bits(), left_ns, 0.0)?;
         }

@@ -16,6 +16,7 @@ use platform::confinement::{MemoryGroup, SwapFile, free_swap_bytes};
 use platform::process::{Worker, WorkerError, WorkerOptions};
 use platform::signal::Interrupt;
 use serde::{Deserialize, Serialize};
+use std::fs;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -88,8 +89,7 @@ pub fn serve(
                 outputs.push(taken);
                 Ok(())
             };
-            let mut sampler = Sampler::new(&SystemClock, &request.task, &mut sink);
-            match experiment.measure(&request.point, &mut sampler) {
+            match measure(*experiment, &request, &mut sink) {
                 Ok(()) => Message::Done,
                 Err(error) => Message::Failed(error.into()),
             }
@@ -104,6 +104,17 @@ pub fn serve(
     output.flush()
 }
 
+fn measure(
+    experiment: &dyn Experiment,
+    request: &Request,
+    sink: &mut dyn FnMut(Output) -> io::Result<()>,
+) -> Result<(), MeasureError> {
+    // Many experiments do without; one that needs it says that it is not there.
+    let _ = fs::create_dir(&request.task.scratch);
+    let mut sampler = Sampler::new(&SystemClock, &request.task, sink);
+    experiment.measure(&request.point, &mut sampler)
+}
+
 /// Starts a fresh worker process for each batch.
 #[derive(Debug)]
 pub struct WorkerExecutor {
@@ -113,6 +124,8 @@ pub struct WorkerExecutor {
     pub arguments: Vec<String>,
     /// The processor to pin workers to.
     pub cpu: Option<usize>,
+    /// The run's scratch directory: what is made for workers is recorded there.
+    pub scratch: PathBuf,
     /// Swap that may be made for workers that need it.
     pub swap: Swap,
     /// A worker that takes longer than this beyond its batch's time is killed.
@@ -227,9 +240,9 @@ impl WorkerExecutor {
         else {
             return Ok(None);
         };
-        let scratch = &request.task.scratch;
-        let group = MemoryGroup::create(memory_bytes, scratch).map_err(|error| refused(&error))?;
-        self.swap.provide(swap_bytes, scratch)?;
+        let group = MemoryGroup::create(memory_bytes, &self.scratch);
+        let group = group.map_err(|error| refused(&error))?;
+        self.swap.provide(swap_bytes, &self.scratch)?;
         Ok(Some(group))
     }
 

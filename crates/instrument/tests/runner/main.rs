@@ -7,4 +7,5 @@ mod ends;
 mod left_out;
 mod mocks;
 mod rounds;
+mod scratch;
 mod time;

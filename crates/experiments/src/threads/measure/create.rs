@@ -7,8 +7,9 @@ use instrument::experiment::MeasureError;
 use instrument::point::Point;
 use instrument::sampler::Sampler;
 use platform::memory::footprint_bytes;
+use std::error::Error as _;
 use std::thread;
-use uthread::{Runtime, suspend, yield_now};
+use uthread::{Builder, Runtime, SpawnError, suspend, yield_now};
 
 pub(in super::super) fn create(
     point: &Point,
@@ -45,12 +46,28 @@ fn user_threads(threads: u64, rounds: u64) -> Result<(), MeasureError> {
     run(Runtime::builder(), || {
         let mut handles = Vec::with_capacity(threads as usize);
         for _ in 0..rounds {
-            handles.extend((0..threads).map(|_| uthread::spawn(|| ())));
+            for _ in 0..threads {
+                handles.push(
+                    Builder::new()
+                        .spawn(|| ())
+                        .map_err(|error| no_room(&error))?,
+                );
+            }
             for handle in handles.drain(..) {
                 handle.join().expect("it does nothing");
             }
         }
-    })
+        Ok(())
+    })?
+}
+
+/// Why a user thread could not be started: the system has no room for its stack.
+fn no_room(error: &SpawnError) -> MeasureError {
+    let reason = error.source().map(ToString::to_string);
+    let reason = reason.unwrap_or_default();
+    MeasureError::Unsupported(format!(
+        "no room for the stack of another user thread: {reason}"
+    ))
 }
 
 fn kernel_threads(threads: u64, rounds: u64) -> Result<(), MeasureError> {
@@ -75,7 +92,9 @@ fn grown(before: Option<u64>) -> Option<u64> {
 fn user_memory(threads: u64) -> Result<Option<u64>, MeasureError> {
     run(Runtime::builder(), || {
         let before = footprint_bytes();
-        let handles: Vec<_> = (0..threads).map(|_| uthread::spawn(suspend)).collect();
+        let mut handles = Vec::with_capacity(threads as usize);
+        let start = || Builder::new().spawn(suspend);
+        let all = (0..threads).try_for_each(|_| start().map(|handle| handles.push(handle)));
         // All have their turn, and stop.
         yield_now();
         let grown = grown(before);
@@ -83,8 +102,8 @@ fn user_memory(threads: u64) -> Result<Option<u64>, MeasureError> {
             handle.thread().resume();
             handle.join().expect("it only waits");
         }
-        grown
-    })
+        all.map(|()| grown).map_err(|error| no_room(&error))
+    })?
 }
 
 fn kernel_memory(threads: u64) -> Result<Option<u64>, MeasureError> {

@@ -5,16 +5,16 @@ use super::super::io::{
     SWEEP, SYNCHRONOUS, file_bytes,
 };
 use super::{run, unknown};
+use crate::file::scratch_file::ScratchFile;
 use instrument::experiment::MeasureError;
 use instrument::point::Point;
 use instrument::sampler::Sampler;
-use platform::file::{OpenMode, create, open_read};
+use platform::file::{OpenMode, open_read};
 use platform::memory::{Mapping, PageSize};
-use std::fs::{self, File};
+use std::fs::File;
 use std::hint::black_box;
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use uthread::workload::compute;
 use uthread::{Runtime, spawn};
@@ -23,8 +23,6 @@ use uthread::{Runtime, spawn};
 const PIECE_BYTES: u64 = 256 << 10;
 /// A device keeps single rounds waiting now and then: runs last so many ns at least.
 const DEVICE_RUN_NS: u64 = 10_000_000;
-/// Bytes of the file that are made at once.
-const CHUNK_BYTES: usize = 1 << 20;
 
 pub(in super::super) fn io(point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
     let read: ReadAt = match point.choice(MODE)? {
@@ -40,10 +38,13 @@ pub(in super::super) fn io(point: &Point, sampler: &mut Sampler<'_>) -> Result<(
         computing_threads: point.number(COMPUTING)?,
         read,
     };
-    let path = make_file(sampler.scratch(), work.file_bytes)?;
+    let path = sampler
+        .scratch()
+        .join(format!("threads.io {}", work.file_bytes));
+    let scratch = ScratchFile::open_or_make(&path, work.file_bytes, sampler.seed())?;
     let (file, from_device) = match point.choice(SWEEP)? {
         LENGTHS | CACHED => {
-            fs::read(&path).map_err(MeasureError::system("read the scratch file"))?;
+            scratch.read_in()?;
             (open_read(&path, OpenMode::Plain)?, false)
         }
         DEVICE | BESIDE => (open_read(&path, OpenMode::Direct)?, true),
@@ -119,27 +120,4 @@ impl Work {
         }
         Ok(())
     }
-}
-
-/// The file of this size, made by the first process that needs it, and on its device.
-fn make_file(scratch: &Path, bytes: u64) -> Result<PathBuf, MeasureError> {
-    let path = scratch.join(format!("threads.io {bytes}"));
-    if fs::metadata(&path).is_ok_and(|metadata| metadata.len() == bytes) {
-        return Ok(path);
-    }
-    let unfinished = path.with_added_extension("unfinished");
-    let mut file = create(&unfinished, OpenMode::Plain)?;
-    let chunk: Vec<u8> = (0..CHUNK_BYTES).map(|index| (index % 251) as u8).collect();
-    let mut left = bytes as usize;
-    let written = (|| {
-        while left > 0 {
-            let piece = left.min(CHUNK_BYTES);
-            file.write_all(&chunk[..piece])?;
-            left -= piece;
-        }
-        file.sync_all()?;
-        fs::rename(&unfinished, &path)
-    })();
-    written.map_err(MeasureError::system("make the scratch file"))?;
-    Ok(path)
 }

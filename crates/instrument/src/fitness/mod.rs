@@ -1,16 +1,15 @@
 //! Fitness: whether a machine is fit to be measured, what disturbs, and how to quiet it.
 
+mod watch;
+
+pub use watch::Watch;
+
 use crate::quantity::{Bytes, significant};
-use platform::clock::now_ns;
 use platform::environment::{AddressRandomisation, Environment};
-use platform::load::{CpuTime, CpuTimes};
 use platform::machine::Machine;
-use platform::programs::running;
 use platform::storage::Storage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::time::Duration;
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -39,56 +38,6 @@ pub enum Effect {
     Limits,
     /// Nothing.
     None,
-}
-
-/// What went on in the machine while oscope only watched.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Watch {
-    /// Wall time of watching in ns.
-    pub wall_ns: u64,
-    /// CPU time over all processors meanwhile; `None` where the kernel does not tell.
-    pub cpu: Option<CpuTime>,
-    /// The busiest processes: name and CPU time over wall time, the busiest first.
-    pub busiest: Vec<(String, f64)>,
-}
-
-impl Watch {
-    /// Watches for `length`, idle itself.
-    pub fn over(length: Duration) -> Self {
-        let started_ns = now_ns();
-        let (times, programs) = (CpuTimes::read(), cpu_by_program());
-        std::thread::sleep(length);
-        let wall_ns = now_ns().saturating_sub(started_ns);
-        let cpu = CpuTimes::read()
-            .zip(times)
-            .map(|(later, earlier)| later.since(&earlier).total);
-        let mut busiest: Vec<(String, f64)> = cpu_by_program()
-            .into_iter()
-            .map(|(program, cpu_ns)| {
-                let earlier_ns = programs.get(&program).copied().unwrap_or(0);
-                (
-                    program.1,
-                    cpu_ns.saturating_sub(earlier_ns) as f64 / wall_ns.max(1) as f64,
-                )
-            })
-            .collect();
-        busiest.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-        Self {
-            wall_ns,
-            cpu,
-            busiest,
-        }
-    }
-}
-
-/// CPU time in ns of every other program by its number and name.
-fn cpu_by_program() -> BTreeMap<(u32, String), u64> {
-    let others = running()
-        .into_iter()
-        .filter(|program| program.id != std::process::id());
-    others
-        .map(|program| ((program.id, program.name), program.cpu_ns))
-        .collect()
 }
 
 /// Other load below this part of one processor is what a quiet machine has.
