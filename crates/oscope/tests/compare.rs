@@ -261,6 +261,18 @@ fn what_shares_nothing_is_said() {
         .assert()
         .code(1)
         .stderr(contains("nothing in common").and(contains("process.other")));
+
+    let elsewhere = bench.session("elsewhere", 1.0);
+    let run = fs::read_to_string(&elsewhere).expect("a session");
+    let moved = run.replace(r#"["optimisation",3]"#, r#"["optimisation",2]"#);
+    assert_ne!(moved, run);
+    fs::write(&elsewhere, moved).expect("the same file");
+    bench
+        .place
+        .oscope(&["compare", &other, &elsewhere])
+        .assert()
+        .code(1)
+        .stderr(contains("both measured process.other, at other points"));
 }
 
 #[test]

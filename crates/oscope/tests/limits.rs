@@ -90,6 +90,14 @@ fn a_limit_on_the_size_of_files_fails_those_that_need_larger_ones() {
 }
 
 #[test]
+fn a_limit_on_addresses_fails_more_threads_than_there_is_room_for() {
+    let place = Place::new();
+    let wrapper = ["prlimit", "--as=102400000"];
+    let mut limited = under(&wrapper, &run(&place, "threads.create", "6s"));
+    assert_fails_only(&mut limited, &["\"threads\":1000"], "no room for the stack");
+}
+
+#[test]
 fn memory_is_measured_where_proc_shows_nothing_but_processes() {
     let place = Place::new();
     let mount = "mount -t proc -o subset=pid proc /proc && exec \"$0\" \"$@\"";

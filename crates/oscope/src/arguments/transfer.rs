@@ -29,10 +29,9 @@ pub struct Send {
     /// How files are read and sent
     #[arg(long, value_enum, default_value_t)]
     pub method: SendMethodName,
-    /// Number of connections; large files are divided among them
-    #[arg(long, value_name = "N", default_value_t = 1,
-          value_parser = clap::value_parser!(u16).range(1..=64))]
-    pub streams: u16,
+    /// Number of connections; large files are divided among them [default: 1, for 100 files or more 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub streams: Option<u16>,
     /// File with the token that the receiver knows too
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,

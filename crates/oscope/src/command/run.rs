@@ -132,6 +132,7 @@ fn measure(
         program: std::env::current_exe().context("cannot find this program's own file")?,
         arguments: worker(arguments),
         cpu: placement::allowed_cpus()?.last().copied(),
+        scratch: scratch.path().to_owned(),
         swap: Swap::new(arguments.allow_swap_file),
         patience: PATIENCE,
         interrupt,
@@ -153,6 +154,13 @@ fn measure(
     drop((scratch, remote));
 
     let run = store.run(&RunSelector::Text(run.header.id))?;
+    let path = stored::path(common)?;
+    if !path.exists() {
+        progress.say(&format!(
+            "the store was removed meanwhile: nothing of this run is kept in {}",
+            path.display()
+        ));
+    }
     Ok((Measured { run, number }, outcome))
 }
 

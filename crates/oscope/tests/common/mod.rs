@@ -14,13 +14,16 @@ use tempfile::TempDir;
 /// A place of its own for one test.
 pub struct Place {
     root: TempDir,
+    /// Where runs are kept.
+    pub store: PathBuf,
 }
 
 impl Place {
     pub fn new() -> Self {
         let root = tempfile::tempdir().expect("a temporary directory");
         fs::create_dir(root.path().join("scratch")).expect("a directory in it");
-        Self { root }
+        let store = root.path().join("oscope.db");
+        Self { root, store }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -62,7 +65,7 @@ impl Place {
             .args(wrapper)
             .arg(copy)
             .arg("--store")
-            .arg(self.path("oscope.db"))
+            .arg(&self.store)
             .args(arguments)
             .env("NO_COLOR", "1");
         Some(command)
@@ -73,7 +76,7 @@ impl Place {
         let mut command = std::process::Command::new(program());
         command
             .arg("--store")
-            .arg(self.path("oscope.db"))
+            .arg(&self.store)
             .args(arguments)
             .env("NO_COLOR", "1")
             .env("LC_ALL", "C.UTF-8")
@@ -83,36 +86,32 @@ impl Place {
 
     /// A short run of one cheap experiment.
     pub fn short_run(&self) -> Command {
-        let scratch = self.scratch();
-        let scratch = scratch.to_str().expect("a plain path");
-        self.oscope(&[
-            "run",
-            "process.calls",
-            "--budget",
-            "4s",
-            "--no-page",
-            "--dir",
-            scratch,
-        ])
+        self.short_run_in(&self.scratch())
     }
 
-    /// Starts a run that is long enough to be disturbed, and waits until it has measured something.
-    pub fn long_run(&self) -> std::process::Child {
-        let scratch = self.scratch();
-        let child = self
-            .plain(&[
-                "run",
-                "process.calls",
-                "--profile",
-                "thorough",
-                "--no-page",
-                "--dir",
-            ])
-            .arg(&scratch)
+    /// The same with its scratch files in `directory`.
+    pub fn short_run_in(&self, directory: &Path) -> Command {
+        let mut run = self.oscope(&["run", "process.calls", "--budget", "4s", "--no-page"]);
+        run.arg("--dir").arg(directory);
+        run
+    }
+
+    /// Starts a run that is long enough to be disturbed, its words in pipes.
+    pub fn start_long_run(&self) -> std::process::Child {
+        let what = ["run", "process.calls", "--profile", "thorough", "--no-page"];
+        self.plain(&what)
+            .arg("--dir")
+            .arg(self.scratch())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .expect("the program starts");
+            .expect("the program starts")
+    }
+
+    /// The same, once it has measured something.
+    pub fn long_run(&self) -> std::process::Child {
+        let child = self.start_long_run();
+        let scratch = self.scratch();
         assert!(
             wait_for(|| !scratch_files(&scratch).is_empty()),
             "the run never began"

@@ -32,7 +32,7 @@ pub fn execute(arguments: &Arguments, common: &Common, interrupt: Interrupt) -> 
                 if !common.quiet && matches!(choice.reason, Reason::TriedWarm | Reason::TriedCold) {
                     output::say(&explain(path, &timed));
                 }
-                let name = path.display();
+                let name = escaped(path);
                 output::show(&format!("{:08x} {} {name}\n", sum.xor.0, sum.bytes))?;
             }
             Err(error) if arguments.paths.len() == 1 || matches!(error, Error::Stopped) => {
@@ -77,7 +77,7 @@ fn explain(path: &Path, timed: &Timed<(Sum, Choice)>) -> String {
     };
     format!(
         "{}: {:.4} by {}, {} {threads}, blocks of {}: {}",
-        path.display(),
+        escaped(path),
         speed(sum.bytes, timed.wall_ns as f64),
         options.method.name(),
         options.threads,
@@ -88,8 +88,12 @@ fn explain(path: &Path, timed: &Timed<(Sum, Choice)>) -> String {
 
 fn to_json(path: &Path, timed: &Timed<(Sum, Choice)>) -> serde_json::Value {
     let (sum, choice) = &timed.value;
-    Outcome::default()
-        .field("path", path.to_string_lossy())
+    let outcome = Outcome::default().field("path", path.to_string_lossy());
+    let outcome = match path.to_str() {
+        Some(_) => outcome,
+        None => outcome.field("path_bytes", path.as_os_str().as_encoded_bytes()),
+    };
+    outcome
         .timed(sum.bytes, timed.wall_ns, timed.cpu_ns)
         .xor(sum.xor)
         .field("method", choice.options.method.name())
@@ -97,4 +101,50 @@ fn to_json(path: &Path, timed: &Timed<(Sum, Choice)>) -> serde_json::Value {
         .field("threads", choice.options.threads)
         .field("reason", choice.reason.words())
         .into_json()
+}
+
+/// The name of a file in one line that means no other name: backslashes, control characters and what
+/// is no text are escaped, as `ls --escape` does.
+fn escaped(path: &Path) -> String {
+    let mut shown = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '\\' => shown += r"\\",
+                '\n' => shown += r"\n",
+                control if control.is_control() => {
+                    let mut bytes = [0; 4];
+                    octal(control.encode_utf8(&mut bytes).as_bytes(), &mut shown);
+                }
+                other => shown.push(other),
+            }
+        }
+        octal(chunk.invalid(), &mut shown);
+    }
+    shown
+}
+
+fn octal(bytes: &[u8], shown: &mut String) {
+    for byte in bytes {
+        shown.push('\\');
+        let digits = [6, 3, 0].map(|shift| (byte >> shift) & 7);
+        shown.extend(digits.map(|digit| char::from(b'0' + digit)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::Path;
+
+    #[test]
+    fn a_name_is_one_line_and_means_no_other() {
+        let shown = |bytes: &[u8]| escaped(Path::new(OsStr::from_bytes(bytes)));
+        assert_eq!(shown("Größe 1".as_bytes()), "Größe 1");
+        assert_eq!(shown(b"a\nb\tc\\n"), r"a\nb\011c\\n");
+        assert_eq!(shown(b"odd \xff\xc3"), r"odd \377\303");
+        assert_eq!(shown("\u{85}".as_bytes()), r"\302\205");
+    }
 }

@@ -1,0 +1,102 @@
+//! Runs and workers that are stopped, by asking or by force, and time that runs out.
+
+use crate::common::{Place, scratch_files, wait_for};
+use crate::{end, signal};
+use platform::programs;
+use predicates::prelude::*;
+use predicates::str::contains;
+use std::fs;
+use std::process::Command;
+
+#[test]
+fn points_that_the_time_does_not_reach_are_named_and_the_exit_code_tells() {
+    let place = Place::new();
+    place
+        .oscope(&["run", "--budget", "1s", "--no-page"])
+        .arg("--dir")
+        .arg(place.scratch())
+        .assert()
+        .code(1)
+        .stdout(contains("no time: ").and(contains("the time was used up")));
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_measured_and_cleans_up() {
+    for (name, code) in [("INT", 130), ("TERM", 143)] {
+        let place = Place::new();
+        let child = place.long_run();
+        signal(name, child.id());
+        let (output, stdout, stderr) = end(child);
+        assert_eq!(output.status.code(), Some(code), "{stderr}");
+        assert!(stdout.contains("process.calls"), "{stdout}");
+        assert!(scratch_files(&place.scratch()).is_empty());
+        let before = place.samples();
+        assert!(before > 0);
+        place
+            .oscope(&["show"])
+            .assert()
+            .success()
+            .stdout(contains("process.calls"));
+    }
+}
+
+#[test]
+fn after_a_kill_the_next_start_clears_up_and_shows_what_there_is() {
+    let place = Place::new();
+    let child = place.long_run();
+    signal("KILL", child.id());
+    let _ = end(child);
+    assert_eq!(scratch_files(&place.scratch()).len(), 1);
+    let samples = place.samples();
+    assert!(samples > 0);
+
+    place
+        .oscope(&["show", "1"])
+        .assert()
+        .success()
+        .stdout(contains("did not come to its end"));
+    place
+        .short_run()
+        .assert()
+        .success()
+        .stderr(contains("run 1 was cut off").and(contains("removed")));
+    assert!(scratch_files(&place.scratch()).is_empty());
+    assert!(place.samples() >= samples);
+}
+
+#[test]
+fn a_worker_that_is_killed_fails_its_point_and_the_run_goes_on() {
+    let place = Place::new();
+    let child = place.long_run();
+    let parent = child.id();
+    assert!(
+        wait_for(|| kill_a_worker_of(parent)),
+        "no worker was ever seen"
+    );
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    signal("INT", parent);
+    let (_, stdout, stderr) = end(child);
+    assert!(
+        stderr.contains("not measured: the worker ended with signal 9"),
+        "{stderr}"
+    );
+    assert!(stdout.contains("signal 9"), "{stdout}");
+}
+
+/// Whether there was one to kill.
+fn kill_a_worker_of(parent: u32) -> bool {
+    let is_child = |id: u32| {
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        let behind_name = stat.rsplit(") ").next().unwrap_or_default();
+        behind_name.split(' ').nth(1) == Some(&parent.to_string())
+    };
+    let worker = programs::running()
+        .into_iter()
+        .find(|program| program.name.starts_with("oscope") && is_child(program.id));
+    worker.is_some_and(|worker| {
+        Command::new("kill")
+            .args(["-KILL", &worker.id.to_string()])
+            .status()
+            .is_ok_and(|status| status.success())
+    })
+}
