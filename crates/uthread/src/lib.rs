@@ -50,6 +50,8 @@
 //!    (`EINTR`), though most are restarted.
 //! 6. A thread that blocks in a destructor while it unwinds makes `std::thread::panicking` true for
 //!    the other threads of its worker meanwhile, so that locks which they release are poisoned.
+//! 7. Panics are caught by [`join`](JoinHandle::join) or by [`catch_unwind`]; around that of the
+//!    standard library in a preemptive runtime, hold a guard.
 //!
 //! # Misuse
 //!
@@ -113,7 +115,7 @@ pub use sync::{
     bounded, unbounded,
 };
 pub use thread::{
-    Builder, Exited, JoinHandle, LocalKey, SpawnError, Thread, ThreadId, Wait, current, exit,
-    spawn, suspend, yield_now,
+    Builder, Exited, JoinHandle, LocalKey, SpawnError, Thread, ThreadId, Wait, catch_unwind,
+    current, exit, spawn, suspend, yield_now,
 };
 pub use trace::{Event, Kind, Trace};

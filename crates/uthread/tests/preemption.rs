@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use common::preemptive;
 use uthread::{
-    BuildError, Builder, GuardedAlloc, Kind, Priority, Runtime, current, no_preempt, spawn,
-    statistics, yield_now,
+    BuildError, Builder, GuardedAlloc, JoinHandle, Kind, Lock, Priority, Runtime, current,
+    no_preempt, spawn, statistics, yield_now,
 };
 
 #[global_allocator]
@@ -305,4 +305,36 @@ fn slices_that_cannot_be_are_refused() {
     assert!(matches!(short, Err(BuildError::SliceTooShort(_))));
     let several = Runtime::builder().deterministic(1).workers(2).build();
     assert!(matches!(several, Err(BuildError::SeveralDeterministic(2))));
+}
+
+/// The standard library counts a panic that is over off for the whole process first, and for the
+/// kernel thread after that. Whoever runs between the two seems to unwind as soon as there is a panic
+/// on another kernel thread.
+#[test]
+fn unwinding_that_is_over_poisons_no_lock() {
+    let end = Instant::now() + Duration::from_secs(1);
+    let unwind = move || {
+        while Instant::now() < end {
+            // Unwinds as a panic does, without its message.
+            let threads = [(); 64].map(|()| spawn(|| uthread::exit()));
+            assert!(threads.map(JoinHandle::join).iter().all(Result::is_err));
+        }
+    };
+    let lock = move || {
+        let lock = Lock::new(());
+        while Instant::now() < end && !lock.is_poisoned() {
+            (0..100).for_each(|_| drop(lock.lock()));
+        }
+        lock.is_poisoned()
+    };
+    let runtime = preemptive(Duration::from_micros(20)).workers(2);
+    let poisoned = runtime.build().unwrap().run(|| {
+        let unwinding = [(); 4].map(|()| spawn(unwind));
+        let locking = [(); 4].map(|()| spawn(lock));
+        for thread in unwinding {
+            thread.join().unwrap();
+        }
+        locking.map(|thread| thread.join().unwrap())
+    });
+    assert_eq!(poisoned, [false; 4]);
 }

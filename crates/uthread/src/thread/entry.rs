@@ -3,13 +3,14 @@
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::control::{Birth, Control, DETACHED, FINISHED};
 use super::handle::JoinHandle;
 use super::local::Locals;
+use super::unwind::catch_unwind;
 use crate::context::Context;
 use crate::stack::{MapError, class_for};
 use crate::worker::{Shared, Worker, enter, leave, require_worker, set_depth};

@@ -6,6 +6,7 @@ mod current;
 mod entry;
 mod handle;
 mod local;
+mod unwind;
 
 pub use builder::{Builder, SpawnError, spawn};
 pub use control::Wait;
@@ -14,3 +15,4 @@ pub use current::{Exited, current, exit, suspend, yield_now};
 pub(crate) use entry::{finish, reap_orphans, start_main};
 pub use handle::{JoinHandle, Thread, ThreadId};
 pub use local::LocalKey;
+pub use unwind::catch_unwind;
