@@ -8,7 +8,7 @@ use crate::show;
 use askama::Template;
 use instrument::experiment::Definition;
 use instrument::point::{Axis, Level, Point};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Of what is not decided, so much stands in one list; the rest is with its experiments.
 const FIRST_OPEN: usize = 30;
@@ -208,6 +208,28 @@ fn longest_axis<'d>(definition: &'d Definition, rows: &[&Row<'_>]) -> Option<&'d
     longest.filter(|axis| levels(axis) >= LEAST_LEVELS)
 }
 
+/// The axes whose level changes along `axis`, and is told by the level there: the size of a file that
+/// grows with its blocks, for one.
+fn companions<'a>(axis: &Axis, rows: &[&'a Row<'a>]) -> BTreeSet<&'a str> {
+    let mut levels: BTreeMap<&str, BTreeMap<Option<&Level>, BTreeSet<&Level>>> = BTreeMap::new();
+    for row in rows {
+        let numbers = row
+            .point
+            .levels()
+            .filter(|(_, level)| level.number().is_some());
+        for (name, level) in numbers.filter(|(name, _)| *name != axis.name) {
+            let along = levels.entry(name).or_default();
+            let here = along.entry(row.point.get(&axis.name)).or_default();
+            here.insert(level);
+        }
+    }
+    levels.retain(|_, along| {
+        let all: BTreeSet<_> = along.values().flatten().collect();
+        all.len() > 1 && along.values().all(|here| here.len() == 1)
+    });
+    levels.into_keys().collect()
+}
+
 /// What a chart calls a row at `place`: its metric first, since the end is cut off where room is short.
 fn titled(row: &Row<'_>, place: String) -> String {
     match (place.is_empty(), row.definition.metrics.len()) {
@@ -217,14 +239,18 @@ fn titled(row: &Row<'_>, place: String) -> String {
     }
 }
 
-/// The rows that differ in nothing but their level on `axis`, together.
+/// The rows that differ in nothing but their level on `axis`, and on others that go with it, together.
 fn families<'a>(axis: &Axis, rows: &[&'a Row<'a>]) -> Vec<Curve<'a>> {
+    let companions = companions(axis, rows);
     let mut families: Vec<(String, Curve<'a>)> = Vec::new();
     for &row in rows {
         let Some(x) = row.point.get(&axis.name).and_then(Level::number) else {
             continue;
         };
-        let others = row.point.levels().filter(|(name, _)| *name != axis.name);
+        let others = row
+            .point
+            .levels()
+            .filter(|(name, _)| *name != axis.name && !companions.contains(name));
         let others = others.fold(Point::new(), |point, (name, level)| {
             point.with(name, level.clone())
         });
@@ -247,4 +273,99 @@ fn families<'a>(axis: &Axis, rows: &[&'a Row<'a>]) -> Vec<Curve<'a>> {
             curve
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::families;
+    use crate::comparison::{Row, Value, Verdict};
+    use instrument::experiment::{Better, Definition, Isolation, Metric};
+    use instrument::point::{Axis, Point};
+    use instrument::quantity::Unit;
+
+    fn definition() -> Definition {
+        let metric = Metric::new("read", "read", Unit::BytesPerSecond, Better::Higher);
+        Definition {
+            id: "file.made_up".into(),
+            title: "Made up".into(),
+            question: "?".into(),
+            method: String::new(),
+            source: String::new(),
+            axes: vec![
+                Axis::bytes("block_size", "block size"),
+                Axis::bytes("file_size", "file size"),
+                Axis::bytes("threads", "threads"),
+            ],
+            metrics: vec![metric],
+            isolation: Isolation::FreshProcess,
+        }
+    }
+
+    fn row<'a>(definition: &'a Definition, point: &'a Point) -> Row<'a> {
+        let value = Value {
+            centre: 1.0,
+            sessions: vec![1.0],
+        };
+        Row {
+            definition,
+            point,
+            metric: &definition.metrics[0],
+            a: value.clone(),
+            b: value,
+            ratio: 1.0,
+            interval: None,
+            margin: 0.0,
+            adjusted_p: None,
+            verdict: Verdict::Equivalent,
+            doubtful: false,
+        }
+    }
+
+    /// Blocks of 1, 2, 4 and 8 by one and two threads; the size of the file by both.
+    fn curves(file_size: fn(u64, u64) -> u64) -> Vec<(String, usize)> {
+        let definition = definition();
+        let both = [1_u64, 2, 4, 8].map(|block| [1_u64, 2].map(|threads| (block, threads)));
+        let points = both.concat().into_iter().map(|(block, threads)| {
+            Point::new()
+                .with("block_size", block)
+                .with("file_size", file_size(block, threads))
+                .with("threads", threads)
+        });
+        let points: Vec<_> = points.collect();
+        let rows: Vec<_> = points.iter().map(|point| row(&definition, point)).collect();
+        let rows: Vec<_> = rows.iter().collect();
+        let families = families(&definition.axes[0], &rows);
+        let counted = families.iter();
+        counted
+            .map(|curve| (curve.title.clone(), curve.points.len()))
+            .collect()
+    }
+
+    #[test]
+    fn what_goes_with_the_axis_parts_no_curve() {
+        let parted = curves(|block, _| 100 * block);
+        assert_eq!(parted.len(), 2, "{parted:?}");
+        assert!(
+            parted
+                .iter()
+                .all(|(title, points)| *points == 4 && !title.contains("file"))
+        );
+    }
+
+    #[test]
+    fn what_is_the_same_everywhere_is_named() {
+        let parted = curves(|_, _| 100);
+        assert_eq!(parted.len(), 2);
+        assert!(
+            parted
+                .iter()
+                .all(|(title, points)| *points == 4 && title.contains("file size"))
+        );
+    }
+
+    #[test]
+    fn what_changes_by_itself_parts_curves() {
+        let parted = curves(|block, threads| 100 * block * threads);
+        assert_eq!(parted.len(), 8);
+    }
 }
