@@ -4,8 +4,8 @@
 // usage: cc -O2 -pthread -o bare bench/transfer/bare.c && ./bare FROM TO read|sendfile one|two
 //
 // The sender reads blocks into a buffer and sends them, or has the kernel send them. The receiver
-// sleeps until a block is there (SO_RCVLOWAT) and takes it; it writes it itself, or another thread
-// does, with room on the device reserved ahead. FROM must be a file with a size; TO is replaced.
+// sleeps until bytes that are worth a call are there (SO_RCVLOWAT), takes what there is and writes it;
+// or it takes whole blocks, and another thread writes them. Room on the device is reserved ahead. FROM must be a file with a size; TO is replaced.
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -25,7 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BLOCK = 256 << 10, BUFFERS = 4, LEAST_RESERVED = 1 << 20, MOST_RESERVED = 64 << 20 };
+enum { BLOCK = 256 << 10, WORTH_A_CALL = 128 << 10, BUFFERS = 4, LEAST_RESERVED = 1 << 20, MOST_RESERVED = 64 << 20 };
 
 static off_t size;
 static int target;
@@ -70,13 +70,17 @@ static void sender(int source, int connection, int by_kernel) {
     }
 }
 
-static void receive(int connection, char *bytes, size_t len) {
-    int wake_at = (int)len;
+static void sleep_until(int connection, size_t bytes) {
+    int wake_at = (int)bytes;
     setsockopt(connection, SOL_SOCKET, SO_RCVLOWAT, &wake_at, sizeof wake_at);
     struct pollfd ready = {connection, POLLIN, 0};
     poll(&ready, 1, -1);
     wake_at = 1;
     setsockopt(connection, SOL_SOCKET, SO_RCVLOWAT, &wake_at, sizeof wake_at);
+}
+
+static void receive(int connection, char *bytes, size_t len) {
+    sleep_until(connection, len);
     while (len > 0) {
         ssize_t count = recv(connection, bytes, len, MSG_WAITALL);
         if (count <= 0) fail("receive");
@@ -131,20 +135,28 @@ static void *writer(void *unused) {
     return NULL;
 }
 
-static void receiver(int connection, int threads) {
+static void receive_and_write(int connection) {
+    char *buffer = block();
+    for (off_t offset = 0; offset < size;) {
+        size_t most = next_block(offset);
+        sleep_until(connection, most < WORTH_A_CALL ? most : WORTH_A_CALL);
+        ssize_t count = recv(connection, buffer, most, 0);
+        if (count <= 0) fail("receive");
+        put(buffer, (size_t)count, offset);
+        offset += count;
+    }
+}
+
+static void receive_for_writer(int connection) {
     for (int i = 0; i < BUFFERS; i++) queue.buffers[i] = block();
     pthread_t other;
-    if (threads == 2 && (errno = pthread_create(&other, NULL, writer, NULL)) != 0) fail("thread");
+    if ((errno = pthread_create(&other, NULL, writer, NULL)) != 0) fail("thread");
     for (off_t offset = 0; offset < size; offset += BLOCK) {
-        if (threads == 2) await(0);
-        char *buffer = queue.buffers[queue.received % BUFFERS];
-        receive(connection, buffer, next_block(offset));
-        if (threads == 2)
-            count(&queue.received);
-        else
-            put(buffer, next_block(offset), offset);
+        await(0);
+        receive(connection, queue.buffers[queue.received % BUFFERS], next_block(offset));
+        count(&queue.received);
     }
-    if (threads == 2) pthread_join(other, NULL);
+    pthread_join(other, NULL);
 }
 
 int main(int count_of_arguments, char **arguments) {
@@ -170,7 +182,10 @@ int main(int count_of_arguments, char **arguments) {
     if (child == 0) {
         int connection = accept(door, NULL, NULL);
         if (connection < 0) fail("accept");
-        receiver(connection, strcmp(arguments[4], "two") == 0 ? 2 : 1);
+        if (strcmp(arguments[4], "two") == 0)
+            receive_for_writer(connection);
+        else
+            receive_and_write(connection);
         return 0;
     }
     int connection = socket(AF_INET, SOCK_STREAM, 0);

@@ -71,6 +71,20 @@ pub fn receive_full(socket: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> 
     os::socket::receive_full(socket, buffer)
 }
 
+/// Receives into `buffer` behind the `filled` bytes that it holds: what is there as soon as that is
+/// worth a call (128 KiB), or fills the buffer, so that whole pages of the buffer are full (4 KiB); less
+/// before the connection's timeout or its end. Tells how many bytes came; 0 means that the peer has
+/// closed.
+///
+/// # Errors
+/// If the connection fails.
+///
+/// # Panics
+/// If more than the whole buffer is filled.
+pub fn receive_pages(socket: &TcpStream, buffer: &mut [u8], filled: usize) -> io::Result<usize> {
+    os::socket::receive_pages(socket, buffer, filled)
+}
+
 /// How many bytes are there to be received at once (`FIONREAD`).
 ///
 /// # Errors

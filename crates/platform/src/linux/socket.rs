@@ -62,23 +62,47 @@ const WORTH_WAITING_FOR: usize = 64 << 10;
 /// More bytes than this are not waited for in one sleep: they would leave the caches before they are
 /// received.
 const WAITED_FOR: usize = 256 << 10;
+/// So many bytes are worth a call of their own.
+const WORTH_A_CALL: usize = 128 << 10;
+/// What a file is kept in.
+const PAGE: usize = 4 << 10;
 
 pub(crate) fn receive_full(socket: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
     if buffer.len() < WORTH_WAITING_FOR {
         return receive_all(socket, buffer);
     }
     // To begin at once would take some of what is there, and the rest alone would not wake anybody.
-    wake_at(socket, buffer.len())?;
-    let ready = wait_until_ready(socket);
-    wake_at(socket, 1)?;
-    ready?;
+    wait_for(socket, buffer.len())?;
     receive_all(socket, buffer)
 }
 
-/// Waits for as many bytes as shall wake, the end of the connection, or the end of its patience.
-fn wait_until_ready(socket: &TcpStream) -> io::Result<()> {
+pub(crate) fn receive_pages(
+    socket: &TcpStream,
+    buffer: &mut [u8],
+    filled: usize,
+) -> io::Result<usize> {
+    let room = buffer.len() - filled;
+    if room < WORTH_WAITING_FOR {
+        return receive_all(socket, &mut buffer[filled..]);
+    }
+    wait_for(socket, room.min(WORTH_A_CALL))?;
+    let there = filled + usize::try_from(pending_bytes(socket)?).unwrap_or(room);
+    let whole = there / PAGE * PAGE;
+    if (filled + 1..buffer.len()).contains(&whole) {
+        return receive_all(socket, &mut buffer[filled..whole]);
+    }
+    // All that there is room for, or what came before the end.
+    let (received, _) = rustix::net::recv(socket, &mut buffer[filled..], RecvFlags::empty())?;
+    Ok(received)
+}
+
+/// Waits for so many bytes, the end of the connection, or the end of its patience.
+fn wait_for(socket: &TcpStream, bytes: usize) -> io::Result<()> {
+    wake_at(socket, bytes)?;
     let timeout = socket.read_timeout()?.map(timespec);
-    poll(&mut [PollFd::new(socket, PollFlags::IN)], timeout.as_ref())?;
+    let ready = poll(&mut [PollFd::new(socket, PollFlags::IN)], timeout.as_ref());
+    wake_at(socket, 1)?;
+    ready?;
     Ok(())
 }
 
@@ -361,5 +385,32 @@ mod tests {
             assert_eq!(receive_full(&far, &mut buffer).unwrap(), 7);
             assert_eq!(receive_full(&far, &mut buffer).unwrap(), 0);
         });
+    }
+
+    #[test]
+    fn whole_pages_are_received_before_all_is_there() {
+        let (mut near, far) = connected();
+        let sent: Vec<u8> = (0..150_000_u32).map(|i| (i % 251) as u8).collect();
+        let mut buffer = vec![0; 200_000];
+        thread::scope(|scope| {
+            let sent = &sent;
+            scope.spawn(move || {
+                near.write_all(&sent[100..]).unwrap();
+                // Whatever is not a whole page comes when the connection ends.
+                drop(near);
+            });
+            buffer[..100].copy_from_slice(&sent[..100]);
+            let mut filled = 100;
+            loop {
+                let count = receive_pages(&far, &mut buffer, filled).unwrap();
+                if count == 0 {
+                    break;
+                }
+                filled += count;
+                assert!(filled.is_multiple_of(PAGE) || filled == sent.len());
+            }
+            assert_eq!(filled, sent.len());
+        });
+        assert_eq!(buffer[..sent.len()], sent);
     }
 }

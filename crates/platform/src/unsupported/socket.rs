@@ -37,6 +37,14 @@ pub(crate) fn receive_full(mut socket: &TcpStream, buffer: &mut [u8]) -> io::Res
     socket.read(buffer)
 }
 
+pub(crate) fn receive_pages(
+    mut socket: &TcpStream,
+    buffer: &mut [u8],
+    filled: usize,
+) -> io::Result<usize> {
+    socket.read(&mut buffer[filled..])
+}
+
 #[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
 pub(crate) fn wake_at(_: &TcpStream, _bytes: usize) -> io::Result<()> {
     Ok(())

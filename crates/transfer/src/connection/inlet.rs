@@ -170,6 +170,19 @@ impl Inlet {
         Ok(())
     }
 
+    /// Puts the data that come next at the start of `out`, whole pages of it as soon as they are worth
+    /// a call; tells how many bytes.
+    pub(crate) fn next_data(&mut self, out: &mut [u8]) -> Result<usize> {
+        let ahead = self.ahead(out.len());
+        let filled = ahead.len();
+        out[..filled].copy_from_slice(ahead);
+        if filled == out.len() {
+            return Ok(filled);
+        }
+        let count = self.receive(|socket| socket::receive_pages(socket, out, filled))?;
+        Ok(filled + count)
+    }
+
     /// Gets data past the buffer, which must be empty, by `call`; tells how many bytes came.
     pub(crate) fn receive(
         &mut self,

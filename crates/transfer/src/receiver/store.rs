@@ -118,11 +118,12 @@ impl Store {
     fn write(&mut self, arrival: &mut Arrival<'_>) -> Result<(usize, Stored)> {
         let mut taken = 0;
         while taken < arrival.len {
-            let block = &mut self.buffer.as_mut_slice()[..(arrival.len - taken).min(BLOCK)];
-            arrival.inlet.fill_data(block)?;
+            let room = &mut self.buffer.as_mut_slice()[..(arrival.len - taken).min(BLOCK)];
+            let count = arrival.inlet.next_data(room)?;
+            let block = &room[..count];
             arrival.digest.update(block);
             let written = arrival.target.write(block, arrival.offset + taken as u64);
-            taken += block.len();
+            taken += count;
             if let Err(error) = written {
                 return Ok((taken, failed(&error)));
             }
