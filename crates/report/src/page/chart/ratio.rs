@@ -9,6 +9,7 @@ use super::ticks::ticks;
 use crate::comparison::{Row, Verdict};
 use instrument::figure::FigureScale::Logarithmic;
 use instrument::quantity::Unit;
+use std::ops::Range;
 
 /// Ratios along a numeric axis.
 pub(crate) struct Curve<'a> {
@@ -77,7 +78,14 @@ pub(crate) fn curves(curves: &[Curve<'_>], x: &XAxis, label: &str, format: Forma
             rectangle(&mut svg, from, high, width, low - high);
         }
         y_axis(&mut svg, &y_scale, from, width, column == 0, format);
-        x_ticks(&mut svg, &x_scale, x.unit, top + height, width, format);
+        x_ticks(
+            &mut svg,
+            &x_scale,
+            x.unit,
+            top + height,
+            from..from + width,
+            format,
+        );
         curve.draw(&mut svg, &x_scale, &y_scale);
     }
     let bottom = step * curves.len().div_ceil(columns) as f64 + font + 12.0;
@@ -148,7 +156,7 @@ pub(crate) fn rows(rows: &[(String, &Row<'_>)], label: &str, format: Format) -> 
         &x_scale,
         Some(Unit::Ratio),
         bottom,
-        format.width() - left,
+        left..format.width(),
         format,
     );
     framed(&svg.finish(), bottom + font + 14.0, label, format)
@@ -311,10 +319,21 @@ fn y_axis(svg: &mut Svg, y: &Scale, left: f64, width: f64, is_first: bool, forma
     }
 }
 
-fn x_ticks(svg: &mut Svg, x: &Scale, unit: Option<Unit>, at: f64, width: f64, format: Format) {
+/// Ticks whose labels stay within their panel, for the next begins right beside it.
+fn x_ticks(
+    svg: &mut Svg,
+    x: &Scale,
+    unit: Option<Unit>,
+    at: f64,
+    within: Range<f64>,
+    format: Format,
+) {
     let font = format.font_size();
-    for tick in ticks(x, unit, (width / (font * 4.8)) as usize) {
+    let most = (within.end - within.start) / (font * 4.8);
+    for tick in ticks(x, unit, most as usize) {
         if let (Some(x), Some(label)) = (x.position(tick.value), tick.label) {
+            let half = text_width(&label, font) / 2.0;
+            let x = x.min(within.end - half).max(within.start + half);
             svg.text(
                 "text",
                 &[
