@@ -132,3 +132,11 @@ impl Error {
         move |reason| Self::System { action, reason }
     }
 }
+
+/// Whether a call that failed may do better when it is made again.
+pub(crate) fn is_passing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+    )
+}

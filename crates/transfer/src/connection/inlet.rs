@@ -158,11 +158,16 @@ impl Inlet {
         &self.buffer[self.start - count..self.start]
     }
 
+    /// Puts what was read ahead of the data at the start of `out`; tells how many bytes.
+    pub(crate) fn ahead_into(&mut self, out: &mut [u8]) -> usize {
+        let ahead = self.ahead(out.len());
+        out[..ahead.len()].copy_from_slice(ahead);
+        ahead.len()
+    }
+
     /// Fills `out` with the data that come next.
     pub(crate) fn fill_data(&mut self, out: &mut [u8]) -> Result<()> {
-        let ahead = self.ahead(out.len());
-        let mut filled = ahead.len();
-        out[..filled].copy_from_slice(ahead);
+        let mut filled = self.ahead_into(out);
         while filled < out.len() {
             let rest = &mut out[filled..];
             filled += self.receive(|socket| socket::receive_full(socket, rest))?;
@@ -173,9 +178,7 @@ impl Inlet {
     /// Puts the data that come next at the start of `out`, whole pages of it as soon as they are worth
     /// a call; tells how many bytes.
     pub(crate) fn next_data(&mut self, out: &mut [u8]) -> Result<usize> {
-        let ahead = self.ahead(out.len());
-        let filled = ahead.len();
-        out[..filled].copy_from_slice(ahead);
+        let filled = self.ahead_into(out);
         if filled == out.len() {
             return Ok(filled);
         }

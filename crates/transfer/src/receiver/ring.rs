@@ -5,7 +5,7 @@ use super::store::{Arrival, Stored};
 use super::target::Target;
 use crate::buffer::BLOCK;
 use crate::connection::{Inlet, TICK};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, is_passing};
 use platform::socket::wake_at;
 use platform::stream_ring::{Block, Done, Operation, StreamRing};
 use std::collections::VecDeque;
@@ -106,9 +106,7 @@ impl Ring {
 
     /// Fills a block with what comes next.
     fn receive(&mut self, inlet: &mut Inlet, mut block: Block, len: usize) -> Result<Block> {
-        let ahead = inlet.ahead(len);
-        let mut filled = ahead.len();
-        block.bytes_mut()[..filled].copy_from_slice(ahead);
+        let mut filled = inlet.ahead_into(&mut block.bytes_mut()[..len]);
         while filled < len {
             let mut waiting = Some((block, filled..len));
             let done = loop {
@@ -182,11 +180,4 @@ impl Ring {
         }
         Ok(())
     }
-}
-
-fn is_passing(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
-    )
 }

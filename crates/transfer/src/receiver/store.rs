@@ -220,9 +220,7 @@ fn mapped(arrival: &mut Arrival<'_>, file: &File) -> Result<(usize, Stored)> {
         return Ok((0, Err("it may not be written to".into())));
     };
     let memory = &mut memory[before..];
-    let ahead = inlet.ahead(len);
-    let mut taken = ahead.len();
-    memory[..taken].copy_from_slice(ahead);
+    let mut taken = inlet.ahead_into(&mut memory[..len]);
     digest.update(&memory[..taken]);
     while taken < len {
         let end = len.min(taken + BLOCK);

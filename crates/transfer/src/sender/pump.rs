@@ -5,7 +5,7 @@ use super::ring::Ring;
 use crate::buffer::{self, BLOCK};
 use crate::connection::{Outlet, TICK};
 use crate::digest::Digest;
-use crate::error::Error;
+use crate::error::{Error, is_passing};
 use crate::method::SendMethod;
 use crate::protocol::Frame;
 use platform::block_io::{read_at, wait_readable};
@@ -327,13 +327,6 @@ impl Pump {
         }
         Ok(())
     }
-}
-
-fn is_passing(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
-    )
 }
 
 /// Whether so little is read and sent together with what is said of it, in one call.
