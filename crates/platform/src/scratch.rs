@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use crate::directory::name_from_bytes;
 use crate::os;
@@ -15,6 +16,11 @@ const LOCK: &str = "lock";
 const UNLOCKED: &str = "lock.new";
 /// Holds the path of another directory in which the owner has a scratch directory too.
 const ELSEWHERE: &str = "elsewhere";
+
+/// A directory without a lock file is taken for abandoned when nothing in it changed for so long.
+/// Its owner would have no lock to show that it lives: another program removed the file, or the owner was
+/// killed as it made it.
+const LONG_AGO: Duration = Duration::from_hours(24);
 
 /// A directory `oscope-scratch-<16 hexadecimal digits>` that only its owner can enter, removed with
 /// all it holds when this is dropped.
@@ -136,7 +142,8 @@ impl Scratch {
     /// the swap that were made for them; and those in the directories that they remember.
     ///
     /// Only a directory of this user with a name of ours and a lock file of ours that nobody holds
-    /// is removed. Links are never followed. What cannot be removed is left for the next time. On a network
+    /// is removed; one without a lock file only if all it holds looks like ours and nothing in it
+    /// changed for a day. Links are never followed. What cannot be removed is left for the next time. On a network
     /// file system whose locks do not reach other hosts (NFS mounted with `local_lock`), the owner
     /// must be on this host to be seen.
     pub fn sweep(in_dir: &Path) -> Sweep {
@@ -150,7 +157,11 @@ impl Scratch {
             .filter(|entry| is_ours(&entry.file_name()))
         {
             let path = entry.path();
-            let Ok(Some(lock)) = lock_abandoned(&path) else {
+            let lock = match lock_abandoned(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => lock_forgotten(&path),
+                lock => lock,
+            };
+            let Ok(Some(lock)) = lock else {
                 continue;
             };
             // Its lock is held, so that two that remember each other are not swept for ever.
@@ -203,6 +214,57 @@ fn lock_abandoned(dir: &Path) -> io::Result<Option<File>> {
         return Ok(None);
     }
     Ok(Some(lock))
+}
+
+/// A new lock of a directory of ours that has none and in which nothing has happened for long.
+fn lock_forgotten(dir: &Path) -> io::Result<Option<File>> {
+    let metadata = fs::symlink_metadata(dir)?;
+    if !metadata.is_dir() || !os::scratch::is_own(&metadata) || !is_old(&metadata) {
+        return Ok(None);
+    }
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        let is_plain = metadata.is_file() || metadata.is_dir();
+        let is_ours = is_plain && os::scratch::is_own(&metadata) && is_made_here(&entry);
+        if !is_ours || !is_old(&metadata) {
+            return Ok(None);
+        }
+    }
+    let unlocked = dir.join(UNLOCKED);
+    let lock = match File::create_new(&unlocked) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            os::scratch::open_existing(&unlocked)?
+        }
+        made => made?,
+    };
+    if lock.try_lock().is_err() {
+        return Ok(None);
+    }
+    fs::rename(unlocked, dir.join(LOCK))?;
+    Ok(Some(lock))
+}
+
+fn is_old(metadata: &fs::Metadata) -> bool {
+    let changed = metadata.modified().ok();
+    let age = changed.and_then(|changed| SystemTime::now().duration_since(changed).ok());
+    age.is_some_and(|age| age >= LONG_AGO)
+}
+
+/// True if an entry of a scratch directory has a name that runs give: one of this module or of
+/// confinement, or one that begins with the name of an experiment, such as `file.block_size 4096`.
+fn is_made_here(entry: &fs::DirEntry) -> bool {
+    let name = entry.file_name();
+    let name = name.to_str().unwrap_or_default();
+    let is_word = |word: &str| {
+        let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
+        !word.is_empty() && word.bytes().all(is_letter)
+    };
+    let first = name.split(' ').next().unwrap_or_default();
+    let is_of_experiment = first
+        .split_once('.')
+        .is_some_and(|(group, rest)| is_word(group) && rest.split('.').all(is_word));
+    is_of_experiment || name == UNLOCKED || name == ELSEWHERE || os::confinement::is_record(name)
 }
 
 /// The directory that a scratch directory remembers.

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use oscope_platform::scratch::{Scratch, ScratchError};
 
@@ -91,6 +91,58 @@ fn a_sweep_leaves_alone_what_lives_and_what_is_foreign() {
         &file,
     ] {
         assert!(kept.exists(), "{}", kept.display());
+    }
+}
+
+/// Lets `path` look as if nothing had changed there for two days.
+fn age(path: &Path) {
+    let then = SystemTime::now() - Duration::from_hours(48);
+    let opened = File::open(path).expect("it is there");
+    opened.set_modified(then).expect("it is ours");
+}
+
+#[test]
+fn a_directory_without_its_lock_is_swept_once_it_is_old_and_surely_ours() {
+    let dir = tempfile::tempdir().unwrap();
+    let without_lock = |number: u64, entries: &[&str]| {
+        let path = dir.path().join(format!("oscope-scratch-{number:016x}"));
+        fs::create_dir(&path).unwrap();
+        for entry in entries {
+            let entry = path.join(entry);
+            fs::write(&entry, b"data").unwrap();
+            age(&entry);
+        }
+        age(&path);
+        path
+    };
+    let cut_off = without_lock(1, &[]);
+    let half_made = without_lock(2, &["lock.new"]);
+    let unlocked = without_lock(3, &["file.block_size 4096", "threads.io", "elsewhere"]);
+    let sub = unlocked.join("file.metadata 20");
+    fs::create_dir(&sub).unwrap();
+    fs::write(sub.join("a00000000"), b"").unwrap();
+    age(&sub);
+    age(&unlocked);
+
+    let of_somebody = without_lock(4, &["file.block_size 4096", "thesis.odt2"]);
+    let linked = without_lock(5, &[]);
+    symlink(dir.path(), linked.join("file.sync")).unwrap();
+    age(&linked);
+    let in_use = without_lock(6, &["file.sync"]);
+    fs::write(in_use.join("file.sync"), b"more").unwrap();
+    age(&in_use);
+    let fresh = without_lock(7, &["file.sync"]);
+    fs::write(fresh.join("lock.new"), b"").unwrap();
+    let being_made = without_lock(8, &["lock.new"]);
+    let lock = File::open(being_made.join("lock.new")).unwrap();
+    lock.try_lock().unwrap();
+
+    let mut swept = Scratch::sweep(dir.path()).removed;
+    swept.sort();
+    assert_eq!(swept, [cut_off, half_made, unlocked]);
+    for kept in [of_somebody, linked, in_use, fresh, being_made] {
+        assert!(kept.exists(), "{}", kept.display());
+        assert!(!kept.join("lock").exists());
     }
 }
 

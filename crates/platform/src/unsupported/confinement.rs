@@ -29,6 +29,10 @@ pub(crate) fn free_swap_bytes() -> u64 {
     0
 }
 
+pub(crate) fn is_record(_name: &str) -> bool {
+    false
+}
+
 /// Nothing was made.
 #[expect(clippy::unnecessary_wraps, reason = "other systems may fail")]
 pub(crate) fn undo(_scratch: &Path) -> Result<()> {

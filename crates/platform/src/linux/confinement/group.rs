@@ -17,7 +17,7 @@ use crate::linux::read::text;
 use crate::memory::available_bytes;
 
 /// The record's name in a scratch directory.
-const RECORD: &str = "memory-group";
+pub(super) const RECORD: &str = "memory-group";
 const PREFIX: &str = "oscope-";
 /// How often and how long to wait until killed processes have left a group.
 const PATIENCE: (u32, Duration) = (500, Duration::from_millis(10));

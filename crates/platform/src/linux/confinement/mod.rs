@@ -16,6 +16,11 @@ pub(crate) fn free_swap_bytes() -> u64 {
     SystemMemory::read().swap_free.unwrap_or(0)
 }
 
+/// True for the names of the files by which [`undo`] finds its work.
+pub(crate) fn is_record(name: &str) -> bool {
+    [group::RECORD, swap_file::NAME].contains(&name)
+}
+
 /// Undoes what was made for a scratch directory. The order matters: a process that still runs would
 /// fetch its pages back, the limit would keep the kernel from fetching them, and a file in use as
 /// swap cannot be removed.

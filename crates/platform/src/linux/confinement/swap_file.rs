@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::linux::machine::page_bytes;
 
 /// Its name in a scratch directory, by which it is found again.
-const NAME: &str = "swap";
+pub(super) const NAME: &str = "swap";
 
 #[derive(Debug)]
 pub(crate) struct SwapFile {
