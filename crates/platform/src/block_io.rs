@@ -118,3 +118,11 @@ pub fn direct_alignment(file: &File) -> Result<Option<DirectAlignment>> {
 pub fn wait_readable(file: &File, timeout: Duration) -> Result<bool> {
     os::block_io::wait_readable(file, timeout)
 }
+
+/// Waits until a write to a pipe or device will not block, at most for `timeout`; whether it will not.
+///
+/// # Errors
+/// If the system refuses.
+pub fn wait_writable(file: &File, timeout: Duration) -> Result<bool> {
+    os::block_io::wait_writable(file, timeout)
+}

@@ -47,6 +47,16 @@ pub fn open_without_waiting(path: &Path) -> io::Result<File> {
     options.read(true).open(path)
 }
 
+/// Opens a named pipe or a character device for writing without waiting for whoever reads it; `None`
+/// while nobody has opened a pipe for reading. Writes to it fail with [`io::ErrorKind::WouldBlock`]
+/// while there is no room ([`crate::block_io::wait_writable`] waits for it).
+///
+/// # Errors
+/// As [`open_read`].
+pub fn open_write_without_waiting(path: &Path, mode: OpenMode) -> Result<Option<File>> {
+    os::file::open_write_without_waiting(path, mode)
+}
+
 /// Opens an existing file for writing over what is there.
 ///
 /// # Errors
@@ -137,6 +147,11 @@ pub fn reopen_read(file: &File, path: &Path, mode: OpenMode) -> Result<File> {
 /// If it is closed.
 pub fn standard_input() -> Result<File> {
     os::file::standard_input()
+}
+
+/// True for the metadata of a named pipe, a terminal or another device that takes bytes as they come.
+pub fn is_stream(metadata: &Metadata) -> bool {
+    os::file::is_named_pipe(metadata) || os::file::is_character_device(metadata)
 }
 
 /// Whether this is the metadata of a socket, which cannot be opened.

@@ -47,6 +47,7 @@ pub mod shared;
 pub mod signal;
 pub mod socket;
 pub mod stack;
+pub mod startup;
 pub mod stdio;
 pub mod storage;
 pub mod stream_ring;

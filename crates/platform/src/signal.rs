@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use crate::{Result, os};
 
@@ -60,6 +61,17 @@ impl Interrupt {
     pub fn install() -> Result<Self> {
         os::signal::install()?;
         Ok(Self { _installed: () })
+    }
+
+    /// As [`Interrupt::install`], and the first signal has its usual effect, too, if the process is still
+    /// there so long after it: some calls go on for seconds, such as a write of a large block. SIGALRM is
+    /// taken for that.
+    ///
+    /// # Errors
+    /// As [`Interrupt::install`].
+    pub fn install_for(patience: Duration) -> Result<Self> {
+        os::signal::lose_patience_after(patience)?;
+        Self::install()
     }
 
     /// Whether the process was asked to stop.

@@ -112,11 +112,19 @@ pub(crate) fn direct_alignment(file: &File) -> Result<Option<DirectAlignment>> {
 }
 
 pub(crate) fn wait_readable(file: &File, timeout: Duration) -> Result<bool> {
+    wait(file, PollFlags::IN, timeout)
+}
+
+pub(crate) fn wait_writable(file: &File, timeout: Duration) -> Result<bool> {
+    wait(file, PollFlags::OUT, timeout)
+}
+
+fn wait(file: &File, event: PollFlags, timeout: Duration) -> Result<bool> {
     let timeout = Timespec {
         tv_sec: timeout.as_secs().cast_signed(),
         tv_nsec: timeout.subsec_nanos().into(),
     };
-    let mut fds = [PollFd::new(file, PollFlags::IN)];
+    let mut fds = [PollFd::new(file, event)];
     match poll(&mut fds, Some(&timeout)) {
         Ok(count) => Ok(count > 0),
         Err(Errno::INTR) => Ok(false),

@@ -2,7 +2,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, fchown};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{Advice, FallocateFlags, SeekFrom};
 use rustix::io::Errno;
@@ -28,6 +28,28 @@ pub(super) fn flags(mode: OpenMode) -> libc::c_int {
 
 pub(crate) fn is_named_pipe(metadata: &Metadata) -> bool {
     metadata.file_type().is_fifo()
+}
+
+pub(crate) fn is_character_device(metadata: &Metadata) -> bool {
+    metadata.file_type().is_char_device()
+}
+
+pub(crate) fn open_write_without_waiting(path: &Path, mode: OpenMode) -> Result<Option<File>> {
+    let mut options = OpenOptions::new();
+    options
+        .write(true)
+        .custom_flags(flags(mode) | libc::O_NONBLOCK);
+    match options.open(path) {
+        Ok(file) => Ok(Some(file)),
+        // That is how open(2) says that nobody reads.
+        Err(error)
+            if error.raw_os_error() == Some(libc::ENXIO)
+                && path.metadata().is_ok_and(|found| is_named_pipe(&found)) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(Error::path("open", path)(error)),
+    }
 }
 
 pub(crate) fn never_wait(options: &mut OpenOptions) {
@@ -160,8 +182,6 @@ pub(crate) fn drop_caches(caches: Caches) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use std::io::{Read, Seek, SeekFrom, Write};
-    use std::path::Path;
-
     use tempfile::TempDir;
 
     use super::*;

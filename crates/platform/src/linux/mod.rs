@@ -31,6 +31,7 @@ pub(crate) mod shared;
 pub(crate) mod signal;
 pub(crate) mod socket;
 pub(crate) mod stack;
+pub(crate) mod startup;
 pub(crate) mod stdio;
 pub(crate) mod storage;
 pub(crate) mod stream_ring;

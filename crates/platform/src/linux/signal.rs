@@ -1,7 +1,9 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::ptr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::signal::Signal;
@@ -16,10 +18,68 @@ const CAUGHT: [Signal; 4] = [
     Signal::ClosedPipe,
 ];
 
-/// Nothing but atomic stores: all that a handler may safely do.
+/// Nothing but atomics and calls that are safe in a handler.
 extern "C" fn on_signal(number: libc::c_int) {
     NUMBER.store(number, Ordering::Relaxed);
     FLAG.store(true, Ordering::Release);
+    if let Some(timer) = TIMER.get()
+        && number != Signal::ClosedPipe.number()
+    {
+        IMPATIENT.store(number, Ordering::Relaxed);
+        // SAFETY: the timer was made and is never deleted; signal-safety(7) names this call.
+        unsafe { libc::timer_settime(timer.id, 0, &raw const timer.patience, ptr::null_mut()) };
+    }
+}
+
+/// Sends the signal once more that nothing has come of: its handler is gone, and so it ends the process.
+extern "C" fn on_alarm(_: libc::c_int) {
+    // SAFETY: signal-safety(7) names this call.
+    unsafe { libc::raise(IMPATIENT.load(Ordering::Relaxed)) };
+}
+
+/// Runs from the first signal on until patience is lost.
+struct Timer {
+    id: libc::timer_t,
+    patience: libc::itimerspec,
+}
+
+// SAFETY: the id of a timer is a number, which any thread may use.
+unsafe impl Send for Timer {}
+// SAFETY: as above.
+unsafe impl Sync for Timer {}
+
+static TIMER: OnceLock<Timer> = OnceLock::new();
+static IMPATIENT: AtomicI32 = AtomicI32::new(0);
+
+pub(crate) fn lose_patience_after(patience: Duration) -> Result<()> {
+    let make = || -> io::Result<Timer> {
+        // SAFETY: zeros are a valid `sigevent`.
+        let mut event: libc::sigevent = unsafe { std::mem::zeroed() };
+        event.sigev_notify = libc::SIGEV_SIGNAL;
+        event.sigev_signo = libc::SIGALRM;
+        let mut id = ptr::null_mut();
+        // SAFETY: `id` has room for what is written.
+        check(unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut id) })?;
+        handle(libc::SIGALRM, on_alarm, 0)?;
+        Ok(Timer {
+            id,
+            patience: libc::itimerspec {
+                it_interval: timespec(Duration::ZERO),
+                it_value: timespec(patience),
+            },
+        })
+    };
+    let timer = make().map_err(Error::os("make a timer"))?;
+    // An earlier call has made one that serves as well.
+    let _ = TIMER.set(timer);
+    Ok(())
+}
+
+fn timespec(time: Duration) -> libc::timespec {
+    libc::timespec {
+        tv_sec: time.as_secs().cast_signed(),
+        tv_nsec: time.subsec_nanos().into(),
+    }
 }
 
 pub(crate) fn install() -> Result<()> {
@@ -38,16 +98,25 @@ fn catch(signal: Signal) -> io::Result<()> {
     if unsafe { before.assume_init_ref() }.sa_sigaction == libc::SIG_IGN {
         return Ok(());
     }
+    let flags = match signal {
+        Signal::ClosedPipe => 0,
+        // The first delivery restores the default, so that a second one ends the process.
+        _ => libc::SA_RESETHAND,
+    };
+    handle(number, on_signal, flags)
+}
+
+fn handle(
+    number: libc::c_int,
+    handler: extern "C" fn(libc::c_int),
+    flags: libc::c_int,
+) -> io::Result<()> {
     // SAFETY: zeros are a valid `sigaction`: no flags and an empty mask.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    action.sa_sigaction = on_signal as *const () as libc::sighandler_t;
-    action.sa_flags = libc::SA_RESTART;
-    if signal != Signal::ClosedPipe {
-        // The first delivery restores the default, so that a second one ends the process.
-        action.sa_flags |= libc::SA_RESETHAND;
-    }
-    // SAFETY: the handler has the right type for an action without SA_SIGINFO, and only stores to
-    // atomics.
+    action.sa_sigaction = handler as *const () as libc::sighandler_t;
+    action.sa_flags = libc::SA_RESTART | flags;
+    // SAFETY: the handler has the right type for an action without SA_SIGINFO, and does only what is
+    // safe in one.
     check(unsafe { libc::sigaction(number, &raw const action, ptr::null_mut()) })
 }
 
@@ -81,4 +150,35 @@ pub(crate) fn ignore_sigpipe() {
 pub(crate) fn ignore_sigxfsz() {
     // SAFETY: no handler is involved.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    use crate::child;
+    use crate::signal::Interrupt;
+
+    /// True if a process that ignores the flag is still there long after a signal.
+    fn outlives_a_signal(install: fn() -> crate::Result<Interrupt>) -> bool {
+        let goes_on = child::value(|| {
+            let interrupt = install().unwrap();
+            // SAFETY: the handler is made for being called at any moment.
+            unsafe { libc::raise(libc::SIGTERM) };
+            for _ in 0..200 {
+                sleep(Duration::from_millis(10));
+            }
+            u64::from(interrupt.is_set())
+        });
+        goes_on.is_ok_and(|was_asked| was_asked == 1)
+    }
+
+    #[test]
+    fn a_signal_ends_what_does_not_end_by_itself_once_patience_is_lost() {
+        assert!(outlives_a_signal(Interrupt::install));
+        assert!(!outlives_a_signal(|| Interrupt::install_for(
+            Duration::from_millis(50)
+        )));
+    }
 }

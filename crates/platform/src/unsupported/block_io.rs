@@ -42,6 +42,10 @@ pub(crate) fn direct_alignment(_file: &File) -> Result<Option<DirectAlignment>> 
     refuse("direct input and output")
 }
 
+pub(crate) fn wait_writable(_file: &File, _timeout: Duration) -> Result<bool> {
+    refuse("waiting for a file")
+}
+
 pub(crate) fn wait_readable(_file: &File, _timeout: Duration) -> Result<bool> {
     refuse("waiting for a file")
 }

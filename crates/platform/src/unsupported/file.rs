@@ -1,6 +1,6 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::refuse;
 use crate::Result;
@@ -16,6 +16,14 @@ pub(crate) fn set_mode(_options: &mut OpenOptions, mode: OpenMode) -> Result<()>
 
 pub(crate) fn is_named_pipe(_metadata: &Metadata) -> bool {
     false
+}
+
+pub(crate) fn is_character_device(_metadata: &Metadata) -> bool {
+    false
+}
+
+pub(crate) fn open_write_without_waiting(_path: &Path, _mode: OpenMode) -> Result<Option<File>> {
+    refuse("opening a pipe without waiting")
 }
 
 pub(crate) fn never_wait(_options: &mut OpenOptions) {}

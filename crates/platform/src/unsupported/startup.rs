@@ -1,0 +1,3 @@
+pub(crate) fn had_standard_output() -> bool {
+    true
+}
