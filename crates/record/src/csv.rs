@@ -9,23 +9,37 @@ use std::io::Write;
 ///
 /// There is a column `axis.NAME` for each axis of any of its experiments, empty for those that do
 /// not vary it. Columns that another kind of reading has are empty, too; `unit` is that of the
-/// metric's estimates and of `value`. `batch` and `sample` count from 0.
+/// metric's estimates and of `value`. `batch` and `sample` count from 0. A text that a spreadsheet would
+/// take for a formula has a `'` before it.
 ///
 /// # Errors
 /// If the output cannot be written.
 pub fn write(run: &Run, output: impl Write) -> std::io::Result<()> {
     let columns = columns(run);
     let mut table = ::csv::Writer::from_writer(output);
-    table.write_record(columns.iter().map(|column| &column.name))?;
+    table.write_record(columns.iter().map(|column| no_formula(&column.name)))?;
     for row in rows(run) {
         table.write_record(columns.iter().map(|column| cell(&column.cells, &row)))?;
     }
     table.flush()
 }
 
+/// `text` so that a spreadsheet takes it for text, which it would not if it began as a formula does. A
+/// number stays one, whatever its sign.
+///
+/// See [CSV injection](https://owasp.org/www-community/attacks/CSV_Injection).
+fn no_formula(text: &str) -> String {
+    let begins_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    if begins_formula && text.parse::<f64>().is_err() {
+        format!("'{text}")
+    } else {
+        text.into()
+    }
+}
+
 fn cell<'t>(cells: &Cells<'t>, row: &Row<'t>) -> String {
     let text = match cells {
-        Cells::Text(read) => read(row).map(Into::into),
+        Cells::Text(read) => read(row).map(|text| no_formula(&text)),
         Cells::Integer(read) => read(row).map(|number| number.to_string()),
         Cells::Real(read) => read(row).map(|number| number.to_string()),
     };

@@ -72,6 +72,28 @@ fn every_sample_is_a_row_with_its_levels() {
 }
 
 #[test]
+fn no_text_is_taken_for_a_formula_and_numbers_stay_numbers() {
+    let hostile = ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "-O2"];
+    let plain = ["-1.5", "+3", "a=b", "1-2", ""];
+    for level in hostile.into_iter().chain(plain) {
+        let mut run = complete(1);
+        run.experiments[1].points.push(PointRecord {
+            point: Point::new().with("operation", level),
+            batches: vec![batch(5)],
+            closing: None,
+        });
+        let (header, rows) = table(&run);
+        let operation = header.iter().position(|name| name == "axis.operation");
+        let shown = &rows.last().unwrap()[operation.unwrap()];
+        if hostile.contains(&level) {
+            assert_eq!(*shown, format!("'{level}"));
+        } else {
+            assert_eq!(shown, level);
+        }
+    }
+}
+
+#[test]
 fn a_run_without_samples_is_a_header() {
     let (header, rows) = table(&common::begun(1));
     assert_eq!(header.len(), 25);
