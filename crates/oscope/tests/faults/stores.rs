@@ -4,6 +4,8 @@ use crate::common::{Place, scratch_files};
 use crate::{Tmpfs, end, signal};
 use predicates::str::contains;
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 #[test]
 fn a_store_on_a_full_disk_is_a_clear_error() {
@@ -47,6 +49,90 @@ fn a_store_in_a_read_only_place_is_a_clear_error() {
         .assert()
         .code(1)
         .stderr(contains("read-only"));
+}
+
+/// A name that stands in the log alone, as after a kill.
+const LOGGED: &str = "kept in the log";
+
+/// A store in `directory` with a run in it, whose name stands in its log alone.
+fn store_with_log(place: &mut Place, directory: &Path) {
+    place.store = directory.join("oscope.db");
+    let exported = directory.join("run.json");
+    let mut export = place.oscope(&["export", "reference:pentium4-2003-linux", "--output"]);
+    export.arg(&exported).assert().success();
+    place.oscope(&["import"]).arg(&exported).assert().success();
+    fs::remove_file(&exported).expect("it is there");
+    let connection = rusqlite::Connection::open(&place.store).expect("a store");
+    let folding = connection.pragma_update(None, "wal_autocheckpoint", 0);
+    folding.expect("it is known");
+    let named = connection.execute("UPDATE runs SET name = ?1", [LOGGED]);
+    assert_eq!(named.expect("room for a name"), 1);
+    let files = [place.store.clone(), directory.join("oscope.db-wal")];
+    let before = files
+        .each_ref()
+        .map(|file| fs::read(file).expect("it is there"));
+    // That folds the log in.
+    drop(connection);
+    for (file, bytes) in files.iter().zip(before) {
+        fs::write(file, bytes).expect("room for it");
+    }
+}
+
+/// Checks that all which only reads the store finds the run.
+fn assert_readable(place: &Place) {
+    for arguments in [
+        &["history"][..],
+        &["history", "process.calls"],
+        &["show", LOGGED],
+        &["export", LOGGED],
+        &["compare", LOGGED, "reference:pentium4-2003-windows"],
+    ] {
+        place.oscope(arguments).assert().success();
+    }
+    place.oscope(&["history"]).assert().stdout(contains(LOGGED));
+}
+
+#[test]
+fn a_store_on_a_full_disk_can_be_read() {
+    for with_log in [false, true] {
+        let mut place = Place::new();
+        let mount = place.path("small");
+        fs::create_dir(&mount).expect("a directory");
+        let Some(_tmpfs) = Tmpfs::mount(&mount, "size=4m") else {
+            return;
+        };
+        store_with_log(&mut place, &mount);
+        if !with_log {
+            place.oscope(&["history"]).assert().success();
+            rusqlite::Connection::open(&place.store)
+                .and_then(|store| {
+                    store.pragma_update_and_check(None, "wal_checkpoint", "truncate", |_| Ok(()))
+                })
+                .expect("the log is folded in");
+            fs::remove_file(mount.join("oscope.db-wal")).ok();
+        }
+        fs::remove_file(mount.join("oscope.db-shm")).ok();
+        let filler = fs::write(mount.join("filler"), vec![1; 4 << 20]);
+        filler.expect_err("there is no room for all of it");
+        assert_readable(&place);
+    }
+}
+
+#[test]
+fn a_store_in_a_read_only_place_can_be_read() {
+    let mut place = Place::new();
+    let mount = place.path("sealed");
+    fs::create_dir(&mount).expect("a directory");
+    let Some(_tmpfs) = Tmpfs::mount(&mount, "size=4m") else {
+        return;
+    };
+    store_with_log(&mut place, &mount);
+    let remount = Command::new("mount")
+        .args(["-o", "remount,ro"])
+        .arg(&mount)
+        .status();
+    assert!(remount.expect("mount(8) is there").success());
+    assert_readable(&place);
 }
 
 #[test]

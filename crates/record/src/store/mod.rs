@@ -14,7 +14,7 @@ mod write;
 pub use error::Error;
 pub use history::{HistoryQuery, HistoryRun};
 pub use location::default_path;
-pub use open::Store;
+pub use open::{Store, is_store};
 pub use recorder::Recorder;
 pub use selector::{BlankSelector, Candidate, RunSelector};
 pub use summary::RunSummary;

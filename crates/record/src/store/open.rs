@@ -11,6 +11,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
 /// How long another process may keep the store locked before that is an error.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -24,6 +25,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub struct Store {
     pub(super) connection: Connection,
     pub(super) path: PathBuf,
+    /// Holds what is read instead of the store, where that cannot be opened in its place.
+    _copy: Option<TempDir>,
 }
 
 impl Store {
@@ -69,11 +72,12 @@ impl Store {
         Ok(Self {
             connection,
             path: path.to_owned(),
+            _copy: None,
         })
     }
 
-    /// Opens the store at `path` for reading. Nothing is written, so that it works on a read-only
-    /// disk, too.
+    /// Opens the store at `path` for reading. Nothing has to be written beside it, so that it works on a
+    /// read-only disk and on a full one, too.
     ///
     /// # Errors
     /// Where the file is missing, cannot be read, is no store, damaged, locked or of another
@@ -82,10 +86,11 @@ impl Store {
         if identify(path)? == Content::Nothing {
             return Err(Error::Missing(path.to_owned()));
         }
-        let connection = connect_read_only(path).map_err(|fault| fault.at(path))?;
+        let (connection, copy) = connect_read_only(path).map_err(|fault| fault.at(path))?;
         Ok(Self {
             connection,
             path: path.to_owned(),
+            _copy: copy,
         })
     }
 
@@ -111,6 +116,11 @@ impl Store {
         };
         check().map_err(|fault| fault.at(&self.path))
     }
+}
+
+/// True if the file at `path` has the header of a store, of any version.
+pub fn is_store(path: &Path) -> bool {
+    matches!(identify(path), Ok(Content::Store))
 }
 
 /// What a file holds, as its first bytes tell.
@@ -165,35 +175,84 @@ fn connect(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-fn connect_read_only(path: &Path) -> Result<Connection> {
+fn connect_read_only(path: &Path) -> Result<(Connection, Option<TempDir>)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let usual = || {
         let connection = Connection::open_with_flags(path, flags)?;
         prepare(&connection)?;
-        require_current(&connection, MIGRATIONS)?;
+        ready_to_read(&connection)?;
         Ok(connection)
     };
     match usual() {
-        // The log's index cannot be made here. Without a log there is nothing to be missed, and
-        // on a read-only disk nobody changes the file meanwhile.
-        Err(Fault::Sqlite(rusqlite::Error::SqliteFailure(failure, _)))
-            if matches!(failure.code, ErrorCode::CannotOpen | ErrorCode::ReadOnly)
-                && log_bytes(path) == 0 =>
-        {
+        // The log's index cannot be made here. Where a process has the store open, there is one, and so
+        // nobody changes the file meanwhile.
+        Err(fault) if needs_room_beside(&fault) => {
+            if log_bytes(path) > 0 {
+                let (connection, copy) = connect_to_copy(path).map_err(|_| fault)?;
+                return Ok((connection, Some(copy)));
+            }
+            // Without a log there is nothing to be missed.
             let flags = flags | OpenFlags::SQLITE_OPEN_URI;
             let connection = Connection::open_with_flags(immutable_uri(path)?, flags)?;
-            require_current(&connection, MIGRATIONS)?;
-            Ok(connection)
+            ready_to_read(&connection)?;
+            Ok((connection, None))
         }
-        other => other,
+        other => Ok((other?, None)),
     }
+}
+
+fn ready_to_read(connection: &Connection) -> Result<()> {
+    // Sorting needs no room on a disk then.
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    require_current(connection, MIGRATIONS)
+}
+
+/// True if SQLite failed to make a file beside the store.
+fn needs_room_beside(fault: &Fault) -> bool {
+    let Fault::Sqlite(rusqlite::Error::SqliteFailure(failure, _)) = fault else {
+        return false;
+    };
+    matches!(
+        failure.code,
+        ErrorCode::CannotOpen
+            | ErrorCode::ReadOnly
+            | ErrorCode::DiskFull
+            | ErrorCode::SystemIoFailure
+    )
+}
+
+/// Opens a copy of the store and of its log, where there is room for it, and folds the log in there.
+fn connect_to_copy(path: &Path) -> Result<(Connection, TempDir)> {
+    let places = [std::env::temp_dir(), "/dev/shm".into()];
+    let copied = places.iter().find_map(|place| copy_into(place, path).ok());
+    let copy = copied.ok_or_else(|| no_access(path, &io::ErrorKind::StorageFull.into()))?;
+    let connection = connect(&copy.path().join(COPY))?;
+    ready_to_read(&connection)?;
+    Ok((connection, copy))
+}
+
+/// The name of a copied store.
+const COPY: &str = "oscope.db";
+
+fn copy_into(place: &Path, path: &Path) -> io::Result<TempDir> {
+    let folder = tempfile::tempdir_in(place)?;
+    for suffix in ["", "-wal"] {
+        let from = with_suffix(path, suffix);
+        let to = with_suffix(&folder.path().join(COPY), suffix);
+        io::copy(&mut File::open(from)?, &mut File::create_new(to)?)?;
+    }
+    Ok(folder)
 }
 
 /// Size of the write-ahead log beside the store.
 fn log_bytes(path: &Path) -> u64 {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    std::fs::metadata(log).map_or(0, |metadata| metadata.len())
+    std::fs::metadata(with_suffix(path, "-wal")).map_or(0, |metadata| metadata.len())
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }
 
 /// The store as a [URI](https://www.sqlite.org/uri.html) that promises SQLite that nobody changes
