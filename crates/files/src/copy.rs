@@ -3,11 +3,12 @@
 use crate::dd::Dd;
 use crate::lane::Lane;
 use crate::partial::{Beside, Partial};
-use crate::read::{read, read_stream};
+use crate::read::{buffer, read, read_stream, read_stream_into};
 use crate::{Error, Method, Result, Source, Watch, timed};
 use platform::block_io::{copy_range, share_blocks, write_at};
-use platform::file::{OpenMode, is_same};
-use std::io::Write;
+use platform::file::{OpenMode, is_same, next_data};
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
 use std::path::Path;
 
 /// Rounds of a comparison: the least of which a median and a spread can be told.
@@ -61,8 +62,8 @@ pub struct CopyOptions {
     pub force: bool,
 }
 
-/// Copies `source` to `target` and returns how many bytes that were. Nothing is waited for on the
-/// device.
+/// Copies `source` to `target` and returns how many bytes that were. What is a hole in the source is
+/// one in a target that is a file, and counts as copied. Nothing is waited for on the device.
 ///
 /// # Errors
 /// If the target is there and not to be written over, the source changes meanwhile, or the system
@@ -76,7 +77,13 @@ pub fn copy(
     if std::fs::metadata(target).is_ok_and(|metadata| is_same(&metadata, source.metadata())) {
         return Err(Error::SameFile(source.path().to_owned(), target.to_owned()));
     }
-    let partial = Partial::begin(target, OpenMode::Plain, options.force, source.model())?;
+    let partial = Partial::begin(
+        target,
+        OpenMode::Plain,
+        options.force,
+        source.model(),
+        watch,
+    )?;
     let job = Job {
         source,
         target,
@@ -160,7 +167,7 @@ pub fn against_dd(
             count: None,
             in_place: false,
         };
-        Ok::<_, Error>(dd.run()?.wall_ns)
+        Ok::<_, Error>(dd.run(watch)?.wall_ns)
     };
     let mut rounds = Vec::new();
     for _ in 0..ROUNDS {
@@ -181,23 +188,37 @@ struct Job<'a> {
 impl Job<'_> {
     fn by_read_and_write(&self) -> Result<u64> {
         let mut outcome = Ok(());
-        let bytes = read_stream(self.source, self.block_bytes, self.watch, |_, block| {
+        let mut write = |block: &[u8]| {
             if outcome.is_ok() {
-                outcome = self.to.file().write_all(block);
+                outcome = self.to.write_all(block, self.watch);
             }
-        })?;
-        outcome.map_err(Error::io(self.target, "write a file"))?;
-        Ok(bytes)
+        };
+        let bytes = match self.source.size() {
+            Some(size) if self.to.is_new_file() => {
+                let mut buffer = buffer(self.block_bytes)?;
+                self.each_extent(self.origin()?, size, |len| {
+                    let visit = |_, block: &[u8]| write(block);
+                    let read = read_stream_into(&mut buffer, self.source, len, self.watch, visit)?;
+                    self.ensure_all(read, len)
+                })?
+            }
+            _ => read_stream(self.source, self.block_bytes, self.watch, |_, block| {
+                write(block);
+            })?,
+        };
+        outcome.map(|()| bytes)
     }
 
     fn by_blocks(&self, method: Method) -> Result<u64> {
         let size = self.source.required_size()?;
-        let lane = Lane::whole(0, size, self.block_bytes);
         let mut outcome = Ok(());
-        read(self.source, method, &lane, self.watch, |offset, block| {
-            if outcome.is_ok() {
-                outcome = write_at(self.to.file(), block, offset);
-            }
+        self.each_range(0, size, |start, end| {
+            let lane = Lane::whole(start, end, self.block_bytes);
+            read(self.source, method, &lane, self.watch, |offset, block| {
+                if outcome.is_ok() {
+                    outcome = write_at(self.to.file(), block, offset);
+                }
+            })
         })?;
         outcome.map_err(Error::on(self.target))?;
         Ok(size)
@@ -205,9 +226,21 @@ impl Job<'_> {
 
     fn within_the_kernel(&self) -> Result<u64> {
         crate::read::ensure_sane(self.block_bytes)?;
+        match self.source.size() {
+            Some(size) if self.to.is_new_file() => self.each_extent(self.origin()?, size, |len| {
+                let copied = self.copy_ranges(len)?;
+                self.ensure_all(copied, len)
+            }),
+            _ => self.copy_ranges(u64::MAX),
+        }
+    }
+
+    /// Copies up to `len` bytes from one file's position to the other's.
+    fn copy_ranges(&self, len: u64) -> Result<u64> {
         let mut bytes = 0;
         loop {
-            let count = copy_range(self.source.file(), self.to.file(), self.block_bytes)
+            let asked = (len - bytes).min(self.block_bytes as u64) as usize;
+            let count = copy_range(self.source.file(), self.to.file(), asked)
                 .map_err(Error::on(self.target))?;
             if count == 0 {
                 return Ok(bytes);
@@ -215,6 +248,77 @@ impl Job<'_> {
             bytes += count as u64;
             self.watch.pass(count as u64)?;
         }
+    }
+
+    /// Does `copy` with the length of each range of the source that holds data, both files at its
+    /// beginning: what lies at `origin` in the source is the first byte of the target. Returns how
+    /// many bytes the target has.
+    fn each_extent(
+        &self,
+        origin: u64,
+        size: u64,
+        mut copy: impl FnMut(u64) -> Result<()>,
+    ) -> Result<u64> {
+        let go_to = |offset| -> Result<()> {
+            Self::seek(self.source.path(), self.source.file(), offset)?;
+            Self::seek(self.target, self.to.file(), offset - origin)
+        };
+        self.each_range(origin, size, |start, end| {
+            go_to(start)?;
+            copy(end - start)
+        })?;
+        // A process that shares the source's position finds all of it read.
+        go_to(size.max(origin))?;
+        Ok(size.saturating_sub(origin))
+    }
+
+    /// Does `copy` with each range of the source that holds data. In a target that is a new file, what
+    /// lies between them becomes a hole; anything else is given its zeros.
+    fn each_range(
+        &self,
+        origin: u64,
+        size: u64,
+        mut copy: impl FnMut(u64, u64) -> Result<()>,
+    ) -> Result<()> {
+        if !self.to.is_new_file() {
+            return copy(origin, size);
+        }
+        let mut copied = origin;
+        let refused = Error::io(self.source.path(), "find the data of a file");
+        while let Some((start, end)) =
+            next_data(self.source.file(), copied, size).map_err(&refused)?
+        {
+            self.watch.pass(start - copied)?;
+            copy(start, end)?;
+            copied = end;
+        }
+        if copied < size {
+            let lengthened = self.to.file().set_len(size - origin);
+            lengthened.map_err(Error::io(self.target, "lengthen a file"))?;
+        }
+        Ok(())
+    }
+
+    /// The offset at which the copy begins: 0, or the position of standard input.
+    fn origin(&self) -> Result<u64> {
+        if self.source.path() != Path::new("-") {
+            return Ok(0);
+        }
+        let mut file = self.source.file();
+        file.stream_position()
+            .map_err(Error::io(self.source.path(), "read a file"))
+    }
+
+    fn seek(path: &Path, mut file: &File, offset: u64) -> Result<()> {
+        let sought = file.seek(SeekFrom::Start(offset)).map(drop);
+        sought.map_err(Error::io(path, "find a place in a file"))
+    }
+
+    fn ensure_all(&self, copied: u64, len: u64) -> Result<()> {
+        if copied < len {
+            return Err(self.source.changed("cut short"));
+        }
+        Ok(())
     }
 
     fn by_sharing(&self) -> Result<u64> {

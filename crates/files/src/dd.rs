@@ -1,9 +1,14 @@
 //! The program `dd`, as a peer to be measured against.
 
-use crate::{Error, Result};
+use crate::{Error, Result, Watch};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// Time between two looks at whether to go on. dd times itself by its own clock.
+const PATIENCE: Duration = Duration::from_millis(5);
 
 /// What `dd` is to do.
 #[derive(Clone, Copy, Debug)]
@@ -31,11 +36,11 @@ pub struct DdReport {
 }
 
 impl Dd<'_> {
-    /// Runs it, and reads what it reports.
+    /// Runs it, and reads what it reports. It is killed if `watch` says no more.
     ///
     /// # Errors
     /// [`Error::NoDd`] if it is not installed; [`Error::DdFailed`] with its words if it fails.
-    pub fn run(&self) -> Result<DdReport> {
+    pub fn run(&self, watch: &Watch<'_>) -> Result<DdReport> {
         let operand = |name: &str, path: &Path| {
             let mut operand = OsString::from(name);
             operand.push(path);
@@ -50,11 +55,24 @@ impl Dd<'_> {
             .args(self.in_place.then_some("conv=notrunc"))
             .env("LC_ALL", "C")
             .stdin(Stdio::null())
-            .stdout(Stdio::null());
-        let output = command.output().map_err(|error| match error.kind() {
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => Error::NoDd,
             _ => Error::io(Path::new("dd"), "start a program")(error),
         })?;
+        let refused = Error::io(Path::new("dd"), "wait for a program");
+        // Its words are few, and find room in the pipe.
+        while watch.can_stop() && child.try_wait().map_err(&refused)?.is_none() {
+            if let Err(stopped) = watch.pass(0) {
+                // The first error is the one to tell.
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(stopped);
+            }
+            sleep(PATIENCE);
+        }
+        let output = child.wait_with_output().map_err(&refused)?;
         let words = String::from_utf8_lossy(&output.stderr);
         let report = output.status.success().then(|| parse(&words)).flatten();
         report.ok_or_else(|| Error::DdFailed(words.trim().replace('\n', "; ")))

@@ -80,7 +80,7 @@ pub fn find_size_growing(
     seen: impl FnMut(&Prefix),
 ) -> Result<Option<Prefix>> {
     crate::read::ensure_sane(search.block_bytes)?;
-    let partial = Partial::begin(path, OpenMode::Plain, false, None)?;
+    let partial = Partial::begin(path, OpenMode::Plain, false, None, watch)?;
     let mut block = vec![0; WRITE_BYTES];
     fill(&mut block, 1);
     let mut grown: u64 = 0;

@@ -35,6 +35,7 @@ pub mod write;
 pub use copy::copy;
 pub use error::{Error, Result};
 pub use method::Method;
+pub use partial::{Partial, folder};
 pub use pass::pass;
 pub use read::read;
 pub use source::Source;

@@ -1,17 +1,29 @@
 //! Targets that are whole, or not there at all.
 
-use crate::{Error, Result};
+use crate::{Error, Result, Watch};
+use platform::block_io::wait_writable;
 use platform::directory::Directory;
-use platform::file::{OpenMode, become_like, create_new, create_new_like, open_write};
+use platform::file::{
+    OpenMode, become_like, create_new, create_new_like, is_stream, open_write,
+    open_write_without_waiting,
+};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
+use std::hash::{BuildHasher, RandomState};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// Time between two looks at whether to go on while a pipe is waited for.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// A file that is being written. It gets its name when it is finished; without that, nothing of it
 /// stays, and also after a kill where the file system has files without a name.
 #[derive(Debug)]
-pub(crate) struct Partial {
+pub struct Partial {
     file: File,
+    path: PathBuf,
     /// What becomes of it at the end; `None` where there is nothing to do, as with a device.
     target: Option<Target>,
     /// The name under which it waits, where it needs one.
@@ -30,20 +42,30 @@ struct Target {
 impl Partial {
     /// Begins a file for `target`. One that is there is kept, unless `force` says otherwise; then it
     /// stays until this is finished, which keeps its owner and its permissions. A new file has the
-    /// permissions of `model`, if there is one, as far as the umask lets it.
-    pub(crate) fn begin(
+    /// permissions of `model`, if there is one, as far as the umask lets it. A device or a pipe takes
+    /// what it is given, and a pipe is waited for until somebody reads it or `watch` says no more.
+    ///
+    /// # Errors
+    /// If the target is there and not to be replaced, or no file can be made beside it.
+    pub fn begin(
         target: &Path,
         mode: OpenMode,
         force: bool,
         model: Option<&Metadata>,
+        watch: &Watch<'_>,
     ) -> Result<Self> {
         let refused = Error::on(target);
         match fs::metadata(target) {
             Ok(_) if !force => Err(Error::Exists(target.to_owned())),
             Ok(metadata) if metadata.is_dir() => Err(Error::Directory(target.to_owned())),
-            // A device or a pipe takes what it is given; there is nothing to put in its place.
+            // There is nothing to put in its place.
             Ok(metadata) if !metadata.is_file() => Ok(Self {
-                file: open_write(target, mode).map_err(refused)?,
+                file: if is_stream(&metadata) {
+                    open_stream(target, mode, watch)?
+                } else {
+                    open_write(target, mode).map_err(refused)?
+                },
+                path: target.to_owned(),
                 target: None,
                 waiting: None,
             }),
@@ -72,11 +94,7 @@ impl Partial {
         let Some(name) = path.file_name().filter(|_| !ends_in_slash) else {
             return Err(Error::Directory(path.to_owned()));
         };
-        let parent = match path.parent() {
-            Some(parent) if parent != Path::new("") => parent,
-            _ => Path::new("."),
-        };
-        let directory = Directory::open(parent).map_err(&refused)?;
+        let directory = Directory::open(folder(path)).map_err(&refused)?;
         let (file, waiting) = match directory.create_unnamed(mode, model) {
             Err(error) if error.is_not_supported() => {
                 let (file, waiting) = Beside::make(path, mode, model).map_err(refused)?;
@@ -91,6 +109,7 @@ impl Partial {
         });
         Ok(Self {
             file,
+            path: path.to_owned(),
             target,
             waiting,
         })
@@ -100,8 +119,38 @@ impl Partial {
         &self.file
     }
 
+    /// True for a new file, which has a length and takes blocks at any offset.
+    pub(crate) fn is_new_file(&self) -> bool {
+        self.target.is_some()
+    }
+
+    /// Writes all of `bytes` where the last write ended. A pipe or a device that takes no more is
+    /// waited for until it does, or `watch` says no more.
+    ///
+    /// # Errors
+    /// If the system refuses, or `watch` says so.
+    pub fn write_all(&self, mut bytes: &[u8], watch: &Watch<'_>) -> Result<()> {
+        let refused = Error::io(&self.path, "write a file");
+        while !bytes.is_empty() {
+            match (&self.file).write(bytes) {
+                Ok(0) => return Err(refused(ErrorKind::WriteZero.into())),
+                Ok(count) => bytes = &bytes[count..],
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    wait_writable(&self.file, PATIENCE)?;
+                    watch.pass(0)?;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => watch.pass(0)?,
+                Err(error) => return Err(refused(error)),
+            }
+        }
+        Ok(())
+    }
+
     /// Gives the file its name.
-    pub(crate) fn finish(self) -> Result<()> {
+    ///
+    /// # Errors
+    /// If the name was taken meanwhile and is not to be replaced, or the file system refuses.
+    pub fn finish(self) -> Result<()> {
         let Some(target) = self.target else {
             return Ok(());
         };
@@ -126,7 +175,27 @@ impl Partial {
     }
 }
 
-/// A name in the same directory as a target, hidden, of this process alone. What has it is removed
+/// The directory in which a path lies.
+pub fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Opens a pipe or a character device for writing.
+fn open_stream(path: &Path, mode: OpenMode, watch: &Watch<'_>) -> Result<File> {
+    loop {
+        let opened = open_write_without_waiting(path, mode).map_err(Error::on(path))?;
+        if let Some(file) = opened {
+            return Ok(file);
+        }
+        sleep(PATIENCE);
+        watch.pass(0)?;
+    }
+}
+
+/// A name in the same directory as a target, hidden, that nobody can guess. What has it is removed
 /// with this.
 #[derive(Debug)]
 pub(crate) struct Beside(PathBuf);
@@ -166,13 +235,21 @@ impl Beside {
     }
 
     fn free(target: &Path) -> Self {
-        let name = target.file_name().unwrap_or_default().to_string_lossy();
-        let beside = target.with_file_name(format!(".{name}.{}.part", std::process::id()));
-        // What a process of the same number left there when it was killed. If it cannot be removed,
-        // it cannot be replaced either, and that is told.
-        let _ = fs::remove_file(&beside);
-        Self(beside)
+        let name = target.file_name().unwrap_or_default();
+        // A fresh `RandomState` is seeded by the system.
+        let random = RandomState::new().hash_one(std::process::id());
+        let mut beside = OsString::from(".");
+        beside.push(shortened(name));
+        beside.push(format!(".{random:016x}.part"));
+        Self(target.with_file_name(beside))
     }
+}
+
+/// As much of a name as leaves room for what is added to it.
+fn shortened(name: &OsStr) -> String {
+    const MOST_BYTES: usize = 200;
+    let name = name.to_string_lossy();
+    name[..name.floor_char_boundary(MOST_BYTES)].to_owned()
 }
 
 impl Drop for Beside {
@@ -184,18 +261,26 @@ impl Drop for Beside {
 
 #[cfg(test)]
 mod tests {
-    use super::Partial;
-    use crate::Error;
+    use super::{Beside, Partial};
+    use crate::{Error, Watch};
     use platform::file::OpenMode;
     use std::fs;
-    use std::io::Write;
+    use std::path::Path;
+
+    fn begin(target: &Path, force: bool) -> Result<Partial, Error> {
+        Partial::begin(target, OpenMode::Plain, force, None, &Watch::default())
+    }
+
+    fn write(partial: &Partial, bytes: &[u8]) {
+        partial.write_all(bytes, &Watch::default()).unwrap();
+    }
 
     #[test]
     fn nothing_has_the_name_before_all_is_written_and_nobody_loses_it_meanwhile() {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("file");
-        let begun = Partial::begin(&target, OpenMode::Plain, false, None).unwrap();
-        begun.file().write_all(b"ours").unwrap();
+        let begun = begin(&target, false).unwrap();
+        write(&begun, b"ours");
         assert!(!target.exists());
         fs::write(&target, "theirs").unwrap();
         let error = begun.finish().unwrap_err();
@@ -208,7 +293,7 @@ mod tests {
     fn a_target_is_there_whole_or_as_it_was() {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("file");
-        let start = |force| Partial::begin(&target, OpenMode::Plain, force, None);
+        let start = |force| begin(&target, force);
         drop(start(false).unwrap());
         assert!(!target.exists());
         start(false).unwrap().finish().unwrap();
@@ -217,14 +302,28 @@ mod tests {
         assert!(matches!(error, Error::Exists(_)), "{error}");
         fs::write(&target, "mine").unwrap();
         let begun = start(true).unwrap();
-        begun.file().write_all(b"other").unwrap();
+        write(&begun, b"other");
         drop(begun);
         assert_eq!(fs::read(&target).unwrap(), b"mine");
         let begun = start(true).unwrap();
-        begun.file().write_all(b"other").unwrap();
+        write(&begun, b"other");
         begun.finish().unwrap();
         assert_eq!(fs::read(&target).unwrap(), b"other");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
-        Partial::begin(dir.path(), OpenMode::Plain, true, None).unwrap_err();
+        begin(dir.path(), true).unwrap_err();
+    }
+
+    #[test]
+    fn a_link_in_place_of_the_name_it_waits_under_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("file");
+        let (one, other) = (Beside::free(&target), Beside::free(&target));
+        assert_ne!(one.path(), other.path());
+        let foreign = dir.path().join("foreign");
+        std::os::unix::fs::symlink(&foreign, one.path()).unwrap();
+        platform::file::create_new(one.path(), OpenMode::Plain).unwrap_err();
+        assert!(!foreign.exists());
+        let long = dir.path().join("x".repeat(255));
+        drop(Beside::new(&long).unwrap());
     }
 }

@@ -125,7 +125,14 @@ pub(crate) fn read_stream_into(
                 offset += count as u64;
                 watch.pass(count as u64)?;
             }
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => watch.pass(0)?,
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    std::io::ErrorKind::Interrupted | std::io::ErrorKind::WouldBlock
+                ) =>
+            {
+                watch.pass(0)?;
+            }
             Err(error) => return Err(Error::io(source.path(), "read a file")(error)),
         }
     }

@@ -4,7 +4,7 @@ use crate::{Error, Method, Result};
 use instrument::quantity::Bytes;
 use platform::block_io::{direct_alignment, read_at};
 use platform::file::{
-    OpenMode, allocated_bytes, is_socket, open_read, reopen_read, standard_input,
+    OpenMode, allocated_bytes, is_socket, open_without_waiting, reopen_read, standard_input,
 };
 use platform::storage::Storage;
 use std::cmp::Ordering;
@@ -37,7 +37,13 @@ impl Source {
             if std::fs::metadata(path).is_ok_and(|metadata| is_socket(&metadata)) {
                 return Err(Error::Socket(path.to_owned()));
             }
-            open_read(path, OpenMode::Plain).map_err(Error::on(path))?
+            open_without_waiting(path).map_err(|source| {
+                Error::Platform(platform::Error::Path {
+                    action: "open",
+                    path: path.to_owned(),
+                    source,
+                })
+            })?
         };
         Self::of(file, path)
     }

@@ -2,7 +2,7 @@
 
 use crate::lane::Lane;
 use crate::read::{read, read_stream};
-use crate::{Method, Result, Source, Watch};
+use crate::{Error, Method, Result, Source, Watch};
 use platform::clock::now_ns;
 use std::thread;
 
@@ -80,7 +80,7 @@ pub(crate) struct Part {
     pub busy_ns: u64,
 }
 
-/// Sums the blocks of a lane, `threads` taking them in turn.
+/// Sums the blocks of a lane, `threads` taking them in turn. Fails if one of them cannot be started.
 pub(crate) fn sum_lane(
     source: &Source,
     method: Method,
@@ -100,12 +100,19 @@ pub(crate) fn sum_lane(
     }
     thread::scope(|scope| {
         let one = &one;
-        let running: Vec<_> = lane
-            .split(threads)
-            .map(|lane| scope.spawn(move || one(&lane)))
-            .collect();
-        let mut all = Part::default();
         let mut outcome = Ok(());
+        let mut running = Vec::with_capacity(threads);
+        for lane in lane.split(threads) {
+            let started = thread::Builder::new().spawn_scoped(scope, move || one(&lane));
+            match started.map_err(Error::io(source.path(), "start a thread")) {
+                Ok(thread) => running.push(thread),
+                Err(error) => {
+                    outcome = Err(error);
+                    break;
+                }
+            }
+        }
+        let mut all = Part::default();
         for thread in running {
             match thread.join().expect("reading never panics") {
                 Ok(part) => {

@@ -24,6 +24,11 @@ impl<'a> Watch<'a> {
         self.done_bytes.load(Ordering::Relaxed)
     }
 
+    /// True if somebody can stop the work.
+    pub(crate) fn can_stop(&self) -> bool {
+        self.stop.is_some()
+    }
+
     /// Notes that so many more bytes are done.
     ///
     /// # Errors

@@ -8,7 +8,6 @@ use instrument::quantity::Bytes;
 use instrument::statistics::random::Random;
 use platform::block_io::direct_alignment;
 use platform::file::OpenMode;
-use std::io::Write;
 use std::path::Path;
 
 /// Bytes of a block that hold its number.
@@ -40,7 +39,7 @@ pub fn write(path: &Path, options: &WriteOptions, watch: &Watch<'_>) -> Result<S
     let mut buffer = buffer(options.block_bytes)?;
     let block = buffer.as_mut_slice();
     fill(block, options.seed);
-    let partial = Partial::begin(path, options.mode, options.force, None)?;
+    let partial = Partial::begin(path, options.mode, options.force, None, watch)?;
     if options.mode == OpenMode::Direct {
         ensure_aligned(path, &partial, options.block_bytes as u64)?;
     }
@@ -48,8 +47,7 @@ pub fn write(path: &Path, options: &WriteOptions, watch: &Watch<'_>) -> Result<S
     let mut sum = Sum::default();
     for number in 0..options.count {
         stamp(block, number);
-        let written = partial.file().write_all(block);
-        written.map_err(Error::io(path, "write a file"))?;
+        partial.write_all(block, watch)?;
         sum.bytes += len;
         watch.pass(len)?;
     }

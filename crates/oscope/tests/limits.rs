@@ -188,6 +188,18 @@ fn a_limit_on_processes_fails_threads_that_share_the_memory() {
     }
 }
 
+#[test]
+fn a_limit_on_processes_fails_threads_that_sum_a_file() {
+    let several = ["\"threads\":2", "\"threads\":4", "\"threads\":8"];
+    let place = Place::new();
+    // The program itself and its worker.
+    let limited = run_as(61238, 2, &place, &run(&place, "file.sum", "9s"));
+    if let Some(mut limited) = limited {
+        let reason = "cannot start a thread: Resource temporarily unavailable";
+        assert_fails_only(&mut limited, &several, reason);
+    }
+}
+
 /// A control group that limits the number of processes, removed when dropped.
 struct ProcessGroup(PathBuf);
 

@@ -6,6 +6,7 @@ use super::sizes::{KIB, MIB, by_profile, file_size};
 use super::{BLOCK_SIZE, FILE_SIZE, MOST_BYTES_PER_SECOND, not_done};
 use crate::estimates::{WithEstimate, grade, ratio};
 use crate::figures::{curves, logarithmic};
+use files::Watch;
 use files::dd::Dd;
 use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
 use instrument::figure::Figure;
@@ -141,8 +142,8 @@ impl Experiment for AgainstDd {
             count: Some(len / block_bytes as u64),
             in_place: true,
         };
-        dd.run().map_err(not_done)?;
-        let report = dd.run().map_err(not_done)?;
+        dd.run(&Watch::default()).map_err(not_done)?;
+        let report = dd.run(&Watch::default()).map_err(not_done)?;
         let per_second = report.bytes as f64 * 1e9 / report.wall_ns.max(1.0);
         sampler.value(THROUGHPUT, per_second)
     }

@@ -25,7 +25,7 @@ pub fn while_doing<T>(
     }
     thread::scope(|scope| {
         let (done, is_done) = channel::<()>();
-        scope.spawn(move || {
+        let show = move || {
             let goes_on = |time| is_done.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
             if !goes_on(PATIENCE) {
                 return;
@@ -35,7 +35,9 @@ pub fn while_doing<T>(
                 bar.set_position(watch.done_bytes());
             }
             bar.finish_and_clear();
-        });
+        };
+        // If no thread can be started, the work goes on without the live line.
+        let _ = thread::Builder::new().spawn_scoped(scope, show);
         let outcome = work();
         drop(done);
         outcome

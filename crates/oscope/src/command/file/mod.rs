@@ -13,9 +13,13 @@ use crate::arguments::file::{Command, File};
 use crate::exit::{Exit, WrongUse};
 use anyhow::Result;
 use platform::signal::Interrupt;
+use std::time::Duration;
+
+/// A command has this long to clean up after a signal; then the signal ends it.
+const PATIENCE: Duration = Duration::from_millis(150);
 
 pub fn execute(arguments: &File, common: &Common) -> Result<Exit> {
-    let interrupt = Interrupt::install()?;
+    let interrupt = Interrupt::install_for(PATIENCE)?;
     let outcome = match &arguments.command {
         Command::Write(arguments) => write::execute(arguments, common, interrupt),
         Command::Read(arguments) => read::execute(arguments, common, interrupt),

@@ -76,10 +76,7 @@ fn step(prefix: &Prefix) -> String {
 
 /// How large a scratch file may become, in bytes.
 fn room_beside(path: &Path) -> Result<u64> {
-    let directory = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
+    let directory = files::folder(path);
     let storage = Storage::behind(directory)
         .with_context(|| format!("cannot use {}", directory.display()))?;
     Ok(storage.free_bytes - storage.free_bytes / SHARE_LEFT)

@@ -1,0 +1,71 @@
+//! A copy has the holes of what it was made of.
+#![cfg(target_os = "linux")]
+
+use oscope_files::copy::{CopyMethod, CopyOptions};
+use oscope_files::{Error, Source, Watch, copy};
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+
+const PIECE: u64 = 256 << 10;
+
+/// A file of so many pieces, of which `data` are no holes, and `tail` bytes more.
+fn sparse(path: &Path, pieces: u64, data: &[u64], tail: u64) {
+    let file = File::create_new(path).expect("it is new");
+    file.set_len(pieces * PIECE + tail).expect("a length");
+    for piece in data {
+        let block = vec![*piece as u8 + 1; PIECE as usize];
+        file.write_all_at(&block, piece * PIECE).expect("room");
+    }
+}
+
+#[test]
+fn holes_stay_holes_by_every_method() {
+    let program = std::env::current_exe().expect("a running program has a path");
+    let dir = tempfile::tempdir_in(program.parent().expect("it lies in a folder")).expect("room");
+    let places: [(&str, u64, &[u64], u64); 6] = [
+        ("between", 8, &[0, 3, 7], 0),
+        ("before", 8, &[6, 7], 0),
+        ("behind", 8, &[0], 0),
+        ("behind an odd end", 8, &[2], 1234),
+        ("all of it", 8, &[], 77),
+        ("none", 3, &[0, 1, 2], 0),
+    ];
+    for (name, pieces, data, tail) in places {
+        let from = dir.path().join(name);
+        sparse(&from, pieces, data, tail);
+        let expected = fs::metadata(&from).expect("it was just made");
+        if expected.blocks() * 512 > data.len() as u64 * PIECE + 8192 {
+            return println!("skipped: this file system has no holes");
+        }
+        for method in CopyMethod::ALL {
+            for block_bytes in [4096, 100_000, 1 << 20] {
+                let options = CopyOptions {
+                    method,
+                    block_bytes,
+                    force: false,
+                };
+                let to = dir.path().join("copy");
+                let source = Source::open(&from).expect("it is there");
+                match copy(&source, &to, &options, &Watch::default()) {
+                    Ok(bytes) => assert_eq!(bytes, expected.len()),
+                    Err(Error::System { reason, .. } | Error::Platform(reason))
+                        if reason.is_not_supported() =>
+                    {
+                        println!("skipped: {}: {reason}", method.name());
+                        continue;
+                    }
+                    Err(error) => panic!("{name}, {}: {error}", method.name()),
+                }
+                let copied = fs::metadata(&to).expect("it was just made");
+                let what = format!("{name}, {}, {block_bytes}", method.name());
+                assert_eq!(copied.len(), expected.len(), "{what}");
+                assert!(copied.blocks() <= expected.blocks() + 16, "{what}");
+                let is_same =
+                    fs::read(&to).expect("the copy") == fs::read(&from).expect("the file");
+                assert!(is_same, "{what}");
+                fs::remove_file(&to).expect("it is there");
+            }
+        }
+    }
+}
