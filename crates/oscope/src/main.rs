@@ -16,16 +16,19 @@ mod arguments;
 mod command;
 mod exit;
 mod leftovers;
+mod legible;
 mod output;
 mod progress;
 mod selection;
 mod setting;
 mod stored;
 mod style;
+mod target;
 
 use arguments::Arguments;
 use clap::Parser;
 use exit::Exit;
+use std::ffi::OsStr;
 use std::io;
 use std::process::ExitCode;
 
@@ -48,9 +51,27 @@ fn main() -> ExitCode {
 
 /// Prints help, the version, or what is wrong with the command line.
 fn tell(answer: &clap::Error) -> Exit {
-    match answer.print() {
+    if answer.use_stderr() && !std::env::args_os().all(|argument| is_harmless(&argument)) {
+        // It repeats what was typed, which may be the name of a file that somebody else made.
+        output::say(&answer.render().to_string());
+        return Exit::WrongUse;
+    }
+    let printed = if answer.use_stderr() || platform::startup::had_standard_output() {
+        answer.print()
+    } else {
+        Err(io::Error::other("it is not open for writing"))
+    };
+    match printed {
         _ if answer.exit_code() != 0 => Exit::WrongUse,
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Exit::Incomplete,
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            output::say(&format!("oscope: cannot write to standard output: {error}"));
+            Exit::Incomplete
+        }
         _ => Exit::Done,
     }
+}
+
+fn is_harmless(text: &OsStr) -> bool {
+    let text = text.to_string_lossy();
+    output::harmless(&text) == text
 }

@@ -1,25 +1,8 @@
-//! Files that the user asked for: complete, or not there at all.
+//! The two streams: results go to standard output, all else to standard error.
 
-use crate::arguments::Output;
 use anyhow::{Context, Result, bail};
-use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Writes `contents` where the user asked for it.
-pub fn write(output: &Output, contents: &[u8]) -> Result<()> {
-    if output.output == Path::new("-") {
-        return print(contents);
-    }
-    if output.output.exists() && !output.force {
-        bail!(
-            "{} is there already; `--force` writes over it",
-            output.output.display()
-        );
-    }
-    replace(&output.output, contents)
-}
 
 /// Whether a line for standard error could not be written there.
 static HAS_LOST_WORDS: AtomicBool = AtomicBool::new(false);
@@ -45,21 +28,40 @@ pub fn show(text: &str) -> Result<()> {
     print(harmless(text).as_bytes())
 }
 
-/// `text` without the control characters that could make a terminal do things: names and reasons
-/// may come from a file that somebody else made. Line breaks and colours stay.
+/// As [`show`], and keeps colours: whoever paints `text` has made [legible](crate::legible) what it holds
+/// from elsewhere.
+pub fn show_painted(text: &str) -> Result<()> {
+    print(cleaned(text, colour_length).as_bytes())
+}
+
+/// `text` without escape sequences and other characters that could make a terminal do things, such as
+/// to show it in another order: names and reasons may come from a file that somebody else made. Line
+/// breaks stay.
 pub fn harmless(text: &str) -> String {
+    cleaned(text, |_| 0)
+}
+
+/// True for characters that change how the text around them is shown.
+fn does_harm(character: char) -> bool {
+    // The last two ranges turn the direction in which text is read.
+    let turns = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || character.is_control() && character != '\n'
+}
+
+/// `text` without what does harm, but for so many bytes of the rest as `kept_length` says.
+fn cleaned(text: &str, kept_length: fn(&str) -> usize) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find(|c: char| c.is_control() && c != '\n') {
+    while let Some(at) = rest.find(does_harm) {
         shown += &rest[..at];
         rest = &rest[at..];
-        let kept = colour_length(rest);
+        let kept = kept_length(rest);
         shown += &rest[..kept];
         if kept == 0 {
             shown.push(char::REPLACEMENT_CHARACTER);
         }
-        let control = rest.chars().next().map_or(0, char::len_utf8);
-        rest = &rest[kept.max(control)..];
+        let harmful = rest.chars().next().map_or(0, char::len_utf8);
+        rest = &rest[kept.max(harmful)..];
     }
     shown + rest
 }
@@ -82,8 +84,12 @@ fn colour_length(text: &str) -> usize {
     }
 }
 
-/// Writes `contents` to standard output. A reader that has seen enough is no error.
+/// Writes `contents` to standard output. A reader that has seen enough is no error; that nobody could
+/// ever read it is one.
 pub fn print(contents: &[u8]) -> Result<()> {
+    if !contents.is_empty() && !platform::startup::had_standard_output() {
+        bail!("cannot write to standard output: it is not open for writing");
+    }
     let mut stdout = io::stdout().lock();
     match stdout.write_all(contents).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -93,78 +99,20 @@ pub fn print(contents: &[u8]) -> Result<()> {
     }
 }
 
-/// Puts a file with `contents` at `path`, whole or not at all.
-pub fn replace(path: &Path, contents: &[u8]) -> Result<()> {
-    let directory = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
-    let name = path
-        .file_name()
-        .with_context(|| format!("{} names no file", path.display()))?;
-    // A device or a pipe takes what it is given; there is nothing to put in its place.
-    if path.exists() && !path.is_file() {
-        return fs::write(path, contents).with_context(|| cannot_write(path));
-    }
-    let partial = directory.join(format!(
-        ".{}.{}.part",
-        name.to_string_lossy(),
-        std::process::id()
-    ));
-    let written = File::create(&partial)
-        .and_then(|mut file| file.write_all(contents))
-        .and_then(|()| fs::rename(&partial, path));
-    written
-        .inspect_err(|_| drop(fs::remove_file(&partial)))
-        .with_context(|| cannot_write(path))
-}
-
-fn cannot_write(path: &Path) -> String {
-    format!("cannot write {}", path.display())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{harmless, write};
-    use crate::arguments::Output;
-    use std::fs;
+    use super::{cleaned, colour_length, harmless};
 
     #[test]
-    fn only_colours_and_line_breaks_reach_the_terminal() {
+    fn only_line_breaks_reach_the_terminal() {
         let coloured = "\u{1b}[1;31mbroken\u{1b}[0m\n";
-        assert_eq!(harmless(coloured), coloured);
-        assert_eq!(
-            harmless("a\u{1b}]0;title\u{7}b"),
-            "a\u{fffd}]0;title\u{fffd}b"
-        );
-        assert_eq!(harmless("\u{1b}[2J"), "\u{fffd}[2J");
-        assert_eq!(harmless("\r\u{9b}6n"), "\u{fffd}\u{fffd}6n");
-    }
-
-    #[test]
-    fn a_file_that_is_there_stays_without_force() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("page.html");
-        let output = |force| Output {
-            output: path.clone(),
-            force,
-        };
-        write(&output(false), b"first").unwrap();
-        let error = write(&output(false), b"second").unwrap_err().to_string();
-        assert!(error.contains("--force"), "{error}");
-        assert_eq!(fs::read(&path).unwrap(), b"first");
-        write(&output(true), b"third").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"third");
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn a_directory_that_is_not_there_is_named() {
-        let output = Output {
-            output: "/nonexistent/page.html".into(),
-            force: false,
-        };
-        let error = format!("{:#}", write(&output, b"").unwrap_err());
-        assert!(error.contains("/nonexistent/page.html"), "{error}");
+        assert_eq!(cleaned(coloured, colour_length), coloured);
+        assert_eq!(harmless(coloured), "\u{fffd}[1;31mbroken\u{fffd}[0m\n");
+        for clean in [harmless, |text: &str| cleaned(text, colour_length)] {
+            assert_eq!(clean("a\u{1b}]0;title\u{7}b"), "a\u{fffd}]0;title\u{fffd}b");
+            assert_eq!(clean("\u{1b}[2J"), "\u{fffd}[2J");
+            assert_eq!(clean("\r\u{9b}6n"), "\u{fffd}\u{fffd}6n");
+            assert_eq!(clean("exe.\u{202e}txt"), "exe.\u{fffd}txt");
+        }
     }
 }

@@ -116,7 +116,8 @@ impl Observer for Progress {
                 if let Voice::Live(bar) = &self.voice {
                     let left = Nanoseconds((progress.remaining.0 / 1e9).ceil() * 1e9);
                     let value = live_value(definition, estimates);
-                    bar.set_message(format!("{}: {value} · {left} left", definition.show(point)));
+                    let point = output::harmless(&definition.show(point));
+                    bar.set_message(format!("{point}: {value} · {left} left"));
                     let all = bar.length().unwrap_or_default();
                     let closed = self.extended.map(|open| all - open as u64);
                     bar.set_position(closed.unwrap_or(progress.closed as u64));

@@ -2,6 +2,7 @@
 
 use crate::arguments::Common;
 use crate::exit::WrongUse;
+use crate::legible;
 use anyhow::{Context, Result};
 use record::store::{Error, RunSelector, Store, default_path};
 use record::{Run, file};
@@ -40,8 +41,14 @@ pub fn open_to_read(common: &Common) -> Result<Option<Store>> {
     }
 }
 
-/// The run that `name` means: one of the store's, an exported file, or a report's numbers.
+/// The run that `name` means: one of the store's, an exported file, or a report's numbers. Its text can
+/// be shown.
 pub fn run(common: &Common, name: &str) -> Result<Run> {
+    legible::run(run_as_it_is(common, name)?)
+}
+
+/// The same, as it was recorded.
+pub fn run_as_it_is(common: &Common, name: &str) -> Result<Run> {
     if let Some(reported) = name.strip_prefix(REFERENCE) {
         return Ok(reference(reported)?.run());
     }

@@ -43,6 +43,9 @@ pub struct Compare {
     /// Write the comparison as a page as well
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
+    /// Write over a file that is there, which `--page` names
+    #[arg(long, requires = "page")]
+    pub force: bool,
     /// End with exit code 3 if any value has this verdict
     #[arg(long, value_enum, value_name = "VERDICT")]
     pub fail_on: Option<FailOn>,

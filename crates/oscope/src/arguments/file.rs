@@ -145,6 +145,8 @@ pub struct Sum {
 
 /// Copy a file, by a method of choice
 ///
+/// The copy keeps the holes of the source.
+///
 /// A target that is there is kept, unless `--force` is given: then the copy takes its place once it is
 /// whole, with the owner and the permissions that the target had. A new file gets those of the source,
 /// less what the umask takes away. If the command fails or is stopped, nothing of the new file is left.

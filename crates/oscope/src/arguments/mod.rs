@@ -160,6 +160,9 @@ pub struct Man {
     /// Directory for the manual pages of oscope and of each of its commands
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
+    /// Write over manual pages that are there
+    #[arg(long, requires = "dir")]
+    pub force: bool,
 }
 
 #[cfg(test)]

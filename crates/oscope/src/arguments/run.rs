@@ -62,9 +62,12 @@ pub struct Run {
     /// run unless `--sessions` says otherwise
     #[arg(long, value_name = "RUNS")]
     pub compare_with: Option<String>,
-    /// File for the page [default: a file beside the store]
+    /// File for the page [default: `pages/run-NUMBER.html` beside the store, over another page]
     #[arg(long, value_name = "FILE", conflicts_with = "no_page")]
     pub page: Option<PathBuf>,
+    /// Write over a file that is there, which `--page` names
+    #[arg(long, requires = "page")]
+    pub force: bool,
     /// Write no page
     #[arg(long)]
     pub no_page: bool,

@@ -2,9 +2,12 @@
 
 use crate::arguments::{Advise, Common, HeaderLanguage};
 use crate::exit::Exit;
+use crate::target::{Replaces, Target, make_directory};
 use crate::{output, stored, style};
-use anyhow::{Context, Result};
+use anyhow::Result;
+use files::Watch;
 use report::{Analysis, advice, terminal};
+use std::path::Path;
 
 pub fn execute(arguments: &Advise, common: &Common) -> Result<Exit> {
     let run = stored::run(common, &arguments.run)?;
@@ -13,9 +16,9 @@ pub fn execute(arguments: &Advise, common: &Common) -> Result<Exit> {
     if arguments.save {
         let path = ::advice::default_path()?;
         let folder = path.parent().expect("a file in a folder of oscope's own");
-        std::fs::create_dir_all(folder)
-            .with_context(|| format!("cannot make the directory {}", folder.display()))?;
-        output::replace(&path, json()?.as_bytes())?;
+        make_directory(folder)?;
+        let target = Target::new(&path, Replaces::Own(is_advice), common)?;
+        target.write(json()?.as_bytes(), &Watch::default())?;
         output::show(&format!("{}\n", path.display()))?;
         return Ok(Exit::Done);
     }
@@ -25,6 +28,14 @@ pub fn execute(arguments: &Advise, common: &Common) -> Result<Exit> {
         None if common.json => json()?,
         None => terminal::advice(&advice, &style::of_stdout()),
     };
-    output::show(&text)?;
+    output::show_painted(&text)?;
     Ok(Exit::Done)
+}
+
+/// True if a file is advice, of any format.
+fn is_advice(path: &Path) -> bool {
+    matches!(
+        ::advice::load_from(path),
+        Ok(_) | Err(::advice::Error::OtherFormat { .. })
+    )
 }

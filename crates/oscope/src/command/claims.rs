@@ -14,6 +14,6 @@ pub fn execute(arguments: &Claims, common: &Common) -> Result<Exit> {
     } else {
         terminal::claims(&analysis, &style::of_stdout())
     };
-    output::show(&text)?;
+    output::show_painted(&text)?;
     Ok(Exit::Done)
 }

@@ -2,14 +2,18 @@
 
 use crate::arguments::{Common, Compare, FailOn};
 use crate::exit::{Exit, WrongUse};
+use crate::target::{Replaces, Target};
 use crate::{output, selection, stored, style};
 use anyhow::Result;
+use files::Watch;
 use record::Run;
 use report::comparison::{self, Basis, Comparison, Question, Side};
 use report::{page, terminal};
-use std::path::Path;
 
 pub fn execute(arguments: &Compare, common: &Common) -> Result<Exit> {
+    let page = arguments.page.as_ref();
+    let page = page.map(|path| Target::new(path, Replaces::with(arguments.force), common));
+    let page = page.transpose()?;
     let first = side(&arguments.first, &arguments.only, common)?;
     let others = arguments.others.iter();
     let others = others
@@ -52,10 +56,11 @@ pub fn execute(arguments: &Compare, common: &Common) -> Result<Exit> {
     } else {
         shown(&comparisons, arguments.all, common)?
     };
-    output::show(&text)?;
-    if let Some(path) = &arguments.page {
-        write_page(&comparisons, path, common)?;
+    let shown = output::show_painted(&text);
+    if let Some(page) = page {
+        write_page(&comparisons, &page, common)?;
     }
+    shown?;
     Ok(exit(&comparisons, arguments.fail_on))
 }
 
@@ -72,10 +77,11 @@ pub fn shown(comparisons: &[Comparison<'_>], all: bool, common: &Common) -> Resu
     Ok(parts.join("\n"))
 }
 
-fn write_page(comparisons: &[Comparison<'_>], path: &Path, common: &Common) -> Result<()> {
-    output::replace(path, page::comparison(comparisons)?.as_bytes())?;
+fn write_page(comparisons: &[Comparison<'_>], target: &Target, common: &Common) -> Result<()> {
+    let page = page::comparison(comparisons)?;
+    target.write(page.as_bytes(), &Watch::default())?;
     if !common.quiet {
-        output::say(&format!("page: {}", path.display()));
+        output::say(&format!("page: {}", target.path().display()));
     }
     Ok(())
 }

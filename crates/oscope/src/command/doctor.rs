@@ -35,6 +35,6 @@ pub fn execute(arguments: &Doctor, common: &Common) -> Result<Exit> {
     } else {
         report::terminal::checks(&checks, &style::of_stdout())
     };
-    output::show(&text)?;
+    output::show_painted(&text)?;
     Ok(Exit::Done)
 }

@@ -25,7 +25,7 @@ pub fn execute(arguments: &Explain, common: &Common) -> Result<Exit> {
         });
         explained.collect::<Vec<_>>().join("\n")
     };
-    output::show(&text)?;
+    output::show_painted(&text)?;
     Ok(Exit::Done)
 }
 

@@ -2,13 +2,20 @@
 
 use crate::arguments::{Common, Export, ExportFormat};
 use crate::exit::Exit;
-use crate::{output, stored};
+use crate::stored;
+use crate::target::Target;
 use anyhow::Result;
+use files::Watch;
 use record::{Run, csv, file};
 use report::{Analysis, export};
 
 pub fn execute(arguments: &Export, common: &Common) -> Result<Exit> {
-    let run = stored::run(common, &arguments.run)?;
+    let target = Target::asked(&arguments.output, common)?;
+    let run = match arguments.format {
+        // These are for programs, and can be read back.
+        ExportFormat::Json | ExportFormat::Parquet => stored::run_as_it_is(common, &arguments.run)?,
+        _ => stored::run(common, &arguments.run)?,
+    };
     let mut contents = Vec::new();
     match arguments.format {
         ExportFormat::Json => file::export(&run, &mut contents)?,
@@ -22,7 +29,7 @@ pub fn execute(arguments: &Export, common: &Common) -> Result<Exit> {
             contents.push(b'\n');
         }
     }
-    output::write(&arguments.output, &contents)?;
+    target.write(&contents, &Watch::default())?;
     Ok(Exit::Done)
 }
 

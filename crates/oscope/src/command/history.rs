@@ -2,7 +2,7 @@
 
 use crate::arguments::{Common, History};
 use crate::exit::{Exit, WrongUse};
-use crate::{output, stored, style};
+use crate::{legible, output, stored, style};
 use anyhow::Result;
 use record::store::{HistoryQuery, Store};
 use report::{history, terminal};
@@ -16,12 +16,13 @@ pub fn execute(arguments: &History, common: &Common) -> Result<Exit> {
         }
         None => list(store.as_ref(), common)?,
     };
-    output::show(&text)?;
+    output::show_painted(&text)?;
     Ok(Exit::Done)
 }
 
 fn list(store: Option<&Store>, common: &Common) -> Result<String> {
     let runs = store.map_or_else(|| Ok(Vec::new()), Store::runs)?;
+    let runs: Vec<_> = runs.into_iter().map(legible::summary).collect();
     Ok(if common.json {
         serde_json::to_string_pretty(&runs)? + "\n"
     } else {
@@ -48,7 +49,8 @@ fn over_runs(store: &Store, name: &str, arguments: &History, common: &Common) ->
         |point| point.matches(&levels),
         |run| gathering.add(&run),
     )?;
-    let histories = gathering.finish();
+    let histories = gathering.finish().into_iter().map(legible::history);
+    let histories = histories.collect::<Result<Vec<_>>>()?;
     if histories.is_empty() {
         return Err(WrongUse(format!(
             "no run of the machine {machine} has a value of {name} there; `oscope explain \

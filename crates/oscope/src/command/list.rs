@@ -13,7 +13,7 @@ pub fn execute(arguments: &List, common: &Common) -> Result<Exit> {
     } else {
         experiments(common)?
     };
-    output::show(&text)?;
+    output::show_painted(&text)?;
     Ok(Exit::Done)
 }
 

@@ -1,21 +1,47 @@
 //! `oscope man`: the manual pages, made of the command line's definition.
 
-use crate::arguments::{Arguments, Man};
+use crate::arguments::{Arguments, Common, Man as Asked};
 use crate::exit::Exit;
 use crate::output;
-use anyhow::{Context, Result};
-use clap::CommandFactory;
-use std::fs;
+use crate::target::{Replaces, Target, make_directory};
+use anyhow::Result;
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+use files::Watch;
 
-pub fn execute(arguments: &Man) -> Result<Exit> {
-    if let Some(dir) = &arguments.dir {
-        fs::create_dir_all(dir)
-            .and_then(|()| clap_mangen::generate_to(Arguments::command(), dir))
-            .with_context(|| format!("cannot write the manual pages into {}", dir.display()))?;
-    } else {
-        let mut page = Vec::new();
-        clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
-        output::print(&page)?;
+pub fn execute(arguments: &Asked, common: &Common) -> Result<Exit> {
+    let Some(dir) = &arguments.dir else {
+        output::print(&rendered(&Man::new(Arguments::command()))?)?;
+        return Ok(Exit::Done);
+    };
+    make_directory(dir)?;
+    let replaces = Replaces::with(arguments.force);
+    let mut command = Arguments::command().disable_help_subcommand(true);
+    command.build();
+    // All can be written before the first is.
+    let targets = pages(command)
+        .into_iter()
+        .map(|page| {
+            let target = Target::new(&dir.join(page.get_filename()), replaces, common)?;
+            Ok((target, rendered(&page)?))
+        })
+        .collect::<Result<Vec<_>>>()?;
+    for (target, page) in targets {
+        target.write(&page, &Watch::default())?;
     }
     Ok(Exit::Done)
+}
+
+/// The pages of a command and of those below it.
+fn pages(command: Command) -> Vec<Man> {
+    let shown = command.get_subcommands().filter(|it| !it.is_hide_set());
+    let mut all: Vec<Man> = shown.cloned().flat_map(pages).collect();
+    all.push(Man::new(command));
+    all
+}
+
+fn rendered(page: &Man) -> Result<Vec<u8>> {
+    let mut text = Vec::new();
+    page.render(&mut text)?;
+    Ok(text)
 }

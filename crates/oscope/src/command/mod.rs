@@ -48,7 +48,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
         Command::Send(arguments) => send::execute(&arguments, &common),
         Command::Receive(arguments) => receive::execute(&arguments, &common),
         Command::Completions(arguments) => completions::execute(&arguments),
-        Command::Man(arguments) => man::execute(&arguments),
+        Command::Man(arguments) => man::execute(&arguments, &common),
         Command::Worker(arguments) => worker::execute(&arguments),
     }
 }

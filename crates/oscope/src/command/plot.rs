@@ -2,14 +2,17 @@
 
 use crate::arguments::{Common, Plot};
 use crate::exit::{Exit, WrongUse};
-use crate::{output, stored};
+use crate::stored;
+use crate::target::Target;
 use anyhow::Result;
+use files::Watch;
 use instrument::figure::Figure;
 use report::{Analysis, page};
 use std::path::Path;
 
 pub fn execute(arguments: &Plot, common: &Common) -> Result<Exit> {
     let kind = kind(&arguments.output.output)?;
+    let target = Target::asked(&arguments.output, common)?;
     let run = stored::run(common, &arguments.run)?;
     let analysis = Analysis::new(&run);
     let svg = page::plot(figure(&analysis, &arguments.what)?);
@@ -17,7 +20,7 @@ pub fn execute(arguments: &Plot, common: &Common) -> Result<Exit> {
         Kind::Svg => svg.into_bytes(),
         Kind::Png => png(&svg)?,
     };
-    output::write(&arguments.output, &picture)?;
+    target.write(&picture, &Watch::default())?;
     Ok(Exit::Done)
 }
 

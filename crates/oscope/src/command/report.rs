@@ -2,13 +2,16 @@
 
 use crate::arguments::{Common, Report};
 use crate::exit::Exit;
-use crate::{output, stored};
+use crate::stored;
+use crate::target::Target;
 use anyhow::Result;
+use files::Watch;
 use report::{Analysis, page};
 
 pub fn execute(arguments: &Report, common: &Common) -> Result<Exit> {
+    let target = Target::asked(&arguments.output, common)?;
     let run = stored::run(common, &arguments.run)?;
     let page = page::render(&Analysis::new(&run))?;
-    output::write(&arguments.output, page.as_bytes())?;
+    target.write(page.as_bytes(), &Watch::default())?;
     Ok(Exit::Done)
 }

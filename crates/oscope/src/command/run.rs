@@ -3,8 +3,10 @@
 use crate::arguments::{Common, Run as Arguments};
 use crate::exit::{Exit, WrongUse};
 use crate::progress::Progress;
-use crate::{leftovers, output, selection, setting, stored, style};
+use crate::target::{Replaces, Target, make_directory};
+use crate::{leftovers, legible, output, selection, setting, stored, style};
 use anyhow::{Context, Result};
+use files::Watch;
 use instrument::clock::SystemClock;
 use instrument::experiment::Experiment;
 use instrument::link::Link;
@@ -22,6 +24,8 @@ use record::store::RunSelector;
 use record::{Header, Run, draw_id};
 use report::comparison::{Comparison, MARGIN, Question, Side};
 use report::{Analysis, page, terminal};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -32,6 +36,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let chosen = selection::experiments(&arguments.what)?;
     heed_all(arguments, &chosen)?;
+    let page = Page::new(arguments, common)?;
     let against = arguments.compare_with.as_ref();
     let against = against.map(|name| stored::side(common, name)).transpose()?;
     let interrupt = Interrupt::install()?;
@@ -55,8 +60,10 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     match (against, exit) {
         (Some(against), Exit::Done | Exit::Incomplete) => compare(&against, measured, common)?,
         _ => {
-            if let Some(Measured { run, number }) = measured.last() {
-                present(run, *number, arguments, common, &progress)?;
+            if let Some(last) = measured.last() {
+                let shown = present(&last.run, arguments, common);
+                page.write(last, interrupt, common, &progress)?;
+                shown?;
             }
         }
     }
@@ -83,7 +90,7 @@ fn compare(against: &Side, measured: Vec<Measured>, common: &Common) -> Result<(
         baseline: None,
         margin: MARGIN,
     })?;
-    output::show(&super::compare::shown(&[comparison], false, common)?)
+    output::show_painted(&super::compare::shown(&[comparison], false, common)?)
 }
 
 /// Measures one session.
@@ -153,7 +160,7 @@ fn measure(
     recorder.finish(outcome.interrupted)?;
     drop((scratch, remote));
 
-    let run = store.run(&RunSelector::Text(run.header.id))?;
+    let run = legible::run(store.run(&RunSelector::Text(run.header.id))?)?;
     let path = stored::path(common)?;
     if !path.exists() {
         progress.say(&format!(
@@ -279,14 +286,8 @@ fn announce(
     Ok(())
 }
 
-/// Prints the summary and writes the page.
-fn present(
-    run: &Run,
-    number: u64,
-    arguments: &Arguments,
-    common: &Common,
-    progress: &Progress,
-) -> Result<()> {
+/// Prints the summary.
+fn present(run: &Run, arguments: &Arguments, common: &Common) -> Result<()> {
     let analysis = Analysis::new(run);
     let text = if common.json {
         serde_json::to_string_pretty(&report::json::analysis(&analysis))? + "\n"
@@ -295,24 +296,70 @@ fn present(
     } else {
         terminal::summary(&analysis, &style::of_stdout())
     };
-    output::show(&text)?;
-    if let Some(path) = page_path(number, arguments, common)? {
-        output::replace(&path, page::render(&analysis)?.as_bytes())?;
-        progress.say(&format!("page: {}", path.display()));
-    }
-    Ok(())
+    output::show_painted(&text)
 }
 
-/// Where the page goes; `None` if none is wanted.
-fn page_path(number: u64, arguments: &Arguments, common: &Common) -> Result<Option<PathBuf>> {
-    if arguments.no_page || arguments.page.is_some() {
-        return Ok(arguments.page.clone());
+/// The place of a run's page.
+enum Page {
+    None,
+    /// The file that `--page` names.
+    Asked(Target),
+    /// Beside the store, by the number of the run; a page that is there is of a store that is gone.
+    Numbered(PathBuf),
+}
+
+impl Page {
+    /// Makes sure that it can be written, before anything is measured.
+    fn new(arguments: &Arguments, common: &Common) -> Result<Self> {
+        if let Some(path) = &arguments.page {
+            let replaces = Replaces::with(arguments.force);
+            return Ok(Self::Asked(Target::new(path, replaces, common)?));
+        }
+        if arguments.no_page {
+            return Ok(Self::None);
+        }
+        let folder = files::folder(&stored::path(common)?).join("pages");
+        make_directory(&folder)?;
+        Self::numbered(&folder, 0, common)?;
+        Ok(Self::Numbered(folder))
     }
-    let stored = stored::path(common)?;
-    let pages = stored.parent().unwrap_or(Path::new(".")).join("pages");
-    std::fs::create_dir_all(&pages)
-        .with_context(|| format!("cannot make the directory {}", pages.display()))?;
-    Ok(Some(pages.join(format!("run-{number}.html"))))
+
+    /// The page of a run; none has the number 0.
+    fn numbered(folder: &Path, number: u64, common: &Common) -> Result<Target> {
+        let path = folder.join(format!("run-{number}.html"));
+        Target::new(&path, Replaces::Own(is_page), common)
+    }
+
+    fn write(
+        &self,
+        measured: &Measured,
+        interrupt: Interrupt,
+        common: &Common,
+        progress: &Progress,
+    ) -> Result<()> {
+        let numbered;
+        let target = match self {
+            Self::None => return Ok(()),
+            Self::Asked(target) => target,
+            Self::Numbered(folder) => {
+                numbered = Self::numbered(folder, measured.number, common)?;
+                &numbered
+            }
+        };
+        let page = page::render(&Analysis::new(&measured.run))?;
+        target.write(page.as_bytes(), &Watch::stopped_by(interrupt.flag()))?;
+        progress.say(&format!("page: {}", target.path().display()));
+        Ok(())
+    }
+}
+
+/// True if a file is a page of oscope's: all say so in their head.
+fn is_page(path: &Path) -> bool {
+    const HEAD_BYTES: u64 = 4096;
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    let generator = r#"<meta name="generator" content="oscope "#;
+    read.is_ok() && String::from_utf8_lossy(&head).contains(generator)
 }
 
 /// What starts this program as a worker.

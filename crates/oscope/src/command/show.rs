@@ -23,7 +23,7 @@ pub fn execute(arguments: &Show, common: &Common) -> Result<Exit> {
             .map(|experiment| terminal::experiment(experiment, &style));
         detailed.collect::<Vec<_>>().join("\n")
     };
-    output::show(&text)?;
+    output::show_painted(&text)?;
     Ok(Exit::Done)
 }
 

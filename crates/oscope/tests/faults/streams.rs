@@ -1,6 +1,6 @@
 //! Words and pages that cannot be written.
 
-use crate::common::{Place, scratch_files};
+use crate::common::{Place, scratch_files, wait_for};
 use crate::end;
 use predicates::str::contains;
 use std::fs;
@@ -42,24 +42,21 @@ fn words_that_cannot_be_written_cost_nothing_but_the_exit_code() {
 }
 
 #[test]
-fn a_page_that_cannot_be_written_costs_nothing_else() {
+fn a_page_whose_place_is_gone_costs_nothing_else() {
     let place = Place::new();
-    let scratch = place.scratch();
-    place
-        .oscope(&[
-            "run",
-            "process.calls",
-            "--budget",
-            "2s",
-            "--page",
-            "/nonexistent/page.html",
-        ])
+    let pages = place.path("pages");
+    fs::create_dir(&pages).expect("a directory");
+    let mut run = place.plain(&["run", "process.calls", "--budget", "4s", "--page"]);
+    run.arg(pages.join("page.html"))
         .arg("--dir")
-        .arg(&scratch)
-        .assert()
-        .code(1)
-        .stdout(contains("getpid"))
-        .stderr(contains("/nonexistent/page.html"));
+        .arg(place.scratch());
+    let child = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    assert!(wait_for(|| place.samples() > 0), "the run never measured");
+    fs::remove_dir(&pages).expect("nothing is in it");
+    let (output, stdout, stderr) = end(child.expect("the program starts"));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout.contains("getpid"), "{stdout}");
+    assert!(stderr.contains("page.html"), "{stderr}");
     place
         .oscope(&["show"])
         .assert()

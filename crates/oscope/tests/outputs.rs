@@ -1,0 +1,435 @@
+//! Outputs: whole or not at all, over nothing that was not to be replaced, and never lost in silence.
+
+mod common;
+
+use assert_cmd::Command;
+use common::{Place, program, wait_at_most};
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::Value;
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::symlink;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{self, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// A run that is always there.
+const RUN: &str = "reference:pentium4-2003-linux";
+
+/// A command ends within this time after it was asked to.
+const SOON: Duration = Duration::from_millis(200);
+
+/// The names in a directory.
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).expect("it is there").flatten();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// A directory in a place.
+fn directory(place: &Place, name: &str) -> PathBuf {
+    let path = place.path(name);
+    fs::create_dir(&path).expect("a directory");
+    path
+}
+
+/// A named pipe in a place.
+fn pipe(place: &Place) -> PathBuf {
+    let path = place.path("pipe");
+    let made = process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.expect("mkfifo(1) is there").success());
+    path
+}
+
+/// The commands that write a file each, without its name.
+fn writers() -> [Vec<&'static str>; 4] {
+    [
+        vec!["report", RUN, "--output"],
+        vec!["export", RUN, "--format", "csv", "--output"],
+        vec!["plot", "process.calls.rate", "--run", RUN, "--output"],
+        vec!["compare", RUN, "reference:pentium4-2003-windows", "--page"],
+    ]
+}
+
+#[test]
+fn no_command_writes_over_a_file_without_force() {
+    let place = Place::new();
+    let here = directory(&place, "here");
+    let file = here.join("mine.svg");
+    for writer in writers() {
+        fs::write(&file, "mine").expect("a file");
+        let mut refused = place.oscope(&writer);
+        refused
+            .arg(&file)
+            .assert()
+            .failure()
+            .stderr(contains("mine.svg is there already").and(contains("--force")));
+        assert_eq!(fs::read(&file).expect("still there"), b"mine");
+        place
+            .oscope(&writer)
+            .arg(&file)
+            .arg("--force")
+            .assert()
+            .success();
+        assert_ne!(fs::read(&file).expect("still there"), b"mine");
+        assert_eq!(names(&here), ["mine.svg"]);
+    }
+}
+
+#[test]
+fn a_page_that_cannot_be_written_is_told_before_anything_is_measured() {
+    let place = Place::new();
+    let here = directory(&place, "here");
+    let file = here.join("mine.html");
+    fs::write(&file, "mine").expect("a file");
+    for page in [file.as_path(), &here, Path::new("/nonexistent/page.html")] {
+        let mut run = place.oscope(&["run", "process.calls", "--budget", "1min", "--page"]);
+        run.arg(page).arg("--dir").arg(place.scratch());
+        let started = Instant::now();
+        let refused = run.assert().code(1).stdout("");
+        assert!(
+            started.elapsed() < Duration::from_secs(30),
+            "{}",
+            page.display()
+        );
+        refused.stderr(contains(page.display().to_string()));
+    }
+    assert_eq!(fs::read(&file).expect("still there"), b"mine");
+    assert_eq!(names(&here), ["mine.html"]);
+}
+
+#[test]
+fn a_store_is_never_written_over() {
+    let place = Place::new();
+    let other = Place::new();
+    for place in [&place, &other] {
+        place.short_run().assert().success();
+    }
+    let link = place.path("link.svg");
+    symlink(&other.store, &link).expect("a link");
+    let log = other.path("oscope.db-wal");
+    fs::write(&log, "").expect("a log");
+    let targets = [&place.store, &other.store, &link, &log];
+    let before = targets.map(|path| fs::read(path).expect("it is there"));
+    for target in targets {
+        for writer in writers().into_iter().filter(|writer| writer[0] != "plot") {
+            let mut refused = place.oscope(&writer);
+            refused
+                .arg(target)
+                .arg("--force")
+                .assert()
+                .code(2)
+                .stderr(contains("store"));
+        }
+        let mut run = place.oscope(&[
+            "run",
+            "process.calls",
+            "--budget",
+            "2s",
+            "--force",
+            "--page",
+        ]);
+        run.arg(target).arg("--dir").arg(place.scratch());
+        run.assert().code(2).stdout("").stderr(contains("store"));
+    }
+    assert_eq!(
+        before,
+        targets.map(|path| fs::read(path).expect("it is there"))
+    );
+    // Nor is one that is yet to be made.
+    let fresh = Place::new();
+    let mut run = fresh.oscope(&["run", "process.calls", "--budget", "2s", "--page"]);
+    run.arg(&fresh.store).arg("--dir").arg(fresh.scratch());
+    run.assert().code(2).stderr(contains("store"));
+    assert!(!fresh.store.exists());
+}
+
+#[test]
+fn devices_and_pipes_take_what_they_are_given() {
+    let place = Place::new();
+    for device in ["/dev/null", "/dev/stdout"] {
+        let report = place.oscope(&["report", RUN, "--output", device]).assert();
+        let output = report.success().get_output().clone();
+        let says_all = output.stdout.starts_with(b"<!DOCTYPE html>");
+        assert_eq!(says_all, device == "/dev/stdout");
+    }
+    // Standard output may be a file, which is then written to and not replaced.
+    let file = place.path("page.html");
+    let opened = fs::File::create(&file).expect("a file");
+    let mut report = place.plain(&["report", RUN, "--output", "/dev/stdout"]);
+    assert!(report.stdout(opened).status().expect("it starts").success());
+    let page = fs::read(&file).expect("the page");
+    assert!(page.starts_with(b"<!DOCTYPE html>"));
+    assert!(
+        fs::symlink_metadata("/dev/stdout")
+            .expect("it is there")
+            .is_symlink()
+    );
+
+    let pipe = pipe(&place);
+    let mut report = place.plain(&["report", RUN, "--output"]);
+    let mut child = report.arg(&pipe).spawn().expect("it starts");
+    let mut read = Vec::new();
+    let mut opened = fs::File::open(&pipe).expect("somebody writes");
+    opened.read_to_end(&mut read).expect("it is read");
+    assert!(child.wait().expect("it ends").success());
+    assert_eq!(read, page);
+}
+
+#[test]
+fn the_page_beside_the_store_is_replaced_if_it_is_a_page() {
+    let place = Place::new();
+    let run = || {
+        fs::remove_file(&place.store).ok();
+        let mut run = place.oscope(&["run", "process.calls", "--budget", "2s"]);
+        run.arg("--dir").arg(place.scratch());
+        run
+    };
+    let page = place.path("pages").join("run-1.html");
+    run().assert().success();
+    let first = fs::read(&page).expect("a page");
+    run().assert().success();
+    assert_ne!(first, fs::read(&page).expect("another page"));
+    fs::write(&page, "my notes").expect("a file");
+    run().assert().code(1).stderr(contains("run-1.html"));
+    assert_eq!(fs::read(&page).expect("still there"), b"my notes");
+}
+
+#[test]
+fn manual_pages_replace_nothing_without_force() {
+    let place = Place::new();
+    let pages = directory(&place, "man1");
+    let mine = pages.join("oscope-run.1");
+    fs::write(&mine, "mine").expect("a file");
+    let man = || {
+        let mut man = place.oscope(&["man", "--dir"]);
+        man.arg(&pages);
+        man
+    };
+    man().assert().code(1).stderr(contains("--force"));
+    assert_eq!(names(&pages), ["oscope-run.1"]);
+    man().arg("--force").assert().success();
+    assert_ne!(fs::read(&mine).expect("still there"), b"mine");
+}
+
+/// The program, started by a shell that closes its standard output.
+fn with_closed_output(arguments: &[&str]) -> Command {
+    let mut shell = Command::new("sh");
+    let command = "exec \"$0\" \"$@\" >&-";
+    shell.args(["-c", command]).arg(program()).args(arguments);
+    shell
+}
+
+#[test]
+fn a_standard_output_that_is_closed_or_full_is_an_error() {
+    let report = ["report", RUN];
+    let commands: [&[&str]; 6] = [
+        &["list"],
+        &["--help"],
+        &["--version"],
+        &["man"],
+        &["completions", "bash"],
+        &report,
+    ];
+    for arguments in commands {
+        with_closed_output(arguments)
+            .assert()
+            .code(1)
+            .stderr(contains("standard output"));
+        if let Ok(full) = fs::File::options().write(true).open("/dev/full") {
+            let mut command = process::Command::new(program());
+            let status = command
+                .args(arguments)
+                .stdout(full)
+                .stderr(Stdio::null())
+                .status();
+            assert_eq!(status.expect("it starts").code(), Some(1), "{arguments:?}");
+        }
+    }
+    let mut command = process::Command::new(program());
+    let read_only = fs::File::open("/dev/null").expect("it is there");
+    let status = command
+        .arg("list")
+        .stdout(read_only)
+        .stderr(Stdio::null())
+        .status();
+    assert_eq!(status.expect("it starts").code(), Some(1));
+    // Wrong use is told on standard error.
+    with_closed_output(&["lisst"]).assert().code(2);
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let head = format!("'{}' list | head -1", program().display());
+    let mut shell = Command::new("sh");
+    let assert = shell.args(["-c", &head]).assert().success();
+    assert.stdout("memory\n").stderr("");
+}
+
+/// Asks a waiting command to end: its status, and the time that it took.
+fn ended(arguments: &[&Path]) -> (ExitStatus, Duration) {
+    let mut command = process::Command::new("env");
+    command
+        .arg("--default-signal")
+        .arg(program())
+        .args(arguments);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().expect("it starts");
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(
+        child.try_wait().expect("it is there"),
+        None,
+        "{arguments:?}"
+    );
+    let asked = Instant::now();
+    let kill = process::Command::new("kill")
+        .arg(child.id().to_string())
+        .status();
+    assert!(kill.expect("kill(1) is there").success());
+    let mut status = None;
+    wait_at_most(Duration::from_secs(5), || {
+        status = child.try_wait().expect("it is there");
+        status.is_some()
+    });
+    let took = asked.elapsed();
+    child.kill().ok();
+    child.wait().ok();
+    (status.expect("it ends when it is asked to"), took)
+}
+
+/// A busy machine may be late now and then.
+fn assert_ends_soon(arguments: &[&Path]) {
+    let mut shortest = Duration::MAX;
+    for _ in 0..5 {
+        let (status, took) = ended(arguments);
+        // By itself, or by the signal.
+        let code = status.code().or(status.signal().map(|number| 128 + number));
+        assert_eq!(code, Some(143), "{arguments:?}");
+        shortest = shortest.min(took);
+        if shortest < SOON {
+            return;
+        }
+    }
+    panic!("{arguments:?} took {shortest:?} to end");
+}
+
+#[test]
+fn whoever_waits_for_a_pipe_ends_when_asked_to() {
+    let place = Place::new();
+    let pipe = pipe(&place);
+    let source = place.path("source");
+    fs::write(&source, vec![1; 1 << 20]).expect("a file");
+    let copy = place.path("copy");
+    let write = "file write --force --count 1000 --block-size 64KiB";
+    let commands = [
+        (write, vec![pipe.as_path()]),
+        ("file read --block-size 64KiB", vec![&pipe]),
+        ("file sum", vec![&pipe]),
+        ("file copy", vec![&pipe, &copy]),
+        (
+            "file copy --force --method read-write",
+            vec![&source, &pipe],
+        ),
+    ];
+    // Nobody at the other end; then somebody who neither reads nor writes.
+    for is_open in [false, true] {
+        let both_ways = || fs::File::options().read(true).write(true).open(&pipe);
+        let _held = is_open.then(|| both_ways().expect("a pipe"));
+        for (words, paths) in &commands {
+            let words = words.split(' ').map(Path::new);
+            let arguments: Vec<_> = words.chain(paths.iter().copied()).collect();
+            assert_ends_soon(&arguments);
+            assert!(!copy.exists());
+        }
+    }
+}
+
+/// A run whose texts would do things to a terminal, as a file.
+fn hostile_run(place: &Place) -> PathBuf {
+    let path = place.path("hostile.oscope.json");
+    let mut export = place.oscope(&["export", RUN, "--output"]);
+    export.arg(&path).assert().success();
+    let text = fs::read_to_string(&path).expect("the export");
+    let mut file: Value = serde_json::from_str(&text).expect("JSON");
+    let hostile = "\u{1b}[8mgone\u{1b}]0;title\u{7}\u{9b}31m\r\u{202e}end";
+    let run = &mut file["run"];
+    run["header"]["name"] = hostile.into();
+    run["header"]["tags"] = serde_json::json!({ "tag": hostile });
+    run["header"]["command_line"] = serde_json::json!([hostile]);
+    run["experiments"][0]["definition"]["title"] = hostile.into();
+    fs::write(&path, file.to_string()).expect("a file");
+    path
+}
+
+/// The output of a command on a terminal.
+fn on_a_terminal(place: &Place, arguments: &str) -> String {
+    let mut script = process::Command::new("script");
+    let program = program().display();
+    let store = place.store.display();
+    let command = format!("'{program}' --store '{store}' {arguments}");
+    script.args(["--quiet", "--command", &command, "/dev/null"]);
+    script.env("TERM", "xterm").env_remove("NO_COLOR");
+    let output = script.stdin(Stdio::null()).output();
+    let output = output.expect("script(1) is there");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// True if a text would do more to a terminal than show oscope's own colours.
+fn does_things(text: &str) -> bool {
+    let mut rest = text.replace("\r\n", "\n");
+    for code in ["0", "1", "2", "31", "32", "33", "34", "35", "36"] {
+        rest = rest.replace(&format!("\u{1b}[{code}m"), "");
+    }
+    rest.chars()
+        .any(|it| it.is_control() && it != '\n' || ('\u{202a}'..='\u{202e}').contains(&it))
+}
+
+#[test]
+fn text_from_elsewhere_does_nothing_to_a_terminal() {
+    let script = process::Command::new("script").arg("--version").output();
+    if script.is_err() {
+        return eprintln!("skipped: there is no script(1) here");
+    }
+    let place = Place::new();
+    let run = hostile_run(&place);
+    let odd = place.path("a\u{1b}[8mb");
+    fs::write(&odd, "x").expect("a file");
+    let odd = odd.display();
+    for arguments in [
+        format!("import '{}' '{odd}'", run.display()),
+        format!("import '{}'", run.display()),
+        "history".to_owned(),
+        "history process.calls".to_owned(),
+        "show 1".to_owned(),
+        "show 1 process.calls".to_owned(),
+        "show 1 --json".to_owned(),
+        "claims 1".to_owned(),
+        "advise 1".to_owned(),
+        "compare 1 reference:pentium4-2003-windows --all".to_owned(),
+        "export 1 --format csv".to_owned(),
+        "export 1 --format markdown".to_owned(),
+        "export 1 --format json".to_owned(),
+        format!("show '{odd}'"),
+        format!("file sum '{odd}'"),
+        format!("file copy '{odd}' '{odd}'"),
+        format!("lisst '{odd}'"),
+        format!("'{odd}'"),
+    ] {
+        let shown = on_a_terminal(&place, &arguments);
+        assert!(!shown.is_empty(), "{arguments}");
+        assert!(!does_things(&shown), "{arguments}: {shown:?}");
+    }
+    let shown = on_a_terminal(&place, "show 1");
+    assert!(
+        shown.contains("gone") && shown.contains('\u{1b}'),
+        "{shown:?}"
+    );
+}
