@@ -5,7 +5,7 @@
 
 use instrument::runner::Ending;
 use instrument::sample::Reading;
-use oscope_record::store::{Error, RunSelector, Store};
+use oscope_record::store::{Proof, RunSelector, Store};
 use oscope_record::{Run, file};
 use platform::machine::CacheKind;
 
@@ -47,14 +47,18 @@ fn a_store_of_schema_1_is_read_and_recorded_into() {
         .execute_batch(include_str!("fixtures/store-1.sql"))
         .unwrap();
     drop(plain);
-    match Store::open_read_only(&path) {
-        Ok(store) => assert_eq!(store.run(&RunSelector::Latest).unwrap(), fixture()),
-        Err(error) => assert!(matches!(error, Error::Older { found: 1, .. }), "{error}"),
-    }
+    let before = std::fs::read(&path).unwrap();
+    let store = Store::open_read_only(&path).unwrap();
+    assert_eq!(store.run(&RunSelector::Latest).unwrap(), fixture());
+    assert_eq!(store.runs().unwrap().len(), 1);
+    assert_eq!(store.verify(None).unwrap().runs[0].proof, Proof::Unproven);
+    drop(store);
+    assert!(std::fs::read(&path).unwrap() == before, "it was touched");
     let mut store = Store::open(&path).unwrap();
     assert_eq!(store.run(&RunSelector::Latest).unwrap(), fixture());
     let mut other = fixture();
     other.header.id = "f".repeat(32);
     assert_eq!(store.insert(&other).unwrap(), 2);
     assert_eq!(store.runs().unwrap().len(), 2);
+    assert_eq!(store.verify(None).unwrap().runs[0].proof, Proof::Unproven);
 }

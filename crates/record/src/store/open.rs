@@ -2,7 +2,7 @@
 
 use super::error::{Error, Fault, Result};
 use super::location::{default_path, make_folder};
-use super::migration::{APPLICATION_ID, MIGRATIONS, migrate, require_current};
+use super::migration::{APPLICATION_ID, MIGRATIONS, migrate, show_as_current};
 use platform::storage::Storage;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fmt::Write as _;
@@ -73,10 +73,10 @@ impl Store {
     }
 
     /// Opens the store at `path` for reading. Nothing is written, so that it works on a read-only
-    /// disk, too.
+    /// disk, too. A store of an older version is shown as one of this version.
     ///
     /// # Errors
-    /// Where the file is missing, cannot be read, is no store, damaged, locked or of another
+    /// Where the file is missing, cannot be read, is no store, damaged, locked or of a newer
     /// version.
     pub fn open_read_only(path: &Path) -> std::result::Result<Self, Error> {
         if identify(path)? == Content::Nothing {
@@ -94,7 +94,8 @@ impl Store {
         &self.path
     }
 
-    /// Looks for damage in all of the file; it takes some seconds for each GB.
+    /// Looks for damage in the structure of the file; it takes some seconds for each GB. For the runs
+    /// themselves there is [`Store::verify`].
     ///
     /// # Errors
     /// [`Error::Damaged`] with what was found first.
@@ -170,7 +171,7 @@ fn connect_read_only(path: &Path) -> Result<Connection> {
     let usual = || {
         let connection = Connection::open_with_flags(path, flags)?;
         prepare(&connection)?;
-        require_current(&connection, MIGRATIONS)?;
+        show_as_current(&connection)?;
         Ok(connection)
     };
     match usual() {
@@ -182,7 +183,7 @@ fn connect_read_only(path: &Path) -> Result<Connection> {
         {
             let flags = flags | OpenFlags::SQLITE_OPEN_URI;
             let connection = Connection::open_with_flags(immutable_uri(path)?, flags)?;
-            require_current(&connection, MIGRATIONS)?;
+            show_as_current(&connection)?;
             Ok(connection)
         }
         other => other,
