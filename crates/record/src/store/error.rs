@@ -193,7 +193,8 @@ fn explain(path: PathBuf, source: rusqlite::Error) -> Error {
     match &source {
         Sqlite::SqliteFailure(failure, _) => match failure.code {
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Error::Locked(path),
-            ErrorCode::DatabaseCorrupt => Error::Damaged {
+            // A value can only be too large for SQLite where its length is damaged.
+            ErrorCode::DatabaseCorrupt | ErrorCode::TooBig => Error::Damaged {
                 path,
                 reason: source.to_string(),
             },
@@ -208,8 +209,9 @@ fn explain(path: PathBuf, source: rusqlite::Error) -> Error {
             },
             _ => Error::Sqlite { path, source },
         },
-        // Values of types that oscope never writes.
-        Sqlite::FromSqlConversionFailure(..)
+        // Values of types that oscope never writes, and a schema that does not have what it should.
+        Sqlite::SqlInputError { .. }
+        | Sqlite::FromSqlConversionFailure(..)
         | Sqlite::IntegralValueOutOfRange(..)
         | Sqlite::InvalidColumnType(..)
         | Sqlite::Utf8Error(..) => Error::Damaged {
