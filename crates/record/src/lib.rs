@@ -30,6 +30,6 @@ mod run;
 mod table;
 mod validation;
 
-pub use checksum::Part;
+pub use checksum::{Part, Proof};
 pub use run::{Closing, ExperimentRecord, Header, NOT_REACHED, PointRecord, Run, draw_id};
 pub use validation::Invalid;

@@ -7,10 +7,10 @@ mod common;
 use common::{batch, begun, complete, definition, replay, take};
 use instrument::point::Point;
 use instrument::runner::{Event, Observer};
-use oscope_record::store::{Error, HistoryQuery, Proof, RunSelector, Store};
-use oscope_record::{Part, Run, file};
+use oscope_record::store::{Error, HistoryQuery, RunSelector, Store};
+use oscope_record::{Part, Proof, Run, file};
 use rusqlite::Connection;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// A store with two runs that differ in their ids only, each with a point of two batches.
@@ -23,7 +23,7 @@ fn stored() -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-fn change(path: &PathBuf, sql: &str) {
+fn change(path: &Path, sql: &str) {
     let plain = Connection::open(path).unwrap();
     plain.execute_batch(sql).unwrap();
 }
@@ -54,7 +54,7 @@ fn at_experiment(experiment: &str) -> Part {
 }
 
 /// What the verification finds of the first run.
-fn found(path: &PathBuf) -> Proof {
+fn found(path: &Path) -> Proof {
     let store = Store::open_read_only(path).unwrap();
     store.verify(None).unwrap().runs.remove(0).proof
 }

@@ -5,8 +5,8 @@
 
 use instrument::runner::Ending;
 use instrument::sample::Reading;
-use oscope_record::store::{Proof, RunSelector, Store};
-use oscope_record::{Run, file};
+use oscope_record::store::{RunSelector, Store};
+use oscope_record::{Proof, Run, file};
 use platform::machine::CacheKind;
 use std::path::PathBuf;
 use tempfile::TempDir;

@@ -2,8 +2,8 @@
 //!
 //! Each piece begins with a mark of its kind. Text and bytes follow their length, lists and maps end
 //! with a mark, and the fields of a struct follow their names. So the bytes can be read in one way
-//! only. They do not depend on how a file or a database writes numbers: a whole number has eight
-//! bytes, a real one its bits.
+//! only. They do not depend on how a file or a database writes numbers: a whole number stands seven
+//! bits to a byte, a real one as its bits.
 //!
 //! A field that is added to a stored type later must be left out where it has its default value
 //! (`skip_serializing_if`). Checksums of older runs then stay true.
@@ -32,7 +32,7 @@ mod mark {
 
 /// The bytes of `value`.
 pub(super) fn framed(value: &impl Serialize) -> Result<Vec<u8>, Unframed> {
-    let mut frame = Frame(Vec::new());
+    let mut frame = Frame(Vec::with_capacity(2048));
     value.serialize(&mut frame)?;
     Ok(frame.0)
 }
@@ -55,13 +55,19 @@ impl Frame {
         self.0.push(mark);
     }
 
-    fn number(&mut self, mark: u8, bytes: [u8; 8]) {
-        self.0.push(mark);
-        self.0.extend_from_slice(&bytes);
+    /// Seven bits to a byte, the lowest first; the last byte has no top bit (LEB128). Most numbers are
+    /// small, and few bytes are hashed soon.
+    fn unsigned(&mut self, mark: u8, mut value: u64) {
+        self.mark(mark);
+        while value >= 0x80 {
+            self.0.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value as u8);
     }
 
     fn bytes(&mut self, mark: u8, bytes: &[u8]) {
-        self.number(mark, (bytes.len() as u64).to_le_bytes());
+        self.unsigned(mark, bytes.len() as u64);
         self.0.extend_from_slice(bytes);
     }
 
@@ -101,7 +107,8 @@ impl<'f> Serializer for &'f mut Frame {
     }
 
     fn serialize_i64(self, value: i64) -> Done {
-        self.number(mark::SIGNED, value.to_le_bytes());
+        self.mark(mark::SIGNED);
+        self.0.extend_from_slice(&value.to_le_bytes());
         Ok(())
     }
 
@@ -118,7 +125,7 @@ impl<'f> Serializer for &'f mut Frame {
     }
 
     fn serialize_u64(self, value: u64) -> Done {
-        self.number(mark::UNSIGNED, value.to_le_bytes());
+        self.unsigned(mark::UNSIGNED, value);
         Ok(())
     }
 
@@ -128,7 +135,9 @@ impl<'f> Serializer for &'f mut Frame {
 
     fn serialize_f64(self, value: f64) -> Done {
         // SQLite keeps no sign of a zero. Adding zero takes it off and changes nothing else.
-        self.number(mark::REAL, (value + 0.0).to_bits().to_le_bytes());
+        let bits = (value + 0.0).to_bits();
+        self.mark(mark::REAL);
+        self.0.extend_from_slice(&bits.to_le_bytes());
         Ok(())
     }
 
@@ -319,6 +328,7 @@ mod tests {
             Just(Value::Null),
             any::<bool>().prop_map(Value::from),
             (0_u64..3).prop_map(Value::from),
+            prop_oneof![Just(127), Just(128), Just(1 << 14), any::<u64>()].prop_map(Value::from),
             (-2_i64..0).prop_map(Value::from),
             prop_oneof![Just(0.5), Just(1.0), Just(1e300)].prop_map(Value::from),
             text.prop_map(Value::from),
@@ -338,6 +348,13 @@ mod tests {
             *bytes = rest;
             <[u8; 8]>::try_from(number).unwrap()
         };
+        let unsigned = |bytes: &mut &[u8]| {
+            let length = 1 + bytes.iter().take_while(|byte| **byte >= 0x80).count();
+            let (number, rest) = bytes.split_at(length);
+            *bytes = rest;
+            let seven_bits = number.iter().rev();
+            seven_bits.fold(0, |value, byte| value << 7 | u64::from(byte & 0x7f))
+        };
         let (first, rest) = bytes.split_first().unwrap();
         *bytes = rest;
         let mut items = |read_one: &mut dyn FnMut(&mut &[u8])| {
@@ -350,11 +367,11 @@ mod tests {
             mark::UNIT => Value::Null,
             mark::FALSE => false.into(),
             mark::TRUE => true.into(),
-            mark::UNSIGNED => u64::from_le_bytes(number(bytes)).into(),
+            mark::UNSIGNED => unsigned(bytes).into(),
             mark::SIGNED => i64::from_le_bytes(number(bytes)).into(),
             mark::REAL => Number::from_f64(f64::from_le_bytes(number(bytes))).into(),
             mark::TEXT => {
-                let length = u64::from_le_bytes(number(bytes)) as usize;
+                let length = unsigned(bytes) as usize;
                 let (text, rest) = bytes.split_at(length);
                 *bytes = rest;
                 str::from_utf8(text).unwrap().into()

@@ -11,14 +11,17 @@
 
 mod check;
 mod frame;
+mod proof;
 
 pub use check::Part;
 pub(crate) use check::{Standing, check, check_experiment, check_header, check_point, disagreeing};
+pub use proof::Proof;
 
 use crate::run::{Closing, Header, Run};
 use instrument::experiment::Definition;
 use instrument::point::Point;
-use instrument::sample::Batch;
+use instrument::sample::{Batch, Reading, Sample};
+use platform::usage::Usage;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -180,7 +183,90 @@ pub(crate) fn batch(place: Place<'_>, number: usize, batch: &Batch) -> Checksum 
         experiment,
         point,
     } = place;
-    Checksum::of(&("batch", run, experiment, point, number, batch))
+    let Batch {
+        samples,
+        remarks,
+        warm,
+        cpu,
+        started_ns,
+        wall_ns,
+        disturbance,
+    } = batch;
+    let circumstances = (remarks, warm, cpu, started_ns, wall_ns, disturbance);
+    let samples = Samples(samples);
+    Checksum::of(&(
+        "batch",
+        run,
+        experiment,
+        point,
+        number,
+        circumstances,
+        samples,
+    ))
+}
+
+/// Samples without the names of their fields, which would take most of the time to hash. The order of
+/// the fields here tells which is which.
+struct Samples<'s>(&'s [Sample]);
+
+impl Serialize for Samples<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(SampleFields))
+    }
+}
+
+struct SampleFields<'s>(&'s Sample);
+
+impl Serialize for SampleFields<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Sample {
+            metric,
+            reading,
+            usage,
+            at_ns,
+        } = self.0;
+        let Usage {
+            user_ns,
+            system_ns,
+            minor_faults,
+            major_faults,
+            voluntary_switches,
+            involuntary_switches,
+        } = usage;
+        let usage = (
+            user_ns,
+            system_ns,
+            minor_faults,
+            major_faults,
+            voluntary_switches,
+            involuntary_switches,
+        );
+        (metric, ReadingFields(*reading), usage, at_ns).serialize(serializer)
+    }
+}
+
+struct ReadingFields(Reading);
+
+impl Serialize for ReadingFields {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Reading::Difference {
+                iterations,
+                work,
+                short_ns,
+                long_ns,
+            } => ("difference", iterations, work, short_ns, long_ns).serialize(serializer),
+            Reading::Once { work, wall_ns } => ("once", work, wall_ns).serialize(serializer),
+            Reading::Latencies {
+                count,
+                p50_ns,
+                p5_ns,
+                p95_ns,
+                p99_ns,
+            } => ("latencies", count, p50_ns, p5_ns, p95_ns, p99_ns).serialize(serializer),
+            Reading::Value(value) => ("value", value).serialize(serializer),
+        }
+    }
 }
 
 /// The checksum of what a point says of itself.

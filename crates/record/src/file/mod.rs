@@ -13,4 +13,4 @@ mod transfer;
 
 pub use document::{VERSION, schema};
 pub use error::{ExportError, ImportError};
-pub use transfer::{export, import};
+pub use transfer::{export, import, verify};

@@ -2,7 +2,7 @@
 
 use super::document::{Document, DocumentWithoutChecksums, Envelope, FORMAT, Format, VERSION};
 use super::error::{ExportError, ImportError};
-use crate::checksum::{RunChecksums, Standing, check};
+use crate::checksum::{Proof, RunChecksums, Standing, check};
 use crate::run::Run;
 use serde_json::error::Category;
 use std::borrow::Cow;
@@ -83,6 +83,24 @@ pub fn import(input: impl Read) -> Result<Run, ImportError> {
     };
     run.validate()?;
     Ok(run)
+}
+
+/// Tells how far the run in a document can be shown to be as it was measured.
+///
+/// # Errors
+/// If the input cannot be read, or is no document that this version knows. Damage is no error: it is
+/// what is looked for.
+pub fn verify(input: impl Read) -> Result<Proof, ImportError> {
+    match import(input) {
+        Ok(run) => Ok(Proof::of(&run)),
+        Err(ImportError::DamagedRun(parts)) => Ok(Proof::Damaged { parts }),
+        Err(error @ (ImportError::Io(_) | ImportError::NotARun | ImportError::Newer { .. })) => {
+            Err(error)
+        }
+        Err(damage) => Ok(Proof::Unreadable {
+            reason: damage.to_string(),
+        }),
+    }
 }
 
 /// Reads all of the input, unless its first bytes show that it is no JSON object: a disk or a video

@@ -65,7 +65,7 @@ pub enum Error {
     /// A run is not as it was stored.
     #[error(
         "run {number} in the store {} is damaged and is not used: {}; import it again from an \
-         exported file, take the store from a backup, or measure again", path.display(),
+         exported file, take the store from a backup, or measure again (`oscope verify` tells all)", path.display(),
         disagreeing(parts)
     )]
     DamagedRun {

@@ -19,4 +19,4 @@ pub use open::Store;
 pub use recorder::Recorder;
 pub use selector::{BlankSelector, Candidate, RunSelector};
 pub use summary::RunSummary;
-pub use verify::{Proof, Verification, VerifiedRun};
+pub use verify::{Verification, VerifiedRun};

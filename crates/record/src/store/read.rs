@@ -15,7 +15,7 @@ use instrument::sample::{Batch, Disturbance, Sample};
 use jiff::Timestamp;
 use platform::clock::Calibration;
 use platform::usage::Usage;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Row, RowIndex};
 use serde::de::DeserializeOwned;
 
 impl Store {
@@ -213,7 +213,7 @@ fn batches(connection: &Connection, point: i64) -> Result<(Vec<Batch>, Vec<Check
                     frequency_hz: before.zip(row.get(8)?),
                 },
             };
-            Ok((batch, checksum(row, "checksum")?))
+            Ok((batch, checksum(row, 10)?))
         })?
         .collect()
 }
@@ -265,7 +265,7 @@ fn sample(row: &Row<'_>) -> Result<Sample> {
 }
 
 /// The checksum in a column, which is empty in runs of older versions.
-pub(super) fn checksum(row: &Row<'_>, column: &str) -> Result<Checksum> {
+pub(super) fn checksum(row: &Row<'_>, column: impl RowIndex) -> Result<Checksum> {
     let bytes: Option<[u8; 32]> = row.get(column)?;
     Ok(bytes.map_or(Checksum::MISSING, Checksum::from))
 }

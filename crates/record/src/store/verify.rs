@@ -4,48 +4,12 @@ use super::error::{Error, Fault, Result};
 use super::open::Store;
 use super::read::run;
 use super::selector::{RunSelector, resolve};
-use crate::checksum::{Part, Standing, check};
+use crate::checksum::{Part, Proof, Standing, check};
 use crate::run::Run;
 use rusqlite::{Connection, OptionalExtension};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-/// How far a run can be shown to be as it was measured.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case", tag = "proof")]
-pub enum Proof {
-    /// Its checksums have covered it since it was measured, and all of them agree.
-    Proven,
-    /// An older oscope kept or exported it without checksums. Those that it got when it was imported
-    /// agree, if it has any.
-    Unproven,
-    /// Parts of it do not agree with their checksums.
-    Damaged {
-        /// These parts.
-        parts: Vec<Part>,
-    },
-    /// It cannot be read.
-    Unreadable {
-        /// Why.
-        reason: String,
-    },
-}
-
-impl Proof {
-    /// Whether damage was found.
-    pub fn is_damage(&self) -> bool {
-        matches!(self, Self::Damaged { .. } | Self::Unreadable { .. })
-    }
-
-    /// What can be said of a run that was read without an error.
-    pub fn of(run: &Run) -> Self {
-        if run.header.proven {
-            Self::Proven
-        } else {
-            Self::Unproven
-        }
-    }
-}
+use std::path::Path;
 
 /// A run that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -106,7 +70,7 @@ impl Store {
                 Ok(VerifiedRun {
                     number,
                     name: name(&transaction, number),
-                    proof: self.proof(&transaction, number)?,
+                    proof: proof(&transaction, &self.path, number)?,
                 })
             });
             Ok(Verification {
@@ -116,26 +80,27 @@ impl Store {
         };
         verify().map_err(|fault: Fault| fault.at(&self.path))
     }
+}
 
-    fn proof(&self, connection: &Connection, number: u64) -> Result<Proof> {
-        let (run, checksums) = match run(connection, number).map_err(|fault| fault.at(&self.path)) {
-            Ok(read) => read,
-            Err(Error::Damaged { reason, .. }) => return Ok(Proof::Unreadable { reason }),
-            Err(other) => return Err(other.into()),
-        };
-        let mut parts = match check(&run, &checksums) {
-            Standing::Damaged(parts) => parts,
-            Standing::Agreed | Standing::WithoutChecksums => Vec::new(),
-        };
-        if !counts_agree(connection, number, &run)? {
-            parts.push(Part::Counts);
-        }
-        Ok(if parts.is_empty() {
-            Proof::of(&run)
-        } else {
-            Proof::Damaged { parts }
-        })
+/// How far the run can be shown to be as it was measured. `path` is that of the store.
+pub(super) fn proof(connection: &Connection, path: &Path, number: u64) -> Result<Proof> {
+    let (run, checksums) = match run(connection, number).map_err(|fault| fault.at(path)) {
+        Ok(read) => read,
+        Err(Error::Damaged { reason, .. }) => return Ok(Proof::Unreadable { reason }),
+        Err(other) => return Err(other.into()),
+    };
+    let mut parts = match check(&run, &checksums) {
+        Standing::Damaged(parts) => parts,
+        Standing::Agreed | Standing::WithoutChecksums => Vec::new(),
+    };
+    if !counts_agree(connection, number, &run)? {
+        parts.push(Part::Counts);
     }
+    Ok(if parts.is_empty() {
+        Proof::of(&run)
+    } else {
+        Proof::Damaged { parts }
+    })
 }
 
 /// What SQLite finds wrong with the file, and rows that belong to nothing.

@@ -3,6 +3,7 @@
 use super::error::{Error, Fault, Result};
 use super::open::Store;
 use super::selector::{RunSelector, resolve};
+use super::verify::proof;
 use crate::checksum::{self, Checksum, Place};
 use crate::reading::ReadingRow;
 use crate::run::{Closing, Header, Run};
@@ -16,17 +17,23 @@ use serde::Serialize;
 use std::collections::HashMap;
 
 impl Store {
-    /// Stores a whole run, as from an import, and gives its number here.
+    /// Stores a whole run, as from an import, and gives its number here. A damaged run of this id is
+    /// deleted.
     ///
     /// # Errors
-    /// [`Error::AlreadyStored`] if a run of this id is there, [`Error::Invalid`] if it holds what
-    /// cannot be, and where the store cannot be written. Nothing is changed then.
+    /// [`Error::AlreadyStored`] if a run of this id is there that is not damaged, [`Error::Invalid`] if
+    /// it holds what cannot be, and where the store cannot be written. Nothing is changed then.
     pub fn insert(&mut self, run: &Run) -> std::result::Result<u64, Error> {
         run.validate()?;
         let mut insert = || {
             let transaction = self
                 .connection
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
+            if let Some(number) = number_of(&transaction, &run.header.id)?
+                && proof(&transaction, &self.path, number)?.is_damage()
+            {
+                delete(&transaction, number)?;
+            }
             let stored = StoredRun::insert(&transaction, run)?;
             transaction.commit()?;
             Ok(stored.number)
@@ -45,16 +52,31 @@ impl Store {
                 .connection
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
             let number = resolve(&transaction, selector)?;
-            transaction.execute("DELETE FROM runs WHERE number = ?1", [number])?;
-            transaction.execute(
-                "DELETE FROM machines WHERE key NOT IN (SELECT machine FROM runs)",
-                [],
-            )?;
+            delete(&transaction, number)?;
             transaction.commit()?;
             Ok(number)
         };
         delete().map_err(|fault: Fault| fault.at(&self.path))
     }
+}
+
+/// Deletes a run with all that hangs on it.
+fn delete(connection: &Connection, number: u64) -> Result<()> {
+    connection.execute("DELETE FROM runs WHERE number = ?1", [number])?;
+    connection.execute(
+        "DELETE FROM machines WHERE key NOT IN (SELECT machine FROM runs)",
+        [],
+    )?;
+    Ok(())
+}
+
+/// The number of the run with this id.
+fn number_of(connection: &Connection, id: &str) -> Result<Option<u64>> {
+    Ok(connection
+        .query_row("SELECT number FROM runs WHERE id = ?1", [id], |row| {
+            row.get(0)
+        })
+        .optional()?)
 }
 
 /// A run in the store to which can be added. What it is given was validated.
@@ -126,11 +148,7 @@ impl StoredRun {
 
     fn insert_header(connection: &Connection, run: &Run) -> Result<Self> {
         let header = &run.header;
-        let known = "SELECT number FROM runs WHERE id = ?1";
-        if let Some(number) = connection
-            .query_row(known, [&header.id], |row| row.get(0))
-            .optional()?
-        {
+        if let Some(number) = number_of(connection, &header.id)? {
             return Err(Error::AlreadyStored {
                 id: header.id.clone(),
                 number,
