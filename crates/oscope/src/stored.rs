@@ -5,7 +5,7 @@ use crate::exit::WrongUse;
 use crate::legible;
 use anyhow::{Context, Result};
 use record::store::{Error, RunSelector, Store, default_path};
-use record::{Run, file};
+use record::{Proof, Run, file};
 use report::comparison::Side;
 use report::reference::{self, Reference};
 use std::fs::File;
@@ -52,19 +52,30 @@ pub fn run_as_it_is(common: &Common, name: &str) -> Result<Run> {
     if let Some(reported) = name.strip_prefix(REFERENCE) {
         return Ok(reference(reported)?.run());
     }
-    let file = Path::new(name);
-    if file
-        .extension()
-        .is_some_and(|extension| extension == "json")
-    {
-        return read_file(file);
+    if is_file(name) {
+        return read_file(Path::new(name));
     }
     let store = open_to_read(common)?.ok_or_else(nothing_stored)?;
-    let selector: RunSelector = name.parse().map_err(|error| WrongUse(format!("{error}")))?;
-    store.run(&selector).map_err(|error| match error {
+    store.run(&selector(name)?).map_err(wrong_use_if_unknown)
+}
+
+/// Whether `name` means an exported file, and not a run of the store.
+pub fn is_file(name: &str) -> bool {
+    let extension = Path::new(name).extension();
+    extension.is_some_and(|extension| extension == "json")
+}
+
+/// The stored run that `name` means.
+pub fn selector(name: &str) -> Result<RunSelector, WrongUse> {
+    name.parse().map_err(|error| WrongUse(format!("{error}")))
+}
+
+/// The error of a store, or wrong use where the run that was named is not there.
+pub fn wrong_use_if_unknown(error: Error) -> anyhow::Error {
+    match error {
         Error::Unknown { .. } | Error::Ambiguous { .. } => WrongUse(error.to_string()).into(),
         other => other.into(),
-    })
+    }
 }
 
 /// The side of a comparison that `text` means: the numbers of a report, or the runs whose names stand
@@ -109,6 +120,13 @@ pub fn read_file(path: &Path) -> Result<Run> {
     let cannot_read = || format!("cannot read {}", path.display());
     let opened = File::open(path).with_context(cannot_read)?;
     file::import(BufReader::new(opened)).with_context(cannot_read)
+}
+
+/// How far the run in an exported file can be shown to be as it was measured.
+pub fn verify_file(path: &Path) -> Result<Proof> {
+    let cannot_read = || format!("cannot read {}", path.display());
+    let opened = File::open(path).with_context(cannot_read)?;
+    file::verify(BufReader::new(opened)).with_context(cannot_read)
 }
 
 /// Why there is nothing to read.

@@ -24,10 +24,12 @@ pub mod file;
 pub mod parquet;
 pub mod store;
 
+mod checksum;
 mod reading;
 mod run;
 mod table;
 mod validation;
 
+pub use checksum::{Part, Proof};
 pub use run::{Closing, ExperimentRecord, Header, NOT_REACHED, PointRecord, Run, draw_id};
 pub use validation::Invalid;

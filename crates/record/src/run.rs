@@ -65,6 +65,10 @@ pub struct Header {
     pub directory: PathBuf,
     /// Names the machine: [`Machine::fingerprint`].
     pub machine_fingerprint: String,
+    /// Whether checksums have covered the run since it was measured. An older oscope kept or exported
+    /// it without them otherwise, and damage before that cannot be told.
+    #[serde(default)]
+    pub proven: bool,
 }
 
 /// Draws the id of a new run: 32 hexadecimal digits, 128 bits of the system's randomness.

@@ -5,13 +5,31 @@
 
 use instrument::runner::Ending;
 use instrument::sample::Reading;
-use oscope_record::store::{Error, RunSelector, Store};
-use oscope_record::{Run, file};
+use oscope_record::store::{RunSelector, Store};
+use oscope_record::{Proof, Run, file};
 use platform::machine::CacheKind;
+use std::path::PathBuf;
+use tempfile::TempDir;
 
-/// The run that every fixture holds.
+/// The run that every fixture holds, without checksums.
 fn fixture() -> Run {
     file::import(include_bytes!("fixtures/run-1.oscope.json").as_slice()).unwrap()
+}
+
+/// The same, with checksums ever since it was measured.
+fn proven() -> Run {
+    let mut run = fixture();
+    run.header.proven = true;
+    run
+}
+
+/// A store as `dump` holds it.
+fn store(dump: &str) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("oscope.db");
+    let plain = rusqlite::Connection::open(&path).unwrap();
+    plain.execute_batch(dump).unwrap();
+    (folder, path)
 }
 
 #[test]
@@ -40,21 +58,30 @@ fn a_file_of_version_1_is_read() {
 
 #[test]
 fn a_store_of_schema_1_is_read_and_recorded_into() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("oscope.db");
-    let plain = rusqlite::Connection::open(&path).unwrap();
-    plain
-        .execute_batch(include_str!("fixtures/store-1.sql"))
-        .unwrap();
-    drop(plain);
-    match Store::open_read_only(&path) {
-        Ok(store) => assert_eq!(store.run(&RunSelector::Latest).unwrap(), fixture()),
-        Err(error) => assert!(matches!(error, Error::Older { found: 1, .. }), "{error}"),
-    }
+    let (_folder, path) = store(include_str!("fixtures/store-1.sql"));
+    let before = std::fs::read(&path).unwrap();
+    let store = Store::open_read_only(&path).unwrap();
+    assert_eq!(store.run(&RunSelector::Latest).unwrap(), fixture());
+    assert_eq!(store.runs().unwrap().len(), 1);
+    assert_eq!(store.verify(None).unwrap().runs[0].proof, Proof::Unproven);
+    drop(store);
+    assert!(std::fs::read(&path).unwrap() == before, "it was touched");
     let mut store = Store::open(&path).unwrap();
     assert_eq!(store.run(&RunSelector::Latest).unwrap(), fixture());
     let mut other = fixture();
     other.header.id = "f".repeat(32);
     assert_eq!(store.insert(&other).unwrap(), 2);
     assert_eq!(store.runs().unwrap().len(), 2);
+    assert_eq!(store.verify(None).unwrap().runs[0].proof, Proof::Unproven);
+}
+
+/// A change of a stored type must not change the checksums of what was stored before.
+#[test]
+fn what_has_checksums_of_version_2_stays_proven() {
+    let file = include_bytes!("fixtures/run-2.oscope.json");
+    assert_eq!(file::import(file.as_slice()).unwrap(), proven());
+    let (_folder, path) = store(include_str!("fixtures/store-2.sql"));
+    let store = Store::open_read_only(&path).unwrap();
+    assert_eq!(store.run(&RunSelector::Latest).unwrap(), proven());
+    assert_eq!(store.verify(None).unwrap().runs[0].proof, Proof::Proven);
 }

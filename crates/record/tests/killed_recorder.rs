@@ -9,6 +9,7 @@ mod common;
 use common::{batch, begun, definition, take};
 use instrument::point::Point;
 use instrument::runner::{Event, Observer};
+use oscope_record::Proof;
 use oscope_record::store::{RunSelector, Store};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -76,7 +77,9 @@ fn kill_after(acknowledged: usize) {
         .unwrap_or(said);
 
     let store = Store::open_read_only(&path).unwrap();
-    store.check().unwrap();
+    let found = store.verify(None).unwrap();
+    assert!(!found.has_damage(), "{found:?}");
+    assert_eq!(found.runs[0].proof, Proof::Proven);
     assert_eq!(store.unfinished().unwrap().len(), 1);
     let run = store.run(&RunSelector::Latest).unwrap();
     assert_eq!(run.header, begun(1).header);

@@ -27,6 +27,9 @@ pub struct History {
     pub changes: Vec<Change>,
     /// Runs whose value is left out: of another version of the metric, or not sound.
     pub left_out: usize,
+    /// Runs that are left out since they do not agree with their checksums. Which of them had a value
+    /// here cannot be told.
+    pub damaged: usize,
 }
 
 /// What one run gave.
@@ -94,6 +97,7 @@ impl<'n> Gathering<'n> {
                 runs: Vec::new(),
                 changes: Vec::new(),
                 left_out: 0,
+                damaged: 0,
             }));
             self.places
                 .insert(point.clone(), from..self.histories.len());
@@ -101,11 +105,13 @@ impl<'n> Gathering<'n> {
     }
 
     /// The histories of all points that have any, in the order in which the newest run measured them.
-    pub fn finish(self) -> Vec<History> {
+    /// Each tells of the `damaged` runs that were left out as well.
+    pub fn finish(self, damaged: usize) -> Vec<History> {
         let mut histories = self.histories;
         histories.retain(|history| !history.runs.is_empty());
         for history in &mut histories {
             history.runs.reverse();
+            history.damaged = damaged;
             let values: Vec<f64> = history.runs.iter().map(|entry| entry.value).collect();
             history.changes = changes(&values);
         }
@@ -174,6 +180,7 @@ pub fn json(histories: &[History]) -> serde_json::Value {
             "runs": history.runs,
             "changes": changes.collect::<Vec<_>>(),
             "left_out": history.left_out,
+            "damaged": history.damaged,
         })
     };
     histories.iter().map(history).collect()

@@ -16,6 +16,7 @@ pub use history::History;
 pub use run::{Run, Worker};
 pub use stored::{
     Advise, Claims, Export, ExportFormat, HeaderLanguage, Import, Output, Plot, Report, Show,
+    Verify,
 };
 
 /// An instrument for operating systems: it measures what memory, files, processes and threads cost
@@ -80,6 +81,7 @@ pub enum Command {
     Plot(Plot),
     Export(Export),
     Import(Import),
+    Verify(Verify),
     Compare(Compare),
     Doctor(Doctor),
     File(file::File),

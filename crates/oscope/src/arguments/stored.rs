@@ -137,6 +137,26 @@ pub struct Import {
     pub files: Vec<PathBuf>,
 }
 
+/// Tell whether stored runs and exported files are as they were measured
+///
+/// Every batch, point, experiment and run has a checksum, in the store and in exported files. What does
+/// not agree with its own is told, and so is what SQLite finds wrong with the structure of the store. A
+/// run that an older oscope kept or exported has no checksums: it is called unproven.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope verify
+  oscope verify 3
+  oscope verify theirs.oscope.json --json
+
+Exit code 1: damage was found")]
+pub struct Verify {
+    /// A run: `latest`, its number, its name, the beginning of its id, or an exported file [default:
+    /// all runs of the store]
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+}
+
 /// Where a file is written.
 #[derive(Args, Debug)]
 pub struct Output {

@@ -9,15 +9,15 @@ use report::{history, terminal};
 
 pub fn execute(arguments: &History, common: &Common) -> Result<Exit> {
     let store = stored::open_to_read(common)?;
-    let text = match &arguments.metric {
+    let (text, exit) = match &arguments.metric {
         Some(metric) => {
             let store = store.ok_or_else(stored::nothing_stored)?;
             over_runs(&store, metric, arguments, common)?
         }
-        None => list(store.as_ref(), common)?,
+        None => (list(store.as_ref(), common)?, Exit::Done),
     };
     output::show_painted(&text)?;
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
 fn list(store: Option<&Store>, common: &Common) -> Result<String> {
@@ -30,7 +30,13 @@ fn list(store: Option<&Store>, common: &Common) -> Result<String> {
     })
 }
 
-fn over_runs(store: &Store, name: &str, arguments: &History, common: &Common) -> Result<String> {
+/// The history of what `name` means. Damaged runs are left out, told, and make it incomplete.
+fn over_runs(
+    store: &Store,
+    name: &str,
+    arguments: &History,
+    common: &Common,
+) -> Result<(String, Exit)> {
     let (experiment, metric) = parts(name);
     let machine = machine(store, experiment, arguments)?;
     let query = HistoryQuery {
@@ -44,25 +50,36 @@ fn over_runs(store: &Store, name: &str, arguments: &History, common: &Common) ->
         .map(|(axis, level)| (axis.as_str(), level.clone()))
         .collect();
     let mut gathering = history::Gathering::new(metric);
-    store.history(
+    let damaged = store.history(
         &query,
         |point| point.matches(&levels),
         |run| gathering.add(&run),
     )?;
-    let histories = gathering.finish().into_iter().map(legible::history);
-    let histories = histories.collect::<Result<Vec<_>>>()?;
-    if histories.is_empty() {
+    for error in &damaged {
+        output::say(&format!("oscope: {error}"));
+    }
+    let histories = gathering.finish(damaged.len()).into_iter();
+    let histories = histories
+        .map(legible::history)
+        .collect::<Result<Vec<_>>>()?;
+    let exit = if damaged.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Incomplete
+    };
+    if histories.is_empty() && exit == Exit::Done {
         return Err(WrongUse(format!(
             "no run of the machine {machine} has a value of {name} there; `oscope explain \
              {experiment}` names its metrics and axes"
         ))
         .into());
     }
-    Ok(if common.json {
+    let text = if common.json {
         serde_json::to_string_pretty(&history::json(&histories))? + "\n"
     } else {
         terminal::histories(&histories, &style::of_stdout())
-    })
+    };
+    Ok((text, exit))
 }
 
 /// The experiment and the metric that `name` means: `process.calls.rate`, or without the metric.

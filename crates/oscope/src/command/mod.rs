@@ -20,6 +20,7 @@ mod run;
 mod send;
 mod show;
 mod transfer;
+mod verify;
 mod worker;
 
 use crate::arguments::{Arguments, Command};
@@ -41,6 +42,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
         Command::Report(arguments) => report::execute(&arguments, &common),
         Command::Export(arguments) => export::execute(&arguments, &common),
         Command::Import(arguments) => import::execute(&arguments, &common),
+        Command::Verify(arguments) => verify::execute(&arguments, &common),
         Command::Cleanup(arguments) => cleanup::execute(&arguments, &common),
         Command::Compare(arguments) => compare::execute(&arguments, &common),
         Command::Doctor(arguments) => doctor::execute(&arguments, &common),

@@ -237,6 +237,7 @@ fn describe(arguments: &Arguments, session: u8, setting: &Setting) -> Result<Run
         version: env!("CARGO_PKG_VERSION").into(),
         directory: legible(&setting.directory),
         machine_fingerprint: setting.machine.fingerprint(),
+        proven: true,
     };
     Ok(Run {
         header,

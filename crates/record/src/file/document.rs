@@ -1,12 +1,14 @@
 //! The document.
 
+use crate::checksum::RunChecksums;
 use crate::run::Run;
 use schemars::{JsonSchema, Schema, schema_for};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// The version of the document that this program writes, and the newest that it reads.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// One run of oscope, with the machine it ran on and every sample.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -15,10 +17,18 @@ pub(super) struct Document<'a> {
     /// Tells that this is a run of oscope.
     pub format: Format,
     /// The version of this schema.
-    #[schemars(range(min = 1, max = 1))]
+    #[schemars(range(min = 2, max = 2))]
     pub version: u32,
     /// The run.
     pub run: Cow<'a, Run>,
+    /// The checksums of its parts.
+    pub checksums: RunChecksums,
+}
+
+/// A document of version 1, which had no checksums.
+#[derive(Debug, Deserialize)]
+pub(super) struct DocumentWithoutChecksums {
+    pub run: Run,
 }
 
 /// Tells that this is a run of oscope.
@@ -34,6 +44,8 @@ pub(super) enum Format {
 pub(super) struct Envelope {
     pub format: String,
     pub version: u64,
+    /// Whether it has checksums.
+    pub checksums: Option<IgnoredAny>,
 }
 
 /// The name by which a document is known, whatever its version.

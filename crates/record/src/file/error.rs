@@ -1,5 +1,6 @@
 //! What can go wrong with files of runs.
 
+use crate::checksum::{Part, disagreeing};
 use crate::validation::Invalid;
 use std::io;
 
@@ -42,6 +43,12 @@ pub enum ImportError {
     /// It is not as oscope writes it.
     #[error("the file is damaged: {0}")]
     Damaged(serde_json::Error),
+    /// Parts of it are not as oscope wrote them.
+    #[error("the file is damaged: {}; fetch it again", disagreeing(.0))]
+    DamagedRun(Vec<Part>),
+    /// It has no such version, or lacks what a file of its version has.
+    #[error("the file is damaged: it is not what version {0} of the format is; fetch it again")]
+    WrongVersion(u64),
     /// It holds text that is none.
     #[error("the file is damaged: it is not UTF-8 from byte {0} on")]
     NotText(usize),

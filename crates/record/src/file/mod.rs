@@ -1,9 +1,11 @@
 //! One run as one portable file, `….oscope.json`: a JSON document whose schema is
-//! `schema/run-1.schema.json` in this crate.
+//! `schema/run-2.schema.json` in this crate. Since version 2 it has a checksum for each batch, point
+//! and experiment and for the run, those that the store has.
 //!
 //! After a change of the run model, `OSCOPE_RENEW_SCHEMA=1 cargo test -p oscope-record --test
-//! schema` writes the schema anew. Version 1 may gain optional fields; whatever an older program
-//! would misread needs a new version, and [`import`] goes on reading all older ones.
+//! schema` writes the schema anew. A version may gain optional fields, which are left out where they
+//! have their default value, so that checksums stay true. Whatever an older program would misread
+//! needs a new version, and [`import`] goes on reading all older ones.
 
 mod document;
 mod error;
@@ -11,4 +13,4 @@ mod transfer;
 
 pub use document::{VERSION, schema};
 pub use error::{ExportError, ImportError};
-pub use transfer::{export, import};
+pub use transfer::{export, import, verify};

@@ -1,7 +1,8 @@
 //! Writing and reading the document.
 
-use super::document::{Document, Envelope, FORMAT, Format, VERSION};
+use super::document::{Document, DocumentWithoutChecksums, Envelope, FORMAT, Format, VERSION};
 use super::error::{ExportError, ImportError};
+use crate::checksum::{Proof, RunChecksums, Standing, check};
 use crate::run::Run;
 use serde_json::error::Category;
 use std::borrow::Cow;
@@ -20,6 +21,7 @@ pub fn export(run: &Run, output: impl Write) -> Result<(), ExportError> {
         format: Format::OscopeRun,
         version: VERSION,
         run: Cow::Borrowed(run),
+        checksums: RunChecksums::of(run),
     };
     let mut output = BufWriter::new(output);
     serde_json::to_writer(&mut output, &document).map_err(std::io::Error::from)?;
@@ -28,7 +30,8 @@ pub fn export(run: &Run, output: impl Write) -> Result<(), ExportError> {
 }
 
 /// Reads a document of this or any older version. What comes back was checked, so that it can be
-/// stored and analysed.
+/// stored and analysed. A document of version 1 has no checksums: its run is not proven, and its
+/// header says so.
 ///
 /// # Errors
 /// If the input cannot be read, is no such document, was damaged, or holds what cannot be.
@@ -58,10 +61,46 @@ pub fn import(input: impl Read) -> Result<Run, ImportError> {
             known: VERSION,
         });
     }
-    let document: Document<'_> = serde_json::from_str(text).map_err(explain)?;
-    let run = document.run.into_owned();
+    let run = match envelope.version {
+        1 if envelope.checksums.is_none() => {
+            let document: DocumentWithoutChecksums = serde_json::from_str(text).map_err(explain)?;
+            let mut run = document.run;
+            run.header.proven = false;
+            run
+        }
+        version if version == u64::from(VERSION) => {
+            let document: Document<'_> = serde_json::from_str(text).map_err(explain)?;
+            let run = document.run.into_owned();
+            match check(&run, &document.checksums) {
+                Standing::Agreed => run,
+                Standing::Damaged(parts) => return Err(ImportError::DamagedRun(parts)),
+                Standing::WithoutChecksums => {
+                    return Err(ImportError::WrongVersion(VERSION.into()));
+                }
+            }
+        }
+        other => return Err(ImportError::WrongVersion(other)),
+    };
     run.validate()?;
     Ok(run)
+}
+
+/// Tells how far the run in a document can be shown to be as it was measured.
+///
+/// # Errors
+/// If the input cannot be read, or is no document that this version knows. Damage is no error: it is
+/// what is looked for.
+pub fn verify(input: impl Read) -> Result<Proof, ImportError> {
+    match import(input) {
+        Ok(run) => Ok(Proof::of(&run)),
+        Err(ImportError::DamagedRun(parts)) => Ok(Proof::Damaged { parts }),
+        Err(error @ (ImportError::Io(_) | ImportError::NotARun | ImportError::Newer { .. })) => {
+            Err(error)
+        }
+        Err(damage) => Ok(Proof::Unreadable {
+            reason: damage.to_string(),
+        }),
+    }
 }
 
 /// Reads all of the input, unless its first bytes show that it is no JSON object: a disk or a video

@@ -1,6 +1,7 @@
 //! What can go wrong with a store, and what to do about it.
 
 use super::selector::Candidate;
+use crate::checksum::{Part, disagreeing};
 use crate::validation::Invalid;
 use rusqlite::ErrorCode;
 use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
@@ -50,18 +51,6 @@ pub enum Error {
         /// The newest schema of this program.
         known: usize,
     },
-    /// The store was written by an earlier version, and cannot be brought up to date since it was
-    /// opened for reading only.
-    #[error(
-        "the store {} was written by an older oscope (schema {found}); record into it once, or copy \
-         it to where it can be written, to bring it up to date", path.display()
-    )]
-    Older {
-        /// The store.
-        path: PathBuf,
-        /// Its schema.
-        found: usize,
-    },
     /// Its content contradicts itself.
     #[error(
         "the store {} is damaged ({reason}); move it away to start anew, and save what can be read \
@@ -72,6 +61,20 @@ pub enum Error {
         path: PathBuf,
         /// What was found.
         reason: String,
+    },
+    /// A run is not as it was stored.
+    #[error(
+        "run {number} in the store {} is damaged and is not used: {}; import it again from an \
+         exported file, take the store from a backup, or measure again (`oscope verify` tells all)", path.display(),
+        disagreeing(parts)
+    )]
+    DamagedRun {
+        /// The store.
+        path: PathBuf,
+        /// Its number in the store.
+        number: u64,
+        /// What does not agree with its checksums.
+        parts: Vec<Part>,
     },
     /// Another program keeps it locked.
     #[error(
@@ -133,8 +136,9 @@ pub enum Error {
 pub(super) enum Fault {
     Sqlite(rusqlite::Error),
     Damaged(String),
-    Older {
-        found: usize,
+    DamagedRun {
+        number: u64,
+        parts: Vec<Part>,
     },
     Newer {
         found: usize,
@@ -172,7 +176,11 @@ impl Fault {
         match self {
             Self::Sqlite(source) => explain(path, source),
             Self::Damaged(reason) => Error::Damaged { path, reason },
-            Self::Older { found } => Error::Older { path, found },
+            Self::DamagedRun { number, parts } => Error::DamagedRun {
+                path,
+                number,
+                parts,
+            },
             Self::Newer { found, known } => Error::Newer { path, found, known },
             Self::Other(error) => error,
         }
@@ -185,7 +193,8 @@ fn explain(path: PathBuf, source: rusqlite::Error) -> Error {
     match &source {
         Sqlite::SqliteFailure(failure, _) => match failure.code {
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Error::Locked(path),
-            ErrorCode::DatabaseCorrupt => Error::Damaged {
+            // A value can only be too large for SQLite where its length is damaged.
+            ErrorCode::DatabaseCorrupt | ErrorCode::TooBig => Error::Damaged {
                 path,
                 reason: source.to_string(),
             },
@@ -200,8 +209,9 @@ fn explain(path: PathBuf, source: rusqlite::Error) -> Error {
             },
             _ => Error::Sqlite { path, source },
         },
-        // Values of types that oscope never writes.
-        Sqlite::FromSqlConversionFailure(..)
+        // Values of types that oscope never writes, and a schema that does not have what it should.
+        Sqlite::SqlInputError { .. }
+        | Sqlite::FromSqlConversionFailure(..)
         | Sqlite::IntegralValueOutOfRange(..)
         | Sqlite::InvalidColumnType(..)
         | Sqlite::Utf8Error(..) => Error::Damaged {

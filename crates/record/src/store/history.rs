@@ -2,8 +2,9 @@
 
 use super::error::{Error, Fault, Result};
 use super::open::Store;
-use super::read::{batches, timestamp};
+use super::read::{checksum, header, point};
 use super::summary::RunSummary;
+use crate::checksum::{Checksum, Part, Place, check_experiment, check_header, check_point};
 use instrument::experiment::Definition;
 use instrument::point::Point;
 use instrument::sample::Batch;
@@ -41,7 +42,9 @@ pub struct HistoryQuery<'q> {
 
 impl Store {
     /// Shows `visit` what an experiment gave in the newest runs of a machine that have it, one after
-    /// the other, the newest first. Only points that `is_wanted` are read.
+    /// the other, the newest first. Only points that `is_wanted` are read. A run in which something
+    /// of what is read does not agree with its checksum is left out, and comes back as an
+    /// [`Error::DamagedRun`].
     ///
     /// # Errors
     /// Where the store cannot be read.
@@ -50,21 +53,27 @@ impl Store {
         query: &HistoryQuery<'_>,
         is_wanted: impl Fn(&Point) -> bool,
         mut visit: impl FnMut(HistoryRun),
-    ) -> std::result::Result<(), Error> {
+    ) -> std::result::Result<Vec<Error>, Error> {
         let read = || {
             // One transaction: another process may be recording.
             let transaction = self.connection.unchecked_transaction()?;
             let mut reader = Reader {
                 connection: &transaction,
-                metric: query.metric,
+                query,
                 is_wanted,
                 definitions: HashMap::new(),
                 points: HashMap::new(),
             };
-            for (number, started, experiment) in newest(&transaction, query)? {
-                visit(reader.run(number, started, experiment)?);
+            let mut damaged = Vec::new();
+            for (number, experiment) in newest(&transaction, query)? {
+                match reader.run(number, experiment)? {
+                    Ok(run) => visit(run),
+                    Err(parts) => {
+                        damaged.push(Fault::DamagedRun { number, parts }.at(&self.path));
+                    }
+                }
             }
-            Ok(())
+            Ok(damaged)
         };
         read().map_err(|fault: Fault| fault.at(&self.path))
     }
@@ -82,13 +91,13 @@ impl Store {
     }
 }
 
-/// Number and start of each run, and the key of the experiment in it. Without the definitions, which
-/// would be carried through the sorting.
-fn newest(connection: &Connection, query: &HistoryQuery<'_>) -> Result<Vec<(u64, Timestamp, i64)>> {
+/// The number of each run, and the key of the experiment in it. Without the definitions, which would
+/// be carried through the sorting.
+fn newest(connection: &Connection, query: &HistoryQuery<'_>) -> Result<Vec<(u64, i64)>> {
     let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
     connection
         .prepare_cached(
-            "SELECT number, started, experiments.key
+            "SELECT number, experiments.key
              FROM runs
              JOIN machines ON machines.key = runs.machine
              JOIN experiments ON experiments.run = number
@@ -96,8 +105,7 @@ fn newest(connection: &Connection, query: &HistoryQuery<'_>) -> Result<Vec<(u64,
              ORDER BY started DESC, number DESC LIMIT ?3",
         )?
         .query_and_then((query.experiment, query.fingerprint, limit), |row| {
-            let started = timestamp(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?)?;
-            Ok((row.get(0)?, started, row.get(2)?))
+            Ok((row.get(0)?, row.get(1)?))
         })?
         .collect()
 }
@@ -106,7 +114,7 @@ fn newest(connection: &Connection, query: &HistoryQuery<'_>) -> Result<Vec<(u64,
 /// once.
 struct Reader<'s, F> {
     connection: &'s Connection,
-    metric: Option<&'s str>,
+    query: &'s HistoryQuery<'s>,
     is_wanted: F,
     definitions: HashMap<String, Arc<Definition>>,
     /// By their levels as stored; `None` for those that are not wanted.
@@ -114,48 +122,130 @@ struct Reader<'s, F> {
 }
 
 impl<F: Fn(&Point) -> bool> Reader<'_, F> {
-    fn run(&mut self, number: u64, started: Timestamp, experiment: i64) -> Result<HistoryRun> {
-        Ok(HistoryRun {
+    /// What the run gave, or else which of the parts that were read are damaged.
+    fn run(
+        &mut self,
+        number: u64,
+        experiment: i64,
+    ) -> Result<std::result::Result<HistoryRun, Vec<Part>>> {
+        let (header, run_checksum) = header(self.connection, number)?;
+        let siblings = self.siblings(number)?;
+        let machine = self.machine(number)?;
+        let is_checked =
+            header.proven || [run_checksum, machine] != [Checksum::MISSING, Checksum::MISSING];
+        let (definition, skipped) = self.definition(experiment)?;
+        let read = self.points(&header.id, experiment)?;
+
+        let mut damaged = read.damaged;
+        let checksums: Vec<Checksum> = siblings.iter().map(|(_, checksum)| *checksum).collect();
+        if !check_header(&header, run_checksum, machine, &checksums) {
+            damaged.push(Part::Header);
+        }
+        let position = siblings.iter().position(|(key, _)| *key == experiment);
+        let agrees = position.is_some_and(|position| {
+            let (id, stored) = (header.id.as_str(), checksums[position]);
+            let skipped = skipped.as_deref();
+            check_experiment(id, position, &definition, skipped, stored, &read.checksums)
+        });
+        if !agrees || definition.id != self.query.experiment {
+            damaged.push(Part::Experiment {
+                experiment: self.query.experiment.to_owned(),
+            });
+        }
+        if is_checked && !damaged.is_empty() {
+            return Ok(Err(damaged));
+        }
+        Ok(Ok(HistoryRun {
             number,
-            started,
-            definition: self.definition(experiment)?,
-            points: self.points(experiment)?,
-        })
+            started: header.started,
+            definition,
+            points: read.wanted,
+        }))
     }
 
-    fn definition(&mut self, experiment: i64) -> Result<Arc<Definition>> {
+    /// The keys and checksums of the run's experiments in their order.
+    fn siblings(&self, number: u64) -> Result<Vec<(i64, Checksum)>> {
+        self.connection
+            .prepare_cached(
+                "SELECT key, checksum FROM experiments WHERE run = ?1 ORDER BY position",
+            )?
+            .query_and_then([number], |row| {
+                Ok((row.get(0)?, checksum(row, "checksum")?))
+            })?
+            .collect()
+    }
+
+    /// The checksum of the run's machine.
+    fn machine(&self, number: u64) -> Result<Checksum> {
         let mut statement = self
             .connection
-            .prepare_cached("SELECT definition FROM experiments WHERE key = ?1")?;
+            .prepare_cached("SELECT checksum FROM circumstances WHERE run = ?1")?;
+        let mut rows = statement.query([number])?;
+        rows.next()?
+            .map_or(Ok(Checksum::MISSING), |row| checksum(row, "checksum"))
+    }
+
+    /// The definition of the experiment, and why it was skipped.
+    fn definition(&mut self, experiment: i64) -> Result<(Arc<Definition>, Option<String>)> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT definition, skipped FROM experiments WHERE key = ?1")?;
         let mut rows = statement.query([experiment])?;
         let row = rows
             .next()?
             .ok_or_else(|| Fault::Damaged(format!("experiment {experiment} is lost")))?;
         let text = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
-        known(&mut self.definitions, text, |definition| {
+        let definition = known(&mut self.definitions, text, |definition| {
             Arc::new(definition)
-        })
+        })?;
+        Ok((definition, row.get(1)?))
     }
 
-    fn points(&mut self, experiment: i64) -> Result<Vec<(Arc<Point>, Vec<Batch>)>> {
+    /// The points of `experiment` in the run with this `id`.
+    fn points(&mut self, id: &str, experiment: i64) -> Result<ReadPoints> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT key, levels FROM points WHERE experiment = ?1 ORDER BY position",
+            "SELECT key, levels, ending, failure, checksum FROM points WHERE experiment = ?1
+             ORDER BY position",
         )?;
         let mut rows = statement.query([experiment])?;
-        let mut wanted = Vec::new();
+        let mut read = ReadPoints::default();
         while let Some(row) = rows.next()? {
             let text = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
             let is_wanted = &self.is_wanted;
-            let point = known(&mut self.points, text, |point: Point| {
+            let wanted = known(&mut self.points, text, |point: Point| {
                 is_wanted(&point).then(|| Arc::new(point))
             })?;
-            if let Some(point) = point {
-                let batches = batches(self.connection, row.get(0)?, self.metric)?;
-                wanted.push((point, batches));
+            let position = read.checksums.len();
+            read.checksums.push(checksum(row, "checksum")?);
+            let Some(wanted) = wanted else {
+                continue;
+            };
+            let (record, stored) = point(self.connection, row.get(0)?, (*wanted).clone(), row)?;
+            let place = Place {
+                run: id,
+                experiment: self.query.experiment,
+                point: &wanted,
+            };
+            check_point(place, position, &record, &stored, &mut read.damaged);
+            let mut batches = record.batches;
+            if let Some(metric) = self.query.metric {
+                let taken = batches.iter_mut();
+                taken.for_each(|batch| batch.samples.retain(|sample| sample.metric == metric));
             }
+            read.wanted.push((wanted, batches));
         }
-        Ok(wanted)
+        Ok(read)
     }
+}
+
+/// What was read of the points of an experiment.
+#[derive(Default)]
+struct ReadPoints {
+    wanted: Vec<(Arc<Point>, Vec<Batch>)>,
+    /// The checksums of all points in their order.
+    checksums: Vec<Checksum>,
+    /// What does not agree with its checksum.
+    damaged: Vec<Part>,
 }
 
 /// What `keep` makes of the JSON in `text`, read once for each text.

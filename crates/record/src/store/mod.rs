@@ -9,6 +9,7 @@ mod read;
 mod recorder;
 mod selector;
 mod summary;
+mod verify;
 mod write;
 
 pub use error::Error;
@@ -18,3 +19,4 @@ pub use open::{Store, is_store};
 pub use recorder::Recorder;
 pub use selector::{BlankSelector, Candidate, RunSelector};
 pub use summary::RunSummary;
+pub use verify::{Verification, VerifiedRun};

@@ -2,7 +2,7 @@
 
 use super::error::{Error, Fault, Result};
 use super::location::{default_path, make_folder};
-use super::migration::{APPLICATION_ID, MIGRATIONS, migrate, require_current};
+use super::migration::{APPLICATION_ID, MIGRATIONS, migrate, show_as_current};
 use platform::storage::Storage;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fmt::Write as _;
@@ -77,10 +77,10 @@ impl Store {
     }
 
     /// Opens the store at `path` for reading. Nothing has to be written beside it, so that it works on a
-    /// read-only disk and on a full one, too.
+    /// read-only disk and on a full one, too. A store of an older version is shown as one of this version.
     ///
     /// # Errors
-    /// Where the file is missing, cannot be read, is no store, damaged, locked or of another
+    /// Where the file is missing, cannot be read, is no store, damaged, locked or of a newer
     /// version.
     pub fn open_read_only(path: &Path) -> std::result::Result<Self, Error> {
         if identify(path)? == Content::Nothing {
@@ -99,7 +99,8 @@ impl Store {
         &self.path
     }
 
-    /// Looks for damage in all of the file; it takes some seconds for each GB.
+    /// Looks for damage in the structure of the file; it takes some seconds for each GB. For the runs
+    /// themselves there is [`Store::verify`].
     ///
     /// # Errors
     /// [`Error::Damaged`] with what was found first.
@@ -204,7 +205,7 @@ fn connect_read_only(path: &Path) -> Result<(Connection, Option<TempDir>)> {
 fn ready_to_read(connection: &Connection) -> Result<()> {
     // Sorting needs no room on a disk then.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
-    require_current(connection, MIGRATIONS)
+    show_as_current(connection)
 }
 
 /// True if SQLite failed to make a file beside the store.

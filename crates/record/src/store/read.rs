@@ -3,67 +3,59 @@
 use super::error::{Error, Fault, Result};
 use super::open::Store;
 use super::selector::{RunSelector, resolve};
+use crate::checksum::{
+    Checksum, ExperimentChecksums, PointChecksums, RunChecksums, Standing, check,
+};
 use crate::reading::ReadingRow;
 use crate::run::{Closing, ExperimentRecord, Header, PointRecord, Run};
 use instrument::plan::Profile;
+use instrument::point::Point;
 use instrument::runner::Ending;
 use instrument::sample::{Batch, Disturbance, Sample};
 use jiff::Timestamp;
 use platform::clock::Calibration;
 use platform::usage::Usage;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Row, RowIndex};
 use serde::de::DeserializeOwned;
 
 impl Store {
-    /// The run that `selector` names, exactly as it was recorded or imported.
+    /// The run that `selector` names, exactly as it was recorded or imported. A run that an older
+    /// version stored has no checksums to prove that; its header says so.
     ///
     /// # Errors
-    /// [`Error::Unknown`] and [`Error::Ambiguous`], and where the store cannot be read.
+    /// [`Error::Unknown`] and [`Error::Ambiguous`], [`Error::DamagedRun`] for a run that does not
+    /// agree with its checksums, and where the store cannot be read.
     pub fn run(&self, selector: &RunSelector) -> std::result::Result<Run, Error> {
         let read = || {
             // One transaction: another process may be recording into this very run.
             let transaction = self.connection.unchecked_transaction()?;
             let number = resolve(&transaction, selector)?;
-            run(&transaction, number)
+            let (run, checksums) = run(&transaction, number)?;
+            match check(&run, &checksums) {
+                Standing::Damaged(parts) => Err(Fault::DamagedRun { number, parts }),
+                Standing::Agreed | Standing::WithoutChecksums => Ok(run),
+            }
         };
         read().map_err(|fault: Fault| fault.at(&self.path))
     }
 }
 
-fn run(connection: &Connection, number: u64) -> Result<Run> {
+/// A run, and the checksums that were stored with it.
+pub(super) fn run(connection: &Connection, number: u64) -> Result<(Run, RunChecksums)> {
+    let (header, run_checksum) = header(connection, number)?;
     let mut statement = connection.prepare_cached(
-        "SELECT id, name, started, ended, interrupted, profile, directory, tags, fingerprint,
-                description, version, command_line, budget_ns, seed, environment, storage,
-                clock_resolution_ns, clock_cost_ns
+        "SELECT description, environment, storage, clock_resolution_ns, clock_cost_ns,
+                circumstances.checksum
          FROM runs
          JOIN machines ON machines.key = runs.machine
          JOIN circumstances ON circumstances.run = runs.number
          WHERE number = ?1",
     )?;
     let mut rows = statement.query([number])?;
-    let row = rows
-        .next()?
-        .ok_or_else(|| Fault::Damaged(format!("run {number} is incomplete")))?;
-    Ok(Run {
-        header: Header {
-            id: row.get("id")?,
-            name: row.get("name")?,
-            started: timestamp(&row.get::<_, String>("started")?)?,
-            ended: row
-                .get::<_, Option<String>>("ended")?
-                .as_deref()
-                .map(timestamp)
-                .transpose()?,
-            interrupted: row.get("interrupted")?,
-            profile: profile(row.get("profile")?)?,
-            directory: row.get::<_, String>("directory")?.into(),
-            tags: json(row, "tags")?,
-            machine_fingerprint: row.get("fingerprint")?,
-            version: row.get("version")?,
-            command_line: json(row, "command_line")?,
-            budget_ns: row.get("budget_ns")?,
-            seed: seed(&row.get::<_, String>("seed")?)?,
-        },
+    let row = rows.next()?.ok_or_else(|| incomplete(number))?;
+    let (experiments, experiment_checksums) = experiments(connection, number)?;
+    let run = Run {
+        header,
         machine: json(row, "description")?,
         environment: json(row, "environment")?,
         storage: json(row, "storage")?,
@@ -71,40 +63,114 @@ fn run(connection: &Connection, number: u64) -> Result<Run> {
             resolution_ns: row.get("clock_resolution_ns")?,
             cost_ns: row.get("clock_cost_ns")?,
         },
-        experiments: experiments(connection, number)?,
-    })
+        experiments,
+    };
+    let checksums = RunChecksums {
+        run: run_checksum,
+        machine: checksum(row, "checksum")?,
+        experiments: experiment_checksums,
+    };
+    Ok((run, checksums))
 }
 
-fn experiments(connection: &Connection, run: u64) -> Result<Vec<ExperimentRecord>> {
+/// What was asked for, when and where, and the checksum of the run.
+pub(super) fn header(connection: &Connection, number: u64) -> Result<(Header, Checksum)> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, name, started, ended, interrupted, profile, directory, tags, fingerprint,
+                version, command_line, budget_ns, seed, proven, runs.checksum
+         FROM runs
+         JOIN machines ON machines.key = runs.machine
+         JOIN circumstances ON circumstances.run = runs.number
+         WHERE number = ?1",
+    )?;
+    let mut rows = statement.query([number])?;
+    let row = rows.next()?.ok_or_else(|| incomplete(number))?;
+    let header = Header {
+        id: row.get("id")?,
+        name: row.get("name")?,
+        started: timestamp(&row.get::<_, String>("started")?)?,
+        ended: row
+            .get::<_, Option<String>>("ended")?
+            .as_deref()
+            .map(timestamp)
+            .transpose()?,
+        interrupted: row.get("interrupted")?,
+        profile: profile(row.get("profile")?)?,
+        directory: row.get::<_, String>("directory")?.into(),
+        tags: json(row, "tags")?,
+        machine_fingerprint: row.get("fingerprint")?,
+        version: row.get("version")?,
+        command_line: json(row, "command_line")?,
+        budget_ns: row.get("budget_ns")?,
+        seed: seed(&row.get::<_, String>("seed")?)?,
+        proven: row.get("proven")?,
+    };
+    Ok((header, checksum(row, "checksum")?))
+}
+
+fn incomplete(number: u64) -> Fault {
+    Fault::Damaged(format!("run {number} is incomplete"))
+}
+
+fn experiments(
+    connection: &Connection,
+    run: u64,
+) -> Result<(Vec<ExperimentRecord>, Vec<ExperimentChecksums>)> {
     connection
         .prepare_cached(
-            "SELECT key, definition, skipped FROM experiments WHERE run = ?1 ORDER BY position",
+            "SELECT key, definition, skipped, checksum FROM experiments WHERE run = ?1
+             ORDER BY position",
         )?
         .query_and_then([run], |row| {
-            Ok(ExperimentRecord {
+            let (points, point_checksums) = points(connection, row.get("key")?)?;
+            let record = ExperimentRecord {
                 definition: json(row, "definition")?,
                 skipped: row.get("skipped")?,
-                points: points(connection, row.get("key")?)?,
-            })
+                points,
+            };
+            let checksums = ExperimentChecksums {
+                experiment: checksum(row, "checksum")?,
+                points: point_checksums,
+            };
+            Ok((record, checksums))
         })?
         .collect()
 }
 
-fn points(connection: &Connection, experiment: i64) -> Result<Vec<PointRecord>> {
+fn points(
+    connection: &Connection,
+    experiment: i64,
+) -> Result<(Vec<PointRecord>, Vec<PointChecksums>)> {
     connection
         .prepare_cached(
-            "SELECT key, levels, ending, failure FROM points WHERE experiment = ?1
+            "SELECT key, levels, ending, failure, checksum FROM points WHERE experiment = ?1
              ORDER BY position",
         )?
         .query_and_then([experiment], |row| {
             let key = row.get("key")?;
-            Ok(PointRecord {
-                point: json(row, "levels")?,
-                batches: batches(connection, key, None)?,
-                closing: closing(connection, key, row)?,
-            })
+            point(connection, key, json(row, "levels")?, row)
         })?
         .collect()
+}
+
+/// What was measured at the point in `row`, and its checksums.
+pub(super) fn point(
+    connection: &Connection,
+    key: i64,
+    point: Point,
+    row: &Row<'_>,
+) -> Result<(PointRecord, PointChecksums)> {
+    let (batches, batch_checksums) = batches(connection, key)?;
+    let record = PointRecord {
+        point,
+        batches,
+        closing: closing(connection, key, row)?,
+    };
+    let checksums = PointChecksums {
+        point: checksum(row, "checksum")?,
+        batches: batch_checksums,
+    };
+    Ok((record, checksums))
 }
 
 fn closing(connection: &Connection, point: i64, row: &Row<'_>) -> Result<Option<Closing>> {
@@ -124,23 +190,18 @@ fn closing(connection: &Connection, point: i64, row: &Row<'_>) -> Result<Option<
     Ok(Some(Closing { ending, warnings }))
 }
 
-/// What was measured at a point: all of it, or the samples of one metric.
-pub(super) fn batches(
-    connection: &Connection,
-    point: i64,
-    metric: Option<&str>,
-) -> Result<Vec<Batch>> {
+fn batches(connection: &Connection, point: i64) -> Result<(Vec<Batch>, Vec<Checksum>)> {
     connection
         .prepare_cached(
             "SELECT key, warm, cpu, started_ns, wall_ns, stolen_ns, others_ns, frequency_before_hz,
-                    frequency_after_hz, remarks
+                    frequency_after_hz, remarks, checksum
              FROM batches WHERE point = ?1 ORDER BY position",
         )?
         .query_and_then([point], |row| {
             // By position, as for samples.
             let before: Option<f64> = row.get(7)?;
-            Ok(Batch {
-                samples: samples(connection, row.get(0)?, metric)?,
+            let batch = Batch {
+                samples: samples(connection, row.get(0)?)?,
                 remarks: json(row, "remarks")?,
                 warm: row.get(1)?,
                 cpu: row.get(2)?,
@@ -151,20 +212,21 @@ pub(super) fn batches(
                     others_ns: row.get(6)?,
                     frequency_hz: before.zip(row.get(8)?),
                 },
-            })
+            };
+            Ok((batch, checksum(row, 10)?))
         })?
         .collect()
 }
 
-fn samples(connection: &Connection, batch: i64, metric: Option<&str>) -> Result<Vec<Sample>> {
+fn samples(connection: &Connection, batch: i64) -> Result<Vec<Sample>> {
     connection
         .prepare_cached(
             "SELECT metric, kind, work, iterations, short_ns, long_ns, wall_ns, count, p5_ns,
                     p50_ns, p95_ns, p99_ns, value, user_ns, system_ns, minor_faults, major_faults,
                     voluntary_switches, involuntary_switches, at_ns
-             FROM samples WHERE batch = ?1 AND (?2 IS NULL OR metric = ?2) ORDER BY position",
+             FROM samples WHERE batch = ?1 ORDER BY position",
         )?
-        .query_and_then((batch, metric), sample)?
+        .query_and_then([batch], sample)?
         .collect()
 }
 
@@ -200,6 +262,12 @@ fn sample(row: &Row<'_>) -> Result<Sample> {
         usage,
         at_ns: row.get(19)?,
     })
+}
+
+/// The checksum in a column, which is empty in runs of older versions.
+pub(super) fn checksum(row: &Row<'_>, column: impl RowIndex) -> Result<Checksum> {
+    let bytes: Option<[u8; 32]> = row.get(column)?;
+    Ok(bytes.map_or(Checksum::MISSING, Checksum::from))
 }
 
 /// The value that is stored as JSON in a column.

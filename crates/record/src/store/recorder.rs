@@ -22,6 +22,8 @@ const MAX_LOG_PAGES: u32 = 16_384;
 /// Each event is a transaction of its own. When [`Observer::observe`] returns, what it was told
 /// survives the death of this process; a crash of the whole system may take what was observed since
 /// the last experiment ended, since waiting for the disk after each batch would disturb the next.
+/// The checksums are part of each transaction, so that a run which was cut off is proven up to its
+/// last event.
 #[derive(Debug)]
 pub struct Recorder<'s> {
     store: &'s mut Store,
@@ -75,13 +77,15 @@ impl Recorder<'_> {
                 validation::points(&definition.id, points.iter())?;
                 let points: Vec<&Point> = points.iter().collect();
                 self.write(|connection, run| {
-                    run.add_experiment(connection, definition, None, &points)
+                    run.add_experiment(connection, definition, None, &points)?;
+                    run.seal(connection)
                 })
             }
             Event::Skipped { definition, reason } => {
                 validation::definition(definition)?;
                 self.write(|connection, run| {
-                    run.add_experiment(connection, definition, Some(reason), &[])
+                    run.add_experiment(connection, definition, Some(reason), &[])?;
+                    run.seal(connection)
                 })
             }
             Event::Visiting { .. } | Event::Extended { .. } => Ok(()),
@@ -93,7 +97,8 @@ impl Recorder<'_> {
             } => {
                 validation::batch(&definition.id, batch)?;
                 self.write(|connection, run| {
-                    run.add_batch(connection, &definition.id, point, batch)
+                    run.add_batch(connection, &definition.id, point, batch)?;
+                    run.seal_all_above(connection, &definition.id, point)
                 })
             }
             Event::Closed {
@@ -108,7 +113,8 @@ impl Recorder<'_> {
                 };
                 validation::closing(&definition.id, &closing)?;
                 self.write(|connection, run| {
-                    run.close_point(connection, &definition.id, point, &closing)
+                    run.close_point(connection, &definition.id, point, &closing)?;
+                    run.seal_all_above(connection, &definition.id, point)
                 })
             }
             Event::Finished { .. } => self.checkpoint(),

@@ -3,8 +3,10 @@
 use super::error::{Error, Fault, Result};
 use super::open::Store;
 use super::selector::{RunSelector, resolve};
+use super::verify::proof;
+use crate::checksum::{self, Checksum, Place};
 use crate::reading::ReadingRow;
-use crate::run::{Closing, Run};
+use crate::run::{Closing, Header, Run};
 use instrument::experiment::Definition;
 use instrument::point::Point;
 use instrument::runner::Ending;
@@ -15,17 +17,23 @@ use serde::Serialize;
 use std::collections::HashMap;
 
 impl Store {
-    /// Stores a whole run, as from an import, and gives its number here.
+    /// Stores a whole run, as from an import, and gives its number here. A damaged run of this id is
+    /// deleted.
     ///
     /// # Errors
-    /// [`Error::AlreadyStored`] if a run of this id is there, [`Error::Invalid`] if it holds what
-    /// cannot be, and where the store cannot be written. Nothing is changed then.
+    /// [`Error::AlreadyStored`] if a run of this id is there that is not damaged, [`Error::Invalid`] if
+    /// it holds what cannot be, and where the store cannot be written. Nothing is changed then.
     pub fn insert(&mut self, run: &Run) -> std::result::Result<u64, Error> {
         run.validate()?;
         let mut insert = || {
             let transaction = self
                 .connection
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
+            if let Some(number) = number_of(&transaction, &run.header.id)?
+                && proof(&transaction, &self.path, number)?.is_damage()
+            {
+                delete(&transaction, number)?;
+            }
             let stored = StoredRun::insert(&transaction, run)?;
             transaction.commit()?;
             Ok(stored.number)
@@ -44,11 +52,7 @@ impl Store {
                 .connection
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
             let number = resolve(&transaction, selector)?;
-            transaction.execute("DELETE FROM runs WHERE number = ?1", [number])?;
-            transaction.execute(
-                "DELETE FROM machines WHERE key NOT IN (SELECT machine FROM runs)",
-                [],
-            )?;
+            delete(&transaction, number)?;
             transaction.commit()?;
             Ok(number)
         };
@@ -56,22 +60,58 @@ impl Store {
     }
 }
 
+/// Deletes a run with all that hangs on it.
+fn delete(connection: &Connection, number: u64) -> Result<()> {
+    connection.execute("DELETE FROM runs WHERE number = ?1", [number])?;
+    connection.execute(
+        "DELETE FROM machines WHERE key NOT IN (SELECT machine FROM runs)",
+        [],
+    )?;
+    Ok(())
+}
+
+/// The number of the run with this id.
+fn number_of(connection: &Connection, id: &str) -> Result<Option<u64>> {
+    Ok(connection
+        .query_row("SELECT number FROM runs WHERE id = ?1", [id], |row| {
+            row.get(0)
+        })
+        .optional()?)
+}
+
 /// A run in the store to which can be added. What it is given was validated.
+///
+/// It knows the checksums of all that it has, so that those above a new batch are made without
+/// reading.
 #[derive(Debug)]
 pub(super) struct StoredRun {
     pub number: u64,
+    header: Header,
+    machine: Checksum,
     experiments: HashMap<String, StoredExperiment>,
+    /// The checksums of the experiments in their order.
+    checksums: Vec<Checksum>,
 }
 
 #[derive(Debug)]
 struct StoredExperiment {
+    key: i64,
+    position: usize,
+    /// The checksum of what it says of itself.
+    own: Checksum,
     points: HashMap<Point, StoredPoint>,
+    /// The checksums of the points in their order.
+    checksums: Vec<Checksum>,
 }
 
 #[derive(Debug)]
 struct StoredPoint {
     key: i64,
-    batches: usize,
+    position: usize,
+    /// The checksum of what it says of itself.
+    own: Checksum,
+    /// The checksums of the batches in their order.
+    batches: Vec<Checksum>,
 }
 
 impl StoredRun {
@@ -98,18 +138,17 @@ impl StoredRun {
                 if let Some(closing) = &record.closing {
                     stored.close_point(connection, &definition.id, &record.point, closing)?;
                 }
+                stored.seal_point(connection, &definition.id, &record.point)?;
             }
+            stored.seal_experiment(connection, &definition.id)?;
         }
+        stored.seal(connection)?;
         Ok(stored)
     }
 
     fn insert_header(connection: &Connection, run: &Run) -> Result<Self> {
         let header = &run.header;
-        let known = "SELECT number FROM runs WHERE id = ?1";
-        if let Some(number) = connection
-            .query_row(known, [&header.id], |row| row.get(0))
-            .optional()?
-        {
+        if let Some(number) = number_of(connection, &header.id)? {
             return Err(Error::AlreadyStored {
                 id: header.id.clone(),
                 number,
@@ -118,8 +157,8 @@ impl StoredRun {
         }
         connection.execute(
             "INSERT INTO runs (id, name, started, ended, interrupted, profile, machine, directory,
-                               tags)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                               tags, proven)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             params![
                 header.id,
                 header.name,
@@ -130,13 +169,15 @@ impl StoredRun {
                 machine_key(connection, run)?,
                 header.directory.to_str(),
                 json(&header.tags),
+                header.proven,
             ],
         )?;
         let number = connection.last_insert_rowid();
+        let machine = checksum::machine(run);
         connection.execute(
             "INSERT INTO circumstances (run, version, command_line, budget_ns, seed, environment,
-                                        storage, clock_resolution_ns, clock_cost_ns)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                                        storage, clock_resolution_ns, clock_cost_ns, checksum)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             params![
                 number,
                 header.version,
@@ -147,15 +188,20 @@ impl StoredRun {
                 json(&run.storage),
                 run.calibration.resolution_ns,
                 run.calibration.cost_ns,
+                machine.bytes(),
             ],
         )?;
         Ok(Self {
             number: number.cast_unsigned(),
+            header: header.clone(),
+            machine,
             experiments: HashMap::new(),
+            checksums: Vec::new(),
         })
     }
 
-    /// Adds an experiment with its points, or with the reason why it could not run.
+    /// Adds an experiment with its points, or with the reason why it could not run. It has its
+    /// checksum; that of the run is made by [`StoredRun::seal`].
     pub fn add_experiment(
         &mut self,
         connection: &Connection,
@@ -163,30 +209,46 @@ impl StoredRun {
         skipped: Option<&str>,
         points: &[&Point],
     ) -> Result<()> {
-        connection
+        let position = self.checksums.len();
+        let key = connection
             .prepare_cached(
                 "INSERT INTO experiments (run, position, id, definition, skipped)
                  VALUES (?1, ?2, ?3, ?4, ?5)",
             )?
-            .execute(params![
+            .insert(params![
                 self.number,
-                self.experiments.len(),
+                position,
                 definition.id,
                 json(definition),
                 skipped,
             ])?;
-        let experiment = connection.last_insert_rowid();
         let mut insert = connection.prepare_cached(
-            "INSERT INTO points (experiment, position, levels) VALUES (?1, ?2, ?3)",
+            "INSERT INTO points (experiment, position, levels, checksum) VALUES (?1, ?2, ?3, ?4)",
         )?;
         let mut stored = StoredExperiment {
+            key,
+            position,
+            own: checksum::experiment(&self.header.id, position, definition, skipped),
             points: HashMap::new(),
+            checksums: Vec::new(),
         };
         for (position, &point) in points.iter().enumerate() {
-            let key = insert.insert(params![experiment, position, json(point)])?;
-            stored
-                .points
-                .insert(point.clone(), StoredPoint { key, batches: 0 });
+            let place = Place {
+                run: &self.header.id,
+                experiment: &definition.id,
+                point,
+            };
+            let own = checksum::point(place, position, None);
+            let checksum = Checksum::joined(own, []);
+            let row = params![key, position, json(point), checksum.bytes()];
+            let added = StoredPoint {
+                key: insert.insert(row)?,
+                position,
+                own,
+                batches: Vec::new(),
+            };
+            stored.checksums.push(checksum);
+            stored.points.insert(point.clone(), added);
         }
         connection
             .prepare_cached(
@@ -195,10 +257,12 @@ impl StoredRun {
             )?
             .execute(params![self.number, points.len()])?;
         self.experiments.insert(definition.id.clone(), stored);
-        Ok(())
+        self.checksums.push(Checksum::MISSING);
+        self.seal_experiment(connection, &definition.id)
     }
 
-    /// Adds a batch to a point.
+    /// Adds a batch with its checksum to a point; those above are made by
+    /// [`StoredRun::seal_point`] and the others.
     pub fn add_batch(
         &mut self,
         connection: &Connection,
@@ -207,17 +271,25 @@ impl StoredRun {
         batch: &Batch,
     ) -> Result<()> {
         let number = self.number;
+        let id = self.header.id.clone();
         let stored = self.point(experiment, point)?;
+        let place = Place {
+            run: &id,
+            experiment,
+            point,
+        };
+        let checksum = checksum::batch(place, stored.batches.len(), batch);
         let around = &batch.disturbance;
         let key = connection
             .prepare_cached(
                 "INSERT INTO batches (point, position, warm, cpu, started_ns, wall_ns, stolen_ns,
-                                      others_ns, frequency_before_hz, frequency_after_hz, remarks)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                                      others_ns, frequency_before_hz, frequency_after_hz,
+                                      remarks, checksum)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
             )?
             .insert(params![
                 stored.key,
-                stored.batches,
+                stored.batches.len(),
                 batch.warm,
                 batch.cpu,
                 batch.started_ns,
@@ -227,6 +299,7 @@ impl StoredRun {
                 around.frequency_hz.map(|(before, _)| before),
                 around.frequency_hz.map(|(_, after)| after),
                 json(&batch.remarks),
+                checksum.bytes(),
             ])?;
         for (position, sample) in batch.samples.iter().enumerate() {
             insert_sample(connection, key, position, sample)?;
@@ -234,11 +307,11 @@ impl StoredRun {
         connection
             .prepare_cached("UPDATE runs SET samples = samples + ?2 WHERE number = ?1")?
             .execute(params![number, batch.samples.len()])?;
-        stored.batches += 1;
+        stored.batches.push(checksum);
         Ok(())
     }
 
-    /// Marks how a point ended.
+    /// Marks how a point ended. As for a batch, the checksums above are made by others.
     pub fn close_point(
         &mut self,
         connection: &Connection,
@@ -246,7 +319,15 @@ impl StoredRun {
         point: &Point,
         closing: &Closing,
     ) -> Result<()> {
-        let key = self.point(experiment, point)?.key;
+        let id = self.header.id.clone();
+        let stored = self.point(experiment, point)?;
+        let place = Place {
+            run: &id,
+            experiment,
+            point,
+        };
+        stored.own = checksum::point(place, stored.position, Some(closing));
+        let key = stored.key;
         let (ending, failure) = match &closing.ending {
             Ending::TargetReached => ("target_reached", None),
             Ending::BudgetUsed => ("budget_used", None),
@@ -266,12 +347,74 @@ impl StoredRun {
     }
 
     /// Marks the end of the run.
-    pub fn end(&self, connection: &Connection, ended: Timestamp, interrupted: bool) -> Result<()> {
+    pub fn end(
+        &mut self,
+        connection: &Connection,
+        ended: Timestamp,
+        interrupted: bool,
+    ) -> Result<()> {
         connection.execute(
             "UPDATE runs SET ended = ?2, interrupted = ?3 WHERE number = ?1",
             params![self.number, sortable(ended), interrupted],
         )?;
+        self.header.ended = Some(ended);
+        self.header.interrupted = interrupted;
+        self.seal(connection)
+    }
+
+    /// Makes the checksums of a point and of all above it anew.
+    pub fn seal_all_above(
+        &mut self,
+        connection: &Connection,
+        experiment: &str,
+        point: &Point,
+    ) -> Result<()> {
+        self.seal_point(connection, experiment, point)?;
+        self.seal_experiment(connection, experiment)?;
+        self.seal(connection)
+    }
+
+    fn seal_point(
+        &mut self,
+        connection: &Connection,
+        experiment: &str,
+        point: &Point,
+    ) -> Result<()> {
+        let stored = self.point(experiment, point)?;
+        let (key, position) = (stored.key, stored.position);
+        let checksum = Checksum::joined(stored.own, stored.batches.iter().copied());
+        connection
+            .prepare_cached("UPDATE points SET checksum = ?2 WHERE key = ?1")?
+            .execute(params![key, checksum.bytes()])?;
+        self.experiment(experiment)?.checksums[position] = checksum;
         Ok(())
+    }
+
+    fn seal_experiment(&mut self, connection: &Connection, experiment: &str) -> Result<()> {
+        let stored = self.experiment(experiment)?;
+        let (key, position) = (stored.key, stored.position);
+        let checksum = Checksum::joined(stored.own, stored.checksums.iter().copied());
+        connection
+            .prepare_cached("UPDATE experiments SET checksum = ?2 WHERE key = ?1")?
+            .execute(params![key, checksum.bytes()])?;
+        self.checksums[position] = checksum;
+        Ok(())
+    }
+
+    /// Makes the checksum of the run anew, after those of its experiments.
+    pub fn seal(&self, connection: &Connection) -> Result<()> {
+        let parts = [self.machine].into_iter();
+        let parts = parts.chain(self.checksums.iter().copied());
+        let checksum = Checksum::joined(checksum::header(&self.header), parts);
+        connection
+            .prepare_cached("UPDATE runs SET checksum = ?2 WHERE number = ?1")?
+            .execute(params![self.number, checksum.bytes()])?;
+        Ok(())
+    }
+
+    fn experiment(&mut self, experiment: &str) -> Result<&mut StoredExperiment> {
+        let stored = self.experiments.get_mut(experiment);
+        stored.ok_or_else(|| Error::NotAnnounced(experiment.to_owned()).into())
     }
 
     fn point(&mut self, experiment: &str, point: &Point) -> Result<&mut StoredPoint> {

@@ -36,6 +36,7 @@ pub fn begun(id: u128) -> Run {
             version: "0.1.0".into(),
             directory: "/var/tmp".into(),
             machine_fingerprint: "0123456789abcdef".into(),
+            proven: true,
         },
         machine: Machine {
             memory_bytes: Some(16 << 30),

@@ -91,8 +91,9 @@ fn header() -> impl Strategy<Value = Header> {
         text(),
         text(),
     );
-    (who, time.clone(), of(time), any::<bool>(), what).prop_map(
-        |((id, name, tags), started, ended, interrupted, what)| {
+    let flags = (any::<bool>(), any::<bool>());
+    (who, time.clone(), of(time), flags, what).prop_map(
+        |((id, name, tags), started, ended, (interrupted, proven), what)| {
             let (profile, budget_ns, seed, command_line, version, directory, fingerprint) = what;
             Header {
                 id: format!("{id:032x}"),
@@ -108,6 +109,7 @@ fn header() -> impl Strategy<Value = Header> {
                 version,
                 directory: directory.into(),
                 machine_fingerprint: fingerprint,
+                proven,
             }
         },
     )

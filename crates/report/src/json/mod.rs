@@ -14,9 +14,12 @@ use platform::clock::Calibration;
 use platform::environment::Environment;
 use platform::machine::Machine;
 use platform::storage::Storage;
-use record::Header;
+use record::store::Verification;
+use record::{Header, Proof};
 use serde::Serialize;
 use serde_json::Value;
+use std::borrow::Cow;
+use std::path::Path;
 
 /// The version of this format.
 pub const FORMAT: u32 = 1;
@@ -68,6 +71,26 @@ pub fn experiment(experiment: &ExperimentAnalysis) -> Value {
     })
 }
 
+/// What was found in the store at `path`.
+pub fn verification(path: &Path, found: &Verification) -> Value {
+    value(&VerificationJson {
+        format: FORMAT,
+        store: path.to_string_lossy(),
+        damaged: found.has_damage(),
+        found,
+    })
+}
+
+/// What was found in the exported file at `path`.
+pub fn proof(path: &Path, proof: &Proof) -> Value {
+    value(&ProofJson {
+        format: FORMAT,
+        file: path.to_string_lossy(),
+        damaged: proof.is_damage(),
+        proof,
+    })
+}
+
 fn value(data: &impl Serialize) -> Value {
     serde_json::to_value(data).expect("plain data whose maps have text for keys")
 }
@@ -92,6 +115,24 @@ struct ClaimsJson<'a> {
     format: u32,
     run: &'a Header,
     claims: Vec<ClaimJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct VerificationJson<'a> {
+    format: u32,
+    store: Cow<'a, str>,
+    damaged: bool,
+    #[serde(flatten)]
+    found: &'a Verification,
+}
+
+#[derive(Serialize)]
+struct ProofJson<'a> {
+    format: u32,
+    file: Cow<'a, str>,
+    damaged: bool,
+    #[serde(flatten)]
+    proof: &'a Proof,
 }
 
 #[derive(Serialize)]

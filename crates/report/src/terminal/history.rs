@@ -101,6 +101,13 @@ fn single(history: &History, style: &Style) -> String {
         );
         text += &paragraph("", &left_out, style);
     }
+    if history.damaged > 0 {
+        let damaged = format!(
+            "{} left out: damaged. `oscope verify` tells what is.",
+            count(history.damaged, "run")
+        );
+        text += &paragraph("", &damaged, style);
+    }
     text
 }
 

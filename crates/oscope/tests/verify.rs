@@ -1,0 +1,227 @@
+//! Runs that are damaged or that have no checksums: what `oscope verify` tells, and that no command
+//! uses a damaged one.
+
+mod common;
+
+use common::Place;
+use predicates::prelude::*;
+use predicates::str::contains;
+use rusqlite::Connection;
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../record/tests/fixtures");
+
+/// What an older version exported, without checksums.
+fn unproven() -> String {
+    format!("{FIXTURES}/run-1.oscope.json")
+}
+
+/// The same run with checksums.
+fn proven() -> String {
+    format!("{FIXTURES}/run-2.oscope.json")
+}
+
+/// A place with a proven run in its store.
+fn stored() -> Place {
+    let place = Place::new();
+    place.oscope(&["import", &proven()]).assert().success();
+    place
+}
+
+/// Changes a sample of the stored run.
+fn damage(place: &Place) {
+    let store = Connection::open(&place.store).expect("the store");
+    let change = "UPDATE samples SET long_ns = long_ns + 1 WHERE batch = 2 AND position = 0";
+    store.execute_batch(change).expect("changed");
+}
+
+/// An exported file in which one digit of a sample is another.
+fn damaged_file(place: &Place) -> PathBuf {
+    let text = fs::read_to_string(proven()).expect("a run");
+    let path = place.path("damaged.oscope.json");
+    assert!(text.contains("\"long_ns\":2000000"));
+    let changed = text.replacen("\"long_ns\":2000000", "\"long_ns\":2000001", 1);
+    fs::write(&path, changed).expect("a file");
+    path
+}
+
+fn json(stdout: &[u8]) -> Value {
+    serde_json::from_slice(stdout).expect("what --json prints is JSON")
+}
+
+#[test]
+fn a_whole_store_is_proven_or_unproven_and_both_are_done() {
+    let place = stored();
+    let verified = place.oscope(&["verify", "--json"]).assert().success();
+    let found = json(&verified.get_output().stdout);
+    assert_eq!(found["damaged"], false);
+    assert_eq!(found["structure"], serde_json::json!([]));
+    assert_eq!(found["runs"][0]["proof"], "proven");
+
+    let place = Place::new();
+    place.oscope(&["import", &unproven()]).assert().success();
+    place
+        .oscope(&["verify", "latest"])
+        .assert()
+        .success()
+        .stdout(contains("unproven").and(contains("knew no checksums")));
+}
+
+#[test]
+fn exported_files_are_verified_as_well() {
+    let place = Place::new();
+    let verify = |file: &str| place.oscope(&["verify", file]).assert();
+    verify(&proven()).success().stdout(contains("is proven"));
+    verify(&unproven())
+        .success()
+        .stdout(contains("is unproven"));
+    let damaged = damaged_file(&place);
+    let told = contains("batch 0 of file.block_size at (operation=read, block_size=4096)");
+    place
+        .oscope(&["verify"])
+        .arg(&damaged)
+        .assert()
+        .code(1)
+        .stdout(told);
+    let found = place.oscope(&["verify", "--json"]).arg(&damaged).assert();
+    let found = json(&found.code(1).get_output().stdout);
+    assert_eq!(found["proof"], "damaged");
+    assert_eq!(found["parts"][0]["part"], "batch");
+    assert_eq!(found["parts"][0]["batch"], 0);
+
+    let cut = place.path("cut.oscope.json");
+    let bytes = fs::read(proven()).expect("a run");
+    fs::write(&cut, &bytes[..bytes.len() / 2]).expect("a file");
+    place
+        .oscope(&["verify"])
+        .arg(&cut)
+        .assert()
+        .code(1)
+        .stdout(contains("unreadable").and(contains("cut off")));
+}
+
+#[test]
+fn what_is_not_there_is_wrong_use() {
+    stored()
+        .oscope(&["verify", "nothing-like-it"])
+        .assert()
+        .code(2);
+    Place::new().oscope(&["verify"]).assert().code(2);
+}
+
+#[test]
+fn damage_in_the_store_is_told_with_its_place() {
+    let place = stored();
+    damage(&place);
+    place
+        .oscope(&["verify"])
+        .assert()
+        .code(1)
+        .stdout(contains("damaged").and(contains("batch 1 of file.block_size")));
+    let found = place.oscope(&["verify", "--json"]).assert().code(1);
+    let found = json(&found.get_output().stdout);
+    assert_eq!(found["damaged"], true);
+    assert_eq!(found["runs"][0]["proof"], "damaged");
+    assert_eq!(
+        found["runs"][0]["parts"][0]["experiment"],
+        "file.block_size"
+    );
+}
+
+#[test]
+fn no_command_uses_a_damaged_run() {
+    let place = stored();
+    damage(&place);
+    let svg = place.path("chart.svg");
+    let svg = svg.to_str().expect("a path of letters");
+    for arguments in [
+        &["show"][..],
+        &["show", "--json"],
+        &["claims"],
+        &["advise"],
+        &["report"],
+        &["export"],
+        &["export", "--format", "csv"],
+        &["plot", "file.block_size", "--output", svg],
+        &["compare", "1", &unproven()],
+        &["compare", &unproven(), "1"],
+    ] {
+        place
+            .oscope(arguments)
+            .assert()
+            .code(1)
+            .stdout(predicate::str::is_empty())
+            .stderr(contains("run 1 in the store").and(contains("damaged")));
+    }
+    assert!(!fs::exists(svg).expect("a place to look at"));
+    let file = damaged_file(&place);
+    for command in ["show", "import", "report"] {
+        place
+            .oscope(&[command])
+            .arg(&file)
+            .assert()
+            .code(1)
+            .stdout(predicate::str::is_empty())
+            .stderr(contains("is damaged"));
+    }
+}
+
+#[test]
+fn a_history_leaves_a_damaged_run_out_and_says_so() {
+    let place = stored();
+    let other = fs::read_to_string(unproven()).expect("a run");
+    let path = place.path("other.oscope.json");
+    let other = other.replacen("0123456789abcdef0123", "fedcba98765432100123", 1);
+    fs::write(&path, other).expect("a file");
+    place.oscope(&["import"]).arg(&path).assert().success();
+    damage(&place);
+    let metric = &["history", "file.block_size.read", "--json"];
+    let told = place.oscope(metric).assert().code(1);
+    let told = told.stderr(contains("run 1 in the store"));
+    let histories = json(&told.get_output().stdout);
+    assert_eq!(histories[0]["damaged"], 1);
+    for history in histories.as_array().expect("a list") {
+        for run in history["runs"].as_array().expect("a list") {
+            assert_eq!(run["run"], 2);
+        }
+    }
+}
+
+#[test]
+fn a_damaged_run_is_replaced_by_an_import() {
+    let place = stored();
+    damage(&place);
+    place.oscope(&["verify"]).assert().code(1);
+    place
+        .oscope(&["import", &proven()])
+        .assert()
+        .success()
+        .stderr(contains("is run 2"));
+    place.oscope(&["verify"]).assert().success();
+    place.oscope(&["show", "2"]).assert().success();
+    // One that is whole is not.
+    place
+        .oscope(&["import", &proven()])
+        .assert()
+        .code(1)
+        .stderr(contains("in the store already"));
+}
+
+#[test]
+fn a_store_of_an_older_version_can_be_read_and_is_left_as_it_is() {
+    let place = Place::new();
+    let dump = fs::read_to_string(format!("{FIXTURES}/store-1.sql")).expect("a dump");
+    let store = Connection::open(&place.store).expect("a store");
+    store.execute_batch(&dump).expect("a store of schema 1");
+    drop(store);
+    let before = fs::read(&place.store).expect("the store");
+    place.oscope(&["show"]).assert().success();
+    place
+        .oscope(&["verify"])
+        .assert()
+        .success()
+        .stdout(contains("unproven"));
+    assert!(fs::read(&place.store).expect("the store") == before);
+}

@@ -1,0 +1,210 @@
+//! Holding a run against its checksums.
+
+use super::{
+    Checksum, ExperimentChecksums, Place, PointChecksums, RunChecksums, batch, experiment, header,
+    machine, point,
+};
+use crate::run::{ExperimentRecord, Header, PointRecord, Run};
+use instrument::experiment::Definition;
+use instrument::point::Point;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::fmt;
+
+/// A part of a run that is not as it was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "part")]
+pub enum Part {
+    /// Its header, or which experiments it has.
+    Header,
+    /// The machine, the state it was in, its storage or its clock.
+    Machine,
+    /// The definition of an experiment, or which points it has.
+    Experiment {
+        /// The experiment's id.
+        experiment: String,
+    },
+    /// The levels of a point, how it ended, or which batches it has.
+    Point {
+        /// The experiment's id.
+        experiment: String,
+        /// The point.
+        point: Point,
+    },
+    /// The samples of a batch, or what is known of their circumstances.
+    Batch {
+        /// The experiment's id.
+        experiment: String,
+        /// The point.
+        point: Point,
+        /// Its number at the point, from 0.
+        batch: usize,
+    },
+    /// How many experiments, points and samples the list of runs says it has.
+    Counts,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Header => f.write_str("its header or its list of experiments"),
+            Self::Machine => f.write_str("the description of its machine"),
+            Self::Experiment { experiment } => {
+                write!(f, "the description of {experiment} or its list of points")
+            }
+            Self::Point { experiment, point } => write!(
+                f,
+                "the record of {experiment} at ({point}) or its list of batches"
+            ),
+            Self::Batch {
+                experiment,
+                point,
+                batch,
+            } => write!(f, "batch {batch} of {experiment} at ({point})"),
+            Self::Counts => f.write_str("its counts in the list of runs"),
+        }
+    }
+}
+
+/// Says which parts do not agree with their checksums: a few of them.
+pub(crate) fn disagreeing(parts: &[Part]) -> String {
+    const SHOWN: usize = 3;
+    let mut shown: Vec<String> = parts.iter().take(SHOWN).map(Part::to_string).collect();
+    if let Some(more) = parts.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        shown.push(format!("{more} more"));
+    }
+    let verb = if parts.len() == 1 { "does" } else { "do" };
+    let shown = match shown.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        shown => shown.concat(),
+    };
+    format!("{shown} {verb} not agree with the checksum")
+}
+
+/// What the checksums of a run say of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// They cover it, and agree.
+    Agreed,
+    /// It has none: an older version wrote it.
+    WithoutChecksums,
+    /// They do not agree with these parts.
+    Damaged(Vec<Part>),
+}
+
+/// Holds `run` against the checksums that were stored with it.
+pub(crate) fn check(run: &Run, stored: &RunChecksums) -> Standing {
+    let is_without = [stored.run, stored.machine] == [Checksum::MISSING; 2];
+    if is_without && !run.header.proven {
+        return Standing::WithoutChecksums;
+    }
+    let mut damaged = Vec::new();
+    let experiments: Vec<Checksum> = stored
+        .experiments
+        .iter()
+        .map(|checksums| checksums.experiment)
+        .collect();
+    let has_all = run.experiments.len() == experiments.len();
+    if !(has_all && check_header(&run.header, stored.run, stored.machine, &experiments)) {
+        damaged.push(Part::Header);
+    }
+    if machine(run) != stored.machine {
+        damaged.push(Part::Machine);
+    }
+    let experiments = run.experiments.iter().zip(&stored.experiments);
+    for (position, (record, checksums)) in experiments.enumerate() {
+        experiment_parts(&run.header.id, position, record, checksums, &mut damaged);
+    }
+    if damaged.is_empty() {
+        Standing::Agreed
+    } else {
+        Standing::Damaged(damaged)
+    }
+}
+
+fn experiment_parts(
+    run: &str,
+    position: usize,
+    record: &ExperimentRecord,
+    stored: &ExperimentChecksums,
+    damaged: &mut Vec<Part>,
+) {
+    let ExperimentRecord {
+        definition,
+        skipped,
+        points,
+    } = record;
+    let parts: Vec<Checksum> = stored.points.iter().map(|stored| stored.point).collect();
+    let agrees = check_experiment(
+        run,
+        position,
+        definition,
+        skipped.as_deref(),
+        stored.experiment,
+        &parts,
+    );
+    if points.len() != parts.len() || !agrees {
+        damaged.push(Part::Experiment {
+            experiment: definition.id.clone(),
+        });
+    }
+    for (position, (record, stored)) in points.iter().zip(&stored.points).enumerate() {
+        let place = Place {
+            run,
+            experiment: &definition.id,
+            point: &record.point,
+        };
+        check_point(place, position, record, stored, damaged);
+    }
+}
+
+/// Checks what a run says of itself, and which parts it has.
+pub(crate) fn check_header(
+    content: &Header,
+    stored: Checksum,
+    machine: Checksum,
+    experiments: &[Checksum],
+) -> bool {
+    let parts = [machine].into_iter().chain(experiments.iter().copied());
+    Checksum::joined(header(content), parts) == stored
+}
+
+/// Checks what an experiment says of itself, and which points it has.
+pub(crate) fn check_experiment(
+    run: &str,
+    position: usize,
+    definition: &Definition,
+    skipped: Option<&str>,
+    stored: Checksum,
+    points: &[Checksum],
+) -> bool {
+    let own = experiment(run, position, definition, skipped);
+    Checksum::joined(own, points.iter().copied()) == stored
+}
+
+/// Checks what a point says of itself, which batches it has, and each of them.
+pub(crate) fn check_point(
+    place: Place<'_>,
+    position: usize,
+    record: &PointRecord,
+    stored: &PointChecksums,
+    damaged: &mut Vec<Part>,
+) {
+    let own = point(place, position, record.closing.as_ref());
+    let joined = Checksum::joined(own, stored.batches.iter().copied());
+    if record.batches.len() != stored.batches.len() || joined != stored.point {
+        damaged.push(Part::Point {
+            experiment: place.experiment.to_owned(),
+            point: place.point.clone(),
+        });
+    }
+    for (number, (taken, stored)) in record.batches.iter().zip(&stored.batches).enumerate() {
+        if batch(place, number, taken) != *stored {
+            damaged.push(Part::Batch {
+                experiment: place.experiment.to_owned(),
+                point: place.point.clone(),
+                batch: number,
+            });
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Checksums that tell a damaged run from one that is as it was measured.
+//!
+//! They form a tree. The checksum of a batch covers its samples; that of a point its ending and the
+//! checksums of its batches; that of an experiment its definition and the checksums of its points;
+//! that of a run its header and the checksums of its machine and its experiments. Each covers its
+//! place as well: the run's id, the experiment, the point, its position. So nothing can be changed,
+//! dropped, repeated or swapped unnoticed, neither within a run nor between runs.
+//!
+//! They protect against damage, as by a bad disk or a broken copy. They do not protect against
+//! people: whoever changes a run on purpose can compute its checksums anew.
+
+mod check;
+mod frame;
+mod proof;
+
+pub use check::Part;
+pub(crate) use check::{Standing, check, check_experiment, check_header, check_point, disagreeing};
+pub use proof::Proof;
+
+use crate::run::{Closing, Header, Run};
+use instrument::experiment::Definition;
+use instrument::point::Point;
+use instrument::sample::{Batch, Reading, Sample};
+use platform::usage::Usage;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+
+/// A BLAKE3 hash: 32 bytes, as text 64 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Checksum(blake3::Hash);
+
+impl Checksum {
+    /// Stands where a store of an older version has none. No content has it.
+    pub const MISSING: Self = Self(blake3::Hash::from_bytes([0; 32]));
+
+    /// The checksum of `content`, whose paths are Unicode: those of every run that is validated or
+    /// that was read are.
+    fn of(content: &impl Serialize) -> Self {
+        let frame = frame::framed(content).expect("only a path that is no Unicode has no frame");
+        Self(blake3::hash(&frame))
+    }
+
+    /// The checksum of something with parts: of its own content, and of its parts in order.
+    pub fn joined(own: Self, parts: impl IntoIterator<Item = Self>) -> Self {
+        // No frame begins with this byte.
+        let mut bytes = vec![0xff];
+        bytes.extend_from_slice(own.0.as_bytes());
+        for part in parts {
+            bytes.extend_from_slice(part.0.as_bytes());
+        }
+        Self(blake3::hash(&bytes))
+    }
+
+    pub fn bytes(&self) -> &[u8; 32] {
+        self.0.as_bytes()
+    }
+}
+
+impl From<[u8; 32]> for Checksum {
+    fn from(bytes: [u8; 32]) -> Self {
+        Self(bytes.into())
+    }
+}
+
+impl Serialize for Checksum {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0.to_hex())
+    }
+}
+
+impl<'de> Deserialize<'de> for Checksum {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        let hash = blake3::Hash::from_hex(text.as_bytes());
+        hash.map(Self)
+            .map_err(|error| D::Error::custom(format!("a checksum: {error}")))
+    }
+}
+
+impl JsonSchema for Checksum {
+    fn schema_name() -> Cow<'static, str> {
+        "Checksum".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A BLAKE3 hash in hexadecimal digits.",
+            "type": "string",
+            "pattern": "^[0-9a-f]{64}$",
+        })
+    }
+}
+
+/// The checksums of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct RunChecksums {
+    /// Of its header, its machine and its experiments.
+    pub run: Checksum,
+    /// Of the machine, the state it was in, its storage and its clock.
+    pub machine: Checksum,
+    /// In the order of the experiments.
+    pub experiments: Vec<ExperimentChecksums>,
+}
+
+/// The checksums of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct ExperimentChecksums {
+    /// Of its definition, the reason why it was skipped, and its points.
+    pub experiment: Checksum,
+    /// In the order of the points.
+    pub points: Vec<PointChecksums>,
+}
+
+/// The checksums of a point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct PointChecksums {
+    /// Of its levels, its ending and its batches.
+    pub point: Checksum,
+    /// In the order of the batches.
+    pub batches: Vec<Checksum>,
+}
+
+impl RunChecksums {
+    /// Those of `run`, which was validated.
+    pub fn of(run: &Run) -> Self {
+        let id = run.header.id.as_str();
+        let machine = machine(run);
+        let experiments = run.experiments.iter().enumerate();
+        let experiments: Vec<ExperimentChecksums> = experiments
+            .map(|(position, record)| {
+                let definition = &record.definition;
+                let points = record.points.iter().enumerate();
+                let points = points.map(|(position, record)| {
+                    let place = Place {
+                        run: id,
+                        experiment: &definition.id,
+                        point: &record.point,
+                    };
+                    let batches = record.batches.iter().enumerate();
+                    let batches: Vec<Checksum> = batches
+                        .map(|(number, taken)| batch(place, number, taken))
+                        .collect();
+                    let own = point(place, position, record.closing.as_ref());
+                    PointChecksums {
+                        point: Checksum::joined(own, batches.iter().copied()),
+                        batches,
+                    }
+                });
+                let points: Vec<PointChecksums> = points.collect();
+                let own = experiment(id, position, definition, record.skipped.as_deref());
+                let parts = points.iter().map(|checksums| checksums.point);
+                ExperimentChecksums {
+                    experiment: Checksum::joined(own, parts),
+                    points,
+                }
+            })
+            .collect();
+        let parts = experiments.iter().map(|checksums| checksums.experiment);
+        Self {
+            run: Checksum::joined(header(&run.header), [machine].into_iter().chain(parts)),
+            machine,
+            experiments,
+        }
+    }
+}
+
+/// The point of a run that something belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'p> {
+    /// The run's id.
+    pub run: &'p str,
+    /// The experiment's id.
+    pub experiment: &'p str,
+    pub point: &'p Point,
+}
+
+/// The checksum of a batch: the one at `number` at its point, counted from 0.
+pub(crate) fn batch(place: Place<'_>, number: usize, batch: &Batch) -> Checksum {
+    let Place {
+        run,
+        experiment,
+        point,
+    } = place;
+    let Batch {
+        samples,
+        remarks,
+        warm,
+        cpu,
+        started_ns,
+        wall_ns,
+        disturbance,
+    } = batch;
+    let circumstances = (remarks, warm, cpu, started_ns, wall_ns, disturbance);
+    let samples = Samples(samples);
+    Checksum::of(&(
+        "batch",
+        run,
+        experiment,
+        point,
+        number,
+        circumstances,
+        samples,
+    ))
+}
+
+/// Samples without the names of their fields, which would take most of the time to hash. The order of
+/// the fields here tells which is which.
+struct Samples<'s>(&'s [Sample]);
+
+impl Serialize for Samples<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(SampleFields))
+    }
+}
+
+struct SampleFields<'s>(&'s Sample);
+
+impl Serialize for SampleFields<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Sample {
+            metric,
+            reading,
+            usage,
+            at_ns,
+        } = self.0;
+        let Usage {
+            user_ns,
+            system_ns,
+            minor_faults,
+            major_faults,
+            voluntary_switches,
+            involuntary_switches,
+        } = usage;
+        let usage = (
+            user_ns,
+            system_ns,
+            minor_faults,
+            major_faults,
+            voluntary_switches,
+            involuntary_switches,
+        );
+        (metric, ReadingFields(*reading), usage, at_ns).serialize(serializer)
+    }
+}
+
+struct ReadingFields(Reading);
+
+impl Serialize for ReadingFields {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Reading::Difference {
+                iterations,
+                work,
+                short_ns,
+                long_ns,
+            } => ("difference", iterations, work, short_ns, long_ns).serialize(serializer),
+            Reading::Once { work, wall_ns } => ("once", work, wall_ns).serialize(serializer),
+            Reading::Latencies {
+                count,
+                p50_ns,
+                p5_ns,
+                p95_ns,
+                p99_ns,
+            } => ("latencies", count, p50_ns, p5_ns, p95_ns, p99_ns).serialize(serializer),
+            Reading::Value(value) => ("value", value).serialize(serializer),
+        }
+    }
+}
+
+/// The checksum of what a point says of itself.
+pub(crate) fn point(place: Place<'_>, position: usize, closing: Option<&Closing>) -> Checksum {
+    let Place {
+        run,
+        experiment,
+        point,
+    } = place;
+    Checksum::of(&("point", run, experiment, position, point, closing))
+}
+
+/// The checksum of what an experiment of the run with this `id` says of itself.
+pub(crate) fn experiment(
+    id: &str,
+    position: usize,
+    definition: &Definition,
+    skipped: Option<&str>,
+) -> Checksum {
+    Checksum::of(&("experiment", id, position, definition, skipped))
+}
+
+/// The checksum of the machine that a run says it was measured on.
+pub(crate) fn machine(run: &Run) -> Checksum {
+    Checksum::of(&(
+        "machine",
+        &run.header.id,
+        &run.machine,
+        &run.environment,
+        &run.storage,
+        &run.calibration,
+    ))
+}
+
+/// The checksum of what was asked for, when and where.
+pub(crate) fn header(header: &Header) -> Checksum {
+    Checksum::of(&("run", header))
+}

@@ -1,0 +1,156 @@
+//! Looking for damage.
+
+use super::error::{Error, Fault, Result};
+use super::open::Store;
+use super::read::run;
+use super::selector::{RunSelector, resolve};
+use crate::checksum::{Part, Proof, Standing, check};
+use crate::run::Run;
+use rusqlite::{Connection, OptionalExtension};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::path::Path;
+
+/// A run that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct VerifiedRun {
+    /// Its number in the store.
+    pub number: u64,
+    /// Its name, as far as it can be read.
+    pub name: Option<String>,
+    /// What was found.
+    #[serde(flatten)]
+    pub proof: Proof,
+}
+
+/// What [`Store::verify`] found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Verification {
+    /// What SQLite finds wrong with the structure of the file.
+    pub structure: Vec<String>,
+    /// The runs that were asked for, by their numbers.
+    pub runs: Vec<VerifiedRun>,
+}
+
+impl Verification {
+    /// Whether damage was found.
+    pub fn has_damage(&self) -> bool {
+        !self.structure.is_empty() || self.runs.iter().any(|run| run.proof.is_damage())
+    }
+}
+
+/// Findings of SQLite that are told.
+const MAX_FINDINGS: u32 = 20;
+
+impl Store {
+    /// Looks for damage in the structure of the file, and in the run that `selector` names or in all.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] and [`Error::Ambiguous`], and where the file cannot be read at all. Damage
+    /// is no error: it is what is looked for.
+    pub fn verify(
+        &self,
+        selector: Option<&RunSelector>,
+    ) -> std::result::Result<Verification, Error> {
+        let verify = || {
+            // One transaction: another process may be recording.
+            let transaction = self.connection.unchecked_transaction()?;
+            let mut structure = structure(&transaction)?;
+            let numbers = match selector {
+                Some(selector) => vec![resolve(&transaction, selector)?],
+                None => numbers(&transaction).or_else(|fault| match fault.at(&self.path) {
+                    Error::Damaged { reason, .. } => {
+                        structure.push(format!("the list of runs: {reason}"));
+                        Ok(Vec::new())
+                    }
+                    other => Err(Fault::Other(other)),
+                })?,
+            };
+            let runs = numbers.into_iter().map(|number| {
+                Ok(VerifiedRun {
+                    number,
+                    name: name(&transaction, number),
+                    proof: proof(&transaction, &self.path, number)?,
+                })
+            });
+            Ok(Verification {
+                runs: runs.collect::<Result<_>>()?,
+                structure,
+            })
+        };
+        verify().map_err(|fault: Fault| fault.at(&self.path))
+    }
+}
+
+/// How far the run can be shown to be as it was measured. `path` is that of the store.
+pub(super) fn proof(connection: &Connection, path: &Path, number: u64) -> Result<Proof> {
+    let (run, checksums) = match run(connection, number).map_err(|fault| fault.at(path)) {
+        Ok(read) => read,
+        Err(Error::Damaged { reason, .. }) => return Ok(Proof::Unreadable { reason }),
+        Err(other) => return Err(other.into()),
+    };
+    let mut parts = match check(&run, &checksums) {
+        Standing::Damaged(parts) => parts,
+        Standing::Agreed | Standing::WithoutChecksums => Vec::new(),
+    };
+    if !counts_agree(connection, number, &run)? {
+        parts.push(Part::Counts);
+    }
+    Ok(if parts.is_empty() {
+        Proof::of(&run)
+    } else {
+        Proof::Damaged { parts }
+    })
+}
+
+/// What SQLite finds wrong with the file, and rows that belong to nothing.
+fn structure(connection: &Connection) -> Result<Vec<String>> {
+    let findings = connection
+        .prepare(&format!("PRAGMA integrity_check({MAX_FINDINGS})"))?
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<Vec<String>>>();
+    let mut findings = match findings {
+        Ok(findings) => findings,
+        Err(error) => vec![error.to_string()],
+    };
+    findings.retain(|finding| finding != "ok");
+    let orphans = connection
+        .prepare("SELECT \"table\", count(*) FROM pragma_foreign_key_check GROUP BY 1")?
+        .query_map([], |row| {
+            let (table, count): (String, u64) = (row.get(0)?, row.get(1)?);
+            Ok(format!("rows of {table} that belong to nothing: {count}"))
+        })?
+        .collect::<rusqlite::Result<Vec<String>>>();
+    // Where this fails, the check before it has found why.
+    findings.extend(orphans.unwrap_or_default());
+    Ok(findings)
+}
+
+fn numbers(connection: &Connection) -> Result<Vec<u64>> {
+    connection
+        .prepare_cached("SELECT number FROM runs ORDER BY number")?
+        .query_and_then([], |row| Ok(row.get(0)?))?
+        .collect()
+}
+
+fn name(connection: &Connection, number: u64) -> Option<String> {
+    connection
+        .query_row("SELECT name FROM runs WHERE number = ?1", [number], |row| {
+            row.get(0)
+        })
+        .optional()
+        .ok()?
+        .flatten()
+}
+
+/// Whether the counts that listings show are those of the run.
+fn counts_agree(connection: &Connection, number: u64, run: &Run) -> Result<bool> {
+    let listed: [u64; 3] = connection.query_row(
+        "SELECT experiments, points, samples FROM runs WHERE number = ?1",
+        [number],
+        |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]),
+    )?;
+    let points = run.experiments.iter().map(|record| record.points.len());
+    let counted = [run.experiments.len(), points.sum(), run.sample_count()];
+    Ok(listed == counted.map(|count| count as u64))
+}

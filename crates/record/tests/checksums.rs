@@ -1,0 +1,293 @@
+//! Checksums are bound to their place: nothing is changed, dropped, repeated or swapped unnoticed.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use common::{batch, begun, complete, definition, replay, take};
+use instrument::point::Point;
+use instrument::runner::{Event, Observer};
+use oscope_record::store::{Error, HistoryQuery, RunSelector, Store};
+use oscope_record::{Part, Proof, Run, file};
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// A store with two runs that differ in their ids only, each with a point of two batches.
+fn stored() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("oscope.db");
+    let mut store = Store::open(&path).unwrap();
+    store.insert(&complete(1)).unwrap();
+    store.insert(&complete(2)).unwrap();
+    (folder, path)
+}
+
+fn change(path: &Path, sql: &str) {
+    let plain = Connection::open(path).unwrap();
+    plain.execute_batch(sql).unwrap();
+}
+
+fn point() -> Point {
+    complete(1).experiments[0].points[0].point.clone()
+}
+
+fn at_point() -> Part {
+    Part::Point {
+        experiment: "file.block_size".into(),
+        point: point(),
+    }
+}
+
+fn at_batch(number: usize) -> Part {
+    Part::Batch {
+        experiment: "file.block_size".into(),
+        point: point(),
+        batch: number,
+    }
+}
+
+fn at_experiment(experiment: &str) -> Part {
+    Part::Experiment {
+        experiment: experiment.into(),
+    }
+}
+
+/// What the verification finds of the first run.
+fn found(path: &Path) -> Proof {
+    let store = Store::open_read_only(path).unwrap();
+    store.verify(None).unwrap().runs.remove(0).proof
+}
+
+#[test]
+fn each_change_is_told_with_its_place() {
+    for (sql, parts) in [
+        (
+            "UPDATE runs SET name = 'x' WHERE number = 1",
+            vec![Part::Header],
+        ),
+        (
+            "UPDATE runs SET proven = 0 WHERE number = 1",
+            vec![Part::Header],
+        ),
+        (
+            "UPDATE circumstances SET clock_cost_ns = 1 WHERE run = 1",
+            vec![Part::Machine],
+        ),
+        (
+            "UPDATE runs SET samples = 9 WHERE number = 1",
+            vec![Part::Counts],
+        ),
+        (
+            "UPDATE experiments SET skipped = 'x' WHERE key = 2",
+            vec![at_experiment("memory.bandwidth")],
+        ),
+        (
+            "UPDATE points SET ending = 'budget_used' WHERE key = 1",
+            vec![at_point()],
+        ),
+        (
+            "DELETE FROM warnings WHERE point = 1 AND position = 2",
+            vec![at_point()],
+        ),
+        (
+            "UPDATE samples SET long_ns = long_ns + 1 WHERE batch = 2 AND position = 0",
+            vec![at_batch(1)],
+        ),
+        (
+            "UPDATE batches SET cpu = NULL WHERE key = 1",
+            vec![at_batch(0)],
+        ),
+        // The checksum itself.
+        (
+            "UPDATE batches SET checksum = zeroblob(32) WHERE key = 1",
+            vec![at_point(), at_batch(0)],
+        ),
+        (
+            "UPDATE runs SET checksum = NULL WHERE number = 1",
+            vec![Part::Header],
+        ),
+        // Dropped, the last of them as well.
+        (
+            "DELETE FROM batches WHERE key = 2; UPDATE runs SET samples = 4 WHERE number = 1",
+            vec![at_point()],
+        ),
+        (
+            "DELETE FROM experiments WHERE key = 2; UPDATE runs SET experiments = 1 WHERE number = 1",
+            vec![Part::Header],
+        ),
+        (
+            "DELETE FROM points WHERE key = 2; UPDATE runs SET points = 1 WHERE number = 1",
+            vec![at_experiment("file.block_size")],
+        ),
+        // Swapped within the point, and with the other run.
+        (
+            "UPDATE batches SET position = 7 WHERE key = 1; \
+             UPDATE batches SET position = 0 WHERE key = 2; \
+             UPDATE batches SET position = 1 WHERE key = 1",
+            vec![at_point(), at_batch(0), at_batch(1)],
+        ),
+        (
+            "UPDATE batches SET position = position + 7; \
+             UPDATE batches SET point = 1, position = 0 WHERE key = 3; \
+             UPDATE batches SET point = 3, position = 0 WHERE key = 1; \
+             UPDATE batches SET position = 1 WHERE key = 2",
+            vec![at_point(), at_batch(0)],
+        ),
+    ] {
+        let (_folder, path) = stored();
+        assert_eq!(found(&path), Proof::Proven);
+        change(&path, sql);
+        assert_eq!(
+            found(&path),
+            Proof::Damaged {
+                parts: parts.clone()
+            },
+            "{sql}"
+        );
+
+        let store = Store::open_read_only(&path).unwrap();
+        let read = store.run(&"1".parse().unwrap());
+        if parts == [Part::Counts] {
+            read.unwrap();
+        } else {
+            let error = read.unwrap_err();
+            assert!(
+                matches!(error, Error::DamagedRun { number: 1, .. }),
+                "{sql}: {error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_history_leaves_out_the_damaged_run_and_says_so() {
+    let query = HistoryQuery {
+        fingerprint: "0123456789abcdef",
+        experiment: "file.block_size",
+        metric: Some("latency"),
+        limit: 9,
+    };
+    for sql in [
+        "UPDATE samples SET value = 7 WHERE batch = 2 AND position = 3",
+        "UPDATE runs SET started = '2027-03-01T12:00:00.5Z' WHERE number = 1",
+        "UPDATE experiments SET definition = replace(definition, 'read', 'load') WHERE key = 1",
+        "DELETE FROM batches WHERE key = 2",
+        "DELETE FROM points WHERE key = 2",
+        "UPDATE experiments SET id = 'x' WHERE key = 1;
+         UPDATE experiments SET id = 'file.block_size' WHERE key = 2",
+    ] {
+        let (_folder, path) = stored();
+        change(&path, sql);
+        let store = Store::open_read_only(&path).unwrap();
+        let mut numbers = Vec::new();
+        let left_out = store
+            .history(&query, |_| true, |run| numbers.push(run.number))
+            .unwrap();
+        assert_eq!(numbers, [2], "{sql}");
+        assert!(
+            matches!(left_out.as_slice(), [Error::DamagedRun { number: 1, .. }]),
+            "{sql}: {left_out:?}"
+        );
+    }
+}
+
+#[test]
+fn a_run_that_was_cut_off_is_proven_up_to_its_last_event() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("oscope.db");
+    let mut store = Store::open(&path).unwrap();
+    let mut recorder = store.begin(&begun(1)).unwrap();
+    assert_eq!(found(&path), Proof::Proven);
+    replay(&complete(1), &mut recorder).unwrap();
+    assert_eq!(found(&path), Proof::Proven);
+    let definition = definition("process.calls");
+    let points = [Point::new()];
+    recorder
+        .observe(&Event::Started {
+            definition: &definition,
+            points: &points,
+        })
+        .unwrap();
+    for index in 0..3 {
+        take(&mut recorder, &definition, &points[0], &batch(index)).unwrap();
+        assert_eq!(found(&path), Proof::Proven);
+    }
+    drop(recorder);
+    assert_eq!(found(&path), Proof::Proven);
+}
+
+/// The exported file of `run` as JSON.
+fn exported(run: &Run) -> serde_json::Value {
+    let mut bytes = Vec::new();
+    file::export(run, &mut bytes).unwrap();
+    serde_json::from_slice(&bytes).unwrap()
+}
+
+#[test]
+fn an_exported_file_has_the_checksums_of_the_store_however_it_is_laid_out() {
+    let (_folder, path) = stored();
+    let document = exported(&complete(1));
+    let plain = Connection::open(&path).unwrap();
+    let in_store = |sql: &str| {
+        plain
+            .query_row(sql, [], |row| row.get::<_, String>(0))
+            .unwrap()
+    };
+    assert_eq!(
+        document["checksums"]["run"],
+        in_store("SELECT lower(hex(checksum)) FROM runs WHERE number = 1")
+    );
+    assert_eq!(
+        document["checksums"]["experiments"][0]["points"][0]["batches"][1],
+        in_store("SELECT lower(hex(checksum)) FROM batches WHERE key = 2")
+    );
+    let laid_out = format!("{document:#}");
+    assert_eq!(file::import(laid_out.as_bytes()).unwrap(), complete(1));
+}
+
+#[test]
+fn a_run_without_checksums_stays_unproven_wherever_it_goes() {
+    let mut document = exported(&complete(1));
+    document["version"] = 1.into();
+    let with = file::import(document.to_string().as_bytes()).unwrap_err();
+    assert!(with.to_string().contains("version 1"), "{with}");
+    document.as_object_mut().unwrap().remove("checksums");
+    let run = file::import(document.to_string().as_bytes()).unwrap();
+    assert!(!run.header.proven);
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("oscope.db");
+    let mut store = Store::open(&path).unwrap();
+    store.insert(&run).unwrap();
+    assert_eq!(found(&path), Proof::Unproven);
+    let stored = store.run(&RunSelector::Latest).unwrap();
+    let again = file::import(exported(&stored).to_string().as_bytes()).unwrap();
+    assert!(!again.header.proven);
+
+    // What happens to it from then on is told.
+    change(&path, "UPDATE batches SET cpu = NULL WHERE key = 1");
+    let parts = vec![at_batch(0)];
+    assert_eq!(found(&path), Proof::Damaged { parts });
+}
+
+#[test]
+fn rows_that_belong_to_nothing_are_found() {
+    let (_folder, path) = stored();
+    change(
+        &path,
+        "PRAGMA foreign_keys = OFF; DELETE FROM points WHERE key = 1",
+    );
+    let store = Store::open_read_only(&path).unwrap();
+    let found = store.verify(Some(&"2".parse().unwrap())).unwrap();
+    assert_eq!(found.runs.len(), 1);
+    assert_eq!(found.runs[0].proof, Proof::Proven);
+    assert_eq!(
+        found.structure,
+        [
+            "rows of batches that belong to nothing: 2",
+            "rows of warnings that belong to nothing: 3"
+        ]
+    );
+    assert!(found.has_damage());
+}

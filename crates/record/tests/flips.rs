@@ -1,0 +1,185 @@
+//! A store or an exported file with a single wrong bit, or cut short: each run is refused, or it is
+//! as it was before.
+//!
+//! `OSCOPE_FLIPS=100000 cargo test --release -p oscope-record --test flips` is a long campaign, and
+//! `OSCOPE_FLIPS_SEED` draws others.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use common::{batch, complete, definition};
+use instrument::point::Point;
+use instrument::runner::Ending;
+use instrument::statistics::random::Random;
+use oscope_record::store::{Error, HistoryQuery, HistoryRun, Store};
+use oscope_record::{Closing, ExperimentRecord, PointRecord, Run, file};
+use std::fs;
+use std::path::Path;
+
+/// Damaged copies of each kind that are tried.
+fn copies() -> usize {
+    environment("OSCOPE_FLIPS").unwrap_or(400)
+}
+
+fn random() -> Random {
+    Random::new(environment("OSCOPE_FLIPS_SEED").unwrap_or(1) as u64)
+}
+
+fn environment(name: &str) -> Option<usize> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// A run with enough batches that most of its bytes are samples.
+fn large(id: u128) -> Run {
+    let mut run = complete(id);
+    for name in ["process.calls", "memory.latency"] {
+        let points = (0..6_u64).map(|index| PointRecord {
+            point: Point::new()
+                .with("operation", "read")
+                .with("block_size", 4096 << index),
+            batches: (0..5).map(|number| batch(10 * index + number)).collect(),
+            closing: (index != 3).then(|| Closing {
+                ending: Ending::BudgetUsed,
+                warnings: Vec::new(),
+            }),
+        });
+        run.experiments.push(ExperimentRecord {
+            definition: definition(name),
+            skipped: None,
+            points: points.collect(),
+        });
+    }
+    run
+}
+
+/// The bytes of a store with runs 1 to 3, and the runs.
+fn store(folder: &Path) -> (Vec<u8>, Vec<Run>) {
+    let path = folder.join("whole.db");
+    let runs = vec![complete(1), large(2), large(3)];
+    let mut store = Store::open(&path).unwrap();
+    for run in &runs {
+        store.insert(run).unwrap();
+    }
+    drop(store);
+    (fs::read(&path).unwrap(), runs)
+}
+
+fn flip(bytes: &[u8], random: &mut Random) -> (Vec<u8>, String) {
+    let (at, bit) = (random.below(bytes.len()), random.below(8));
+    let mut flipped = bytes.to_vec();
+    flipped[at] ^= 1 << bit;
+    (flipped, format!("bit {bit} of byte {at}"))
+}
+
+fn cut(bytes: &[u8], random: &mut Random) -> (Vec<u8>, String) {
+    let length = random.below(bytes.len());
+    (bytes[..length].to_vec(), format!("{length} bytes of it"))
+}
+
+/// What a damaged store may tell.
+struct Told {
+    runs: Vec<Option<Run>>,
+    history: Option<Vec<HistoryRun>>,
+    has_found: bool,
+}
+
+fn read(bytes: &[u8], folder: &Path) -> Told {
+    // The log and its index belong to the copy before.
+    let path = folder.join("damaged.db");
+    for left in ["damaged.db-wal", "damaged.db-shm"] {
+        let _ = fs::remove_file(folder.join(left));
+    }
+    fs::write(&path, bytes).unwrap();
+    let Ok(store) = Store::open_read_only(&path) else {
+        return Told {
+            runs: vec![None; 3],
+            history: None,
+            has_found: true,
+        };
+    };
+    let run = |number: &str| store.run(&number.parse().unwrap()).ok();
+    let query = HistoryQuery {
+        fingerprint: "0123456789abcdef",
+        experiment: "process.calls",
+        metric: None,
+        limit: 10,
+    };
+    let mut history = Vec::new();
+    let told = store.history(&query, |_| true, |run| history.push(run));
+    Told {
+        runs: ["1", "2", "3"].into_iter().map(run).collect(),
+        history: told.is_ok().then_some(history),
+        has_found: match store.verify(None) {
+            Ok(found) => found.has_damage(),
+            Err(error) => matches!(error, Error::Damaged { .. }),
+        },
+    }
+}
+
+/// Checks what a damaged copy of the store tells against the whole one.
+fn is_whole_or_refused(told: &Told, runs: &[Run], whole: &Told, place: &str) {
+    for (told, run) in told.runs.iter().zip(runs) {
+        assert!(told.as_ref().is_none_or(|told| told == run), "{place}");
+    }
+    let known = whole.history.as_ref().unwrap();
+    for run in told.history.iter().flatten() {
+        assert!(
+            known.contains(run),
+            "{place}: the history of {}",
+            run.number
+        );
+    }
+    let is_whole = told.runs.iter().all(Option::is_some);
+    assert!(is_whole || told.has_found, "{place}: nothing was found");
+}
+
+#[test]
+fn a_store_with_one_wrong_bit_never_tells_another_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let (bytes, runs) = store(folder.path());
+    let whole = read(&bytes, folder.path());
+    assert!(!whole.has_found && whole.runs.iter().flatten().eq(&runs));
+    let mut random = random();
+    let mut refused = 0;
+    for _ in 0..copies() {
+        let (flipped, place) = flip(&bytes, &mut random);
+        let told = read(&flipped, folder.path());
+        is_whole_or_refused(&told, &runs, &whole, &place);
+        refused += usize::from(told.runs.iter().any(Option::is_none));
+    }
+    println!("{refused} of {} flips made a run unreadable", copies());
+    assert!(refused > copies() / 4, "{refused}");
+}
+
+#[test]
+fn a_store_that_was_cut_short_never_tells_another_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let (bytes, runs) = store(folder.path());
+    let whole = read(&bytes, folder.path());
+    let mut random = random();
+    for _ in 0..copies() / 4 {
+        let (rest, place) = cut(&bytes, &mut random);
+        let told = read(&rest, folder.path());
+        is_whole_or_refused(&told, &runs, &whole, &place);
+    }
+}
+
+#[test]
+fn a_file_with_one_wrong_bit_or_cut_short_never_tells_another_run() {
+    let run = large(1);
+    let mut bytes = Vec::new();
+    file::export(&run, &mut bytes).unwrap();
+    let mut random = random();
+    let mut refused = 0;
+    for index in 0..copies() {
+        let damage = if index % 4 == 0 { cut } else { flip };
+        let (damaged, place) = damage(&bytes, &mut random);
+        match file::import(damaged.as_slice()) {
+            Ok(told) => assert!(told == run, "{place}"),
+            Err(_) => refused += 1,
+        }
+    }
+    println!("{refused} of {} damaged files were refused", copies());
+    assert!(refused > copies() / 2, "{refused}");
+}
