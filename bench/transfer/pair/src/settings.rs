@@ -1,0 +1,85 @@
+//! What is sent, how, and to where.
+
+use crate::CHECK;
+
+/// What the bytes are put in.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Kind {
+    Plain,
+    Summed,
+    Sealed,
+    Bare,
+}
+
+/// How a receiver waits.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Wait {
+    All,
+    Poll,
+    Any,
+}
+
+pub struct Settings {
+    pub sends: bool,
+    pub port: u16,
+    pub path: String,
+    pub kind: Kind,
+    pub frame: usize,
+    pub message: usize,
+    pub lowat: usize,
+    pub wait: Wait,
+    pub congestion: String,
+    pub zeros: Option<u64>,
+}
+
+impl Settings {
+    pub fn parse(arguments: &[String]) -> Option<Self> {
+        let [side, port, path, others @ ..] = arguments else {
+            return None;
+        };
+        let mut settings = Settings {
+            sends: side == "send",
+            port: port.parse().ok()?,
+            path: path.clone(),
+            kind: Kind::Plain,
+            frame: 512 << 10,
+            message: 64 << 10,
+            lowat: 256 << 10,
+            wait: Wait::All,
+            congestion: "reno".into(),
+            zeros: None,
+        };
+        if !settings.sends && side != "receive" {
+            return None;
+        }
+        for other in others {
+            let (name, value) = other.split_once('=')?;
+            let kib = || Some(value.parse::<usize>().ok()? << 10);
+            match (name, value) {
+                ("kind", "plain") => settings.kind = Kind::Plain,
+                ("kind", "summed") => settings.kind = Kind::Summed,
+                ("kind", "sealed") => settings.kind = Kind::Sealed,
+                ("kind", "bare") => settings.kind = Kind::Bare,
+                ("wait", "all") => settings.wait = Wait::All,
+                ("wait", "poll") => settings.wait = Wait::Poll,
+                ("wait", "any") => settings.wait = Wait::Any,
+                ("frame", _) => settings.frame = kib()?,
+                ("message", _) => settings.message = kib()?,
+                ("lowat", _) => settings.lowat = kib()?,
+                ("congestion", _) => settings.congestion = value.into(),
+                ("zeros", _) => settings.zeros = Some(value.parse::<u64>().ok()? << 20),
+                _ => return None,
+            }
+        }
+        (settings.frame > 0 && settings.message > 0).then_some(settings)
+    }
+
+    /// Bytes behind a body of so many.
+    pub fn check_len(&self, body: usize) -> usize {
+        match self.kind {
+            Kind::Summed => CHECK,
+            Kind::Sealed => body.div_ceil(self.message) * CHECK,
+            Kind::Plain | Kind::Bare => 0,
+        }
+    }
+}
