@@ -210,17 +210,40 @@ impl<'a> Sampler<'a> {
         let started_ns = self.clock.now_ns();
         for _ in 0..self.task.samples.max(1) {
             prepare(self)?;
-            let before = self.clock.usage()?;
-            let begin_ns = self.clock.now_ns();
-            body()?;
-            let wall_ns = self.clock.now_ns().saturating_sub(begin_ns);
-            let usage = self.clock.usage()?.since(&before);
-            for &(metric, work) in metrics {
-                self.sample(metric, Reading::Once { work, wall_ns }, usage)?;
-            }
+            self.time_once(metrics, &mut body)?;
             if self.is_over(started_ns) {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// Times `body` a single time, however many samples are wanted: for what a process can do only
+    /// once, since it leaves the system in another state. `work` is in bytes or operations.
+    ///
+    /// # Errors
+    /// Those of `body`, and [`MeasureError::Output`] if nobody reads any more.
+    pub fn single(
+        &mut self,
+        metric: &str,
+        work: f64,
+        body: impl FnOnce() -> Result<(), MeasureError>,
+    ) -> Result<(), MeasureError> {
+        self.time_once(&[(metric, work)], body)
+    }
+
+    fn time_once(
+        &mut self,
+        metrics: &[(&str, f64)],
+        body: impl FnOnce() -> Result<(), MeasureError>,
+    ) -> Result<(), MeasureError> {
+        let before = self.clock.usage()?;
+        let begin_ns = self.clock.now_ns();
+        body()?;
+        let wall_ns = self.clock.now_ns().saturating_sub(begin_ns);
+        let usage = self.clock.usage()?.since(&before);
+        for &(metric, work) in metrics {
+            self.sample(metric, Reading::Once { work, wall_ns }, usage)?;
         }
         Ok(())
     }

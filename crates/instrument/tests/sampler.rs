@@ -169,6 +169,22 @@ fn what_can_be_done_only_once_is_prepared_each_time() {
 }
 
 #[test]
+fn what_a_process_can_do_only_once_is_timed_a_single_time() {
+    let clock = MockClock::default();
+    let (outputs, _) = outputs(&clock, &task(), |sampler| {
+        sampler.single("new", 64.0, || {
+            clock.advance(128);
+            Ok(())
+        })
+    });
+    let timed: Vec<_> = readings(&outputs)
+        .into_iter()
+        .filter_map(|reading| reading.net_cost_ns())
+        .collect();
+    assert_eq!(timed, [2.0]);
+}
+
+#[test]
 fn latencies_are_net_of_the_clock() {
     let clock = MockClock::default();
     let mut count = 0_i64;
