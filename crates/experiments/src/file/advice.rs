@@ -1,6 +1,6 @@
 //! What programs should use that read and write files.
 
-use super::block_size::{Pass, USUAL_BLOCK, best};
+use super::block_size::{Pass, USUAL_BLOCK, best, best_below, cliff};
 use super::engine::DIRECT;
 use super::reader_claims::best_ring;
 use super::sum::{THREADS, THROUGHPUT, WARM, best_two, by_one_thread};
@@ -12,6 +12,7 @@ use instrument::claim::{Evidence, Ruling};
 use instrument::finding::Finding;
 use instrument::point::Level;
 use instrument::quantity::Unit;
+use instrument::results::Estimate;
 use instrument::statistics::Estimated;
 
 const BLOCKS: &str = "file.block_size";
@@ -39,7 +40,7 @@ pub(crate) const ALL: &[Rule] = &[
         title: "block size for writing files",
         unit: Some(Unit::Bytes),
         experiments: &[BLOCKS],
-        find: |evidence| block_size(evidence, Pass::Write),
+        find: write_block_size,
     },
     Rule {
         setting: "scan_threads",
@@ -163,15 +164,46 @@ fn queue_depth(evidence: &Evidence<'_>) -> Option<Advice> {
     })
 }
 
+/// The best for writing over a file, but none in which new files are written far more slowly, since
+/// programs seldom know which of both they do.
+fn write_block_size(evidence: &Evidence<'_>) -> Option<Advice> {
+    let results = evidence.of(BLOCKS)?;
+    let best = best(results, Pass::Write);
+    let Some(cliff) = cliff(results) else {
+        return advised_block(best?, "larger ones gain nothing");
+    };
+    if let Some(best) = best.filter(|(size, ..)| *size < cliff.from) {
+        return advised_block(best, "larger ones gain nothing");
+    }
+    let advice = advised_block(
+        best_below(results, Pass::Write, cliff.from)?,
+        "those of {from} and more are far slower for new files",
+    )?;
+    Some(Advice {
+        because: advice.because.given("from", cliff.from as f64, Unit::Bytes),
+        ..advice
+    })
+}
+
 fn block_size(evidence: &Evidence<'_>, pass: Pass) -> Option<Advice> {
-    let (size, rate, usual_rate) = best(evidence.of(BLOCKS)?, pass)?;
+    advised_block(
+        best(evidence.of(BLOCKS)?, pass)?,
+        "larger ones gain nothing",
+    )
+}
+
+/// Advice for a block size, of which `beyond` tells why it is not a larger one.
+fn advised_block(
+    (size, rate, usual_rate): (u64, &Estimate, &Estimate),
+    beyond: &str,
+) -> Option<Advice> {
     let gain = ratio(rate, usual_rate)?;
     let because = if size == USUAL_BLOCK {
-        Finding::new("because", "They give {rate}; larger ones gain nothing.")
+        Finding::new("because", &format!("They give {{rate}}; {beyond}."))
     } else {
         let sentence =
-            "They give {rate}, blocks of {usual} give {usual_rate}; larger ones gain nothing.";
-        Finding::new("because", sentence)
+            format!("They give {{rate}}, blocks of {{usual}} give {{usual_rate}}; {beyond}.");
+        Finding::new("because", &sentence)
             .given("usual", USUAL_BLOCK as f64, Unit::Bytes)
             .with("usual_rate", &estimated(usual_rate), Unit::BytesPerSecond)
     }
@@ -186,7 +218,7 @@ fn block_size(evidence: &Evidence<'_>, pass: Pass) -> Option<Advice> {
 
 #[cfg(test)]
 mod tests {
-    use super::{SUM, map_from};
+    use super::{BLOCKS, SUM, map_from, write_block_size};
     use crate::find;
     use crate::made_up::{machine, result, results, setting};
     use instrument::advice::Advice;
@@ -211,6 +243,43 @@ mod tests {
         let (definition, machine) = (sum.definition(), machine());
         let results = [results(&definition, &machine, measured.collect())];
         map_from(&Evidence::new(&results))
+    }
+
+    /// What is advised for writing where overwriting gains up to blocks of `plateau`, and new files in
+    /// blocks of 1 MiB and more take `slower` as long.
+    fn advised_for_writing(plateau: u64, slower: f64) -> Option<Advice> {
+        let blocks = find(BLOCKS).expect("it exists");
+        let points = blocks.points(&setting(Profile::Quick)).into_iter();
+        let measured = points.map(|point| {
+            let block = point.number("block_size").expect("all have one");
+            let rate = 2e9 * (block.min(plateau) as f64 / plateau as f64).sqrt();
+            let rate = match point.choice("pass") {
+                Ok("write new") if block >= 1 << 20 => rate / slower,
+                _ => rate,
+            };
+            result(point, &[("throughput", rate)])
+        });
+        let (definition, machine) = (blocks.definition(), machine());
+        let results = [results(&definition, &machine, measured.collect())];
+        write_block_size(&Evidence::new(&results))
+    }
+
+    #[test]
+    fn no_block_is_advised_that_is_slow_for_new_files() {
+        let advised = |plateau, slower| advised_for_writing(plateau, slower).expect("told");
+        for (plateau, slower, expected) in [
+            (64 * KIB, 1.0, 64 * KIB),
+            (64 * KIB, 5.0, 64 * KIB),
+            (1024 * KIB, 1.0, 1024 * KIB),
+            (1024 * KIB, 5.0, 512 * KIB),
+            (1 << 30, 5.0 * 3.0, 512 * KIB),
+        ] {
+            let advice = advised(plateau, slower);
+            assert_eq!(advice.value, expected.into(), "{plateau} {slower}");
+            let is_behind = advice.because.template.contains("slower for new files");
+            assert_eq!(is_behind, expected < plateau, "{advice:?}");
+        }
+        assert_eq!(advised_for_writing(1 << 30, 1.0), None);
     }
 
     #[test]

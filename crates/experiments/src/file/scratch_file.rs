@@ -77,6 +77,33 @@ impl ScratchFile {
     }
 }
 
+/// A file that is empty at first, and gone when this is dropped.
+pub(super) struct NewFile(ScratchFile);
+
+impl NewFile {
+    /// Makes the file, to be written up to `len`.
+    pub(super) fn make(path: &Path, len: u64) -> Result<Self, MeasureError> {
+        let file = create(path, OpenMode::Plain)?;
+        Ok(Self(ScratchFile {
+            file,
+            path: path.to_owned(),
+            len,
+        }))
+    }
+
+    /// Writes the whole file, one call for each block.
+    pub(super) fn write_through(&self, block: &[u8]) -> Result<(), MeasureError> {
+        self.0.write_through(block)
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        // The run removes its scratch directory in the end, with whatever is in it.
+        drop(fs::remove_file(&self.0.path));
+    }
+}
+
 fn read_failed(error: impl Into<io::Error>) -> MeasureError {
     MeasureError::system("read the scratch file")(error)
 }
@@ -105,7 +132,7 @@ fn make(path: &Path, len: u64, seed: u64) -> Result<(), MeasureError> {
 
 #[cfg(test)]
 mod tests {
-    use super::ScratchFile;
+    use super::{NewFile, ScratchFile};
     use std::collections::BTreeSet;
     use std::fs;
 
@@ -129,6 +156,20 @@ mod tests {
             fs::read_dir(scratch.path()).expect("it is there").count(),
             1
         );
+    }
+
+    #[test]
+    fn a_new_file_begins_empty_and_leaves_nothing() {
+        let scratch = tempfile::tempdir().expect("a directory for temporary files");
+        let path = scratch.path().join("file");
+        fs::write(&path, "what a killed process left").expect("there is room");
+        let file = NewFile::make(&path, LEN).expect("there is room");
+        assert_eq!(fs::metadata(&path).expect("it is there").len(), 0);
+        file.write_through(&vec![7; 1000]).expect("there is room");
+        assert_eq!(fs::read(&path).expect("it is there"), vec![7; LEN as usize]);
+        drop(file);
+        let left = fs::read_dir(scratch.path()).expect("it is there");
+        assert_eq!(left.count(), 0);
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod pass;
 mod points;
 
 use super::page_cache::{self, Chiller, Evidence};
-use super::scratch_file::ScratchFile;
+use super::scratch_file::{NewFile, ScratchFile};
 use super::{BLOCK_SIZE, FILE_SIZE, MOST_BYTES_PER_SECOND};
 use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
 use instrument::figure::Figure;
@@ -18,7 +18,7 @@ use instrument::results::Results;
 use instrument::sampler::Sampler;
 use platform::memory::{Mapping, PageSize};
 
-pub(super) use findings::{USUAL_BLOCK, best};
+pub(super) use findings::{USUAL_BLOCK, best, best_below, cliff};
 pub(super) use pass::Pass;
 
 /// How large the blocks should be in which files are read and written.
@@ -41,10 +41,10 @@ impl Experiment for BlockSize {
             method: "A scratch file of pseudo-random bytes is gone through from its start to its \
                      end by read or write calls of one block each, with one buffer whose pages are \
                      there beforehand; opening and closing are left out. Throughput is the file's \
-                     size over the wall time. Each pass has a file of its own, made once in a run \
-                     and put on the device. Write: over what is there, into the page cache; room \
-                     was found before, and nothing is waited for on the device, so the time of \
-                     writing back is not in it. Read warm: the whole file is in the page cache. \
+                     size over the wall time. Each pass has a file of its own, and all but the \
+                     last find it made: once in a run, and put on the device. Write: over what is \
+                     there, into the page cache; room was found before, and nothing is waited for \
+                     on the device, so the time of writing back is not in it. Read warm: the whole file is in the page cache. \
                      Read cold: none of it is; the file is evicted before each sample, by advice on \
                      that file where that works, else by dropping the caches of the machine. What \
                      is in the page cache is asked for before each sample and is on the record as \
@@ -52,7 +52,12 @@ impl Experiment for BlockSize {
                      the kernel says this process had read from a block device during the pass. \
                      Cold is what this system calls cold: a disk, or the host of a virtual one, may \
                      still have the data in memory of its own. A file smaller than the processor's last cache is read \
-                     warm out of that."
+                     warm out of that. Write new: into a file that is empty before, so that the \
+                     system must find room in the page cache; nothing is waited for on the device. \
+                     The file is made before the time is taken and removed after. A process writes \
+                     one only: a second would find the memory of the first, which costs less to \
+                     take. The same holds where another program has just given memory back, so that \
+                     processes may differ much."
                 .into(),
             source: "Reports A and B, sections 3 and 4".into(),
             axes: vec![
@@ -90,22 +95,26 @@ impl Experiment for BlockSize {
         let path = sampler
             .scratch()
             .join(format!("{} {}", self.id(), pass.name()));
-        let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
         let mut buffer = Mapping::anonymous(block_size, PageSize::Base)?;
         kernels::write(buffer.as_mut_slice(), sampler.seed());
         let block = buffer.as_mut_slice();
+        if pass == Pass::WriteNew {
+            let file = NewFile::make(&path, len)?;
+            return sampler.single(THROUGHPUT, len as f64, || file.write_through(block));
+        }
+        let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
         let mut chiller = Chiller::new(&file.file, &file.path)?;
         let prepare = || {
             let resident = match pass {
-                Pass::Write | Pass::ReadWarm => page_cache::warm(&file),
                 Pass::ReadCold => chiller.chill(),
+                _ => page_cache::warm(&file),
             }?;
             file.wind_back()?;
             Ok(resident)
         };
         let body = || match pass {
             Pass::Write => file.write_through(block),
-            Pass::ReadWarm | Pass::ReadCold => file.read_through(block),
+            _ => file.read_through(block),
         };
         Evidence::PLAIN.of_passes(sampler, THROUGHPUT, len as f64, prepare, body)?;
         match chiller.remark() {
@@ -128,8 +137,12 @@ mod tests {
     use super::{BLOCK_SIZE, BlockSize, FILE_SIZE, PASS, THROUGHPUT};
     use crate::file::page_cache::Evidence;
     use crate::file::testing::{can_be_cold, scratch};
-    use crate::made_up::{count, measure, values};
+    use crate::made_up::{count, measure, setting, values};
+    use instrument::experiment::Experiment;
+    use instrument::need::Need;
+    use instrument::plan::Profile;
     use instrument::point::Point;
+    use instrument::quantity::Bytes;
     use platform::storage::Storage;
     use tempfile::TempDir;
 
@@ -171,6 +184,28 @@ mod tests {
             assert!(cold.iter().all(|share| *share < 0.001), "{cold:?}");
             assert!(remarks[0].contains("evicted"), "{remarks:?}");
         }
+    }
+
+    #[test]
+    fn a_process_writes_one_new_file_and_leaves_nothing() {
+        let scratch = scratch();
+        for _ in 0..2 {
+            let point = point("write new");
+            let (samples, remarks) =
+                measure(&BlockSize, &point, scratch.path()).expect("there is room");
+            assert_eq!(count(&samples, THROUGHPUT), 1);
+            assert_eq!((samples.len(), remarks.len()), (1, 0));
+            let left = std::fs::read_dir(scratch.path()).expect("it is there");
+            assert_eq!(left.count(), 0);
+        }
+    }
+
+    #[test]
+    fn there_must_be_room_for_a_file_of_each_pass() {
+        let setting = setting(Profile::Quick);
+        let needs = BlockSize.needs(&setting);
+        let files = Bytes(4 * (64 << 20));
+        assert_eq!(needs, [Need::Space(files), Need::Memory(files)]);
     }
 
     #[test]

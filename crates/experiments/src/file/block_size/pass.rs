@@ -1,23 +1,27 @@
-//! The three ways through the file.
+//! The ways through the file.
 
 use instrument::experiment::MeasureError;
 
 /// A way through the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::file) enum Pass {
+    /// Over what is there.
     Write,
     ReadWarm,
     ReadCold,
+    /// Into a file that is empty before.
+    WriteNew,
 }
 
 impl Pass {
-    pub(super) const ALL: [Self; 3] = [Self::Write, Self::ReadWarm, Self::ReadCold];
+    pub(super) const ALL: [Self; 4] = [Self::Write, Self::ReadWarm, Self::ReadCold, Self::WriteNew];
 
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Write => "write",
             Self::ReadWarm => "read warm",
             Self::ReadCold => "read cold",
+            Self::WriteNew => "write new",
         }
     }
 

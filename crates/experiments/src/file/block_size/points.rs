@@ -15,22 +15,34 @@ pub(super) fn file_size(setting: &Setting) -> u64 {
     sizes::file_size(setting, Pass::ALL.len() as u64, wanted)
 }
 
-/// All block sizes with all passes.
+/// All passes, each with its block sizes.
 pub(super) fn all(setting: &Setting) -> Vec<Point> {
     let file_size = file_size(setting);
+    let of_new_files = &block_sizes_of_new_files(setting.profile);
     let sizes = block_sizes(setting.profile)
         .into_iter()
         .filter(|size| *size <= file_size);
     let with_passes = |size| {
         let point = Point::new().with(BLOCK_SIZE, size);
-        Pass::ALL.map(|pass| {
-            point
-                .clone()
-                .with(PASS, pass.name())
-                .with(FILE_SIZE, file_size)
+        let is_wanted = move |pass: &Pass| *pass != Pass::WriteNew || of_new_files.contains(&size);
+        let passes = Pass::ALL.into_iter().filter(is_wanted);
+        passes.map(move |pass| {
+            let point = point.clone().with(PASS, pass.name());
+            point.with(FILE_SIZE, file_size)
         })
     };
     sizes.flat_map(with_passes).collect()
+}
+
+/// Those of [`block_sizes`] in which new files are written: fewer, since each sample takes a process
+/// of its own.
+fn block_sizes_of_new_files(profile: Profile) -> Vec<u64> {
+    let usual = 4 * KIB;
+    match profile {
+        Profile::Quick => vec![usual, 64 * KIB, 512 * KIB, MIB, 4 * MIB],
+        Profile::Standard => powers(usual, 16 * MIB).collect(),
+        Profile::Thorough => powers(usual, 64 * MIB).collect(),
+    }
 }
 
 fn block_sizes(profile: Profile) -> Vec<u64> {
@@ -50,7 +62,7 @@ fn block_sizes(profile: Profile) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::super::super::sizes::{KIB, MIB, SMALLEST_FILE};
-    use super::{all, block_sizes};
+    use super::{all, block_sizes, block_sizes_of_new_files};
     use crate::made_up::setting;
     use instrument::plan::{Profile, Setting};
 
@@ -59,10 +71,24 @@ mod tests {
         let quick = block_sizes(Profile::Quick);
         assert_eq!((quick[0], quick[quick.len() - 1]), (KIB, 4 * MIB));
         assert!(quick.iter().all(|size| size.is_power_of_two()));
-        assert_eq!(all(&setting(Profile::Quick)).len(), 36);
+        assert_eq!(all(&setting(Profile::Quick)).len(), 36 + 5);
         let standard = block_sizes(Profile::Standard);
         assert!(standard.contains(&6144) && standard.last() == Some(&(16 * MIB)));
         assert!(standard.is_sorted());
+    }
+
+    #[test]
+    fn new_files_are_written_in_sizes_that_the_other_passes_have_and_in_the_largest() {
+        for profile in [Profile::Quick, Profile::Standard, Profile::Thorough] {
+            let (all, new) = (block_sizes(profile), block_sizes_of_new_files(profile));
+            assert!(new.iter().all(|size| all.contains(size)), "{new:?}");
+            assert_eq!(new.first(), Some(&(4 * KIB)));
+            assert_eq!(new.last(), all.last());
+        }
+        let written = all(&setting(Profile::Quick))
+            .into_iter()
+            .filter(|point| point.choice("pass") == Ok("write new"));
+        assert_eq!(written.count(), 5);
     }
 
     #[test]
