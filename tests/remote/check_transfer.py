@@ -20,7 +20,7 @@ times = {}
 for point in experiment["points"]:
     levels = point["levels"]
     assert levels["to"] == address, levels
-    assert any("BLAKE3" in remark for remark in point["remarks"]), point["remarks"]
+    assert any("sealed by" in remark for remark in point["remarks"]), point["remarks"]
     if levels["reading"] == "first":
         for estimate in point["estimates"]:
             if estimate["metric"] == "time":

@@ -122,7 +122,7 @@ pub fn read_file(path: &Path) -> Result<Run> {
     file::import(BufReader::new(opened)).with_context(cannot_read)
 }
 
-/// How far the run in an exported file can be shown to be as it was measured.
+/// The extent to which the run in an exported file can be shown to be as it was measured.
 pub fn verify_file(path: &Path) -> Result<Proof> {
     let cannot_read = || format!("cannot read {}", path.display());
     let opened = File::open(path).with_context(cannot_read)?;

@@ -36,7 +36,7 @@ impl Bench {
         let mut export = place.oscope(&["export", "reference:pentium4-2003-linux"]);
         let output = export.unwrap();
         let mut run: Value = serde_json::from_slice(&output.stdout).expect("an exported run");
-        // What is changed here would not agree with its checksums; version 1 had none.
+        // A changed run would not agree with its checksums; version 1 had none.
         run["version"] = 1.into();
         let document = run.as_object_mut().expect("a document");
         document.remove("checksums");

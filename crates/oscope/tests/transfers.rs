@@ -147,6 +147,91 @@ fn both_sides_need_the_same_token() {
         .stderr(contains("fewer than 16 bytes"));
 }
 
+#[test]
+fn a_token_is_made_once_and_for_its_owner_alone() {
+    let place = Place::new();
+    let path = place.path("secret");
+    let make = || place.oscope(&["token", "--output"]).arg(&path).assert();
+    make().success().stdout("");
+    let mode = fs::metadata(&path).expect("it is there").permissions();
+    assert_eq!(
+        std::os::unix::fs::PermissionsExt::mode(&mode) & 0o777,
+        0o600
+    );
+    let token = fs::read_to_string(&path).expect("it is text");
+    make().code(1).stderr(contains("exists"));
+    assert_eq!(fs::read_to_string(&path).expect("still there"), token);
+    let shown = place.oscope(&["token"]).assert().success();
+    assert_eq!(shown.get_output().stdout.len(), token.len());
+    assert_ne!(shown.get_output().stdout, token.as_bytes());
+}
+
+#[test]
+fn contents_go_unsealed_only_if_both_sides_say_so_and_both_report_it() {
+    let place = Place::new();
+    let token = place.path("token");
+    fs::write(&token, TOKEN).expect("a file");
+    let (to, one) = (place.path("to"), file(&place, "one", 1_000_000));
+    let with = ["--token-file", text(&token), "--json"];
+    let sealed = Receiver::start(&to, &with);
+    let unsealed = [&[text(&one), "--unsealed"], &with[..]].concat();
+    send(&sealed, &unsealed)
+        .assert()
+        .code(1)
+        .stderr(contains("--unsealed there"));
+    send(
+        &sealed,
+        &[&[text(&one), "--method", "sendfile"], &with[..]].concat(),
+    )
+    .assert()
+    .code(1)
+    .stderr(contains("--unsealed"));
+    send(
+        &sealed,
+        &[&[text(&one), "--no-checksum"], &with[..]].concat(),
+    )
+    .assert()
+    .code(2)
+    .stderr(contains("--unsealed"));
+    drop(sealed);
+    let open = Receiver::start(
+        &to,
+        &[&["--unsealed", "--once", "--method", "splice"], &with[..]].concat(),
+    );
+    let kernel = [&unsealed[..], &["--method", "sendfile"]].concat();
+    let sent = send(&open, &kernel)
+        .assert()
+        .success()
+        .stderr(contains("not sealed"));
+    let sent: Value = serde_json::from_slice(&sent.get_output().stdout).expect("JSON");
+    let output = open.end();
+    let there: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("not sealed"));
+    for told in [sent, there] {
+        assert_eq!(told["total"]["contents"], "summed");
+    }
+    assert!(fs::read(to.join("one")).expect("it arrived") == fs::read(&one).expect("there"));
+}
+
+#[test]
+fn hidden_files_are_taken_only_where_somebody_named_the_place() {
+    let place = Place::new();
+    let here = place.path("here");
+    fs::create_dir(&here).expect("a directory");
+    let hidden = file(&place, ".profile", 10);
+    let mut bare = Command::new(program());
+    bare.current_dir(&here);
+    let receiver = Receiver::with(bare, &["--once"]);
+    send(&receiver, &[text(&hidden)])
+        .assert()
+        .code(1)
+        .stderr(contains("--allow-hidden"));
+    receiver.end();
+    let receiver = Receiver::start(&here, &["--once"]);
+    send(&receiver, &[text(&hidden)]).assert().success();
+    assert!(here.join(".profile").exists());
+}
+
 /// Starts to send what will never end by itself, and waits until some of it has arrived.
 fn endless(receiver: &Receiver, to: &Path, name: &str) -> (Child, std::process::ChildStdin) {
     let mut sender = Command::new(program())
@@ -248,13 +333,8 @@ fn wrong_use_is_told() {
         .stderr(contains("in use").and(contains(receiver.address.as_str())));
 }
 
-#[test]
-fn a_directory_that_may_not_be_written_to_is_an_error_of_the_file() {
-    if !is_root() {
-        eprintln!("skipped: it takes root to become somebody else");
-        return;
-    }
-    let place = Place::new();
+/// A directory that everyone may look into, and a copy of the program there.
+fn for_everyone(place: &Place) -> (PathBuf, PathBuf) {
     let everyone = place.path("everyone");
     fs::create_dir(&everyone).expect("a directory");
     let copy = everyone.join("oscope");
@@ -263,17 +343,99 @@ fn a_directory_that_may_not_be_written_to_is_an_error_of_the_file() {
         let status = Command::new("chmod").arg("755").arg(path).status();
         assert!(status.expect("chmod(1) is there").success());
     }
+    (everyone, copy)
+}
+
+#[test]
+fn a_directory_that_may_not_be_written_to_is_an_error_of_the_file() {
+    if !is_root() {
+        eprintln!("skipped: it takes root to become somebody else");
+        return;
+    }
+    let place = Place::new();
+    let (everyone, copy) = for_everyone(&place);
     let mut nobody = Command::new("setpriv");
     nobody
         .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
         .arg(&copy);
-    let receiver = Receiver::by(nobody, &everyone, &["--once"]);
+    let token = everyone.join("token");
+    fs::write(&token, TOKEN).expect("a file");
     let one = file(&place, "one", 100);
+    let again = || {
+        let mut command = Command::new(nobody.get_program());
+        command.args(nobody.get_args());
+        command
+    };
+    // Without a token another user is not served at all.
+    let receiver = Receiver::by(again(), &everyone, &[]);
     send(&receiver, &[text(&one)])
+        .assert()
+        .code(1)
+        .stderr(contains("its own user only"));
+    drop(receiver);
+    let arguments = ["--once", "--token-file", text(&token)];
+    let receiver = Receiver::by(again(), &everyone, &arguments);
+    send(&receiver, &[text(&one), "--token-file", text(&token)])
         .assert()
         .code(1)
         .stderr(contains("Permission denied"));
     assert_eq!(receiver.end().status.code(), Some(1));
+}
+
+/// Another user, who may have no more than one thread.
+fn one_thread(program: &Path) -> Command {
+    let mut command = Command::new("prlimit");
+    command
+        .args([
+            "--nproc=1:100",
+            "setpriv",
+            "--reuid",
+            "61234",
+            "--regid",
+            "61234",
+        ])
+        .arg("--clear-groups")
+        .arg(program);
+    command
+}
+
+#[test]
+fn where_no_thread_can_be_started_both_sides_say_so_and_the_receiver_lives() {
+    if !is_root() {
+        eprintln!("skipped: it takes root to become somebody else");
+        return;
+    }
+    let place = Place::new();
+    let (everyone, copy) = for_everyone(&place);
+    let token = everyone.join("token");
+    fs::write(&token, TOKEN).expect("a file");
+    let one = file(&place, "one", 100_000);
+    let to = everyone.join("to");
+    fs::create_dir(&to).expect("a directory");
+    let status = Command::new("chown").arg("61234").arg(&to).status();
+    assert!(status.expect("chown(1) is there").success());
+    let receiver = Receiver::by(one_thread(&copy), &to, &["--token-file", text(&token)]);
+    let sending = || send(&receiver, &[text(&one), "--token-file", text(&token)]).assert();
+    sending()
+        .code(1)
+        .stderr(contains("as many connections as it can have"));
+    // The limit is on all of the user's threads, so this one has none either.
+    let mut sender = one_thread(&copy);
+    let sender = sender
+        .args(["send", "--to", &receiver.address, text(&one)])
+        .args(["--token-file", text(&token)])
+        .output()
+        .expect("the program starts");
+    assert!(!sender.status.success(), "{sender:?}");
+    let pid = receiver.id().to_string();
+    // Root may lack the right to do that for others.
+    let raised = Command::new("setpriv")
+        .args(["--reuid", "61234", "--regid", "61234", "--clear-groups"])
+        .args(["prlimit", "--pid", &pid, "--nproc=100:100"])
+        .status();
+    assert!(raised.expect("prlimit(1) is there").success());
+    sending().success();
+    assert!(to.join("one").exists());
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../record/tests/fixtures");
 
-/// What an older version exported, without checksums.
+/// An export of an older version, without checksums.
 fn unproven() -> String {
     format!("{FIXTURES}/run-1.oscope.json")
 }

@@ -78,13 +78,61 @@ impl Directory {
         os::directory::holds(&self.handle, &self.path, name, file)
     }
 
+    /// Opens the directory `name` in it, or makes it, for this user alone (`0700` on Linux). Links are
+    /// not followed.
+    ///
+    /// # Errors
+    /// [`crate::Error::Planted`] if it belongs to another user or others may write to it; another if it
+    /// cannot be opened.
+    pub fn open_private(&self, name: &OsStr) -> Result<Self> {
+        Ok(Self {
+            handle: os::directory::open_private(&self.handle, &self.path, name)?,
+            path: self.path.join(name),
+        })
+    }
+
+    /// As [`Directory::open_or_create`], for a file that nobody else has a hand in.
+    ///
+    /// # Errors
+    /// [`crate::Error::Planted`] if it belongs to another user or has a second name; another if it
+    /// cannot be opened, or is no regular file.
+    pub fn open_own(&self, name: &OsStr) -> Result<File> {
+        os::directory::open_own(&self.handle, &self.path, name)
+    }
+
+    /// Removes the directory `name`, which must be empty.
+    ///
+    /// # Errors
+    /// If it is not empty, or cannot be removed.
+    pub fn remove_directory(&self, name: &OsStr) -> Result<()> {
+        os::directory::remove_directory(&self.handle, &self.path, name)
+    }
+
+    /// Bytes that the regular files directly in it take on the device; `None` if the system does not
+    /// tell.
+    pub fn files_bytes(&self) -> Option<u64> {
+        os::directory::files_bytes(&self.handle)
+    }
+
     /// Gives the file `from` the name `to` in one step. Without `replace`, what is there under that
     /// name stays and this fails with [`std::io::ErrorKind::AlreadyExists`].
     ///
     /// # Errors
     /// If the name is taken, or the file system refuses.
     pub fn rename(&self, from: &OsStr, to: &OsStr, replace: bool) -> Result<()> {
-        os::directory::rename(&self.handle, &self.path, from, to, replace)
+        self.move_to(from, self, to, replace)
+    }
+
+    /// As [`Directory::rename`], into another directory of the same file system.
+    ///
+    /// # Errors
+    /// If the name is taken there, or the file system refuses.
+    pub fn move_to(&self, from: &OsStr, target: &Self, to: &OsStr, replace: bool) -> Result<()> {
+        os::directory::rename(
+            (&self.handle, &self.path, from),
+            (&target.handle, &target.path, to),
+            replace,
+        )
     }
 
     /// Removes the file `name`.
@@ -101,11 +149,6 @@ impl Directory {
     /// If the device refuses.
     pub fn sync(&self) -> Result<()> {
         os::directory::sync(&self.handle, &self.path)
-    }
-
-    /// Whether its files are in memory only (`tmpfs` on Linux).
-    pub fn is_in_memory(&self) -> bool {
-        os::directory::is_in_memory(&self.handle)
     }
 
     /// Room in its file system for this user, in bytes; `None` if the system does not tell.

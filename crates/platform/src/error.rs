@@ -36,6 +36,14 @@ pub enum Error {
         /// How much there is, in bytes.
         available_bytes: u64,
     },
+    /// Something lies where only this user should have put anything.
+    #[error("{} is not to be trusted: {what}", path.display())]
+    Planted {
+        /// Which.
+        path: PathBuf,
+        /// The reason, as a sentence.
+        what: &'static str,
+    },
     /// A system call failed.
     #[error("cannot {action}: {source}")]
     Os {

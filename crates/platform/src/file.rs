@@ -101,6 +101,14 @@ pub fn become_like(file: &File, model: &Metadata) -> Result<()> {
     os::file::become_like(file, model)
 }
 
+/// Makes a file that only this user can read (`0600` on Linux). One that is there stays.
+///
+/// # Errors
+/// If something is there, or nothing can be made.
+pub fn create_secret(path: &Path) -> io::Result<File> {
+    os::file::create_secret(path)
+}
+
 /// Makes a file for reading and writing, or empties the one that is there.
 ///
 /// # Errors

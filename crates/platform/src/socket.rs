@@ -4,8 +4,8 @@
 //! fail with [`std::io::ErrorKind::WouldBlock`].
 
 use std::fs::File;
-use std::io;
-use std::net::{TcpListener, TcpStream};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use crate::os;
@@ -62,27 +62,65 @@ pub fn accept_within(
     }
 }
 
-/// Receives until `buffer` is full, the connection's timeout passes or the peer has closed, in one
+/// Connects to `address`, or gives up after `timeout`.
+///
+/// A connection that does not leave this machine is not paced: an algorithm for networks such as BBR
+/// spaces packets by a timer, which here only makes both ends wait. Reno
+/// ([tcp(7)](https://man7.org/linux/man-pages/man7/tcp.7.html)) sends whatever there is room for. It
+/// is chosen before the connection is made; chosen later, the timer stays.
+///
+/// # Errors
+/// If nobody listens there, or not in time.
+pub fn connect(address: &SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
+    os::socket::connect(address, timeout)
+}
+
+/// Listens at the first of `addresses` that can be had. What it accepts on this machine is not paced,
+/// as with [`connect`].
+///
+/// # Errors
+/// If none can be had: that of the last.
+pub fn listen(addresses: &[SocketAddr]) -> io::Result<TcpListener> {
+    let mut last = io::Error::new(io::ErrorKind::InvalidInput, "there is no such address");
+    for address in addresses {
+        match os::socket::listen(address) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+/// True if the process at the other end of a connection within this machine acts for the same user as
+/// this one; `None` where the system does not tell (on Linux it is read from `/proc/net/tcp`).
+///
+/// # Errors
+/// If the connection is gone.
+pub fn is_of_same_user(socket: &TcpStream) -> io::Result<Option<bool>> {
+    os::socket::is_of_same_user(socket)
+}
+
+/// True if the system tells who holds the other end of a connection ([`is_of_same_user`]).
+pub fn tells_users() -> bool {
+    os::socket::tells_users()
+}
+
+/// Receives until all `parts` are full, the connection's timeout passes or the peer has closed, in one
 /// call (`MSG_WAITALL`); 0 means that the peer has closed.
 ///
 /// # Errors
 /// If the connection fails.
-pub fn receive_full(socket: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
-    os::socket::receive_full(socket, buffer)
+pub fn receive_parts(socket: &TcpStream, parts: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+    os::socket::receive_parts(socket, parts)
 }
 
-/// Receives into `buffer` behind the `filled` bytes that it holds: what is there as soon as that is
-/// worth a call (128 KiB), or fills the buffer, so that whole pages of the buffer are full (4 KiB); less
-/// before the connection's timeout or its end. Tells how many bytes came; 0 means that the peer has
-/// closed.
+/// Sends `parts` one after the other in one call, and tells how many bytes the system took. With
+/// `more`, it need not make a packet of the last of them, since more follows at once (`MSG_MORE`).
 ///
 /// # Errors
 /// If the connection fails.
-///
-/// # Panics
-/// If more than the whole buffer is filled.
-pub fn receive_pages(socket: &TcpStream, buffer: &mut [u8], filled: usize) -> io::Result<usize> {
-    os::socket::receive_pages(socket, buffer, filled)
+pub fn send_parts(socket: &TcpStream, parts: &[IoSlice<'_>], more: bool) -> io::Result<usize> {
+    os::socket::send_parts(socket, parts, more)
 }
 
 /// How many bytes are there to be received at once (`FIONREAD`).
@@ -93,38 +131,14 @@ pub fn pending_bytes(socket: &TcpStream) -> io::Result<u64> {
     os::socket::pending_bytes(socket)
 }
 
-/// Lets whoever waits for the connection sleep until so many bytes are there (`SO_RCVLOWAT`), or only
-/// some of them if they are many. Woken for each packet, a receiver costs the sender more than its
-/// packets do. What is shorter would be waited for in vain: set it to 1 again.
+/// Lets whoever waits for the connection sleep until so many bytes are there (`SO_RCVLOWAT`). Woken
+/// for each packet, a receiver costs the sender more than its packets do. Fewer bytes than this wake
+/// nobody, not even one who waits for fewer: set it to 1 again before the last of them.
 ///
 /// # Errors
 /// If the connection fails.
 pub fn wake_at(socket: &TcpStream, bytes: usize) -> io::Result<()> {
     os::socket::wake_at(socket, bytes)
-}
-
-/// Lets a connection that does not leave this machine send as fast as its receiver takes. An
-/// algorithm for networks such as BBR estimates how much they bear and spaces its packets by a timer,
-/// which here only makes both ends wait; Reno, which every Linux has
-/// ([tcp(7)](https://man7.org/linux/man-pages/man7/tcp.7.html)), sends whatever there is room for.
-/// Connections to other machines stay as they are.
-///
-/// # Errors
-/// If the connection is gone, or the system does not allow the choice.
-pub fn unpace_if_local(socket: &TcpStream) -> io::Result<()> {
-    if socket.peer_addr()?.ip().to_canonical().is_loopback() {
-        os::socket::unpace(socket)?;
-    }
-    Ok(())
-}
-
-/// Sends `bytes` and tells the system that more follows at once, so that it need not make a packet
-/// of them (`MSG_MORE`). Tells how many it took.
-///
-/// # Errors
-/// If the connection fails.
-pub fn send_more(socket: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
-    os::socket::send_more(socket, bytes)
 }
 
 /// How many bytes that were sent have not arrived at the other end yet (`SIOCOUTQ`,

@@ -1,10 +1,11 @@
 //! Memory that bytes pass through on their way.
 
+use crate::protocol::LONGEST_DATA;
 use platform::memory::{Mapping, PageSize};
 
-/// Bytes that are moved at a time: few enough to stay in a private cache between one step and the
-/// next.
-pub(crate) const BLOCK: usize = 256 << 10;
+/// Bytes that are moved at a time, in one call and one frame: few enough to stay in a private cache
+/// between one step and the next, and many enough that calls do not count.
+pub(crate) const BLOCK: usize = LONGEST_DATA as usize;
 
 /// A block of memory that begins where a page does, as what is copied into it mostly does, too. Were
 /// it a few bytes further in its page, each load would wait for a store before it that looks like one

@@ -33,6 +33,9 @@ pub enum Error {
     /// The other side was silent, or next to it.
     #[error("the peer was silent or too slow for {} s", .0.as_secs())]
     Silent(Duration),
+    /// The other side did not say who it is in time.
+    #[error("the peer did not prove in time that it may send")]
+    Late,
     /// Someone asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -54,6 +57,18 @@ pub enum Error {
     /// The other side does not know the token.
     #[error("the peer does not know the token")]
     WrongToken,
+    /// The handshake cannot be made.
+    #[error("the handshake failed: {0}")]
+    Handshake(snow::Error),
+    /// A method by which the kernel moves what has to be sealed.
+    #[error(
+        "with a token contents are sealed, which the kernel cannot do: `--method {0}` needs \
+             `--unsealed` on both sides, or another method: `--method file`"
+    )]
+    Unsealable(&'static str),
+    /// No more threads.
+    #[error("cannot start a thread: {0} (a limit on processes, or too little memory)")]
+    Thread(io::Error),
     /// A token file that cannot be used.
     #[error("cannot use the token in {}: {reason}", path.display())]
     Token {
@@ -95,11 +110,19 @@ pub type Result<T> = std::result::Result<T, Error>;
 fn refusal(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Welcome => "goes on",
-        Verdict::Version => "speaks another version of the protocol",
+        Verdict::Version => {
+            "speaks another version of the protocol: both sides need the same oscope"
+        }
         Verdict::TokenNeeded => "wants a token (--token-file)",
-        Verdict::NoToken => "has no token to check the sender's with",
-        Verdict::Busy => "has as many connections as it may have",
-        Verdict::Checksum => "wants another checksum: with a token, BLAKE3",
+        Verdict::NoToken => "has no token to check the sender's with (--token-file)",
+        Verdict::Busy => "has as many connections as it can have",
+        Verdict::Unsealed => "takes no contents that are not sealed (--unsealed there allows it)",
+        Verdict::Sealed => {
+            "lets the kernel move contents, which cannot be sealed (--unsealed here allows it)"
+        }
+        Verdict::Stranger => {
+            "has no token and takes files of its own user only (--token-file on both sides)"
+        }
     }
 }
 
@@ -110,8 +133,12 @@ fn shortcoming(verdict: Verdict) -> &'static str {
         Verdict::Version => "it speaks another version of the protocol",
         Verdict::TokenNeeded => "it has no token",
         Verdict::NoToken => "it has a token, and there is none here (--token-file)",
-        Verdict::Busy => "there are as many connections as there may be",
-        Verdict::Checksum => "its checksum is not BLAKE3, which goes with a token",
+        Verdict::Busy => "there are as many connections as there can be",
+        Verdict::Unsealed => "its contents are not sealed (--unsealed allows it)",
+        Verdict::Sealed => {
+            "its contents are sealed, which the kernel cannot open (--unsealed there allows it)"
+        }
+        Verdict::Stranger => "it is another user's, and there is no token (--token-file)",
     }
 }
 

@@ -4,13 +4,14 @@
 //!
 //! The protocol ([`protocol`], described in `docs/transfer-protocol.md`), a [`sender`] and a
 //! [`receiver`]. Either side chooses its [`method`] of moving bytes; any of one works with any of the
-//! other. A file appears under its name only when all of it has arrived and its checksum agrees.
+//! other. A file appears under its name only when all of it has arrived and each frame of it was found
+//! as it was sent.
 //!
 //! # What it uses
 //!
-//! `platform` for every call that the standard library does not have. The checksum of what is sent
-//! without a token is XXH3, the fastest there is with 128 bits; with a token it is BLAKE3, which
-//! nobody can forge.
+//! `platform` for every call that the standard library does not have. With a token everything is sealed:
+//! the handshake is `snow`'s, the cipher `ring`'s. Without one frames are summed by XXH3. BLAKE3 names
+//! ranges of files, of which one side has a part already.
 //!
 //! # What it must never do
 //!
@@ -19,17 +20,18 @@
 mod buffer;
 mod clock;
 mod connection;
-mod digest;
+mod cover;
 mod error;
 pub mod method;
 mod outcome;
 pub mod protocol;
 mod random;
+mod ranges;
 pub mod receiver;
 pub mod sender;
 mod token;
 
-pub use digest::Checksum;
+pub use cover::{Cover, Suite};
 pub use error::{Error, Result};
 pub use outcome::{Outcome, Timing};
 pub use token::Token;

@@ -1,10 +1,9 @@
 //! The ways in which either side moves bytes between its file and its connection.
 
+use crate::cover::Cover;
 use crate::error::{Error, Result};
-use platform::directory::Directory;
 use platform::stream_ring::StreamRing;
 use std::fmt;
-use std::path::Path;
 
 /// How the sender reads its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -13,10 +12,9 @@ pub enum SendMethod {
     File,
     /// Maps it into memory, and sends that.
     Mmap,
-    /// The kernel sends it ([`platform::socket::send_file`]); read for its checksum only.
+    /// The kernel sends it ([`platform::socket::send_file`]); read for its sum only.
     SendFile,
-    /// The kernel moves it through a pipe ([`platform::socket::Conduit`]); read for its checksum
-    /// only.
+    /// The kernel moves it through a pipe ([`platform::socket::Conduit`]); read for its sum only.
     Splice,
     /// Reads it into buffers that the kernel sends without a copy ([`platform::socket::ZeroCopy`]).
     ZeroCopy,
@@ -32,7 +30,7 @@ pub enum ReceiveMethod {
     File,
     /// Grows the file, maps it into memory, and receives into that.
     Mmap,
-    /// The kernel moves what arrives through a pipe; read again for its checksum only.
+    /// The kernel moves what arrives through a pipe; read again for its sum only.
     Splice,
     /// Receives and writes it through a ring ([`platform::stream_ring`]): blocks are written while
     /// the next arrives.
@@ -50,12 +48,19 @@ impl SendMethod {
         Self::Uring,
     ];
 
-    /// Through a ring where the system allows that, else by calls.
-    pub fn usual() -> Self {
-        match Self::Uring.check() {
-            Ok(()) => Self::Uring,
-            Err(_) => Self::File,
+    /// The fastest for contents that are protected so: the kernel sends what nobody has to look at.
+    pub fn usual(cover: Cover) -> Self {
+        match cover {
+            Cover::Bare => Self::SendFile,
+            Cover::Summed | Cover::Sealed => Self::File,
         }
+    }
+
+    /// Whether it can send contents that are protected so: the kernel, where it sends bytes as they
+    /// are, seals nothing.
+    pub fn can(self, cover: Cover) -> bool {
+        let is_in_kernel = matches!(self, Self::SendFile | Self::Splice | Self::ZeroCopy);
+        !(is_in_kernel && cover == Cover::Sealed)
     }
 
     /// Its name.
@@ -93,16 +98,18 @@ impl ReceiveMethod {
         Self::ALL.get(usize::try_from(code).ok()?).copied()
     }
 
-    /// Through a ring if `directory` is in memory and the system allows it, else by calls: to find
-    /// memory for each page takes so long there that another processor had better receive meanwhile.
-    pub fn usual(directory: Option<&Path>) -> Self {
-        let opened = directory.and_then(|path| Directory::open(path).ok());
-        let is_in_memory = opened.is_some_and(|directory| directory.is_in_memory());
-        if is_in_memory && Self::Uring.check().is_ok() {
-            Self::Uring
-        } else {
-            Self::File
+    /// The fastest for contents that are protected so: the kernel stores what nobody has to look at.
+    pub fn usual(cover: Cover) -> Self {
+        match cover {
+            Cover::Bare => Self::Splice,
+            Cover::Summed | Cover::Sealed => Self::File,
         }
+    }
+
+    /// Whether it can receive contents that are protected so: the kernel, where it stores bytes as they
+    /// come, opens nothing.
+    pub fn can(self, cover: Cover) -> bool {
+        !(self == Self::Splice && cover == Cover::Sealed)
     }
 
     /// Its name.
@@ -141,25 +148,5 @@ impl fmt::Display for SendMethod {
 impl fmt::Display for ReceiveMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ReceiveMethod;
-    use std::path::Path;
-
-    #[test]
-    fn a_ring_receives_into_memory_and_nowhere_else() {
-        assert_eq!(ReceiveMethod::usual(None), ReceiveMethod::File);
-        let nowhere = Path::new("/nonexistent");
-        assert_eq!(ReceiveMethod::usual(Some(nowhere)), ReceiveMethod::File);
-        let memory = Path::new("/dev/shm");
-        let is_there = platform::directory::Directory::open(memory)
-            .is_ok_and(|directory| directory.is_in_memory());
-        if !is_there || ReceiveMethod::Uring.check().is_err() {
-            return println!("skipped: no /dev/shm in memory, or no rings");
-        }
-        assert_eq!(ReceiveMethod::usual(Some(memory)), ReceiveMethod::Uring);
     }
 }

@@ -8,7 +8,7 @@ use common::{
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::protocol::FileName;
 use oscope_transfer::sender::{Contents, Item, Plan, Session};
-use oscope_transfer::{Checksum, Error, Outcome, receiver, sender};
+use oscope_transfer::{Cover, Error, Outcome, receiver, sender};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 fn measuring(place: &Place) -> receiver::Options {
@@ -54,11 +54,16 @@ fn the_sender_chooses_the_method_and_there_is_one_file_at_a_time() {
     });
     let options = sender::Options {
         token: Some(token("a token of some length")),
-        checksum: Checksum::Blake3,
+        cover: Cover::Sealed,
         ..send_options(SendMethod::File)
     };
     let mut session = connect(&served, &options);
+    let refused = session.prepare(ReceiveMethod::Splice).unwrap_err();
+    assert!(refused.to_string().contains("--unsealed"), "{refused}");
     for method in receive_methods() {
+        if method == ReceiveMethod::Splice {
+            continue;
+        }
         for size in [0, 1, 100_000, 3_000_001] {
             assert!(session.prepare(method).unwrap() > 0);
             assert_eq!(place.names(), [""; 0], "{method}");

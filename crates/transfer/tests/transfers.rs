@@ -8,8 +8,9 @@ use common::{
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::protocol::FileName;
+use oscope_transfer::receiver::Receiver;
 use oscope_transfer::sender::{Contents, Item, Job, Plan, Session, Source};
-use oscope_transfer::{Checksum, Outcome, receiver};
+use oscope_transfer::{Cover, Outcome, receiver};
 use std::fs::{self, File};
 use std::io::{Seek, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -359,10 +360,56 @@ fn what_is_thrown_away_is_verified_all_the_same() {
     assert_eq!(summary.unwrap().bytes, 10_000_005);
 }
 
+/// Sends one file by each pair of methods that the cover allows, with or without a token.
+fn every_pair(cover: Cover, secret: Option<&str>) {
+    let contents = bytes(3_000_001, 7);
+    for receive in receive_methods() {
+        for method in send_methods() {
+            let is_in_kernel = matches!(
+                method,
+                SendMethod::SendFile | SendMethod::Splice | SendMethod::ZeroCopy
+            );
+            let is_sealed = cover == Cover::Sealed;
+            if is_sealed && (is_in_kernel || receive == ReceiveMethod::Splice) {
+                continue;
+            }
+            let place = Place::new();
+            let served = Served::start(receiver::Options {
+                token: secret.map(token),
+                unsealed: !is_sealed,
+                ..receive_options(&place.to(), receive)
+            });
+            let jobs = [place.file("file", &contents), place.file("small", b"x")];
+            let options = oscope_transfer::sender::Options {
+                token: secret.map(token),
+                cover,
+                ..send_options(method)
+            };
+            let (summary, outcomes) = send(&served, &jobs, PLAN, &options);
+            assert_kept(&outcomes);
+            assert_eq!(
+                summary.expect("it is welcome").files,
+                2,
+                "{method} {receive}"
+            );
+            assert!(place.received("file") == contents, "{method} {receive}");
+            assert_eq!(place.received("small"), b"x");
+        }
+    }
+}
+
 #[test]
-fn with_a_token_everything_is_sealed_and_checked_by_blake3() {
+fn contents_may_be_sealed_summed_or_bare_by_every_method_that_can() {
+    every_pair(Cover::Sealed, Some("0123456789abcdef"));
+    every_pair(Cover::Summed, Some("0123456789abcdef"));
+    every_pair(Cover::Bare, Some("0123456789abcdef"));
+    every_pair(Cover::Bare, None);
+}
+
+#[test]
+fn with_a_token_everything_is_sealed_over_several_connections() {
     let place = Place::new();
-    let options = oscope_transfer::receiver::Options {
+    let options = receiver::Options {
         token: Some(token("0123456789abcdef")),
         ..receive_options(&place.to(), ReceiveMethod::File)
     };
@@ -370,8 +417,8 @@ fn with_a_token_everything_is_sealed_and_checked_by_blake3() {
     let jobs = SIZES.map(|size| place.file(&size.to_string(), &bytes(size, 7)));
     let sender = oscope_transfer::sender::Options {
         token: Some(token("0123456789abcdef\n")),
-        checksum: Checksum::Blake3,
-        ..send_options(SendMethod::SendFile)
+        cover: Cover::Sealed,
+        ..send_options(SendMethod::Mmap)
     };
     let plan = Plan { streams: 2, ..PLAN };
     let (summary, outcomes) = send(&served, &jobs, plan, &sender);
@@ -383,26 +430,50 @@ fn with_a_token_everything_is_sealed_and_checked_by_blake3() {
 }
 
 #[test]
-fn a_sum_may_be_left_out_but_not_with_a_token() {
+fn the_kernel_moves_nothing_that_has_to_be_sealed() {
     let place = Place::new();
-    let served = Served::start(receive_options(&place.to(), ReceiveMethod::Splice));
-    let options = oscope_transfer::sender::Options {
-        checksum: Checksum::None,
-        ..send_options(SendMethod::SendFile)
+    let secret = || Some(token("0123456789abcdef"));
+    let options = receiver::Options {
+        token: secret(),
+        ..receive_options(&place.to(), ReceiveMethod::Splice)
     };
-    let job = place.file("unsummed", &bytes(1 << 20, 8));
-    let (_, outcomes) = send(&served, std::slice::from_ref(&job), PLAN, &options);
-    assert_kept(&outcomes);
-    assert!(place.received("unsummed") == bytes(1 << 20, 8));
-
-    let guarded = Served::start(oscope_transfer::receiver::Options {
-        token: Some(token("0123456789abcdef")),
+    let refused = Receiver::bind("127.0.0.1:0", options.clone())
+        .err()
+        .unwrap();
+    assert!(refused.to_string().contains("--unsealed"), "{refused}");
+    // It says so, but the sender does not.
+    let served = Served::start(receiver::Options {
+        unsealed: true,
+        ..options
+    });
+    let job = [place.file("file", &bytes(100_000, 8))];
+    let sealed = |method| oscope_transfer::sender::Options {
+        token: secret(),
+        cover: Cover::Sealed,
+        ..send_options(method)
+    };
+    let error = send(&served, &job, PLAN, &sealed(SendMethod::File))
+        .0
+        .unwrap_err();
+    assert!(error.to_string().contains("--unsealed"), "{error}");
+    for method in [
+        SendMethod::SendFile,
+        SendMethod::Splice,
+        SendMethod::ZeroCopy,
+    ] {
+        let error = send(&served, &job, PLAN, &sealed(method)).0.unwrap_err();
+        assert!(error.to_string().contains("--unsealed"), "{error}");
+    }
+    // The sender says so, but the receiver does not.
+    let served = Served::start(receiver::Options {
+        token: secret(),
         ..receive_options(&place.to(), ReceiveMethod::File)
     });
-    let options = oscope_transfer::sender::Options {
-        token: Some(token("0123456789abcdef")),
-        ..options
+    let unsealed = oscope_transfer::sender::Options {
+        cover: Cover::Summed,
+        ..sealed(SendMethod::SendFile)
     };
-    let (summary, _) = send(&guarded, &[job], PLAN, &options);
-    assert!(summary.unwrap_err().to_string().contains("BLAKE3"));
+    let error = send(&served, &job, PLAN, &unsealed).0.unwrap_err();
+    assert!(error.to_string().contains("--unsealed"), "{error}");
+    assert_eq!(place.names(), [""; 0]);
 }

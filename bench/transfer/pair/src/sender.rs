@@ -17,7 +17,7 @@ impl Source {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         match self {
             Source::File(file) => file.read(buffer),
-            // What is in the buffer is as good as zeros.
+            // The buffer's contents are as good as zeros.
             Source::Zeros(left) => {
                 let count = buffer
                     .len()

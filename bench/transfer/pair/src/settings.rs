@@ -1,4 +1,4 @@
-//! What is sent, how, and to where.
+//! The settings of a pair: contents, method and address.
 
 use crate::CHECK;
 

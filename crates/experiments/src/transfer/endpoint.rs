@@ -1,10 +1,11 @@
 //! The receiver that files are sent to: in a thread of this process, or on another machine.
 
+use super::points::link_cover;
 use ::transfer::method::{ReceiveMethod, SendMethod};
 use ::transfer::protocol::FileName;
 use ::transfer::receiver::{self, Receiver};
 use ::transfer::sender::{self, Contents, Item, Session};
-use ::transfer::{Checksum, Error, Limits, Timing, Token, USUAL_PATIENCE};
+use ::transfer::{Cover, Error, Limits, Suite, Timing, Token, USUAL_PATIENCE};
 use instrument::experiment::MeasureError;
 use instrument::link::Link;
 use instrument::quantity::{BytesPerSecond, Nanoseconds};
@@ -73,8 +74,14 @@ impl Endpoint {
         pin_to(&[here])?;
         let there = cpu_of_another_core()?;
         sampler.remark(match there {
-            Some(there) => format!("from processor {here} to {there}"),
-            None => "sender and receiver share the only core that may be used here".into(),
+            Some(there) => format!(
+                "from processor {here} to {there}; {}",
+                protection(Cover::Summed)
+            ),
+            None => format!(
+                "sender and receiver share the only core that may be used here; {}",
+                protection(Cover::Summed)
+            ),
         })?;
         let directory = sampler
             .scratch()
@@ -87,10 +94,13 @@ impl Endpoint {
         let options = receiver::Options {
             directory: Some(directory.clone()),
             measures: true,
-            method: ReceiveMethod::File,
+            method: Some(ReceiveMethod::File),
             token: None,
+            unsealed: false,
+            allow_hidden: false,
             max_size: u64::MAX,
             max_files: u64::MAX,
+            max_partial: 0,
             max_connections: 1,
             fsync: false,
             force: false,
@@ -99,13 +109,15 @@ impl Endpoint {
         };
         let receiver = Receiver::bind("127.0.0.1:0", options).map_err(failed)?;
         let address = receiver.address().map_err(failed)?;
-        let thread = std::thread::spawn(move || {
+        let thread = std::thread::Builder::new().name("receiver".into());
+        let thread = thread.spawn(move || {
             // Where it may not be pinned, it runs where it can; the remark then says too much, the
             // numbers do not.
             let _ = pin_to(&[there.unwrap_or(here)]);
             // A receiver that fails is noticed by the sender.
             let _ = receiver.serve(false, &|_| {});
         });
+        let thread = thread.map_err(MeasureError::system("start a thread"))?;
         Ok(Self {
             address: address.to_string(),
             token: None,
@@ -122,10 +134,9 @@ impl Endpoint {
     pub(super) fn connect(&self, method: SendMethod) -> Result<Connection, Error> {
         let options = sender::Options {
             method,
-            // What a token seals nobody may be able to forge.
-            checksum: match self.token {
-                Some(_) => Checksum::Blake3,
-                None => Checksum::Xxh3,
+            cover: match self.token {
+                Some(_) => Cover::Sealed,
+                None => Cover::Summed,
             },
             token: self.token.clone(),
             limits: self.limits,
@@ -137,16 +148,23 @@ impl Endpoint {
 
 /// What a reader of the numbers should know of the way to another machine.
 fn told(link: &Link) -> String {
-    let checksum = match link.token_file {
-        Some(_) => "BLAKE3",
-        None => "XXH3",
-    };
     format!(
-        "to {}: a round trip took {:.3} and a file went at {:.3} before the run; checksum {checksum}",
+        "to {}: a round trip took {:.3} and a file went at {:.3} before the run; {}",
         link.address,
         Nanoseconds::from(link.round_trip),
         BytesPerSecond(link.bytes_per_second),
+        protection(link_cover(link)),
     )
+}
+
+/// The protection of contents, for a reader of the numbers.
+fn protection(cover: Cover) -> &'static str {
+    match (cover, Suite::usual()) {
+        (Cover::Sealed, Suite::Aes) => "sealed by AES-256-GCM",
+        (Cover::Sealed, Suite::ChaCha) => "sealed by ChaCha20-Poly1305",
+        (Cover::Summed, _) => "summed by XXH3",
+        (Cover::Bare, _) => "neither sealed nor summed",
+    }
 }
 
 /// The receiver in this process, until this is dropped.
@@ -214,7 +232,7 @@ impl Connection {
 
 pub(super) fn failed(error: Error) -> MeasureError {
     match error {
-        Error::Unready(_) => MeasureError::Unsupported(error.to_string()),
+        Error::Unready(_) | Error::Unsealable(_) => MeasureError::Unsupported(error.to_string()),
         _ => MeasureError::System {
             action: "transfer a file".into(),
             source: io::Error::other(error),

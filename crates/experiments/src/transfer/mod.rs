@@ -39,6 +39,9 @@ const SIZE: &str = "size";
 /// Where the receiver on another machine listens; points with one on this have no level here.
 const TO: &str = "to";
 
+/// In version 1 contents were summed as a whole, and never encrypted.
+const VERSION: u32 = 2;
+
 const TIME: &str = "time";
 const RECEIVED_TIME: &str = "received_time";
 const RECEIVER_TIME: &str = "receiver_time";
@@ -59,17 +62,18 @@ impl Experiment for TransferOfFiles {
                      loopback, from one core to another where there are two, or to another \
                      machine with --to, where `oscope receive --measure` runs. The time runs from \
                      before the file is opened until the sender has heard that it is complete \
-                     under its name at the receiver, in the page cache: a checksum is made on both \
-                     sides and compared, XXH3, or BLAKE3 where the peers share a token. To another \
-                     machine files are left out that would not go often enough in the time there \
+                     under its name at the receiver, in the page cache. Its bytes go in frames of \
+                     512 KiB, each with a sum by XXH3; where the peers share a token, each is \
+                     sealed by AES-256-GCM, and methods by which the kernel moves bytes cannot be \
+                     measured. To another machine files are left out that would not go often enough in the time there \
                      is. The target is a new file each time; the source is in the \
-                     page cache. Sender: file reads it into a buffer of 256 KiB, mmap maps 16 MiB of \
+                     page cache. Sender: file reads it into a buffer of 512 KiB, mmap maps 16 MiB of \
                      it at a time, sendfile and splice let the kernel move it and read it for the \
-                     checksum only, zerocopy sends the buffers without a copy, where the network \
+                     sum only, zerocopy sends the buffers without a copy, where the network \
                      allows that; loopback copies; uring reads up to three blocks ahead through \
                      io_uring while one is sent. Receiver: file receives into a buffer and writes \
                      that, mmap grows and maps the file and receives into it, splice lets the \
-                     kernel move it and reads it again for the checksum, uring writes up to three \
+                     kernel move it and reads it again for the sum, uring writes up to three \
                      blocks through io_uring while the next arrives. Reading: first opens and \
                      maps the file each time; again finds it open, and mapped with its pages there; \
                      random order does so too and takes blocks of 4 KiB, each once, in an order \
@@ -84,7 +88,7 @@ impl Experiment for TransferOfFiles {
                 Axis::choice(READING, "reading"),
                 Axis::bytes(SIZE, "file size"),
             ],
-            metrics: vec![
+            metrics: [
                 Metric::new(TIME, "time of a file", Unit::Nanoseconds, Better::Lower),
                 Metric::new(
                     RECEIVED_TIME,
@@ -93,7 +97,12 @@ impl Experiment for TransferOfFiles {
                     Better::Neither,
                 ),
                 Metric::new(RECEIVER_TIME, "receiver's time", Unit::Nanoseconds, Better::Lower),
-            ],
+            ]
+            .map(|metric| Metric {
+                version: VERSION,
+                ..metric
+            })
+            .to_vec(),
             isolation: Isolation::FreshProcess,
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{READING, RECEIVER, SENDER, SIZE, TO};
 use crate::transfer::reading::Reading;
+use ::transfer::Cover;
 use ::transfer::method::{ReceiveMethod, SendMethod};
 use instrument::experiment::MeasureError;
 use instrument::link::Link;
@@ -86,14 +87,15 @@ impl Pair {
 pub(super) fn all(setting: &Setting) -> Vec<Point> {
     let sizes = sizes(setting);
     let Some(Ok(link)) = &setting.link else {
-        return of(&sizes, setting.profile);
+        return of(&sizes, setting.profile, Cover::Summed);
     };
+    let cover = link_cover(link);
     let affordable = (1..=sizes.len())
-        .map(|count| of(&sizes[..count], setting.profile))
+        .map(|count| of(&sizes[..count], setting.profile, cover))
         .take_while(|points| can_go(points, link, setting))
         .last();
     // Where not even one byte does, that is what there is to be told.
-    let points = affordable.unwrap_or_else(|| of(&sizes[..1], setting.profile));
+    let points = affordable.unwrap_or_else(|| of(&sizes[..1], setting.profile, cover));
     let to = |point: Point| {
         let start = Point::new().with(TO, link.address.as_str());
         let levels = point.levels();
@@ -104,12 +106,23 @@ pub(super) fn all(setting: &Setting) -> Vec<Point> {
     points.into_iter().map(to).collect()
 }
 
-/// The points of these sizes.
-fn of(sizes: &[u64], profile: Profile) -> Vec<Point> {
+/// The protection of contents on their way to another machine: a seal where there is a token.
+pub(super) fn link_cover(link: &Link) -> Cover {
+    if link.token_file.is_some() {
+        Cover::Sealed
+    } else {
+        Cover::Summed
+    }
+}
+
+/// The points of these sizes, by the pairs that can protect contents so.
+fn of(sizes: &[u64], profile: Profile, cover: Cover) -> Vec<Point> {
     let pairs = match profile {
         Profile::Quick => &PAIRS[..QUICK_PAIRS],
         Profile::Standard | Profile::Thorough => &PAIRS,
     };
+    let can_protect = |pair: &&Pair| pair.sender.can(cover) && pair.receiver.can(cover);
+    let pairs: Vec<_> = pairs.iter().filter(can_protect).collect();
     let first = sizes
         .iter()
         .flat_map(|size| pairs.iter().map(|pair| pair.point(Reading::First, *size)));

@@ -88,6 +88,7 @@ pub enum Command {
     Cleanup(Cleanup),
     Send(transfer::Send),
     Receive(transfer::Receive),
+    Token(transfer::Token),
     Completions(Completions),
     Man(Man),
     #[command(hide = true)]

@@ -1,21 +1,26 @@
 //! What can be said to `oscope send` and `oscope receive`.
 
+use ::transfer::Cover;
 use ::transfer::method::{ReceiveMethod, SendMethod};
 use clap::{Args, ValueEnum};
 use instrument::quantity::{Bytes, Nanoseconds};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Send files to an `oscope receive` on this machine or another
 ///
-/// A file appears at the receiver under its name when all of it has arrived and its checksum agrees.
-/// Contents are not encrypted: with a token both sides prove that they know it, and nobody on the
-/// way can change anything unnoticed, but whoever listens can read. Where that matters, go through
-/// `ssh -L` or a private network.
+/// A file appears at the receiver under its name when all of it has arrived as it was sent. With a
+/// token everything is encrypted and authenticated, names as well as contents. Without one a receiver
+/// on this machine takes files of its own user, and sums find what goes wrong by accident.
 #[derive(Args, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a command line has many switches"
+)]
 #[command(after_help = "\
 Examples:
   oscope send big.iso --to 127.0.0.1:5735
+  oscope token --output ~/.oscope-token               once; copy it to both machines
   oscope send *.log --to backup:5735 --token-file ~/.oscope-token --keep
   tar c project | oscope send - --name project.tar --to 127.0.0.1:5735
   oscope send --zeros 4GiB --to 127.0.0.1:5735        the network alone, no file read")]
@@ -29,7 +34,7 @@ pub struct Send {
     /// How files are read and sent
     #[arg(long, value_enum, default_value_t)]
     pub method: SendMethodName,
-    /// Number of connections; large files are divided among them [default: 1, for 100 files or more 2]
+    /// Number of connections; large files are divided among them [default: 1; for 100 files or more, and for zeros, 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub streams: Option<u16>,
     /// File with the token that the receiver knows too
@@ -44,9 +49,13 @@ pub struct Send {
     /// Keep permissions and times of the last change
     #[arg(long)]
     pub keep: bool,
-    /// Make no checksum: to measure what it costs
-    #[arg(long, conflicts_with = "token_file")]
+    /// Make no sums: to measure what they cost
+    #[arg(long)]
     pub no_checksum: bool,
+    /// Do not encrypt contents, though there is a token; names and sizes are protected all the same.
+    /// The receiver has to allow it
+    #[arg(long, requires = "token_file")]
+    pub unsealed: bool,
     /// Send so many zeros out of memory instead of files
     #[arg(long, value_name = "SIZE", conflicts_with = "files")]
     pub zeros: Option<Bytes>,
@@ -57,8 +66,9 @@ pub struct Send {
 
 /// Receive files from `oscope send`
 ///
-/// Listens on this machine only, unless a token is given. Files that are there stay as they are
-/// unless --force is given. What was interrupted is kept under a hidden name and can be resumed.
+/// Listens on this machine only, and to the same user, unless a token is given. Files that are there
+/// stay as they are unless --force is given. What was interrupted is kept in the hidden directory
+/// .oscope-partial, which only you can look into, and can be resumed.
 #[derive(Args, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -72,9 +82,12 @@ Examples:
   oscope receive /srv/scratch --measure --listen 0.0.0.0:5735 --token-file ~/.oscope-token
   oscope receive --discard        verifies and throws away: the network alone")]
 pub struct Receive {
-    /// Directory for the files
-    #[arg(value_name = "DIR", default_value = ".")]
-    pub dir: PathBuf,
+    /// Directory for the files [default: this one]
+    #[arg(value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// The same, named: with a directory named either way, files whose names begin with a dot are taken
+    #[arg(long, value_name = "DIR", conflicts_with = "dir")]
+    pub into: Option<PathBuf>,
     /// Where to listen; an address that others can reach needs a token, port 0 is any that is free
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:5735")]
     pub listen: String,
@@ -87,12 +100,21 @@ pub struct Receive {
     /// File with the token that senders have to know
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
+    /// Take contents that are not encrypted, though there is a token
+    #[arg(long, requires = "token_file")]
+    pub unsealed: bool,
+    /// Take files whose names begin with a dot, though no directory is named
+    #[arg(long)]
+    pub allow_hidden: bool,
     /// Largest file that is taken
     #[arg(long, value_name = "SIZE", default_value = "1TiB")]
     pub max_size: Bytes,
     /// Most files of one connection
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub max_files: u64,
+    /// Most room for files that were interrupted; beyond it they are not kept
+    #[arg(long, value_name = "SIZE", default_value = "1TiB")]
+    pub max_partial: Bytes,
     /// Most connections at a time
     #[arg(long, value_name = "N", default_value_t = 64)]
     pub max_connections: usize,
@@ -103,7 +125,7 @@ pub struct Receive {
     #[arg(long)]
     pub force: bool,
     /// Verify what comes, and throw it away
-    #[arg(long, conflicts_with_all = ["dir", "force", "fsync"])]
+    #[arg(long, conflicts_with_all = ["dir", "into", "force", "fsync"])]
     pub discard: bool,
     /// Serve `oscope run transfer --to` on another machine, and keep nothing: each file goes to a
     /// scratch directory in DIR, by the method that the sender asks for, and is thrown away
@@ -114,10 +136,25 @@ pub struct Receive {
     pub timeout: Duration,
 }
 
+/// Make a token, which lets two machines send files to each other and nobody else listen
+///
+/// 32 random bytes as text. Copy the file to both machines by a way that you trust; whoever has it
+/// can send, receive and read.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope token --output ~/.oscope-token      readable for you alone
+  oscope token | ssh backup 'umask 077; cat > .oscope-token'")]
+pub struct Token {
+    /// File to write it to, readable for you alone; one that is there stays [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
 /// A way of sending by its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum SendMethodName {
-    /// `uring` where the system allows it, else `file`
+    /// `file`, or `sendfile` where contents are neither sealed nor summed
     #[default]
     Auto,
     /// Read into a buffer, and send that
@@ -137,7 +174,7 @@ pub enum SendMethodName {
 /// A way of receiving by its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ReceiveMethodName {
-    /// `uring` into memory (`tmpfs`) where the system allows it, else `file`
+    /// `file`, or `splice` where contents are neither sealed nor summed
     #[default]
     Auto,
     /// Receive into a buffer, and write that
@@ -150,29 +187,30 @@ pub enum ReceiveMethodName {
     Uring,
 }
 
-impl From<SendMethodName> for SendMethod {
-    fn from(name: SendMethodName) -> Self {
-        match name {
-            SendMethodName::Auto => Self::usual(),
-            SendMethodName::File => Self::File,
-            SendMethodName::Mmap => Self::Mmap,
-            SendMethodName::Sendfile => Self::SendFile,
-            SendMethodName::Splice => Self::Splice,
-            SendMethodName::Zerocopy => Self::ZeroCopy,
-            SendMethodName::Uring => Self::Uring,
+impl SendMethodName {
+    /// The method of this name for contents that are protected so.
+    pub fn method(self, cover: Cover) -> SendMethod {
+        match self {
+            Self::Auto => SendMethod::usual(cover),
+            Self::File => SendMethod::File,
+            Self::Mmap => SendMethod::Mmap,
+            Self::Sendfile => SendMethod::SendFile,
+            Self::Splice => SendMethod::Splice,
+            Self::Zerocopy => SendMethod::ZeroCopy,
+            Self::Uring => SendMethod::Uring,
         }
     }
 }
 
 impl ReceiveMethodName {
-    /// The method of this name for files that go to `directory`.
-    pub fn method(self, directory: Option<&Path>) -> ReceiveMethod {
+    /// The method of this name; `None` leaves the choice to what each sender sends.
+    pub fn method(self) -> Option<ReceiveMethod> {
         match self {
-            Self::Auto => ReceiveMethod::usual(directory),
-            Self::File => ReceiveMethod::File,
-            Self::Mmap => ReceiveMethod::Mmap,
-            Self::Splice => ReceiveMethod::Splice,
-            Self::Uring => ReceiveMethod::Uring,
+            Self::Auto => None,
+            Self::File => Some(ReceiveMethod::File),
+            Self::Mmap => Some(ReceiveMethod::Mmap),
+            Self::Splice => Some(ReceiveMethod::Splice),
+            Self::Uring => Some(ReceiveMethod::Uring),
         }
     }
 }

@@ -19,6 +19,7 @@ mod report;
 mod run;
 mod send;
 mod show;
+mod token;
 mod transfer;
 mod verify;
 mod worker;
@@ -49,6 +50,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
         Command::File(arguments) => file::execute(&arguments, &common),
         Command::Send(arguments) => send::execute(&arguments, &common),
         Command::Receive(arguments) => receive::execute(&arguments, &common),
+        Command::Token(arguments) => token::execute(&arguments),
         Command::Completions(arguments) => completions::execute(&arguments),
         Command::Man(arguments) => man::execute(&arguments, &common),
         Command::Worker(arguments) => worker::execute(&arguments),

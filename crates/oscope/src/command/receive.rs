@@ -1,6 +1,6 @@
 //! `oscope receive`: files from `oscope send`.
 
-use super::transfer::{Voice, cost, line, totals, value};
+use super::transfer::{Voice, cost, line, told_of_cover, totals, value};
 use crate::arguments::Common;
 use crate::arguments::transfer::Receive as Arguments;
 use crate::exit::Exit;
@@ -11,28 +11,42 @@ use platform::scratch::Scratch;
 use platform::signal::{Interrupt, ignore_sigpipe};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use transfer::receiver::{Event, Options, Receiver};
-use transfer::{Limits, Outcome, Timing, Token};
+use transfer::{Cover, Limits, Outcome, Timing, Token};
 
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
     ignore_sigpipe();
     let voice = Voice::new(common.quiet, || None);
-    let scratch = arguments.measure.then(|| scratch(arguments, &voice));
+    let named = arguments.dir.as_ref().or(arguments.into.as_ref());
+    let dir = named.map_or(Path::new("."), PathBuf::as_path);
+    let scratch = arguments.measure.then(|| scratch(dir, &voice));
     let scratch = scratch.transpose()?;
     let directory = match &scratch {
         Some(scratch) => Some(scratch.path().to_owned()),
-        None => (!arguments.discard).then(|| arguments.dir.clone()),
+        None => (!arguments.discard).then(|| dir.to_owned()),
     };
-    let options = options(arguments, directory, interrupt)?;
+    let options = Options {
+        allow_hidden: named.is_some() || arguments.allow_hidden,
+        ..options(arguments, directory, interrupt)?
+    };
     let watch = voice.watch(&options.progress);
+    let has_token = options.token.is_some();
     let receiver = Receiver::bind(&arguments.listen, options)?;
-    voice.say(&format!("listening on {}", receiver.address()?));
+    let address = receiver.address()?;
+    voice.say(&format!("listening on {address}"));
+    if !has_token && !platform::socket::tells_users() {
+        voice.say(
+            "the system does not tell who connects, so every user of this machine can send files \
+             here; --token-file lets nobody in who does not know it",
+        );
+    }
     let told = Told {
         voice: &voice,
+        has_token,
         is_json: common.json,
         state: Mutex::default(),
     };
@@ -52,11 +66,11 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
 
 /// A place for files that are measured, removed in the end or, if this process is killed, at the next
 /// start.
-fn scratch(arguments: &Arguments, voice: &Voice) -> Result<Scratch> {
-    for left in leftovers::clear(None, &arguments.dir)? {
+fn scratch(dir: &Path, voice: &Voice) -> Result<Scratch> {
+    for left in leftovers::clear(None, dir)? {
         voice.say(&left.to_string());
     }
-    Ok(Scratch::create(&arguments.dir)?)
+    Ok(Scratch::create(dir)?)
 }
 
 fn options(
@@ -65,7 +79,7 @@ fn options(
     interrupt: Interrupt,
 ) -> Result<Options> {
     Ok(Options {
-        method: arguments.method.method(directory.as_deref()),
+        method: arguments.method.method(),
         directory,
         measures: arguments.measure,
         token: arguments
@@ -73,8 +87,11 @@ fn options(
             .as_deref()
             .map(Token::read)
             .transpose()?,
+        unsealed: arguments.unsealed,
+        allow_hidden: arguments.allow_hidden,
         max_size: arguments.max_size.0,
         max_files: arguments.max_files,
+        max_partial: arguments.max_partial.0,
         max_connections: arguments.max_connections,
         fsync: arguments.fsync,
         force: arguments.force,
@@ -89,6 +106,7 @@ fn options(
 /// What was told so far.
 struct Told<'t> {
     voice: &'t Voice,
+    has_token: bool,
     is_json: bool,
     state: Mutex<State>,
 }
@@ -102,6 +120,8 @@ struct State {
     bytes: u64,
     timing: Timing,
     cpu: Duration,
+    /// The least that protected contents.
+    cover: Option<Cover>,
     /// For programs; people are told at once.
     outcomes: Vec<Value>,
 }
@@ -113,8 +133,10 @@ impl Told<'_> {
     fn take_in(&self, event: &Event<'_>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
-            Event::Began { .. } => {
+            Event::Began { cover, .. } => {
                 state.began.get_or_insert_with(Instant::now);
+                let least = state.cover.map_or(*cover, |before| before.min(*cover));
+                state.cover = Some(least);
             }
             Event::Settled { peer, outcome } => self.settled(&mut state, *peer, outcome),
             Event::Ended { cpu, .. } => state.cpu += *cpu,
@@ -150,8 +172,12 @@ impl Told<'_> {
     /// Prints the sums.
     fn finish(&self) -> Result<()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cover) = state.cover.filter(|_| self.has_token) {
+            told_of_cover(self.voice, cover);
+        }
         if self.is_json {
             let mut total = totals(state.files, state.failed, state.bytes, state.timing);
+            total["contents"] = json!(state.cover.map(Cover::name));
             total["receiver_cpu_ns"] = json!(state.cpu.as_nanos() as u64);
             let outcomes = std::mem::take(&mut state.outcomes);
             let all = json!({ "files": outcomes, "total": total });

@@ -1,6 +1,6 @@
 //! `oscope send`: files to an `oscope receive`.
 
-use super::transfer::{Voice, cost, line, totals, value};
+use super::transfer::{Voice, cost, line, told_of_cover, totals, value};
 use crate::arguments::Common;
 use crate::arguments::transfer::{Send as Arguments, SendMethodName};
 use crate::exit::{Exit, WrongUse};
@@ -12,7 +12,7 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use transfer::sender::{self, Job, Options, Plan, Source, Summary};
-use transfer::{Checksum, Error, Limits, Outcome, Token};
+use transfer::{Cover, Error, Limits, Outcome, Token};
 
 /// More files than this are told only in sum.
 const TOLD_SINGLY: usize = 20;
@@ -61,7 +61,10 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let outcomes = outcomes
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
-    output::show(&present(&summary, &outcomes, common)?)?;
+    if options.token.is_some() {
+        told_of_cover(&voice, options.cover);
+    }
+    output::show(&present(&summary, &outcomes, options.cover, common)?)?;
     Ok(if summary.failed == 0 {
         Exit::Done
     } else {
@@ -69,10 +72,16 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     })
 }
 
-fn present(summary: &Summary, outcomes: &[Outcome], common: &Common) -> Result<String> {
+fn present(
+    summary: &Summary,
+    outcomes: &[Outcome],
+    cover: Cover,
+    common: &Common,
+) -> Result<String> {
     let cost_of_both = summary.farewell;
     if common.json {
         let mut total = totals(summary.files, summary.failed, summary.bytes, summary.timing);
+        total["contents"] = json!(cover.name());
         total["sender_cpu_ns"] = json!(cost_of_both.sender_cpu.as_nanos() as u64);
         total["receiver_cpu_ns"] = json!(cost_of_both.receiver_cpu.as_nanos() as u64);
         let files: Vec<_> = outcomes.iter().map(value).collect();
@@ -103,13 +112,19 @@ fn options(arguments: &Arguments, interrupt: Interrupt) -> Result<Options> {
         .as_deref()
         .map(Token::read)
         .transpose()?;
+    let is_sealed = token.is_some() && !arguments.unsealed;
+    let cover = match (is_sealed, arguments.no_checksum) {
+        (true, true) => {
+            let text = "what is sealed is checked as well: --no-checksum needs --unsealed";
+            return Err(WrongUse(text.into()).into());
+        }
+        (true, false) => Cover::Sealed,
+        (false, false) => Cover::Summed,
+        (false, true) => Cover::Bare,
+    };
     Ok(Options {
-        method: arguments.method.into(),
-        checksum: match (&token, arguments.no_checksum) {
-            (Some(_), _) => Checksum::Blake3,
-            (None, true) => Checksum::None,
-            (None, false) => Checksum::Xxh3,
-        },
+        method: arguments.method.method(cover),
+        cover,
         token,
         limits: Limits {
             patience: arguments.timeout,
@@ -171,9 +186,17 @@ fn job(file: &Path, name: Option<&str>) -> Result<Job> {
 }
 
 /// As many connections as gain: making a file costs the receiver more than sending it costs here, so
-/// that many files are made by two threads there. What is resumed goes over one.
+/// that many files are made by two threads there. Zeros wait for no file, and two threads sum them. What
+/// is resumed goes over one.
 fn streams(jobs: &[Job], resume: bool) -> u16 {
-    if jobs.len() < MANY || resume { 1 } else { 2 }
+    let are_zeros = jobs
+        .iter()
+        .all(|job| matches!(job.source, Source::Zeros(_)));
+    if (jobs.len() >= MANY || are_zeros) && !resume {
+        2
+    } else {
+        1
+    }
 }
 
 /// Size of everything, if it is known beforehand.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use transfer::{Outcome, Timing};
+use transfer::{Cover, Outcome, Timing};
 
 /// Lines on standard error while a transfer is under way.
 pub(super) struct Voice {
@@ -49,15 +49,18 @@ impl Voice {
     /// Shows how `progress` grows until the watch is dropped.
     pub(super) fn watch(&self, progress: &Arc<AtomicU64>) -> Watch {
         let is_over = Arc::new(AtomicBool::new(false));
-        let thread = self.bar.clone().map(|bar| {
+        // Without a thread the line is missing, and nothing else.
+        let thread = self.bar.clone().and_then(|bar| {
             let (is_over, progress) = (Arc::clone(&is_over), Arc::clone(progress));
-            std::thread::spawn(move || {
+            let thread = std::thread::Builder::new().name("progress".into());
+            let started = thread.spawn(move || {
                 while !is_over.load(Ordering::Acquire) {
                     bar.set_position(progress.load(Ordering::Relaxed));
                     std::thread::park_timeout(Duration::from_millis(200));
                 }
                 bar.finish_and_clear();
-            })
+            });
+            started.ok()
         });
         Watch { is_over, thread }
     }
@@ -77,6 +80,13 @@ impl Drop for Watch {
             // It only draws; a panic of its own is no reason to fail.
             let _ = thread.join();
         }
+    }
+}
+
+/// Says that contents go unprotected between peers that share a token.
+pub(super) fn told_of_cover(voice: &Voice, cover: Cover) {
+    if cover != Cover::Sealed {
+        voice.say("contents were not sealed: whoever listened could read and change them");
     }
 }
 

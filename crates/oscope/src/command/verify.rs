@@ -25,7 +25,7 @@ fn verify_file(path: &Path, common: &Common) -> Result<Exit> {
     } else {
         terminal::proof(&path.display().to_string(), &proof, &style::of_stdout())
     };
-    output::show(&text)?;
+    output::show_painted(&text)?;
     Ok(exit(proof.is_damage()))
 }
 
@@ -40,7 +40,7 @@ fn verify_store(run: Option<&str>, common: &Common) -> Result<Exit> {
     } else {
         terminal::verification(&found, &style::of_stdout())
     };
-    output::show(&text)?;
+    output::show_painted(&text)?;
     Ok(exit(found.has_damage()))
 }
 

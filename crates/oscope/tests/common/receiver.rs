@@ -2,13 +2,16 @@
 
 use super::program;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::thread::JoinHandle;
 
 /// A receiver in a process of its own, killed when it is dropped.
 pub struct Receiver {
     child: Option<Child>,
+    /// Reads what it says on standard error after that.
+    said: Option<JoinHandle<Vec<u8>>>,
     /// Where it listens.
     pub address: String,
 }
@@ -20,12 +23,17 @@ impl Receiver {
     }
 
     /// The same, started by `command`.
-    pub fn by(mut command: Command, directory: &Path, arguments: &[&str]) -> Self {
+    pub fn by(command: Command, directory: &Path, arguments: &[&str]) -> Self {
         fs::create_dir_all(directory).expect("a directory");
+        let directory = directory.to_str().expect("a plain path");
+        Self::with(command, &[arguments, &[directory]].concat())
+    }
+
+    /// One with these arguments alone.
+    pub fn with(mut command: Command, arguments: &[&str]) -> Self {
         let mut child = command
             .args(["receive", "--listen", "127.0.0.1:0"])
             .args(arguments)
-            .arg(directory)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -41,9 +49,15 @@ impl Receiver {
             }
         };
         // Somebody has to read what else it says.
-        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+        let said = std::thread::spawn(move || {
+            let mut said = Vec::new();
+            // An error here ends what can be read.
+            let _ = stderr.read_to_end(&mut said);
+            said
+        });
         Self {
             child: Some(child),
+            said: Some(said),
             address,
         }
     }
@@ -56,7 +70,10 @@ impl Receiver {
     /// What it said when it ended by itself.
     pub fn end(mut self) -> Output {
         let child = self.child.take().expect("it runs");
-        child.wait_with_output().expect("it ends")
+        let mut output = child.wait_with_output().expect("it ends");
+        let said = self.said.take().expect("it is asked once").join();
+        output.stderr = said.expect("it only reads");
+        output
     }
 }
 

@@ -49,6 +49,54 @@ pub(crate) fn open_or_create(handle: &Handle, path: &Path, name: &OsStr) -> Resu
     Ok(file.into())
 }
 
+pub(crate) fn open_private(handle: &Handle, path: &Path, name: &OsStr) -> Result<Handle> {
+    let failed = |errno: Errno| Error::path("open", &path.join(name))(errno);
+    match rustix::fs::mkdirat(handle, name, Mode::RWXU) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(errno) => return Err(Error::path("make", &path.join(name))(errno)),
+    }
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = rustix::fs::openat(handle, name, flags, Mode::empty()).map_err(failed)?;
+    let stat = rustix::fs::fstat(&directory).map_err(failed)?;
+    let others_may_write = Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH);
+    if stat.st_uid != rustix::process::geteuid().as_raw() || others_may_write {
+        return Err(Error::Planted {
+            path: path.join(name),
+            what: "the directory belongs to another user, or others may write to it",
+        });
+    }
+    Ok(directory)
+}
+
+pub(crate) fn open_own(handle: &Handle, path: &Path, name: &OsStr) -> Result<File> {
+    let file = open_or_create(handle, path, name)?;
+    let stat =
+        rustix::fs::fstat(&file).map_err(|errno| Error::path("open", &path.join(name))(errno))?;
+    if stat.st_uid != rustix::process::geteuid().as_raw() || stat.st_nlink > 1 {
+        return Err(Error::Planted {
+            path: path.join(name),
+            what: "the file belongs to another user, or has a second name",
+        });
+    }
+    Ok(file)
+}
+
+pub(crate) fn remove_directory(handle: &Handle, path: &Path, name: &OsStr) -> Result<()> {
+    rustix::fs::unlinkat(handle, name, AtFlags::REMOVEDIR)
+        .map_err(Error::path("remove", &path.join(name)))
+}
+
+/// Bytes that the files in it take on the device together.
+pub(crate) fn files_bytes(handle: &Handle) -> Option<u64> {
+    let entries = rustix::fs::Dir::read_from(handle).ok()?;
+    let sizes = entries.flatten().filter_map(|entry| {
+        let stat = rustix::fs::statat(handle, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+        is_file.then_some(stat.st_blocks.cast_unsigned() * 512)
+    });
+    Some(sizes.sum())
+}
+
 pub(crate) fn create_unnamed(
     handle: &Handle,
     path: &Path,
@@ -101,20 +149,18 @@ pub(crate) fn holds(handle: &Handle, path: &Path, name: &OsStr, file: &File) -> 
 }
 
 pub(crate) fn rename(
-    handle: &Handle,
-    path: &Path,
-    from: &OsStr,
-    to: &OsStr,
+    (from_handle, _, from): (&Handle, &Path, &OsStr),
+    (handle, path, to): (&Handle, &Path, &OsStr),
     replace: bool,
 ) -> Result<()> {
     let renamed = if replace {
-        rustix::fs::renameat(handle, from, handle, to)
+        rustix::fs::renameat(from_handle, from, handle, to)
     } else {
-        match rustix::fs::renameat_with(handle, from, handle, to, RenameFlags::NOREPLACE) {
+        match rustix::fs::renameat_with(from_handle, from, handle, to, RenameFlags::NOREPLACE) {
             // A file system without that flag: a second name fails if it is taken, too.
             Err(Errno::INVAL | Errno::NOSYS) => {
-                rustix::fs::linkat(handle, from, handle, to, AtFlags::empty())
-                    .and_then(|()| rustix::fs::unlinkat(handle, from, AtFlags::empty()))
+                rustix::fs::linkat(from_handle, from, handle, to, AtFlags::empty())
+                    .and_then(|()| rustix::fs::unlinkat(from_handle, from, AtFlags::empty()))
             }
             renamed => renamed,
         }
@@ -129,10 +175,6 @@ pub(crate) fn remove(handle: &Handle, path: &Path, name: &OsStr) -> Result<()> {
 
 pub(crate) fn sync(handle: &Handle, path: &Path) -> Result<()> {
     rustix::fs::fsync(handle).map_err(Error::path("synchronise", path))
-}
-
-pub(crate) fn is_in_memory(handle: &Handle) -> bool {
-    rustix::fs::fstatfs(handle).is_ok_and(|found| found.f_type == libc::TMPFS_MAGIC)
 }
 
 pub(crate) fn free_bytes(handle: &Handle) -> Option<u64> {
@@ -244,6 +286,49 @@ mod tests {
             );
         }
         Directory::open(&pipe).unwrap_err();
+    }
+
+    #[test]
+    fn a_private_directory_is_one_that_nobody_else_can_write_to() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::open(place.path()).unwrap();
+        let name = OsStr::new("private");
+        let private = directory.open_private(name).unwrap();
+        let path = place.path().join(name);
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o700
+        );
+        // It is found again, and what it holds can be given a name outside.
+        directory.open_private(name).unwrap();
+        fs::write(path.join("file"), "x").unwrap();
+        assert!(private.files_bytes().is_some());
+        private
+            .move_to("file".as_ref(), &directory, "published".as_ref(), false)
+            .unwrap();
+        assert_eq!(fs::read(place.path().join("published")).unwrap(), b"x");
+        // Planted: open to others, a link, a file.
+        fs::set_permissions(&path, Permissions::from_mode(0o777)).unwrap();
+        let error = directory.open_private(name).unwrap_err();
+        assert!(matches!(error, Error::Planted { .. }), "{error}");
+        directory.remove_directory(name).unwrap();
+        symlink(place.path(), &path).unwrap();
+        directory.open_private(name).unwrap_err();
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, "x").unwrap();
+        directory.open_private(name).unwrap_err();
+    }
+
+    #[test]
+    fn a_file_with_a_second_name_is_not_ones_own() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::open(place.path()).unwrap();
+        let name = OsStr::new("file");
+        directory.open_own(name).unwrap();
+        directory.open_own(name).unwrap();
+        fs::hard_link(place.path().join(name), place.path().join("second")).unwrap();
+        let error = directory.open_own(name).unwrap_err();
+        assert!(matches!(error, Error::Planted { .. }), "{error}");
     }
 
     #[test]

@@ -131,6 +131,11 @@ pub(crate) fn finds_room_by_page(file: &File) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|found| found.f_type == libc::EXT4_SUPER_MAGIC)
 }
 
+pub(crate) fn create_secret(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create_new(true).mode(0o600).open(path)
+}
+
 pub(crate) fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option<(u64, u64)>> {
     if offset >= len {
         return Ok(None);

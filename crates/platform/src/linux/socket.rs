@@ -1,13 +1,18 @@
 use std::fs::File;
-use std::io;
-use std::net::{TcpListener, TcpStream};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags};
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendFlags, SocketFlags,
+    SocketType, sockopt,
+};
 use rustix::pipe::{PipeFlags, SpliceFlags};
+
+use super::parse::socket_owner;
 
 pub(crate) use super::zero_copy::ZeroCopyRing;
 
@@ -57,53 +62,90 @@ pub(crate) fn wait_for_connection(
     }
 }
 
-/// Fewer bytes than this are received as they come.
-const WORTH_WAITING_FOR: usize = 64 << 10;
-/// More bytes than this are not waited for in one sleep: they would leave the caches before they are
-/// received.
-const WAITED_FOR: usize = 256 << 10;
-/// So many bytes are worth a call of their own.
-const WORTH_A_CALL: usize = 128 << 10;
-/// What a file is kept in.
-const PAGE: usize = 4 << 10;
-
-pub(crate) fn receive_full(socket: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
-    if buffer.len() < WORTH_WAITING_FOR {
-        return receive_all(socket, buffer);
-    }
-    // To begin at once would take some of what is there, and the rest alone would not wake anybody.
-    wait_for(socket, buffer.len())?;
-    receive_all(socket, buffer)
+/// A socket for TCP, not connected yet.
+fn tcp_socket(address: &SocketAddr) -> io::Result<OwnedFd> {
+    let family = match address {
+        SocketAddr::V4(_) => AddressFamily::INET,
+        SocketAddr::V6(_) => AddressFamily::INET6,
+    };
+    let flags = SocketFlags::CLOEXEC;
+    Ok(rustix::net::socket_with(
+        family,
+        SocketType::STREAM,
+        flags,
+        None,
+    )?)
 }
 
-pub(crate) fn receive_pages(
+/// Keeps packets that stay within this machine from being paced. It goes without, only slower.
+fn unpace(socket: impl AsFd, address: &SocketAddr) {
+    if address.ip().to_canonical().is_loopback() {
+        let _ = sockopt::set_tcp_congestion(socket, "reno");
+    }
+}
+
+pub(crate) fn connect(address: &SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
+    let socket = tcp_socket(address)?;
+    unpace(&socket, address);
+    rustix::io::ioctl_fionbio(&socket, true)?;
+    match rustix::net::connect(&socket, address) {
+        Ok(()) => {}
+        Err(Errno::INPROGRESS | Errno::INTR) => {
+            let mut watched = [PollFd::new(&socket, PollFlags::OUT)];
+            if poll(&mut watched, Some(&timespec(timeout)))? == 0 {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            sockopt::socket_error(&socket)??;
+        }
+        Err(errno) => return Err(errno.into()),
+    }
+    rustix::io::ioctl_fionbio(&socket, false)?;
+    Ok(socket.into())
+}
+
+/// Connections that wait to be accepted, as many as the standard library allows.
+const BACKLOG: i32 = 128;
+
+pub(crate) fn listen(address: &SocketAddr) -> io::Result<TcpListener> {
+    let socket = tcp_socket(address)?;
+    unpace(&socket, address);
+    sockopt::set_socket_reuseaddr(&socket, true)?;
+    rustix::net::bind(&socket, address)?;
+    rustix::net::listen(&socket, BACKLOG)?;
+    Ok(socket.into())
+}
+
+pub(crate) fn is_of_same_user(socket: &TcpStream) -> io::Result<Option<bool>> {
+    let (peer, own) = (socket.peer_addr()?, socket.local_addr()?);
+    let path = match peer {
+        SocketAddr::V4(_) => "/proc/net/tcp",
+        SocketAddr::V6(_) => "/proc/net/tcp6",
+    };
+    // Where /proc is hidden, nobody tells.
+    let table = std::fs::read_to_string(path).ok();
+    let user = table.and_then(|table| socket_owner(&table, peer, own));
+    Ok(user.map(|user| user == rustix::process::geteuid().as_raw()))
+}
+
+pub(crate) fn tells_users() -> bool {
+    File::open("/proc/net/tcp").is_ok()
+}
+
+pub(crate) fn receive_parts(socket: &TcpStream, parts: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+    let mut nothing = RecvAncillaryBuffer::default();
+    let received = rustix::net::recvmsg(socket, parts, &mut nothing, RecvFlags::WAITALL)?;
+    Ok(received.bytes)
+}
+
+pub(crate) fn send_parts(
     socket: &TcpStream,
-    buffer: &mut [u8],
-    filled: usize,
+    parts: &[IoSlice<'_>],
+    more: bool,
 ) -> io::Result<usize> {
-    let room = buffer.len() - filled;
-    if room < WORTH_WAITING_FOR {
-        return receive_all(socket, &mut buffer[filled..]);
-    }
-    wait_for(socket, room.min(WORTH_A_CALL))?;
-    let there = filled + usize::try_from(pending_bytes(socket)?).unwrap_or(room);
-    let whole = there / PAGE * PAGE;
-    if (filled + 1..buffer.len()).contains(&whole) {
-        return receive_all(socket, &mut buffer[filled..whole]);
-    }
-    // All that there is room for, or what came before the end.
-    let (received, _) = rustix::net::recv(socket, &mut buffer[filled..], RecvFlags::empty())?;
-    Ok(received)
-}
-
-/// Waits for so many bytes, the end of the connection, or the end of its patience.
-fn wait_for(socket: &TcpStream, bytes: usize) -> io::Result<()> {
-    wake_at(socket, bytes)?;
-    let timeout = socket.read_timeout()?.map(timespec);
-    let ready = poll(&mut [PollFd::new(socket, PollFlags::IN)], timeout.as_ref());
-    wake_at(socket, 1)?;
-    ready?;
-    Ok(())
+    let mut flags = SendFlags::NOSIGNAL;
+    flags.set(SendFlags::MORE, more);
+    let mut nothing = SendAncillaryBuffer::default();
+    Ok(rustix::net::sendmsg(socket, parts, &mut nothing, flags)?)
 }
 
 fn timespec(duration: Duration) -> Timespec {
@@ -113,17 +155,12 @@ fn timespec(duration: Duration) -> Timespec {
     }
 }
 
-fn receive_all(socket: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
-    let (received, _) = rustix::net::recv(socket, buffer, RecvFlags::WAITALL)?;
-    Ok(received)
-}
-
 pub(crate) fn pending_bytes(socket: &TcpStream) -> io::Result<u64> {
     Ok(rustix::io::ioctl_fionread(socket)?)
 }
 
 pub(crate) fn wake_at(socket: &TcpStream, bytes: usize) -> io::Result<()> {
-    let bytes: libc::c_int = bytes.min(WAITED_FOR).try_into().unwrap_or(libc::c_int::MAX);
+    let bytes: libc::c_int = bytes.try_into().unwrap_or(libc::c_int::MAX);
     // SAFETY: `bytes` lives through the call and has the length that is given.
     let outcome = unsafe {
         libc::setsockopt(
@@ -139,18 +176,6 @@ pub(crate) fn wake_at(socket: &TcpStream, bytes: usize) -> io::Result<()> {
     } else {
         Err(io::Error::last_os_error())
     }
-}
-
-pub(crate) fn unpace(socket: &TcpStream) -> io::Result<()> {
-    Ok(rustix::net::sockopt::set_tcp_congestion(socket, "reno")?)
-}
-
-pub(crate) fn send_more(socket: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
-    Ok(rustix::net::send(
-        socket,
-        bytes,
-        SendFlags::MORE | SendFlags::NOSIGNAL,
-    )?)
 }
 
 pub(crate) fn on_their_way(socket: &TcpStream) -> io::Result<usize> {
@@ -365,52 +390,44 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_within_the_machine_is_not_paced() {
-        let (near, _far) = connected();
-        crate::socket::unpace_if_local(&near).unwrap();
-        let algorithm = rustix::net::sockopt::tcp_congestion(&near).unwrap();
-        assert_eq!(algorithm, "reno");
+    fn a_connection_within_the_machine_is_not_paced_from_its_first_packet() {
+        let listener = crate::socket::listen(&[(Ipv4Addr::LOCALHOST, 0).into()]).unwrap();
+        let address = listener.local_addr().unwrap();
+        let near = crate::socket::connect(&address, Duration::from_secs(9)).unwrap();
+        let (far, _) = listener.accept().unwrap();
+        for socket in [&near, &far] {
+            assert_eq!(sockopt::tcp_congestion(socket).unwrap(), "reno");
+        }
+        drop(listener);
+        let error = crate::socket::connect(&address, Duration::from_secs(9)).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
     }
 
     #[test]
-    fn receiving_waits_for_all_of_it_or_the_end() {
-        let (mut near, far) = connected();
-        let mut buffer = [0; 10];
-        thread::scope(|scope| {
-            scope.spawn(move || {
-                send_more(&near, b"hello").unwrap();
-                near.write_all(b" world, good").unwrap();
-            });
-            assert_eq!(receive_full(&far, &mut buffer).unwrap(), 10);
-            assert_eq!(receive_full(&far, &mut buffer).unwrap(), 7);
-            assert_eq!(receive_full(&far, &mut buffer).unwrap(), 0);
-        });
+    fn the_user_at_the_other_end_is_known() {
+        let (near, far) = connected();
+        match is_of_same_user(&far).unwrap() {
+            None => println!("skipped: /proc/net/tcp cannot be read here"),
+            is_same => assert_eq!(is_same, Some(true)),
+        }
+        drop(near);
     }
 
     #[test]
-    fn whole_pages_are_received_before_all_is_there() {
-        let (mut near, far) = connected();
-        let sent: Vec<u8> = (0..150_000_u32).map(|i| (i % 251) as u8).collect();
-        let mut buffer = vec![0; 200_000];
-        thread::scope(|scope| {
-            let sent = &sent;
-            scope.spawn(move || {
-                near.write_all(&sent[100..]).unwrap();
-                // Whatever is not a whole page comes when the connection ends.
-                drop(near);
-            });
-            buffer[..100].copy_from_slice(&sent[..100]);
-            let mut filled = 100;
-            loop {
-                let count = receive_pages(&far, &mut buffer, filled).unwrap();
-                if count == 0 {
-                    break;
-                }
-                filled += count;
-                assert!(filled.is_multiple_of(PAGE) || filled == sent.len());
-            }
-            assert_eq!(filled, sent.len());
-        });
-        assert_eq!(buffer[..sent.len()], sent);
+    fn parts_go_out_and_come_in_together() {
+        let (near, far) = connected();
+        let sent = send_parts(
+            &near,
+            &[IoSlice::new(b"hello "), IoSlice::new(b"world")],
+            false,
+        );
+        assert_eq!(sent.unwrap(), 11);
+        drop(near);
+        let (mut one, mut other) = ([0; 4], [0; 100]);
+        let mut parts = [IoSliceMut::new(&mut one), IoSliceMut::new(&mut other)];
+        assert_eq!(receive_parts(&far, &mut parts).unwrap(), 11);
+        assert_eq!((&one, &other[..7]), (b"hell", &b"o world"[..]));
+        let mut parts = [IoSliceMut::new(&mut one)];
+        assert_eq!(receive_parts(&far, &mut parts).unwrap(), 0);
     }
 }

@@ -51,13 +51,11 @@ pub(crate) fn holds(_handle: &Handle, path: &Path, name: &OsStr, _file: &File) -
 }
 
 pub(crate) fn rename(
-    _handle: &Handle,
-    path: &Path,
-    from: &OsStr,
-    to: &OsStr,
+    (_, from_path, from): (&Handle, &Path, &OsStr),
+    (_, path, to): (&Handle, &Path, &OsStr),
     replace: bool,
 ) -> Result<()> {
-    let (from, to) = (path.join(from), path.join(to));
+    let (from, to) = (from_path.join(from), path.join(to));
     let renamed = if replace {
         fs::rename(&from, &to)
     } else {
@@ -72,12 +70,25 @@ pub(crate) fn remove(_handle: &Handle, path: &Path, name: &OsStr) -> Result<()> 
     fs::remove_file(&path).map_err(Error::path("remove", &path))
 }
 
-pub(crate) fn sync(_handle: &Handle, _path: &Path) -> Result<()> {
-    refuse("synchronising a directory")
+pub(crate) fn open_private(_: &Handle, _: &Path, _: &OsStr) -> Result<Handle> {
+    refuse("a directory of one's own")
 }
 
-pub(crate) fn is_in_memory(_handle: &Handle) -> bool {
-    false
+pub(crate) fn open_own(handle: &Handle, path: &Path, name: &OsStr) -> Result<File> {
+    open_or_create(handle, path, name)
+}
+
+pub(crate) fn remove_directory(_: &Handle, path: &Path, name: &OsStr) -> Result<()> {
+    let path = path.join(name);
+    fs::remove_dir(&path).map_err(Error::path("remove", &path))
+}
+
+pub(crate) fn files_bytes(_: &Handle) -> Option<u64> {
+    None
+}
+
+pub(crate) fn sync(_handle: &Handle, _path: &Path) -> Result<()> {
+    refuse("synchronising a directory")
 }
 
 pub(crate) fn free_bytes(_handle: &Handle) -> Option<u64> {

@@ -67,6 +67,10 @@ pub(crate) fn finds_room_by_page(_file: &File) -> bool {
     false
 }
 
+pub(crate) fn create_secret(_: &Path) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 pub(crate) fn next_data(_file: &File, offset: u64, len: u64) -> io::Result<Option<(u64, u64)>> {
     Ok((offset < len).then_some((offset, len)))
 }

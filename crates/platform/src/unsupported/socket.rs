@@ -1,6 +1,6 @@
 use std::fs::File;
-use std::io::{self, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 /// Asked on a timeout whether to go on.
@@ -33,30 +33,41 @@ pub(crate) fn wait_for_connection(
     Ok(())
 }
 
-pub(crate) fn receive_full(mut socket: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
-    socket.read(buffer)
+pub(crate) fn connect(address: &SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
+    TcpStream::connect_timeout(address, timeout)
 }
 
-pub(crate) fn receive_pages(
+pub(crate) fn listen(address: &SocketAddr) -> io::Result<TcpListener> {
+    TcpListener::bind(address)
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
+pub(crate) fn is_of_same_user(_: &TcpStream) -> io::Result<Option<bool>> {
+    Ok(None)
+}
+
+pub(crate) fn tells_users() -> bool {
+    false
+}
+
+pub(crate) fn receive_parts(
     mut socket: &TcpStream,
-    buffer: &mut [u8],
-    filled: usize,
+    parts: &mut [IoSliceMut<'_>],
 ) -> io::Result<usize> {
-    socket.read(&mut buffer[filled..])
+    socket.read_vectored(parts)
+}
+
+pub(crate) fn send_parts(
+    mut socket: &TcpStream,
+    parts: &[IoSlice<'_>],
+    _more: bool,
+) -> io::Result<usize> {
+    socket.write_vectored(parts)
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
 pub(crate) fn wake_at(_: &TcpStream, _bytes: usize) -> io::Result<()> {
     Ok(())
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
-pub(crate) fn unpace(_: &TcpStream) -> io::Result<()> {
-    Ok(())
-}
-
-pub(crate) fn send_more(mut socket: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
-    socket.write(bytes)
 }
 
 pub(crate) fn pending_bytes(_: &TcpStream) -> io::Result<u64> {

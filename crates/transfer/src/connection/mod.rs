@@ -9,7 +9,6 @@ pub(crate) use outlet::Outlet;
 pub(crate) use patience::Patience;
 
 use crate::error::{Error, Result};
-use platform::socket;
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -18,8 +17,6 @@ pub(crate) const TICK: Duration = Duration::from_millis(100);
 
 /// Prepares a connection for both directions.
 pub(crate) fn prepare(socket: &TcpStream) -> Result<()> {
-    // It goes without, only not as fast.
-    let _ = socket::unpace_if_local(socket);
     socket
         .set_nodelay(true)
         .and_then(|()| socket.set_read_timeout(Some(TICK)))

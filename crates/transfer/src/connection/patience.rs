@@ -19,6 +19,8 @@ pub(crate) struct Patience {
     waited: Duration,
     /// How many went through since.
     bytes: u64,
+    /// When everything has to be over, whatever goes through.
+    deadline: Option<Instant>,
 }
 
 impl Patience {
@@ -27,18 +29,19 @@ impl Patience {
             limits,
             waited: Duration::ZERO,
             bytes: 0,
+            deadline: None,
         }
-    }
-
-    /// How long a peer may be silent.
-    pub(super) fn limit(&self) -> Duration {
-        self.limits.patience
     }
 
     /// From now on silence is borne for so long.
     pub(crate) fn set_limit(&mut self, limit: Duration) {
         self.limits.patience = limit;
         self.waited = Duration::ZERO;
+    }
+
+    /// From now on a peer is given up at `deadline`, whatever goes through.
+    pub(super) fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.deadline = deadline;
     }
 
     pub(super) fn shall_stop(&self) -> bool {
@@ -58,6 +61,13 @@ impl Patience {
     pub(super) fn until_done<T>(&mut self, mut call: impl FnMut() -> io::Result<T>) -> Result<T> {
         loop {
             let began = Instant::now();
+            // Also where calls never fail since bytes drip all the time.
+            if self.shall_stop() {
+                return Err(Error::Interrupted);
+            }
+            if self.deadline.is_some_and(|deadline| began >= deadline) {
+                return Err(Error::Late);
+            }
             match call() {
                 Ok(done) => return Ok(done),
                 Err(error) => self.bear(error, began.elapsed())?,

@@ -2,15 +2,18 @@
 //! header gives.
 
 use super::header::{
-    ABORT, BYE, DATA, DONE, END, FILE, Header, PARTIAL, PREPARE, READY, RECEIPT, RESUME, START,
+    ABORT, BYE, DATA, DONE, END, FILE, Header, MORE, OPEN, OPENED, PARTIAL, PREPARE, READY,
+    RECEIPT, RESUME, START,
 };
 use super::wire::Reader;
-use super::{DIGEST_BYTES, HEADER_BYTES, LONGEST_REASON, Malformed, Part};
+use super::{HEADER_BYTES, LONGEST_REASON, Malformed, Part, Partial, Verdict};
 use crate::method::ReceiveMethod;
 
 /// A frame, borrowing from the bytes it was read from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frame<'b> {
+    /// The sender wants to send: the first frame that it can only make if it knows the token.
+    Open,
     /// A file, or a part of one, begins.
     File(Part<'b>),
     /// The sender begins at this offset, having heard what the receiver has.
@@ -24,13 +27,13 @@ pub enum Frame<'b> {
         offset: u64,
         /// How many they are.
         len: u32,
+        /// Whether another frame of data follows at once.
+        more: bool,
     },
     /// The part is complete.
     End {
         /// Size of the whole file.
         size: u64,
-        /// Of the bytes sent.
-        digest: [u8; DIGEST_BYTES],
     },
     /// The part will not be completed.
     Abort {
@@ -44,13 +47,15 @@ pub enum Frame<'b> {
         /// Which.
         method: ReceiveMethod,
     },
-    /// What the receiver has of a file that is to be resumed.
-    Partial {
-        /// How many bytes from the start.
-        len: u64,
-        /// Of these bytes.
-        digest: [u8; DIGEST_BYTES],
+    /// Whether the receiver lets the sender in.
+    Opened {
+        /// Whether it does.
+        verdict: Verdict,
+        /// The largest file that it takes, in bytes.
+        max_size: u64,
     },
+    /// What the receiver has of a file that is to be resumed.
+    Partial(Partial),
     /// What became of a file or a part.
     Receipt {
         /// Its number.
@@ -85,22 +90,27 @@ impl<'b> Frame<'b> {
     /// If they are none.
     pub fn parse(header: &Header, body: &'b [u8]) -> Result<Self, Malformed> {
         let Header {
-            kind, len, value, ..
+            kind,
+            flags,
+            len,
+            value,
         } = *header;
         let wrong = Malformed::Length { kind, len };
         let mut reader = Reader(body);
         let mut parse = || {
             Some(match kind {
+                OPEN => Self::Open,
                 START => Self::Start { offset: value },
-                DATA => Self::Data { offset: value, len },
-                END => Self::End {
-                    size: reader.u64()?,
-                    digest: reader.array()?,
+                DATA => Self::Data {
+                    offset: value,
+                    len,
+                    more: flags & MORE != 0,
                 },
+                END => Self::End { size: value },
                 BYE => Self::Bye,
-                PARTIAL => Self::Partial {
-                    len: value,
-                    digest: reader.array()?,
+                OPENED => Self::Opened {
+                    verdict: Verdict::from_code(reader.u8()?)?,
+                    max_size: value,
                 },
                 RECEIPT => Self::Receipt {
                     id: value,
@@ -121,6 +131,7 @@ impl<'b> Frame<'b> {
         };
         let frame = match kind {
             FILE => return Part::parse(header, body).map(Self::File),
+            PARTIAL => return Partial::parse(value, body).map(Self::Partial),
             ABORT => return Ok(Self::Abort { reason: body }),
             PREPARE if body.is_empty() => {
                 let method = ReceiveMethod::from_code(value).ok_or(Malformed::Number("method"))?;
@@ -140,29 +151,30 @@ impl<'b> Frame<'b> {
         let at = out.len();
         out.extend([0; HEADER_BYTES]);
         let (kind, value) = match *self {
+            Self::Open => (OPEN, 0),
             Self::File(ref part) => {
                 part.encode(out);
                 (FILE, part.id)
             }
             Self::Start { offset } => (START, offset),
-            Self::Data { offset, len } => {
-                out[at..].copy_from_slice(&Header::data(offset, len).encode());
+            Self::Data { offset, len, more } => {
+                out[at..].copy_from_slice(&Header::data(offset, len, more).encode());
                 return;
             }
-            Self::End { size, digest } => {
-                out.extend(size.to_le_bytes());
-                out.extend(digest);
-                (END, 0)
-            }
+            Self::End { size } => (END, size),
             Self::Abort { reason } => {
                 out.extend(&reason[..reason.len().min(LONGEST_REASON)]);
                 (ABORT, 0)
             }
             Self::Bye => (BYE, 0),
             Self::Prepare { method } => (PREPARE, method.code()),
-            Self::Partial { len, digest } => {
-                out.extend(digest);
-                (PARTIAL, len)
+            Self::Opened { verdict, max_size } => {
+                out.push(verdict.code());
+                (OPENED, max_size)
+            }
+            Self::Partial(ref partial) => {
+                partial.encode(out);
+                (PARTIAL, partial.len)
             }
             Self::Receipt {
                 id,
@@ -199,6 +211,8 @@ impl<'b> Frame<'b> {
     /// The number of its kind, for errors.
     pub fn kind(&self) -> u8 {
         match self {
+            Self::Open => OPEN,
+            Self::Opened { .. } => OPENED,
             Self::File(_) => FILE,
             Self::Start { .. } => START,
             Self::Data { .. } => DATA,
@@ -206,7 +220,7 @@ impl<'b> Frame<'b> {
             Self::Abort { .. } => ABORT,
             Self::Bye => BYE,
             Self::Prepare { .. } => PREPARE,
-            Self::Partial { .. } => PARTIAL,
+            Self::Partial(_) => PARTIAL,
             Self::Receipt { .. } => RECEIPT,
             Self::Done { .. } => DONE,
             Self::Ready { .. } => READY,
@@ -219,7 +233,8 @@ mod tests {
     use super::Frame;
     use crate::method::ReceiveMethod;
     use crate::protocol::{
-        FileName, HEADER_BYTES, Header, LONGEST_BODY, LONGEST_DATA, Malformed, Part, Times,
+        FileName, HEADER_BYTES, Header, LONGEST_BARE, LONGEST_BODY, Malformed, Part, Partial,
+        Times, Verdict,
     };
     use proptest::prelude::*;
 
@@ -241,15 +256,23 @@ mod tests {
     proptest! {
         #[test]
         fn frames_come_back_as_they_were(
-            number: u64, other: u64, len in 0..LONGEST_DATA, digest: [u8; 32],
+            number: u64, other: u64, len in 0..LONGEST_BARE, more: bool, digest: [u8; 32],
+            step in 1_u64.., ranges in 0..Partial::MOST_RANGES,
             text in proptest::collection::vec(any::<u8>(), 0..1024),
         ) {
             assert_returns(Frame::Start { offset: number });
-            assert_returns(Frame::Data { offset: number, len });
-            assert_returns(Frame::End { size: number, digest });
+            assert_returns(Frame::Open);
+            for verdict in Verdict::ALL {
+                assert_returns(Frame::Opened { verdict, max_size: number });
+            }
+            assert_returns(Frame::Data { offset: number, len, more });
+            assert_returns(Frame::End { size: number });
             assert_returns(Frame::Abort { reason: &text });
             assert_returns(Frame::Bye);
-            assert_returns(Frame::Partial { len: number, digest });
+            let digests = vec![digest; ranges as usize];
+            if let Some(len) = step.checked_mul(ranges) {
+                assert_returns(Frame::Partial(Partial { len, step, digests }));
+            }
             assert_returns(Frame::Receipt {
                 id: number, received_ns: other, stored_ns: number, failure: &text,
             });
@@ -275,7 +298,7 @@ mod tests {
         #[test]
         fn any_header_is_understood_or_refused_and_never_promises_too_much(bytes: [u8; HEADER_BYTES]) {
             if let Ok(header) = Header::parse(&bytes) {
-                let longest = if header.is_data() { LONGEST_DATA } else { LONGEST_BODY as u32 };
+                let longest = if header.is_data() { LONGEST_BARE } else { LONGEST_BODY as u32 };
                 prop_assert!(header.len <= longest);
                 prop_assert_eq!(header.encode(), bytes);
             }
@@ -283,7 +306,7 @@ mod tests {
 
         #[test]
         fn any_body_is_understood_or_refused(
-            kind in 0_u8..21, value in 0_u64..8,
+            kind in 0_u8..22, value in 0_u64..8,
             body in proptest::collection::vec(any::<u8>(), 0..300),
         ) {
             let header = Header { kind, flags: 0, len: body.len() as u32, value };
@@ -298,12 +321,12 @@ mod tests {
         let header = Header {
             kind: 4,
             flags: 0,
-            len: 41,
+            len: 1,
             value: 0,
         };
         assert_eq!(
             Header::parse(&header.encode()),
-            Err(Malformed::Length { kind: 4, len: 41 })
+            Err(Malformed::Length { kind: 4, len: 1 })
         );
         let header = Header { kind: 77, ..header };
         assert_eq!(Header::parse(&header.encode()), Err(Malformed::Kind(77)));

@@ -1,7 +1,7 @@
 //! The first 16 bytes of every frame: what it is, and how long.
 
 use super::wire::Reader;
-use super::{DIGEST_BYTES, HEADER_BYTES, LONGEST_BODY, LONGEST_DATA, Malformed};
+use super::{HEADER_BYTES, LONGEST_BARE, LONGEST_BODY, Malformed};
 
 /// The first 16 bytes of a frame, checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,13 +24,18 @@ pub(super) const END: u8 = 4;
 pub(super) const ABORT: u8 = 5;
 pub(super) const BYE: u8 = 6;
 pub(super) const PREPARE: u8 = 7;
+pub(super) const OPEN: u8 = 8;
 pub(super) const PARTIAL: u8 = 16;
 pub(super) const RECEIPT: u8 = 17;
 pub(super) const DONE: u8 = 18;
 pub(super) const READY: u8 = 19;
+pub(super) const OPENED: u8 = 20;
 
 /// Flag of a file that goes on where an earlier attempt broke off.
 pub(super) const RESUME: u8 = 1;
+/// Flag of data that are followed at once by another frame of data, and in all by at least
+/// [`FOLLOWING`](super::FOLLOWING) bytes.
+pub(super) const MORE: u8 = 2;
 
 impl Header {
     /// What a header says.
@@ -45,21 +50,25 @@ impl Header {
         };
         let (kind, flags, zero, len, value) = fields().ok_or(Malformed::Number("header"))?;
         let longest = match kind {
-            DATA => LONGEST_DATA,
-            START | BYE | PREPARE => 0,
-            FILE | ABORT | RECEIPT | READY => LONGEST_BODY as u32,
-            END => 8 + DIGEST_BYTES as u32,
-            PARTIAL => DIGEST_BYTES as u32,
+            DATA => LONGEST_BARE,
+            START | END | BYE | PREPARE | OPEN => 0,
+            FILE | ABORT | PARTIAL | RECEIPT | READY => LONGEST_BODY as u32,
             DONE => 8,
+            OPENED => 1,
             _ => return Err(Malformed::Kind(kind)),
         };
         if len > longest {
             return Err(Malformed::Length { kind, len });
         }
-        if zero != 0 || flags & !RESUME != 0 || (flags != 0 && kind != FILE) {
+        let known_flags = match kind {
+            FILE => RESUME,
+            DATA => MORE,
+            _ => 0,
+        };
+        if zero != 0 || flags & !known_flags != 0 {
             return Err(Malformed::Number("flag"));
         }
-        if matches!(kind, END | ABORT | BYE) && value != 0 {
+        if matches!(kind, ABORT | BYE | OPEN) && value != 0 {
             return Err(Malformed::Number("value"));
         }
         Ok(Self {
@@ -80,11 +89,11 @@ impl Header {
         bytes
     }
 
-    /// The header of `len` bytes of data for `offset`.
-    pub fn data(offset: u64, len: u32) -> Self {
+    /// The header of `len` bytes of data for `offset`, and whether more follow at once.
+    pub fn data(offset: u64, len: u32, more: bool) -> Self {
         Self {
             kind: DATA,
-            flags: 0,
+            flags: if more { MORE } else { 0 },
             len,
             value: offset,
         }

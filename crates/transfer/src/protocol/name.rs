@@ -2,9 +2,9 @@
 
 use super::LONGEST_NAME;
 
-/// The beginning of the names under which files lie that are not complete; no file that is sent may
-/// have one like it.
-pub(crate) const PARTIAL_PREFIX: &[u8] = b".oscope-partial-";
+/// The directory in which files lie that are not complete. No file that is sent may have a name that
+/// begins like this.
+pub(crate) const PARTIAL_NAME: &str = ".oscope-partial";
 
 /// A name that stays within the directory it is used in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,11 +48,16 @@ impl<'b> FileName<'b> {
             _ if bytes.len() > LONGEST_NAME => Err(WrongName::TooLong),
             _ if bytes.contains(&0) => Err(WrongName::Zero),
             _ if bytes.contains(&b'/') => Err(WrongName::Separator),
-            _ if bytes.starts_with(PARTIAL_PREFIX) => Err(WrongName::Kept),
+            _ if bytes.starts_with(PARTIAL_NAME.as_bytes()) => Err(WrongName::Kept),
             _ if cfg!(windows) => check_windows(bytes),
             _ => Ok(()),
         }?;
         Ok(Self(bytes))
+    }
+
+    /// Whether it begins with a dot, as names do that are not meant to be seen.
+    pub fn is_hidden(self) -> bool {
+        self.0.starts_with(b".")
     }
 
     /// The bytes.
@@ -96,6 +101,7 @@ mod tests {
             (b"/etc/passwd", WrongName::Separator),
             (b"a/../b", WrongName::Separator),
             (b"a\0b", WrongName::Zero),
+            (b".oscope-partial", WrongName::Kept),
             (b".oscope-partial-00", WrongName::Kept),
             (&[b'x'; 256], WrongName::TooLong),
         ] {

@@ -1,10 +1,11 @@
 //! One sender, from its greeting to its farewell.
 
-use super::greeting::greet;
+use super::greeting::Greeted;
 use super::incoming::{Incoming, too_large};
+use super::method::Arrival;
 use super::place::Failure;
 use super::room::Room;
-use super::store::{Arrival, Store};
+use super::store::Store;
 use super::target::{Shelf, Target};
 use super::{Event, Observer, Options};
 use crate::clock::thread_cpu;
@@ -12,8 +13,8 @@ use crate::connection::{Inlet, Outlet};
 use crate::error::{Error, Result};
 use crate::method::ReceiveMethod;
 use crate::outcome::{Outcome, Timing};
-use crate::protocol::{DIGEST_BYTES, FileName, Frame, Hello, LONGEST_REASON, Malformed, Part};
-use std::net::{SocketAddr, TcpStream};
+use crate::protocol::{FileName, Frame, Hello, LONGEST_REASON, Malformed, Part, Partial, Verdict};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -46,15 +47,21 @@ struct Measuring {
 }
 
 impl<'r> Connection<'r> {
-    /// Greets it, and makes sure that it may send.
-    pub(super) fn greet(
-        socket: &TcpStream,
+    /// It has been greeted, and may send.
+    pub(super) fn new(
+        greeted: Greeted,
         peer: SocketAddr,
         options: &'r Options,
         shelf: &'r Shelf,
         observer: &'r Observer<'r>,
     ) -> Result<Self> {
-        let (hello, inlet, outlet) = greet(socket, options)?;
+        let Greeted {
+            hello,
+            inlet,
+            outlet,
+        } = greeted;
+        let usual = ReceiveMethod::usual(hello.cover);
+        let store = Store::new(options.method.unwrap_or(usual))?;
         shelf.enter(hello.session);
         Ok(Self {
             options,
@@ -64,19 +71,28 @@ impl<'r> Connection<'r> {
             hello,
             inlet,
             outlet,
-            store: Store::new(options.method)?,
+            store,
             files: 0,
             bytes: 0,
             measuring: None,
         })
     }
 
-    /// Takes in files until the sender says farewell; tells the CPU time that took.
+    /// Lets the sender in, and takes in files until it says farewell; tells the CPU time that took.
     pub(super) fn run(mut self) -> Result<Duration> {
-        let outcome = self.files();
+        let outcome = self.welcome().and_then(|()| self.files());
         self.forget();
         self.shelf.leave(self.hello.session, outcome.is_err());
         outcome
+    }
+
+    /// Tells the sender that it is let in. By now its transfer knows of this connection: another one
+    /// might come to its end at once, and would take what it has of divided files with it if it were
+    /// the only one.
+    fn welcome(&mut self) -> Result<()> {
+        let (verdict, max_size) = (Verdict::Welcome, self.options.max_size);
+        self.outlet.frame(&Frame::Opened { verdict, max_size })?;
+        self.outlet.flush()
     }
 
     fn files(&mut self) -> Result<Duration> {
@@ -95,9 +111,12 @@ impl<'r> Connection<'r> {
                         target(&part, &self.hello, self.options, self.shelf, self.files)
                     });
                     let room = Room::new(&part, self.store.method());
-                    let resume = part.resume;
-                    let incoming = Incoming::new(&part, self.hello.checksum, room, target);
+                    let (resume, id, parts) = (part.resume, part.id, part.parts);
+                    let incoming = Incoming::new(&part, room, target);
                     self.file(incoming, resume)?;
+                    if parts > 1 {
+                        self.shelf.part_is_over(id, self.hello.session);
+                    }
                 }
                 Frame::Prepare { method } => self.prepare(method)?,
                 Frame::Bye => break,
@@ -116,7 +135,9 @@ impl<'r> Connection<'r> {
     /// Gets ready for a file that is measured.
     fn prepare(&mut self, method: ReceiveMethod) -> Result<()> {
         self.forget();
-        let ready = if self.options.measures {
+        let ready = if self.options.measures && !method.can(self.hello.cover) {
+            Err(Error::Unsealable(method.name()).to_string())
+        } else if self.options.measures {
             method.check().map_err(|error| error.to_string())
         } else {
             Err("it keeps what it receives; `oscope receive --measure` does not".to_owned())
@@ -173,10 +194,10 @@ impl<'r> Connection<'r> {
         loop {
             self.answer()?;
             match self.inlet.frame()? {
-                Frame::Data { offset, len } => self.data(incoming, offset, len)?,
-                Frame::End { size, digest } => {
+                Frame::Data { offset, len, .. } => self.data(incoming, offset, len)?,
+                Frame::End { size } => {
                     incoming.received = incoming.began.elapsed();
-                    if let Err(reason) = self.store.settle()? {
+                    if let Some(reason) = self.store.settle()? {
                         incoming.refuse(reason);
                     }
                     if let Ok(target) = &incoming.target
@@ -184,7 +205,7 @@ impl<'r> Connection<'r> {
                     {
                         incoming.room.give_back(file);
                     }
-                    let finished = incoming.finish(size, digest, self.options);
+                    let finished = incoming.finish(size, self.options);
                     incoming.is_whole = finished.as_ref().copied().unwrap_or(true);
                     return self.settle(incoming, size, finished.err());
                 }
@@ -205,11 +226,12 @@ impl<'r> Connection<'r> {
 
     /// Tells the sender what is there of a file, and hears where it goes on.
     fn resume(&mut self, incoming: &mut Incoming) -> Result<()> {
-        let (len, digest) = match &incoming.target {
-            Ok(target) => target.present(self.hello.checksum),
-            Err(_) => (0, [0; DIGEST_BYTES]),
+        let present = match &incoming.target {
+            Ok(target) => self.shelf.present(target, self.options.limits.stop)?,
+            Err(_) => Partial::default(),
         };
-        self.outlet.frame(&Frame::Partial { len, digest })?;
+        let len = present.len;
+        self.outlet.frame(&Frame::Partial(present))?;
         self.outlet.flush()?;
         // The sender reads as much of its file as there is here.
         let patience = self.options.limits.patience;
@@ -233,11 +255,7 @@ impl<'r> Connection<'r> {
         if self.inlet.shall_stop() {
             return Err(Error::Interrupted);
         }
-        if offset != incoming.expected {
-            incoming.digest.jump(offset);
-        }
-        incoming.expected = offset.saturating_add(len.into());
-        if incoming.expected > self.options.max_size {
+        if offset.saturating_add(len.into()) > self.options.max_size {
             incoming.refuse(too_large(self.options));
         }
         if let Ok(target) = &incoming.target {
@@ -245,15 +263,13 @@ impl<'r> Connection<'r> {
             if let Some(file) = target.file() {
                 incoming.room.reach(file, offset, len.into());
             }
-            let stored = self.store.take(Arrival {
+            incoming.is_right &= self.store.take(Arrival {
                 inlet: &mut self.inlet,
-                digest: &mut incoming.digest,
                 target: &target,
                 offset,
                 len: len as usize,
             })?;
-            if let Err(reason) = stored {
-                target.spoil(&reason);
+            if let Some(reason) = target.failure() {
                 incoming.target = Err(reason);
             }
         } else {
@@ -327,7 +343,7 @@ impl<'r> Connection<'r> {
     fn lost(&self, incoming: Incoming, error: &Error) {
         let mut failure = error.to_string();
         if let Ok(target) = &incoming.target {
-            let is_worthless = target.has_parts() || self.options.measures;
+            let is_worthless = target.has_parts() || self.options.measures || !incoming.is_right;
             if matches!(error, Error::Malformed(_)) || is_worthless {
                 target.spoil(&failure);
             } else if let Some(kept) = target.kept() {
@@ -385,6 +401,11 @@ fn target(
         ))
     } else if part.size.is_some_and(|size| size > options.max_size) {
         Err(too_large(options))
+    } else if part.resume && part.parts > 1 {
+        // Each part would cut off what the others have brought.
+        Err("a file in parts cannot be gone on with".into())
+    } else if part.name.is_hidden() && !options.allow_hidden {
+        Err("its name begins with a dot (--allow-hidden there takes it)".into())
     } else {
         shelf.target(part, hello.session, options)
     }

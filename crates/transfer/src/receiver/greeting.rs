@@ -1,61 +1,97 @@
 //! Who may send: the first words with whoever connects.
 
 use super::Options;
-use crate::Checksum;
 use crate::connection::{Inlet, Outlet};
+use crate::cover::{Cover, answer};
 use crate::error::{Error, Result};
-use crate::protocol::{Challenge, Hello, Malformed, VERSION, Verdict};
-use crate::random;
-use crate::token::{Greetings, Side};
+use crate::protocol::{Answer, Frame, Hello, Malformed, Verdict};
+use platform::socket::is_of_same_user;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// A greeting has to be complete within this time.
+/// Whoever has not proven by then that it may send is given up.
 const GREETING_TIME: Duration = Duration::from_secs(10);
 
-/// Hears who it is, says who this is, and makes sure that both know the token.
-pub(super) fn greet(socket: &TcpStream, options: &Options) -> Result<(Hello, Inlet, Outlet)> {
+/// A sender that knows the token, if there is one.
+pub(super) struct Greeted {
+    pub(super) hello: Hello,
+    pub(super) inlet: Inlet,
+    pub(super) outlet: Outlet,
+}
+
+/// Hears who it is, says who this is, and waits for the first frame: with a token only who knows it can
+/// make one. Until then nothing is done for the peer.
+pub(super) fn greet(socket: &TcpStream, options: &Options) -> Result<Greeted> {
     let clone = || socket.try_clone().map_err(Error::network);
     let mut inlet = Inlet::new(clone()?, options.limits);
     let mut outlet = Outlet::new(clone()?, options.limits);
-    let deadline = Instant::now() + GREETING_TIME.min(options.limits.patience);
-    let hello = inlet
-        .greeting(deadline)
+    let deadline = Some(Instant::now() + GREETING_TIME.min(options.limits.patience));
+    inlet.set_deadline(deadline);
+    outlet.set_deadline(deadline);
+    let greeting = inlet
+        .first_words()
         .map_err(|error| stranger(error, &inlet))?;
-    let said = Hello::parse(&hello)?;
-    let mut answer = Challenge {
-        version: VERSION,
-        verdict: verdict(&said, options),
-        max_size: options.max_size,
-        nonce: [0; 32],
-    };
-    random::fill(&mut answer.nonce)?;
-    let challenge = answer.encode();
-    outlet.bytes(&challenge)?;
-    outlet.flush()?;
-    if answer.verdict != Verdict::Welcome {
-        return Err(Error::TurnedAway(answer.verdict));
-    }
-    if let Some(token) = &options.token {
-        let greetings = Greetings { hello, challenge };
-        let proof = inlet.proof(deadline)?;
-        token.check(Side::Sender, &greetings, &proof)?;
-        outlet.bytes(&token.proof(Side::Receiver, &greetings))?;
+    let hello = Hello::parse(&greeting)?;
+    let verdict = hello.map_or(Verdict::Version, |hello| verdict(&hello, options, socket));
+    let plain = Answer::new(verdict).encode();
+    outlet.words(&plain);
+    let Some(hello) = hello.filter(|_| verdict == Verdict::Welcome) else {
         outlet.flush()?;
-        inlet.seal(Some(token.seal(Side::Sender, &greetings)));
-        outlet.seal(Some(token.seal(Side::Receiver, &greetings)));
+        return Err(Error::TurnedAway(verdict));
+    };
+    let (mut there, mut back) = (None, None);
+    if let Some(token) = &options.token {
+        let opening = inlet.words()?;
+        let answered = answer(token, (&greeting, &hello), &plain, &opening);
+        if answered.is_err() {
+            // It hears that it was understood so far, and no more.
+            outlet.flush()?;
+        }
+        let (message, keys) = answered?;
+        outlet.words(&message);
+        (there, back) = (Some(keys.0), Some(keys.1));
     }
-    Ok((said, inlet, outlet))
+    outlet.flush()?;
+    inlet.guard(there, &greeting, hello.cover);
+    outlet.guard(back, &greeting, hello.cover);
+    match inlet.frame()? {
+        Frame::Open => {}
+        other => return Err(Malformed::Order(other.kind()).into()),
+    }
+    inlet.set_deadline(None);
+    outlet.set_deadline(None);
+    Ok(Greeted {
+        hello,
+        inlet,
+        outlet,
+    })
 }
 
-fn verdict(hello: &Hello, options: &Options) -> Verdict {
-    match (&options.token, hello.has_token) {
-        _ if hello.version != VERSION => Verdict::Version,
-        (Some(_), false) => Verdict::TokenNeeded,
-        (None, true) => Verdict::NoToken,
-        (Some(_), true) if hello.checksum != Checksum::Blake3 => Verdict::Checksum,
+impl Greeted {
+    /// Tells the sender why it is not let in.
+    pub(super) fn turn_away(&mut self, verdict: Verdict) -> Result<()> {
+        let max_size = 0;
+        self.outlet.frame(&Frame::Opened { verdict, max_size })?;
+        self.outlet.flush()
+    }
+}
+
+fn verdict(hello: &Hello, options: &Options, socket: &TcpStream) -> Verdict {
+    let is_sealed = hello.cover == Cover::Sealed;
+    let can = options.method.is_none_or(|method| method.can(hello.cover));
+    match (&options.token, hello.suite) {
+        (Some(_), None) => Verdict::TokenNeeded,
+        (None, Some(_)) => Verdict::NoToken,
+        (Some(_), Some(_)) if !is_sealed && !options.unsealed => Verdict::Unsealed,
+        (Some(_), Some(_)) if !can => Verdict::Sealed,
+        (None, None) if is_of_another_user(socket) => Verdict::Stranger,
         _ => Verdict::Welcome,
     }
+}
+
+/// Whether the peer is known to act for another user than this process.
+fn is_of_another_user(socket: &TcpStream) -> bool {
+    matches!(is_of_same_user(socket), Ok(Some(false)))
 }
 
 /// Names what somebody said who is no sender.

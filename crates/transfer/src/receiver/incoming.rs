@@ -4,9 +4,7 @@ use super::Options;
 use super::place::Failure;
 use super::room::Room;
 use super::target::Target;
-use crate::Checksum;
-use crate::digest::Digest;
-use crate::protocol::{DIGEST_BYTES, Part};
+use crate::protocol::Part;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,9 +13,8 @@ pub(super) struct Incoming {
     pub(super) id: u64,
     pub(super) name: Vec<u8>,
     pub(super) began: Instant,
-    pub(super) digest: Digest,
-    /// Where the next byte goes if nothing is left out.
-    pub(super) expected: u64,
+    /// Whether the sums of all that came were right.
+    pub(super) is_right: bool,
     /// How many bytes came.
     pub(super) bytes: u64,
     pub(super) received: Duration,
@@ -32,18 +29,12 @@ pub(super) struct Incoming {
 
 impl Incoming {
     /// It begins.
-    pub(super) fn new(
-        part: &Part<'_>,
-        checksum: Checksum,
-        room: Room,
-        target: Result<Arc<Target>, Failure>,
-    ) -> Self {
+    pub(super) fn new(part: &Part<'_>, room: Room, target: Result<Arc<Target>, Failure>) -> Self {
         Self {
             id: part.id,
             name: part.name.bytes().to_vec(),
             began: Instant::now(),
-            digest: Digest::new(checksum),
-            expected: 0,
+            is_right: true,
             bytes: 0,
             received: Duration::ZERO,
             room,
@@ -53,7 +44,7 @@ impl Incoming {
         }
     }
 
-    /// It goes nowhere any more.
+    /// From now on nothing of it is kept.
     pub(super) fn refuse(&mut self, reason: Failure) {
         if let Ok(target) = &self.target {
             target.spoil(&reason);
@@ -61,19 +52,13 @@ impl Incoming {
         }
     }
 
-    /// Verifies what came, and puts the file under its name with its last part; tells whether this was
-    /// it.
-    pub(super) fn finish(
-        &self,
-        size: u64,
-        digest: [u8; DIGEST_BYTES],
-        options: &Options,
-    ) -> Result<bool, Failure> {
+    /// Puts the file under its name with its last part; tells whether this was it.
+    pub(super) fn finish(&self, size: u64, options: &Options) -> Result<bool, Failure> {
         let target = self.target.as_ref().map_err(Clone::clone)?;
         if size > options.max_size {
             return Err(too_large(options));
         }
-        if self.digest.finish() != digest {
+        if !self.is_right {
             return Err(
                 "its checksum is wrong: it changed on its way, or while it was read".into(),
             );

@@ -1,14 +1,17 @@
 //! The receiver's door: who comes in, and how many at a time.
 
 use super::connection::Connection;
+use super::door::Door;
+use super::greeting::greet;
 use super::target::Shelf;
 use super::{Event, Observer, Options};
 use crate::connection::prepare;
+use crate::cover::Cover;
 use crate::error::{Error, Result};
-use crate::protocol::{Challenge, VERSION, Verdict};
+use crate::protocol::{Answer, Verdict};
 use platform::directory::Directory;
-use platform::socket::{Bell, accept_within};
-use std::io::Write;
+use platform::socket::{Bell, accept_within, listen};
+use std::io::{self, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -33,7 +36,13 @@ impl Receiver {
     /// If others could reach the address and there is no token, the port is taken, there is no such
     /// directory, or the system does not allow the method.
     pub fn bind(address: &str, options: Options) -> Result<Self> {
-        options.method.check()?;
+        if let Some(method) = options.method {
+            method.check()?;
+            let is_sealed = options.token.is_some() && !options.unsealed;
+            if is_sealed && !method.can(Cover::Sealed) {
+                return Err(Error::Unsealable(method.name()));
+            }
+        }
         let failed = |reason| Error::Listen {
             address: address.to_owned(),
             reason,
@@ -48,7 +57,7 @@ impl Receiver {
             .as_deref()
             .map(Directory::open)
             .transpose()?;
-        let listener = TcpListener::bind(&addresses[..]).map_err(failed)?;
+        let listener = listen(&addresses).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         Ok(Self {
             listener,
@@ -72,39 +81,53 @@ impl Receiver {
     /// # Errors
     /// If the door itself fails. A sender that fails is told to `observer`.
     pub fn serve(&self, once: bool, observer: &Observer<'_>) -> Result<()> {
-        let (active, served) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let (door, served) = (Door::default(), AtomicUsize::new(0));
         thread::scope(|scope| {
-            loop {
-                if self.options.limits.stop.load(Ordering::Acquire) {
-                    return Ok(());
-                }
-                // In this order: one that ends in between has served.
-                let is_idle = active.load(Ordering::Acquire) == 0;
-                if once && is_idle && served.load(Ordering::Acquire) > 0 {
-                    return Ok(());
-                }
-                let Some(socket) = self.next()? else { continue };
+            for number in 0.. {
+                let socket = loop {
+                    if self.options.limits.stop.load(Ordering::Acquire) {
+                        return Ok(());
+                    }
+                    // In this order: one that ends in between has served.
+                    let is_idle = door.is_idle();
+                    if once && is_idle && served.load(Ordering::Acquire) > 0 {
+                        return Ok(());
+                    }
+                    if let Some(socket) = self.next()? {
+                        break socket;
+                    }
+                };
                 let Ok(peer) = socket.peer_addr() else {
                     continue;
                 };
-                if active.load(Ordering::Acquire) >= self.options.max_connections {
-                    let reason = Error::TurnedAway(Verdict::Busy).to_string();
+                let refuse = |reason: io::Error| {
+                    let reason = Error::Thread(reason).to_string();
                     observer(&Event::GivenUp { peer, reason });
-                    turn_away(&socket);
+                };
+                // For the thread, and to turn it away if there is none.
+                let (Ok(mine), Ok(())) = (socket.try_clone(), door.come(number, &socket)) else {
+                    refuse(io::Error::last_os_error());
                     continue;
-                }
-                active.fetch_add(1, Ordering::AcqRel);
-                let (active, served) = (&active, &served);
-                scope.spawn(move || {
-                    if self.one(&socket, peer, observer) {
+                };
+                let (door, served) = (&door, &served);
+                let thread = thread::Builder::new().name("connection".into());
+                let started = thread.spawn_scoped(scope, move || {
+                    if self.one(number, &mine, peer, door, observer) {
                         served.fetch_add(1, Ordering::AcqRel);
                     }
                     // Whatever else holds on to it, the sender shall see the end.
-                    let _ = socket.shutdown(Shutdown::Both);
-                    active.fetch_sub(1, Ordering::AcqRel);
+                    let _ = mine.shutdown(Shutdown::Both);
+                    door.end();
                     self.bell.ring();
                 });
+                if let Err(reason) = started {
+                    door.leave(number);
+                    door.end();
+                    refuse(reason);
+                    turn_away(&socket);
+                }
             }
+            Ok(())
         })
     }
 
@@ -121,39 +144,51 @@ impl Receiver {
     }
 
     /// Serves one connection; whether it was a sender's.
-    fn one(&self, socket: &TcpStream, peer: SocketAddr, observer: &Observer<'_>) -> bool {
-        let connection = prepare(socket)
-            .and_then(|()| Connection::greet(socket, peer, &self.options, &self.shelf, observer));
-        let connection = match connection {
-            Ok(connection) => connection,
-            Err(reason) => {
-                observer(&Event::GivenUp {
-                    peer,
-                    reason: reason.to_string(),
-                });
+    fn one(
+        &self,
+        number: u64,
+        socket: &TcpStream,
+        peer: SocketAddr,
+        door: &Door,
+        observer: &Observer<'_>,
+    ) -> bool {
+        let given_up = |error: &Error| {
+            let reason = error.to_string();
+            observer(&Event::GivenUp { peer, reason });
+        };
+        let greeted = prepare(socket).and_then(|()| greet(socket, &self.options));
+        door.leave(number);
+        let mut greeted = match greeted {
+            Ok(greeted) => greeted,
+            Err(error) => {
+                given_up(&error);
                 return false;
             }
         };
-        observer(&Event::Began { peer });
-        match connection.run() {
+        let place = door.enter(self.options.max_connections);
+        let cover = greeted.hello.cover;
+        let connection = match place {
+            Some(_) => Connection::new(greeted, peer, &self.options, &self.shelf, observer),
+            None => greeted
+                .turn_away(Verdict::Busy)
+                .and(Err(Error::TurnedAway(Verdict::Busy))),
+        };
+        let served = connection.and_then(|connection| {
+            observer(&Event::Began { peer, cover });
+            connection.run()
+        });
+        match served {
             Ok(cpu) => observer(&Event::Ended { peer, cpu }),
-            Err(error) => observer(&Event::GivenUp {
-                peer,
-                reason: error.to_string(),
-            }),
+            Err(error) => given_up(&error),
         }
-        true
+        place.is_some()
     }
 }
 
-/// Tells a sender that there is no room for it, if it can be told at once.
+/// Tells a sender that it cannot be served, if it can be told at once.
 fn turn_away(mut socket: &TcpStream) {
-    let answer = Challenge {
-        version: VERSION,
-        verdict: Verdict::Busy,
-        max_size: 0,
-        nonce: [0; 32],
-    };
+    let answer = Answer::new(Verdict::Busy);
     let _ = socket.set_nonblocking(true);
     let _ = socket.write(&answer.encode());
+    let _ = socket.shutdown(Shutdown::Both);
 }

@@ -1,11 +1,12 @@
 //! The side that gets the files.
 
 mod connection;
+mod door;
 mod greeting;
 mod incoming;
 mod listener;
+mod method;
 mod place;
-mod ring;
 mod room;
 mod store;
 mod target;
@@ -14,7 +15,7 @@ pub use listener::Receiver;
 
 use crate::method::ReceiveMethod;
 use crate::outcome::Outcome;
-use crate::{Limits, Token};
+use crate::{Cover, Limits, Token};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,20 +24,28 @@ use std::time::Duration;
 
 /// How files are received.
 #[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct Options {
     /// Where they go; `None` throws them away once they are verified.
     pub directory: Option<PathBuf>,
     /// Whether it serves measurements and nothing else: the sender chooses how each file is received,
     /// and what was received goes away with the next file or the connection.
     pub measures: bool,
-    /// How the receiver writes them, where the sender does not choose.
-    pub method: ReceiveMethod,
-    /// What both sides know. Without one only this machine is listened to.
+    /// How the receiver writes them, where the sender does not choose; `None` for the fastest.
+    pub method: Option<ReceiveMethod>,
+    /// What both sides know. Without one only this machine is listened to, and only the user of this
+    /// process.
     pub token: Option<Token>,
+    /// Whether contents that are not sealed are taken, though there is a token.
+    pub unsealed: bool,
+    /// Whether files are taken whose names begin with a dot.
+    pub allow_hidden: bool,
     /// The largest file, in bytes.
     pub max_size: u64,
     /// The most files of one connection.
     pub max_files: u64,
+    /// The most bytes that files which are not complete may take together, to be gone on with.
+    pub max_partial: u64,
     /// The most connections at a time.
     pub max_connections: usize,
     /// Whether a file is on the device before it counts as stored.
@@ -56,6 +65,8 @@ pub enum Event<'e> {
     Began {
         /// Who.
         peer: SocketAddr,
+        /// What protects contents on their way.
+        cover: Cover,
     },
     /// A file has come to its end, good or bad.
     Settled {

@@ -1,10 +1,10 @@
 //! Where a file lies: out of sight until it is complete and verified, then under its name.
 
 use super::Options;
-use crate::protocol::{PARTIAL_PREFIX, Part, Times};
+use crate::protocol::{PARTIAL_NAME, Part, Times};
 use platform::directory::{Directory, Kind, name_from_bytes, set_mode};
 use platform::file::{Access, LockedFile, OpenMode};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, FileTimes};
 use std::io;
 use std::sync::Arc;
@@ -23,6 +23,10 @@ const DRAINING: Duration = Duration::from_secs(10);
 /// How often it is looked whether that is so.
 const TICK: Duration = Duration::from_millis(20);
 
+/// The directory for incomplete files may be removed so often between making and using it. If it is
+/// still not there then, the directory that it is made in is gone.
+const ATTEMPTS: usize = 100;
+
 /// Why a file is not kept.
 pub(super) type Failure = String;
 
@@ -33,12 +37,16 @@ pub(super) struct Place {
     name: OsString,
     mode: Option<u32>,
     modified: Option<Times>,
+    /// The most bytes that files which are not complete may take together, when they are left.
+    most_kept: u64,
 }
 
 /// A file that is not complete.
 enum Hidden {
     /// It stays when it is given up, to be gone on with.
     Named {
+        /// A directory that only this user can write to.
+        partials: Directory,
         name: OsString,
         /// Locked, so that nobody else receives under the same name.
         file: LockedFile,
@@ -73,6 +81,7 @@ impl Place {
             name,
             mode: part.mode,
             modified: part.modified,
+            most_kept: options.max_partial,
         })
     }
 
@@ -86,7 +95,12 @@ impl Place {
 
     /// Whether it can be gone on with another time.
     pub(super) fn can_be_kept(&self) -> bool {
-        matches!(self.hidden, Hidden::Named { .. })
+        match &self.hidden {
+            Hidden::Named { partials, .. } => partials
+                .files_bytes()
+                .is_none_or(|bytes| bytes <= self.most_kept),
+            Hidden::Unnamed(_) => false,
+        }
     }
 
     /// Makes the file exactly so long.
@@ -119,8 +133,8 @@ impl Place {
                 set_mode(file, mode)?;
             }
             match &self.hidden {
-                Hidden::Named { name, .. } => {
-                    self.directory.rename(name, &self.name, options.force)
+                Hidden::Named { partials, name, .. } => {
+                    partials.move_to(name, &self.directory, &self.name, options.force)
                 }
                 Hidden::Unnamed(file) => self.directory.give_name(file, &self.name),
             }?;
@@ -143,9 +157,9 @@ impl Place {
 
     /// Removes it, incomplete as it is.
     pub(super) fn give_up(&self) {
-        if let Hidden::Named { name, .. } = &self.hidden {
+        if let Hidden::Named { partials, name, .. } = &self.hidden {
             // It is worthless; if it cannot be removed, it is overwritten next time.
-            let _ = self.directory.remove(name);
+            let _ = partials.remove(name);
         }
     }
 }
@@ -156,6 +170,8 @@ impl Drop for Place {
             // A ring may hold on to the file for a moment longer, and with it to the lock. Where it
             // cannot be given back, it ends with the file.
             let _ = file.file().unlock();
+            // It stays while there are others in it.
+            let _ = self.directory.remove_directory(PARTIAL_NAME.as_ref());
         }
     }
 }
@@ -181,13 +197,19 @@ fn hide(directory: &Directory, part: &Part<'_>, options: &Options) -> Result<Hid
         part.resume && part.parts == 1 && !is_over
     };
     // Of the name, so that it is found again, and short, however long that is.
-    let prefix = String::from_utf8_lossy(PARTIAL_PREFIX);
     let name = XxHash3_128::oneshot(part.name.bytes());
-    let name = OsString::from(format!("{prefix}{name:032x}"));
+    let name = OsString::from(format!("{name:032x}"));
+    let mut attempts = 0;
     loop {
-        let file = directory
-            .open_or_create(&name)
-            .map_err(|error| error.to_string())?;
+        let (partials, file) = match open(directory, &name) {
+            // Whoever left it last has removed the directory.
+            Err(error) if is_gone(&error) && attempts < ATTEMPTS => {
+                attempts += 1;
+                continue;
+            }
+            opened => opened.map_err(|error| error.to_string())?,
+        };
+        attempts = 0;
         let file = match LockedFile::lock(file, Access::Write) {
             Ok(file) => file,
             Err(error) => match error.io_error().map(io::Error::kind) {
@@ -202,15 +224,31 @@ fn hide(directory: &Directory, part: &Part<'_>, options: &Options) -> Result<Hid
             },
         };
         // Its owner may have given it its own name before the lock was free.
-        let is_it = directory.holds(&name, file.file());
+        let is_it = partials.holds(&name, file.file());
         if !is_it.map_err(|error| error.to_string())? {
             continue;
         }
         if !part.resume {
             empty(file.file()).map_err(|error| error.to_string())?;
         }
-        return Ok(Hidden::Named { name, file });
+        return Ok(Hidden::Named {
+            partials,
+            name,
+            file,
+        });
     }
+}
+
+/// Opens or makes the directory for files that are not complete, and one file in it. Where others may
+/// write as well, they may have put something there; it is not touched.
+fn open(directory: &Directory, name: &OsStr) -> platform::Result<(Directory, File)> {
+    let partials = directory.open_private(PARTIAL_NAME.as_ref())?;
+    let file = partials.open_own(name)?;
+    Ok((partials, file))
+}
+
+fn is_gone(error: &platform::Error) -> bool {
+    error.io_error().map(io::Error::kind) == Some(io::ErrorKind::NotFound)
 }
 
 /// Removes what an earlier attempt left, if one did: asking costs less than cutting.

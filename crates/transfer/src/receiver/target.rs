@@ -2,26 +2,42 @@
 
 use super::Options;
 use super::place::{Failure, Place};
-use crate::Checksum;
-use crate::protocol::{DIGEST_BYTES, Part};
+use crate::error::{Error, Result};
+use crate::protocol::{Part, Partial};
+use crate::ranges::Hashing;
 use platform::block_io::write_at;
 use platform::directory::Directory;
 use platform::file::allocate_range;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs::File;
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 
 /// A file that is mapped grows by steps of its own size within these bounds: not in many steps, and
 /// not by much more than what comes.
 const LEAST_GROWTH: u64 = 64 << 10;
 const MOST_GROWTH: u64 = 8 << 20;
+/// Whoever waits looks so often whether to stop.
+const TICK: Duration = Duration::from_millis(20);
+
+/// So many files of a transfer may be divided and not complete at a time: connections that are ahead
+/// wait for the others.
+const MOST_DIVIDED: usize = 32;
+
+/// What is told of a file, or why it is not kept.
+type Outcome<T> = std::result::Result<T, Failure>;
 
 /// The files that are coming in, so that the connections of one transfer find them.
 pub(super) struct Shelf {
     directory: Option<Arc<Directory>>,
     sessions: Mutex<HashMap<[u8; 16], Session>>,
+    /// Somebody may wait for a divided file to be complete.
+    is_complete: Condvar,
+    /// One file is hashed at a time.
+    hashing: Mutex<()>,
     /// How many files were measured.
     measured: AtomicU64,
 }
@@ -32,7 +48,16 @@ struct Session {
     connections: usize,
     /// Whether one of them was lost, and its parts with it.
     is_lost: bool,
-    targets: HashMap<u64, Arc<Target>>,
+    /// Whether one of them has waited for a divided file to be complete, and none was.
+    is_stuck: bool,
+    divided: HashMap<u64, Divided>,
+}
+
+/// A file that comes in parts, over several connections.
+struct Divided {
+    target: Outcome<Arc<Target>>,
+    /// How many of its parts are still to come to their end, good or bad.
+    parts_left: u16,
 }
 
 /// A file that is coming in.
@@ -60,6 +85,8 @@ impl Shelf {
         Self {
             directory: directory.map(Arc::new),
             sessions: Mutex::default(),
+            is_complete: Condvar::new(),
+            hashing: Mutex::new(()),
             measured: AtomicU64::new(0),
         }
     }
@@ -100,7 +127,11 @@ impl Shelf {
         session.connections -= 1;
         if is_lost {
             session.is_lost = true;
-            for (_, target) in session.targets.drain() {
+            for target in session
+                .divided
+                .drain()
+                .filter_map(|(_, file)| file.target.ok())
+            {
                 target.spoil("another connection of its transfer was lost");
             }
         }
@@ -115,24 +146,86 @@ impl Shelf {
         part: &Part<'_>,
         session: [u8; 16],
         options: &Options,
-    ) -> Result<Arc<Target>, Failure> {
+    ) -> Outcome<Arc<Target>> {
         if part.parts == 1 {
             return self.make(part, options).map(Arc::new);
         }
+        let deadline = Instant::now() + options.limits.patience;
         let mut sessions = self.sessions();
-        let session = sessions.entry(session).or_default();
-        if session.is_lost {
-            return Err("another connection of its transfer was lost".into());
+        loop {
+            let session = sessions.entry(session).or_default();
+            if session.is_lost {
+                return Err("another connection of its transfer was lost".into());
+            }
+            let has_room = session.divided.len() < MOST_DIVIDED;
+            match session.divided.entry(part.id) {
+                Entry::Occupied(file) => return file.get().target.clone(),
+                Entry::Vacant(place) if has_room => {
+                    let target = self.make(part, options).map(Arc::new);
+                    let divided = place.insert(Divided {
+                        target,
+                        parts_left: part.parts,
+                    });
+                    return divided.target.clone();
+                }
+                Entry::Vacant(_) => {}
+            }
+            // Whoever announces many files is not waited for as often.
+            session.is_stuck |= Instant::now() >= deadline;
+            if session.is_stuck || options.limits.stop.load(Ordering::Acquire) {
+                return Err("too many files of its transfer are not complete".into());
+            }
+            let waited = self.is_complete.wait_timeout(sessions, TICK);
+            sessions = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        if let Some(target) = session.targets.get(&part.id) {
-            return Ok(Arc::clone(target));
-        }
-        let target = Arc::new(self.make(part, options)?);
-        session.targets.insert(part.id, Arc::clone(&target));
-        Ok(target)
     }
 
-    fn make(&self, part: &Part<'_>, options: &Options) -> Result<Target, Failure> {
+    /// A part of a divided file has come to its end, good or bad. With the last one the file is closed.
+    pub(super) fn part_is_over(&self, id: u64, session: [u8; 16]) {
+        let mut sessions = self.sessions();
+        let Some(session) = sessions.get_mut(&session) else {
+            return;
+        };
+        if let Entry::Occupied(mut file) = session.divided.entry(id) {
+            file.get_mut().parts_left -= 1;
+            if file.get().parts_left == 0 {
+                file.remove();
+                session.is_stuck = false;
+                self.is_complete.notify_all();
+            }
+        }
+    }
+
+    /// What there is of a file from before.
+    ///
+    /// # Errors
+    /// If somebody asks to stop.
+    pub(super) fn present(&self, target: &Target, stop: &AtomicBool) -> Result<Partial> {
+        let Some(file) = target.file() else {
+            return Ok(Partial::default());
+        };
+        let _one_at_a_time = loop {
+            match self.hashing.try_lock() {
+                Ok(turn) => break turn,
+                Err(TryLockError::Poisoned(turn)) => break turn.into_inner(),
+                Err(TryLockError::WouldBlock) if stop.load(Ordering::Acquire) => {
+                    return Err(Error::Interrupted);
+                }
+                Err(TryLockError::WouldBlock) => std::thread::sleep(TICK),
+            }
+        };
+        let len = file.metadata().map(|metadata| metadata.len());
+        let there = len
+            .map_err(Error::system("ask for a file's size"))
+            .and_then(|len| Hashing::new(file, stop)?.of_start(len));
+        match there {
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            // What cannot be read is not there.
+            there => Ok(there.unwrap_or_default()),
+        }
+    }
+
+    fn make(&self, part: &Part<'_>, options: &Options) -> Outcome<Target> {
         let place = match &self.directory {
             Some(directory) => Some(Place::make(directory, part, options)?),
             None => None,
@@ -181,21 +274,13 @@ impl Target {
             .get_or_insert_with(|| reason.to_owned());
     }
 
-    /// What of it is there from before: how many bytes, and their digest.
-    pub(super) fn present(&self, checksum: Checksum) -> (u64, [u8; DIGEST_BYTES]) {
-        let nothing = || (0, crate::digest::Digest::new(checksum).finish());
-        let there = || {
-            let file = self.file()?;
-            let len = file.metadata().ok()?.len();
-            // Without a checksum nobody could tell whether it is the same.
-            let is_told = checksum != Checksum::None;
-            is_told.then_some((len, checksum.of_start(file, len)?))
-        };
-        there().unwrap_or_else(nothing)
+    /// Why it will not be complete.
+    pub(super) fn failure(&self) -> Option<Failure> {
+        self.state().spoiled.clone()
     }
 
     /// Keeps the first `len` bytes of what is there.
-    pub(super) fn keep_only(&self, len: u64) -> Result<(), Failure> {
+    pub(super) fn keep_only(&self, len: u64) -> Outcome<()> {
         if let Some(file) = self.file() {
             file.set_len(len).map_err(|error| error.to_string())?;
         }
@@ -220,7 +305,7 @@ impl Target {
 
     /// Makes the file at least `end` bytes long, with room on the device from `start`, so that a
     /// mapping of it can be written to.
-    pub(super) fn grow(&self, start: u64, end: u64) -> Result<(), Failure> {
+    pub(super) fn grow(&self, start: u64, end: u64) -> Outcome<()> {
         let Some(file) = self.file() else {
             return Ok(());
         };
@@ -248,6 +333,7 @@ impl Target {
         let state = self.state();
         let can_be_kept = self.place.as_ref().is_some_and(Place::can_be_kept);
         let is_kept = can_be_kept
+            && !self.has_parts()
             && state.spoiled.is_none()
             && !state.is_published
             && state.is_in_order
@@ -257,7 +343,7 @@ impl Target {
 
     /// A part of it is complete and verified; with the last one it gets its name. Tells whether this
     /// was the last.
-    pub(super) fn complete_part(&self, size: u64, options: &Options) -> Result<bool, Failure> {
+    pub(super) fn complete_part(&self, size: u64, options: &Options) -> Outcome<bool> {
         let mut state = self.state();
         if let Some(reason) = &state.spoiled {
             return Err(reason.clone());

@@ -1,5 +1,6 @@
 //! Many files to one receiver, over one connection or several.
 
+use super::session::{State as FileState, state_of};
 use super::{Contents, Item, Options, Session};
 use crate::clock::thread_cpu;
 use crate::error::{Error, Result};
@@ -115,21 +116,34 @@ pub fn send(
         let gathering = &gathering;
         let threads: Vec<_> = (0..)
             .zip(sessions)
-            .map(|(stream, session)| scope.spawn(move || one_stream(stream, session, gathering)))
+            .map(|(stream, session)| {
+                let thread = thread::Builder::new().name(format!("stream {stream}"));
+                thread.spawn_scoped(scope, move || one_stream(stream, session, gathering))
+            })
             .collect();
-        let joined = threads.into_iter().map(|thread| match thread.join() {
-            Ok(costs) => costs,
-            Err(panic) => std::panic::resume_unwind(panic),
+        let joined = threads.into_iter().map(|thread| match thread {
+            Ok(thread) => match thread.join() {
+                Ok(costs) => costs,
+                Err(panic) => std::panic::resume_unwind(panic),
+            },
+            Err(reason) => Err(Error::Thread(reason)),
         });
         joined.collect::<Vec<_>>()
     });
+    let costs = costs.into_iter().collect::<Result<Vec<_>>>()?;
     let state = gathering
         .state
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
     let mut summary = state.summary;
+    // A connection that found a file smaller than others did may have left its part to those.
+    for (_, mut outcome) in state.pending.into_values() {
+        let changed = || "it changed while it was sent".to_owned();
+        outcome.failure.get_or_insert_with(changed);
+        summary.failed += 1;
+        observer(&outcome);
+    }
     for cost in costs {
-        let cost = cost?;
         summary.farewell.sender_cpu += cost.sender_cpu;
         summary.farewell.receiver_cpu += cost.receiver_cpu;
     }
@@ -150,6 +164,8 @@ struct State {
     summary: Summary,
     /// Files of which some parts are settled: how many, and what came of them so far.
     pending: BTreeMap<u64, (u16, Outcome)>,
+    /// Files of which parts are sent: the state of which all parts have to be.
+    divided: BTreeMap<u64, FileState>,
 }
 
 impl Gathering<'_> {
@@ -171,6 +187,7 @@ impl Gathering<'_> {
             state.pending.insert(id, (settled, so_far));
             return;
         }
+        state.divided.remove(&id);
         let summary = &mut state.summary;
         if so_far.failure.is_some() {
             summary.failed += 1;
@@ -187,11 +204,27 @@ impl Gathering<'_> {
         (self.observer)(&so_far);
     }
 
+    /// In which state the first connection found a file that this one finds in `state` and divides into
+    /// so many parts. Once it was divided, it has to stay what it was.
+    fn first_state(&self, id: u64, parts: u16, state: FileState) -> FileState {
+        let mut gathered = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if parts == 1 {
+            return gathered.divided.get(&id).copied().unwrap_or(state);
+        }
+        *gathered.divided.entry(id).or_insert(state)
+    }
+
     /// How many parts a file of this size has.
     fn parts(&self, size: Option<u64>) -> u16 {
+        // What the receiver has is one part from the start.
+        let may_be = !self.plan.resume;
         let worth_it =
             size.is_some_and(|size| size >= SMALLEST_PART * u64::from(self.plan.streams));
-        if worth_it { self.plan.streams } else { 1 }
+        if may_be && worth_it {
+            self.plan.streams
+        } else {
+            1
+        }
     }
 }
 
@@ -305,7 +338,8 @@ fn one_file(
                 return Ok(None);
             }
             item.part = (parts, if parts == 1 { 0 } else { stream });
-            session.send(&item, Contents::File(&file))?;
+            let before = gathering.first_state(id, parts, state_of(&metadata));
+            session.send_if_still(Ok(Some(before)), &item, Contents::File(&file))?;
         }
     }
     Ok(Some(item.part.0))

@@ -2,10 +2,10 @@
 
 use super::Options;
 use crate::connection::{Inlet, Outlet, prepare};
+use crate::cover::{Initiator, Suite};
 use crate::error::{Error, Result};
-use crate::protocol::{Challenge, Hello, VERSION, Verdict};
-use crate::random;
-use crate::token::{Greetings, Side};
+use crate::protocol::{Answer, Frame, Hello, Malformed, VERSION, Verdict};
+use platform::socket;
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
@@ -23,18 +23,20 @@ pub(super) fn connect(
     let clone = || socket.try_clone().map_err(Error::network);
     let mut inlet = Inlet::new(clone()?, limits);
     let mut outlet = Outlet::new(clone()?, limits);
-    let mut nonce = [0; 32];
-    random::fill(&mut nonce)?;
     let hello = Hello {
         version: VERSION,
-        checksum: options.checksum,
-        has_token: options.token.is_some(),
+        cover: options.cover,
+        suite: options.token.is_some().then(Suite::usual),
         streams,
         stream,
         session,
-        nonce,
     };
+    let deadline = Some(Instant::now() + limits.patience);
+    inlet.set_deadline(deadline);
+    outlet.set_deadline(deadline);
     greet(&hello, options, &mut inlet, &mut outlet)?;
+    inlet.set_deadline(None);
+    outlet.set_deadline(None);
     Ok((inlet, outlet))
 }
 
@@ -45,7 +47,7 @@ fn reach(address: &str, patience: Duration) -> Result<TcpStream> {
     };
     let mut last = io::Error::new(io::ErrorKind::NotFound, "there is no such host");
     for address in address.to_socket_addrs().map_err(failed)? {
-        match TcpStream::connect_timeout(&address, patience) {
+        match socket::connect(&address, patience) {
             Ok(socket) => return Ok(socket),
             Err(error) => last = error,
         }
@@ -55,30 +57,51 @@ fn reach(address: &str, patience: Duration) -> Result<TcpStream> {
 
 /// Says who this is, hears who that is, and makes sure that both know the token.
 fn greet(hello: &Hello, options: &Options, inlet: &mut Inlet, outlet: &mut Outlet) -> Result<()> {
-    let deadline = Instant::now() + options.limits.patience;
-    let hello = hello.encode();
-    outlet.bytes(&hello)?;
+    let greeting = hello.encode();
+    outlet.words(&greeting);
+    let initiator = match &options.token {
+        Some(token) => Some(Initiator::new(token, &greeting)?),
+        None => None,
+    };
+    if let Some(initiator) = &initiator {
+        outlet.words(&initiator.opening);
+    }
     outlet.flush()?;
-    let challenge = inlet.greeting(deadline)?;
-    let answer = Challenge::parse(&challenge)?;
+    let plain = inlet.first_words()?;
+    let answer = Answer::parse(&plain)?;
     if answer.verdict != Verdict::Welcome {
         return Err(Error::Refused(answer.verdict));
     }
-    if answer.version != VERSION {
-        return Err(Error::Refused(Verdict::Version));
-    }
-    if let Some(token) = &options.token {
-        let greetings = Greetings { hello, challenge };
-        outlet.bytes(&token.proof(Side::Sender, &greetings))?;
-        outlet.flush()?;
-        let proof = inlet.proof(deadline).map_err(|error| match error {
+    let (mut there, mut back) = (None, None);
+    if let Some(initiator) = initiator {
+        let message = inlet.words().map_err(|error| match error {
             // A receiver does not answer a sender that cannot prove what it should know.
             Error::PeerGone => Error::WrongToken,
             other => other,
         })?;
-        token.check(Side::Receiver, &greetings, &proof)?;
-        outlet.seal(Some(token.seal(Side::Sender, &greetings)));
-        inlet.seal(Some(token.seal(Side::Receiver, &greetings)));
+        let keys = initiator.finish(hello, &plain, &message)?;
+        (there, back) = (Some(keys.0), Some(keys.1));
     }
-    Ok(())
+    outlet.guard(there, &greeting, hello.cover);
+    inlet.guard(back, &greeting, hello.cover);
+    outlet.frame(&Frame::Open)?;
+    outlet.flush()?;
+    match inlet.frame()? {
+        Frame::Opened {
+            verdict: Verdict::Welcome,
+            ..
+        } => Ok(()),
+        Frame::Opened { verdict, .. } => Err(Error::Refused(verdict)),
+        other => Err(Malformed::Order(other.kind()).into()),
+    }
+}
+
+/// Makes sure that contents can be moved by the method and protected as they shall be.
+pub(super) fn check(options: &Options) -> Result<()> {
+    options.method.check()?;
+    if options.method.can(options.cover) {
+        Ok(())
+    } else {
+        Err(Error::Unsealable(options.method.name()))
+    }
 }

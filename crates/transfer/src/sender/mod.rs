@@ -2,10 +2,11 @@
 
 mod contents;
 mod files;
+mod flow;
 mod greeting;
+mod method;
 mod pump;
 mod replies;
-mod ring;
 mod session;
 
 pub use contents::Contents;
@@ -13,7 +14,7 @@ pub use files::{Farewell, Job, Plan, Source, Summary, send};
 pub use session::{Item, Session};
 
 use crate::method::SendMethod;
-use crate::{Checksum, Limits, Token};
+use crate::{Cover, Limits, Token};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -22,8 +23,9 @@ use std::sync::atomic::AtomicU64;
 pub struct Options {
     /// How the sender reads them.
     pub method: SendMethod,
-    /// What is compared at the end; with a token it has to be [`Checksum::Blake3`].
-    pub checksum: Checksum,
+    /// What protects contents. With a token [`Cover::Sealed`], unless both sides say otherwise; without
+    /// one nothing can be sealed.
+    pub cover: Cover,
     /// What both sides know.
     pub token: Option<Token>,
     /// What is borne.

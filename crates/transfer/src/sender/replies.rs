@@ -4,7 +4,7 @@ use crate::Limits;
 use crate::connection::{Inlet, Patience, TICK};
 use crate::error::{Error, Result};
 use crate::outcome::Timing;
-use crate::protocol::{DIGEST_BYTES, Frame, Malformed};
+use crate::protocol::{Frame, Malformed, Partial};
 use platform::socket::on_their_way;
 use std::io;
 use std::net::TcpStream;
@@ -20,10 +20,7 @@ const DEVICE_PATIENCE: u32 = 10;
 
 /// What the receiver says.
 pub(super) enum Reply {
-    Partial {
-        len: u64,
-        digest: [u8; DIGEST_BYTES],
-    },
+    Partial(Partial),
     Receipt {
         id: u64,
         timing: Timing,
@@ -53,7 +50,10 @@ pub(super) struct Replies {
 
 impl Replies {
     /// Begins to hear what comes in.
-    pub(super) fn hear(mut inlet: Inlet, limits: Limits) -> Self {
+    ///
+    /// # Errors
+    /// If no thread can be started for it.
+    pub(super) fn hear(mut inlet: Inlet, limits: Limits) -> Result<Self> {
         // It waits for as long as there is something to be sent.
         inlet.be_patient(Duration::MAX);
         let (asked, failed) = (Arc::default(), Arc::default());
@@ -64,13 +64,15 @@ impl Replies {
             asked: Arc::clone(&asked),
             failed: Arc::clone(&failed),
         };
-        Self {
+        let thread = thread::Builder::new().name("replies".into());
+        let reader = thread.spawn(|| reader.run()).map_err(Error::Thread)?;
+        Ok(Self {
             limits,
             heard,
             asked,
             failed,
-            reader: Some(thread::spawn(|| reader.run())),
-        }
+            reader: Some(reader),
+        })
     }
 
     /// The receiver owes one more reply.
@@ -139,7 +141,7 @@ impl Reader {
         loop {
             replies += 1;
             let reply = match self.inlet.frame() {
-                Ok(Frame::Partial { len, digest }) => Reply::Partial { len, digest },
+                Ok(Frame::Partial(partial)) => Reply::Partial(partial),
                 Ok(Frame::Ready { room, failure }) => Reply::Ready {
                     room,
                     failure: text(failure),

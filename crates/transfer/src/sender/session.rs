@@ -1,20 +1,23 @@
 //! One connection to a receiver, and files over it.
 
-use super::greeting::connect;
-use super::pump::{Flow, Pump, Stopped};
+use super::flow::{Flow, Stopped};
+use super::greeting::{check, connect};
+use super::pump::Pump;
 use super::replies::{Replies, Reply};
 use super::{Contents, Options};
 use crate::connection::Outlet;
-use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::method::ReceiveMethod;
 use crate::outcome::{Outcome, Timing};
 use crate::protocol::{FileName, Frame, Malformed, Part, Times};
+use crate::ranges::Hashing;
 use std::collections::VecDeque;
+use std::fs::Metadata;
+use std::io;
 use std::net::Shutdown;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// What is said of a file before its bytes.
 #[derive(Clone, Copy, Debug)]
@@ -62,13 +65,13 @@ impl Session {
         session: [u8; 16],
         (stream, streams): (u16, u16),
     ) -> Result<Self> {
-        options.method.check()?;
+        check(options)?;
         let (inlet, outlet) = connect(address, options, session, (stream, streams))?;
         Ok(Self {
             options: options.clone(),
             outlet,
             pump: Pump::new(options.method)?,
-            replies: Replies::hear(inlet, options.limits),
+            replies: Replies::hear(inlet, options.limits)?,
             open: VecDeque::new(),
             settled: VecDeque::new(),
         })
@@ -100,7 +103,18 @@ impl Session {
     ///
     /// # Errors
     /// If the connection is of no more use.
-    pub fn send(&mut self, item: &Item<'_>, mut contents: Contents<'_>) -> Result<()> {
+    pub fn send(&mut self, item: &Item<'_>, contents: Contents<'_>) -> Result<()> {
+        let before = state(&contents);
+        self.send_if_still(before, item, contents)
+    }
+
+    /// As [`Session::send`], for a file that has to stay as it was `before`.
+    pub(super) fn send_if_still(
+        &mut self,
+        before: io::Result<Option<State>>,
+        item: &Item<'_>,
+        mut contents: Contents<'_>,
+    ) -> Result<()> {
         let (parts, part) = item.part;
         self.replies.ask();
         self.outlet.frame(&Frame::File(Part {
@@ -125,7 +139,6 @@ impl Session {
         let progress = Arc::clone(&self.options.progress);
         let mut flow = Flow {
             outlet: &mut self.outlet,
-            digest: Digest::new(self.options.checksum),
             expected: 0,
             is_wanted: &|| !self.replies.has_failed(item.id),
             progress: &progress,
@@ -133,8 +146,8 @@ impl Session {
         let outcome = self
             .pump
             .run(&mut flow, &mut contents, range.clone())
-            .and_then(|()| still(&contents, item.size));
-        let (digest, expected) = (flow.digest.finish(), flow.expected);
+            .and_then(|()| still(&contents, before?, item.size));
+        let expected = flow.expected;
         match outcome {
             // What came last may have been cut off by the same wish.
             Ok(()) if self.outlet.shall_stop() => Err(Error::Interrupted),
@@ -145,7 +158,7 @@ impl Session {
                 {
                     open.2 = size;
                 }
-                self.outlet.frame(&Frame::End { size, digest })
+                self.outlet.frame(&Frame::End { size })
             }
             Err(Stopped::Source(reason)) => {
                 let reason = reason.as_bytes();
@@ -156,20 +169,20 @@ impl Session {
         }
     }
 
-    /// Where to go on: behind what the receiver has, if that is what is here too.
+    /// Where to go on: behind what the receiver has and is here, too.
     fn resume(&mut self, contents: &Contents<'_>, end: u64) -> Result<u64> {
-        let Reply::Partial {
-            len,
-            digest: theirs,
-        } = self.answer()?
-        else {
+        let Reply::Partial(there) = self.answer()? else {
             return Err(Malformed::Order(0).into());
         };
         let Contents::File(file) = contents else {
             return Ok(0);
         };
-        let agrees = len <= end && self.options.checksum.of_start(file, len) == Some(theirs);
-        Ok(if agrees { len } else { 0 })
+        match Hashing::new(file, self.options.limits.stop)?.in_common(&there) {
+            Ok(common) if common <= end => Ok(common),
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            // What cannot be compared is sent again, which tells why it cannot be read.
+            _ => Ok(0),
+        }
     }
 
     /// What the receiver answers to a question. Outcomes of files before it come first.
@@ -273,12 +286,30 @@ fn range(size: Option<u64>, parts: u16, part: u16) -> Range<u64> {
     (part * each).min(size)..((part + 1) * each).min(size)
 }
 
-/// Whether a file still has the size that was said.
-fn still(contents: &Contents<'_>, size: Option<u64>) -> std::result::Result<(), Stopped> {
-    match (contents, size) {
-        (Contents::File(file), Some(size)) if file.metadata()?.len() != size => Err(
-            Stopped::Source("it changed its size while it was sent".into()),
-        ),
-        _ => Ok(()),
+/// What tells whether a file was changed: its size, and the time of the last change.
+pub(super) type State = (u64, Option<SystemTime>);
+
+fn state(contents: &Contents<'_>) -> io::Result<Option<State>> {
+    let Contents::File(file) = contents else {
+        return Ok(None);
+    };
+    file.metadata().map(|metadata| Some(state_of(&metadata)))
+}
+
+pub(super) fn state_of(metadata: &Metadata) -> State {
+    (metadata.len(), metadata.modified().ok())
+}
+
+/// Whether a file still is as it was when it was begun, and as it was announced.
+fn still(
+    contents: &Contents<'_>,
+    before: Option<State>,
+    announced: Option<u64>,
+) -> std::result::Result<(), Stopped> {
+    let after = state(contents)?;
+    let has_size = |(size, _)| announced.is_none_or(|announced| announced == size);
+    if after.is_none_or(has_size) && (after == before || after.is_none()) {
+        return Ok(());
     }
+    Err(Stopped::Source("it changed while it was sent".into()))
 }

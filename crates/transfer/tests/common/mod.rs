@@ -4,7 +4,7 @@
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::receiver::{self, Event, Receiver};
 use oscope_transfer::sender::{self, Job, Plan, Source, Summary};
-use oscope_transfer::{Checksum, Limits, Outcome, Token};
+use oscope_transfer::{Cover, Limits, Outcome, Token};
 pub mod proxy;
 
 use std::fs;
@@ -30,10 +30,13 @@ pub fn receive_options(directory: &Path, method: ReceiveMethod) -> receiver::Opt
     receiver::Options {
         directory: Some(directory.to_owned()),
         measures: false,
-        method,
+        method: Some(method),
         token: None,
+        unsealed: false,
+        allow_hidden: true,
         max_size: u64::MAX >> 1,
         max_files: 100_000,
+        max_partial: u64::MAX,
         max_connections: 16,
         fsync: false,
         force: false,
@@ -45,7 +48,7 @@ pub fn receive_options(directory: &Path, method: ReceiveMethod) -> receiver::Opt
 pub fn send_options(method: SendMethod) -> sender::Options {
     sender::Options {
         method,
-        checksum: Checksum::Xxh3,
+        cover: Cover::Summed,
         token: None,
         limits: limits(),
         progress: Arc::default(),
@@ -213,6 +216,16 @@ impl Place {
 
     pub fn received(&self, name: &str) -> Vec<u8> {
         fs::read(self.to().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// The one file that is not complete.
+    pub fn partial(&self) -> PathBuf {
+        let entries = fs::read_dir(self.to().join(".oscope-partial")).expect("it is there");
+        let paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+        let [partial] = &paths[..] else {
+            panic!("{paths:?}")
+        };
+        partial.clone()
     }
 
     /// The names in the receiver's directory.

@@ -18,21 +18,30 @@ pub enum Mischief {
     Flip(u64),
     /// Everything goes on, but no more than 64 KiB in such a time.
     Slow(Duration),
+    /// After so many, a byte now and then.
+    Trickle(u64),
 }
 
 /// Accepts one connection, and passes it on to `receiver` in its own way.
 pub fn between(receiver: SocketAddr, mischief: Mischief) -> SocketAddr {
+    between_each(receiver, vec![Some(mischief)])
+}
+
+/// Accepts as many connections as there are ways, and passes each on in its own; `None` is an honest one.
+pub fn between_each(receiver: SocketAddr, ways: Vec<Option<Mischief>>) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
     let address = listener.local_addr().expect("it listens");
     thread::spawn(move || {
-        let (near, _) = listener.accept().expect("a sender comes");
-        let far = TcpStream::connect(receiver).expect("the receiver is there");
-        let back = (
-            far.try_clone().expect("a copy"),
-            near.try_clone().expect("a copy"),
-        );
-        thread::spawn(move || pass(back.0, back.1, None));
-        pass(near, far, Some(&mischief));
+        for mischief in ways {
+            let (near, _) = listener.accept().expect("a sender comes");
+            let far = TcpStream::connect(receiver).expect("the receiver is there");
+            let back = (
+                far.try_clone().expect("a copy"),
+                near.try_clone().expect("a copy"),
+            );
+            thread::spawn(move || pass(back.0, back.1, None));
+            thread::spawn(move || pass(near, far, mischief.as_ref()));
+        }
     });
     address
 }
@@ -42,7 +51,15 @@ fn pass(mut from: TcpStream, mut to: TcpStream, mischief: Option<&Mischief>) {
     let mut passed = 0;
     loop {
         let limit = match mischief {
-            Some(Mischief::Cut(at) | Mischief::Hold(at, _)) if passed < *at => *at - passed,
+            Some(Mischief::Cut(at) | Mischief::Hold(at, _) | Mischief::Trickle(at))
+                if passed < *at =>
+            {
+                *at - passed
+            }
+            Some(Mischief::Trickle(_)) => {
+                thread::sleep(Duration::from_millis(150));
+                1
+            }
             Some(Mischief::Cut(_)) => break,
             Some(Mischief::Hold(_, go_on)) => {
                 while !go_on.load(Ordering::Acquire) {

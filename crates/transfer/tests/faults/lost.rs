@@ -7,7 +7,7 @@ use crate::common::{
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::sender::Plan;
-use oscope_transfer::{Checksum, Error, receiver, sender};
+use oscope_transfer::{Cover, Error, receiver, sender};
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::path::Path;
@@ -99,11 +99,7 @@ fn what_is_kept_is_checked_before_it_is_trusted() {
             .unwrap_err();
         served.wait_for("are kept for --resume");
         served.log.lock().unwrap().clear();
-        let [partial] = &place.names()[..] else {
-            panic!("{:?}", place.names())
-        };
-        assert!(partial.starts_with(".oscope-partial-"));
-        let partial = place.to().join(partial);
+        let partial = place.partial();
         let kept = fs::metadata(&partial).unwrap().len();
         assert!(kept > 1_000_000, "{kept}");
         if is_changed {
@@ -162,7 +158,7 @@ fn a_receiver_that_was_restarted_goes_on_where_it_was() {
     };
     let sender = sender::Options {
         token: Some(token(secret)),
-        checksum: Checksum::Blake3,
+        cover: Cover::Sealed,
         ..send_options(SendMethod::Mmap)
     };
     {

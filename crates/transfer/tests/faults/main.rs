@@ -3,6 +3,9 @@
 mod changed;
 #[path = "../common/mod.rs"]
 mod common;
+mod crowds;
 mod lost;
 mod peers;
 mod places;
+mod planted;
+mod resumed;

@@ -7,7 +7,8 @@ use crate::common::{
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::protocol::VERSION;
 use oscope_transfer::receiver::Receiver;
-use oscope_transfer::{Checksum, Error, Limits, receiver, sender};
+use oscope_transfer::sender::Session;
+use oscope_transfer::{Cover, Error, Limits, receiver, sender};
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -23,7 +24,7 @@ fn who_does_not_know_the_token_gets_nothing() {
     let jobs = [place.file("file", b"x")];
     let with = |text| sender::Options {
         token: Some(token(text)),
-        checksum: Checksum::Blake3,
+        cover: Cover::Sealed,
         ..send_options(SendMethod::File)
     };
     let error = send(&served, &jobs, PLAN, &with("the wrong token, long"))
@@ -128,17 +129,23 @@ fn silence_is_not_borne_for_long() {
     hello[..8].copy_from_slice(b"oscope\r\n");
     hello[8..10].copy_from_slice(&VERSION.to_le_bytes());
     hello[12] = 1;
-    slow.write_all(&hello).unwrap();
-    served.wait_for("began");
     served.log.lock().unwrap().clear();
-    let mut failed = false;
-    for _ in 0..100 {
-        failed |= slow.write_all(&[0]).is_err();
-        std::thread::sleep(Duration::from_millis(150));
-        if served.log().contains("too slow") || failed {
+    for byte in hello {
+        let is_over = slow.write_all(&[byte]).is_err() || served.ends() > 0;
+        if is_over {
             break;
         }
+        std::thread::sleep(Duration::from_millis(150));
     }
+    served.wait_for("did not prove in time");
+    // Nor is it more from one that has proven who it is.
+    served.log.lock().unwrap().clear();
+    let jobs = [place.file("file", &bytes(1 << 20, 3))];
+    let trickle = between(served.address, Mischief::Trickle(100_000));
+    send_to(trickle, &jobs, PLAN, &send_options(SendMethod::File))
+        .0
+        .unwrap_err();
+    assert!(served.log().contains("began"), "{}", served.log());
     served.wait_for("too slow");
 
     // The same the other way round: a receiver that takes nothing.
@@ -225,8 +232,9 @@ fn limits_on_sizes_counts_and_connections_hold() {
 
     served.wait_for_ends(2);
     std::thread::sleep(Duration::from_millis(100));
-    let held = TcpStream::connect(served.address).unwrap();
-    std::thread::sleep(Duration::from_millis(300));
+    let options = send_options(SendMethod::File);
+    let address = served.address.to_string();
+    let held = Session::connect(&address, &options, [0; 16], (0, 1)).unwrap();
     let error = send(&served, &jobs, PLAN, &send_options(SendMethod::File))
         .0
         .unwrap_err();

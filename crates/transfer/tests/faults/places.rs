@@ -6,7 +6,7 @@ use crate::common::{
 };
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::receiver::Receiver;
-use oscope_transfer::sender::Plan;
+use oscope_transfer::sender::{Job, Plan};
 use oscope_transfer::{Error, receiver};
 use std::fs::{self, File};
 use std::process::Command;
@@ -154,4 +154,44 @@ fn a_place_that_may_not_be_written_to_is_an_error_of_each_file() {
     assert_eq!(summary.unwrap().failed, 1);
     let failure = outcomes[0].failure.clone().unwrap();
     assert!(failure.contains("Read-only"), "{failure}");
+}
+
+#[test]
+fn hidden_names_are_taken_only_where_they_are_allowed() {
+    for allow_hidden in [false, true] {
+        let place = Place::new();
+        let served = Served::start(receiver::Options {
+            allow_hidden,
+            ..receive_options(&place.to(), ReceiveMethod::File)
+        });
+        let hidden = place.file("source", b"x");
+        let named = |name: &[u8]| Job {
+            name: name.to_vec(),
+            ..hidden.clone()
+        };
+        let jobs = [
+            named(b".bashrc"),
+            named(b".oscope-partial"),
+            named(b".oscope-partial-1"),
+            named(b"seen"),
+        ];
+        let (_, outcomes) = send(&served, &jobs, PLAN, &send_options(SendMethod::File));
+        let failures: Vec<_> = outcomes
+            .iter()
+            .map(|outcome| outcome.failure.as_deref())
+            .collect();
+        if allow_hidden {
+            assert_eq!(failures[0], None);
+            assert_eq!(place.names(), [".bashrc", "seen"]);
+        } else {
+            let refused = failures[0].is_some_and(|failure| failure.contains("--allow-hidden"));
+            assert!(refused, "{failures:?}");
+            assert_eq!(place.names(), ["seen"]);
+        }
+        assert!(
+            failures[1].is_some() && failures[2].is_some(),
+            "{failures:?}"
+        );
+        assert_eq!(failures[3], None);
+    }
 }

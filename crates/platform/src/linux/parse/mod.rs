@@ -9,6 +9,7 @@ mod os_release;
 mod program;
 mod size;
 mod smaps;
+mod sockets;
 
 pub(super) use cgroup::{Membership, cpu_quota, memberships};
 pub(super) use cpu_list::cpu_list;
@@ -19,3 +20,4 @@ pub(super) use os_release::os_release_field;
 pub(super) use program::program;
 pub(super) use size::size_bytes;
 pub(super) use smaps::huge_bytes_within;
+pub(super) use sockets::socket_owner;

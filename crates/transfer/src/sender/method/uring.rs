@@ -1,10 +1,10 @@
 //! Sending a file through a ring: while one block is on its way, the next are read.
 
-use super::pump::{Flow, Outcome, Stopped};
 use crate::buffer::BLOCK;
 use crate::connection::TICK;
 use crate::error::Error;
-use crate::protocol::{HEADER_BYTES, Header};
+use crate::protocol::{CHECK_BYTES, HEAD_BYTES};
+use crate::sender::flow::{Flow, Outcome, Stopped};
 use platform::stream_ring::{Block, Done, Operation, StreamRing};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,15 +12,14 @@ use std::ops::Range;
 
 /// Blocks under way: one is sent, the others are read or wait for their turn.
 const BLOCKS: u32 = 4;
-/// Where the bytes of the file begin in a block, with their header right before them: where a page
-/// does, as in the file that they are copied from ([`crate::buffer`] says why).
+/// Where the bytes of the file begin in a block, with their head right before them and their check
+/// right behind: where a page does, as in the file that they are copied from ([`crate::buffer`] says why).
 const START: usize = 4096;
 /// What the sending operation is called; those that read are called by their offsets.
 const SENDING: u64 = u64::MAX;
 
-/// A ring and its blocks. Each block has room for a header before the bytes of the file, so that both
-/// go in one operation.
-pub(super) struct Ring {
+/// A ring and its blocks. Each block has room for a whole frame, so that it goes in one operation.
+pub(in crate::sender) struct Ring {
     queue: StreamRing,
     free: Vec<Block>,
 }
@@ -40,12 +39,13 @@ struct Run<'r, 'f, 'o> {
     sending: Option<Range<usize>>,
     /// Where the next block to be sent begins.
     next: u64,
+    end: u64,
     stopped: Option<Stopped>,
 }
 
 impl Ring {
-    pub(super) fn new() -> Outcome<Self> {
-        let free = (0..BLOCKS).map(|_| Block::new(START + BLOCK));
+    pub(in crate::sender) fn new() -> Outcome<Self> {
+        let free = (0..BLOCKS).map(|_| Block::new(START + BLOCK + CHECK_BYTES));
         Ok(Self {
             queue: StreamRing::new(BLOCKS)?,
             free: free.collect::<platform::Result<_>>()?,
@@ -54,8 +54,13 @@ impl Ring {
 
     /// Sends a range of a file. What was begun of it is sent as a whole, even if the rest cannot be
     /// read, so that the receiver can be told.
-    pub(super) fn send(&mut self, flow: &mut Flow<'_>, file: &File, range: Range<u64>) -> Outcome {
-        let next = range.start;
+    pub(in crate::sender) fn send(
+        &mut self,
+        flow: &mut Flow<'_>,
+        file: &File,
+        range: Range<u64>,
+    ) -> Outcome {
+        let (next, end) = (range.start, range.end);
         let mut run = Run {
             ring: self,
             flow,
@@ -65,6 +70,7 @@ impl Ring {
             read: BTreeMap::new(),
             sending: None,
             next,
+            end,
             stopped: None,
         };
         loop {
@@ -129,19 +135,25 @@ impl Run<'_, '_, '_> {
         let Some((mut block, len)) = self.read.remove(&self.next) else {
             return Ok(());
         };
-        let header = match self.flow.begin(self.next, len) {
-            Ok(len) => Header::data(self.next, len),
+        let rest = self.end - self.next - len as u64;
+        let header = match self.flow.begin(self.next, len, rest) {
+            Ok(header) => header,
             Err(stopped) => {
                 self.ring.free.push(block);
                 return Err(stopped);
             }
         };
-        let (head, bytes) = block.bytes_mut().split_at_mut(START);
-        head[START - HEADER_BYTES..].copy_from_slice(&header.encode());
-        self.flow.digest.update(&bytes[..len]);
-        self.flow.outlet.flush_for_more()?;
+        let outlet = &mut *self.flow.outlet;
+        let (before, bytes) = block.bytes_mut().split_at_mut(START);
+        before[START - HEAD_BYTES..].copy_from_slice(&outlet.head(header));
+        let mut frame_end = START + len;
+        if let Some(check) = outlet.seal_data(&mut bytes[..len]) {
+            bytes[len..len + CHECK_BYTES].copy_from_slice(&check);
+            frame_end += CHECK_BYTES;
+        }
+        outlet.flush_for_more()?;
         self.next += len as u64;
-        self.send_rest(block, START - HEADER_BYTES..START + len)
+        self.send_rest(block, START - HEAD_BYTES..frame_end)
     }
 
     fn send_rest(&mut self, block: Block, range: Range<usize>) -> Outcome {

@@ -1,11 +1,11 @@
 //! Receiving a file through a ring: while one block arrives, those before it are written.
 
-use super::place::Failure;
-use super::store::{Arrival, Stored};
-use super::target::Target;
+use super::Arrival;
 use crate::buffer::BLOCK;
 use crate::connection::{Inlet, TICK};
 use crate::error::{Error, Result, is_passing};
+use crate::receiver::place::Failure;
+use crate::receiver::target::Target;
 use platform::socket::wake_at;
 use platform::stream_ring::{Block, Done, Operation, StreamRing};
 use std::collections::VecDeque;
@@ -19,7 +19,7 @@ const BLOCKS: u32 = 4;
 const RECEIVING: u64 = u64::MAX;
 
 /// A ring, its blocks, and what is being written.
-pub(super) struct Ring {
+pub(in crate::receiver) struct Ring {
     queue: StreamRing,
     free: Vec<Block>,
     /// In the order in which they came, which is that in which they count.
@@ -39,7 +39,7 @@ struct Write {
 }
 
 impl Ring {
-    pub(super) fn new() -> platform::Result<Self> {
+    pub(in crate::receiver) fn new() -> platform::Result<Self> {
         let free = (0..BLOCKS).map(|_| Block::new(BLOCK));
         Ok(Self {
             queue: StreamRing::new(BLOCKS)?,
@@ -50,15 +50,25 @@ impl Ring {
         })
     }
 
-    /// Takes what comes next, and begins to write it into its target. Tells how many bytes it took,
-    /// and what became of those before.
-    pub(super) fn take(&mut self, arrival: &mut Arrival<'_>) -> Result<(usize, Stored)> {
+    /// Takes what comes next, and begins to write it into its target; whether its sum is right. Once a
+    /// write has failed, nothing more is written, and the rest goes through `buffer`.
+    pub(in crate::receiver) fn take(
+        &mut self,
+        buffer: &mut [u8],
+        arrival: &mut Arrival<'_>,
+    ) -> Result<bool> {
         let mut taken = 0;
-        while taken < arrival.len && self.failure.is_none() {
+        while taken < arrival.len {
+            if let Some(reason) = self.failure.take() {
+                return arrival.give_up(taken, buffer, &reason);
+            }
             let block = self.free_block()?;
             let step = (arrival.len - taken).min(BLOCK);
-            let block = self.receive(arrival.inlet, block, step)?;
-            arrival.digest.update(&block.bytes()[..step]);
+            let mut block = self.receive(arrival.inlet, block, step)?;
+            if !arrival.inlet.check_data(&mut block.bytes_mut()[..step])? {
+                self.free.push(block);
+                return Ok(false);
+            }
             self.writes.push_back(Write {
                 target: Arc::clone(arrival.target),
                 offset: arrival.offset + taken as u64,
@@ -69,19 +79,19 @@ impl Ring {
             self.write_rest(number, block)?;
             taken += step;
         }
-        Ok((taken, self.failure.take().map_or(Ok(()), Err)))
+        Ok(true)
     }
 
-    /// Waits until everything that was taken is in its file.
-    pub(super) fn settle(&mut self) -> Result<Stored> {
+    /// Waits until everything that was taken is in its file; why it is not, if it is not.
+    pub(in crate::receiver) fn settle(&mut self) -> Result<Option<Failure>> {
         while !self.writes.is_empty() {
             self.wait_for_write()?;
         }
-        Ok(self.failure.take().map_or(Ok(()), Err))
+        Ok(self.failure.take())
     }
 
     /// Whether everything that was taken is in its file.
-    pub(super) fn is_settled(&self) -> bool {
+    pub(in crate::receiver) fn is_settled(&self) -> bool {
         self.writes.is_empty()
     }
 
@@ -108,17 +118,18 @@ impl Ring {
     fn receive(&mut self, inlet: &mut Inlet, mut block: Block, len: usize) -> Result<Block> {
         let mut filled = inlet.ahead_into(&mut block.bytes_mut()[..len]);
         while filled < len {
+            inlet.expect_data(len - filled)?;
             let mut waiting = Some((block, filled..len));
             let done = loop {
                 let done = inlet.patiently(|socket| {
                     if let Some((block, range)) = waiting.take() {
-                        wake_at(socket, range.len())?;
                         let receive = Operation::Receive(socket);
                         self.queue.begin(RECEIVING, receive, block, range)?;
                     }
                     let done = self.queue.wait(TICK);
                     if done.is_err() {
-                        // Whatever is there is better than nothing.
+                        // The sender may have no more, though it said so: whatever is there is
+                        // better than nothing.
                         wake_at(socket, 1)?;
                     }
                     done
@@ -130,7 +141,6 @@ impl Ring {
             };
             filled += inlet.received(done.moved.map_err(Error::network)?)?;
             block = done.block;
-            inlet.patiently(|socket| wake_at(socket, 1))?;
         }
         Ok(block)
     }

@@ -1,0 +1,24 @@
+//! `oscope token`: a secret for two machines.
+
+use crate::arguments::transfer::Token as Arguments;
+use crate::exit::Exit;
+use crate::output;
+use anyhow::{Context, Result};
+use platform::file::create_secret;
+use std::io::Write;
+use transfer::Token;
+
+pub fn execute(arguments: &Arguments) -> Result<Exit> {
+    let token = Token::random_text()? + "\n";
+    match &arguments.output {
+        None => output::show(&token)?,
+        Some(path) => {
+            let written = create_secret(path).and_then(|mut file| {
+                file.write_all(token.as_bytes())?;
+                file.sync_all()
+            });
+            written.with_context(|| format!("cannot write a token to {}", path.display()))?;
+        }
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,158 @@
+//! The handshake by which both sides prove that they know the token, and agree on keys that nobody can
+//! find out later, not even with the token: `NNpsk0` of the [Noise framework](https://noiseprotocol.org/noise.html).
+//!
+//! The sender's first message can be recorded and said again. So whoever has said only that is nobody
+//! yet: nothing is done for a peer before its first frame, which takes the keys to make.
+
+use super::cipher::Keys;
+use crate::error::{Error, Result};
+use crate::protocol::{GREETING_BYTES, Hello};
+use crate::token::Token;
+use snow::{Builder, HandshakeState};
+
+const PATTERN: &str = "Noise_NNpsk0_25519_ChaChaPoly_SHA256";
+/// A public key and a tag.
+pub(crate) const OPENING_BYTES: usize = 32 + 16;
+/// A public key, the receiver's plain answer again, which cannot be changed here, and a tag.
+pub(crate) const ANSWER_BYTES: usize = 32 + GREETING_BYTES + 16;
+
+/// The sender's side of a handshake that is under way.
+pub(crate) struct Initiator {
+    state: HandshakeState,
+    /// What is said first.
+    pub(crate) opening: [u8; OPENING_BYTES],
+}
+
+impl Initiator {
+    /// Begins for a sender that said `greeting`.
+    pub(crate) fn new(token: &Token, greeting: &[u8; GREETING_BYTES]) -> Result<Self> {
+        let psk = token.key();
+        let builder = builder(&psk, greeting)?;
+        let mut state = builder.build_initiator().map_err(Error::Handshake)?;
+        let mut opening = [0; OPENING_BYTES];
+        state
+            .write_message(&[], &mut opening)
+            .map_err(Error::Handshake)?;
+        Ok(Self { state, opening })
+    }
+
+    /// Ends with the receiver's message: the keys to send by and to receive by. `plain` is what the
+    /// receiver answered before.
+    pub(crate) fn finish(
+        mut self,
+        hello: &Hello,
+        plain: &[u8; GREETING_BYTES],
+        message: &[u8; ANSWER_BYTES],
+    ) -> Result<(Keys, Keys)> {
+        let mut answer = [0; GREETING_BYTES];
+        let read = self.state.read_message(message, &mut answer);
+        if read.is_err() || answer != *plain {
+            return Err(Error::WrongToken);
+        }
+        keys(&mut self.state, hello)
+    }
+}
+
+/// The receiver's side: the message that answers the sender's `opening`, and the keys to receive by and
+/// to send by.
+pub(crate) fn answer(
+    token: &Token,
+    (greeting, hello): (&[u8; GREETING_BYTES], &Hello),
+    plain: &[u8; GREETING_BYTES],
+    opening: &[u8; OPENING_BYTES],
+) -> Result<([u8; ANSWER_BYTES], (Keys, Keys))> {
+    let psk = token.key();
+    let mut state = builder(&psk, greeting)?
+        .build_responder()
+        .map_err(Error::Handshake)?;
+    let read = state.read_message(opening, &mut []);
+    read.map_err(|_| Error::WrongToken)?;
+    let mut message = [0; ANSWER_BYTES];
+    state
+        .write_message(plain, &mut message)
+        .map_err(Error::Handshake)?;
+    Ok((message, keys(&mut state, hello)?))
+}
+
+/// The greeting is part of what both sides have to agree on.
+fn builder<'b>(psk: &'b [u8; 32], greeting: &'b [u8; GREETING_BYTES]) -> Result<Builder<'b>> {
+    let pattern = PATTERN.parse().expect("the pattern is one of Noise's");
+    let builder = Builder::new(pattern)
+        .psk(0, psk)
+        .map_err(Error::Handshake)?;
+    builder.prologue(greeting).map_err(Error::Handshake)
+}
+
+/// The keys from the sender to the receiver, and back.
+fn keys(state: &mut HandshakeState, hello: &Hello) -> Result<(Keys, Keys)> {
+    let suite = hello.suite.ok_or(Error::WrongToken)?;
+    let (there, back) = state.dangerously_get_raw_split();
+    let of = |secret: &[u8; 32], direction: u8| {
+        let mut context = hello.session.to_vec();
+        context.extend(hello.stream.to_le_bytes());
+        context.push(direction);
+        Keys::new(suite, secret, context)
+    };
+    Ok((of(&there, 0), of(&back, 1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Initiator, answer};
+    use crate::cover::{Check, Cover, Guard, Suite};
+    use crate::protocol::{Answer, Hello, VERSION, Verdict};
+    use crate::token::Token;
+
+    fn hello(stream: u16) -> Hello {
+        Hello {
+            version: VERSION,
+            cover: Cover::Sealed,
+            suite: Some(Suite::Aes),
+            streams: 2,
+            stream,
+            session: [5; 16],
+        }
+    }
+
+    fn token(text: &str) -> Token {
+        Token::new(text.as_bytes()).unwrap()
+    }
+
+    /// The first checks that the sender makes and that the receiver expects.
+    fn checks(said: &Hello, heard: &Hello, theirs: &Token) -> crate::Result<(Check, Check)> {
+        let ours = token("0123456789abcdef");
+        let initiator = Initiator::new(&ours, &said.encode())?;
+        let plain = Answer::new(Verdict::Welcome).encode();
+        let (message, (there, _)) =
+            answer(theirs, (&heard.encode(), heard), &plain, &initiator.opening)?;
+        let (mine, _) = initiator.finish(said, &plain, &message)?;
+        let check = |keys| Guard::new(Some(keys), &[0; 64], Cover::Sealed).begin(&[0; 16]);
+        Ok((check(mine), check(there)))
+    }
+
+    #[test]
+    fn who_knows_the_token_agrees_on_keys_that_are_new_each_time() {
+        let right = token("0123456789abcdef");
+        let (mine, theirs) = checks(&hello(0), &hello(0), &right).unwrap();
+        assert_eq!(mine, theirs);
+        assert_ne!(mine, checks(&hello(0), &hello(0), &right).unwrap().0);
+    }
+
+    #[test]
+    fn another_token_or_another_greeting_ends_it() {
+        let right = token("0123456789abcdef");
+        checks(&hello(0), &hello(0), &token("0123456789abcdeX")).unwrap_err();
+        checks(&hello(0), &hello(1), &right).unwrap_err();
+    }
+
+    #[test]
+    fn an_answer_that_was_changed_is_refused() {
+        let (right, said) = (token("0123456789abcdef"), hello(0));
+        let initiator = Initiator::new(&right, &said.encode()).unwrap();
+        let plain = Answer::new(Verdict::Welcome).encode();
+        let greeting = (&said.encode(), &said);
+        let (message, _) = answer(&right, greeting, &plain, &initiator.opening).unwrap();
+        let changed = Answer::new(Verdict::Busy).encode();
+        assert!(initiator.finish(&said, &changed, &message).is_err());
+    }
+}

@@ -1,0 +1,90 @@
+//! What protects frames on their way: a seal that nobody can make without the key, or a sum that finds
+//! accidents.
+//!
+//! Each frame is a header and its check, and, if it has a body, the body and its check:
+//!
+//! ```text
+//!  ┌────────┬───────┬──────────────────────────┬───────┐
+//!  │ header │ check │ body                     │ check │
+//!  │ 16     │ 16    │ as long as the header says │ 16    │
+//!  └────────┴───────┴──────────────────────────┴───────┘
+//! ```
+//!
+//! Frames of one direction are numbered from 0, and the number goes into both checks. So a frame counts
+//! at its own place only: none can be changed, left out, repeated or moved.
+
+mod cipher;
+mod guard;
+mod handshake;
+
+pub(crate) use cipher::Keys;
+pub(crate) use guard::{Check, Guard};
+pub(crate) use handshake::{Initiator, answer};
+
+/// What protects the contents of files on their way. Everything else is sealed where the peers share a
+/// token, and summed where they do not. From the least to the most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cover {
+    /// Nothing but TCP's own checksum.
+    Bare,
+    /// A sum of each frame by XXH3 with 128 bits: it finds accidents at the speed of memory, and
+    /// forgeries not at all.
+    Summed,
+    /// Encrypted and authenticated.
+    Sealed,
+}
+
+impl Cover {
+    const ALL: [Self; 3] = [Self::Bare, Self::Summed, Self::Sealed];
+
+    pub(crate) fn code(self) -> u8 {
+        self as u8
+    }
+
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(code)).copied()
+    }
+
+    /// Its name, as programs read it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bare => "bare",
+            Self::Summed => "summed",
+            Self::Sealed => "sealed",
+        }
+    }
+}
+
+/// The cipher that seals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Suite {
+    /// AES-256-GCM: the fastest where the processor has instructions for it.
+    Aes,
+    /// ChaCha20-Poly1305: the fastest in plain code.
+    ChaCha,
+}
+
+impl Suite {
+    const ALL: [Self; 2] = [Self::Aes, Self::ChaCha];
+
+    /// The number on the wire, where 0 stands for none.
+    pub(crate) fn code(self) -> u8 {
+        self as u8 + 1
+    }
+
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(code.checked_sub(1)?)).copied()
+    }
+
+    /// The faster one on this processor.
+    pub fn usual() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        let has_aes =
+            std::is_x86_feature_detected!("aes") && std::is_x86_feature_detected!("pclmulqdq");
+        #[cfg(target_arch = "aarch64")]
+        let has_aes = std::arch::is_aarch64_feature_detected!("aes");
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        let has_aes = false;
+        if has_aes { Self::Aes } else { Self::ChaCha }
+    }
+}

@@ -1,0 +1,42 @@
+//! A receiver's account of a file that it has the beginning of.
+
+use super::wire::Reader;
+use super::{DIGEST_BYTES, LONGEST_BODY, Malformed};
+
+/// The first bytes of a file, range by range. Each range but the last is `step` bytes long.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Partial {
+    /// How many bytes there are from the start.
+    pub len: u64,
+    /// Length of a range in bytes; 0 if there are none.
+    pub step: u64,
+    /// Digest of each range.
+    pub digests: Vec<[u8; DIGEST_BYTES]>,
+}
+
+impl Partial {
+    /// The most ranges that a frame has room for.
+    pub const MOST_RANGES: u64 = ((LONGEST_BODY - 8) / DIGEST_BYTES) as u64;
+
+    pub(super) fn parse(len: u64, body: &[u8]) -> Result<Self, Malformed> {
+        let wrong = Malformed::Number("ranges of a file");
+        let mut reader = Reader(body);
+        let step = reader.u64().ok_or_else(|| wrong.clone())?;
+        let (digests, rest) = reader.0.as_chunks::<DIGEST_BYTES>();
+        let ranges = len.checked_div(step).map_or(0, |_| len.div_ceil(step));
+        let is_whole = rest.is_empty() && ranges == digests.len() as u64;
+        if !is_whole || (step == 0 && len > 0) {
+            return Err(wrong);
+        }
+        Ok(Self {
+            len,
+            step,
+            digests: digests.to_vec(),
+        })
+    }
+
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        out.extend(self.step.to_le_bytes());
+        out.extend(self.digests.iter().flatten());
+    }
+}

@@ -1,0 +1,49 @@
+//! Growing the file, mapping it into memory, and receiving into that.
+
+use super::Arrival;
+use crate::error::Result;
+use platform::file::{Access, LockedFile};
+use platform::memory::FileMapping;
+use std::fs::File;
+
+/// Mappings begin at multiples of this, which is one of every page size.
+const MAP_UNIT: u64 = 1 << 16;
+
+/// Takes data into the mapped file itself; whether their sum is right.
+pub(in crate::receiver) fn take(
+    buffer: &mut [u8],
+    arrival: &mut Arrival<'_>,
+    file: &File,
+) -> Result<bool> {
+    let (offset, len) = (arrival.offset, arrival.len);
+    let start = offset / MAP_UNIT * MAP_UNIT;
+    let before = (offset - start) as usize;
+    let mut locked = match lock(arrival, file, start, offset + len as u64) {
+        Ok(locked) => locked,
+        Err(reason) => return arrival.give_up(0, buffer, &reason),
+    };
+    let mut mapping = match FileMapping::new(&mut locked, start, before + len) {
+        Ok(mapping) => mapping,
+        Err(error) => return arrival.give_up(0, buffer, &error.to_string()),
+    };
+    let Some(memory) = mapping.as_mut_slice() else {
+        return arrival.give_up(0, buffer, "it may not be written to");
+    };
+    let is_right = arrival.inlet.data(&mut memory[before..])?;
+    if let Err(error) = mapping.ensure_whole() {
+        arrival.target.spoil(&error.to_string());
+    }
+    Ok(is_right)
+}
+
+/// Makes the file long enough, and a lock on it for a mapping.
+fn lock(
+    arrival: &Arrival<'_>,
+    file: &File,
+    start: u64,
+    end: u64,
+) -> std::result::Result<LockedFile, String> {
+    arrival.target.grow(start, end)?;
+    let file = file.try_clone().map_err(|error| error.to_string())?;
+    LockedFile::lock(file, Access::Write).map_err(|error| error.to_string())
+}

@@ -1,0 +1,56 @@
+//! Letting the kernel move what arrives through a pipe into the file.
+
+use super::Arrival;
+use crate::cover::Cover;
+use crate::error::Result;
+use platform::block_io::read_exact_at;
+use platform::socket::Conduit;
+use std::fs::File;
+
+/// Bytes that the pipe holds: as much as a user may have without further rights.
+const PIPE: usize = 1 << 20;
+
+/// Takes data without bringing them into this process; whether their sum is right. For the sum they are
+/// read again, into `buffer`. The pipe is kept for the next data.
+pub(in crate::receiver) fn take(
+    kept: &mut Option<Conduit>,
+    buffer: &mut [u8],
+    arrival: &mut Arrival<'_>,
+    file: &File,
+) -> Result<bool> {
+    let conduit = match kept.take() {
+        Some(conduit) => Ok(conduit),
+        None => Conduit::new(PIPE),
+    };
+    let mut conduit = match conduit {
+        Ok(conduit) => conduit,
+        Err(error) => return arrival.give_up(0, buffer, &error.to_string()),
+    };
+    let (offset, len) = (arrival.offset, arrival.len);
+    let ahead = arrival.inlet.ahead(len);
+    let mut taken = ahead.len();
+    if let Err(error) = arrival.target.write(ahead, offset) {
+        return arrival.give_up(taken, buffer, &error.to_string());
+    }
+    arrival.inlet.expect_data(len - taken)?;
+    while taken < len {
+        let count = arrival
+            .inlet
+            .receive(|socket| conduit.take(socket, len - taken))?;
+        let put = conduit.put(file, offset + taken as u64, count);
+        taken += count;
+        if let Err(error) = put {
+            return arrival.give_up(taken, buffer, &error.to_string());
+        }
+    }
+    *kept = Some(conduit);
+    if arrival.inlet.contents() == Cover::Bare {
+        return Ok(true);
+    }
+    // What has a check fits into the buffer.
+    let block = &mut buffer[..len];
+    if let Err(error) = read_exact_at(file, block, offset) {
+        return arrival.give_up(taken, buffer, &error.to_string());
+    }
+    arrival.inlet.check_data(block)
+}

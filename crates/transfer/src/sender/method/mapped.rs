@@ -1,0 +1,31 @@
+//! Mapping a file into memory, and sending that.
+
+use crate::buffer::BLOCK;
+use crate::sender::flow::{Flow, Outcome};
+use platform::file::{Access, LockedFile};
+use platform::memory::{Advice, FileMapping};
+use std::fs::File;
+use std::ops::Range;
+
+/// Bytes that are mapped at a time, so that a large file takes no more memory than this.
+const WINDOW: u64 = 16 << 20;
+
+/// Sends a range out of windows of the mapped file.
+pub(in crate::sender) fn send(flow: &mut Flow<'_>, file: &File, range: Range<u64>) -> Outcome {
+    let mut locked = LockedFile::lock(file.try_clone()?, Access::Read)?;
+    let mut offset = range.start;
+    while offset < range.end {
+        // Windows begin where pages do.
+        let window = offset / WINDOW * WINDOW;
+        let end = range.end.min(window + WINDOW);
+        let mut mapping = FileMapping::new(&mut locked, window, (end - window) as usize)?;
+        mapping.advise(Advice::Sequential)?;
+        for block in mapping.as_slice()[(offset - window) as usize..].chunks(BLOCK) {
+            let block_end = offset + block.len() as u64;
+            flow.send_of(offset, block, range.end - block_end)?;
+            offset = block_end;
+        }
+        mapping.ensure_whole()?;
+    }
+    Ok(())
+}

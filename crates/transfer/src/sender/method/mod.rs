@@ -1,0 +1,7 @@
+//! The ways of sending a range of a file, each in a file of its own.
+
+pub(super) mod in_kernel;
+pub(super) mod mapped;
+pub(super) mod read;
+pub(super) mod uring;
+pub(super) mod zero_copy;

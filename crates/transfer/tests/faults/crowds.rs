@@ -1,0 +1,370 @@
+//! Many who want a little, and some who want a lot: nobody else is kept out, and nothing runs out.
+
+use crate::common::{PLAN, Place, Served, bytes, job, limits, receive_options, send, send_options};
+use oscope_transfer::method::{ReceiveMethod, SendMethod};
+use oscope_transfer::protocol::{FileName, VERSION};
+use oscope_transfer::sender::{Contents, Item, Plan, Session};
+use oscope_transfer::{Error, Limits, receiver};
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// The greeting of a sender of this version without a token.
+fn greeting(version: u16) -> [u8; 64] {
+    let mut greeting = [0; 64];
+    greeting[..8].copy_from_slice(b"oscope\r\n");
+    greeting[8..10].copy_from_slice(&version.to_le_bytes());
+    (greeting[10], greeting[12]) = (1, 1);
+    greeting
+}
+
+#[test]
+fn two_hundred_who_say_nothing_keep_nobody_out() {
+    const SILENT: usize = 200;
+    let place = Place::new();
+    let served = Served::start(receiver::Options {
+        max_connections: 2,
+        limits: Limits {
+            patience: Duration::from_secs(4),
+            ..limits()
+        },
+        ..receive_options(&place.to(), ReceiveMethod::File)
+    });
+    let silent: Vec<_> = (0..SILENT)
+        .map(|_| TcpStream::connect(served.address).expect("it listens"))
+        .collect();
+    let began = Instant::now();
+    let jobs = [place.file("file", b"in spite of them")];
+    let plan = Plan { streams: 2, ..PLAN };
+    let (summary, outcomes) = send(&served, &jobs, plan, &send_options(SendMethod::File));
+    assert_eq!(summary.unwrap().files, 1, "{outcomes:?}");
+    assert!(
+        began.elapsed() < Duration::from_secs(3),
+        "{:?}",
+        began.elapsed()
+    );
+    // All but those that may wait were shown out, and the others are before long.
+    served.wait_for_ends(SILENT - 64);
+    served.wait_for_ends(SILENT + 2);
+    drop(silent);
+}
+
+#[test]
+fn a_greeting_that_trickles_in_is_not_waited_for() {
+    let place = Place::new();
+    let served = Served::start(receiver::Options {
+        limits: Limits {
+            patience: Duration::from_secs(30),
+            ..limits()
+        },
+        ..receive_options(&place.to(), ReceiveMethod::File)
+    });
+    let began = Instant::now();
+    let mut slow = TcpStream::connect(served.address).unwrap();
+    slow.set_read_timeout(Some(Duration::from_millis(250)))
+        .unwrap();
+    for byte in greeting(VERSION) {
+        let is_over = slow.write_all(&[byte]).is_err()
+            || match slow.read(&mut [0]) {
+                Ok(count) => {
+                    assert_eq!(count, 0, "it answers half a greeting");
+                    true
+                }
+                Err(error) => error.kind() != ErrorKind::WouldBlock,
+            };
+        if is_over {
+            break;
+        }
+    }
+    served.wait_for("did not prove in time");
+    let took = began.elapsed();
+    assert!(
+        took > Duration::from_secs(9) && took < Duration::from_secs(15),
+        "{took:?}"
+    );
+}
+
+#[test]
+fn files_of_which_only_parts_come_do_not_use_up_descriptors() {
+    const FILES: u64 = 2000;
+    let place = Place::new();
+    let served = Served::start(receiver::Options {
+        limits: Limits {
+            patience: Duration::from_secs(1),
+            ..limits()
+        },
+        ..receive_options(&place.to(), ReceiveMethod::File)
+    });
+    let options = send_options(SendMethod::File);
+    let address = served.address.to_string();
+    let mut session = Session::connect(&address, &options, [1; 16], (0, 1)).unwrap();
+    let began = Instant::now();
+    for id in 0..FILES {
+        let name = format!("file{id}");
+        let item = Item {
+            id,
+            name: FileName::new(name.as_bytes()).unwrap(),
+            size: Some(1),
+            part: (64, 0),
+            resume: false,
+            mode: None,
+            modified: None,
+        };
+        session.send(&item, Contents::Zeros(1)).unwrap();
+    }
+    let (mut taken, mut refused) = (0, 0);
+    for _ in 0..FILES {
+        match session.outcome().unwrap().unwrap().1.failure {
+            None => taken += 1,
+            Some(failure) => {
+                assert!(failure.contains("not complete"), "{failure}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(taken > 0 && refused > 0, "{taken} {refused}");
+    // It waits once, and not for each.
+    assert!(
+        began.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        began.elapsed()
+    );
+    let open = open_files(&place.to());
+    assert!(open < 100, "{open} descriptors for {taken} files");
+    session.finish().unwrap();
+    served.wait_for("ended");
+    // The directory itself stays open.
+    assert!(open_files(&place.to()) <= 1);
+    assert_eq!(place.names(), [""; 0]);
+}
+
+/// How many descriptors of this process lead to `directory` or into it.
+fn open_files(directory: &Path) -> usize {
+    let descriptors = fs::read_dir("/proc/self/fd").expect("there is /proc");
+    descriptors
+        .flatten()
+        .filter_map(|entry| fs::read_link(entry.path()).ok())
+        .filter(|target| target.starts_with(directory))
+        .count()
+}
+
+#[test]
+fn many_divided_files_arrive_over_several_connections() {
+    let place = Place::new();
+    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let island = bytes(4096, 9);
+    let jobs: Vec<_> = (0..200_u64)
+        .map(|index| {
+            let name = format!("file{index}");
+            let path = place.root.path().join("from").join(&name);
+            let file = File::create(&path).unwrap();
+            file.set_len((3 << 20) + index).unwrap();
+            for part in 0..3 {
+                file.write_all_at(&island, (part << 20) + index * 4096)
+                    .unwrap();
+            }
+            job(&name, &path)
+        })
+        .collect();
+    let plan = Plan { streams: 3, ..PLAN };
+    let (summary, outcomes) = send(&served, &jobs, plan, &send_options(SendMethod::File));
+    let summary = summary.unwrap();
+    assert_eq!((summary.files, summary.failed), (200, 0), "{outcomes:?}");
+    for index in 0..200 {
+        let name = format!("file{index}");
+        let source = fs::read(place.root.path().join("from").join(&name)).unwrap();
+        assert!(place.received(&name) == source, "{name}");
+    }
+}
+
+/// All that a peer says before it closes.
+fn hear(mut socket: &TcpStream) -> Vec<u8> {
+    let mut heard = Vec::new();
+    socket
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .expect("a time above zero");
+    socket
+        .read_to_end(&mut heard)
+        .expect("it closes and is not cut");
+    heard
+}
+
+#[test]
+fn a_sender_of_the_version_before_is_told_so() {
+    let place = Place::new();
+    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let mut old = greeting(2);
+    // A token and a nonce, as that version has them.
+    old[11] = 1;
+    old[32..].fill(7);
+    let mut socket = TcpStream::connect(served.address).unwrap();
+    socket.write_all(&old).unwrap();
+    let heard = hear(&socket);
+    assert_eq!(heard.len(), 64);
+    assert_eq!(heard[..8], *b"oscope\r\n");
+    assert_eq!((heard[8], heard[10]), (VERSION as u8, 1));
+    served.wait_for("another version");
+}
+
+#[test]
+fn a_receiver_of_the_version_before_is_named() {
+    let place = Place::new();
+    let jobs = [place.file("file", b"x")];
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (mut socket, _) = listener.accept().unwrap();
+            socket.read_exact(&mut [0; 64]).unwrap();
+            let mut answer = greeting(2);
+            answer[10..].fill(0);
+            answer[10] = 1;
+            socket.write_all(&answer).unwrap();
+        });
+        let options = send_options(SendMethod::File);
+        let error = crate::common::send_to(address, &jobs, PLAN, &options)
+            .0
+            .unwrap_err();
+        assert!(matches!(error, Error::Refused(_)), "{error}");
+        assert!(
+            error.to_string().contains("speaks another version"),
+            "{error}"
+        );
+    });
+}
+
+/// Runs a command as a user that has nothing to do with this one; `None`, with the reason printed, if
+/// that is not allowed.
+fn as_another_user(command: &mut Command) -> Option<Vec<u8>> {
+    let output = command.current_dir("/").output();
+    match output {
+        Ok(output) if !output.status.success() => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            if said.contains("setpriv:") {
+                println!("skipped: {said}");
+                return None;
+            }
+            panic!(
+                "{command:?}: {said}{}",
+                String::from_utf8_lossy(&output.stdout)
+            );
+        }
+        Ok(output) => Some(output.stdout),
+        Err(error) => {
+            println!("skipped: setpriv: {error}");
+            None
+        }
+    }
+}
+
+fn setpriv(user: u32) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args([
+        &format!("--reuid={user}"),
+        &format!("--regid={user}"),
+        "--clear-groups",
+    ]);
+    command
+}
+
+#[test]
+fn another_user_of_this_machine_needs_a_token() {
+    const CLIENT: &str = r#"
+        exec 3<>"/dev/tcp/127.0.0.1/$1"
+        printf 'oscope\r\n\x03\x00\x01\x00\x01\x00\x00\x00' >&3
+        head -c 48 /dev/zero >&3
+        cat <&3
+    "#;
+    let place = Place::new();
+    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let port = served.address.port().to_string();
+    let mut own = Command::new("timeout");
+    let client = ["bash", "-c", CLIENT, "client", &port];
+    // The same words of the same user are welcome; it says nothing more until it is given up.
+    let welcome = own
+        .args(["1"])
+        .args(client)
+        .output()
+        .expect("there is a shell");
+    assert_eq!((welcome.stdout.len(), welcome.stdout[10]), (64, 0));
+    let Some(refused) = as_another_user(setpriv(65534).args(client)) else {
+        return;
+    };
+    assert_eq!((refused.len(), refused[10]), (64, 7));
+    served.wait_for("another user's");
+    assert_eq!(place.names(), [""; 0]);
+}
+
+/// Set in the process that may have only so many threads.
+const FEW_THREADS: &str = "OSCOPE_TEST_FEW_THREADS";
+
+#[test]
+fn a_receiver_that_gets_no_more_threads_lives_on() {
+    let place = Place::new();
+    // Where the other user finds it.
+    let program = place.root.path().join("program");
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    for path in [place.root.path(), &program] {
+        fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let mut command = setpriv(54_321);
+    command
+        .args(["prlimit", "--nproc=5:5", "--"])
+        .arg(&program)
+        .args([
+            "--exact",
+            "crowds::few_threads",
+            "--nocapture",
+            "--test-threads=1",
+        ])
+        .env(FEW_THREADS, "1");
+    if let Some(said) = as_another_user(&mut command) {
+        let said = String::from_utf8_lossy(&said);
+        assert!(said.contains("1 passed"), "{said}");
+    }
+}
+
+/// The inside of the test before, in a process of its own.
+#[test]
+fn few_threads() {
+    if std::env::var_os(FEW_THREADS).is_none() {
+        return;
+    }
+    let options = receive_options(Path::new("/"), ReceiveMethod::File);
+    let served = Served::start(receiver::Options {
+        directory: None,
+        ..options
+    });
+    let silent: Vec<_> = (0..10)
+        .map(|_| TcpStream::connect(served.address).unwrap())
+        .collect();
+    served.wait_for("cannot start a thread");
+    let is_refused = |socket: &&TcpStream| {
+        let mut socket: &TcpStream = socket;
+        let mut answer = [0; 64];
+        socket
+            .set_read_timeout(Some(Duration::from_millis(200)))
+            .unwrap();
+        socket.read_exact(&mut answer).is_ok() && answer[10] == 4
+    };
+    let refused = silent.iter().filter(is_refused).count();
+    assert!((1..10).contains(&refused), "{refused}");
+    drop(silent);
+    served.wait_for_ends(10);
+    // A thread may be over a little later than it says.
+    for _ in 0..50 {
+        let mut socket = TcpStream::connect(served.address).unwrap();
+        socket.write_all(&greeting(VERSION)).unwrap();
+        let mut answer = [0; 64];
+        socket.read_exact(&mut answer).unwrap();
+        if answer[10] == 0 {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    panic!("nobody is let in any more: {}", served.log());
+}

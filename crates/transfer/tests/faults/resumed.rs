@@ -1,0 +1,140 @@
+//! Files that are gone on with: large ones, ones with holes, divided ones.
+
+use crate::common::{PLAN, Place, Served, bytes, job, receive_options, send, send_options};
+use oscope_transfer::method::{ReceiveMethod, SendMethod};
+use oscope_transfer::protocol::FileName;
+use oscope_transfer::sender::{Contents, Item, Plan, Session};
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+const RESUME: Plan = Plan {
+    resume: true,
+    ..PLAN
+};
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// Makes a file with these bytes at these places.
+fn make(path: &Path, len: u64, data: &[(u64, &[u8])]) {
+    let file = File::create(path).expect("there is room");
+    file.set_len(len).expect("the file system has such files");
+    for (offset, bytes) in data {
+        file.write_all_at(bytes, *offset).expect("there is room");
+    }
+}
+
+/// Makes what an earlier attempt would have left of "file".
+fn leave(place: &Place, len: u64, data: &[(u64, &[u8])]) {
+    let partials = place.to().join(".oscope-partial");
+    fs::create_dir(&partials).expect("it is not there yet");
+    fs::set_permissions(&partials, PermissionsExt::from_mode(0o700)).expect("it is there");
+    let hidden = format!("{:032x}", twox_hash::XxHash3_128::oneshot(b"file"));
+    make(&partials.join(hidden), len, data);
+}
+
+#[test]
+fn a_hole_of_any_size_is_gone_on_with_at_once() {
+    let place = Place::new();
+    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let source = place.root.path().join("from/file");
+    let island = bytes(4096, 1);
+    let (len, kept) = (1000 * GIB, 900 * GIB);
+    let data = [(0, &island[..]), (400 * GIB, &island), (950 * GIB, &island)];
+    make(&source, len, &data);
+    leave(&place, kept, &data[..2]);
+    let options = send_options(SendMethod::File);
+    let began = Instant::now();
+    let (summary, outcomes) = send(&served, &[job("file", &source)], RESUME, &options);
+    let took = began.elapsed();
+    let summary = summary.unwrap();
+    assert_eq!(summary.files, 1, "{outcomes:?}");
+    // To read a hundredth of it would take longer, and more of a processor.
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    let farewell = summary.farewell;
+    assert!(farewell.sender_cpu < Duration::from_secs(1), "{farewell:?}");
+    assert!(
+        farewell.receiver_cpu < Duration::from_secs(1),
+        "{farewell:?}"
+    );
+    assert_eq!(options.progress.load(Ordering::Relaxed), 4096);
+    let arrived = File::open(place.to().join("file")).unwrap();
+    assert_eq!(arrived.metadata().unwrap().len(), len);
+    for (offset, island) in data {
+        let mut there = [0; 4096];
+        arrived.read_exact_at(&mut there, offset).unwrap();
+        assert_eq!(there, island);
+    }
+}
+
+#[test]
+fn zeros_and_holes_are_the_same_to_who_goes_on() {
+    let one = bytes(MIB as usize, 2);
+    let zeros = vec![0; MIB as usize];
+    let (holes, dense) = (
+        [(0, &one[..]), (2 * MIB, &one)],
+        [(0, &one[..]), (MIB, &zeros), (2 * MIB, &one)],
+    );
+    for (source_data, kept_data) in [(&holes[..], &dense[..]), (&dense, &holes)] {
+        let place = Place::new();
+        let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+        let source = place.root.path().join("from/file");
+        make(&source, 3 * MIB + 5000, source_data);
+        leave(&place, 3 * MIB, kept_data);
+        let options = send_options(SendMethod::SendFile);
+        let (summary, _) = send(&served, &[job("file", &source)], RESUME, &options);
+        assert_eq!(summary.unwrap().files, 1);
+        assert_eq!(options.progress.load(Ordering::Relaxed), 5000);
+        assert!(place.received("file") == fs::read(source).unwrap());
+    }
+}
+
+#[test]
+fn a_large_file_is_gone_on_with_over_one_of_several_connections() {
+    let contents = bytes(24 << 20, 3);
+    for has_some in [false, true, false, true] {
+        let place = Place::new();
+        let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+        let jobs = [place.file("file", &contents), place.file("small", b"x")];
+        if has_some {
+            leave(&place, 7 * MIB, &[(0, &contents[..7 << 20])]);
+        }
+        let plan = Plan {
+            streams: 3,
+            ..RESUME
+        };
+        let options = send_options(SendMethod::File);
+        let (summary, outcomes) = send(&served, &jobs, plan, &options);
+        assert_eq!(summary.unwrap().files, 2, "{outcomes:?}");
+        assert!(place.received("file") == contents);
+        let left = if has_some { 17 * MIB } else { 24 * MIB };
+        assert_eq!(options.progress.load(Ordering::Relaxed), left + 1);
+    }
+}
+
+#[test]
+fn parts_that_are_to_be_gone_on_with_are_refused() {
+    let place = Place::new();
+    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let jobs = [place.file("file", &bytes(2 << 20, 4))];
+    let options = send_options(SendMethod::File);
+    let address = served.address.to_string();
+    let mut session = Session::connect(&address, &options, [1; 16], (0, 1)).unwrap();
+    let item = Item {
+        id: 0,
+        name: FileName::new(&jobs[0].name).unwrap(),
+        size: Some(2 << 20),
+        part: (2, 0),
+        resume: true,
+        mode: None,
+        modified: None,
+    };
+    let file = File::open(place.root.path().join("from/file")).unwrap();
+    session.send(&item, Contents::File(&file)).unwrap();
+    let (_, outcome) = session.outcome().unwrap().unwrap();
+    assert!(outcome.failure.unwrap().contains("in parts"));
+    session.finish().unwrap();
+    assert_eq!(place.names(), [""; 0]);
+}
