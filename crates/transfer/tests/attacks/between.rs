@@ -1,0 +1,395 @@
+//! The attacker: reads what one side says as a list of units, changes it, and passes it on.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use twox_hash::XxHash3_128;
+
+pub const FILE: u8 = 1;
+pub const START: u8 = 2;
+pub const DATA: u8 = 3;
+pub const END: u8 = 4;
+pub const ABORT: u8 = 5;
+pub const BYE: u8 = 6;
+pub const OPEN: u8 = 8;
+pub const PARTIAL: u8 = 16;
+pub const RECEIPT: u8 = 17;
+pub const DONE: u8 = 18;
+pub const OPENED: u8 = 20;
+
+pub const GREETING: usize = 64;
+pub const OPENING: usize = 48;
+pub const ANSWER: usize = 112;
+pub const HEADER: usize = 16;
+pub const CHECK: usize = 16;
+pub const HEAD: usize = HEADER + CHECK;
+
+/// Nobody is waited for longer.
+const PATIENCE: Duration = Duration::from_secs(8);
+const TICK: Duration = Duration::from_millis(10);
+
+/// A greeting, a message of the handshake, or a frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unit(pub Vec<u8>);
+
+impl Unit {
+    pub fn kind(&self) -> u8 {
+        self.0[0]
+    }
+
+    pub fn len(&self) -> u32 {
+        u32::from_le_bytes(self.0[4..8].try_into().expect("four bytes"))
+    }
+
+    pub fn set_len(&mut self, len: u32) {
+        self.0[4..8].copy_from_slice(&len.to_le_bytes());
+    }
+
+    pub fn value(&self) -> u64 {
+        u64::from_le_bytes(self.0[8..16].try_into().expect("eight bytes"))
+    }
+
+    pub fn set_value(&mut self, value: u64) {
+        self.0[8..16].copy_from_slice(&value.to_le_bytes());
+    }
+
+    /// A frame of which the checks are the sums of a connection with this greeting and without a token,
+    /// as the frame of this number in its direction.
+    pub fn summed(greeting: &[u8], number: u64, kind: u8, value: u64, body: &[u8]) -> Self {
+        let mut header = [0; HEADER];
+        header[0] = kind;
+        header[4..8].copy_from_slice(&(body.len() as u32).to_le_bytes());
+        header[8..].copy_from_slice(&value.to_le_bytes());
+        let sum = |seed, bytes: &[u8]| XxHash3_128::oneshot_with_seed(seed, bytes).to_le_bytes();
+        let seed =
+            |check: [u8; CHECK]| u64::from_le_bytes(check[..8].try_into().expect("eight bytes"));
+        let check = sum(seed(sum(0, greeting)).wrapping_add(number), &header);
+        let mut unit = [header, check].concat();
+        if !body.is_empty() {
+            unit.extend(body);
+            unit.extend(sum(seed(check), body));
+        }
+        Self(unit)
+    }
+}
+
+/// The turns of a transfer: in each one side speaks, and then waits for the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Turn {
+    Greeting,
+    Answer,
+    Open,
+    Opened,
+    /// A file that is to be gone on with.
+    Announced,
+    Partial,
+    /// All frames up to the end of the last file.
+    Files,
+    Receipts,
+    Bye,
+    Done,
+}
+
+impl Turn {
+    const PLAIN: [Self; 8] = [
+        Self::Greeting,
+        Self::Answer,
+        Self::Open,
+        Self::Opened,
+        Self::Files,
+        Self::Receipts,
+        Self::Bye,
+        Self::Done,
+    ];
+
+    const RESUMING: [Self; 10] = [
+        Self::Greeting,
+        Self::Answer,
+        Self::Open,
+        Self::Opened,
+        Self::Announced,
+        Self::Partial,
+        Self::Files,
+        Self::Receipts,
+        Self::Bye,
+        Self::Done,
+    ];
+
+    pub fn is_senders(self) -> bool {
+        matches!(
+            self,
+            Self::Greeting | Self::Open | Self::Announced | Self::Files | Self::Bye
+        )
+    }
+}
+
+/// What becomes of the connections once a turn was passed on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Then {
+    #[default]
+    GoOn,
+    /// The listener is told that nothing more comes.
+    Finish,
+    /// Both are cut.
+    Cut,
+}
+
+/// All that is said in one turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Speech {
+    pub units: Vec<Unit>,
+    pub then: Then,
+}
+
+/// The shape of the connections that come.
+#[derive(Clone)]
+pub struct Line {
+    pub has_token: bool,
+    /// Data have no checks.
+    pub is_bare: bool,
+    pub resumes: bool,
+    /// How many files, or parts of files, each connection carries.
+    pub files: Vec<usize>,
+}
+
+/// Is handed each turn of each connection before it is passed on.
+pub type Act = dyn Fn(usize, Turn, &mut Speech) + Send + Sync;
+
+/// The attacker, until it is dropped.
+pub struct Between {
+    pub address: SocketAddr,
+    /// How many connections came.
+    pub connections: Arc<AtomicUsize>,
+    /// Whether anything was changed.
+    pub has_changed: Arc<AtomicBool>,
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Between {
+    pub fn start(receiver: SocketAddr, line: Line, act: Arc<Act>) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        listener.set_nonblocking(true).expect("it listens");
+        let address = listener.local_addr().expect("it listens");
+        let connections = Arc::new(AtomicUsize::new(0));
+        let (has_changed, is_over) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
+        let thread = thread::spawn({
+            let (connections, has_changed) = (Arc::clone(&connections), Arc::clone(&has_changed));
+            let is_over = Arc::clone(&is_over);
+            move || {
+                thread::scope(|scope| {
+                    while !is_over.load(Ordering::Acquire) {
+                        let Ok((near, _)) = listener.accept() else {
+                            thread::sleep(Duration::from_millis(1));
+                            continue;
+                        };
+                        let number = connections.fetch_add(1, Ordering::AcqRel);
+                        let (line, act, has_changed) = (&line, &act, &has_changed);
+                        scope.spawn(move || {
+                            near.set_nonblocking(false).expect("it is there");
+                            let far = TcpStream::connect(receiver).expect("the receiver is there");
+                            let mut relay = Relay {
+                                near,
+                                far,
+                                line,
+                                number,
+                            };
+                            // Either side may be gone at any time: that is one of the aims.
+                            let _ = relay.run(&**act, has_changed);
+                            let _ = relay.near.shutdown(Shutdown::Both);
+                            let _ = relay.far.shutdown(Shutdown::Both);
+                        });
+                    }
+                });
+            }
+        });
+        Self {
+            address,
+            connections,
+            has_changed,
+            is_over,
+            thread: Some(thread),
+        }
+    }
+}
+
+impl Drop for Between {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            let joined = thread.join();
+            assert!(
+                joined.is_ok() || thread::panicking(),
+                "the attacker panicked"
+            );
+        }
+    }
+}
+
+/// One connection of the sender, and the one to the receiver that belongs to it.
+struct Relay<'r> {
+    near: TcpStream,
+    far: TcpStream,
+    line: &'r Line,
+    number: usize,
+}
+
+impl Relay<'_> {
+    fn run(&mut self, act: &Act, has_changed: &AtomicBool) -> io::Result<()> {
+        for socket in [&self.near, &self.far] {
+            socket.set_nodelay(true)?;
+            socket.set_read_timeout(Some(TICK))?;
+            socket.set_write_timeout(Some(PATIENCE))?;
+        }
+        let turns = if self.line.resumes {
+            &Turn::RESUMING[..]
+        } else {
+            &Turn::PLAIN[..]
+        };
+        for turn in turns {
+            let (mut speech, heard) = self.hear(*turn);
+            let said = speech.clone();
+            act(self.number, *turn, &mut speech);
+            if speech != said {
+                has_changed.store(true, Ordering::Release);
+            }
+            let (mut from, mut to) = if turn.is_senders() {
+                (&self.near, &self.far)
+            } else {
+                (&self.far, &self.near)
+            };
+            to.write_all(
+                &speech
+                    .units
+                    .iter()
+                    .flat_map(|unit| &unit.0)
+                    .copied()
+                    .collect::<Vec<_>>(),
+            )?;
+            heard?;
+            match speech.then {
+                Then::GoOn => {}
+                Then::Cut => break,
+                Then::Finish => {
+                    to.shutdown(Shutdown::Write)?;
+                    to.set_read_timeout(Some(PATIENCE))?;
+                    io::copy(&mut to, &mut from)?;
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// All that is said in a turn, or as much of it as was said before the end.
+    fn hear(&self, turn: Turn) -> (Speech, io::Result<()>) {
+        let (from, other) = if turn.is_senders() {
+            (&self.near, &self.far)
+        } else {
+            (&self.far, &self.near)
+        };
+        let mut units = Vec::new();
+        let heard = self.hear_units(turn, from, other, &mut units);
+        let then = Then::GoOn;
+        (Speech { units, then }, heard)
+    }
+
+    fn hear_units(
+        &self,
+        turn: Turn,
+        from: &TcpStream,
+        other: &TcpStream,
+        units: &mut Vec<Unit>,
+    ) -> io::Result<()> {
+        let files = self.line.files.get(self.number).copied().unwrap_or(0);
+        let mut plain = |lens: [usize; 2]| {
+            for len in &lens[..=usize::from(self.line.has_token)] {
+                units.push(Unit(read(from, Some(other), *len)?));
+            }
+            Ok(())
+        };
+        match turn {
+            Turn::Greeting => plain([GREETING, OPENING]),
+            Turn::Answer => plain([GREETING, ANSWER]),
+            Turn::Files => {
+                let mut ends = 0;
+                while ends < files {
+                    let unit = self.frame(from, Some(other))?;
+                    ends += usize::from(matches!(unit.kind(), END | ABORT));
+                    units.push(unit);
+                }
+                Ok(())
+            }
+            Turn::Receipts => {
+                for _ in 0..files {
+                    units.push(self.frame(from, Some(other))?);
+                }
+                Ok(())
+            }
+            // The sender closes its side before it hears this.
+            Turn::Done => {
+                units.push(self.frame(from, None)?);
+                Ok(())
+            }
+            _ => {
+                units.push(self.frame(from, Some(other))?);
+                Ok(())
+            }
+        }
+    }
+
+    fn frame(&self, from: &TcpStream, other: Option<&TcpStream>) -> io::Result<Unit> {
+        let mut unit = Unit(read(from, other, HEAD)?);
+        let len = unit.len() as usize;
+        if len > 0 {
+            let is_bare = self.line.is_bare && unit.kind() == DATA;
+            let behind = if is_bare { 0 } else { CHECK };
+            unit.0.extend(read(from, other, len + behind)?);
+        }
+        Ok(unit)
+    }
+}
+
+/// Reads so many bytes, unless this side or the other is gone, or nothing is said for too long.
+fn read(mut from: &TcpStream, other: Option<&TcpStream>, len: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; len];
+    let (mut filled, began) = (0, Instant::now());
+    while filled < len {
+        match from.read(&mut bytes[filled..]) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                let is_gone = |other: &TcpStream| match other.peek(&mut [0]) {
+                    Ok(count) => count == 0,
+                    Err(error) => error.kind() != ErrorKind::WouldBlock,
+                };
+                if other.is_some_and(is_gone) || began.elapsed() > PATIENCE {
+                    return Err(ErrorKind::TimedOut.into());
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(bytes)
+}
+
+/// All turns of one connection, as they were before they were changed.
+pub type Recording = Arc<Mutex<Vec<(Turn, Speech)>>>;
+
+/// Changes nothing, and remembers what is said over the first connection.
+pub fn recorder() -> (Recording, Arc<Act>) {
+    let recording = Recording::default();
+    let act = {
+        let recording = Arc::clone(&recording);
+        move |number: usize, turn, speech: &mut Speech| {
+            if number == 0 {
+                let mut recording = recording.lock().expect("nobody panics with it");
+                recording.push((turn, speech.clone()));
+            }
+        }
+    };
+    (recording, Arc::new(act))
+}

@@ -1,0 +1,246 @@
+//! Attacks that take two connections: what is said over one goes into the other.
+
+use crate::between::{Act, DATA, END, Line, Speech, Turn, Unit};
+use crate::common::send_to;
+use crate::scene::{DIVIDED, Ended, KEEPING, PATIENCE, SEALED, Scene};
+use oscope_transfer::method::ReceiveMethod;
+use oscope_transfer::sender::Plan;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// A connection waits so long for the other to bring its half.
+const MEETING: Duration = Duration::from_secs(2);
+
+/// A place to meet, at which two connections exchange what they carry.
+#[derive(Default)]
+struct Meeting {
+    brought: Mutex<[Vec<Option<Vec<Unit>>>; 2]>,
+    has_come: Condvar,
+}
+
+impl Meeting {
+    /// Leaves `units` for the other connection, and gives what that left in the same turn; `None` if it
+    /// does not come.
+    fn exchange(&self, number: usize, turn: Turn, units: Vec<Unit>) -> Option<Vec<Unit>> {
+        let turn = turn as usize;
+        let mut brought = self.brought.lock().expect("nobody panics with it");
+        for side in &mut *brought {
+            side.resize(side.len().max(turn + 1), None);
+        }
+        brought[number][turn] = Some(units);
+        self.has_come.notify_all();
+        let is_missing =
+            |brought: &mut [Vec<Option<Vec<Unit>>>; 2]| brought[1 - number][turn].is_none();
+        let (brought, _) = self
+            .has_come
+            .wait_timeout_while(brought, MEETING, is_missing)
+            .expect("nobody panics with it");
+        brought[1 - number][turn].clone()
+    }
+}
+
+/// Mixes what two connections say in one turn: the first argument is one's own, the second the other's.
+type Mix = fn(&[Unit], &[Unit]) -> Vec<Unit>;
+
+/// Tells from the turn that goes on and the one that an attack names whether to cross.
+type When = fn(Turn, Turn) -> bool;
+
+/// Whatever the other one says.
+const ALL_OF_THE_OTHER: Mix = |_, other| other.to_vec();
+
+/// Crosses two connections in the turns that `is_crossed` names.
+fn cross(mix: Mix, is_crossed: impl Fn(Turn) -> bool + Send + Sync + 'static) -> Arc<Act> {
+    let meeting = Meeting::default();
+    Arc::new(move |number, turn, speech: &mut Speech| {
+        if number > 1 || !is_crossed(turn) {
+            return;
+        }
+        let own = speech.units.clone();
+        if let Some(other) = meeting.exchange(number, turn, own) {
+            speech.units = mix(&speech.units, &other);
+        }
+    })
+}
+
+/// Files of which one is divided, so that two connections carry two ends each.
+fn scene(method: ReceiveMethod) -> (Scene, Line) {
+    let mut scene = Scene::new(SEALED, method);
+    scene.add_divided();
+    // Numbers 0 and 2 go over the first connection, 1 over the second, and 3 over both.
+    let line = Line {
+        files: vec![3, 2],
+        ..scene.line()
+    };
+    (scene, line)
+}
+
+const TWO: Plan = Plan {
+    streams: 2,
+    ..KEEPING
+};
+
+#[test]
+fn connections_of_one_transfer_cannot_be_crossed() {
+    let replace_data: Mix = |own, other| {
+        let data = other.iter().rposition(|unit| unit.kind() == DATA);
+        let mut mixed = own.to_vec();
+        let place = own.iter().rposition(|unit| unit.kind() == DATA);
+        if let (Some(place), Some(data)) = (place, data) {
+            mixed[place] = other[data].clone();
+        }
+        mixed
+    };
+    let same_number: Mix = |own, other| {
+        let mut mixed = own.to_vec();
+        let last = own.len().min(other.len()) - 1;
+        mixed[last] = other[last].clone();
+        mixed
+    };
+    let one_more: Mix = |own, other| {
+        let mut mixed = own.to_vec();
+        mixed.insert(1, other[1.min(other.len() - 1)].clone());
+        mixed
+    };
+    let the_end: Mix = |own, other| {
+        let mut mixed = own.to_vec();
+        let end = other.iter().rfind(|unit| unit.kind() == END);
+        *mixed.last_mut().expect("it says something") = end.expect("a file ends").clone();
+        mixed
+    };
+    let in_turn: When = |now, turn| now == turn;
+    let from_turn: When = |now, turn| now >= turn;
+    let attacks: [(&str, Mix, Turn, When); 10] = [
+        (
+            "all frames of the sender",
+            ALL_OF_THE_OTHER,
+            Turn::Files,
+            in_turn,
+        ),
+        ("all receipts", ALL_OF_THE_OTHER, Turn::Receipts, in_turn),
+        ("the farewells", ALL_OF_THE_OTHER, Turn::Bye, in_turn),
+        (
+            "the receiver's farewells",
+            ALL_OF_THE_OTHER,
+            Turn::Done,
+            in_turn,
+        ),
+        (
+            "everything behind the greeting",
+            ALL_OF_THE_OTHER,
+            Turn::Files,
+            from_turn,
+        ),
+        (
+            "everything behind the files",
+            ALL_OF_THE_OTHER,
+            Turn::Receipts,
+            from_turn,
+        ),
+        ("one frame of data", replace_data, Turn::Files, in_turn),
+        (
+            "the frame of the same number",
+            same_number,
+            Turn::Files,
+            in_turn,
+        ),
+        ("one frame more", one_more, Turn::Files, in_turn),
+        ("the other's end", the_end, Turn::Files, in_turn),
+    ];
+    for method in [ReceiveMethod::File, ReceiveMethod::Mmap] {
+        let (scene, line) = scene(method);
+        for (name, mix, turn, is_crossed) in attacks {
+            let act = cross(mix, move |now| is_crossed(now, turn));
+            let (ended, has_changed) = scene.send(TWO, line.clone(), act);
+            assert!(has_changed, "{name}: {ended:?}");
+            let complaint = scene.judge(&ended);
+            assert_eq!(complaint, None, "{name} by {method}");
+        }
+    }
+}
+
+#[test]
+fn two_senders_cannot_be_crossed_at_any_turn() {
+    let turns = [
+        Turn::Greeting,
+        Turn::Answer,
+        Turn::Open,
+        Turn::Opened,
+        Turn::Files,
+        Turn::Receipts,
+        Turn::Bye,
+        Turn::Done,
+    ];
+    let scene = Scene::new(SEALED, ReceiveMethod::File);
+    // The second sender's files have other names, or they would be in each other's way.
+    let others: Vec<_> = scene
+        .jobs
+        .iter()
+        .map(|job| {
+            let name = [b"other-", &job.name[..]].concat();
+            oscope_transfer::sender::Job {
+                name,
+                ..job.clone()
+            }
+        })
+        .collect();
+    let line = Line {
+        files: vec![3, 3],
+        ..scene.line()
+    };
+    for turn in turns {
+        for is_to_the_end in [false, true] {
+            // Two whole connections that are exchanged from the greeting on are no attack.
+            if turn == Turn::Greeting && is_to_the_end {
+                continue;
+            }
+            let crossed = move |now: Turn| now == turn || (is_to_the_end && now > turn);
+            let act = cross(ALL_OF_THE_OTHER, crossed);
+            let other_failed = AtomicBool::new(false);
+            let (ended, has_changed) = scene.past(line.clone(), act, |address| {
+                let send = |jobs| send_to(address, jobs, KEEPING, &scene.options(PATIENCE));
+                thread::scope(|scope| {
+                    let other = scope.spawn(|| send(&others).0);
+                    let (result, outcomes) = send(&scene.jobs);
+                    let other = other.join().expect("it does not panic");
+                    other_failed.store(other.is_err(), Ordering::Release);
+                    (result.map(drop), outcomes)
+                })
+            });
+            assert!(has_changed, "{turn:?}: {ended:?}");
+            assert!(other_failed.load(Ordering::Acquire), "{turn:?}: {ended:?}");
+            remove_others(&scene, &ended);
+            assert_eq!(scene.judge(&ended), None, "{turn:?}, {is_to_the_end}");
+        }
+    }
+}
+
+/// Compares what the second sender's files became with their sources, and removes them.
+fn remove_others(scene: &Scene, ended: &Ended) {
+    for name in scene.place.names() {
+        let Some(source) = name.strip_prefix("other-") else {
+            continue;
+        };
+        let sent = std::fs::read(scene.place.root.path().join("from").join(source));
+        assert!(
+            scene.place.received(&name) == sent.expect("it is there"),
+            "{ended:?}"
+        );
+        std::fs::remove_file(scene.place.to().join(&name)).expect("it is there");
+    }
+}
+
+#[test]
+fn two_connections_that_nobody_crosses_bring_everything() {
+    let mut scene = Scene::with(SEALED, ReceiveMethod::File, crate::common::PATIENCE);
+    scene.add_divided();
+    let line = Line {
+        files: vec![3, 2],
+        ..scene.line()
+    };
+    let (ended, has_changed) = scene.send(TWO, line, Arc::new(|_, _, _: &mut Speech| {}));
+    assert!(!has_changed);
+    scene.assert_whole(&ended);
+    assert!(scene.place.names().contains(&DIVIDED.to_owned()));
+}

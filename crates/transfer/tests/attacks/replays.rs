@@ -1,0 +1,204 @@
+//! What was recorded is said again, to the same receiver or to a sender.
+
+use crate::between::{Recording, Speech, Turn, Unit, recorder};
+use crate::common::PATIENCE;
+use crate::scene::{KEEPING, SEALED, Scene};
+use oscope_transfer::method::ReceiveMethod;
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// An honest transfer of the session with this number, and what was said.
+fn record(scene: &Scene, session: u8) -> Vec<(Turn, Speech)> {
+    let (recording, act): (Recording, _) = recorder();
+    let (ended, _) = scene.past(scene.line(), act, |address| {
+        scene.send_as(address, [session; 16])
+    });
+    scene.assert_whole(&ended);
+    scene.clear();
+    let recording = recording.lock().expect("nobody panics with it");
+    recording.clone()
+}
+
+fn said(recording: &[(Turn, Speech)], turns: &[Turn]) -> Vec<u8> {
+    recording
+        .iter()
+        .filter(|(turn, _)| turns.contains(turn))
+        .flat_map(|(_, speech)| speech.units.iter().flat_map(|unit| unit.0.clone()))
+        .collect()
+}
+
+const SENDERS: [Turn; 4] = [Turn::Greeting, Turn::Open, Turn::Files, Turn::Bye];
+const RECEIVERS: [Turn; 4] = [Turn::Answer, Turn::Opened, Turn::Receipts, Turn::Done];
+
+/// All that the receiver answers to `words` before it closes.
+fn answer(address: SocketAddr, words: &[u8], closes: bool) -> Vec<u8> {
+    let mut socket = TcpStream::connect(address).expect("it listens");
+    socket
+        .set_read_timeout(Some(PATIENCE))
+        .expect("a time above zero");
+    // It may close before it has heard everything.
+    let _ = socket.write_all(words);
+    if closes {
+        let _ = socket.shutdown(Shutdown::Write);
+    }
+    let mut heard = Vec::new();
+    let _ = socket.read_to_end(&mut heard);
+    heard
+}
+
+#[test]
+fn nothing_comes_of_a_session_that_is_said_again() {
+    for method in [ReceiveMethod::File, ReceiveMethod::Mmap] {
+        let scene = Scene::new(SEALED, method);
+        let recording = record(&scene, 7);
+        let began = "began";
+        for turns in [&SENDERS[..1], &SENDERS[..2], &SENDERS[..3], &SENDERS[..]] {
+            for closes in [false, true] {
+                scene.served.log.lock().unwrap().clear();
+                let heard = answer(scene.served.address, &said(&recording, turns), closes);
+                scene.served.wait_for_ends(1);
+                // Greeting and handshake, and nothing that would take more than the first words.
+                assert!(heard.len() <= 64 + 112, "{} bytes", heard.len());
+                assert!(
+                    !scene.served.log().contains(began),
+                    "{}",
+                    scene.served.log()
+                );
+                assert_eq!(scene.place.names(), [""; 0]);
+            }
+        }
+    }
+}
+
+#[test]
+fn whoever_only_says_recorded_words_takes_nobodys_place() {
+    let scene = Scene::with_places(SEALED, ReceiveMethod::File, Duration::from_secs(5), 1);
+    let recording = record(&scene, 7);
+    let words = said(&recording, &SENDERS[..1]);
+    let held: Vec<_> = (0..20)
+        .map(|_| {
+            let mut socket = TcpStream::connect(scene.served.address).expect("it listens");
+            socket.write_all(&words).expect("it listens");
+            let mut heard = [0; 64 + 112];
+            socket
+                .set_read_timeout(Some(PATIENCE))
+                .expect("a time above zero");
+            socket.read_exact(&mut heard).expect("it answers");
+            socket
+        })
+        .collect();
+    scene.served.log.lock().unwrap().clear();
+    assert_eq!(scene.place.names(), [""; 0]);
+    let before = Instant::now();
+    let (result, outcomes) = scene.send_as(scene.served.address, [8; 16]);
+    result.expect("the one place is free");
+    assert!(
+        outcomes.iter().all(|outcome| outcome.failure.is_none()),
+        "{outcomes:?}"
+    );
+    assert!(before.elapsed() < Duration::from_secs(4));
+    let log = scene.served.log();
+    assert_eq!(
+        log.lines().filter(|line| *line == "began").count(),
+        1,
+        "{log}"
+    );
+    drop(held);
+}
+
+/// Changes what is said by what was recorded.
+type Splice = fn(&mut Vec<Unit>, &[Unit]);
+
+/// A transfer of a session, of which an attack changes a turn by a recording of the same session.
+fn splice(
+    scene: &Scene,
+    old: &[(Turn, Speech)],
+    turn: Turn,
+    act: Splice,
+) -> (crate::scene::Ended, bool) {
+    let old = old
+        .iter()
+        .find(|(of, _)| *of == turn)
+        .expect("it was recorded");
+    let old = Mutex::new(old.1.units.clone());
+    let act = move |_, now, speech: &mut Speech| {
+        if now == turn && !speech.units.is_empty() {
+            act(
+                &mut speech.units,
+                &old.lock().expect("nobody panics with it"),
+            );
+        }
+    };
+    scene.past(scene.line(), Arc::new(act), |address| {
+        scene.send_as(address, [7; 16])
+    })
+}
+
+#[test]
+fn frames_of_another_transfer_of_the_same_session_do_not_fit() {
+    let scene = Scene::new(SEALED, ReceiveMethod::File);
+    let old = record(&scene, 7);
+    let turns = SENDERS.into_iter().chain(RECEIVERS);
+    let all: Splice = |units, old| *units = old.to_vec();
+    let first: Splice = |units, old| units[0] = old[0].clone();
+    let last: Splice = |units, old| units[old.len() - 1] = old[old.len() - 1].clone();
+    let second: Splice = |units, old| units[1] = old[1].clone();
+    for turn in turns {
+        for (name, act) in [
+            ("all", all),
+            ("the first", first),
+            ("the last", last),
+            ("the second", second),
+        ] {
+            let is_there = |of: &&(Turn, Speech)| of.0 == turn && of.1.units.len() > 1;
+            // A greeting of the same session is the same, and so is a plain answer.
+            let is_plain = matches!(turn, Turn::Greeting | Turn::Answer) && name == "the first";
+            if is_plain || (name == "the second" && !old.iter().any(|of| is_there(&of))) {
+                continue;
+            }
+            let (ended, has_changed) = splice(&scene, &old, turn, act);
+            assert!(has_changed, "{turn:?}, {name}: {ended:?}");
+            assert_eq!(scene.judge(&ended), None, "{turn:?}, {name}");
+        }
+    }
+}
+
+#[test]
+fn a_receiver_that_only_says_recorded_words_is_told_from_a_true_one() {
+    let scene = Scene::new(SEALED, ReceiveMethod::File);
+    let old = record(&scene, 7);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    // One that knows no token and says that none is needed, too.
+    let without_token = said(&old, &RECEIVERS[..1])[..64].to_vec();
+    for words in [
+        said(&old, &RECEIVERS),
+        said(&old, &RECEIVERS[..1]),
+        without_token,
+    ] {
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let (mut socket, _) = listener.accept().expect("a sender comes");
+                socket.write_all(&words).expect("it listens");
+                let _ = socket.read_to_end(&mut Vec::new());
+            });
+            let (result, outcomes) = scene.send_as(address, [7; 16]);
+            assert!(result.is_err() && outcomes.is_empty(), "{outcomes:?}");
+        });
+    }
+}
+
+#[test]
+fn an_honest_transfer_goes_on_after_all_of_that() {
+    let scene = Scene::with(SEALED, ReceiveMethod::File, PATIENCE);
+    let words = said(&record(&scene, 7), &SENDERS);
+    for _ in 0..3 {
+        answer(scene.served.address, &words, true);
+    }
+    let line = scene.line();
+    let (ended, _) = scene.send(KEEPING, line, Arc::new(|_, _, _: &mut Speech| {}));
+    scene.assert_whole(&ended);
+}

@@ -1,0 +1,792 @@
+//! The table of attacks on one connection.
+//!
+//! To add one, push an [`Attack`] in [`attacks`]: a name, the turn that it rewrites, and a closure over
+//! what is said then. A test fails if the closure changed nothing.
+
+use crate::between::{
+    ABORT, Act, BYE, CHECK, DATA, DONE, END, FILE, HEAD, HEADER, OPEN, OPENED, PARTIAL, RECEIPT,
+    START, Speech, Then, Turn, Unit, recorder,
+};
+use crate::common::{PATIENCE, receive_methods};
+use crate::scene::{KEEPING, Protection, SEALED, Scene};
+use oscope_transfer::Cover;
+use oscope_transfer::method::ReceiveMethod;
+use oscope_transfer::sender::{Job, Plan};
+use std::fs;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// Most attacks make one side wait for a moment, so more threads than processors have something to do.
+const THREADS: usize = 6;
+
+const ATTEMPTS: usize = 5;
+
+/// All that was said over this connection so far, unchanged.
+type Heard = [(Turn, Speech)];
+
+/// Rewrites what is said in a turn, knowing what was said before.
+type Rewrite = dyn Fn(Turn, &mut Speech, &Heard) + Send + Sync;
+
+/// One way of rewriting what is said.
+pub struct Attack {
+    name: String,
+    /// It may go through as long as it changes nothing of the files, as does what is said after the end.
+    is_harmless: bool,
+    act: Box<Rewrite>,
+}
+
+/// Rewrites one turn.
+fn at(turn: Turn, name: &str, act: impl Fn(&mut Vec<Unit>) + Send + Sync + 'static) -> Attack {
+    Attack {
+        name: format!("{turn:?}: {name}"),
+        is_harmless: false,
+        act: Box::new(move |now, speech, _| {
+            if now == turn {
+                act(&mut speech.units);
+            }
+        }),
+    }
+}
+
+/// A unit that the attacker makes: one that it has recorded, or one with the sums that a connection of
+/// this greeting without a token would have.
+#[derive(Clone)]
+enum Fake {
+    Recorded(Unit),
+    Summed(u64, u8, u64, Vec<u8>),
+}
+
+impl Fake {
+    fn make(&self, heard: &Heard) -> Unit {
+        match self {
+            Self::Recorded(unit) => unit.clone(),
+            Self::Summed(number, kind, value, body) => {
+                let greeting = &heard[0].1.units[0].0;
+                Unit::summed(greeting, *number, *kind, *value, body)
+            }
+        }
+    }
+}
+
+/// Puts a fake in the place of `replaced` units.
+fn put(turn: Turn, name: &str, index: usize, replaced: usize, fake: Fake) -> Attack {
+    Attack {
+        name: format!("{turn:?}: {name}"),
+        is_harmless: false,
+        act: Box::new(move |now, speech, heard| {
+            if now == turn {
+                let end = (index + replaced).min(speech.units.len());
+                speech.units.splice(index.min(end)..end, [fake.make(heard)]);
+            }
+        }),
+    }
+}
+
+/// Leaves the first `count` units of a turn, adds some, and ends the connection.
+fn end_after(turn: Turn, count: usize, then: Then, name: &str, more: Option<Fake>) -> Attack {
+    Attack {
+        name: format!("{turn:?}: {name} after {count} units, then {then:?}"),
+        is_harmless: false,
+        act: Box::new(move |now, speech, heard| {
+            if now == turn {
+                speech.units.truncate(count);
+                speech
+                    .units
+                    .extend(more.iter().map(|fake| fake.make(heard)));
+                speech.then = then;
+            }
+        }),
+    }
+}
+
+/// Replaces a unit by one that was heard before over this connection.
+fn reflect(turn: Turn, index: usize, from: (Turn, usize), kind: Option<u8>) -> Attack {
+    Attack {
+        name: format!("{turn:?}: unit {index} is what was said as {from:?}, as kind {kind:?}"),
+        is_harmless: false,
+        act: Box::new(move |now, speech, heard| {
+            let said = heard.iter().find(|(turn, _)| *turn == from.0);
+            let unit = said.and_then(|(_, speech)| speech.units.get(from.1));
+            if let (true, Some(unit)) = (now == turn, unit) {
+                speech.units[index] = unit.clone();
+                if let Some(kind) = kind {
+                    speech.units[index].0[0] = kind;
+                }
+            }
+        }),
+    }
+}
+
+/// All attacks on a transfer that goes as `sample`, which is of an earlier one of the same files.
+fn attacks(sample: &Heard, protection: Protection) -> Vec<Attack> {
+    let mut attacks = attacks_on_files(sample, protection);
+    for (turn, speech) in sample {
+        match turn {
+            Turn::Greeting | Turn::Answer => {
+                attacks.extend(on_first_words(*turn, speech, protection));
+            }
+            _ => {
+                if *turn != Turn::Files {
+                    attacks.extend(on_order(*turn, speech));
+                    attacks.extend(on_ends(*turn, speech));
+                    attacks.extend(on_bodies(*turn, speech, protection));
+                }
+                attacks.extend(on_headers(*turn, speech));
+                attacks.extend(on_identity(*turn, speech));
+            }
+        }
+    }
+    attacks.extend(on_direction());
+    attacks
+}
+
+/// Those that bring other data, or not all, and so meet the method that stores them.
+fn attacks_on_files(sample: &Heard, protection: Protection) -> Vec<Attack> {
+    let mut attacks = on_data(sample, protection);
+    for (turn, speech) in sample.iter().filter(|(turn, _)| *turn == Turn::Files) {
+        attacks.extend(on_order(*turn, speech));
+        attacks.extend(on_ends(*turn, speech));
+        attacks.extend(on_bodies(*turn, speech, protection));
+    }
+    attacks
+}
+
+/// The greeting and the answer: downgrades, and proofs that were changed.
+fn on_first_words(turn: Turn, sample: &Speech, protection: Protection) -> Vec<Attack> {
+    let mut attacks = Vec::new();
+    let mut set = |name: &str, bytes: &'static [(usize, u8)]| {
+        attacks.push(at(turn, name, move |units| {
+            for (place, byte) in bytes {
+                units[0].0[*place] = *byte;
+            }
+        }));
+    };
+    if turn == Turn::Greeting {
+        set("version 2", &[(8, 2)]);
+        set("version 4", &[(8, 4)]);
+        for_covers(protection.cover, &mut set);
+        set("no cipher", &[(11, 0)]);
+        set("no cipher and only sums", &[(10, 1), (11, 0)]);
+        set("no cipher and nothing at all", &[(10, 0), (11, 0)]);
+        set("more connections", &[(12, 2)]);
+        set("another connection", &[(12, 2), (14, 1)]);
+        set("another session", &[(16, 1), (17, 2), (18, 3)]);
+        set("something where zeros are", &[(63, 1)]);
+        let other_cipher = 3 - sample.units[0].0[11];
+        attacks.push(at(turn, "the other cipher", move |units| {
+            units[0].0[11] = other_cipher;
+        }));
+        attacks.push(at(turn, "no token at all", |units| {
+            units[0].0[10] = 1;
+            units[0].0[11] = 0;
+            units.truncate(1);
+        }));
+    } else {
+        set("version 2", &[(8, 2)]);
+        set("another version", &[(10, 1)]);
+        set("a token is wanted", &[(10, 2)]);
+        set("there is no token", &[(10, 3)]);
+        set("busy", &[(10, 4)]);
+        set("unsealed", &[(10, 5)]);
+        set("sealed", &[(10, 6)]);
+        set("a stranger", &[(10, 7)]);
+        set("something where zeros are", &[(40, 1)]);
+        attacks.push(at(turn, "no proof", |units| units.truncate(1)));
+    }
+    let proof = sample.units[1].0.len();
+    for place in [0, 31, 32, proof / 2, proof - 16, proof - 1] {
+        attacks.push(at(
+            turn,
+            &format!("byte {place} of the proof"),
+            move |units| {
+                units[1].0[place] ^= 0x10;
+            },
+        ));
+    }
+    let old = sample.clone();
+    attacks.push(at(turn, "the proof of another session", move |units| {
+        units[1] = old.units[1].clone();
+    }));
+    let old = sample.clone();
+    attacks.push(at(turn, "all of another session", move |units| {
+        units.clone_from(&old.units);
+    }));
+    attacks
+}
+
+/// Covers other than the one that was agreed on.
+fn for_covers(cover: Cover, set: &mut impl FnMut(&str, &'static [(usize, u8)])) {
+    if cover != Cover::Bare {
+        set("contents are bare", &[(10, 0)]);
+    }
+    if cover != Cover::Summed {
+        set("contents are summed", &[(10, 1)]);
+    }
+    if cover != Cover::Sealed {
+        set("contents are sealed", &[(10, 2)]);
+    }
+}
+
+/// Frames that are left out, repeated, exchanged or brought in from another session.
+fn on_order(turn: Turn, sample: &Speech) -> Vec<Attack> {
+    let mut attacks = Vec::new();
+    let count = sample.units.len();
+    for index in 0..count {
+        let kind = sample.units[index].kind();
+        let name = |deed: &str| format!("{deed} unit {index}, of kind {kind}");
+        attacks.push(at(turn, &name("leave out"), move |units| {
+            units.remove(index);
+        }));
+        let repeat = at(turn, &name("repeat"), move |units| {
+            units.insert(index, units[index].clone());
+        });
+        attacks.push(Attack {
+            // Nobody listens to more after the farewell.
+            is_harmless: matches!(turn, Turn::Bye | Turn::Done),
+            ..repeat
+        });
+        let old = sample.units[index].clone();
+        attacks.push(at(turn, &name("replay"), move |units| {
+            units[index] = old.clone();
+        }));
+        let old = sample.units[index].clone();
+        attacks.push(at(turn, &name("bring in"), move |units| {
+            units.insert(index, old.clone());
+        }));
+        for other in index + 1..count {
+            attacks.push(at(
+                turn,
+                &format!("exchange units {index} and {other}"),
+                move |units| {
+                    units.swap(index, other);
+                },
+            ));
+        }
+    }
+    if count > 1 {
+        attacks.push(at(turn, "everything backwards", |units| units.reverse()));
+        let old = sample.clone();
+        attacks.push(at(turn, "everything of another session", move |units| {
+            units.clone_from(&old.units);
+        }));
+    }
+    attacks
+}
+
+/// Connections that end too early, also with an end that looks like one.
+fn on_ends(turn: Turn, sample: &Speech) -> Vec<Attack> {
+    let mut attacks = Vec::new();
+    let count = sample.units.len();
+    for kept in 0..=count {
+        for then in [Then::Finish, Then::Cut] {
+            // After the farewell that is as it should be.
+            if kept == count && matches!(turn, Turn::Bye | Turn::Done) {
+                continue;
+            }
+            attacks.push(end_after(turn, kept, then, "cut", None));
+        }
+    }
+    if turn != Turn::Files {
+        return attacks;
+    }
+    let ends: Vec<_> = sample
+        .units
+        .iter()
+        .filter(|unit| unit.kind() == END)
+        .collect();
+    for kept in 1..count {
+        let number = 1 + kept as u64;
+        let mut fakes = vec![
+            Fake::Summed(number, END, 0, Vec::new()),
+            Fake::Summed(number, END, 200_000, Vec::new()),
+            Fake::Summed(number, ABORT, 0, b"never mind".to_vec()),
+        ];
+        fakes.extend(ends.iter().map(|end| Fake::Recorded((*end).clone())));
+        for (index, fake) in fakes.into_iter().enumerate() {
+            let name = format!("fake end {index}");
+            attacks.push(end_after(
+                turn,
+                kept,
+                Then::Finish,
+                &name,
+                Some(fake.clone()),
+            ));
+            attacks.push(put(
+                turn,
+                &format!("{name} after {kept} units"),
+                kept,
+                0,
+                fake,
+            ));
+        }
+        // The true end of this session, where it does not belong.
+        let next_end = sample.units[kept..]
+            .iter()
+            .position(|unit| unit.kind() == END);
+        let Some(next_end) = next_end.filter(|after| *after > 0) else {
+            continue;
+        };
+        attacks.push(at(
+            turn,
+            &format!("the true end after {kept} units already"),
+            move |units| {
+                units.drain(kept..kept + next_end);
+            },
+        ));
+    }
+    attacks
+}
+
+/// Fields of headers, each frame's.
+fn on_headers(turn: Turn, sample: &Speech) -> Vec<Attack> {
+    type Edit = fn(&mut Unit);
+    const EDITS: [(&str, Edit); 16] = [
+        ("value 0", |unit| unit.set_value(0)),
+        ("value 1", |unit| unit.set_value(1)),
+        ("value + 4096", |unit| unit.set_value(unit.value() + 4096)),
+        ("value / 2", |unit| unit.set_value(unit.value() / 2)),
+        ("the largest value", |unit| unit.set_value(u64::MAX)),
+        ("the other resuming", |unit| unit.0[1] ^= 1),
+        ("the other following", |unit| unit.0[1] ^= 2),
+        ("something where zeros are", |unit| unit.0[2] = 1),
+        ("a longer body", |unit| unit.set_len(unit.len() + 1)),
+        ("a shorter body", |unit| {
+            unit.set_len(unit.len().saturating_sub(1));
+        }),
+        ("no body", |unit| {
+            unit.set_len(0);
+            unit.0.truncate(HEAD);
+        }),
+        ("a body that is really longer", |unit| {
+            unit.set_len(unit.len() + 1);
+            unit.0.insert(HEAD, 0);
+        }),
+        ("a body that is really shorter", |unit| {
+            if unit.len() > 0 {
+                unit.set_len(unit.len() - 1);
+                unit.0.remove(HEAD);
+            }
+        }),
+        ("the check", |unit| unit.0[HEADER] ^= 1),
+        ("the check's end", |unit| unit.0[HEAD - 1] ^= 0x80),
+        ("no check", |unit| unit.0[HEADER..HEAD].fill(0)),
+    ];
+    const KINDS: [u8; 11] = [
+        FILE, START, DATA, END, ABORT, BYE, OPEN, PARTIAL, RECEIPT, DONE, OPENED,
+    ];
+    let mut attacks = Vec::new();
+    for (index, unit) in sample.units.iter().enumerate() {
+        let kind = unit.kind();
+        for (name, edit) in EDITS {
+            let mut edited = unit.clone();
+            edit(&mut edited);
+            // Some frames have that value already.
+            if edited != *unit {
+                let name = format!("{name} in unit {index}, of kind {kind}");
+                attacks.push(at(turn, &name, move |units| edit(&mut units[index])));
+            }
+        }
+        for other in KINDS.into_iter().filter(|other| *other != kind) {
+            let name = format!("unit {index}, of kind {kind}, is of kind {other}");
+            attacks.push(at(turn, &name, move |units| units[index].0[0] = other));
+        }
+    }
+    attacks
+}
+
+/// Bodies and their checks, each frame's but those of data that nothing protects.
+fn on_bodies(turn: Turn, sample: &Speech, protection: Protection) -> Vec<Attack> {
+    let mut attacks = Vec::new();
+    let is_open = |unit: &Unit| unit.kind() == DATA && protection.cover != Cover::Sealed;
+    for (index, unit) in sample.units.iter().enumerate() {
+        let len = unit.0.len();
+        if len == HEAD || is_open(unit) {
+            continue;
+        }
+        // Among them size, number of parts, mode, seconds, nanoseconds and name of a file.
+        let places = [0, 7, 8, 10, 14, 15, 22, 26, 29];
+        let inside = places.into_iter().map(|place| HEAD + place);
+        let behind = [len - CHECK - 1, len - CHECK, len - 1];
+        for place in inside.filter(|place| *place < len).chain(behind) {
+            let name = format!("byte {place} of unit {index}, of kind {}", unit.kind());
+            attacks.push(at(turn, &name, move |units| units[index].0[place] ^= 1));
+        }
+        attacks.push(at(
+            turn,
+            &format!("one check of unit {index} for the other"),
+            move |units| {
+                units[index].0.copy_within(HEADER..HEAD, len - CHECK);
+            },
+        ));
+        attacks.push(at(
+            turn,
+            &format!("unit {index} without its last check"),
+            move |units| {
+                units[index].0.truncate(len - CHECK);
+            },
+        ));
+    }
+    attacks
+}
+
+/// Frames of which the checks were made without the token.
+fn on_identity(turn: Turn, sample: &Speech) -> Vec<Attack> {
+    let before = u64::from(!matches!(turn, Turn::Open | Turn::Opened));
+    let mut attacks = Vec::new();
+    for (index, unit) in sample.units.iter().enumerate() {
+        let (kind, value, len) = (unit.kind(), unit.value(), unit.len() as usize);
+        let end = (HEAD + len).min(unit.0.len());
+        let body = unit.0[HEAD..end].to_vec();
+        let fake = Fake::Summed(before + index as u64, kind, value, body);
+        attacks.push(put(
+            turn,
+            &format!("unit {index}, of kind {kind}, only summed"),
+            index,
+            1,
+            fake,
+        ));
+    }
+    attacks
+}
+
+/// Data that are moved, cut and stretched, so that the bytes are the same in another place.
+fn on_data(sample: &Heard, protection: Protection) -> Vec<Attack> {
+    let files = sample.iter().find(|(turn, _)| *turn == Turn::Files);
+    let files = &files.expect("files are sent").1.units;
+    let places: Vec<_> = (0..files.len())
+        .filter(|index| files[*index].kind() == DATA)
+        .collect();
+    let behind = if protection.cover == Cover::Bare {
+        0
+    } else {
+        CHECK
+    };
+    let mut attacks = Vec::new();
+    for pair in places.windows(2) {
+        let (first, second) = (pair[0], pair[1]);
+        let name = |deed: &str| format!("{deed} of units {first} and {second}");
+        attacks.push(at(
+            Turn::Files,
+            &name("eight zeros less, and no hole"),
+            move |units| {
+                let end = units[first].0.len() - behind;
+                units[first].0.drain(end - 8..end);
+                let len = units[first].len();
+                units[first].set_len(len - 8);
+                units[second].set_value(0);
+            },
+        ));
+        attacks.push(at(Turn::Files, &name("no hole between"), move |units| {
+            let end = units[first].value() + u64::from(units[first].len());
+            units[second].set_value(end);
+        }));
+        attacks.push(at(
+            Turn::Files,
+            &name("the hole's zeros as data"),
+            move |units| {
+                let end = units[first].0.len() - behind;
+                units[first].0.splice(end..end, [0; 4096]);
+                let len = units[first].len();
+                units[first].set_len(len + 4096);
+            },
+        ));
+        attacks.push(at(Turn::Files, &name("the heads"), move |units| {
+            let head = units[first].0[..HEAD].to_vec();
+            let other = units[second].0[..HEAD].to_vec();
+            // Where frames have the same length and offset, the numbers in their checks differ.
+            units[first].0.splice(..HEAD, other);
+            units[second].0.splice(..HEAD, head);
+        }));
+        if protection.cover == Cover::Sealed {
+            attacks.push(at(Turn::Files, &name("the bodies"), move |units| {
+                let body = units[first].0.split_off(HEAD);
+                let other = units[second].0.split_off(HEAD);
+                units[first].0.extend(other);
+                units[second].0.extend(body);
+            }));
+        }
+        attacks.push(at(Turn::Files, &name("both in one frame"), move |units| {
+            let body = units.remove(second).0.split_off(HEAD);
+            let end = units[first].0.len() - behind;
+            units[first].0.truncate(end);
+            units[first].0.extend(body);
+            let len = units[first].0.len() - HEAD - behind;
+            units[first].set_len(len as u32);
+        }));
+    }
+    attacks
+}
+
+/// Frames that go back to whoever made them, or on to the other side as their own.
+fn on_direction() -> Vec<Attack> {
+    vec![
+        reflect(Turn::Opened, 0, (Turn::Open, 0), None),
+        reflect(Turn::Opened, 0, (Turn::Open, 0), Some(OPENED)),
+        reflect(Turn::Files, 0, (Turn::Opened, 0), None),
+        reflect(Turn::Files, 0, (Turn::Opened, 0), Some(FILE)),
+        reflect(Turn::Files, 0, (Turn::Open, 0), None),
+        reflect(Turn::Receipts, 0, (Turn::Opened, 0), None),
+        reflect(Turn::Receipts, 0, (Turn::Files, 0), None),
+        reflect(Turn::Receipts, 0, (Turn::Files, 0), Some(RECEIPT)),
+        reflect(Turn::Receipts, 0, (Turn::Files, 4), Some(RECEIPT)),
+        reflect(Turn::Bye, 0, (Turn::Receipts, 0), None),
+        reflect(Turn::Bye, 0, (Turn::Open, 0), Some(BYE)),
+        reflect(Turn::Done, 0, (Turn::Bye, 0), Some(DONE)),
+        reflect(Turn::Done, 0, (Turn::Receipts, 1), Some(DONE)),
+    ]
+}
+
+/// An attack on the first connection, as the attacker carries it out.
+fn carry_out(attack: &Arc<Attack>) -> Arc<Act> {
+    let (heard, attack) = (Mutex::new(Vec::new()), Arc::clone(attack));
+    Arc::new(move |_, turn, speech: &mut Speech| {
+        let mut heard = heard.lock().expect("nobody panics with it");
+        let said = speech.clone();
+        // If it ended early, there may be nothing left to attack.
+        if !said.units.is_empty() {
+            (attack.act)(turn, speech, &heard);
+        }
+        heard.push((turn, said));
+    })
+}
+
+/// An honest transfer, turn by turn.
+fn sample(protection: Protection, method: ReceiveMethod) -> Vec<(Turn, Speech)> {
+    let scene = Scene::with(protection, method, PATIENCE);
+    let (recording, act) = recorder();
+    let (ended, has_changed) = scene.send(KEEPING, scene.line(), act);
+    assert!(!has_changed);
+    scene.assert_whole(&ended);
+    let recording = recording.lock().expect("nobody panics with it");
+    assert_eq!(recording.len(), 8);
+    recording.clone()
+}
+
+/// Carries out all attacks of a table, and complains about each that was not refused.
+fn none_goes_through(
+    protection: Protection,
+    method: ReceiveMethod,
+    table: fn(&Heard, Protection) -> Vec<Attack>,
+) {
+    let sample = sample(protection, method);
+    let attacks: Vec<_> = table(&sample, protection)
+        .into_iter()
+        .map(Arc::new)
+        .collect();
+    let next = AtomicUsize::new(0);
+    let complaints = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                let scene = Scene::new(protection, method);
+                while let Some(attack) = attacks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let mut attempts = 0;
+                    let (ended, has_changed) = loop {
+                        let done = scene.send(KEEPING, scene.line(), carry_out(attack));
+                        attempts += 1;
+                        // On a busy machine a side may be given up before its turn to be attacked.
+                        if done.1 || attempts == ATTEMPTS {
+                            break done;
+                        }
+                        scene.clear();
+                    };
+                    let complaint = match has_changed {
+                        false => Some(format!("it was not carried out: {ended:?}")),
+                        true if attack.is_harmless => scene.judge_harm(&ended),
+                        true => scene.judge(&ended),
+                    };
+                    scene.clear();
+                    if let Some(complaint) = complaint {
+                        let complaint = format!("{}: {complaint}", attack.name);
+                        complaints
+                            .lock()
+                            .expect("nobody panics with it")
+                            .push(complaint);
+                    }
+                }
+            });
+        }
+    });
+    let complaints = complaints.into_inner().expect("nobody panics with it");
+    println!("{} attacks on {protection:?} by {method}", attacks.len());
+    assert!(
+        complaints.is_empty(),
+        "{} of {} attacks on {protection:?} by {method}:\n{}",
+        complaints.len(),
+        attacks.len(),
+        complaints.join("\n")
+    );
+}
+
+#[test]
+fn nothing_that_is_sealed_can_be_rewritten_whatever_stores_it() {
+    for method in receive_methods() {
+        match method {
+            ReceiveMethod::File => none_goes_through(SEALED, method, attacks),
+            ReceiveMethod::Splice => {}
+            ReceiveMethod::Mmap | ReceiveMethod::Uring => {
+                none_goes_through(SEALED, method, attacks_on_files);
+            }
+        }
+    }
+}
+
+#[test]
+fn of_contents_that_are_not_sealed_the_frames_cannot_be_rewritten() {
+    let unsealed = |cover| Protection {
+        has_token: true,
+        cover,
+    };
+    none_goes_through(unsealed(Cover::Summed), ReceiveMethod::Splice, attacks);
+    none_goes_through(unsealed(Cover::Bare), ReceiveMethod::File, attacks);
+}
+
+#[test]
+fn a_failure_cannot_be_turned_into_success() {
+    const TAKEN: usize = 3;
+    let mut scene = Scene::new(SEALED, ReceiveMethod::File);
+    let job: Job = scene.place.file("taken", b"new");
+    scene.jobs.push(job);
+    let send = |scene: &Scene, act| {
+        fs::write(scene.place.to().join("taken"), "old").expect("there is room");
+        scene.send(KEEPING, scene.line(), act)
+    };
+    let (recording, act) = recorder();
+    let (honest, _) = send(&scene, act);
+    assert!(honest.log.contains("--force"), "{honest:?}");
+    let failed = |outcome: &&oscope_transfer::Outcome| outcome.failure.is_some();
+    assert_eq!(
+        honest.outcomes.iter().filter(failed).count(),
+        1,
+        "{honest:?}"
+    );
+    scene.clear();
+    // A transfer in which the file was taken, of which the receipts are good.
+    let good = Scene::new(SEALED, ReceiveMethod::File);
+    let (good_recording, act) = recorder();
+    good.send(KEEPING, good.line(), act);
+    let sample_of = |recording: &crate::between::Recording| {
+        let recording = recording.lock().expect("nobody panics with it");
+        let said = recording.iter().find(|(turn, _)| *turn == Turn::Receipts);
+        said.expect("there are receipts").1.units.clone()
+    };
+    let (failure, good) = (sample_of(&recording), sample_of(&good_recording));
+    assert!(failure[TAKEN].len() > 16 && good[0].len() == 16);
+
+    let turn = Turn::Receipts;
+    let mut attacks = vec![
+        at(turn, "no reason", |units| {
+            units[TAKEN].set_len(16);
+            let end = units[TAKEN].0.len() - CHECK;
+            units[TAKEN].0.drain(HEAD + 16..end);
+        }),
+        at(turn, "no reason, and no check of it", |units| {
+            units[TAKEN].set_len(16);
+            units[TAKEN].0.truncate(HEAD + 16 + CHECK);
+        }),
+        at(turn, "another file's success", |units| {
+            units[TAKEN] = units[0].clone();
+        }),
+        at(turn, "another file's success under this number", |units| {
+            units[TAKEN] = units[0].clone();
+            units[TAKEN].set_value(TAKEN as u64);
+        }),
+        at(turn, "another file's body", |units| {
+            let body = units[0].0[HEAD..].to_vec();
+            units[TAKEN].set_len(16);
+            units[TAKEN].0.splice(HEAD.., body);
+        }),
+        at(turn, "numbers exchanged", |units| {
+            units[0].set_value(TAKEN as u64);
+            units[TAKEN].set_value(0);
+        }),
+        at(turn, "one success twice instead", |units| {
+            units[TAKEN] = units[TAKEN - 1].clone();
+        }),
+        put(
+            turn,
+            "only summed",
+            TAKEN,
+            1,
+            Fake::Summed(1 + TAKEN as u64, RECEIPT, TAKEN as u64, vec![0; 16]),
+        ),
+        at(turn, "left out", |units| drop(units.remove(TAKEN))),
+    ];
+    attacks.extend(good.into_iter().map(|old| {
+        at(turn, "a success of another session", move |units| {
+            units[TAKEN] = old.clone();
+            units[TAKEN].set_value(TAKEN as u64);
+        })
+    }));
+    for attack in attacks.into_iter().map(Arc::new) {
+        let (ended, has_changed) = send(&scene, carry_out(&attack));
+        assert!(has_changed, "{}: {ended:?}", attack.name);
+        let told = ended
+            .outcomes
+            .iter()
+            .find(|outcome| outcome.name == b"taken");
+        let is_taken_for_good = told.is_some_and(|outcome| outcome.failure.is_none());
+        assert!(
+            !is_taken_for_good && ended.result.is_err(),
+            "{}: {ended:?}",
+            attack.name
+        );
+        assert_eq!(scene.place.received("taken"), b"old");
+        if let Some(complaint) = scene.judge(&ended) {
+            panic!("{}: {complaint}", attack.name);
+        }
+    }
+}
+
+#[test]
+fn what_is_said_of_a_partial_cannot_be_rewritten() {
+    let mut scene = Scene::new(SEALED, ReceiveMethod::File);
+    scene.jobs.retain(|job| job.name == b"sparse");
+    let resume = Plan {
+        resume: true,
+        ..KEEPING
+    };
+    let line = || crate::between::Line {
+        resumes: true,
+        ..scene.line()
+    };
+    // The hidden name of a file is made of its name.
+    let hidden = format!("{:032x}", twox_hash::XxHash3_128::oneshot(b"sparse"));
+    let send = |act| {
+        let partials = scene.place.to().join(".oscope-partial");
+        fs::create_dir(&partials).expect("it is empty");
+        fs::set_permissions(
+            &partials,
+            std::os::unix::fs::PermissionsExt::from_mode(0o700),
+        )
+        .expect("it is there");
+        let source = fs::read(scene.place.root.path().join("from/sparse")).expect("it is there");
+        fs::write(partials.join(&hidden), &source[..100_000]).expect("there is room");
+        scene.send(resume, line(), act)
+    };
+    let (recording, act) = recorder();
+    let (ended, _) = send(act);
+    scene.assert_whole(&ended);
+    scene.clear();
+    let sample = recording.lock().expect("nobody panics with it").clone();
+    let turns = [Turn::Announced, Turn::Partial, Turn::Files];
+    let mut attacks = Vec::new();
+    for (turn, speech) in sample.iter().filter(|(turn, _)| turns.contains(turn)) {
+        attacks.extend(on_order(*turn, speech));
+        attacks.extend(on_headers(*turn, speech));
+        attacks.extend(on_bodies(*turn, speech, SEALED));
+    }
+    let partial = &sample[5].1.units[0];
+    assert!(
+        partial.value() == 100_000 && partial.len() > 0,
+        "{partial:?}"
+    );
+    for attack in attacks.into_iter().map(Arc::new) {
+        let (ended, has_changed) = send(carry_out(&attack));
+        assert!(has_changed, "{}: {ended:?}", attack.name);
+        if let Some(complaint) = scene.judge(&ended) {
+            panic!("{}: {complaint}", attack.name);
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Files to be sent past the attacker, and a judge of what came of them.
+
+use crate::between::{Act, Between, Line};
+use crate::common::{
+    PLAN, Place, Served, bytes, limits, receive_options, send_options, send_to, token,
+};
+use oscope_transfer::method::{ReceiveMethod, SendMethod};
+use oscope_transfer::protocol::{FileName, Times};
+use oscope_transfer::sender::{Contents, Item, Job, Plan, Session, Source};
+use oscope_transfer::{Cover, Error, Limits, Outcome, receiver, sender};
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, UNIX_EPOCH};
+
+const SECRET: &str = "a token of some length";
+/// Neither side waits longer for what an attack left out.
+pub const PATIENCE: Duration = Duration::from_millis(300);
+
+/// The files: one with holes, and so in several frames of data, a dense one, and an empty one.
+pub const NAMES: [&str; 3] = ["sparse", "dense", "empty"];
+/// A file that goes over two connections in parts.
+pub const DIVIDED: &str = "divided";
+
+/// A way of protecting what is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Protection {
+    pub has_token: bool,
+    pub cover: Cover,
+}
+
+pub const SEALED: Protection = Protection {
+    has_token: true,
+    cover: Cover::Sealed,
+};
+pub const SUMMED: Protection = Protection {
+    has_token: false,
+    cover: Cover::Summed,
+};
+
+/// Sources, a receiver, and what both agreed on.
+pub struct Scene {
+    pub place: Place,
+    pub served: Served,
+    pub protection: Protection,
+    pub jobs: Vec<Job>,
+}
+
+/// What came of a transfer, on both sides.
+#[derive(Debug)]
+pub struct Ended {
+    pub result: Result<(), Error>,
+    /// What the sender was told of its files.
+    pub outcomes: Vec<Outcome>,
+    /// What the receiver told of them.
+    pub log: String,
+}
+
+/// Makes a file of 200 kB with three islands of data that end in zeros.
+fn make_sparse(path: &Path) {
+    let file = File::create(path).expect("there is room");
+    file.set_len(200_000).expect("there is room");
+    for (offset, seed) in [(0, 1), (64 << 10, 2), (160 << 10, 3)] {
+        let mut island = bytes(8192, seed);
+        island[8000..].fill(0);
+        file.write_all_at(&island, offset).expect("there is room");
+    }
+}
+
+impl Scene {
+    pub fn new(protection: Protection, method: ReceiveMethod) -> Self {
+        Self::with(protection, method, PATIENCE)
+    }
+
+    /// A scene of which the receiver is so patient.
+    pub fn with(protection: Protection, method: ReceiveMethod, patience: Duration) -> Self {
+        Self::with_places(protection, method, patience, 16)
+    }
+
+    /// As [`Scene::with`], for a receiver that lets in so many connections at a time.
+    pub fn with_places(
+        protection: Protection,
+        method: ReceiveMethod,
+        patience: Duration,
+        places: usize,
+    ) -> Self {
+        let place = Place::new();
+        let mut jobs: Vec<_> = NAMES
+            .iter()
+            .zip([0, 20_000, 0])
+            .map(|(name, len)| place.file(name, &bytes(len, 4)))
+            .collect();
+        make_sparse(&place.root.path().join("from/sparse"));
+        for (job, (mode, second)) in
+            jobs.iter_mut()
+                .zip([(0o640, 1000), (0o604, 2000), (0o751, 3000)])
+        {
+            let Source::Path(path) = &job.source else {
+                continue;
+            };
+            fs::set_permissions(path, PermissionsExt::from_mode(mode)).expect("it is there");
+            let moment = UNIX_EPOCH + Duration::new(second, 500);
+            let file = File::options().write(true).open(path).expect("it is there");
+            file.set_modified(moment).expect("it is there");
+        }
+        let served = Served::start(receiver::Options {
+            token: protection.has_token.then(|| token(SECRET)),
+            unsealed: protection.cover != Cover::Sealed,
+            limits: Limits {
+                patience,
+                ..limits()
+            },
+            max_connections: places,
+            ..receive_options(&place.to(), method)
+        });
+        Self {
+            place,
+            served,
+            protection,
+            jobs,
+        }
+    }
+
+    /// Adds a file of 2 MiB that goes over two connections.
+    pub fn add_divided(&mut self) {
+        let job = self.place.file(DIVIDED, &[]);
+        let Source::Path(path) = &job.source else {
+            return;
+        };
+        let file = File::options().write(true).open(path).expect("it is there");
+        file.set_len(2 << 20).expect("there is room");
+        for (offset, seed) in [(0, 5), (1 << 20, 6), (1500 << 10, 7)] {
+            file.write_all_at(&bytes(8192, seed), offset)
+                .expect("there is room");
+        }
+        self.jobs.push(job);
+    }
+
+    pub fn options(&self, patience: Duration) -> sender::Options {
+        sender::Options {
+            token: self.protection.has_token.then(|| token(SECRET)),
+            cover: self.protection.cover,
+            limits: Limits {
+                patience,
+                ..limits()
+            },
+            ..send_options(SendMethod::File)
+        }
+    }
+
+    pub fn line(&self) -> Line {
+        Line {
+            has_token: self.protection.has_token,
+            is_bare: self.protection.cover == Cover::Bare,
+            resumes: false,
+            files: vec![self.jobs.len()],
+        }
+    }
+
+    /// Sends all files past the attacker; tells whether that changed anything, too.
+    pub fn send(&self, plan: Plan, line: Line, act: Arc<Act>) -> (Ended, bool) {
+        self.past(line, act, |address| {
+            let options = self.options(PATIENCE);
+            let (result, outcomes) = send_to(address, &self.jobs, plan, &options);
+            (result.map(drop), outcomes)
+        })
+    }
+
+    /// As [`Scene::send`], with `sending` for the sender.
+    pub fn past(
+        &self,
+        line: Line,
+        act: Arc<Act>,
+        sending: impl FnOnce(std::net::SocketAddr) -> (Result<(), Error>, Vec<Outcome>),
+    ) -> (Ended, bool) {
+        self.served
+            .log
+            .lock()
+            .expect("nobody panics with it")
+            .clear();
+        let between = Between::start(self.served.address, line, act);
+        let (result, outcomes) = sending(between.address);
+        let (connections, has_changed) = (
+            Arc::clone(&between.connections),
+            Arc::clone(&between.has_changed),
+        );
+        drop(between);
+        self.served
+            .wait_for_ends(connections.load(Ordering::Acquire));
+        let ended = Ended {
+            result,
+            outcomes,
+            log: self.served.log(),
+        };
+        (ended, has_changed.load(Ordering::Acquire))
+    }
+
+    /// Sends all files over one connection of this session.
+    pub fn send_as(
+        &self,
+        address: std::net::SocketAddr,
+        session: [u8; 16],
+    ) -> (Result<(), Error>, Vec<Outcome>) {
+        let mut outcomes = Vec::new();
+        let mut send = || {
+            let options = self.options(PATIENCE);
+            let mut session = Session::connect(&address.to_string(), &options, session, (0, 1))?;
+            for (id, job) in (0..).zip(&self.jobs) {
+                let Source::Path(path) = &job.source else {
+                    continue;
+                };
+                let file = File::open(path).expect("it is there");
+                let metadata = file.metadata().expect("it is there");
+                let item = Item {
+                    id,
+                    name: FileName::new(&job.name).expect("a plain name"),
+                    size: Some(metadata.len()),
+                    part: (1, 0),
+                    resume: false,
+                    mode: Some(metadata.mode() & 0o777),
+                    modified: Some(Times {
+                        seconds: metadata.mtime(),
+                        nanoseconds: metadata.mtime_nsec() as u32,
+                    }),
+                };
+                session.send(&item, Contents::File(&file))?;
+            }
+            while let Some((_, outcome)) = session.outcome()? {
+                outcomes.push(outcome);
+            }
+            session.finish().map(drop)
+        };
+        (send(), outcomes)
+    }
+
+    /// Complains unless everything arrived and both sides know it.
+    pub fn assert_whole(&self, ended: &Ended) {
+        assert!(ended.result.is_ok(), "{ended:?}");
+        assert!(self.is_success(ended), "{ended:?}");
+        assert_eq!(self.complain_about(ended), None);
+    }
+
+    /// Why an attack was no failure, if it was none; leaves the receiver's directory empty.
+    pub fn judge(&self, ended: &Ended) -> Option<String> {
+        let complaint = if self.is_success(ended) {
+            Some(format!("it was not refused: {ended:?}"))
+        } else {
+            self.complain_about(ended)
+        };
+        self.clear();
+        complaint
+    }
+
+    /// As [`Scene::judge`], for an attack that may be borne as long as it harms nothing.
+    pub fn judge_harm(&self, ended: &Ended) -> Option<String> {
+        let complaint = self.complain_about(ended);
+        self.clear();
+        complaint
+    }
+
+    /// Whether the sender takes the whole transfer for good.
+    fn is_success(&self, ended: &Ended) -> bool {
+        ended.result.is_ok()
+            && ended.outcomes.len() == self.jobs.len()
+            && ended
+                .outcomes
+                .iter()
+                .all(|outcome| outcome.failure.is_none())
+    }
+
+    /// Harm that was done: files that are not as their sources, or that a side takes wrongly for good.
+    fn complain_about(&self, ended: &Ended) -> Option<String> {
+        for name in self.place.names() {
+            let is_left_over = name == ".oscope-partial" || name.starts_with("taken");
+            if !is_left_over && let Some(difference) = self.difference(&name) {
+                return Some(format!("{name} is there and {difference}: {ended:?}"));
+            }
+        }
+        for job in &self.jobs {
+            let name = String::from_utf8_lossy(&job.name);
+            let of_this = |outcome: &&Outcome| outcome.name == job.name;
+            let told = ended.outcomes.iter().find(of_this);
+            let sender_is_content = told.is_some_and(|outcome| outcome.failure.is_none());
+            let receiver_is_content = ended
+                .log
+                .lines()
+                .any(|line| line == format!("{name}: None"));
+            if !sender_is_content && !receiver_is_content {
+                continue;
+            }
+            if let Some(difference) = self.difference(&name) {
+                return Some(format!(
+                    "{name} is taken for good and {difference}: {ended:?}"
+                ));
+            }
+        }
+        self.partials_harm()
+            .map(|harm| format!("{harm}: {ended:?}"))
+    }
+
+    /// In which way a file that arrived is not as its source.
+    fn difference(&self, name: &str) -> Option<&'static str> {
+        let source = self.place.root.path().join("from").join(name);
+        let arrived = self.place.to().join(name);
+        let (Ok(source_is), Ok(arrived_is)) = (fs::metadata(&source), fs::metadata(&arrived))
+        else {
+            return Some("is not there, or should not be");
+        };
+        let permissions = |metadata: &fs::Metadata| metadata.permissions().mode() & 0o777;
+        if fs::read(&source).ok() != fs::read(&arrived).ok() {
+            Some("has other bytes")
+        } else if permissions(&source_is) != permissions(&arrived_is) {
+            Some("has another mode")
+        } else if source_is.modified().ok() != arrived_is.modified().ok() {
+            Some("has another time")
+        } else {
+            None
+        }
+    }
+
+    /// Anything in a file that is kept to be gone on with and is not in its source. With a token nothing
+    /// that was not verified is kept.
+    fn partials_harm(&self) -> Option<String> {
+        if self.protection.cover == Cover::Bare {
+            return None;
+        }
+        let entries = fs::read_dir(self.place.to().join(".oscope-partial")).ok()?;
+        for entry in entries.flatten() {
+            let kept = fs::read(entry.path()).unwrap_or_default();
+            let is_start_of_one = self.jobs.iter().any(|job| {
+                let Source::Path(path) = &job.source else {
+                    return false;
+                };
+                fs::read(path).is_ok_and(|source| source.starts_with(&kept))
+            });
+            if !is_start_of_one {
+                return Some(format!("{} bytes are kept that nobody sent", kept.len()));
+            }
+        }
+        None
+    }
+
+    /// Removes all that arrived.
+    pub fn clear(&self) {
+        for name in self.place.names() {
+            let path = self.place.to().join(name);
+            let removed = if path.is_dir() {
+                fs::remove_dir_all(path)
+            } else {
+                fs::remove_file(path)
+            };
+            removed.expect("it is there");
+        }
+    }
+}
+
+/// Modes and times are kept, so that they can be attacked.
+pub const KEEPING: Plan = Plan {
+    keep_mode: true,
+    keep_times: true,
+    ..PLAN
+};
