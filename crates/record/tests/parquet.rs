@@ -28,7 +28,7 @@ fn table(reader: &SerializedFileReader<File>) -> Vec<Vec<String>> {
         let row = row.unwrap();
         let cells = row.get_column_iter().map(|(_, cell)| match cell {
             Field::Null => String::new(),
-            Field::Str(text) => text.clone(),
+            Field::Str(text) => as_text_in_csv(text),
             Field::ULong(number) => number.to_string(),
             Field::Double(number) => number.to_string(),
             other => panic!("no column has cells like {other:?}"),
@@ -36,6 +36,16 @@ fn table(reader: &SerializedFileReader<File>) -> Vec<Vec<String>> {
         table.push(cells.collect());
     }
     table
+}
+
+/// A text as a cell of CSV, where nothing may be taken for a formula.
+fn as_text_in_csv(text: &str) -> String {
+    let begins_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    if begins_formula && text.parse::<f64>().is_err() {
+        format!("'{text}")
+    } else {
+        text.to_owned()
+    }
 }
 
 fn as_csv(run: &Run) -> Vec<Vec<String>> {
