@@ -4,10 +4,10 @@
 //! Each frame is a header and its check, and, if it has a body, the body and its check:
 //!
 //! ```text
-//!  ┌────────┬───────┬──────────────────────────┬───────┐
-//!  │ header │ check │ body                     │ check │
+//!  ┌────────┬───────┬────────────────────────────┬───────┐
+//!  │ header │ check │ body                       │ check │
 //!  │ 16     │ 16    │ as long as the header says │ 16    │
-//!  └────────┴───────┴──────────────────────────┴───────┘
+//!  └────────┴───────┴────────────────────────────┴───────┘
 //! ```
 //!
 //! Frames of one direction are numbered from 0, and the number goes into both checks. So a frame counts

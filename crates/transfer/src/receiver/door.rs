@@ -2,10 +2,9 @@
 //! have.
 
 use std::collections::VecDeque;
-use std::io;
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// So many may be at the door at a time. Whoever comes then takes the place of the one that has been
 /// there longest, so that nobody is kept out by those who say nothing.
@@ -24,7 +23,7 @@ pub(super) struct Door {
 /// A connection at the door.
 struct Waiting {
     number: u64,
-    socket: TcpStream,
+    socket: Arc<TcpStream>,
 }
 
 /// A place inside, until this is dropped.
@@ -42,8 +41,7 @@ impl Door {
     }
 
     /// A connection has come, and gets this number.
-    pub(super) fn come(&self, number: u64, socket: &TcpStream) -> io::Result<()> {
-        let socket = socket.try_clone()?;
+    pub(super) fn come(&self, number: u64, socket: Arc<TcpStream>) {
         self.threads.fetch_add(1, Ordering::AcqRel);
         let mut waiting = self.waiting();
         if waiting.len() >= MOST_AT_THE_DOOR
@@ -53,7 +51,6 @@ impl Door {
             let _ = oldest.socket.shutdown(Shutdown::Both);
         }
         waiting.push_back(Waiting { number, socket });
-        Ok(())
     }
 
     /// A connection has gone away from the door, in or out.

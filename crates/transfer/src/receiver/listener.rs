@@ -11,8 +11,9 @@ use crate::error::{Error, Result};
 use crate::protocol::{Answer, Verdict};
 use platform::directory::Directory;
 use platform::socket::{Bell, accept_within, listen};
-use std::io::{self, Write};
+use std::io::Write;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -100,15 +101,9 @@ impl Receiver {
                 let Ok(peer) = socket.peer_addr() else {
                     continue;
                 };
-                let refuse = |reason: io::Error| {
-                    let reason = Error::Thread(reason).to_string();
-                    observer(&Event::GivenUp { peer, reason });
-                };
-                // For the thread, and to turn it away if there is none.
-                let (Ok(mine), Ok(())) = (socket.try_clone(), door.come(number, &socket)) else {
-                    refuse(io::Error::last_os_error());
-                    continue;
-                };
+                let socket = Arc::new(socket);
+                door.come(number, Arc::clone(&socket));
+                let mine = Arc::clone(&socket);
                 let (door, served) = (&door, &served);
                 let thread = thread::Builder::new().name("connection".into());
                 let started = thread.spawn_scoped(scope, move || {
@@ -123,7 +118,8 @@ impl Receiver {
                 if let Err(reason) = started {
                     door.leave(number);
                     door.end();
-                    refuse(reason);
+                    let reason = Error::Thread(reason).to_string();
+                    observer(&Event::GivenUp { peer, reason });
                     turn_away(&socket);
                 }
             }

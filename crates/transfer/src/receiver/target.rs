@@ -331,13 +331,13 @@ impl Target {
     /// How much of it stays behind for the next attempt; `None` if nothing does.
     pub(super) fn kept(&self) -> Option<u64> {
         let state = self.state();
-        let can_be_kept = self.place.as_ref().is_some_and(Place::can_be_kept);
-        let is_kept = can_be_kept
+        // The place is asked last, since it looks through a directory for that.
+        let is_kept = !state.is_published
             && !self.has_parts()
             && state.spoiled.is_none()
-            && !state.is_published
             && state.is_in_order
-            && state.in_order > 0;
+            && state.in_order > 0
+            && self.place.as_ref().is_some_and(Place::can_be_kept);
         is_kept.then_some(state.in_order)
     }
 
