@@ -2,7 +2,7 @@
 
 use crate::CHECK;
 
-/// What the bytes are put in.
+/// The protection of the bytes.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Kind {
     Plain,
@@ -11,7 +11,7 @@ pub enum Kind {
     Bare,
 }
 
-/// How a receiver waits.
+/// The way in which a receiver waits.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Wait {
     All,

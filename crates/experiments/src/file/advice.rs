@@ -245,7 +245,7 @@ mod tests {
         map_from(&Evidence::new(&results))
     }
 
-    /// What is advised for writing where overwriting gains up to blocks of `plateau`, and new files in
+    /// The advice for writing where overwriting gains up to blocks of `plateau`, and new files in
     /// blocks of 1 MiB and more take `slower` as long.
     fn advised_for_writing(plateau: u64, slower: f64) -> Option<Advice> {
         let blocks = find(BLOCKS).expect("it exists");

@@ -49,11 +49,11 @@ impl Plateau<'_> {
 pub(in crate::file) struct Cliff<'r> {
     /// The block size that writes new files fastest.
     best: u64,
-    /// What was measured at `best`.
+    /// The estimate at `best`.
     throughput: &'r Estimate,
     /// The smallest block size behind the cliff.
     pub(in crate::file) from: u64,
-    /// How many times as long as those of `best` the blocks behind the cliff take, the least and the
+    /// Time of the blocks behind the cliff as a multiple of that of `best`, the least and the
     /// most.
     least: Estimated,
     most: Estimated,
@@ -219,7 +219,7 @@ pub(in crate::file) fn cliff<'r>(results: &'r Results) -> Option<Cliff<'r>> {
     })
 }
 
-/// Whether writing over a file is slowed down by the blocks behind the cliff too.
+/// Tells if writing over a file is slowed down by the blocks behind the cliff too.
 fn hits_overwriting(results: &Results, cliff: &Cliff<'_>) -> Ruling {
     let curve = curve(results, Pass::Write);
     let Some((_, at_best)) = curve.iter().find(|(size, _)| *size == cliff.best) else {
