@@ -21,7 +21,7 @@ use instrument::quantity::{Bytes, Unit};
 use instrument::results::Results;
 use instrument::sampler::Sampler;
 use platform::clock::process_cpu_ns;
-use platform::placement::pin_to;
+use platform::placement::{parent_cpus, pin_to};
 use std::hint::black_box;
 
 /// How a file is summed fastest.
@@ -155,7 +155,7 @@ impl Experiment for SumOfWords {
         let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
         let source = Source::open(&path).map_err(not_done)?;
         // A worker starts on one processor.
-        pin_to(&(0..MOST_PROCESSORS).collect::<Vec<_>>())?;
+        pin_to(&parent_cpus()?)?;
         let mut chiller = Chiller::new(&file.file, &file.path)?;
         let mut cpu_ns = Vec::new();
         let prepare = |sampler: &mut Sampler<'_>| {
