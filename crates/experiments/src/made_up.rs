@@ -4,6 +4,7 @@ use instrument::clock::SystemClock;
 use instrument::experiment::Definition;
 use instrument::experiment::{Experiment, MeasureError};
 use instrument::finding::{Finding, Number};
+use instrument::limits::Limits;
 use instrument::link::Link;
 use instrument::plan::{Profile, Setting};
 use instrument::point::Point;
@@ -162,6 +163,7 @@ pub(crate) fn setting(profile: Profile) -> Setting {
         time_scale: 1.0,
         is_root: false,
         machine: machine(),
+        limits: Limits::default(),
     }
 }
 

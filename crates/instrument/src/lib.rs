@@ -25,6 +25,7 @@ pub mod extra_work;
 pub mod figure;
 pub mod finding;
 pub mod fitness;
+pub mod limits;
 pub mod link;
 pub mod need;
 pub mod noise;

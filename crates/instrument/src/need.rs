@@ -92,3 +92,14 @@ pub fn missing(needs: &[Need], setting: &Setting) -> Option<String> {
         .collect();
     (!missing.is_empty()).then(|| missing.join("; "))
 }
+
+/// Room for scratch files that `needs` name, in bytes.
+pub fn space_bytes(needs: &[Need]) -> u64 {
+    needs
+        .iter()
+        .map(|need| match need {
+            Need::Space(space) => space.0,
+            _ => 0,
+        })
+        .sum()
+}

@@ -1,6 +1,7 @@
 //! Plans: which points to measure, how precisely, and for how long.
 
 use crate::experiment::{Definition, Experiment};
+use crate::limits::{Bound, Limits};
 use crate::link::Link;
 use crate::need::{self, Need};
 use crate::point::Point;
@@ -111,12 +112,20 @@ pub struct Setting {
     pub is_root: bool,
     /// The machine.
     pub machine: Machine,
+    /// What the run may take of what is there.
+    pub limits: Limits,
 }
 
 impl Setting {
     /// Wall time that a point may take on the average, in ns.
     pub fn point_budget_ns(&self) -> u64 {
         (self.profile.precision().point_budget_ns as f64 * self.time_scale) as u64
+    }
+
+    /// What its limits leave of it.
+    fn limited(&self) -> Self {
+        let all = Bound::PLANNED.into_iter();
+        all.fold(self.clone(), |left, bound| bound.applied(&left))
     }
 }
 
@@ -136,20 +145,27 @@ pub struct Planned<'a> {
     pub experiment: &'a dyn Experiment,
     /// Its description.
     pub definition: Definition,
-    /// What it will measure, or why it cannot be measured here.
+    /// Its points, those last that the limits leave out, or why it cannot be measured here.
     pub points: Result<Vec<Point>, String>,
-    /// Whether it is left out since the user did not name what only a user can, or since the question
-    /// does not arise here: that is no failure.
+    /// Why the limits leave out the last of the points, a reason for each of these.
+    pub beyond: Vec<String>,
+    /// Whether it is left out since the user did not name what only a user can, set limits that keep
+    /// it out, or since the question does not arise here: that is no failure.
     pub is_left_out: bool,
     /// Whether the question arises on this machine.
     pub arises: bool,
-    /// Wall time that all of its points may take together, in ns.
+    /// Wall time that all of its points may take together, in ns, rests included.
     pub budget_ns: u64,
+    /// How many times longer its batches take with the rests after them.
+    pub stretch: f64,
+    /// Room that its scratch files take, in bytes.
+    pub space_bytes: u64,
 }
 
 impl<'a> Plan<'a> {
     /// Lays out `experiments` for `setting`. A `budget` for the whole run is divided among the
-    /// experiments by their numbers of points; without one, each point brings its profile's time.
+    /// experiments by their numbers of points; without one, each point brings its profile's time, and
+    /// that of the rests that keep the limits.
     /// Questions that do not arise on the machine are no part of a plan with others in it.
     pub fn new(
         experiments: &[&'a dyn Experiment],
@@ -158,7 +174,8 @@ impl<'a> Plan<'a> {
         seed: u64,
     ) -> Self {
         let mut planned = lay_out(experiments, setting);
-        if let Some(budget) = budget {
+        let stretch = setting.limits.stretch();
+        if let Some(budget) = budget.map(|budget| Nanoseconds(budget.0 / stretch)) {
             // Which points there are may depend on the time they get.
             let setting = Setting {
                 time_scale: setting.time_scale * scale(&planned, budget),
@@ -170,9 +187,16 @@ impl<'a> Plan<'a> {
                 planned.budget_ns = (planned.budget_ns as f64 * scale) as u64;
             }
         }
+        for planned in &mut planned {
+            planned.budget_ns = (planned.budget_ns as f64 * stretch) as u64;
+        }
+        let precision = setting.profile.precision();
         Self {
             experiments: planned,
-            precision: setting.profile.precision(),
+            precision: Precision {
+                batch_ns: setting.limits.batch_ns(precision.batch_ns),
+                ..precision
+            },
             seed,
         }
     }
@@ -215,21 +239,33 @@ fn scale(planned: &[Planned<'_>], budget: Nanoseconds) -> f64 {
 impl<'a> Planned<'a> {
     fn new(experiment: &'a dyn Experiment, setting: &Setting) -> Self {
         let needs = experiment.needs(setting);
-        let points = match need::missing(&needs, setting) {
-            Some(missing) => Err(missing),
-            None => match experiment.points(setting) {
-                points if points.is_empty() => Err("nothing of it fits this machine".into()),
-                points => Ok(points),
-            },
-        };
-        let count = points.as_ref().map_or(0, Vec::len) as u64;
+        let is_unnamed = needs.iter().any(|need| need.is_left_out(setting));
+        let limited = setting.limited();
+        let mut points = measurable(experiment, &limited);
+        let mut beyond = Vec::new();
+        let mut is_beyond = false;
+        if !setting.limits.is_none()
+            && let Ok(wanted) = measurable(experiment, setting)
+        {
+            match &mut points {
+                Ok(points) => beyond = leave_out(experiment, setting, wanted, points),
+                Err(missing) => {
+                    *missing = why_beyond(experiment, setting, None, missing);
+                    is_beyond = true;
+                }
+            }
+        }
+        let count = points.as_ref().map_or(0, Vec::len) - beyond.len();
         Self {
             experiment,
             definition: experiment.definition(),
             points,
-            is_left_out: needs.iter().any(|need| need.is_left_out(setting)),
+            beyond,
+            is_left_out: is_unnamed || is_beyond,
             arises: !needs.iter().any(Need::is_beside_the_point),
-            budget_ns: count * setting.point_budget_ns(),
+            budget_ns: count as u64 * setting.point_budget_ns(),
+            stretch: setting.limits.stretch(),
+            space_bytes: need::space_bytes(&experiment.needs(&limited)),
         }
     }
 
@@ -238,8 +274,62 @@ impl<'a> Planned<'a> {
         Nanoseconds(self.budget_ns as f64)
     }
 
-    /// Number of points.
+    /// Number of points that will be measured.
     pub fn point_count(&self) -> usize {
-        self.points.as_ref().map_or(0, Vec::len)
+        self.points.as_ref().map_or(0, Vec::len) - self.beyond.len()
     }
+}
+
+/// The points of `experiment` in `setting`, or why there are none.
+fn measurable(experiment: &dyn Experiment, setting: &Setting) -> Result<Vec<Point>, String> {
+    match need::missing(&experiment.needs(setting), setting) {
+        Some(missing) => Err(missing),
+        None => match experiment.points(setting) {
+            points if points.is_empty() => Err("nothing of it fits this machine".into()),
+            points => Ok(points),
+        },
+    }
+}
+
+/// Adds those of `wanted` to `points` that the limits of `setting` leave out, and gives their reasons.
+/// An experiment that has other points instead, with smaller files, fits itself to the limits: it
+/// leaves out nothing.
+fn leave_out(
+    experiment: &dyn Experiment,
+    setting: &Setting,
+    wanted: Vec<Point>,
+    points: &mut Vec<Point>,
+) -> Vec<String> {
+    let (kept, lost): (Vec<_>, Vec<_>) =
+        wanted.into_iter().partition(|point| points.contains(point));
+    if kept.is_empty() {
+        return Vec::new();
+    }
+    let reason = |point| why_beyond(experiment, setting, Some(point), "");
+    let reasons = lost.iter().map(reason).collect();
+    points.extend(lost);
+    reasons
+}
+
+/// Which of the limits of `setting` leaves out `point`, or the whole of `experiment` if there is none.
+/// If no single one does, all together do, for what is `missing`.
+fn why_beyond(
+    experiment: &dyn Experiment,
+    setting: &Setting,
+    point: Option<&Point>,
+    missing: &str,
+) -> String {
+    let by_one = Bound::PLANNED.into_iter().find_map(|bound| {
+        let reason = bound.reason(&setting.limits)?;
+        match measurable(experiment, &bound.applied(setting)) {
+            Ok(points) => point
+                .is_some_and(|point| !points.contains(point))
+                .then_some(reason),
+            Err(missing) => Some(format!("{reason}: {missing}")),
+        }
+    });
+    by_one.unwrap_or_else(|| match missing {
+        "" => "beyond the limits".into(),
+        missing => format!("beyond the limits: {missing}"),
+    })
 }

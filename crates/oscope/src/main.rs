@@ -13,6 +13,7 @@
 //! Measure or compute anything itself.
 
 mod arguments;
+mod beside;
 mod command;
 mod exit;
 mod leftovers;

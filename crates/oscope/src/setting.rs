@@ -1,5 +1,6 @@
 //! The circumstances in which experiments choose their points, looked up here and now.
 
+use instrument::limits::Limits;
 use instrument::link::Link;
 use instrument::plan::{Profile, Setting};
 use platform::confinement;
@@ -12,7 +13,7 @@ use std::path::Path;
 const SHARE_OF_ROOM: u64 = 8;
 
 /// The circumstances in `directory`, where a swap file may be made or not, with a second one on
-/// another machine, and with a link to a receiver there. What the system does not tell counts as not
+/// another machine, with a link to a receiver there, and within limits. What the system does not tell counts as not
 /// there.
 pub fn here(
     directory: &Path,
@@ -20,6 +21,7 @@ pub fn here(
     link: Option<Result<Link, String>>,
     profile: Profile,
     allow_swap_file: bool,
+    limits: Limits,
 ) -> Setting {
     let absolute = |directory: &Path| {
         directory
@@ -43,6 +45,7 @@ pub fn here(
         can_limit_memory,
         is_root,
         machine: Machine::read(),
+        limits,
         remote: remote.map(absolute),
         link,
         time_scale: 1.0,

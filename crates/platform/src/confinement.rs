@@ -30,6 +30,22 @@ impl MemoryGroup {
     }
 }
 
+impl MemoryGroup {
+    /// Lets the group move nothing to swap: what does not fit within the limit ends a process of it.
+    ///
+    /// # Errors
+    /// If the system does not let it.
+    pub fn forbid_swap(&self) -> Result<()> {
+        self.group.forbid_swap()
+    }
+
+    /// The most memory that the group has held so far, in bytes, pages of files included; `None` where
+    /// the kernel does not tell (version 2 before Linux 5.19).
+    pub fn peak_bytes(&self) -> Option<u64> {
+        self.group.peak_bytes()
+    }
+}
+
 /// A temporary file that the system uses as swap. Dropping it switches it off and removes it.
 #[derive(Debug)]
 pub struct SwapFile {

@@ -3,6 +3,7 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -260,9 +261,22 @@ pub enum Caches {
 /// Drops clean caches of the whole machine. Changed pages stay: synchronise first.
 ///
 /// # Errors
-/// [`Error::NotPermitted`] without the right to.
+/// [`Error::NotPermitted`] without the right to, and after [`spare_caches`].
 pub fn drop_caches(caches: Caches) -> Result<()> {
     os::file::drop_caches(caches)
+}
+
+static SPARES_CACHES: AtomicBool = AtomicBool::new(false);
+
+/// From now on this process leaves the caches of the whole machine alone: [`drop_caches`] refuses, and
+/// [`evict`] reaches no further than its file.
+pub fn spare_caches() {
+    SPARES_CACHES.store(true, Ordering::Relaxed);
+}
+
+/// True after [`spare_caches`].
+pub(crate) fn spares_caches() -> bool {
+    SPARES_CACHES.load(Ordering::Relaxed)
 }
 
 /// How much of a file is in the page cache.

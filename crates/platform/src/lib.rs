@@ -38,6 +38,7 @@ pub mod memory;
 pub mod node;
 pub mod partner;
 pub mod placement;
+pub mod power;
 pub mod process;
 pub mod programs;
 pub mod ring;

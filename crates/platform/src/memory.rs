@@ -15,6 +15,20 @@ pub fn available_bytes() -> Option<u64> {
     os::memory::available_bytes()
 }
 
+/// A control group with a limit on memory that holds this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupRoom {
+    /// What its processes together may hold, in bytes.
+    pub limit_bytes: u64,
+    /// What they can still have, in bytes. Pages of files that were not used of late count as free.
+    pub left_bytes: u64,
+}
+
+/// The control group around this process that leaves the least memory; `None` if none has a limit.
+pub fn group_room() -> Option<GroupRoom> {
+    os::memory::group_room()
+}
+
 /// Memory that this process has in RAM, its page tables included, in bytes. What the kernel keeps
 /// for the process otherwise, such as the kernel stacks of its threads, is not in it.
 pub fn footprint_bytes() -> Option<u64> {

@@ -42,3 +42,22 @@ pub fn cpu_of_another_core() -> Result<Option<usize>> {
 pub fn current_cpu() -> Option<usize> {
     os::placement::current_cpu()
 }
+
+/// Has the kernel end this process and those that it starts before all others when memory runs out
+/// (`oom_score_adj`, see [proc_pid_oom_score_adj(5)](https://man7.org/linux/man-pages/man5/proc_pid_oom_score_adj.5.html)).
+///
+/// # Errors
+/// If the system does not let it.
+pub fn be_ended_first() -> Result<()> {
+    os::placement::be_ended_first()
+}
+
+/// Has the disks serve the calling thread, and processes that it starts from now on, when nobody else
+/// waits (the idle class of [ioprio_set(2)](https://man7.org/linux/man-pages/man2/ioprio_set.2.html)).
+/// Only the schedulers `bfq` and `mq-deadline` heed it.
+///
+/// # Errors
+/// If the system does not let it.
+pub fn be_served_last() -> Result<()> {
+    os::placement::be_served_last()
+}

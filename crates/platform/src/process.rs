@@ -57,6 +57,19 @@ pub struct WorkerOptions<'a> {
     pub pin_cpu: Option<usize>,
     /// The group that it enters before its program starts; `None` leaves it in its parent's.
     pub memory_group: Option<&'a MemoryGroup>,
+    /// What it may have.
+    pub limits: WorkerLimits,
+}
+
+/// What a worker, and each process that it starts, may have
+/// ([setrlimit(2)](https://man7.org/linux/man-pages/man2/setrlimit.2.html)). A limit that it has
+/// already and that is lower stays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkerLimits {
+    /// The largest address space of one process, in bytes.
+    pub address_space_bytes: Option<u64>,
+    /// The largest file that it may make, in bytes. A write beyond fails.
+    pub file_bytes: Option<u64>,
 }
 
 /// Why there is no answer from a worker.

@@ -245,6 +245,22 @@ fn lock_forgotten(dir: &Path) -> io::Result<Option<File>> {
     Ok(Some(lock))
 }
 
+/// What the files below a directory take on the device, in bytes. What cannot be looked at, or is gone by
+/// then, counts nothing.
+pub fn bytes_below(directory: &Path) -> u64 {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| {
+            let metadata = entry.metadata().ok()?;
+            Some(if metadata.is_dir() {
+                bytes_below(&entry.path())
+            } else {
+                os::scratch::allocated_bytes(&metadata)
+            })
+        })
+        .sum()
+}
+
 fn is_old(metadata: &fs::Metadata) -> bool {
     let changed = metadata.modified().ok();
     let age = changed.and_then(|changed| SystemTime::now().duration_since(changed).ok());

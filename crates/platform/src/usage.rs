@@ -76,6 +76,42 @@ impl AddAssign for Usage {
     }
 }
 
+/// What a process and all its children that it waited for have used together since it started.
+///
+/// On Linux from [getrusage(2)](https://man7.org/linux/man-pages/man2/getrusage.2.html). A child that
+/// is still running is not in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Consumption {
+    /// CPU time in ns.
+    pub cpu_ns: u64,
+    /// Read from storage, in bytes. What the page cache answers does not count.
+    pub read_bytes: u64,
+    /// Written, in bytes, as the pages were changed; the kernel brings them to storage later. Files in
+    /// memory do not count.
+    pub written_bytes: u64,
+    /// The most memory that this process had in RAM, in bytes.
+    pub own_peak_bytes: u64,
+    /// The most memory that any of the children had in RAM, in bytes. A child counts from the moment at
+    /// which it is a copy of its parent.
+    pub child_peak_bytes: u64,
+}
+
+impl Consumption {
+    /// Of this process.
+    ///
+    /// # Errors
+    /// Only where the system does not count it.
+    pub fn read() -> Result<Self> {
+        os::usage::consumption()
+    }
+}
+
+/// Whether the system counts what processes read from storage and write to it (on Linux
+/// `CONFIG_TASK_IO_ACCOUNTING`).
+pub fn counts_storage() -> bool {
+    os::usage::storage_read_bytes().is_some()
+}
+
 /// What this process has caused to be read from storage so far, in bytes: `read_bytes` of
 /// [proc_pid_io(5)](https://man7.org/linux/man-pages/man5/proc_pid_io.5.html), which counts what
 /// goes to a block device and leaves out what the page cache answers. `None` where the system does

@@ -307,3 +307,17 @@ fn a_full_file_system_is_said_and_left_as_it_was() {
     assert!(matches!(error, ScratchError::Full(_)), "{error}");
     assert_eq!(fs::read_dir(mount.point.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn what_its_files_take_is_counted_and_links_are_not_followed() {
+    let dir = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    fs::write(elsewhere.path().join("large"), vec![1; 8 << 20]).unwrap();
+    fs::create_dir(dir.path().join("sub")).unwrap();
+    fs::write(dir.path().join("sub/file"), vec![1; 1 << 20]).unwrap();
+    symlink(elsewhere.path(), dir.path().join("link")).unwrap();
+    let found = oscope_platform::scratch::bytes_below(dir.path());
+    assert!((1 << 20..2 << 20).contains(&found), "{found}");
+    let nowhere = dir.path().join("nowhere");
+    assert_eq!(oscope_platform::scratch::bytes_below(&nowhere), 0);
+}

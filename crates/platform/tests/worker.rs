@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use oscope_platform::clock::now_ns;
 use oscope_platform::confinement::{MemoryGroup, free_swap_bytes};
-use oscope_platform::process::{Exit, Worker, WorkerError, WorkerOptions};
+use oscope_platform::process::{Exit, Worker, WorkerError, WorkerLimits, WorkerOptions};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -220,4 +220,28 @@ fn what_cannot_be_started_is_an_error() {
     };
     let error = shell_with("true", &options).unwrap_err();
     assert!(matches!(error, WorkerError::Spawn(_)), "{error}");
+}
+
+#[test]
+fn a_worker_has_no_more_than_its_limits_allow_it() {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = scratch.path().join("file");
+    let limits = WorkerLimits {
+        address_space_bytes: Some(96 << 20),
+        file_bytes: Some(1 << 20),
+    };
+    let options = WorkerOptions {
+        limits,
+        ..WorkerOptions::default()
+    };
+    let script = format!(
+        "ulimit -v; ulimit -f; trap '' XFSZ; head -c 3000000 /dev/zero > {}; echo $?",
+        file.display()
+    );
+    let mut worker = shell_with(&script, &options).unwrap();
+    let mut next = || worker.read_line_until(late(), &NEVER).unwrap().unwrap();
+    assert_eq!(next(), (96 << 10).to_string());
+    assert!(["1024", "2048"].contains(&next().as_str()), "in blocks");
+    assert_ne!(next(), "0", "the write beyond the limit fails");
+    assert_eq!(std::fs::metadata(&file).unwrap().len(), 1 << 20);
 }

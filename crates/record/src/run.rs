@@ -1,6 +1,7 @@
 //! The run model: everything measured by one start of oscope, with the machine it ran on.
 
 use instrument::experiment::Definition;
+use instrument::limits::Limited;
 use instrument::noise::Warning;
 use instrument::plan::Profile;
 use instrument::point::Point;
@@ -69,6 +70,9 @@ pub struct Header {
     /// it without them otherwise, and damage before that cannot be told.
     #[serde(default)]
     pub proven: bool,
+    /// What the run might take of the machine, and what it took; `None` where it had no limits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limited: Option<Limited>,
 }
 
 /// Draws the id of a new run: 32 hexadecimal digits, 128 bits of the system's randomness.

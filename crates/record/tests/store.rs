@@ -5,6 +5,7 @@
 mod common;
 
 use common::{batch, begun, complete, definition, replay, take};
+use instrument::limits::{Limited, Limits, Used};
 use instrument::point::Point;
 use instrument::runner::{Event, Observer};
 use oscope_record::store::{BlankSelector, Error, HistoryQuery, HistoryRun, RunSelector, Store};
@@ -284,4 +285,33 @@ fn samples_are_plain_columns_to_those_who_ask_in_sql() {
         text("SELECT group_concat(label, '; ') FROM warnings"),
         "stolen time; not warm; several modes"
     );
+}
+
+#[test]
+fn the_limits_of_a_run_and_what_it_took_are_kept_and_proven() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    let limits: Limits = "processor=25%,memory=512MiB".parse().unwrap();
+    let mut run = begun(7);
+    run.header.limited = Some(Limited { limits, used: None });
+    let used = Used {
+        cpu_ns: 12,
+        written_bytes: 1 << 40,
+        ..Used::default()
+    };
+    let mut recorder = store.begin(&run).unwrap();
+    recorder.note_use(used).unwrap();
+    recorder.finish(false).unwrap();
+    let stored = store.run(&select("1")).unwrap();
+    let kept = Limited {
+        limits,
+        used: Some(used),
+    };
+    assert_eq!(stored.header.limited, Some(kept));
+
+    let mut without = store.begin(&begun(8)).unwrap();
+    without.note_use(used).unwrap();
+    without.finish(false).unwrap();
+    assert_eq!(store.run(&select("2")).unwrap().header.limited, None);
+    assert!(!store.verify(None).unwrap().has_damage());
 }

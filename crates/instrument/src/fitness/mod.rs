@@ -1,7 +1,9 @@
 //! Fitness: whether a machine is fit to be measured, what disturbs, and how to quiet it.
 
+mod harm;
 mod watch;
 
+pub use harm::{Disk, Supplies, harms, told};
 pub use watch::Watch;
 
 use crate::quantity::{Bytes, significant};
@@ -24,12 +26,14 @@ pub struct Check {
     pub advice: Option<String>,
 }
 
-/// What a fact does to measurements.
+/// What a fact does to measurements, or they to others.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
+    /// Other work on the machine would suffer from a run.
+    Hurts,
     /// It disturbs: the same measurement will give different numbers.
     Disturbs,
     /// It is a part of what is measured, and to be known when numbers are compared.

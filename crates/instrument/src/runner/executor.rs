@@ -15,6 +15,8 @@ pub struct Request {
     pub point: Point,
     /// What the worker may use; `None` leaves it what everybody has.
     pub confinement: Option<Confinement>,
+    /// Room for scratch files that the experiment takes, in bytes.
+    pub space_bytes: u64,
     /// How its samples are taken.
     pub task: Task,
 }
@@ -44,6 +46,9 @@ pub enum BatchError {
     /// Something else in the system spoilt it; another attempt may have better luck.
     #[error("{0}")]
     Disturbed(String),
+    /// The limits of the run do not allow it.
+    #[error("{0}")]
+    Beyond(String),
     /// Something that should have worked failed.
     #[error("{0}")]
     Failed(String),

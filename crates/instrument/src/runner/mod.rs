@@ -2,6 +2,7 @@
 
 mod event;
 mod executor;
+mod limited;
 mod open;
 mod pilot;
 mod rounds;
@@ -12,6 +13,7 @@ mod worker;
 
 pub use event::{Ending, Event, Observer, ObserverError, Progress};
 pub use executor::{BatchError, Executor, Request};
+pub use limited::LimitedExecutor;
 pub use run::{Outcome, Runner};
 pub use surroundings::Surroundings;
 pub use worker::{Swap, WorkerExecutor, serve};

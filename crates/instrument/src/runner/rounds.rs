@@ -20,6 +20,8 @@ pub(super) struct Rounds<'p> {
     open: Vec<Open<'p>>,
     /// Points at which something failed that should have worked.
     broken: usize,
+    /// Points that the limits of the run do not allow.
+    beyond: usize,
 }
 
 impl<'p> Rounds<'p> {
@@ -29,6 +31,7 @@ impl<'p> Rounds<'p> {
             precision,
             open: points.iter().map(Open::new).collect(),
             broken: 0,
+            beyond: 0,
         }
     }
 
@@ -41,6 +44,11 @@ impl<'p> Rounds<'p> {
         random: &mut Random,
     ) -> Result<(), ObserverError> {
         let end_ns = runner.clock.now_ns() as f64 + self.planned.budget_ns as f64;
+        let first = self.open.len() - self.planned.beyond.len();
+        for (index, reason) in (first..).zip(&self.planned.beyond) {
+            self.beyond += 1;
+            self.close(index, runner, Ending::Failed(reason.clone()))?;
+        }
         loop {
             let mut order = self.still_open();
             if order.is_empty() {
@@ -69,9 +77,9 @@ impl<'p> Rounds<'p> {
         let _ = fs::remove_dir_all(runner.scratch_of(&self.planned.definition.id));
     }
 
-    /// Wall time that a point will take until it is known, in ns.
+    /// Wall time that a point will take until it is known, in ns, rests included.
     pub fn wanted_ns(&self, index: usize) -> f64 {
-        self.open[index].wanted_ns(&self.planned.definition, self.precision)
+        self.open[index].wanted_ns(&self.planned.definition, self.precision) * self.planned.stretch
     }
 
     /// Takes one batch at a point, and closes the point if that is enough or impossible.
@@ -109,6 +117,10 @@ impl<'p> Rounds<'p> {
             Err(BatchError::Unsupported(reason)) => {
                 self.close(index, runner, Ending::Failed(reason))
             }
+            Err(BatchError::Beyond(reason)) => {
+                self.beyond += 1;
+                self.close(index, runner, Ending::Failed(reason))
+            }
             Err(BatchError::Failed(reason) | BatchError::Worker(reason)) => {
                 self.broken += 1;
                 self.close(index, runner, Ending::Failed(reason))
@@ -135,7 +147,7 @@ impl<'p> Rounds<'p> {
             // The only process takes all that the point's time holds.
             Isolation::OneProcess => Task {
                 samples: usize::MAX,
-                batch_ns: self.planned.budget_ns / self.open.len() as u64,
+                batch_ns: self.working_ns() / self.planned.point_count().max(1) as u64,
                 ..task
             },
         };
@@ -143,8 +155,14 @@ impl<'p> Rounds<'p> {
             experiment: self.planned.definition.id.clone(),
             point: open.point.clone(),
             confinement: self.planned.experiment.confinement(open.point),
+            space_bytes: self.planned.space_bytes,
             task,
         }
+    }
+
+    /// The experiment's time without rests, in ns.
+    fn working_ns(&self) -> u64 {
+        (self.planned.budget_ns as f64 / self.planned.stretch) as u64
     }
 
     fn report(
@@ -224,7 +242,12 @@ impl<'p> Rounds<'p> {
     /// Points that this system does not offer, or does not leave in peace.
     pub fn missing(&self) -> usize {
         let has_failed = |open: &Open<'_>| matches!(open.ending, Some(Ending::Failed(_)));
-        self.count(has_failed) - self.broken
+        self.count(has_failed) - self.broken - self.beyond
+    }
+
+    /// Points that the limits of the run do not allow.
+    pub fn beyond(&self) -> usize {
+        self.beyond
     }
 
     /// Points for which there was no time.

@@ -45,13 +45,15 @@ pub struct Outcome {
     pub started: usize,
     /// Experiments that could not run here.
     pub skipped: usize,
-    /// Experiments that were left out, since the user did not name what they need, or since the
-    /// question does not arise here.
+    /// Experiments that were left out, since the user did not name what they need or set limits that
+    /// keep them out, or since the question does not arise here.
     pub left_out: usize,
     /// Points at which something failed that should have worked.
     pub failed: usize,
     /// Points that this system does not offer, or does not leave in peace.
     pub missing: usize,
+    /// Points that the limits of the run do not allow.
+    pub beyond: usize,
     /// Points for which there was no time.
     pub unreached: usize,
 }
@@ -98,6 +100,7 @@ impl Runner<'_> {
             rounds.close_all(self, &ending)?;
             outcome.failed += rounds.failed();
             outcome.missing += rounds.missing();
+            outcome.beyond += rounds.beyond();
             outcome.unreached += rounds.unreached();
         }
         outcome.interrupted = self.executor.is_interrupted();

@@ -8,12 +8,13 @@ use super::executor::{BatchError, Executor, Request};
 use super::surroundings::Surroundings;
 use crate::clock::SystemClock;
 use crate::experiment::{Confinement, Experiment, MeasureError};
+use crate::limits::{Bound, Limits};
 use crate::quantity::Bytes;
 use crate::sample::Batch;
 use crate::sampler::{Output, Sampler};
 use platform::clock::now_ns;
 use platform::confinement::{MemoryGroup, SwapFile, free_swap_bytes};
-use platform::process::{Worker, WorkerError, WorkerOptions};
+use platform::process::{Worker, WorkerError, WorkerLimits, WorkerOptions};
 use platform::signal::Interrupt;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -134,6 +135,12 @@ pub struct WorkerExecutor {
     pub interrupt: Interrupt,
     /// What else goes on in the machine.
     pub surroundings: Surroundings,
+    /// What workers may have.
+    pub limits: Limits,
+    /// Memory that was available before the run, in bytes, where the system tells.
+    pub available_bytes: Option<u64>,
+    /// The most memory that a control group of a worker has held, in bytes; `None` before the first.
+    pub group_peak_bytes: Option<u64>,
 }
 
 /// Swap for workers whose memory is limited.
@@ -189,13 +196,54 @@ impl Executor for WorkerExecutor {
 impl WorkerExecutor {
     fn take(&mut self, request: &Request) -> Result<Batch, BatchError> {
         let memory_group = self.confine(request)?;
+        let taken = self.take_in(memory_group.as_ref(), request);
+        let peak_bytes = memory_group.as_ref().and_then(MemoryGroup::peak_bytes);
+        self.group_peak_bytes = self.group_peak_bytes.max(peak_bytes);
+        match taken {
+            Err(BatchError::Worker(reason)) => Err(self.blame(reason, peak_bytes)),
+            taken => taken,
+        }
+    }
+
+    /// Why a worker ended: for want of memory if its group was full, or an allocation failed.
+    fn blame(&self, reason: String, peak_bytes: Option<u64>) -> BatchError {
+        /// What the standard library says before it ends the process.
+        const NO_MEMORY: &str = "memory allocation of";
+        let Some(beyond) = Bound::Memory.reason(&self.limits) else {
+            return BatchError::Worker(reason);
+        };
+        let limit_bytes = self
+            .limits
+            .memory_bytes
+            .map(|limit| self.group_bytes(limit));
+        let was_full = peak_bytes.is_some() && peak_bytes >= limit_bytes;
+        if was_full || reason.contains(NO_MEMORY) {
+            BatchError::Beyond(format!("{beyond}: {reason}"))
+        } else {
+            BatchError::Worker(reason)
+        }
+    }
+
+    fn take_in(
+        &mut self,
+        memory_group: Option<&MemoryGroup>,
+        request: &Request,
+    ) -> Result<Batch, BatchError> {
         self.surroundings.before(self.cpu);
         let started_ns = now_ns();
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
         let options = WorkerOptions {
             pin_cpu: self.cpu,
-            memory_group: memory_group.as_ref(),
+            memory_group,
+            limits: WorkerLimits {
+                // In a group, addresses may be reserved that are never used, as for stacks.
+                address_space_bytes: match memory_group {
+                    Some(_) => None,
+                    None => self.limits.memory_bytes,
+                },
+                file_bytes: self.limits.disk_bytes,
+            },
         };
         let mut worker = Worker::spawn(command, &options).map_err(broken)?;
         let mut line = serde_json::to_vec(request).expect("a request is plain data");
@@ -238,12 +286,28 @@ impl WorkerExecutor {
             swap_bytes,
         }) = request.confinement
         else {
-            return Ok(None);
+            return Ok(self.limits.memory_bytes.and_then(|limit| self.group(limit)));
         };
         let group = MemoryGroup::create(memory_bytes, &self.scratch);
         let group = group.map_err(|error| refused(&error))?;
         self.swap.provide(swap_bytes, &self.scratch)?;
         Ok(Some(group))
+    }
+
+    /// A group that keeps a worker within the limit of the run; `None` where none can be made, and the
+    /// address space has to be limited instead.
+    fn group(&self, limit_bytes: u64) -> Option<MemoryGroup> {
+        let group = MemoryGroup::create(self.group_bytes(limit_bytes), &self.scratch).ok()?;
+        group.forbid_swap().ok()?;
+        Some(group)
+    }
+
+    /// The limit of a group: no more than half of what is available, if the system tells.
+    fn group_bytes(&self, limit_bytes: u64) -> u64 {
+        match self.available_bytes {
+            Some(available) => limit_bytes.min(available / 2),
+            None => limit_bytes,
+        }
     }
 
     fn next_message(&self, worker: &mut Worker, deadline_ns: u64) -> Result<Message, BatchError> {

@@ -5,6 +5,7 @@
 mod common;
 mod ends;
 mod left_out;
+mod limits;
 mod mocks;
 mod rounds;
 mod scratch;

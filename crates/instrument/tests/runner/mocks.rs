@@ -7,6 +7,7 @@ use oscope_instrument::experiment::{
 };
 use oscope_instrument::figure::Figure;
 use oscope_instrument::finding::Finding;
+use oscope_instrument::limits::Limits;
 use oscope_instrument::need::Need;
 use oscope_instrument::noise::Warning;
 use oscope_instrument::plan::{Plan, Profile, Setting};
@@ -217,6 +218,7 @@ pub(crate) fn setting() -> Setting {
         can_limit_memory: false,
         is_root: false,
         machine: Machine::default(),
+        limits: Limits::default(),
     }
 }
 

@@ -70,7 +70,7 @@ pub struct Common {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    Run(Run),
+    Run(Box<Run>),
     List(List),
     Explain(Explain),
     Show(Show),

@@ -1,6 +1,7 @@
 //! What can be said of a run that is to be measured.
 
 use clap::{Args, ValueEnum};
+use instrument::limits::Limits;
 use instrument::plan::Profile;
 use instrument::quantity::Nanoseconds;
 use std::num::NonZeroU8;
@@ -19,6 +20,8 @@ Examples:
   oscope run file.remote --remote /mnt/nfs
   oscope run transfer --to backup:5735 --token-file ~/.oscope-token
   oscope run process --budget 30s --json
+  oscope run --gentle
+  oscope run --gentle --limit processor=10%,written=256MiB file
   oscope run memory --compare-with before-upgrade --sessions 3")]
 pub struct Run {
     /// Experiments or groups, as in `memory` or `file.block_size` [default: all]
@@ -43,6 +46,8 @@ pub struct Run {
     /// Allow a temporary swap file in DIR, as root, to measure what swap costs
     #[arg(long)]
     pub allow_swap_file: bool,
+    #[command(flatten)]
+    pub restraint: Restraint,
     /// A name by which the run can be asked for later
     #[arg(long)]
     pub name: Option<String>,
@@ -89,9 +94,25 @@ impl Run {
     }
 }
 
+/// What a run may take of a machine on which other work matters.
+#[derive(Args, Debug)]
+pub struct Restraint {
+    /// Keep beside work that matters: one processor, a quarter of it by rests between short bursts,
+    /// little memory and disk; a run takes four times as long
+    #[arg(long, conflicts_with_all = ["allow_swap_file", "to", "remote"])]
+    pub gentle: bool,
+    /// Keep within limits, those that `--gentle` stands for or others: processor=25%, cpus=1,
+    /// memory=512MiB, disk=512MiB, written=4GiB, rate=32MiB/s, io=idle
+    #[arg(long, value_name = "KEY=VALUE,…", conflicts_with_all = ["allow_swap_file", "to", "remote"])]
+    pub limit: Option<Limits>,
+}
+
 /// Takes one batch of samples for the program that started it
 #[derive(Args, Debug)]
 pub struct Worker {
+    /// Leave the caches of the whole machine alone
+    #[arg(long)]
+    pub spare_caches: bool,
     /// Iterations that every loop does beyond those that it counts, in per cent
     #[cfg(feature = "extra-work")]
     #[arg(long, default_value = "0")]

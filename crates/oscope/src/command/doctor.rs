@@ -1,10 +1,10 @@
-//! `oscope doctor`: whether this machine is fit to be measured.
+//! `oscope doctor`: whether this machine is fit to be measured, and what a run would hurt.
 
 use crate::arguments::{Common, Doctor};
 use crate::exit::Exit;
-use crate::{output, style};
+use crate::{beside, output, style};
 use anyhow::{Context, Result, ensure};
-use instrument::fitness::{Watch, examine};
+use instrument::fitness::{Watch, examine, harms};
 use platform::environment::Environment;
 use platform::machine::Machine;
 use platform::storage::Storage;
@@ -24,12 +24,16 @@ pub fn execute(arguments: &Doctor, common: &Common) -> Result<Exit> {
     }
     let watch = Watch::over(WATCH);
     let storage = Storage::behind(&directory).ok();
-    let checks = examine(
-        &Machine::read(),
-        &Environment::read(),
-        storage.as_ref(),
-        &watch,
+    let (machine, environment) = (Machine::read(), Environment::read());
+    let supplies = beside::supplies(
+        &directory,
+        common,
+        &machine,
+        &environment,
+        beside::busy(&watch),
     );
+    let mut checks = harms(&supplies);
+    checks.extend(examine(&machine, &environment, storage.as_ref(), &watch));
     let text = if common.json {
         serde_json::to_string_pretty(&checks)? + "\n"
     } else {

@@ -4,12 +4,20 @@ use crate::arguments::{Common, Explain};
 use crate::exit::Exit;
 use crate::{output, selection, setting, style};
 use anyhow::Result;
+use instrument::limits::Limits;
 use instrument::plan::{Plan, Planned, Profile};
 use std::path::Path;
 
 pub fn execute(arguments: &Explain, common: &Common) -> Result<Exit> {
     let chosen = selection::experiments(&arguments.what)?;
-    let setting = setting::here(Path::new("."), None, None, Profile::Quick, false);
+    let setting = setting::here(
+        Path::new("."),
+        None,
+        None,
+        Profile::Quick,
+        false,
+        Limits::default(),
+    );
     let planned = Plan::new(&chosen, &setting, None, 0).experiments;
     let text = if common.json {
         let definitions: Vec<_> = planned.iter().map(|planned| &planned.definition).collect();

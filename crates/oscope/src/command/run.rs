@@ -4,15 +4,17 @@ use crate::arguments::{Common, Run as Arguments};
 use crate::exit::{Exit, WrongUse};
 use crate::progress::Progress;
 use crate::target::{Replaces, Target, make_directory};
-use crate::{leftovers, legible, output, selection, setting, stored, style};
+use crate::{beside, leftovers, legible, output, selection, setting, stored, style};
 use anyhow::{Context, Result};
 use files::Watch;
 use instrument::clock::SystemClock;
 use instrument::experiment::Experiment;
+use instrument::fitness;
+use instrument::limits::{Limited, Limits};
 use instrument::link::Link;
 use instrument::plan::{Plan, Setting};
 use instrument::quantity::{BytesPerSecond, Nanoseconds};
-use instrument::runner::{Outcome, Runner, Surroundings, Swap, WorkerExecutor};
+use instrument::runner::{LimitedExecutor, Outcome, Runner, Surroundings, Swap, WorkerExecutor};
 use jiff::Timestamp;
 use platform::clock::calibrate;
 use platform::environment::Environment;
@@ -41,6 +43,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let against = against.map(|name| stored::side(common, name)).transpose()?;
     let interrupt = Interrupt::install()?;
     let progress = Progress::new(common.quiet);
+    let limits = beside::limits(arguments, &progress)?;
     let mut measured = Vec::new();
     let mut exit = Exit::Done;
     for session in 1..=arguments.session_count() {
@@ -50,9 +53,12 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
                 arguments.session_count()
             ));
         }
-        let (run, outcome) = measure(arguments, session, &chosen, interrupt, common)?;
-        measured.push(run);
+        let (run, outcome) = measure(arguments, limits, session, &chosen, interrupt, common)?;
         exit = worse(exit, self::exit(outcome, arguments, interrupt));
+        if !run.kept_limits {
+            exit = worse(exit, Exit::Incomplete);
+        }
+        measured.push(run);
         if outcome.interrupted {
             break;
         }
@@ -74,6 +80,8 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
 struct Measured {
     run: Run,
     number: u64,
+    /// Whether it took no more than it might.
+    kept_limits: bool,
 }
 
 /// Prints what the sessions that were measured differ in from those of `against`.
@@ -96,6 +104,7 @@ fn compare(against: &Side, measured: Vec<Measured>, common: &Common) -> Result<(
 /// Measures one session.
 fn measure(
     arguments: &Arguments,
+    limits: Limits,
     session: u8,
     chosen: &[&'static dyn Experiment],
     interrupt: Interrupt,
@@ -120,6 +129,7 @@ fn measure(
         link,
         arguments.profile.into(),
         arguments.allow_swap_file,
+        limits,
     );
     if arguments.allow_swap_file && !(setting.is_root && setting.can_limit_memory) {
         progress.say("no swap file will be made: it takes root, and a memory control group");
@@ -133,20 +143,25 @@ fn measure(
         },
         ..blank
     };
+    warn(&run, &setting, common, &progress);
     announce(&plan, &setting, common, &progress)?;
 
-    let mut executor = WorkerExecutor {
+    let workers = WorkerExecutor {
         program: std::env::current_exe().context("cannot find this program's own file")?,
-        arguments: worker(arguments),
+        arguments: worker(arguments, limits),
         cpu: placement::allowed_cpus()?.last().copied(),
         scratch: scratch.path().to_owned(),
         swap: Swap::new(arguments.allow_swap_file),
         patience: PATIENCE,
         interrupt,
         surroundings: Surroundings::default(),
+        limits,
+        available_bytes: Some(setting.available_bytes).filter(|available| *available > 0),
+        group_peak_bytes: None,
     };
     let mut recorder = store.begin(&run)?;
     let number = recorder.number();
+    let mut executor = LimitedExecutor::new(workers)?;
     let mut runner = Runner {
         clock: &SystemClock,
         executor: &mut executor,
@@ -157,8 +172,19 @@ fn measure(
         link: setting.link.and_then(Result::ok),
     };
     let outcome = runner.run(&plan).map_err(|error| anyhow::anyhow!(error))?;
+    let used = executor.finish()?;
+    if let Some(used) = used {
+        recorder.note_use(used)?;
+    }
     recorder.finish(outcome.interrupted)?;
     drop((scratch, remote));
+    if outcome.beyond > 0 {
+        progress.say(&format!(
+            "left out for the limits: {} points",
+            outcome.beyond
+        ));
+    }
+    let kept_limits = used.is_none_or(|used| beside::tell(&used, &limits, &progress));
 
     let run = legible::run(store.run(&RunSelector::Text(run.header.id))?)?;
     let path = stored::path(common)?;
@@ -168,7 +194,27 @@ fn measure(
             path.display()
         ));
     }
-    Ok((Measured { run, number }, outcome))
+    let measured = Measured {
+        run,
+        number,
+        kept_limits,
+    };
+    Ok((measured, outcome))
+}
+
+/// Says in one line what the run may hurt, where it has no limits.
+fn warn(run: &Run, setting: &Setting, common: &Common, progress: &Progress) {
+    if !setting.limits.is_none() {
+        return;
+    }
+    let environment = &run.environment;
+    let busy = beside::busy_now();
+    let supplies = beside::supplies(&setting.directory, common, &run.machine, environment, busy);
+    if let Some(harm) = fitness::told(&fitness::harms(&supplies)) {
+        progress.say(&format!(
+            "{harm}: `oscope doctor` says more, `--gentle` takes less"
+        ));
+    }
 }
 
 /// Makes sure that something which is measured takes notice of each option.
@@ -238,6 +284,10 @@ fn describe(arguments: &Arguments, session: u8, setting: &Setting) -> Result<Run
         directory: legible(&setting.directory),
         machine_fingerprint: setting.machine.fingerprint(),
         proven: true,
+        limited: (!setting.limits.is_none()).then_some(Limited {
+            limits: setting.limits,
+            used: None,
+        }),
     };
     Ok(Run {
         header,
@@ -273,8 +323,13 @@ fn announce(
         1 => "1 experiment".into(),
         count => format!("{count} experiments"),
     };
+    let rests = if setting.limits.stretch() > 1.0 {
+        ", rests included"
+    } else {
+        ""
+    };
     progress.say(&format!(
-        "{experiments}, {} points, {} profile: at most {:.2}",
+        "{experiments}, {} points, {} profile: at most {:.2}{rests}",
         plan.point_count(),
         setting.profile,
         plan.budget()
@@ -364,19 +419,16 @@ fn is_page(path: &Path) -> bool {
 }
 
 /// What starts this program as a worker.
-#[cfg_attr(
-    not(feature = "extra-work"),
-    expect(
-        unused_variables,
-        reason = "workers have arguments with the feature alone"
-    )
-)]
-fn worker(arguments: &Arguments) -> Vec<String> {
-    vec![
-        "worker".into(),
-        #[cfg(feature = "extra-work")]
-        format!("--extra-work={}", arguments.extra_work),
-    ]
+fn worker(arguments: &Arguments, limits: Limits) -> Vec<String> {
+    let mut words = vec!["worker".to_owned()];
+    if !limits.is_none() {
+        words.push("--spare-caches".into());
+    }
+    #[cfg(feature = "extra-work")]
+    words.push(format!("--extra-work={}", arguments.extra_work));
+    #[cfg(not(feature = "extra-work"))]
+    let _ = arguments;
+    words
 }
 
 /// The one of two ends that a caller must hear of.

@@ -5,11 +5,10 @@ use crate::exit::Exit;
 use anyhow::Result;
 use instrument::runner;
 
-#[cfg_attr(
-    not(feature = "extra-work"),
-    expect(unused_variables, reason = "its only argument comes with the feature")
-)]
 pub fn execute(arguments: &Worker) -> Result<Exit> {
+    if arguments.spare_caches {
+        platform::file::spare_caches();
+    }
     #[cfg(feature = "extra-work")]
     instrument::extra_work::set(arguments.extra_work);
     let experiments: Vec<_> = experiments::all().collect();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::parse::{Membership, Mount, cpu_quota, memberships, mounts, spaced_field};
 use super::read::{number, text};
 use crate::environment::CgroupLimits;
+use crate::memory::GroupRoom;
 
 /// Version 1 writes "unlimited" as the largest multiple of a page in i64; nothing comes near it.
 const UNLIMITED: u64 = 1 << 62;
@@ -37,12 +38,19 @@ pub(super) fn limits() -> CgroupLimits {
 /// How much memory the tightest group still leaves, in bytes: its limit less what it holds, of which
 /// file pages that were not used of late do not count, since the kernel takes them back first.
 pub(super) fn memory_room_bytes() -> Option<u64> {
+    memory_room().map(|room| room.left_bytes)
+}
+
+/// The limit of the group that leaves the least, and what it leaves.
+pub(crate) fn memory_room() -> Option<GroupRoom> {
     let hierarchy = Hierarchy::of("memory")?;
-    hierarchy
-        .groups
-        .iter()
-        .filter_map(|group| hierarchy.memory_room(group))
-        .min()
+    let rooms = hierarchy.groups.iter().filter_map(|group| {
+        Some(GroupRoom {
+            limit_bytes: hierarchy.memory_limit(group)?,
+            left_bytes: hierarchy.memory_room(group)?,
+        })
+    });
+    rooms.min_by_key(|room| room.left_bytes)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +65,14 @@ impl Version {
         match self {
             Self::One => "memory.limit_in_bytes",
             Self::Two => "memory.max",
+        }
+    }
+
+    /// Where the kernel tells the most that a group has held.
+    pub(super) fn memory_peak_file(self) -> &'static str {
+        match self {
+            Self::One => "memory.max_usage_in_bytes",
+            Self::Two => "memory.peak",
         }
     }
 }

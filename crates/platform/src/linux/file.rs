@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 pub(crate) use super::residency::residency;
 use crate::error::{Error, Result};
-use crate::file::{Caches, Eviction, OpenMode, Reach};
+use crate::file::{Caches, Eviction, OpenMode, Reach, spares_caches};
 
 #[expect(clippy::unnecessary_wraps, reason = "other systems lack some modes")]
 pub(crate) fn set_mode(options: &mut OpenOptions, mode: OpenMode) -> Result<()> {
@@ -167,6 +167,12 @@ pub(crate) fn evict(file: &File, reach: Reach) -> Result<Eviction> {
 }
 
 pub(crate) fn drop_caches(caches: Caches) -> Result<()> {
+    if spares_caches() {
+        return Err(Error::NotPermitted {
+            what: "dropping the caches of the machine",
+            needs: "a run without limits, since all other programs would have to read again",
+        });
+    }
     let level = match caches {
         Caches::Pages => "1",
         Caches::Objects => "2",

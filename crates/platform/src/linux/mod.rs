@@ -20,6 +20,7 @@ pub(crate) mod node;
 mod parse;
 pub(crate) mod partner;
 pub(crate) mod placement;
+pub(crate) mod power;
 pub(crate) mod process;
 pub(crate) mod programs;
 mod read;

@@ -1,4 +1,6 @@
+use std::fs;
 use std::io;
+use std::path::Path;
 
 use super::topology::{package, threads_of_core};
 use crate::error::{Error, Result};
@@ -90,6 +92,34 @@ pub(crate) fn cpu_of_another_core() -> Result<Option<usize>> {
     let others = others.filter(|cpu| *cpu != here && !siblings.contains(cpu));
     // Of those that are equally good, the last.
     Ok(others.max_by_key(|cpu| package(*cpu) == package(here)))
+}
+
+pub(crate) fn be_ended_first() -> Result<()> {
+    let path = Path::new("/proc/self/oom_score_adj");
+    fs::write(path, "1000").map_err(Error::path("write", path))
+}
+
+pub(crate) fn be_served_last() -> Result<()> {
+    // From the kernel's `include/uapi/linux/ioprio.h`.
+    const WHO_PROCESS: libc::c_int = 1;
+    const CLASS_SHIFT: libc::c_int = 13;
+    const CLASS_IDLE: libc::c_int = 3;
+    // SAFETY: the call takes three numbers; 0 is the calling thread.
+    let outcome = unsafe {
+        libc::syscall(
+            libc::SYS_ioprio_set,
+            WHO_PROCESS,
+            0,
+            CLASS_IDLE << CLASS_SHIFT,
+        )
+    };
+    if outcome == 0 {
+        Ok(())
+    } else {
+        Err(Error::os("lower the precedence at disks")(
+            io::Error::last_os_error(),
+        ))
+    }
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "other systems do not tell")]

@@ -4,7 +4,7 @@ use super::parse::colon_field;
 use super::read::text;
 use crate::Result;
 use crate::error::Error;
-use crate::usage::Usage;
+use crate::usage::{Consumption, Usage};
 
 pub(crate) fn storage_read_bytes() -> Option<u64> {
     colon_field(&text("/proc/self/io")?, "read_bytes")?
@@ -20,7 +20,30 @@ pub(crate) fn of_thread() -> Result<Usage> {
     getrusage(libc::RUSAGE_THREAD)
 }
 
+pub(crate) fn consumption() -> Result<Consumption> {
+    /// The unit of the counts, whatever the device.
+    const BLOCK_BYTES: u64 = 512;
+    const KIB: u64 = 1024;
+    let own = rusage(libc::RUSAGE_SELF)?;
+    let children = rusage(libc::RUSAGE_CHILDREN)?;
+    let cpu_ns = |usage: &libc::rusage| {
+        let usage = from_rusage(usage);
+        usage.user_ns + usage.system_ns
+    };
+    Ok(Consumption {
+        cpu_ns: cpu_ns(&own) + cpu_ns(&children),
+        read_bytes: (own.ru_inblock + children.ru_inblock) as u64 * BLOCK_BYTES,
+        written_bytes: (own.ru_oublock + children.ru_oublock) as u64 * BLOCK_BYTES,
+        own_peak_bytes: own.ru_maxrss as u64 * KIB,
+        child_peak_bytes: children.ru_maxrss as u64 * KIB,
+    })
+}
+
 fn getrusage(who: libc::c_int) -> Result<Usage> {
+    rusage(who).map(|usage| from_rusage(&usage))
+}
+
+fn rusage(who: libc::c_int) -> Result<libc::rusage> {
     let mut usage = MaybeUninit::<libc::rusage>::uninit();
     // SAFETY: `usage` has room for what is written.
     if unsafe { libc::getrusage(who, usage.as_mut_ptr()) } != 0 {
@@ -29,7 +52,7 @@ fn getrusage(who: libc::c_int) -> Result<Usage> {
         ));
     }
     // SAFETY: the call succeeded, so all of it was written.
-    Ok(from_rusage(unsafe { usage.assume_init_ref() }))
+    Ok(unsafe { usage.assume_init() })
 }
 
 pub(super) fn from_rusage(usage: &libc::rusage) -> Usage {
@@ -49,7 +72,7 @@ mod tests {
     use std::time::Duration;
 
     use crate::memory::{Mapping, PageSize};
-    use crate::usage::Usage;
+    use crate::usage::{Consumption, Usage};
 
     #[test]
     fn counts_page_faults_and_waits_of_this_thread() {
@@ -66,6 +89,18 @@ mod tests {
         assert!(used.minor_faults >= PAGES as u64, "{used:?}");
         assert!(used.voluntary_switches >= 1, "{used:?}");
         assert_eq!(before.since(&before), Usage::default());
+    }
+
+    #[test]
+    fn a_child_that_was_waited_for_counts_with_its_parent() {
+        let before = Consumption::read().unwrap();
+        let spin = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+        let ended = std::process::Command::new("sh").args(["-c", spin]).status();
+        assert!(ended.unwrap().success());
+        let after = Consumption::read().unwrap();
+        assert!(after.cpu_ns > before.cpu_ns + 1_000_000, "{after:?}");
+        assert!(after.own_peak_bytes > 0 && after.child_peak_bytes > 0);
+        assert!(after.written_bytes >= before.written_bytes);
     }
 
     #[test]

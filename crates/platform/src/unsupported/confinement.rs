@@ -10,6 +10,14 @@ impl Group {
     pub(crate) fn create(_limit_bytes: u64, _scratch: &Path) -> Result<Self> {
         refuse("limiting the memory of a worker")
     }
+
+    pub(crate) fn forbid_swap(&self) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn peak_bytes(&self) -> Option<u64> {
+        match *self {}
+    }
 }
 
 #[derive(Debug)]

@@ -3,9 +3,13 @@ use std::fs::File;
 use super::refuse;
 use crate::Result;
 use crate::file::Access;
-use crate::memory::{Advice, PageSize};
+use crate::memory::{Advice, GroupRoom, PageSize};
 
 pub(crate) fn available_bytes() -> Option<u64> {
+    None
+}
+
+pub(crate) fn group_room() -> Option<GroupRoom> {
     None
 }
 

@@ -17,6 +17,7 @@ pub(crate) mod memory;
 pub(crate) mod node;
 pub(crate) mod partner;
 pub(crate) mod placement;
+pub(crate) mod power;
 pub(crate) mod process;
 pub(crate) mod programs;
 pub(crate) mod ring;

@@ -20,3 +20,11 @@ pub(crate) fn cpu_of_another_core() -> Result<Option<usize>> {
 pub(crate) fn current_cpu() -> Option<usize> {
     None
 }
+
+pub(crate) fn be_ended_first() -> Result<()> {
+    refuse("being ended first when memory runs out")
+}
+
+pub(crate) fn be_served_last() -> Result<()> {
+    refuse("being served last at disks")
+}

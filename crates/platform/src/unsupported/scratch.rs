@@ -15,3 +15,7 @@ pub(crate) fn is_own(_metadata: &Metadata) -> bool {
 pub(crate) fn open_existing(path: &Path) -> io::Result<File> {
     File::open(path)
 }
+
+pub(crate) fn allocated_bytes(metadata: &Metadata) -> u64 {
+    metadata.len()
+}

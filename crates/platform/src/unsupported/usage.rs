@@ -1,6 +1,6 @@
 use super::refuse;
 use crate::Result;
-use crate::usage::Usage;
+use crate::usage::{Consumption, Usage};
 
 pub(crate) fn of_process() -> Result<Usage> {
     refuse("the usage of a process")
@@ -12,4 +12,8 @@ pub(crate) fn of_thread() -> Result<Usage> {
 
 pub(crate) fn storage_read_bytes() -> Option<u64> {
     None
+}
+
+pub(crate) fn consumption() -> Result<Consumption> {
+    refuse("the usage of a process and its children")
 }

@@ -8,17 +8,24 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/1.sql"),
     include_str!("migrations/2.sql"),
+    include_str!("migrations/3.sql"),
 ];
 
-/// Number n shows a store of schema n + 1 as one of schema n + 2 to a connection that may not write.
+/// Number n shows a store of schema n + 1 as one of the newest to a connection that may not write.
 /// SQLite looks for a name among temporary views first.
-const VIEWS: &[&str] = &["
+const VIEWS: &[&str] = &[
+    "
     CREATE TEMP VIEW runs AS SELECT *, 0 AS proven, NULL AS checksum FROM main.runs;
-    CREATE TEMP VIEW circumstances AS SELECT *, NULL AS checksum FROM main.circumstances;
+    CREATE TEMP VIEW circumstances AS
+        SELECT *, NULL AS checksum, NULL AS limited FROM main.circumstances;
     CREATE TEMP VIEW experiments AS SELECT *, NULL AS checksum FROM main.experiments;
     CREATE TEMP VIEW points AS SELECT *, NULL AS checksum FROM main.points;
     CREATE TEMP VIEW batches AS SELECT *, NULL AS checksum FROM main.batches;
-"];
+    ",
+    "
+    CREATE TEMP VIEW circumstances AS SELECT *, NULL AS limited FROM main.circumstances;
+    ",
+];
 
 /// "OSCP", in the header of every store.
 pub(super) const APPLICATION_ID: i32 = 0x4f53_4350;
@@ -44,13 +51,10 @@ pub(super) fn show_as_current(connection: &Connection) -> Result<()> {
     if pending(found, MIGRATIONS)?.is_empty() {
         return Ok(());
     }
-    let views = found.checked_sub(1).and_then(|first| VIEWS.get(first..));
+    let views = found.checked_sub(1).and_then(|index| VIEWS.get(index));
     let views = views.ok_or_else(|| Fault::Damaged("it has no schema".into()))?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
-    for view in views {
-        connection.execute_batch(view)?;
-    }
-    Ok(())
+    Ok(connection.execute_batch(views)?)
 }
 
 fn pending<'a>(found: usize, migrations: &'a [&'a str]) -> Result<&'a [&'a str]> {

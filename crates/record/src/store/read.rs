@@ -15,6 +15,7 @@ use instrument::sample::{Batch, Disturbance, Sample};
 use jiff::Timestamp;
 use platform::clock::Calibration;
 use platform::usage::Usage;
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, RowIndex};
 use serde::de::DeserializeOwned;
 
@@ -77,7 +78,7 @@ pub(super) fn run(connection: &Connection, number: u64) -> Result<(Run, RunCheck
 pub(super) fn header(connection: &Connection, number: u64) -> Result<(Header, Checksum)> {
     let mut statement = connection.prepare_cached(
         "SELECT id, name, started, ended, interrupted, profile, directory, tags, fingerprint,
-                version, command_line, budget_ns, seed, proven, runs.checksum
+                version, command_line, budget_ns, seed, proven, limited, runs.checksum
          FROM runs
          JOIN machines ON machines.key = runs.machine
          JOIN circumstances ON circumstances.run = runs.number
@@ -104,6 +105,10 @@ pub(super) fn header(connection: &Connection, number: u64) -> Result<(Header, Ch
         budget_ns: row.get("budget_ns")?,
         seed: seed(&row.get::<_, String>("seed")?)?,
         proven: row.get("proven")?,
+        limited: match row.get_ref("limited")? {
+            ValueRef::Null => None,
+            _ => Some(json(row, "limited")?),
+        },
     };
     Ok((header, checksum(row, "checksum")?))
 }

@@ -5,6 +5,7 @@ use super::open::Store;
 use super::write::StoredRun;
 use crate::run::{Closing, Run};
 use crate::validation;
+use instrument::limits::Used;
 use instrument::point::Point;
 use instrument::runner::{Event, Observer, ObserverError};
 use jiff::Timestamp;
@@ -58,6 +59,15 @@ impl Recorder<'_> {
     /// The run's number in the store.
     pub fn number(&self) -> u64 {
         self.run.number
+    }
+
+    /// Notes what a run with limits took; of a run without, nothing is noted.
+    ///
+    /// # Errors
+    /// Where the store cannot be written.
+    pub fn note_use(&mut self, used: Used) -> std::result::Result<(), Error> {
+        self.write(|connection, run| run.note_use(connection, used))
+            .map_err(|fault| fault.at(&self.store.path))
     }
 
     /// Marks the end of the run, now, and whether someone stopped it before its time.

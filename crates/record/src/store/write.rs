@@ -8,6 +8,7 @@ use crate::checksum::{self, Checksum, Place};
 use crate::reading::ReadingRow;
 use crate::run::{Closing, Header, Run};
 use instrument::experiment::Definition;
+use instrument::limits::Used;
 use instrument::point::Point;
 use instrument::runner::Ending;
 use instrument::sample::{Batch, Sample};
@@ -176,8 +177,9 @@ impl StoredRun {
         let machine = checksum::machine(run);
         connection.execute(
             "INSERT INTO circumstances (run, version, command_line, budget_ns, seed, environment,
-                                        storage, clock_resolution_ns, clock_cost_ns, checksum)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                                        storage, clock_resolution_ns, clock_cost_ns, checksum,
+                                        limited)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             params![
                 number,
                 header.version,
@@ -189,6 +191,7 @@ impl StoredRun {
                 run.calibration.resolution_ns,
                 run.calibration.cost_ns,
                 machine.bytes(),
+                header.limited.as_ref().map(json),
             ],
         )?;
         Ok(Self {
@@ -344,6 +347,19 @@ impl StoredRun {
             insert.execute(params![key, position, warning.label(), json(warning)])?;
         }
         Ok(())
+    }
+
+    /// Notes what the run took within its limits.
+    pub fn note_use(&mut self, connection: &Connection, used: Used) -> Result<()> {
+        let Some(limited) = &mut self.header.limited else {
+            return Ok(());
+        };
+        limited.used = Some(used);
+        connection.execute(
+            "UPDATE circumstances SET limited = ?2 WHERE run = ?1",
+            params![self.number, json(limited)],
+        )?;
+        self.seal(connection)
     }
 
     /// Marks the end of the run.

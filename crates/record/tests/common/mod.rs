@@ -37,6 +37,7 @@ pub fn begun(id: u128) -> Run {
             directory: "/var/tmp".into(),
             machine_fingerprint: "0123456789abcdef".into(),
             proven: true,
+            limited: None,
         },
         machine: Machine {
             memory_bytes: Some(16 << 30),

@@ -2,6 +2,7 @@
 
 use super::begun;
 use instrument::experiment::{Better, Definition, Isolation, Metric};
+use instrument::limits::{Limited, Limits, Used};
 use instrument::noise::Warning;
 use instrument::plan::Profile;
 use instrument::point::{Axis, Level, Point};
@@ -91,9 +92,9 @@ fn header() -> impl Strategy<Value = Header> {
         text(),
         text(),
     );
-    let flags = (any::<bool>(), any::<bool>());
+    let flags = (any::<bool>(), any::<bool>(), of(limited()));
     (who, time.clone(), of(time), flags, what).prop_map(
-        |((id, name, tags), started, ended, (interrupted, proven), what)| {
+        |((id, name, tags), started, ended, (interrupted, proven, limited), what)| {
             let (profile, budget_ns, seed, command_line, version, directory, fingerprint) = what;
             Header {
                 id: format!("{id:032x}"),
@@ -110,9 +111,28 @@ fn header() -> impl Strategy<Value = Header> {
                 directory: directory.into(),
                 machine_fingerprint: fingerprint,
                 proven,
+                limited,
             }
         },
     )
+}
+
+fn limited() -> impl Strategy<Value = Limited> {
+    let limits = (of(1.0_f64..1e4), of(any::<u64>()), of(any::<bool>()));
+    let limits = limits.prop_map(|(processor_percent, memory_bytes, idle_io)| Limits {
+        processor_percent,
+        memory_bytes,
+        idle_io,
+        ..Limits::default()
+    });
+    let used = (any::<u64>(), any::<u64>(), any::<bool>());
+    let used = used.prop_map(|(cpu_ns, memory_bytes, memory_of_group)| Used {
+        cpu_ns,
+        memory_bytes,
+        memory_of_group,
+        ..Used::default()
+    });
+    (limits, of(used)).prop_map(|(limits, used)| Limited { limits, used })
 }
 
 fn profile() -> impl Strategy<Value = Profile> {

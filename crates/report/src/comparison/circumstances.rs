@@ -82,6 +82,7 @@ fn described(run: &Run) -> Value {
         "run": {
             "profile": run.header.profile,
             "version_of_oscope": run.header.version,
+            "limits": run.header.limited.map(|limited| limited.limits),
         },
         "machine": run.machine,
         "environment": run.environment,

@@ -252,6 +252,9 @@ pub(super) fn summary(analysis: &Analysis<'_>) -> Vec<String> {
         format!("{} profile", header.profile),
         show::moment(header.started),
     ];
+    if let Some(limited) = &header.limited {
+        parts.push(format!("within {}", limited.limits));
+    }
     if let Some(ended) = header.ended {
         let took = ended.duration_since(header.started);
         parts.push(format!("took {}", show::length(took.as_secs_f64() * 1e9)));

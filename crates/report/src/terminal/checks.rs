@@ -20,9 +20,16 @@ pub fn checks(checks: &[Check], style: &Style) -> String {
         .map(|check| check.subject.len())
         .max()
         .unwrap_or(0);
+    let is_harmful = checks.iter().any(|check| check.effect == Effect::Hurts);
+    let verdict = if is_harmful {
+        format!("{verdict} A run may hurt other work.")
+    } else {
+        verdict
+    };
     let mut text = style.paint(Role::Strong, &verdict) + "\n\n";
     for check in checks {
         let (role, mark) = match check.effect {
+            Effect::Hurts => (Role::Doubtful, "*"),
             Effect::Disturbs => (Role::Doubtful, "!"),
             Effect::Shapes => (Role::Accent, "~"),
             Effect::Limits => (Role::Accent, "-"),
@@ -35,5 +42,9 @@ pub fn checks(checks: &[Check], style: &Style) -> String {
             .map_or_else(String::new, |advice| format!(": {advice}"));
         text += &paragraph(&lead, &format!("{}{advice}", check.found), style);
     }
-    text + "\n! disturbs   ~ shapes the numbers   - limits what can be measured\n"
+    text += "\n! disturbs   ~ shapes the numbers   - limits what can be measured";
+    if is_harmful {
+        text += "   * would suffer from a run";
+    }
+    text + "\n"
 }

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::unless_missing;
 use crate::error::{Error, Result};
 use crate::linux::cgroup::{Hierarchy, Version};
-use crate::linux::read::text;
+use crate::linux::read::{number, text};
 use crate::memory::available_bytes;
 
 /// The record's name in a scratch directory.
@@ -26,6 +26,7 @@ const PATIENCE: (u32, Duration) = (500, Duration::from_millis(10));
 pub(crate) struct Group {
     scratch: PathBuf,
     recorded: Recorded,
+    version: Version,
     processes: File,
 }
 
@@ -59,6 +60,7 @@ impl Group {
             Ok(processes) => Ok(Self {
                 scratch: scratch.to_owned(),
                 recorded,
+                version: place.version,
                 processes,
             }),
             Err(error) => {
@@ -67,6 +69,28 @@ impl Group {
                 Err(error)
             }
         }
+    }
+
+    pub(crate) fn forbid_swap(&self) -> Result<()> {
+        let set = |name, value| {
+            let path = self.recorded.path.join(name);
+            // A kernel without swap has no such file.
+            unless_missing(
+                OpenOptions::new()
+                    .write(true)
+                    .open(&path)
+                    .and_then(|mut file| io::Write::write_all(&mut file, value)),
+            )
+            .map_err(Error::path("write", &path))
+        };
+        match self.version {
+            Version::One => set("memory.swappiness", b"0"),
+            Version::Two => set("memory.swap.max", b"0"),
+        }
+    }
+
+    pub(crate) fn peak_bytes(&self) -> Option<u64> {
+        number(self.recorded.path.join(self.version.memory_peak_file()))
     }
 
     /// What a process writes `0` to in order to enter.
@@ -288,6 +312,8 @@ mod tests {
             .into_iter()
             .find_map(|version| text(path.join(version.memory_limit_file())));
         assert_eq!(limit.as_deref(), Some("67108864"));
+        group.forbid_swap().unwrap();
+        assert!(group.peak_bytes().is_none_or(|peak| peak <= 64 << 20));
         drop(group);
         assert!(!path.exists() && recorded(scratch.path()).unwrap().is_none());
 

@@ -10,15 +10,15 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, getppid, kill_process_group,
-    pidfd_open, set_parent_process_death_signal, waitid,
+    Pid, PidfdFlags, Resource, Rlimit, Signal, WaitId, WaitIdOptions, getpid, getppid, getrlimit,
+    kill_process_group, pidfd_open, set_parent_process_death_signal, setrlimit, waitid,
 };
 
 use super::buffer::{LineBuffer, Tail};
 use crate::linux::clock::{now_ns, timespec};
 use crate::linux::placement::CpuSet;
 use crate::linux::usage::from_rusage;
-use crate::process::{Exit, Finished, WorkerError, WorkerOptions};
+use crate::process::{Exit, Finished, WorkerError, WorkerLimits, WorkerOptions};
 
 /// How long a wait lasts before the caller's flag and the worker's life are looked at again. Long
 /// enough not to disturb what is measured meanwhile.
@@ -80,9 +80,10 @@ impl Worker {
             .map(|memory| memory.group.entrance())
             .transpose()
             .map_err(WorkerError::Spawn)?;
+        let limits = options.limits;
         // SAFETY: the closure makes system calls only; it neither allocates nor locks.
         unsafe {
-            command.pre_exec(move || prepare(parent, cpus.as_ref(), entrance.as_ref()));
+            command.pre_exec(move || prepare(parent, cpus.as_ref(), entrance.as_ref(), limits));
         }
         let mut child = command.spawn().map_err(WorkerError::Spawn)?;
         // It holds our copy of the worker's end of the socket.
@@ -330,7 +331,12 @@ impl Drop for Worker {
 }
 
 /// What the child does before it becomes the worker.
-fn prepare(parent: Pid, cpus: Option<&CpuSet>, group: Option<&OwnedFd>) -> io::Result<()> {
+fn prepare(
+    parent: Pid,
+    cpus: Option<&CpuSet>,
+    group: Option<&OwnedFd>,
+    limits: WorkerLimits,
+) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     // The parent may have died before that, and the signal with it.
     if getppid() != Some(parent) {
@@ -340,7 +346,26 @@ fn prepare(parent: Pid, cpus: Option<&CpuSet>, group: Option<&OwnedFd>) -> io::R
         // 0 is whoever writes it.
         rustix::io::write(group, b"0")?;
     }
-    cpus.map_or(Ok(()), CpuSet::pin)
+    cpus.map_or(Ok(()), CpuSet::pin)?;
+    lower(Resource::As, limits.address_space_bytes)?;
+    lower(Resource::Fsize, limits.file_bytes)
+}
+
+/// Lowers a limit to `most`, where it is not lower already.
+fn lower(resource: Resource, most: Option<u64>) -> io::Result<()> {
+    let Some(most) = most else {
+        return Ok(());
+    };
+    let found = getrlimit(resource);
+    let least = |limit: Option<u64>| Some(limit.map_or(most, |limit| limit.min(most)));
+    setrlimit(
+        resource,
+        Rlimit {
+            current: least(found.current),
+            maximum: least(found.maximum),
+        },
+    )?;
+    Ok(())
 }
 
 /// Takes what is there from a pipe that does not wait; false at its end.

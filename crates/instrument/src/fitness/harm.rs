@@ -1,0 +1,216 @@
+//! What a run would hurt: other work on a machine on which something is short already.
+
+use super::{Check, Effect, check};
+use crate::quantity::{Bytes, significant};
+use platform::memory::GroupRoom;
+use platform::power::Battery;
+use std::path::PathBuf;
+
+/// What is left of the things that a run takes. What the system does not tell is `None`, and is not
+/// judged.
+#[derive(Clone, Debug, Default)]
+pub struct Supplies {
+    /// Memory of the machine: what is available, and all of it, in bytes.
+    pub memory: Option<(u64, u64)>,
+    /// The control group around this process that leaves the least memory.
+    pub group: Option<GroupRoom>,
+    /// File systems that the run writes to: for what, where, what is free and all of it, in bytes.
+    pub disks: Vec<Disk>,
+    /// The machine's batteries.
+    pub batteries: Vec<Battery>,
+    /// How many processors others keep busy, and how many there are.
+    pub load: Option<(f64, usize)>,
+}
+
+/// A file system that a run writes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disk {
+    /// What is written there: `scratch files`.
+    pub holds: &'static str,
+    /// Where it is mounted.
+    pub mount_point: PathBuf,
+    /// What can still be written, in bytes.
+    pub free_bytes: u64,
+    /// All of it, in bytes.
+    pub total_bytes: u64,
+}
+
+/// Less than this part is nearly used up.
+const SCARCE: f64 = 0.1;
+/// More than this is enough, however small a part it is.
+const PLENTY: Bytes = Bytes(8 << 30);
+/// Others that keep this part of the processors busy need them.
+const HEAVY: f64 = 0.5;
+const GENTLE: &str = "`oscope run --gentle` keeps within a share of it";
+
+/// What a run would hurt, a check for each.
+pub fn harms(supplies: &Supplies) -> Vec<Check> {
+    let disks = supplies.disks.iter().filter_map(disk);
+    let batteries = supplies.batteries.iter().filter_map(battery);
+    [memory(supplies), group(supplies), load(supplies)]
+        .into_iter()
+        .flatten()
+        .chain(disks)
+        .chain(batteries)
+        .collect()
+}
+
+/// What a run would hurt, in one line; `None` if there is nothing to say.
+pub fn told(harms: &[Check]) -> Option<String> {
+    let found: Vec<&str> = harms.iter().map(|harm| harm.found.as_str()).collect();
+    (!found.is_empty()).then(|| format!("a run may hurt other work here: {}", found.join("; ")))
+}
+
+fn is_scarce(left_bytes: u64, all_bytes: u64) -> bool {
+    left_bytes < PLENTY.0 && (left_bytes as f64) < SCARCE * all_bytes as f64
+}
+
+fn left_of(left_bytes: u64, all_bytes: u64) -> String {
+    format!("{:.3} of {:.3}", Bytes(left_bytes), Bytes(all_bytes))
+}
+
+fn memory(supplies: &Supplies) -> Option<Check> {
+    let (left, all) = supplies
+        .memory
+        .filter(|&(left, all)| is_scarce(left, all))?;
+    Some(check(
+        "memory",
+        format!("only {} of memory are available", left_of(left, all)),
+        Effect::Hurts,
+        GENTLE,
+    ))
+}
+
+fn group(supplies: &Supplies) -> Option<Check> {
+    let GroupRoom {
+        limit_bytes,
+        left_bytes,
+    } = supplies
+        .group
+        .filter(|room| is_scarce(room.left_bytes, room.limit_bytes))?;
+    Some(check(
+        "memory limit",
+        format!(
+            "the control group leaves only {} of memory",
+            left_of(left_bytes, limit_bytes)
+        ),
+        Effect::Hurts,
+        "what is in the group with it may be ended: raise the limit, or `oscope run --gentle`",
+    ))
+}
+
+fn load(supplies: &Supplies) -> Option<Check> {
+    let (busy, all) = supplies.load?;
+    (all > 0 && busy >= HEAVY * all as f64).then(|| {
+        check(
+            "load",
+            format!(
+                "other programs keep {} of {all} processors busy",
+                significant(busy, 2)
+            ),
+            Effect::Hurts,
+            "`oscope run --gentle` takes a quarter of one, in short bursts",
+        )
+    })
+}
+
+fn disk(disk: &Disk) -> Option<Check> {
+    is_scarce(disk.free_bytes, disk.total_bytes).then(|| {
+        check(
+            "disk",
+            format!(
+                "only {} are free on {}, which holds {}",
+                left_of(disk.free_bytes, disk.total_bytes),
+                disk.mount_point.display(),
+                disk.holds
+            ),
+            Effect::Hurts,
+            "choose another directory with `--dir` or another store with `--store`, or \
+             `oscope run --gentle`",
+        )
+    })
+}
+
+fn battery(battery: &Battery) -> Option<Check> {
+    battery.is_discharging.then(|| {
+        let left = battery
+            .percent
+            .map_or_else(String::new, |percent| format!(", {percent} % are left"));
+        check(
+            "battery",
+            format!("the machine runs on its battery {}{left}", battery.name),
+            Effect::Hurts,
+            "plug it in: a run takes much power, and saving power slows the clock",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Disk, Supplies, harms, told};
+    use crate::fitness::Effect;
+    use platform::memory::GroupRoom;
+    use platform::power::Battery;
+
+    const MIB: u64 = 1 << 20;
+
+    fn subjects(supplies: &Supplies) -> Vec<String> {
+        let harms = harms(supplies);
+        assert!(harms.iter().all(|harm| harm.effect == Effect::Hurts));
+        assert!(harms.iter().all(|harm| harm.advice.is_some()));
+        harms.into_iter().map(|harm| harm.subject).collect()
+    }
+
+    fn scarce() -> Supplies {
+        let disk = |holds, free_bytes| Disk {
+            holds,
+            mount_point: "/data".into(),
+            free_bytes,
+            total_bytes: 1000 * MIB,
+        };
+        let battery = |is_discharging| Battery {
+            name: "BAT0".into(),
+            is_discharging,
+            percent: Some(37),
+        };
+        Supplies {
+            memory: Some((900 * MIB, 16_000 * MIB)),
+            group: Some(GroupRoom {
+                limit_bytes: 512 * MIB,
+                left_bytes: 20 * MIB,
+            }),
+            disks: vec![disk("scratch files", 99 * MIB), disk("records", 500 * MIB)],
+            batteries: vec![battery(true), battery(false)],
+            load: Some((3.0, 4)),
+        }
+    }
+
+    #[test]
+    fn what_is_short_would_be_hurt() {
+        let expected = ["memory", "memory limit", "load", "disk", "battery"];
+        assert_eq!(subjects(&scarce()), expected);
+        let line = told(&harms(&scarce())).unwrap();
+        for part in [
+            "900 MiB of 15.6 GiB of memory",
+            "20.0 MiB of 512 MiB",
+            "3.0 of 4 processors",
+            "99.0 MiB of 1000 MiB are free on /data, which holds scratch files",
+            "battery BAT0, 37 % are left",
+        ] {
+            assert!(line.contains(part), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_plenty_or_unknown_is_not_spoken_of() {
+        let plenty = Supplies {
+            memory: Some((9000 * MIB, 256_000 * MIB)),
+            load: Some((1.9, 4)),
+            ..Supplies::default()
+        };
+        for supplies in [Supplies::default(), plenty] {
+            assert_eq!(subjects(&supplies), Vec::<String>::new());
+            assert_eq!(told(&harms(&supplies)), None);
+        }
+    }
+}

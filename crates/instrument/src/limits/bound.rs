@@ -1,0 +1,97 @@
+//! Single limits, and what each leaves to plan with.
+
+use super::{Limits, percent};
+use crate::plan::Setting;
+use crate::quantity::{Bytes, BytesPerSecond};
+
+/// One thing that is limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// CPU time.
+    Processor,
+    /// Processors at once.
+    Cpus,
+    /// Memory.
+    Memory,
+    /// Scratch files.
+    Disk,
+    /// What is written in all.
+    Written,
+    /// What is read and written in a second.
+    Rate,
+    /// Swap, of which a run whose memory or disk is limited takes none.
+    Swap,
+}
+
+impl Bound {
+    /// Those that decide which points there are.
+    pub(crate) const PLANNED: [Self; 5] = [
+        Self::Cpus,
+        Self::Memory,
+        Self::Disk,
+        Self::Written,
+        Self::Swap,
+    ];
+
+    /// The limit as people read it; `None` if there is none.
+    pub fn limit(self, limits: &Limits) -> Option<String> {
+        let bytes = |bytes: Option<u64>| bytes.map(|bytes| format!("{:.3}", Bytes(bytes)));
+        match self {
+            Self::Processor => limits.processor_percent.map(percent),
+            Self::Cpus => limits.cpus.map(|cpus| cpus.to_string()),
+            Self::Memory => bytes(limits.memory_bytes),
+            Self::Disk => bytes(limits.disk_bytes),
+            Self::Written => bytes(limits.written_bytes),
+            Self::Rate => limits
+                .bytes_per_second
+                .map(|rate| format!("{:.3}", BytesPerSecond(rate))),
+            Self::Swap => forbid_swap(limits).then(|| "none".into()),
+        }
+    }
+
+    /// Why something is left out for its sake; `None` if there is no limit.
+    pub(crate) fn reason(self, limits: &Limits) -> Option<String> {
+        let limit = self.limit(limits)?;
+        let of = match self {
+            Self::Processor => "of a processor",
+            Self::Cpus if limits.cpus == Some(1) => "processor at once",
+            Self::Cpus => "processors at once",
+            Self::Memory => "of memory",
+            Self::Disk => "of scratch files",
+            Self::Written => "written",
+            Self::Rate => "to and from storage",
+            Self::Swap => return Some("beyond the limits: a run with them takes no swap".into()),
+        };
+        Some(format!("beyond the limit of {limit} {of}"))
+    }
+
+    /// `setting` as this limit alone leaves it.
+    pub(crate) fn applied(self, setting: &Setting) -> Setting {
+        let mut left = setting.clone();
+        let limits = &setting.limits;
+        let lower = |amount: &mut u64, limit: Option<u64>| {
+            *amount = limit.map_or(*amount, |limit| limit.min(*amount));
+        };
+        match self {
+            Self::Cpus => {
+                if let Some(threads) = &mut left.machine.topology.threads {
+                    *threads = limits
+                        .cpus
+                        .map_or(*threads, |cpus| (*threads).min(cpus as usize));
+                }
+            }
+            Self::Memory => lower(&mut left.available_bytes, limits.memory_bytes),
+            Self::Disk => lower(&mut left.free_bytes, limits.disk_bytes),
+            Self::Written => lower(&mut left.free_bytes, limits.written_bytes),
+            Self::Swap if forbid_swap(limits) => left.swap_bytes = 0,
+            Self::Processor | Self::Rate | Self::Swap => {}
+        }
+        left
+    }
+}
+
+/// Swap is memory and disk.
+fn forbid_swap(limits: &Limits) -> bool {
+    let amounts = [limits.memory_bytes, limits.disk_bytes, limits.written_bytes];
+    amounts.iter().any(Option::is_some) || limits.bytes_per_second.is_some()
+}

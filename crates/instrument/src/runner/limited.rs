@@ -1,0 +1,204 @@
+//! A run within limits: it rests between batches, writes no more than it may, and tells what it took.
+
+use super::executor::{BatchError, Executor, Request};
+use super::worker::WorkerExecutor;
+use crate::limits::{Bound, Limits, Pace, Spent, Used};
+use crate::quantity::Bytes;
+use crate::sample::Batch;
+use platform::clock::now_ns;
+use platform::placement::allowed_cpus;
+use platform::scratch::bytes_below;
+use platform::usage::Consumption;
+use std::collections::HashMap;
+use std::thread::sleep;
+use std::time::Duration;
+
+/// How long a rest lasts before somebody's wish to stop is looked at again.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// Takes batches by workers, within their limits. Without limits it does nothing of its own.
+#[derive(Debug)]
+pub struct LimitedExecutor {
+    workers: WorkerExecutor,
+    limits: Limits,
+    pace: Pace,
+    wear: Wear,
+    /// What there was of this program before the run.
+    before: Consumption,
+    started_ns: u64,
+    used: Used,
+}
+
+impl LimitedExecutor {
+    /// Keeps the limits of `workers` from now on.
+    ///
+    /// # Errors
+    /// If the system does not count what is used: then nothing can be kept.
+    pub fn new(workers: WorkerExecutor) -> platform::Result<Self> {
+        let limits = workers.limits;
+        let before = if limits.is_none() {
+            Consumption::default()
+        } else {
+            Consumption::read()?
+        };
+        let started_ns = now_ns();
+        Ok(Self {
+            pace: Pace::new(&limits, spent(started_ns, before)),
+            wear: Wear::new(limits.written_bytes),
+            workers,
+            limits,
+            before,
+            started_ns,
+            used: Used::default(),
+        })
+    }
+
+    /// Rests a last time, and tells what the run took; `None` without limits.
+    ///
+    /// # Errors
+    /// If the system does not tell any more.
+    pub fn finish(mut self) -> platform::Result<Option<Used>> {
+        if self.limits.is_none() {
+            return Ok(None);
+        }
+        self.rest()?;
+        let now = Consumption::read()?;
+        let group_peak_bytes = self.workers.group_peak_bytes;
+        Ok(Some(Used {
+            wall_ns: now_ns().saturating_sub(self.started_ns),
+            cpu_ns: now.cpu_ns.saturating_sub(self.before.cpu_ns),
+            cpus: allowed_cpus()?.len() as u64,
+            memory_bytes: group_peak_bytes.unwrap_or(now.child_peak_bytes),
+            memory_of_group: group_peak_bytes.is_some(),
+            own_memory_bytes: now.own_peak_bytes,
+            read_bytes: now.read_bytes.saturating_sub(self.before.read_bytes),
+            written_bytes: self.written_bytes(now),
+            ..self.used
+        }))
+    }
+
+    /// Rests until the limits hold, or somebody asks to stop.
+    fn rest(&mut self) -> platform::Result<()> {
+        let begun_ns = now_ns();
+        let consumption = Consumption::read()?;
+        let now = spent(begun_ns, consumption);
+        self.used.longest_burst_ns = self.used.longest_burst_ns.max(self.pace.burst_ns(now));
+        let end_ns = begun_ns.saturating_add(self.pace.rest_ns(now));
+        while !self.workers.is_interrupted() {
+            let left = Duration::from_nanos(end_ns.saturating_sub(now_ns()));
+            if left.is_zero() {
+                break;
+            }
+            sleep(left.min(GLANCE));
+        }
+        let ended_ns = now_ns();
+        self.used.rest_ns += ended_ns.saturating_sub(begun_ns);
+        // What the rest itself took belongs to the next cycle.
+        self.pace.rested(Spent {
+            at_ns: ended_ns,
+            ..now
+        });
+        Ok(())
+    }
+
+    fn written_bytes(&self, now: Consumption) -> u64 {
+        now.written_bytes.saturating_sub(self.before.written_bytes)
+    }
+}
+
+impl Executor for LimitedExecutor {
+    fn execute(&mut self, request: &Request) -> Result<Batch, BatchError> {
+        if self.limits.is_none() {
+            return self.workers.execute(request);
+        }
+        self.rest().map_err(|error| uncounted(&error))?;
+        if self.is_interrupted() {
+            return Err(BatchError::Interrupted);
+        }
+        let before = Consumption::read().map_err(|error| uncounted(&error))?;
+        let written_bytes = self.written_bytes(before);
+        let experiment = &request.experiment;
+        if !self
+            .wear
+            .allows(written_bytes, experiment, request.space_bytes)
+        {
+            let reason = Bound::Written.reason(&self.limits).unwrap_or_default();
+            return Err(BatchError::Beyond(format!(
+                "{reason}: {:.3} are written already",
+                Bytes(written_bytes)
+            )));
+        }
+        let taken = self.workers.execute(request);
+        let after = Consumption::read().map_err(|error| uncounted(&error))?;
+        let by_batch = after.written_bytes.saturating_sub(before.written_bytes);
+        self.wear.note(experiment, by_batch);
+        let scratch_bytes = bytes_below(&self.workers.scratch);
+        self.used.disk_bytes = self.used.disk_bytes.max(scratch_bytes);
+        taken
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.workers.is_interrupted()
+    }
+}
+
+fn spent(at_ns: u64, consumption: Consumption) -> Spent {
+    Spent {
+        at_ns,
+        cpu_ns: consumption.cpu_ns,
+        bytes: consumption.read_bytes + consumption.written_bytes,
+    }
+}
+
+fn uncounted(error: &platform::Error) -> BatchError {
+    BatchError::Failed(error.to_string())
+}
+
+/// Foresees what batches write.
+#[derive(Debug, Default)]
+struct Wear {
+    limit_bytes: Option<u64>,
+    /// The most that a batch of each experiment has written, in bytes.
+    most: HashMap<String, u64>,
+}
+
+impl Wear {
+    fn new(limit_bytes: Option<u64>) -> Self {
+        Self {
+            limit_bytes,
+            most: HashMap::new(),
+        }
+    }
+
+    /// Whether another batch of an experiment fits: as much as the largest so far. The first is expected
+    /// to fill the room that its files take.
+    fn allows(&self, written_bytes: u64, experiment: &str, space_bytes: u64) -> bool {
+        let most = self.most.get(experiment).copied();
+        let expected = most.unwrap_or(space_bytes);
+        self.limit_bytes
+            .is_none_or(|limit| written_bytes.saturating_add(expected) <= limit)
+    }
+
+    fn note(&mut self, experiment: &str, bytes: u64) {
+        let most = self.most.entry(experiment.to_owned()).or_default();
+        *most = bytes.max(*most);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Wear;
+
+    #[test]
+    fn no_batch_is_begun_that_would_write_too_much() {
+        let mut wear = Wear::new(Some(1000));
+        assert!(wear.allows(0, "file", 1000) && !wear.allows(1, "file", 1000));
+        wear.note("file", 300);
+        wear.note("file", 200);
+        assert!(wear.allows(700, "file", 1000) && !wear.allows(701, "file", 1000));
+        wear.note("memory", 0);
+        assert!(wear.allows(1000, "memory", 500), "it writes nothing");
+        assert!(!wear.allows(u64::MAX, "other", 1));
+        assert!(Wear::new(None).allows(u64::MAX, "file", 1));
+    }
+}

@@ -1,0 +1,125 @@
+//! Runs beside work that matters: what they may take, and what they would hurt.
+
+use crate::arguments::{Common, Run};
+use crate::exit::WrongUse;
+use crate::progress::Progress;
+use crate::stored;
+use anyhow::Result;
+use instrument::fitness::{Disk, Supplies, Watch};
+use instrument::limits::{Limits, Used};
+use platform::environment::Environment;
+use platform::machine::Machine;
+use platform::storage::Storage;
+use platform::{memory, placement, power, usage};
+use std::path::Path;
+use std::time::Duration;
+
+/// The limits that a command line asks for, kept by this process and all that it starts from now on, as
+/// far as the kernel keeps them.
+pub fn limits(arguments: &Run, progress: &Progress) -> Result<Limits> {
+    let mut limits = asked(arguments);
+    if limits.is_none() {
+        return Ok(limits);
+    }
+    if limits.need_storage_counts() && !usage::counts_storage() {
+        return Err(WrongUse(
+            "`written` and `rate` cannot be kept here, since the system does not count what a program \
+             writes (/proc/self/io): name limits without them, such as \
+             `--limit processor=25%,cpus=1,memory=512MiB,disk=0`"
+                .into(),
+        )
+        .into());
+    }
+    if let Some(most) = limits.cpus {
+        let allowed = placement::allowed_cpus()?;
+        let last = allowed.len().saturating_sub(most as usize);
+        placement::pin_to(&allowed[last..])?;
+    }
+    // Where the system does not let it, whatever else is limited still is.
+    let _ = placement::be_ended_first();
+    if limits.idle_io == Some(true)
+        && let Err(error) = placement::be_served_last()
+    {
+        limits.idle_io = None;
+        progress.say(&format!("disks serve this run like others: {error}"));
+    }
+    progress.say(&format!("within limits: {limits}"));
+    Ok(limits)
+}
+
+fn asked(arguments: &Run) -> Limits {
+    let named = arguments.restraint.limit.unwrap_or_default();
+    if !arguments.restraint.gentle {
+        return named;
+    }
+    let free_bytes = Storage::behind(&arguments.dir).map_or(0, |storage| storage.free_bytes);
+    let available_bytes = memory::available_bytes().unwrap_or(0);
+    named.or(Limits::gentle(available_bytes, free_bytes))
+}
+
+/// Tells what a run took beside what it might, and whether it kept that.
+pub fn tell(used: &Used, limits: &Limits, progress: &Progress) -> bool {
+    progress.say(&format!("taken at the most: {}", used.told(limits)));
+    let excesses = used.excesses(limits);
+    for excess in &excesses {
+        progress.say(&format!("beyond its limit: {excess}"));
+    }
+    excesses.is_empty()
+}
+
+/// How many processors others keep busy at this moment; `None` where the system does not tell.
+pub fn busy_now() -> Option<f64> {
+    /// The system counts in steps of 10 ms.
+    const GLANCE: Duration = Duration::from_millis(200);
+    busy(&Watch::over(GLANCE))
+}
+
+/// How many processors others kept busy.
+pub fn busy(watch: &Watch) -> Option<f64> {
+    let cpu = watch.cpu?;
+    Some(cpu.busy_ns() as f64 / watch.wall_ns.max(1) as f64)
+}
+
+/// What there is left of what a run with its scratch files in `directory` takes, and how many processors
+/// others keep busy.
+pub fn supplies(
+    directory: &Path,
+    common: &Common,
+    machine: &Machine,
+    environment: &Environment,
+    busy: Option<f64>,
+) -> Supplies {
+    let store = stored::path(common).ok();
+    let store = store.as_deref().map(nearest);
+    let disks = [("scratch files", Some(directory)), ("records", store)];
+    let mut disks: Vec<Disk> = disks
+        .into_iter()
+        .filter_map(|(holds, path)| {
+            let storage = Storage::behind(path?).ok()?;
+            Some(Disk {
+                holds,
+                mount_point: storage.mount_point,
+                free_bytes: storage.free_bytes,
+                total_bytes: storage.total_bytes,
+            })
+        })
+        .collect();
+    // One file system is spoken of once.
+    disks.dedup_by(|one, other| one.mount_point == other.mount_point);
+    Supplies {
+        memory: environment.memory_available_bytes.zip(machine.memory_bytes),
+        group: memory::group_room(),
+        disks,
+        batteries: power::batteries(),
+        load: busy.zip(machine.topology.threads),
+    }
+}
+
+/// The nearest directory around a path that may not be there yet.
+fn nearest(path: &Path) -> &Path {
+    let is_there = |path: &&Path| path.exists();
+    path.ancestors()
+        .find(is_there)
+        .filter(|path| !path.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
+}
