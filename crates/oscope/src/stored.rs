@@ -1,15 +1,15 @@
 //! The stored runs, as the command line names them.
 
-use crate::arguments::Common;
+use crate::arguments::{Common, Sharing};
 use crate::exit::WrongUse;
-use crate::legible;
+use crate::{legible, output};
 use anyhow::{Context, Result};
 use record::store::{Error, RunSelector, Store, default_path};
-use record::{Proof, Run, file};
+use record::{Proof, Redactor, Run, file};
 use report::comparison::Side;
 use report::reference::{self, Reference};
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
 /// What the name of a published report's numbers begins with.
@@ -47,7 +47,33 @@ pub fn run(common: &Common, name: &str) -> Result<Run> {
     legible::run(run_as_it_is(common, name)?)
 }
 
-/// The same, as it was recorded.
+/// The same for the eyes that `sharing` says.
+pub fn run_to_share(common: &Common, name: &str, sharing: Sharing) -> Result<Run> {
+    let run = run_as_it_is(common, name)?;
+    legible::run(redacted_if(sharing, run, common)?)
+}
+
+/// `run`, redacted if `sharing` says so. The marks come from the secret of the store. Where there is none,
+/// they are marks of this one export.
+pub fn redacted_if(sharing: Sharing, run: Run, common: &Common) -> Result<Run> {
+    if !sharing.redact {
+        return Ok(run);
+    }
+    let store = open_to_read(common).ok().flatten();
+    let key = store.and_then(|store| store.redaction_key().ok().flatten());
+    let redactor = if let Some(key) = key {
+        Redactor::new(key)
+    } else {
+        output::say(
+            "there is no store with a secret for marks yet, as the next `oscope run` makes one: the \
+             marks of this output will be in no other",
+        );
+        Redactor::draw().context("the system gives no random numbers")?
+    };
+    Ok(redactor.run(run))
+}
+
+/// The same as [`run`], as it was recorded.
 pub fn run_as_it_is(common: &Common, name: &str) -> Result<Run> {
     if let Some(reported) = name.strip_prefix(REFERENCE) {
         return Ok(reference(reported)?.run());
@@ -57,6 +83,19 @@ pub fn run_as_it_is(common: &Common, name: &str) -> Result<Run> {
     }
     let store = open_to_read(common)?.ok_or_else(nothing_stored)?;
     store.run(&selector(name)?).map_err(wrong_use_if_unknown)
+}
+
+/// Writes the run that `name` means with the checksums that it has in the store; `false` if it is not there
+/// that it is.
+pub fn export(common: &Common, name: &str, output: impl Write) -> Result<bool> {
+    if name.starts_with(REFERENCE) || is_file(name) {
+        return Ok(false);
+    }
+    let store = open_to_read(common)?.ok_or_else(nothing_stored)?;
+    match store.export(&selector(name)?, output) {
+        Err(file::ExportError::Store(error)) => Err(wrong_use_if_unknown(error)),
+        other => other.map(|()| true).map_err(Into::into),
+    }
 }
 
 /// Whether `name` means an exported file, and not a run of the store.

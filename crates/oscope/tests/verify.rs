@@ -225,3 +225,72 @@ fn a_store_of_an_older_version_can_be_read_and_is_left_as_it_is() {
         .stdout(contains("unproven"));
     assert!(fs::read(&place.store).expect("the store") == before);
 }
+
+/// Changes the list of runs as a bad disk might: the store has two, of which the second is the latest.
+fn with_damaged_entry(change: &str) -> Place {
+    let place = stored();
+    let text = fs::read_to_string(unproven()).expect("a run");
+    let text = text.replacen("0123456789abcdef0123", "fedcba98765432100123", 1);
+    let path = place.path("other.oscope.json");
+    fs::write(
+        &path,
+        text.replacen("2026-03-01T12:00:00", "2026-03-01T11:00:00", 1),
+    )
+    .expect("a file");
+    place.oscope(&["import"]).arg(&path).assert().success();
+    place.oscope(&["show", "latest"]).assert().success();
+    let store = Connection::open(&place.store).expect("the store");
+    store.execute_batch(change).expect("changed");
+    place
+}
+
+#[test]
+fn the_list_of_runs_marks_an_entry_that_is_damaged() {
+    for change in [
+        "UPDATE runs SET name = 'other' WHERE number = 1",
+        "UPDATE runs SET started = '2025-03-01T12:00:00.500000000Z' WHERE number = 1",
+        "UPDATE runs SET samples = 7 WHERE number = 1",
+        "UPDATE machines SET fingerprint = 'x' WHERE key = 1",
+    ] {
+        let place = with_damaged_entry(change);
+        let listed = place.oscope(&["history", "--json"]).assert().code(1);
+        let listed = listed.stderr(contains("entry of run 1 in the list"));
+        let runs = json(&listed.get_output().stdout);
+        let damaged = |number: u64| {
+            let mut runs = runs.as_array().expect("a list").iter();
+            let run = runs
+                .find(|run| run["number"] == number)
+                .expect("it is listed");
+            run["damaged"].clone()
+        };
+        assert_eq!(damaged(1), true, "{change}");
+        place
+            .oscope(&["history"])
+            .assert()
+            .code(1)
+            .stdout(contains("damaged"));
+        place.oscope(&["verify", "1"]).assert().code(1);
+    }
+}
+
+/// The time of any run could be the one that is wrong.
+#[test]
+fn the_latest_run_is_not_guessed() {
+    for change in [
+        "UPDATE runs SET started = '2025-03-01T12:00:00.500000000Z' WHERE number = 1",
+        "UPDATE runs SET started = 'yesterday' WHERE number = 1",
+    ] {
+        let place = with_damaged_entry(change);
+        for command in ["show", "export", "report", "verify"] {
+            place
+                .oscope(&[command, "latest"])
+                .assert()
+                .code(1)
+                .stdout(predicate::str::is_empty())
+                .stderr(contains("which run is the latest cannot be told"));
+        }
+        place.oscope(&["show", "2"]).assert().success();
+        place.oscope(&["delete", "1", "--force"]).assert().success();
+        place.oscope(&["show", "latest"]).assert().success();
+    }
+}

@@ -26,10 +26,12 @@ pub mod store;
 
 mod checksum;
 mod reading;
+mod redact;
 mod run;
 mod table;
 mod validation;
 
 pub use checksum::{Part, Proof};
+pub use redact::Redactor;
 pub use run::{Closing, ExperimentRecord, Header, NOT_REACHED, PointRecord, Run, draw_id};
 pub use validation::Invalid;

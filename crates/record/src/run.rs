@@ -73,6 +73,10 @@ pub struct Header {
     /// What the run might take of the machine, and what it took; `None` where it had no limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limited: Option<Limited>,
+    /// Whether marks stand in the place of what named the machine and its people
+    /// ([`Redactor`](crate::Redactor)).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
 }
 
 /// Draws the id of a new run: 32 hexadecimal digits, 128 bits of the system's randomness.

@@ -64,7 +64,7 @@ fn each_change_is_told_with_its_place() {
     for (sql, parts) in [
         (
             "UPDATE runs SET name = 'x' WHERE number = 1",
-            vec![Part::Header],
+            vec![Part::Header, Part::Listing],
         ),
         (
             "UPDATE runs SET proven = 0 WHERE number = 1",
@@ -76,6 +76,10 @@ fn each_change_is_told_with_its_place() {
         ),
         (
             "UPDATE runs SET samples = 9 WHERE number = 1",
+            vec![Part::Listing],
+        ),
+        (
+            "UPDATE runs SET samples = 9, listing_checksum = NULL WHERE number = 1",
             vec![Part::Counts],
         ),
         (
@@ -110,15 +114,15 @@ fn each_change_is_told_with_its_place() {
         // Dropped, the last of them as well.
         (
             "DELETE FROM batches WHERE key = 2; UPDATE runs SET samples = 4 WHERE number = 1",
-            vec![at_point()],
+            vec![at_point(), Part::Listing],
         ),
         (
             "DELETE FROM experiments WHERE key = 2; UPDATE runs SET experiments = 1 WHERE number = 1",
-            vec![Part::Header],
+            vec![Part::Header, Part::Listing],
         ),
         (
             "DELETE FROM points WHERE key = 2; UPDATE runs SET points = 1 WHERE number = 1",
-            vec![at_experiment("file.block_size")],
+            vec![at_experiment("file.block_size"), Part::Listing],
         ),
         // Swapped within the point, and with the other run.
         (
@@ -148,7 +152,7 @@ fn each_change_is_told_with_its_place() {
 
         let store = Store::open_read_only(&path).unwrap();
         let read = store.run(&"1".parse().unwrap());
-        if parts == [Part::Counts] {
+        if parts == [Part::Counts] || parts == [Part::Listing] {
             read.unwrap();
         } else {
             let error = read.unwrap_err();

@@ -8,6 +8,7 @@ use instrument::statistics::Interval;
 use instrument::statistics::changes::{Change, changes};
 use jiff::Timestamp;
 use record::store::HistoryRun;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -33,11 +34,12 @@ pub struct History {
 }
 
 /// What one run gave.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Entry {
     /// Its number in the store.
     pub run: u64,
     /// When it started.
+    #[schemars(with = "String")]
     pub started: Timestamp,
     /// The estimate, in the metric's unit.
     pub value: f64,
@@ -156,32 +158,4 @@ fn estimate(
     let same = own.version == metric.version && own.unit == metric.unit;
     let usable = same && estimate.is_sound();
     Some((estimate, usable))
-}
-
-/// The histories as JSON for other programs: for each the runs and the changes, by their numbers.
-pub fn json(histories: &[History]) -> serde_json::Value {
-    let history = |history: &History| {
-        let number = |index: usize| history.runs[index].run;
-        let changes = history.changes.iter().map(|change| {
-            serde_json::json!({
-                "run": number(change.at),
-                "earliest_run": number(change.between.0),
-                "latest_run": number(change.between.1),
-                "ratio": change.ratio.centre,
-                "interval": change.ratio.interval,
-            })
-        });
-        serde_json::json!({
-            "experiment": history.definition.id,
-            "levels": history.point.levels().collect::<std::collections::BTreeMap<_, _>>(),
-            "metric": history.metric.name,
-            "version": history.metric.version,
-            "unit": history.metric.unit,
-            "runs": history.runs,
-            "changes": changes.collect::<Vec<_>>(),
-            "left_out": history.left_out,
-            "damaged": history.damaged,
-        })
-    };
-    histories.iter().map(history).collect()
 }

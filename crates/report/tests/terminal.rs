@@ -152,6 +152,7 @@ fn runs() {
             experiments: 3,
             points: 34,
             samples: 1250,
+            damaged: false,
         }
     };
     let interrupted = RunSummary {

@@ -15,8 +15,8 @@ pub use compare::{Compare, FailOn};
 pub use history::History;
 pub use run::{Run, Worker};
 pub use stored::{
-    Advise, Claims, Export, ExportFormat, HeaderLanguage, Import, Output, Plot, Report, Show,
-    Verify,
+    Advise, Claims, Delete, Export, ExportFormat, HeaderLanguage, Import, Output, Plot, Report,
+    Sharing, Show, Verify,
 };
 
 /// An instrument for operating systems: it measures what memory, files, processes and threads cost
@@ -82,6 +82,7 @@ pub enum Command {
     Export(Export),
     Import(Import),
     Verify(Verify),
+    Delete(Delete),
     Compare(Compare),
     Doctor(Doctor),
     File(file::File),

@@ -17,6 +17,8 @@ pub struct Show {
     /// Experiments or groups, in full detail
     #[arg(value_name = "WHAT")]
     pub what: Vec<String>,
+    #[command(flatten)]
+    pub sharing: Sharing,
 }
 
 /// Judge what reports and common belief say of systems by what a run measured here
@@ -66,11 +68,16 @@ pub enum HeaderLanguage {
 
 /// Write the page of a stored run: one HTML file that needs no network
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  oscope report latest --output page.html")]
+#[command(after_help = "\
+Examples:
+  oscope report latest --output page.html
+  oscope report latest --redact --output to-show.html")]
 pub struct Report {
     /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
+    #[command(flatten)]
+    pub sharing: Sharing,
     #[command(flatten)]
     pub output: Output,
 }
@@ -90,6 +97,8 @@ pub struct Plot {
     #[arg(long, value_name = "RUN", default_value = "latest")]
     pub run: String,
     #[command(flatten)]
+    pub sharing: Sharing,
+    #[command(flatten)]
     pub output: Output,
 }
 
@@ -98,6 +107,7 @@ pub struct Plot {
 #[command(after_help = "\
 Examples:
   oscope export latest --output here.oscope.json
+  oscope export latest --redact --output to-show.oscope.json
   oscope export 3 --format csv --output samples.csv
   oscope export 3 --format parquet --output samples.parquet")]
 pub struct Export {
@@ -107,6 +117,8 @@ pub struct Export {
     /// What to write
     #[arg(long, value_enum, default_value_t)]
     pub format: ExportFormat,
+    #[command(flatten)]
+    pub sharing: Sharing,
     #[command(flatten)]
     pub output: Output,
 }
@@ -155,6 +167,34 @@ pub struct Verify {
     /// all runs of the store]
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
+}
+
+/// Remove runs from the store for good
+///
+/// Without `--force` nothing is removed: what would be is told. Any run can be removed, also one that is
+/// damaged and cannot be read. Its page stays, and so does what was exported. No other run will get its
+/// number.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope delete 3
+  oscope delete 3 4 --force")]
+pub struct Delete {
+    /// A run: `latest`, its number, its name or the beginning of its id
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<String>,
+    /// Remove them, and do not only tell
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// For whose eyes something is.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Sharing {
+    /// Put marks in the place of all that names the machine and its people: hosts, users, paths, addresses,
+    /// serial numbers, names, tags, unknown words
+    #[arg(long)]
+    pub redact: bool,
 }
 
 /// Where a file is written.

@@ -35,7 +35,7 @@ pub fn execute(arguments: &Doctor, common: &Common) -> Result<Exit> {
     let mut checks = harms(&supplies);
     checks.extend(examine(&machine, &environment, storage.as_ref(), &watch));
     let text = if common.json {
-        serde_json::to_string_pretty(&checks)? + "\n"
+        serde_json::to_string_pretty(&report::json::entries(&checks))? + "\n"
     } else {
         report::terminal::checks(&checks, &style::of_stdout())
     };

@@ -6,6 +6,7 @@ use crate::{output, selection, setting, style};
 use anyhow::Result;
 use instrument::limits::Limits;
 use instrument::plan::{Plan, Planned, Profile};
+use report::json;
 use std::path::Path;
 
 pub fn execute(arguments: &Explain, common: &Common) -> Result<Exit> {
@@ -21,7 +22,7 @@ pub fn execute(arguments: &Explain, common: &Common) -> Result<Exit> {
     let planned = Plan::new(&chosen, &setting, None, 0).experiments;
     let text = if common.json {
         let definitions: Vec<_> = planned.iter().map(|planned| &planned.definition).collect();
-        serde_json::to_string_pretty(&definitions)? + "\n"
+        serde_json::to_string_pretty(&json::entries(&definitions))? + "\n"
     } else {
         let style = style::of_stdout();
         let explained = planned.iter().map(|planned| {

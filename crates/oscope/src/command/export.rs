@@ -11,12 +11,20 @@ use report::{Analysis, export};
 
 pub fn execute(arguments: &Export, common: &Common) -> Result<Exit> {
     let target = Target::asked(&arguments.output, common)?;
+    let mut contents = Vec::new();
+    let is_whole = arguments.format == ExportFormat::Json && !arguments.sharing.redact;
+    if is_whole && stored::export(common, &arguments.run, &mut contents)? {
+        target.write(&contents, &Watch::default())?;
+        return Ok(Exit::Done);
+    }
     let run = match arguments.format {
         // These are for programs, and can be read back.
-        ExportFormat::Json | ExportFormat::Parquet => stored::run_as_it_is(common, &arguments.run)?,
-        _ => stored::run(common, &arguments.run)?,
+        ExportFormat::Json | ExportFormat::Parquet => {
+            let run = stored::run_as_it_is(common, &arguments.run)?;
+            stored::redacted_if(arguments.sharing, run, common)?
+        }
+        _ => stored::run_to_share(common, &arguments.run, arguments.sharing)?,
     };
-    let mut contents = Vec::new();
     match arguments.format {
         ExportFormat::Json => file::export(&run, &mut contents)?,
         ExportFormat::Csv => csv::write(&run, &mut contents)?,

@@ -5,7 +5,7 @@ use crate::exit::{Exit, WrongUse};
 use crate::{legible, output, stored, style};
 use anyhow::Result;
 use record::store::{HistoryQuery, Store};
-use report::{history, terminal};
+use report::{history, json, terminal};
 
 pub fn execute(arguments: &History, common: &Common) -> Result<Exit> {
     let store = stored::open_to_read(common)?;
@@ -14,20 +14,30 @@ pub fn execute(arguments: &History, common: &Common) -> Result<Exit> {
             let store = store.ok_or_else(stored::nothing_stored)?;
             over_runs(&store, metric, arguments, common)?
         }
-        None => (list(store.as_ref(), common)?, Exit::Done),
+        None => list(store.as_ref(), common)?,
     };
     output::show_painted(&text)?;
     Ok(exit)
 }
 
-fn list(store: Option<&Store>, common: &Common) -> Result<String> {
+/// The stored runs. Damaged entries are marked, told, and make it incomplete.
+fn list(store: Option<&Store>, common: &Common) -> Result<(String, Exit)> {
     let runs = store.map_or_else(|| Ok(Vec::new()), Store::runs)?;
     let runs: Vec<_> = runs.into_iter().map(legible::summary).collect();
-    Ok(if common.json {
-        serde_json::to_string_pretty(&runs)? + "\n"
+    let mut exit = Exit::Done;
+    for run in runs.iter().filter(|run| run.damaged) {
+        output::say(&format!(
+            "oscope: the entry of run {} in the list of runs is damaged: `oscope verify` tells more",
+            run.number
+        ));
+        exit = Exit::Incomplete;
+    }
+    let text = if common.json {
+        serde_json::to_string_pretty(&json::entries(&runs))? + "\n"
     } else {
         terminal::runs(&runs, &style::of_stdout())
-    })
+    };
+    Ok((text, exit))
 }
 
 /// The history of what `name` means. Damaged runs are left out, told, and make it incomplete.
@@ -75,7 +85,7 @@ fn over_runs(
         .into());
     }
     let text = if common.json {
-        serde_json::to_string_pretty(&history::json(&histories))? + "\n"
+        serde_json::to_string_pretty(&json::histories(&histories))? + "\n"
     } else {
         terminal::histories(&histories, &style::of_stdout())
     };

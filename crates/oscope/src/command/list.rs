@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::{output, style};
 use anyhow::Result;
 use instrument::experiment::Experiment;
-use report::{reference, terminal};
+use report::{json, reference, terminal};
 
 pub fn execute(arguments: &List, common: &Common) -> Result<Exit> {
     let text = if arguments.references {
@@ -20,7 +20,7 @@ pub fn execute(arguments: &List, common: &Common) -> Result<Exit> {
 fn experiments(common: &Common) -> Result<String> {
     let definitions: Vec<_> = experiments::all().map(Experiment::definition).collect();
     Ok(if common.json {
-        serde_json::to_string_pretty(&definitions)? + "\n"
+        serde_json::to_string_pretty(&json::entries(&definitions))? + "\n"
     } else {
         terminal::list(&definitions, &style::of_stdout())
     })
@@ -33,7 +33,7 @@ fn references(common: &Common) -> Result<String> {
         .collect();
     Ok(if common.json {
         let headers: Vec<_> = references.iter().map(|run| &run.header).collect();
-        serde_json::to_string_pretty(&headers)? + "\n"
+        serde_json::to_string_pretty(&json::entries(&headers))? + "\n"
     } else {
         terminal::references(&references, &style::of_stdout())
     })

@@ -5,6 +5,7 @@ mod claims;
 mod cleanup;
 mod compare;
 mod completions;
+mod delete;
 mod doctor;
 mod explain;
 mod export;
@@ -44,6 +45,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
         Command::Export(arguments) => export::execute(&arguments, &common),
         Command::Import(arguments) => import::execute(&arguments, &common),
         Command::Verify(arguments) => verify::execute(&arguments, &common),
+        Command::Delete(arguments) => delete::execute(&arguments, &common),
         Command::Cleanup(arguments) => cleanup::execute(&arguments, &common),
         Command::Compare(arguments) => compare::execute(&arguments, &common),
         Command::Doctor(arguments) => doctor::execute(&arguments, &common),

@@ -13,7 +13,7 @@ use std::path::Path;
 pub fn execute(arguments: &Plot, common: &Common) -> Result<Exit> {
     let kind = kind(&arguments.output.output)?;
     let target = Target::asked(&arguments.output, common)?;
-    let run = stored::run(common, &arguments.run)?;
+    let run = stored::run_to_share(common, &arguments.run, arguments.sharing)?;
     let analysis = Analysis::new(&run);
     let svg = page::plot(figure(&analysis, &arguments.what)?);
     let picture = match kind {

@@ -1,6 +1,6 @@
 //! `oscope receive`: files from `oscope send`.
 
-use super::transfer::{Voice, cost, line, told_of_cover, totals, value};
+use super::transfer::{FORMAT, Voice, cost, line, told_of_cover, totals, value};
 use crate::arguments::Common;
 use crate::arguments::transfer::Receive as Arguments;
 use crate::exit::Exit;
@@ -180,7 +180,7 @@ impl Told<'_> {
             total["contents"] = json!(state.cover.map(Cover::name));
             total["receiver_cpu_ns"] = json!(state.cpu.as_nanos() as u64);
             let outcomes = std::mem::take(&mut state.outcomes);
-            let all = json!({ "files": outcomes, "total": total });
+            let all = json!({ "format": FORMAT, "files": outcomes, "total": total });
             return output::show(&(serde_json::to_string_pretty(&all)? + "\n"));
         }
         if state.began.is_none() {

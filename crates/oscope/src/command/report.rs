@@ -10,7 +10,7 @@ use report::{Analysis, page};
 
 pub fn execute(arguments: &Report, common: &Common) -> Result<Exit> {
     let target = Target::asked(&arguments.output, common)?;
-    let run = stored::run(common, &arguments.run)?;
+    let run = stored::run_to_share(common, &arguments.run, arguments.sharing)?;
     let page = page::render(&Analysis::new(&run))?;
     target.write(page.as_bytes(), &Watch::default())?;
     Ok(Exit::Done)

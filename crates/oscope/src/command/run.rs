@@ -288,6 +288,7 @@ fn describe(arguments: &Arguments, session: u8, setting: &Setting) -> Result<Run
             limits: setting.limits,
             used: None,
         }),
+        redacted: false,
     };
     Ok(Run {
         header,

@@ -1,6 +1,6 @@
 //! `oscope send`: files to an `oscope receive`.
 
-use super::transfer::{Voice, cost, line, told_of_cover, totals, value};
+use super::transfer::{FORMAT, Voice, cost, line, told_of_cover, totals, value};
 use crate::arguments::Common;
 use crate::arguments::transfer::{Send as Arguments, SendMethodName};
 use crate::exit::{Exit, WrongUse};
@@ -85,7 +85,7 @@ fn present(
         total["sender_cpu_ns"] = json!(cost_of_both.sender_cpu.as_nanos() as u64);
         total["receiver_cpu_ns"] = json!(cost_of_both.receiver_cpu.as_nanos() as u64);
         let files: Vec<_> = outcomes.iter().map(value).collect();
-        let all = json!({ "files": files, "total": total });
+        let all = json!({ "format": FORMAT, "files": files, "total": total });
         return Ok(serde_json::to_string_pretty(&all)? + "\n");
     }
     let mut text = String::new();

@@ -8,7 +8,7 @@ use record::Run;
 use report::{Analysis, terminal};
 
 pub fn execute(arguments: &Show, common: &Common) -> Result<Exit> {
-    let mut run = stored::run(common, &arguments.run)?;
+    let mut run = stored::run_to_share(common, &arguments.run, arguments.sharing)?;
     keep(&mut run, &arguments.what)?;
     let analysis = Analysis::new(&run);
     let style = style::of_stdout();

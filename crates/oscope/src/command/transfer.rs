@@ -11,6 +11,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use transfer::{Cover, Outcome, Timing};
 
+/// The version of the format of what is told to programs; its schema is `schema/transfer-1.schema.json` in
+/// this crate.
+pub(super) const FORMAT: u32 = 1;
+
 /// Lines on standard error while a transfer is under way.
 pub(super) struct Voice {
     bar: Option<ProgressBar>,

@@ -40,6 +40,8 @@ pub enum Part {
         /// Its number at the point, from 0.
         batch: usize,
     },
+    /// What the list of runs tells of it.
+    Listing,
     /// How many experiments, points and samples the list of runs says it has.
     Counts,
 }
@@ -61,6 +63,7 @@ impl fmt::Display for Part {
                 point,
                 batch,
             } => write!(f, "batch {batch} of {experiment} at ({point})"),
+            Self::Listing => f.write_str("its entry in the list of runs"),
             Self::Counts => f.write_str("its counts in the list of runs"),
         }
     }

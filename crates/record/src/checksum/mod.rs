@@ -4,7 +4,8 @@
 //! checksums of its batches; that of an experiment its definition and the checksums of its points;
 //! that of a run its header and the checksums of its machine and its experiments. Each covers its
 //! place as well: the run's id, the experiment, the point, its position. So nothing can be changed,
-//! dropped, repeated or swapped unnoticed, neither within a run nor between runs.
+//! dropped, repeated or swapped unnoticed, neither within a run nor between runs. What a listing shows
+//! of a run has a checksum beside the tree.
 //!
 //! They protect against damage, as by a bad disk or a broken copy. They do not protect against
 //! people: whoever changes a run on purpose can compute its checksums anew.
@@ -19,13 +20,17 @@ pub use proof::Proof;
 
 use crate::run::{Closing, Header, Run};
 use instrument::experiment::Definition;
+use instrument::plan::Profile;
 use instrument::point::Point;
 use instrument::sample::{Batch, Reading, Sample};
+use jiff::Timestamp;
 use platform::usage::Usage;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// A BLAKE3 hash: 32 bytes, as text 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -299,6 +304,30 @@ pub(crate) fn machine(run: &Run) -> Checksum {
         &run.storage,
         &run.calibration,
     ))
+}
+
+/// What a listing tells of a run. It has a checksum of its own, since a listing reads nothing else.
+#[derive(Serialize)]
+pub(crate) struct Listing<'l> {
+    pub number: u64,
+    pub id: &'l str,
+    pub name: Option<&'l str>,
+    pub started: Timestamp,
+    pub ended: Option<Timestamp>,
+    pub interrupted: bool,
+    pub profile: Profile,
+    pub fingerprint: &'l str,
+    pub directory: &'l Path,
+    pub tags: &'l BTreeMap<String, String>,
+    pub experiments: u64,
+    pub points: u64,
+    pub samples: u64,
+}
+
+impl Listing<'_> {
+    pub fn checksum(&self) -> Checksum {
+        Checksum::of(&("listing", self))
+    }
 }
 
 /// The checksum of what was asked for, when and where.

@@ -1,6 +1,7 @@
 //! What can go wrong with files of runs.
 
 use crate::checksum::{Part, disagreeing};
+use crate::store;
 use crate::validation::Invalid;
 use std::io;
 
@@ -11,6 +12,9 @@ pub enum ExportError {
     /// The run holds something that cannot be.
     #[error("the run cannot be exported: {0}")]
     Invalid(#[from] Invalid),
+    /// The run could not be had from the store.
+    #[error(transparent)]
+    Store(#[from] store::Error),
     /// The file could not be written.
     #[error("the run could not be written: {0}")]
     Io(#[from] io::Error),

@@ -13,4 +13,5 @@ mod transfer;
 
 pub use document::{VERSION, schema};
 pub use error::{ExportError, ImportError};
+pub(crate) use transfer::write;
 pub use transfer::{export, import, verify};

@@ -17,11 +17,20 @@ const MAX_BYTES: u64 = 4 << 30;
 /// If the run holds what cannot be, or the output cannot be written.
 pub fn export(run: &Run, output: impl Write) -> Result<(), ExportError> {
     run.validate()?;
+    write(run, RunChecksums::of(run), output)
+}
+
+/// Writes `run` with `checksums`, which agree with it.
+pub(crate) fn write(
+    run: &Run,
+    checksums: RunChecksums,
+    output: impl Write,
+) -> Result<(), ExportError> {
     let document = Document {
         format: Format::OscopeRun,
         version: VERSION,
         run: Cow::Borrowed(run),
-        checksums: RunChecksums::of(run),
+        checksums,
     };
     let mut output = BufWriter::new(output);
     serde_json::to_writer(&mut output, &document).map_err(std::io::Error::from)?;

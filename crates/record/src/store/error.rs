@@ -76,6 +76,15 @@ pub enum Error {
         /// What does not agree with its checksums.
         parts: Vec<Part>,
     },
+    /// An entry in the list of runs is not as it was written.
+    #[error(
+        "which run is the latest cannot be told: the entry of run {number} in the list of runs is \
+         damaged; name a run by its number, or remove that one with `oscope delete {number}`"
+    )]
+    NoLatest {
+        /// The number of the damaged run.
+        number: u64,
+    },
     /// Another program keeps it locked.
     #[error(
         "the store {} is locked by another program; wait until that has finished, or name another \

@@ -3,7 +3,7 @@
 use super::error::{Error, Fault, Result};
 use super::open::Store;
 use super::read::{checksum, header, point};
-use super::summary::RunSummary;
+use super::summary::{RunSummary, summaries};
 use crate::checksum::{Checksum, Part, Place, check_experiment, check_header, check_point};
 use instrument::experiment::Definition;
 use instrument::point::Point;
@@ -85,7 +85,7 @@ impl Store {
     pub fn latest_with(&self, id: &str) -> std::result::Result<Option<RunSummary>, Error> {
         let condition =
             "EXISTS (SELECT 1 FROM experiments WHERE run = number AND experiments.id = ?1)";
-        self.summaries(condition, 1, [id])
+        summaries(&self.connection, condition, 1, [id])
             .map(|mut found| found.pop())
             .map_err(|fault| fault.at(&self.path))
     }

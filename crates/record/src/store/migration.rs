@@ -11,20 +11,20 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/3.sql"),
 ];
 
-/// Number n shows a store of schema n + 1 as one of the newest to a connection that may not write.
+/// Number n shows a store of schema n + 1 as one of the newest schema to a connection that may not write.
 /// SQLite looks for a name among temporary views first.
 const VIEWS: &[&str] = &[
-    "
-    CREATE TEMP VIEW runs AS SELECT *, 0 AS proven, NULL AS checksum FROM main.runs;
-    CREATE TEMP VIEW circumstances AS
-        SELECT *, NULL AS checksum, NULL AS limited FROM main.circumstances;
-    CREATE TEMP VIEW experiments AS SELECT *, NULL AS checksum FROM main.experiments;
-    CREATE TEMP VIEW points AS SELECT *, NULL AS checksum FROM main.points;
-    CREATE TEMP VIEW batches AS SELECT *, NULL AS checksum FROM main.batches;
-    ",
-    "
-    CREATE TEMP VIEW circumstances AS SELECT *, NULL AS limited FROM main.circumstances;
-    ",
+    "CREATE TEMP VIEW runs AS
+       SELECT *, 0 AS proven, NULL AS checksum, 0 AS redacted, NULL AS listing_checksum FROM main.runs;
+     CREATE TEMP VIEW circumstances AS
+       SELECT *, NULL AS checksum, NULL AS limited FROM main.circumstances;
+     CREATE TEMP VIEW experiments AS SELECT *, NULL AS checksum FROM main.experiments;
+     CREATE TEMP VIEW points AS SELECT *, NULL AS checksum FROM main.points;
+     CREATE TEMP VIEW batches AS SELECT *, NULL AS checksum FROM main.batches;
+     CREATE TEMP VIEW redaction AS SELECT NULL AS key WHERE FALSE;",
+    "CREATE TEMP VIEW runs AS SELECT *, 0 AS redacted, NULL AS listing_checksum FROM main.runs;
+     CREATE TEMP VIEW circumstances AS SELECT *, NULL AS limited FROM main.circumstances;
+     CREATE TEMP VIEW redaction AS SELECT NULL AS key WHERE FALSE;",
 ];
 
 /// "OSCP", in the header of every store.
@@ -51,7 +51,7 @@ pub(super) fn show_as_current(connection: &Connection) -> Result<()> {
     if pending(found, MIGRATIONS)?.is_empty() {
         return Ok(());
     }
-    let views = found.checked_sub(1).and_then(|index| VIEWS.get(index));
+    let views = found.checked_sub(1).and_then(|place| VIEWS.get(place));
     let views = views.ok_or_else(|| Fault::Damaged("it has no schema".into()))?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     Ok(connection.execute_batch(views)?)
@@ -97,7 +97,14 @@ mod tests {
     /// The columns of each table, as queries find them.
     fn columns(connection: &Connection) -> Vec<String> {
         let mut names = Vec::new();
-        for table in ["runs", "circumstances", "experiments", "points", "batches"] {
+        for table in [
+            "runs",
+            "circumstances",
+            "experiments",
+            "points",
+            "batches",
+            "redaction",
+        ] {
             let all = connection
                 .prepare(&format!("SELECT * FROM {table}"))
                 .unwrap();

@@ -6,6 +6,7 @@ use super::selector::{RunSelector, resolve};
 use crate::checksum::{
     Checksum, ExperimentChecksums, PointChecksums, RunChecksums, Standing, check,
 };
+use crate::file::{self, ExportError};
 use crate::reading::ReadingRow;
 use crate::run::{Closing, ExperimentRecord, Header, PointRecord, Run};
 use instrument::plan::Profile;
@@ -16,8 +17,9 @@ use jiff::Timestamp;
 use platform::clock::Calibration;
 use platform::usage::Usage;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row, RowIndex};
+use rusqlite::{Connection, OptionalExtension, Row, RowIndex};
 use serde::de::DeserializeOwned;
+use std::io::Write;
 
 impl Store {
     /// The run that `selector` names, exactly as it was recorded or imported. A run that an older
@@ -27,6 +29,32 @@ impl Store {
     /// [`Error::Unknown`] and [`Error::Ambiguous`], [`Error::DamagedRun`] for a run that does not
     /// agree with its checksums, and where the store cannot be read.
     pub fn run(&self, selector: &RunSelector) -> std::result::Result<Run, Error> {
+        self.checked(selector).map(|(run, _)| run)
+    }
+
+    /// Writes the run that `selector` names as [`file::export`] does, with the checksums that it has.
+    ///
+    /// # Errors
+    /// Those of [`Store::run`] and of [`file::export`].
+    pub fn export(
+        &self,
+        selector: &RunSelector,
+        output: impl Write,
+    ) -> std::result::Result<(), ExportError> {
+        match self.checked(selector)? {
+            (run, Some(checksums)) => {
+                run.validate()?;
+                file::write(&run, checksums, output)
+            }
+            (run, None) => file::export(&run, output),
+        }
+    }
+
+    /// The run that `selector` names, and the checksums that agree with it, if it has any.
+    fn checked(
+        &self,
+        selector: &RunSelector,
+    ) -> std::result::Result<(Run, Option<RunChecksums>), Error> {
         let read = || {
             // One transaction: another process may be recording into this very run.
             let transaction = self.connection.unchecked_transaction()?;
@@ -34,8 +62,24 @@ impl Store {
             let (run, checksums) = run(&transaction, number)?;
             match check(&run, &checksums) {
                 Standing::Damaged(parts) => Err(Fault::DamagedRun { number, parts }),
-                Standing::Agreed | Standing::WithoutChecksums => Ok(run),
+                Standing::Agreed => Ok((run, Some(checksums))),
+                Standing::WithoutChecksums => Ok((run, None)),
             }
+        };
+        read().map_err(|fault: Fault| fault.at(&self.path))
+    }
+
+    /// The secret from which the marks of redacted runs are made, the same for all runs of the store;
+    /// `None` in a store of an older schema, until something is written to it.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn redaction_key(&self) -> std::result::Result<Option<[u8; 32]>, Error> {
+        let read = || {
+            let key = self
+                .connection
+                .query_row("SELECT key FROM redaction", [], |row| row.get(0));
+            Ok(key.optional()?)
         };
         read().map_err(|fault: Fault| fault.at(&self.path))
     }
@@ -78,7 +122,7 @@ pub(super) fn run(connection: &Connection, number: u64) -> Result<(Run, RunCheck
 pub(super) fn header(connection: &Connection, number: u64) -> Result<(Header, Checksum)> {
     let mut statement = connection.prepare_cached(
         "SELECT id, name, started, ended, interrupted, profile, directory, tags, fingerprint,
-                version, command_line, budget_ns, seed, proven, limited, runs.checksum
+                version, command_line, budget_ns, seed, proven, limited, redacted, runs.checksum
          FROM runs
          JOIN machines ON machines.key = runs.machine
          JOIN circumstances ON circumstances.run = runs.number
@@ -90,11 +134,7 @@ pub(super) fn header(connection: &Connection, number: u64) -> Result<(Header, Ch
         id: row.get("id")?,
         name: row.get("name")?,
         started: timestamp(&row.get::<_, String>("started")?)?,
-        ended: row
-            .get::<_, Option<String>>("ended")?
-            .as_deref()
-            .map(timestamp)
-            .transpose()?,
+        ended: ended(row)?,
         interrupted: row.get("interrupted")?,
         profile: profile(row.get("profile")?)?,
         directory: row.get::<_, String>("directory")?.into(),
@@ -109,6 +149,7 @@ pub(super) fn header(connection: &Connection, number: u64) -> Result<(Header, Ch
             ValueRef::Null => None,
             _ => Some(json(row, "limited")?),
         },
+        redacted: row.get("redacted")?,
     };
     Ok((header, checksum(row, "checksum")?))
 }
@@ -287,6 +328,12 @@ pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<T
 pub(super) fn timestamp(text: &str) -> Result<Timestamp> {
     text.parse()
         .map_err(|error| Fault::Damaged(format!("time '{text}': {error}")))
+}
+
+/// When the run in `row` ended.
+pub(super) fn ended(row: &Row<'_>) -> Result<Option<Timestamp>> {
+    let text: Option<String> = row.get("ended")?;
+    text.as_deref().map(timestamp).transpose()
 }
 
 pub(super) fn profile(name: String) -> Result<Profile> {

@@ -1,7 +1,8 @@
 //! Naming a stored run.
 
-use super::error::{Error, Result};
-use super::summary::ALL;
+use super::error::{Error, Fault, Result};
+use super::open::Store;
+use super::summary::{ALL, RunSummary, summaries};
 use rusqlite::{Connection, Params};
 use std::fmt;
 use std::str::FromStr;
@@ -63,6 +64,16 @@ impl fmt::Display for Candidate {
     }
 }
 
+impl Store {
+    /// The run that `selector` names. Nothing else of it is read.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`], [`Error::Ambiguous`] and [`Error::NoLatest`], and where the store cannot be read.
+    pub fn find(&self, selector: &RunSelector) -> std::result::Result<Candidate, Error> {
+        find_one(&self.connection, selector).map_err(|fault| fault.at(&self.path))
+    }
+}
+
 /// Digits of an id that name a run: four tell some 300 runs apart with a chance of one half.
 const MIN_ID_DIGITS: usize = 4;
 /// Similar names that are suggested.
@@ -72,18 +83,37 @@ const SIMILAR: f64 = 0.8;
 
 /// The number of the run that `selector` names.
 pub(super) fn resolve(connection: &Connection, selector: &RunSelector) -> Result<u64> {
+    find_one(connection, selector).map(|run| run.number)
+}
+
+fn find_one(connection: &Connection, selector: &RunSelector) -> Result<Candidate> {
     let mut candidates = match selector {
-        RunSelector::Latest => candidates(connection, "TRUE", 1, [])?,
+        RunSelector::Latest => {
+            all_entries_agree(connection)?;
+            candidates(connection, "TRUE", 1, [])?
+        }
         RunSelector::Text(text) => find(connection, text)?,
     };
     match candidates.len() {
         0 => Err(unknown(connection, selector)?.into()),
-        1 => Ok(candidates.remove(0).number),
+        1 => Ok(candidates.remove(0)),
         _ => Err(Error::Ambiguous {
             selector: selector.to_string(),
             candidates,
         }
         .into()),
+    }
+}
+
+/// Makes sure that the list of runs tells which run is the latest.
+fn all_entries_agree(connection: &Connection) -> Result<()> {
+    let runs = match summaries(connection, "TRUE", ALL, ()) {
+        Err(Fault::DamagedRun { number, .. }) => return Err(Error::NoLatest { number }.into()),
+        read => read?,
+    };
+    match runs.iter().find(|run| run.damaged) {
+        Some(&RunSummary { number, .. }) => Err(Error::NoLatest { number }.into()),
+        None => Ok(()),
     }
 }
 

@@ -1,11 +1,12 @@
 //! What a listing tells of each run.
 
-use super::error::{Error, Result};
+use super::error::{Error, Fault, Result};
 use super::open::Store;
-use super::read::{json, profile, timestamp};
+use super::read::{checksum, ended, json, profile, timestamp};
+use crate::checksum::{Checksum, Listing, Part};
 use instrument::plan::Profile;
 use jiff::Timestamp;
-use rusqlite::{Params, Row};
+use rusqlite::{Connection, Params, Row};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -42,6 +43,8 @@ pub struct RunSummary {
     pub points: u64,
     /// Number of samples.
     pub samples: u64,
+    /// Whether this entry is not as it was written: nothing of it can be relied on but the number.
+    pub damaged: bool,
 }
 
 /// To SQLite, a negative limit is none.
@@ -53,8 +56,7 @@ impl Store {
     /// # Errors
     /// Where the store cannot be read.
     pub fn runs(&self) -> std::result::Result<Vec<RunSummary>, Error> {
-        self.summaries("TRUE", ALL, ())
-            .map_err(|fault| fault.at(&self.path))
+        summaries(&self.connection, "TRUE", ALL, ()).map_err(|fault| fault.at(&self.path))
     }
 
     /// The runs without an end, the latest to start first: under way in some process, or cut off.
@@ -62,38 +64,43 @@ impl Store {
     /// # Errors
     /// Where the store cannot be read.
     pub fn unfinished(&self) -> std::result::Result<Vec<RunSummary>, Error> {
-        self.summaries("ended IS NULL", ALL, ())
-            .map_err(|fault| fault.at(&self.path))
-    }
-
-    /// The newest `limit` runs for which `condition` holds, the latest to start first.
-    pub(super) fn summaries(
-        &self,
-        condition: &str,
-        limit: i64,
-        parameters: impl Params,
-    ) -> Result<Vec<RunSummary>> {
-        let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT number, runs.id, name, started, ended, interrupted, profile, fingerprint,
-                    directory, tags, experiments, points, samples
-             FROM runs JOIN machines ON machines.key = runs.machine
-             WHERE {condition} ORDER BY started DESC, number DESC LIMIT {limit}"
-        ))?;
-        statement.query_and_then(parameters, summary)?.collect()
+        summaries(&self.connection, "ended IS NULL", ALL, ()).map_err(|fault| fault.at(&self.path))
     }
 }
 
-fn summary(row: &Row<'_>) -> Result<RunSummary> {
-    Ok(RunSummary {
-        number: row.get("number")?,
+/// The newest `limit` runs for which `condition` holds, the latest to start first.
+pub(super) fn summaries(
+    connection: &Connection,
+    condition: &str,
+    limit: i64,
+    parameters: impl Params,
+) -> Result<Vec<RunSummary>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT number, runs.id, name, started, ended, interrupted, profile, fingerprint,
+                directory, tags, experiments, points, samples, listing_checksum
+         FROM runs JOIN machines ON machines.key = runs.machine
+         WHERE {condition} ORDER BY started DESC, number DESC LIMIT {limit}"
+    ))?;
+    let read = statement.query_and_then(parameters, |row| {
+        let number = row.get("number")?;
+        summary(row, number).map_err(|fault| match fault {
+            Fault::Damaged(_) => Fault::DamagedRun {
+                number,
+                parts: vec![Part::Listing],
+            },
+            other => other,
+        })
+    })?;
+    read.collect()
+}
+
+fn summary(row: &Row<'_>, number: u64) -> Result<RunSummary> {
+    let mut summary = RunSummary {
+        number,
         id: row.get("id")?,
         name: row.get("name")?,
         started: timestamp(&row.get::<_, String>("started")?)?,
-        ended: row
-            .get::<_, Option<String>>("ended")?
-            .as_deref()
-            .map(timestamp)
-            .transpose()?,
+        ended: ended(row)?,
         interrupted: row.get("interrupted")?,
         profile: profile(row.get("profile")?)?,
         machine_fingerprint: row.get("fingerprint")?,
@@ -102,5 +109,29 @@ fn summary(row: &Row<'_>) -> Result<RunSummary> {
         experiments: row.get("experiments")?,
         points: row.get("points")?,
         samples: row.get("samples")?,
-    })
+        damaged: false,
+    };
+    let stored = checksum(row, "listing_checksum")?;
+    summary.damaged = stored != Checksum::MISSING && stored != summary.listing().checksum();
+    Ok(summary)
+}
+
+impl RunSummary {
+    fn listing(&self) -> Listing<'_> {
+        Listing {
+            number: self.number,
+            id: &self.id,
+            name: self.name.as_deref(),
+            started: self.started,
+            ended: self.ended,
+            interrupted: self.interrupted,
+            profile: self.profile,
+            fingerprint: &self.machine_fingerprint,
+            directory: &self.directory,
+            tags: &self.tags,
+            experiments: self.experiments,
+            points: self.points,
+            samples: self.samples,
+        }
+    }
 }

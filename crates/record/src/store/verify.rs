@@ -4,6 +4,7 @@ use super::error::{Error, Fault, Result};
 use super::open::Store;
 use super::read::run;
 use super::selector::{RunSelector, resolve};
+use super::summary::{ALL, summaries};
 use crate::checksum::{Part, Proof, Standing, check};
 use crate::run::Run;
 use rusqlite::{Connection, OptionalExtension};
@@ -93,7 +94,10 @@ pub(super) fn proof(connection: &Connection, path: &Path, number: u64) -> Result
         Standing::Damaged(parts) => parts,
         Standing::Agreed | Standing::WithoutChecksums => Vec::new(),
     };
-    if !counts_agree(connection, number, &run)? {
+    let listed = summaries(connection, "number = ?1", ALL, [number])?;
+    if listed.iter().any(|run| run.damaged) {
+        parts.push(Part::Listing);
+    } else if !counts_agree(connection, number, &run)? {
         parts.push(Part::Counts);
     }
     Ok(if parts.is_empty() {

@@ -4,7 +4,7 @@ use super::error::{Error, Fault, Result};
 use super::open::Store;
 use super::selector::{RunSelector, resolve};
 use super::verify::proof;
-use crate::checksum::{self, Checksum, Place};
+use crate::checksum::{self, Checksum, Listing, Place};
 use crate::reading::ReadingRow;
 use crate::run::{Closing, Header, Run};
 use instrument::experiment::Definition;
@@ -92,6 +92,8 @@ pub(super) struct StoredRun {
     experiments: HashMap<String, StoredExperiment>,
     /// The checksums of the experiments in their order.
     checksums: Vec<Checksum>,
+    points: u64,
+    samples: u64,
 }
 
 #[derive(Debug)]
@@ -158,8 +160,8 @@ impl StoredRun {
         }
         connection.execute(
             "INSERT INTO runs (id, name, started, ended, interrupted, profile, machine, directory,
-                               tags, proven)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                               tags, proven, redacted)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             params![
                 header.id,
                 header.name,
@@ -171,6 +173,7 @@ impl StoredRun {
                 header.directory.to_str(),
                 json(&header.tags),
                 header.proven,
+                header.redacted,
             ],
         )?;
         let number = connection.last_insert_rowid();
@@ -200,6 +203,8 @@ impl StoredRun {
             machine,
             experiments: HashMap::new(),
             checksums: Vec::new(),
+            points: 0,
+            samples: 0,
         })
     }
 
@@ -259,6 +264,7 @@ impl StoredRun {
                  WHERE number = ?1",
             )?
             .execute(params![self.number, points.len()])?;
+        self.points += points.len() as u64;
         self.experiments.insert(definition.id.clone(), stored);
         self.checksums.push(Checksum::MISSING);
         self.seal_experiment(connection, &definition.id)
@@ -311,6 +317,7 @@ impl StoredRun {
             .prepare_cached("UPDATE runs SET samples = samples + ?2 WHERE number = ?1")?
             .execute(params![number, batch.samples.len()])?;
         stored.batches.push(checksum);
+        self.samples += batch.samples.len() as u64;
         Ok(())
     }
 
@@ -417,15 +424,40 @@ impl StoredRun {
         Ok(())
     }
 
-    /// Makes the checksum of the run anew, after those of its experiments.
+    /// Makes the checksums of the run and of its entry in the list anew, after those of its experiments.
     pub fn seal(&self, connection: &Connection) -> Result<()> {
         let parts = [self.machine].into_iter();
         let parts = parts.chain(self.checksums.iter().copied());
         let checksum = Checksum::joined(checksum::header(&self.header), parts);
         connection
-            .prepare_cached("UPDATE runs SET checksum = ?2 WHERE number = ?1")?
-            .execute(params![self.number, checksum.bytes()])?;
+            .prepare_cached(
+                "UPDATE runs SET checksum = ?2, listing_checksum = ?3 WHERE number = ?1",
+            )?
+            .execute(params![
+                self.number,
+                checksum.bytes(),
+                self.listing().checksum().bytes()
+            ])?;
         Ok(())
+    }
+
+    fn listing(&self) -> Listing<'_> {
+        let header = &self.header;
+        Listing {
+            number: self.number,
+            id: &header.id,
+            name: header.name.as_deref(),
+            started: header.started,
+            ended: header.ended,
+            interrupted: header.interrupted,
+            profile: header.profile,
+            fingerprint: &header.machine_fingerprint,
+            directory: &header.directory,
+            tags: &header.tags,
+            experiments: self.checksums.len() as u64,
+            points: self.points,
+            samples: self.samples,
+        }
     }
 
     fn experiment(&mut self, experiment: &str) -> Result<&mut StoredExperiment> {

@@ -38,6 +38,7 @@ pub fn begun(id: u128) -> Run {
             machine_fingerprint: "0123456789abcdef".into(),
             proven: true,
             limited: None,
+            redacted: false,
         },
         machine: Machine {
             memory_bytes: Some(16 << 30),

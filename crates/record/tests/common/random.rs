@@ -92,9 +92,9 @@ fn header() -> impl Strategy<Value = Header> {
         text(),
         text(),
     );
-    let flags = (any::<bool>(), any::<bool>(), of(limited()));
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), of(limited()));
     (who, time.clone(), of(time), flags, what).prop_map(
-        |((id, name, tags), started, ended, (interrupted, proven, limited), what)| {
+        |((id, name, tags), started, ended, (interrupted, proven, redacted, limited), what)| {
             let (profile, budget_ns, seed, command_line, version, directory, fingerprint) = what;
             Header {
                 id: format!("{id:032x}"),
@@ -112,6 +112,7 @@ fn header() -> impl Strategy<Value = Header> {
                 machine_fingerprint: fingerprint,
                 proven,
                 limited,
+                redacted,
             }
         },
     )

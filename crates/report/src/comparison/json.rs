@@ -1,6 +1,5 @@
 //! A comparison as JSON for other programs; the schema is `schema/comparison-1.schema.json` in this
-//! crate, and is written anew by `OSCOPE_RENEW_SCHEMA=1 cargo test -p oscope-report --test
-//! comparison_schema`.
+//! crate, and is written anew by `OSCOPE_RENEW_SCHEMA=1 cargo test -p oscope-report --test schemas`.
 //!
 //! [`FORMAT`] is raised when a field changes its meaning or goes; new fields may come at any time.
 

@@ -7,10 +7,11 @@ use instrument::point::{Axis, Level, Point};
 use instrument::quantity::Unit;
 use instrument::results::{Estimate, Percentiles, PointResult, Verdict};
 use instrument::statistics::Interval;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct ExperimentJson<'a> {
     id: &'a str,
     title: &'a str,
@@ -49,7 +50,7 @@ impl<'a> ExperimentJson<'a> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct MetricJson<'a> {
     name: &'a str,
     title: &'a str,
@@ -70,7 +71,7 @@ impl<'a> MetricJson<'a> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct PointJson<'a> {
     /// Axis to level: bytes, a count, or a choice.
     levels: BTreeMap<&'a str, &'a Level>,
@@ -79,7 +80,7 @@ struct PointJson<'a> {
     remarks: &'a [String],
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct EstimateJson<'a> {
     metric: &'a str,
     /// `null` for a metric that the definition does not name.
@@ -106,7 +107,7 @@ struct EstimateJson<'a> {
     percentiles: Option<Percentiles>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct WarningJson<'a> {
     /// The warning with its numbers, under the name of its kind.
     warning: &'a Warning,
@@ -116,7 +117,7 @@ struct WarningJson<'a> {
     advice: &'static str,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct FailureJson<'a> {
     levels: BTreeMap<&'a str, &'a Level>,
     reason: &'a str,

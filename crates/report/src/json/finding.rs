@@ -5,10 +5,11 @@ use instrument::claim::Ruling;
 use instrument::finding::{Finding, Grade, Number};
 use instrument::quantity::Unit;
 use instrument::statistics::Interval;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct FindingJson<'a> {
     /// Id of the experiment it comes from.
     experiment: &'a str,
@@ -36,7 +37,7 @@ impl<'a> FindingJson<'a> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct ClaimJson<'a> {
     /// The name of the claim, the same in every version.
     key: &'a str,
@@ -69,7 +70,7 @@ pub(super) fn claim_list<'a>(analysis: &'a Analysis) -> Vec<ClaimJson<'a>> {
         .collect()
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct NumberJson {
     value: f64,
     /// 95 % confidence interval; `null` for a number that was looked up.

@@ -3,19 +3,29 @@
 //! The format is stable: [`FORMAT`] is raised when a field changes its meaning or goes; new fields
 //! may come at any time. Numbers are in base units (bytes, ns, bytes per second), a number that
 //! does not exist is `null`.
+//!
+//! The schemas are in `schema/` of this crate, and are written anew by
+//! `OSCOPE_RENEW_SCHEMA=1 cargo test -p oscope-report --test schemas`.
 
 mod experiment;
 mod finding;
+mod history;
 
 use crate::{Analysis, ExperimentAnalysis};
 use experiment::ExperimentJson;
+use history::HistoryJson;
+pub use history::histories;
+
 use finding::{ClaimJson, FindingJson, claim_list};
+use instrument::experiment::Definition;
+use instrument::fitness::Check;
 use platform::clock::Calibration;
 use platform::environment::Environment;
 use platform::machine::Machine;
 use platform::storage::Storage;
-use record::store::Verification;
+use record::store::{RunSummary, Verification};
 use record::{Header, Proof};
+use schemars::{JsonSchema, Schema, schema_for};
 use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -91,11 +101,43 @@ pub fn proof(path: &Path, proof: &Proof) -> Value {
     })
 }
 
+/// A list in which each entry tells the version of its format.
+pub fn entries<T: Serialize>(entries: &[T]) -> Vec<Entry<'_, T>> {
+    let entry = |entry| Entry {
+        format: FORMAT,
+        entry,
+    };
+    entries.iter().map(entry).collect()
+}
+
+/// An entry of a list, and the version of its format.
+#[derive(Serialize, JsonSchema)]
+pub struct Entry<'a, T> {
+    format: u32,
+    #[serde(flatten)]
+    entry: &'a T,
+}
+
+/// The schemas of the documents of this module, each with the name of what it describes.
+pub fn schemas() -> Vec<(&'static str, Schema)> {
+    vec![
+        ("analysis", schema_for!(AnalysisJson<'_>)),
+        ("checks", schema_for!(Vec<Entry<'_, Check>>)),
+        ("claims", schema_for!(ClaimsJson<'_>)),
+        ("definitions", schema_for!(Vec<Entry<'_, Definition>>)),
+        ("headers", schema_for!(Vec<Entry<'_, Header>>)),
+        ("histories", schema_for!(Vec<HistoryJson<'_>>)),
+        ("proof", schema_for!(ProofJson<'_>)),
+        ("runs", schema_for!(Vec<Entry<'_, RunSummary>>)),
+        ("verification", schema_for!(VerificationJson<'_>)),
+    ]
+}
+
 fn value(data: &impl Serialize) -> Value {
     serde_json::to_value(data).expect("plain data whose maps have text for keys")
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct AnalysisJson<'a> {
     format: u32,
     run: &'a Header,
@@ -110,14 +152,14 @@ struct AnalysisJson<'a> {
     experiments: Vec<ExperimentJson<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ClaimsJson<'a> {
     format: u32,
     run: &'a Header,
     claims: Vec<ClaimJson<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct VerificationJson<'a> {
     format: u32,
     store: Cow<'a, str>,
@@ -126,7 +168,7 @@ struct VerificationJson<'a> {
     found: &'a Verification,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ProofJson<'a> {
     format: u32,
     file: Cow<'a, str>,

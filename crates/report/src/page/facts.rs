@@ -159,6 +159,9 @@ fn memory(run: &Run) -> Group {
     )
 }
 
+/// Said of a run that is redacted.
+const REDACTED: &str = "marks stand in the place of what named the machine and its people";
+
 fn system(run: &Run) -> Group {
     let (machine, environment) = (&run.machine, &run.environment);
     let joined = |parts: [&Option<String>; 2]| {
@@ -187,6 +190,11 @@ fn system(run: &Run) -> Group {
         pair("Running since", uptime),
         pair("Fingerprint", Some(&run.header.machine_fingerprint)),
     ];
+    let redacted = run
+        .header
+        .redacted
+        .then(|| pair("Redacted", Some(REDACTED)));
+    let pairs = pairs.into_iter().chain(redacted).collect();
     ("System", pairs)
 }
 

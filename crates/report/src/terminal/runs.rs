@@ -63,6 +63,10 @@ fn took(run: &RunSummary) -> Cell {
         role: Role::Doubtful,
     };
     match run.ended {
+        _ if run.damaged => Cell {
+            text: "damaged".into(),
+            role: Role::Broken,
+        },
         None => doubtful("unfinished"),
         Some(_) if run.interrupted => doubtful("interrupted"),
         Some(ended) => {

@@ -43,6 +43,10 @@ pub fn summary(analysis: &Analysis, style: &Style) -> String {
 /// What the numbers mean, the most useful first, without the numbers.
 fn opening(analysis: &Analysis, most_findings: usize, style: &Style) -> String {
     let mut text = settings(&analysis.advice, style);
+    if analysis.run.header.redacted {
+        let told = "This run is redacted: marks stand in the place of what named the machine and its people.";
+        text = paragraph("", told, style) + "\n" + &text;
+    }
     let findings = analysis.findings();
     if !findings.is_empty() {
         text += &title("Findings", style);

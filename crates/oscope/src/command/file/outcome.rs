@@ -6,6 +6,9 @@ use anyhow::Result;
 use instrument::quantity::{Bytes, BytesPerSecond, Nanoseconds};
 use serde_json::{Map, Value};
 
+/// The version of the format of what is told to programs; its schema is `schema/file-1.schema.json` in this
+/// crate.
+const FORMAT: u32 = 1;
 /// Rounded for people.
 const DIGITS: usize = 4;
 /// How wide the names are.
@@ -64,7 +67,7 @@ impl Outcome {
 
     /// As JSON.
     pub fn into_json(self) -> Value {
-        Value::Object(self.fields)
+        Value::Object(self.field("format", FORMAT).fields)
     }
 
     /// Prints it.

@@ -1,0 +1,132 @@
+//! What earlier versions recorded is read for ever. The fixtures were recorded by those versions and are
+//! never changed; a new version adds its own.
+
+mod common;
+
+use common::Place;
+use flate2::read::GzDecoder;
+use predicates::str::contains;
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::copy;
+use std::path::{Path, PathBuf};
+
+/// The versions of the store's schema and of the exported file that there were.
+const STORES: &[&str] = &["store-1", "store-2"];
+const FILES: &[&str] = &["recorded-1.oscope.json", "recorded-2.oscope.json"];
+/// The first version with checksums, in both.
+const FIRST_PROVEN: &str = "2";
+
+/// Unpacks the fixture called `name`.
+fn unpack(name: &str, to: &Path) {
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../record/tests/fixtures");
+    let packed = File::open(format!("{fixtures}/{name}.gz")).expect("a fixture");
+    let mut file = File::create(to).expect("a file");
+    copy(&mut GzDecoder::new(packed), &mut file).expect("it is whole");
+}
+
+fn is_proven(name: &str) -> bool {
+    name.contains(FIRST_PROVEN)
+}
+
+fn json(stdout: &[u8]) -> Value {
+    serde_json::from_slice(stdout).expect("what --json prints is JSON")
+}
+
+/// Every command that reads makes something of `run`, and says how far it is proven.
+fn is_used(place: &Place, run: &str, is_proven: bool) {
+    for arguments in [
+        &["show", run][..],
+        &["show", run, "process.wakeup"],
+        &["claims", run],
+        &["report", run],
+        &["export", run],
+        &["export", run, "--redact"],
+        &["export", run, "--format", "csv"],
+        &["export", run, "--format", "markdown"],
+        &["export", run, "--format", "openmetrics"],
+        &["export", run, "--format", "google-benchmark"],
+    ] {
+        place.oscope(arguments).assert().success();
+    }
+    let shown = place.oscope(&["show", run, "--json"]).assert().success();
+    let shown = json(&shown.get_output().stdout);
+    assert_eq!(shown["run"]["name"], "recorded");
+    assert_eq!(shown["run"]["proven"], is_proven);
+    assert_eq!(shown["experiments"].as_array().expect("a list").len(), 3);
+    let word = if is_proven { "proven" } else { "unproven" };
+    place
+        .oscope(&["verify", run])
+        .assert()
+        .success()
+        .stdout(contains(word));
+}
+
+#[test]
+fn stores_of_every_schema_are_read_and_left_as_they_are() {
+    for name in STORES {
+        let place = Place::new();
+        unpack(&format!("{name}.db"), &place.store);
+        let before = fs::read(&place.store).expect("the store");
+        is_used(&place, "latest", is_proven(name));
+        let listed = place.oscope(&["history", "--json"]).assert().success();
+        let listed = json(&listed.get_output().stdout);
+        assert_eq!(listed[0]["name"], "recorded");
+        assert_eq!(listed[0]["damaged"], false);
+        let history = ["history", "process.wakeup", "--json"];
+        place.oscope(&history).assert().success();
+        assert!(fs::read(&place.store).expect("the store") == before);
+    }
+}
+
+#[test]
+fn stores_of_every_schema_are_brought_up_to_date() {
+    for name in STORES {
+        let place = Place::new();
+        unpack(&format!("{name}.db"), &place.store);
+        let other = format!(
+            "{}/../record/tests/fixtures/run-2.oscope.json",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        place.oscope(&["import", &other]).assert().success();
+        is_used(&place, "recorded", is_proven(name));
+        place.oscope(&["verify"]).assert().success();
+        place
+            .oscope(&["delete", "recorded", "--force"])
+            .assert()
+            .success();
+    }
+}
+
+#[test]
+fn runs_of_every_version_can_be_compared() {
+    let place = Place::new();
+    unpack("store-1.db", &place.store);
+    for name in FILES {
+        let file = place.path(name);
+        unpack(name, &file);
+        let mut compare = place.oscope(&["compare", "latest", "--json"]);
+        let compared = compare.arg(&file).assert();
+        if *name == FILES[0] {
+            // The store of the same version recorded it.
+            compared.code(2).stderr(contains("share a run"));
+        } else {
+            let compared = json(&compared.success().get_output().stdout);
+            let values = compared["comparisons"][0]["values"].as_array();
+            assert!(values.expect("a list").len() > 10);
+        }
+    }
+}
+
+#[test]
+fn files_of_every_version_are_read() {
+    for name in FILES {
+        let place = Place::new();
+        let file: PathBuf = place.path(name);
+        unpack(name, &file);
+        let file = file.to_str().expect("a plain path");
+        is_used(&place, file, is_proven(name));
+        place.oscope(&["import", file]).assert().success();
+        is_used(&place, "latest", is_proven(name));
+    }
+}

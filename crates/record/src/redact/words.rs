@@ -1,0 +1,28 @@
+//! The words that may stay: those of oscope's own messages, and those by which kernels, distributions and
+//! makers of processors name what everybody has.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    let lists = [include_str!("program.txt"), include_str!("system.txt")];
+    let lines = lists.into_iter().flat_map(str::lines);
+    let lines = lines.filter(|line| !line.starts_with('#'));
+    lines.flat_map(str::split_whitespace).collect()
+});
+
+/// Whether `word`, in whatever case, names nobody's machine.
+pub(super) fn is_known(word: &str) -> bool {
+    WORDS.contains(word.to_ascii_lowercase().as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_known;
+
+    #[test]
+    fn words_are_known_in_any_case() {
+        assert!(is_known("cache") && is_known("Linux") && is_known("EPYC"));
+        assert!(!is_known("alice") && !is_known("") && !is_known("#"));
+    }
+}

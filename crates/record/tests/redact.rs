@@ -1,0 +1,298 @@
+//! Nothing that names a machine or its people is left in a redacted run, and nothing else is changed.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use common::complete;
+use oscope_record::store::{RunSelector, Store};
+use oscope_record::{Proof, Redactor, Run, csv, file};
+use platform::storage::Storage;
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value, json};
+
+/// A run of which everything is known.
+fn known() -> Run {
+    let mut run = complete(7);
+    run.header.name = Some("before-upgrade".into());
+    run.header.command_line = [
+        "oscope",
+        "run",
+        "memory",
+        "--dir",
+        "/home/x",
+        "--name=new disk",
+    ]
+    .map(String::from)
+    .to_vec();
+    let mut value = serde_json::to_value(run).unwrap();
+    value["machine"]["cpu"] = json!({
+        "architecture": "x86_64", "vendor": "GenuineIntel", "model": "Intel(R) Xeon(R) Platinum 8488C",
+        "family": 6, "model_number": 143, "stepping": 8, "features": ["avx2", "avx512f"],
+    });
+    value["machine"]["hypervisor"] = "KVM".into();
+    value["machine"]["product"] = "Acme Rack 9000".into();
+    value["machine"]["installation"] = "00ff".into();
+    let environment = &mut value["environment"];
+    for (field, text) in [
+        ("os_name", "Debian GNU/Linux"),
+        ("os_version", "12 (bookworm)"),
+        ("kernel_name", "Linux"),
+        ("kernel_release", "6.1.0-18-amd64"),
+        (
+            "kernel_version",
+            "#1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1 (2024-02-01)",
+        ),
+        ("clock_source", "tsc"),
+        ("transparent_huge_pages", "madvise"),
+    ] {
+        environment[field] = text.into();
+    }
+    environment["uptime_seconds"] = 12_345.5.into();
+    environment["command_line"] = json!(["/usr/local/bin/oscope", "run", "memory.bandwidth"]);
+    environment["mitigations"] = json!({ "meltdown": "Not affected" });
+    environment["frequency"]["driver"] = "intel_pstate".into();
+    environment["frequency"]["governor"] = "performance".into();
+    environment["build"] = json!({
+        "program_version": "0.1.0", "compiler": "rustc 1.95.0 (59807616e 2026-04-14)",
+        "target": "x86_64-unknown-linux-gnu", "optimisation_level": "3",
+        "flags": "-C target-cpu=native",
+    });
+    let mut run: Run = serde_json::from_value(value).unwrap();
+    run.storage = Some(Storage {
+        file_system: "ext4".into(),
+        mount_point: "/home".into(),
+        mount_options: ["rw", "relatime", "errors=remount-ro"]
+            .map(String::from)
+            .to_vec(),
+        source: Some("server:/export".into()),
+        block_device: Some("vda".into()),
+        rotational: Some(false),
+        scheduler: Some("mq-deadline".into()),
+        read_ahead_bytes: Some(131_072),
+        logical_block_bytes: Some(512),
+        physical_block_bytes: Some(4096),
+        total_bytes: 1 << 40,
+        free_bytes: 1 << 39,
+    });
+    run
+}
+
+/// Texts of which there are only certain ones, and those that the program writes itself.
+const FIXED: &[&str] = &[
+    "id",
+    "started",
+    "ended",
+    "profile",
+    "kind",
+    "overcommit",
+    "address_randomisation",
+    "metric",
+    "definition",
+    "warnings",
+];
+
+/// Puts `secret` into every text of a run that may hold anything; gives the number of places.
+fn plant(value: &mut Value, secret: &dyn Fn(&str) -> String) -> usize {
+    match value {
+        // The ending of a point, of which there are four.
+        Value::String(text) if text == "target_reached" => 0,
+        Value::String(text) => {
+            *text = secret(text);
+            1
+        }
+        Value::Array(values) => values.iter_mut().map(|value| plant(value, secret)).sum(),
+        Value::Object(fields) => {
+            let all = std::mem::take(fields);
+            let mut places = 0;
+            for (mut name, mut value) in all {
+                if name == "point" {
+                    // Pairs of an axis, which the program names, and a level.
+                    let levels = value.as_array_mut().unwrap().iter_mut();
+                    places += levels
+                        .map(|pair| plant(&mut pair[1], secret))
+                        .sum::<usize>();
+                } else if !FIXED.contains(&name.as_str()) {
+                    places += plant(&mut value, secret);
+                }
+                if name == "disk" || name == "meltdown" {
+                    name = secret(&name);
+                }
+                fields.insert(name, value);
+            }
+            places
+        }
+        _ => 0,
+    }
+}
+
+fn redactor() -> Redactor {
+    Redactor::new([3; 32])
+}
+
+fn exported(run: &Run) -> String {
+    let mut bytes = Vec::new();
+    file::export(run, &mut bytes).unwrap();
+    csv::write(run, &mut bytes).unwrap();
+    #[cfg(feature = "parquet")]
+    oscope_record::parquet::write(run, &mut bytes).unwrap();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn no_secret_is_left_wherever_it_stood(
+        secret in "[a-z]{3}q[0-9]zj[A-Za-z0-9]{5,10}",
+        template in select(vec![
+            "<S>", "/home/<S>/x", "<T> <S>", "<S> <T>", "host=<S>", "<S>:5735", "user@<S>", "a,<S>;b",
+            "'<S>'", "<T>\n<S>", "<S>.<T>", "--<S>", "--dir=<S>", "<T>-<S>", "C:\\<S>", "rw <S>",
+            "https://<S>/<T>", "(<S>)", "1<S>", "<S>1",
+        ]),
+    ) {
+        let mut value = serde_json::to_value(known()).unwrap();
+        let planted = |text: &str| template.replace("<S>", &secret).replace("<T>", text);
+        let places = plant(&mut value, &planted);
+        prop_assert!(places > 50, "{}", places);
+        let run: Run = serde_json::from_value(value).unwrap();
+        prop_assert!(exported(&run).contains(&secret));
+        let redacted = redactor().run(run);
+        let text = exported(&redacted);
+        if let Some(at) = text.find(&secret) {
+            let around = &text[text.floor_char_boundary(at.saturating_sub(80))..at];
+            prop_assert!(false, "{template}: …{around}");
+        }
+    }
+}
+
+#[test]
+fn what_describes_the_kind_of_machine_stays() {
+    let run = known();
+    let redacted = redactor().run(run.clone());
+    assert_eq!(redacted.machine.cpu, run.machine.cpu);
+    assert_eq!(redacted.machine.hypervisor, run.machine.hypervisor);
+    assert_eq!(redacted.environment.build, run.environment.build);
+    assert_eq!(
+        redacted.environment.mitigations,
+        run.environment.mitigations
+    );
+    for (of, field) in [
+        ("environment", "kernel_release"),
+        ("environment", "kernel_version"),
+        ("environment", "os_name"),
+        ("environment", "os_version"),
+        ("environment", "frequency"),
+        ("storage", "mount_options"),
+        ("storage", "block_device"),
+        ("storage", "scheduler"),
+        ("header", "id"),
+        ("header", "started"),
+        ("header", "proven"),
+    ] {
+        let before = &serde_json::to_value(&run).unwrap()[of][field];
+        assert_eq!(&serde_json::to_value(&redacted).unwrap()[of][field], before);
+    }
+    assert_eq!(
+        redacted.experiments[0].points[0].batches[0].remarks,
+        run.experiments[0].points[0].batches[0].remarks
+    );
+    assert_eq!(redacted.experiments[1].skipped, run.experiments[1].skipped);
+}
+
+#[test]
+fn what_names_the_machine_is_a_mark() {
+    let redacted = redactor().run(known());
+    let header = &redacted.header;
+    assert!(header.redacted);
+    assert!(header.name.as_ref().unwrap().starts_with("name-"));
+    assert!(header.directory.to_str().unwrap().starts_with("path-"));
+    assert_eq!(header.machine_fingerprint.len(), 16);
+    assert_ne!(
+        header.machine_fingerprint,
+        known().header.machine_fingerprint
+    );
+    assert_eq!(
+        header.command_line[..4],
+        ["oscope", "run", "memory", "--dir"]
+    );
+    assert!(header.command_line[4].starts_with("argument-"));
+    assert!(header.command_line[5].starts_with("--name=argument-"));
+    let product = redacted.machine.product.as_ref().unwrap();
+    assert!(product.starts_with("product-"));
+    let source = redacted.storage.as_ref().unwrap().source.as_ref().unwrap();
+    assert!(source.starts_with("source-"));
+    assert_eq!(redacted.environment.uptime_seconds, None);
+}
+
+#[test]
+fn every_number_stays_and_time_begins_with_the_run() {
+    let mut run = known();
+    let long_ago = 3_600_000_000_000;
+    for record in &mut run.experiments[0].points {
+        for batch in &mut record.batches {
+            batch.started_ns += long_ago;
+            let samples = batch.samples.iter_mut();
+            samples.for_each(|sample| sample.at_ns += long_ago);
+        }
+    }
+    let redacted = redactor().run(run.clone());
+    let batches = |run: &Run| run.experiments[0].points[0].batches.clone();
+    assert_eq!(batches(&redacted)[0].started_ns, 0);
+    for (mut after, before) in batches(&redacted).into_iter().zip(batches(&run)) {
+        after.started_ns += long_ago;
+        after
+            .samples
+            .iter_mut()
+            .for_each(|sample| sample.at_ns += long_ago);
+        assert_eq!(after, before);
+    }
+}
+
+#[test]
+fn marks_are_those_of_the_key() {
+    let once = redactor().run(known());
+    assert_eq!(redactor().run(known()), once);
+    assert_eq!(
+        Redactor::new([4; 32]).run(once.clone()),
+        once,
+        "once is enough"
+    );
+    let other = Redactor::new([4; 32]).run(known());
+    assert_ne!(
+        other.header.machine_fingerprint,
+        once.header.machine_fingerprint
+    );
+    assert_ne!(other.header.name, once.header.name);
+    let drawn = || Redactor::draw().unwrap().run(known()).header.name;
+    assert_ne!(drawn(), drawn());
+}
+
+#[test]
+fn a_redacted_run_is_a_run_like_any_other() {
+    let redacted = redactor().run(known());
+    let mut bytes = Vec::new();
+    file::export(&redacted, &mut bytes).unwrap();
+    assert_eq!(file::import(bytes.as_slice()).unwrap(), redacted);
+    assert_eq!(file::verify(bytes.as_slice()).unwrap(), Proof::Proven);
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&folder.path().join("oscope.db")).unwrap();
+    store.insert(&redacted).unwrap();
+    assert_eq!(store.run(&RunSelector::Latest).unwrap(), redacted);
+    assert_eq!(store.verify(None).unwrap().runs[0].proof, Proof::Proven);
+    let mut again = Vec::new();
+    store.export(&RunSelector::Latest, &mut again).unwrap();
+    assert_eq!(again, bytes, "with the checksums of the store");
+}
+
+#[test]
+fn every_store_has_a_secret_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = |name: &str| {
+        let store = Store::open(&folder.path().join(name)).unwrap();
+        store.redaction_key().unwrap().unwrap()
+    };
+    assert_eq!(key("a.db"), key("a.db"));
+    assert_ne!(key("a.db"), key("b.db"));
+}
