@@ -37,6 +37,7 @@ FILES = int(option("FILES", 10000))
 FOREIGN = float(option("FOREIGN", 0.05))
 TRIES = int(option("TRIES", 3))
 PATIENCE = int(option("PATIENCE", 5))
+AHEAD = bool(option("AHEAD", ""))
 DIRS = option("DIRS", f"{option('TMPDIR', '/var/tmp')} /dev/shm").split()
 OSCOPE, PAIR = os.environ["OSCOPE"], os.environ["PAIR"]
 OWN_NETWORK = "OWN_NETWORK" in os.environ
@@ -96,6 +97,8 @@ def processor_times():
 def await_quiet():
     """Waits, but not for ever, until others leave the processors alone: a transfer that they disturb
     is made in vain."""
+    if AHEAD:
+        return
     for _ in range(PATIENCE * 5):
         busy, _ = processor_times()
         time.sleep(0.2)
@@ -183,6 +186,11 @@ def controls_in_use(port):
     return set(re.findall(rf"^\s+(?:.*\s)?({'|'.join(known)})\s", shown, re.MULTILINE))
 
 
+def go_ahead():
+    """Puts the process before all that are not as urgent, whatever these do."""
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+
+
 class Bench:
     def __init__(self, work):
         self.work = work
@@ -193,6 +201,8 @@ class Bench:
     def start(self, command, names=(), **options):
         # A shell that is only there to begin a program gives its place to it.
         script = command if re.search(r"[|;&]", command) else f'exec {command} "$@"'
+        if AHEAD:
+            options["preexec_fn"] = go_ahead
         with self.log.open("ab") as log:
             child = subprocess.Popen(
                 ["bash", "-c", script, "-", *names], **{"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log} | options
@@ -247,7 +257,7 @@ class Bench:
         room = wall * os.cpu_count()
         foreign, steal = busy_after - busy - sent - received, stolen_after - stolen
         # The kernel counts ticks: a few more or less mean nothing.
-        if foreign > FOREIGN * room + 4 * TICK:
+        if not AHEAD and foreign > FOREIGN * room + 4 * TICK:
             raise Disturbed(f"other processes\t{foreign / room:.2f}")
         if steal > FOREIGN / 2 * room + 2 * TICK:
             raise Disturbed(f"time stolen by the host\t{steal / room:.2f}")

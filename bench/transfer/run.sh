@@ -37,6 +37,8 @@ takes. From the environment:
     FOREIGN   the part of the processors that others may have during a measurement (0.05)
     TRIES     how often a measurement that was disturbed is made in a round before it is dropped (3)
     PATIENCE  how many seconds to wait for others to be quiet before each try (5)
+    AHEAD     1: for a machine with other work, as root: tools run before everything else (SCHED_FIFO),
+              and what others have of the processors is no reason to drop a measurement
     OUT       a directory that keeps what was measured
 END
 }

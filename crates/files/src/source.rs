@@ -37,13 +37,14 @@ impl Source {
             if std::fs::metadata(path).is_ok_and(|metadata| is_socket(&metadata)) {
                 return Err(Error::Socket(path.to_owned()));
             }
-            open_without_waiting(path).map_err(|source| {
+            let (file, _) = open_without_waiting(path).map_err(|source| {
                 Error::Platform(platform::Error::Path {
                     action: "open",
                     path: path.to_owned(),
                     source,
                 })
-            })?
+            })?;
+            file
         };
         Self::of(file, path)
     }

@@ -34,18 +34,14 @@ pub fn open_read(path: &Path, mode: OpenMode) -> Result<File> {
     open(OpenOptions::new().read(true), path, mode)
 }
 
-/// Opens whatever is at a path for reading; a named pipe without waiting for whoever writes to it. Reads
-/// of that fail with [`io::ErrorKind::WouldBlock`] while nothing is there
+/// Opens whatever is at a path for reading, and tells what it is; a named pipe without waiting for whoever
+/// writes to it. Reads of that fail with [`io::ErrorKind::WouldBlock`] while nothing is there
 /// ([`crate::block_io::wait_readable`] waits for it).
 ///
 /// # Errors
 /// If it cannot be opened.
-pub fn open_without_waiting(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    if os::file::is_named_pipe(&path.metadata()?) {
-        os::file::never_wait(&mut options);
-    }
-    options.read(true).open(path)
+pub fn open_without_waiting(path: &Path) -> io::Result<(File, Metadata)> {
+    os::file::open_without_waiting(path)
 }
 
 /// Opens a named pipe or a character device for writing without waiting for whoever reads it; `None`

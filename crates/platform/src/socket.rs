@@ -92,7 +92,7 @@ pub fn listen(addresses: &[SocketAddr]) -> io::Result<TcpListener> {
 }
 
 /// True if the process at the other end of a connection within this machine acts for the same user as
-/// this one; `None` where the system does not tell (on Linux it is read from `/proc/net/tcp`).
+/// this one; `None` where the system does not tell (on Linux `sock_diag` is asked, or `/proc/net/tcp` is read).
 ///
 /// # Errors
 /// If the connection is gone.

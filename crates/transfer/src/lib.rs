@@ -10,7 +10,7 @@
 //! # What it uses
 //!
 //! `platform` for every call that the standard library does not have. With a token everything is sealed:
-//! the handshake is `snow`'s, the cipher `ring`'s. Without one frames are summed by XXH3. BLAKE3 names
+//! the handshake is `snow`'s, the cipher `aws-lc-rs`'s. Without one frames are summed by XXH3. BLAKE3 names
 //! ranges of files, of which one side has a part already.
 //!
 //! # What it must never do

@@ -2,9 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::random;
+use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use ring::hmac;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;

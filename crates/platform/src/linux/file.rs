@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Advice, FallocateFlags, SeekFrom};
+use rustix::fs::{Advice, FallocateFlags, OFlags, SeekFrom};
 use rustix::io::Errno;
 
 pub(crate) use super::residency::residency;
@@ -52,8 +52,21 @@ pub(crate) fn open_write_without_waiting(path: &Path, mode: OpenMode) -> Result<
     }
 }
 
-pub(crate) fn never_wait(options: &mut OpenOptions) {
-    options.custom_flags(libc::O_NONBLOCK);
+pub(crate) fn open_without_waiting(path: &Path) -> io::Result<(File, Metadata)> {
+    let mut options = OpenOptions::new();
+    let options = options.read(true).custom_flags(libc::O_NONBLOCK);
+    let file = match options.open(path) {
+        // Another program has a lease on the file, and is given time to return it
+        // (fcntl(2), "Leases"). That is no pipe.
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => File::open(path)?,
+        opened => opened?,
+    };
+    let metadata = file.metadata()?;
+    // To look at the path before would cost more than this does, and tell of what was there then.
+    if !is_named_pipe(&metadata) {
+        rustix::fs::fcntl_setfl(&file, OFlags::empty())?;
+    }
+    Ok((file, metadata))
 }
 
 /// The permission bits of a mode, without set-user-ID, set-group-ID and sticky.
@@ -364,5 +377,27 @@ mod tests {
         }
         let full = allocate_range(&file, 0, 1 << 60).unwrap_err();
         assert!(full.io_error().is_some(), "{full}");
+    }
+
+    #[test]
+    fn only_a_pipe_that_was_opened_without_waiting_stays_so() {
+        let dir = dir();
+        let (pipe, file) = (dir.path().join("pipe"), dir.path().join("file"));
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        create_new(&file, OpenMode::Plain).unwrap();
+        let waits = |path: &Path| {
+            let (opened, metadata) = open_without_waiting(path).unwrap();
+            assert!(is_same(&metadata, &path.metadata().unwrap()));
+            !rustix::fs::fcntl_getfl(&opened)
+                .unwrap()
+                .contains(OFlags::NONBLOCK)
+        };
+        assert!(!waits(&pipe));
+        for path in [&*file, dir.path(), Path::new("/dev/null")] {
+            assert!(waits(path), "{}", path.display());
+        }
+        let error = open_without_waiting(&dir.path().join("none")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
 }

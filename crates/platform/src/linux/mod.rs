@@ -31,6 +31,7 @@ pub(crate) mod scratch;
 pub(crate) mod shared;
 pub(crate) mod signal;
 pub(crate) mod socket;
+mod socket_diag;
 pub(crate) mod stack;
 pub(crate) mod startup;
 pub(crate) mod stdio;

@@ -13,6 +13,7 @@ use rustix::net::{
 use rustix::pipe::{PipeFlags, SpliceFlags};
 
 use super::parse::socket_owner;
+use super::socket_diag;
 
 pub(crate) use super::zero_copy::ZeroCopyRing;
 
@@ -117,14 +118,22 @@ pub(crate) fn listen(address: &SocketAddr) -> io::Result<TcpListener> {
 
 pub(crate) fn is_of_same_user(socket: &TcpStream) -> io::Result<Option<bool>> {
     let (peer, own) = (socket.peer_addr()?, socket.local_addr()?);
+    let user = match socket_diag::socket_owner(peer, own) {
+        Ok(Some(user)) => Some(user),
+        // Where it may not be asked, and where the peer is gone by now.
+        _ => owner_by_table(peer, own),
+    };
+    Ok(user.map(|user| user == rustix::process::geteuid().as_raw()))
+}
+
+fn owner_by_table(peer: SocketAddr, own: SocketAddr) -> Option<u32> {
     let path = match peer {
         SocketAddr::V4(_) => "/proc/net/tcp",
         SocketAddr::V6(_) => "/proc/net/tcp6",
     };
     // Where /proc is hidden, nobody tells.
-    let table = std::fs::read_to_string(path).ok();
-    let user = table.and_then(|table| socket_owner(&table, peer, own));
-    Ok(user.map(|user| user == rustix::process::geteuid().as_raw()))
+    let table = std::fs::read_to_string(path).ok()?;
+    socket_owner(&table, peer, own)
 }
 
 pub(crate) fn tells_users() -> bool {

@@ -3,10 +3,10 @@
 use super::Suite;
 use super::guard::Check;
 use crate::protocol::{CHECK_BYTES, HEADER_BYTES};
-use ring::aead::{
-    AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, Tag, UnboundKey,
+use aws_lc_rs::aead::{
+    AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey,
 };
-use ring::hkdf::{HKDF_SHA256, Prk, Salt};
+use aws_lc_rs::hkdf::{HKDF_SHA256, Prk, Salt};
 
 /// So many frames are sealed with one key: less than 64 GiB, far below what AES-GCM bears.
 const FRAMES_OF_A_KEY: u64 = 1 << 16;
@@ -111,8 +111,7 @@ impl Cipher {
         check: &Check,
     ) -> bool {
         let (key, nonce) = self.key(number, half);
-        let tag = Tag::from(*check);
-        key.open_in_place_separate_tag(nonce, Aad::from(header), tag, bytes, 0..)
+        key.open_in_place_separate_tag(nonce, Aad::from(header), check, bytes)
             .is_ok()
     }
 }

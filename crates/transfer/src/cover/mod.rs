@@ -16,6 +16,8 @@
 mod cipher;
 mod guard;
 mod handshake;
+#[cfg(test)]
+mod vectors;
 
 pub(crate) use cipher::Keys;
 pub(crate) use guard::{Check, Guard};

@@ -320,8 +320,7 @@ fn one_file(
                     return Ok(None);
                 }
             }
-            let file = open_without_waiting(path).map_err(unreadable)?;
-            let metadata = file.metadata().map_err(unreadable)?;
+            let (file, metadata) = open_without_waiting(path).map_err(unreadable)?;
             if metadata.is_dir() {
                 return Err(failed("it is a directory".into()));
             }
