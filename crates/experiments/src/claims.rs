@@ -53,7 +53,11 @@ mod tests {
             let judgement = claim.judge(&Evidence::new(&[]));
             assert_eq!(judgement.ruling, Ruling::CannotBeTold, "{}", claim.key);
             assert!(
-                judgement.because.template.contains("oscope run"),
+                judgement
+                    .because
+                    .sentence
+                    .to_string()
+                    .contains("oscope run"),
                 "{}",
                 claim.key
             );

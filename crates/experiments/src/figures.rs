@@ -1,7 +1,23 @@
 //! The parts of which the figures of several experiments are made.
 
+use instrument::experiment::Metric;
 use instrument::figure::{Figure, FigureAxis, FigureKind, FigureScale, Mark, Series};
+use instrument::point::{Axis, AxisOf, LevelOf};
 use instrument::quantity::Unit;
+
+/// The axis of a figure along what an experiment varies: names, or numbers in equal ratios.
+pub(crate) fn axis_of<L: LevelOf>(axis: AxisOf<L>) -> FigureAxis {
+    let axis = Axis::from(&axis.axis());
+    match axis.unit() {
+        Some(unit) => logarithmic(&axis.title, unit),
+        None => names(&axis.title),
+    }
+}
+
+/// The axis of a figure along the values of a metric, in equal ratios.
+pub(crate) fn scale_of(metric: Metric<&'static str>) -> FigureAxis {
+    logarithmic(metric.title, metric.unit)
+}
 
 /// An axis on which equal steps are equal ratios.
 pub(crate) fn logarithmic(title: &str, unit: Unit) -> FigureAxis {
@@ -32,14 +48,14 @@ pub(crate) fn names(title: &str) -> FigureAxis {
 
 /// Curves along a numeric axis.
 pub(crate) fn curves(
-    key: &str,
+    key: impl AsRef<str>,
     title: &str,
     (x, y): (FigureAxis, FigureAxis),
     series: Vec<Series>,
     marks: Vec<Mark>,
 ) -> Figure {
     Figure {
-        key: key.into(),
+        key: key.as_ref().into(),
         title: title.into(),
         kind: FigureKind::Curve,
         x,
@@ -51,13 +67,13 @@ pub(crate) fn curves(
 
 /// Named things side by side.
 pub(crate) fn bars(
-    key: &str,
+    key: impl AsRef<str>,
     title: &str,
     (x, y): (FigureAxis, FigureAxis),
     series: Vec<Series>,
 ) -> Figure {
     Figure {
-        key: key.into(),
+        key: key.as_ref().into(),
         title: title.into(),
         kind: FigureKind::Bars,
         x,

@@ -1,17 +1,16 @@
 //! How claims are decided: by ratios of estimates and their intervals.
 
-use crate::estimates::{WithEstimate, estimated, ratio};
+use crate::estimates::ratio;
 use instrument::claim::{Judgement, Ruling};
-use instrument::finding::{Finding, Grade};
-use instrument::quantity::Unit;
+use instrument::finding::{Finding, Grade, Sentence};
+use instrument::quantity::Quantity;
 use instrument::results::Estimate;
-use instrument::statistics::Estimated;
 
 /// Less than this makes no difference that anyone would act on.
 pub(crate) const MARGIN: f64 = 0.02;
 
 /// Whether a ratio lies above `threshold`: the interval must leave no doubt.
-pub(crate) fn exceeds(ratio: &Estimated, threshold: f64) -> Ruling {
+pub(crate) fn exceeds(ratio: &Quantity, threshold: f64) -> Ruling {
     match ratio.interval {
         Some(interval) if interval.low > threshold => Ruling::Holds,
         Some(interval) if interval.high < threshold => Ruling::DoesNotHold,
@@ -19,70 +18,71 @@ pub(crate) fn exceeds(ratio: &Estimated, threshold: f64) -> Ruling {
     }
 }
 
-/// Judges "`one` is larger than `other`" by their ratio. The sentence may name `{one}`, `{other}`
-/// and `{ratio}`.
-pub(crate) fn is_larger(
-    (one, other): (&Estimate, &Estimate),
-    unit: Unit,
-    sentence: &str,
+/// Judges "`one` is larger than `other`" by their ratio, which the sentence is made of. All three are
+/// beside it for programs, as `one`, `other` and `ratio`.
+pub(crate) fn larger(
+    one: &Estimate,
+    other: &Estimate,
+    say: impl FnOnce(Quantity) -> Sentence,
 ) -> Option<Judgement> {
-    is_larger_by(1.0 + MARGIN, (one, other), unit, sentence)
+    larger_by(1.0 + MARGIN, one, other, say)
 }
 
-/// As [`is_larger`], by more than `factor`.
-pub(crate) fn is_larger_by(
+/// As [`larger`], by more than `factor`.
+pub(crate) fn larger_by(
     factor: f64,
-    (one, other): (&Estimate, &Estimate),
-    unit: Unit,
-    sentence: &str,
+    one: &Estimate,
+    other: &Estimate,
+    say: impl FnOnce(Quantity) -> Sentence,
 ) -> Option<Judgement> {
     let ratio = ratio(one, other)?;
-    let because = Finding::new("because", sentence)
-        .with("one", &estimated(one), unit)
-        .with("other", &estimated(other), unit)
-        .with("ratio", &ratio, Unit::Ratio);
+    let because = Finding::new("because", say(ratio))
+        .beside("one", one)
+        .beside("other", other)
+        .beside("ratio", ratio);
     Some(decided(exceeds(&ratio, factor), because))
 }
 
-/// What is said of a range of sizes or numbers.
-pub(crate) struct Range<'s> {
-    /// What `from` is counted in.
-    pub(crate) unit: Unit,
-    /// Where all of it holds. May name `{least}` and `{most}`, the smallest and largest ratio.
-    pub(crate) everywhere: &'s str,
-    /// Where it holds from some place on. May name `{from}`, and the ratios.
-    pub(crate) from_on: &'s str,
-    /// Where it holds nowhere. May name the ratios.
-    pub(crate) nowhere: &'s str,
-    /// Where it holds here and there. May name the ratios.
-    pub(crate) mixed: &'s str,
+/// The ratios along an axis, for the sentences of [`Along`].
+#[derive(Clone, Copy)]
+pub(crate) struct Ratios {
+    /// The smallest.
+    pub(crate) least: Quantity,
+    /// The largest.
+    pub(crate) most: Quantity,
+    /// The first place from which on it holds up to the last, where it does at the last.
+    pub(crate) from: Quantity,
 }
 
-impl Range<'_> {
+/// What is said of a range of sizes or numbers.
+pub(crate) struct Along {
+    /// Where it holds everywhere.
+    pub(crate) everywhere: fn(Ratios) -> Sentence,
+    /// Where it holds from some place on.
+    pub(crate) from_on: fn(Ratios) -> Sentence,
+    /// Where it holds nowhere.
+    pub(crate) nowhere: fn(Ratios) -> Sentence,
+    /// Where it holds here and there.
+    pub(crate) mixed: fn(Ratios) -> Sentence,
+}
+
+impl Along {
     /// Judges "one is larger than the other" along an axis: at each place the ratio of the one to
     /// the other is given, in ascending order of the places. `None` with fewer than two places.
-    pub(crate) fn judge(&self, ratios: &[(u64, Estimated)]) -> Option<Judgement> {
+    pub(crate) fn judge<L: Copy + Into<Quantity>>(
+        &self,
+        ratios: &[(L, Quantity)],
+    ) -> Option<Judgement> {
         if ratios.len() < 2 {
             return None;
         }
-        let rulings: Vec<Ruling> = ratios
-            .iter()
-            .map(|(_, ratio)| exceeds(ratio, 1.0 + MARGIN))
-            .collect();
-        let held = rulings
-            .iter()
-            .filter(|ruling| **ruling == Ruling::Holds)
-            .count();
-        let refuted = rulings
-            .iter()
-            .filter(|ruling| **ruling == Ruling::DoesNotHold)
-            .count();
-        let tail = rulings
-            .iter()
-            .rev()
-            .take_while(|ruling| **ruling == Ruling::Holds)
-            .count();
-        let (ruling, sentence) = match (held, refuted, tail) {
+        let rulings = ratios.iter().map(|(_, ratio)| exceeds(ratio, 1.0 + MARGIN));
+        let rulings: Vec<Ruling> = rulings.collect();
+        let count = |wanted| rulings.iter().filter(|ruling| **ruling == wanted).count();
+        let (held, refuted) = (count(Ruling::Holds), count(Ruling::DoesNotHold));
+        let from_the_end = rulings.iter().rev();
+        let tail = from_the_end.take_while(|it| **it == Ruling::Holds).count();
+        let (ruling, say) = match (held, refuted, tail) {
             (held, _, _) if held == ratios.len() => (Ruling::Holds, self.everywhere),
             (0, refuted, _) if refuted == ratios.len() => (Ruling::DoesNotHold, self.nowhere),
             // One place at the end may be chance; two in a row are a trend.
@@ -91,24 +91,26 @@ impl Range<'_> {
             (held, _, _) if held > 0 => (Ruling::HoldsInPart, self.mixed),
             _ => (Ruling::CannotBeTold, self.mixed),
         };
-        let by_centre =
-            |a: &&(u64, Estimated), b: &&(u64, Estimated)| a.1.centre.total_cmp(&b.1.centre);
-        let (_, least) = ratios.iter().min_by(by_centre)?;
-        let (_, most) = ratios.iter().max_by(by_centre)?;
-        let from = ratios
-            .get(ratios.len() - tail)
-            .map_or(f64::NAN, |(place, _)| *place as f64);
-        let because = Finding::new("because", sentence)
-            .with("least", least, Unit::Ratio)
-            .with("most", most, Unit::Ratio)
-            .given("from", from, self.unit);
+        let values = ratios.iter().map(|(_, ratio)| *ratio);
+        let least = values.clone().min_by(|a, b| a.value.total_cmp(&b.value))?;
+        let most = values.max_by(|a, b| a.value.total_cmp(&b.value))?;
+        let last: Quantity = ratios.last()?.0.into();
+        let from = match ratios.get(ratios.len() - tail) {
+            Some((place, _)) => (*place).into(),
+            None => Quantity::exact(f64::NAN, last.unit),
+        };
+        let said = say(Ratios { least, most, from });
+        let because = Finding::new("because", said)
+            .beside("least", least)
+            .beside("most", most)
+            .beside("from", from);
         Some(decided(ruling, because))
     }
 }
 
 /// What to advise where `other` is `gain` as fast as the `usual` choice: the better of both with what
 /// it gains; `None` where the measurement does not decide.
-pub(crate) fn better<T>(gain: &Estimated, other: T, usual: T) -> Option<(T, Option<Estimated>)> {
+pub(crate) fn better<T>(gain: &Quantity, other: T, usual: T) -> Option<(T, Option<Quantity>)> {
     match exceeds(gain, 1.0 + MARGIN) {
         Ruling::Holds => Some((other, Some(*gain))),
         Ruling::DoesNotHold => Some((usual, None)),
@@ -127,35 +129,35 @@ pub(crate) fn decided(ruling: Ruling, because: Finding) -> Judgement {
 
 #[cfg(test)]
 mod tests {
-    use super::{Range, exceeds, is_larger};
+    use super::{Along, Ratios, exceeds, larger};
     use crate::estimates::ratio;
-    use crate::made_up::estimate;
+    use crate::made_up::{RATE, estimate_of};
     use instrument::claim::Ruling;
-    use instrument::quantity::Unit;
-    use instrument::statistics::Estimated;
+    use instrument::finding::sentence;
+    use instrument::quantity::{Count, Quantity};
 
-    fn of(factor: f64) -> Estimated {
-        let one = estimate("rate", &[100.0 * factor, 100.1 * factor, 99.9 * factor]);
-        ratio(&one, &estimate("rate", &[100.0, 100.1, 99.9])).expect("sound")
+    fn of(factor: f64) -> Quantity {
+        let one = estimate_of(RATE, &[100.0 * factor, 100.1 * factor, 99.9 * factor]);
+        ratio(&one, &estimate_of(RATE, &[100.0, 100.1, 99.9])).expect("sound")
     }
 
-    const RANGE: Range<'static> = Range {
-        unit: Unit::Bytes,
-        everywhere: "everywhere",
-        from_on: "from {from}",
-        nowhere: "nowhere",
-        mixed: "mixed",
+    const ALONG: Along = Along {
+        everywhere: |_| sentence!("everywhere"),
+        from_on: |Ratios { from, .. }| sentence!("from {from}"),
+        nowhere: |_| sentence!("nowhere"),
+        mixed: |_| sentence!("mixed"),
     };
 
     fn along(factors: &[f64]) -> (Ruling, String) {
         let places = factors.iter().enumerate();
         let ratios: Vec<_> = places
-            .map(|(place, factor)| (place as u64, of(*factor)))
+            .map(|(place, factor)| (Count(place as u64), of(*factor)))
             .collect();
-        let judgement = RANGE.judge(&ratios).expect("two places");
+        let judgement = ALONG.judge(&ratios).expect("two places");
         let sentence = judgement
             .because
-            .sentence(|number| number.value.to_string());
+            .sentence
+            .text(|quantity| quantity.value.to_string());
         (judgement.ruling, sentence)
     }
 
@@ -168,14 +170,17 @@ mod tests {
 
     #[test]
     fn a_judgement_names_what_it_rests_on() {
-        let one = estimate("rate", &[200.0, 201.0, 199.0]);
-        let other = estimate("rate", &[100.0, 100.5, 99.5]);
-        let judgement =
-            is_larger((&one, &other), Unit::Count, "{one} is {ratio} of {other}").expect("sound");
+        let one = estimate_of(RATE, &[200.0, 201.0, 199.0]);
+        let other = estimate_of(RATE, &[100.0, 100.5, 99.5]);
+        let judgement = larger(&one, &other, |ratio| {
+            sentence!("{one} is {ratio} of {other}")
+        })
+        .expect("sound");
         assert_eq!(judgement.ruling, Ruling::Holds);
         let sentence = judgement
             .because
-            .sentence(|number| format!("{:.0}", number.value));
+            .sentence
+            .text(|quantity| format!("{:.0}", quantity.value));
         assert_eq!(sentence, "200 is 2 of 100");
     }
 

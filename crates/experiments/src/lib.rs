@@ -19,10 +19,11 @@ mod estimates;
 mod figures;
 mod file;
 mod judging;
-mod levels;
 #[cfg(test)]
 mod made_up;
 mod memory;
+mod optimisation;
+mod prelude;
 mod process;
 mod threads;
 mod together;

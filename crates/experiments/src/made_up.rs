@@ -1,14 +1,14 @@
 //! Results made up for tests: known numbers, from which findings must follow.
 
 use instrument::clock::SystemClock;
-use instrument::experiment::Definition;
-use instrument::experiment::{Experiment, MeasureError};
-use instrument::finding::{Finding, Number};
+use instrument::experiment::{Definition, Experiment, MeasureError, Metric};
+use instrument::figure::Figure;
+use instrument::finding::Finding;
 use instrument::limits::Limits;
 use instrument::link::Link;
 use instrument::plan::{Profile, Setting};
 use instrument::point::Point;
-use instrument::quantity::Unit;
+use instrument::quantity::{Quantity, Unit};
 use instrument::results::{Estimate, PointResult, Results};
 use instrument::sample::{Batch, Reading, Sample};
 use instrument::sampler::{Output, Sampler, Task};
@@ -16,45 +16,18 @@ use platform::machine::{Cache, CacheKind, Machine};
 use platform::usage::Usage;
 use std::path::{Path, PathBuf};
 
-/// What an access costs where a working set of `size` is gone round: `base`, and what missing each of
-/// the `levels` (capacity, added cost) adds.
-pub(crate) fn hierarchy_cost(base: f64, levels: &[(f64, f64)], size: f64) -> f64 {
-    use instrument::statistics::levels::{Level, Levels};
-    let level = |&(capacity_bytes, added_cost): &(f64, f64)| Level {
-        capacity_bytes,
-        added_cost,
-        capacity_interval: None,
-        added_cost_interval: None,
-    };
-    let hierarchy = Levels {
-        base_cost: base,
-        levels: levels.iter().map(level).collect(),
-        relative_error: 0.0,
-    };
-    hierarchy.predicted(size)
-}
-
-/// An estimate of a rate from one value for each process.
-pub(crate) fn estimate(metric: &str, by_process: &[f64]) -> Estimate {
-    use instrument::experiment::{Better, Isolation, Metric};
-    let metric = Metric::new(metric, metric, Unit::BytesPerSecond, Better::Higher);
-    let batches: Vec<Batch> = by_process
-        .iter()
-        .map(|rate| batch(&metric.name, *rate))
-        .collect();
-    Estimate::from_batches(&metric, Isolation::FreshProcess, &batches).expect("there are samples")
-}
-
-/// A batch with one sample whose rate per second is `rate`.
-fn batch(metric: &str, rate: f64) -> Batch {
-    // A long time, so that rounding to whole ns does not show.
-    let wall_ns = 1_000_000_000_000;
-    let reading = Reading::Once {
-        work: rate * 1000.0,
-        wall_ns,
+/// A batch with one sample of `metric`: timed where it is a rate, else handed on as it is.
+fn batch(metric: Metric<&'static str>, value: f64) -> Batch {
+    let reading = match metric.unit {
+        Unit::BytesPerSecond | Unit::OperationsPerSecond => Reading::Once {
+            work: value * 1000.0,
+            // A long time, so that rounding to whole ns does not show.
+            wall_ns: 1_000_000_000_000,
+        },
+        _ => Reading::Value(value),
     };
     let sample = Sample {
-        metric: metric.into(),
+        metric: metric.name.into(),
         reading,
         usage: Usage::default(),
         at_ns: 0,
@@ -66,47 +39,37 @@ fn batch(metric: &str, rate: f64) -> Batch {
     }
 }
 
-/// A point at which five processes measured rates about those given, 0.2 % apart.
-pub(crate) fn result(point: Point, rates: &[(&str, f64)]) -> PointResult {
-    spread(point, rates, 0.002)
+/// A rate, for tests of arithmetic.
+pub(crate) const RATE: Metric<&str> = Metric::bandwidth("rate", "rate");
+
+/// An estimate of `metric` from one value for each process, in its unit.
+pub(crate) fn estimate_of(metric: Metric<&'static str>, by_process: &[f64]) -> Estimate {
+    let batches: Vec<_> = by_process
+        .iter()
+        .map(|value| batch(metric, *value))
+        .collect();
+    Estimate::from_batches(&Metric::from(&metric), &batches).expect("there are samples")
 }
 
-/// As [`result`], the processes `step` apart, a share of the rate.
-pub(crate) fn spread(point: Point, rates: &[(&str, f64)], step: f64) -> PointResult {
-    let estimates = rates.iter().map(|(metric, rate)| {
-        let of = |index: i32| rate * (1.0 + step * f64::from(index));
-        estimate(metric, &[of(-2), of(1), of(0), of(-1), of(2)])
+/// A point at which five processes measured about these values, 0.2 % apart, each in the unit of its
+/// metric.
+pub(crate) fn measured(point: Point, values: &[(Metric<&'static str>, f64)]) -> PointResult {
+    measured_apart(point, values, 0.002)
+}
+
+/// As [`measured`], the processes `step` apart, a share of the value.
+pub(crate) fn measured_apart(
+    point: Point,
+    values: &[(Metric<&'static str>, f64)],
+    step: f64,
+) -> PointResult {
+    let estimates = values.iter().map(|(metric, value)| {
+        let of = |index: i32| value * (1.0 + step * f64::from(index));
+        estimate_of(*metric, &[of(-2), of(1), of(0), of(-1), of(2)])
     });
-    let estimates = estimates.collect();
     PointResult {
         point,
-        estimates,
-        warnings: Vec::new(),
-        remarks: Vec::new(),
-    }
-}
-
-/// As [`result`], for metrics whose values are times in ns or counts.
-pub(crate) fn costs(point: Point, values: &[(&str, f64)]) -> PointResult {
-    use instrument::experiment::{Better, Isolation, Metric};
-    let estimate = |(metric, value): &(&str, f64)| {
-        let batches = [-2, 1, 0, -1, 2].map(|index: i32| Batch {
-            samples: vec![Sample {
-                metric: (*metric).into(),
-                reading: Reading::Value(value * (1.0 + 0.002 * f64::from(index))),
-                usage: Usage::default(),
-                at_ns: 0,
-            }],
-            warm: true,
-            ..Batch::default()
-        });
-        let metric = Metric::new(metric, metric, Unit::Nanoseconds, Better::Lower);
-        Estimate::from_batches(&metric, Isolation::FreshProcess, &batches)
-            .expect("there are samples")
-    };
-    PointResult {
-        point,
-        estimates: values.iter().map(estimate).collect(),
+        estimates: estimates.collect(),
         warnings: Vec::new(),
         remarks: Vec::new(),
     }
@@ -211,16 +174,18 @@ pub(crate) fn measure_over(
 }
 
 /// How many of the samples are of `metric`.
-pub(crate) fn count(samples: &[Sample], metric: &str) -> usize {
+pub(crate) fn count(samples: &[Sample], metric: impl AsRef<str>) -> usize {
     samples
         .iter()
-        .filter(|sample| sample.metric == metric)
+        .filter(|sample| sample.metric == metric.as_ref())
         .count()
 }
 
 /// The values of `metric`, which are counted and not timed.
-pub(crate) fn values(samples: &[Sample], metric: &str) -> Vec<f64> {
-    let of_metric = samples.iter().filter(|sample| sample.metric == metric);
+pub(crate) fn values(samples: &[Sample], metric: impl AsRef<str>) -> Vec<f64> {
+    let of_metric = samples
+        .iter()
+        .filter(|sample| sample.metric == metric.as_ref());
     of_metric
         .filter_map(|sample| match sample.reading {
             Reading::Value(value) => Some(value),
@@ -229,35 +194,16 @@ pub(crate) fn values(samples: &[Sample], metric: &str) -> Vec<f64> {
         .collect()
 }
 
-/// A point at which five processes timed work about so long, 0.2 % apart: for each metric of the
-/// experiment that is named, the wall time in ns and the work done.
-pub(crate) fn cost_result(
-    experiment: &dyn Experiment,
-    point: &Point,
-    costs: &[(&str, f64, f64)],
-) -> PointResult {
-    let definition = experiment.definition();
-    let batches: Vec<Batch> = [0.996, 1.002, 1.0, 0.998, 1.004]
-        .into_iter()
-        .map(|factor| Batch {
-            samples: costs
-                .iter()
-                .map(|(metric, wall_ns, work)| Sample {
-                    metric: (*metric).into(),
-                    // A long time, so that rounding to whole ns does not show.
-                    reading: Reading::Once {
-                        work: work * 1e6,
-                        wall_ns: (wall_ns * factor * 1e6) as u64,
-                    },
-                    usage: Usage::default(),
-                    at_ns: 0,
-                })
-                .collect(),
-            warm: true,
-            ..Batch::default()
-        })
-        .collect();
-    PointResult::new(&definition, point, &batches, Some(&[]))
+/// What `experiment` finds in these points, on [`machine`].
+pub(crate) fn findings(experiment: &dyn Experiment, points: Vec<PointResult>) -> Vec<Finding> {
+    let (definition, machine) = (experiment.definition(), machine());
+    experiment.findings(&results(&definition, &machine, points))
+}
+
+/// The figures that `experiment` draws of these points, on [`machine`].
+pub(crate) fn figures(experiment: &dyn Experiment, points: Vec<PointResult>) -> Vec<Figure> {
+    let (definition, machine) = (experiment.definition(), machine());
+    experiment.figures(&results(&definition, &machine, points))
 }
 
 /// The finding called `key`.
@@ -267,9 +213,8 @@ pub(crate) fn finding<'f>(findings: &'f [Finding], key: &str) -> &'f Finding {
 }
 
 /// The number `name` of a finding.
-pub(crate) fn number<'f>(finding: &'f Finding, name: &str) -> &'f Number {
-    let number = finding.numbers.iter().find(|number| number.name == name);
-    number.expect(name)
+pub(crate) fn number(finding: &Finding, name: &str) -> Quantity {
+    finding.number(name).expect(name)
 }
 
 /// The value of the number `name` of the finding called `key`.

@@ -1,10 +1,12 @@
 //! Kernel threads that begin together, or not at all.
 
+use instrument::experiment::MeasureError;
+use platform::placement::pin_to;
 use std::io;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Barrier, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Scope};
 
-/// Where threads wait until it is known whether all of them could be started.
+/// Threads wait here until all of them have been started, or one could not be.
 ///
 /// A [`Barrier`](std::sync::Barrier) would keep those that were started waiting for ever, if the
 /// system has no room for the others.
@@ -17,7 +19,7 @@ pub(crate) struct Gate {
 #[derive(Default)]
 struct State {
     waiting: usize,
-    /// Whether those who wait may go in; before that is known, nothing.
+    /// `true` lets the waiting threads go in, `false` sends them away; `None` until that is known.
     open: Option<bool>,
 }
 
@@ -43,7 +45,7 @@ impl Gate {
         self.wait_until(|state| state.open.is_some()).open == Some(true)
     }
 
-    /// Lets those who wait and will wait go in, or sends them away.
+    /// Lets all threads go in, or sends them away.
     fn decide(&self, open: bool) {
         self.change(|state| state.open = Some(open));
     }
@@ -95,9 +97,78 @@ pub(crate) fn start_together<T>(
     })
 }
 
+/// Starts a thread on each of `cpus`, pinned to it, which makes its own state by `prepare`. Once all
+/// are ready, `lead` is called with a function that has every thread do the same job with its state
+/// at the same time, and returns when the last has ended.
+///
+/// # Errors
+/// If a thread cannot be started or pinned, or cannot prepare, that error without a call of `lead`;
+/// else the error of `lead`.
+#[allow(dead_code, reason = "memory.parallel will use it")]
+pub(crate) fn on_cpus<State, Job: Copy + Send, T>(
+    cpus: &[usize],
+    prepare: impl Fn(usize) -> Result<State, MeasureError> + Sync,
+    work: impl Fn(&mut State, Job) + Sync,
+    lead: impl FnOnce(&dyn Fn(Job)) -> Result<T, MeasureError>,
+) -> Result<T, MeasureError> {
+    // `None` ends the threads.
+    let next = Slot(Mutex::new(None));
+    let failure = Slot(Mutex::new(None));
+    let [begin, end] = [(); 2].map(|()| Barrier::new(cpus.len() + 1));
+    let member = |cpu| {
+        let pinned = pin_to(&[cpu]).map_err(MeasureError::from);
+        let mut state = pinned.and_then(|()| prepare(cpu)).map_err(|error| {
+            failure.set(Some(error));
+        });
+        end.wait();
+        loop {
+            begin.wait();
+            let Some(job) = *next.lock() else { return };
+            if let Ok(state) = &mut state {
+                work(state, job);
+            }
+            end.wait();
+        }
+    };
+    let gate = Gate::default();
+    thread::scope(|scope| {
+        let started = gate.start(scope, cpus.iter().copied(), &member);
+        started.map_err(MeasureError::system("start a thread"))?;
+        gate.open();
+        end.wait();
+        let failed = failure.lock().take();
+        let outcome = match failed {
+            Some(error) => Err(error),
+            None => lead(&|job| {
+                next.set(Some(job));
+                begin.wait();
+                end.wait();
+            }),
+        };
+        next.set(None);
+        begin.wait();
+        outcome
+    })
+}
+
+/// A value that threads share, with a lock that a panic elsewhere does not spoil.
+struct Slot<T>(Mutex<T>);
+
+impl<T> Slot<T> {
+    fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, value: T) {
+        *self.lock() = value;
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Gate, start_together};
+    use super::{Gate, on_cpus, start_together};
+    use instrument::experiment::MeasureError;
+    use platform::placement::{allowed_cpus, current_cpu};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
@@ -114,6 +185,38 @@ mod tests {
         assert_eq!(before.expect("ten threads can be started"), 0);
         assert_eq!(done.into_inner(), 10);
         assert_eq!(sum.into_inner(), 45);
+    }
+
+    #[test]
+    fn every_job_is_done_on_every_processor_before_the_next() {
+        let cpus = allowed_cpus().expect("this system has them");
+        let done = AtomicUsize::new(0);
+        let prepare = |cpu| {
+            assert_eq!(current_cpu(), Some(cpu));
+            Ok(0)
+        };
+        let work = |sum: &mut usize, job: usize| {
+            *sum += job;
+            done.fetch_add(*sum, Ordering::SeqCst);
+        };
+        let counts = on_cpus(&cpus, prepare, work, |pass| {
+            Ok([1, 10].map(|job| {
+                pass(job);
+                done.load(Ordering::SeqCst) / cpus.len()
+            }))
+        });
+        assert_eq!(counts.expect("they can be pinned"), [1, 12]);
+    }
+
+    #[test]
+    fn one_that_cannot_prepare_fails_them_all() {
+        let prepare = |_| Err(MeasureError::Unsupported("no room".into()));
+        let work = |(): &mut (), (): ()| unreachable!("nothing is prepared");
+        let cpus = allowed_cpus().expect("this system has them");
+        let outcome = on_cpus(&cpus, prepare, work, |_| Ok(()));
+        assert_eq!(outcome.expect_err("no room").to_string(), "no room");
+        let nowhere = on_cpus(&[100_000], |_| Ok(()), work, |_| Ok(()));
+        nowhere.expect_err("there is no such processor");
     }
 
     #[test]

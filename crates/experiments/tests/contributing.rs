@@ -1,6 +1,9 @@
 //! The example of an experiment in `CONTRIBUTING.md`: it compiles, it measures, and it is what
 //! stands there.
 
+#[allow(unused_imports, reason = "one experiment does not need all of it")]
+#[path = "../src/prelude.rs"]
+mod prelude;
 #[path = "contributing/yielding.rs"]
 mod yielding;
 

@@ -3,8 +3,7 @@
 use crate::claim::Evidence;
 use crate::finding::Finding;
 use crate::point::Level;
-use crate::quantity::Unit;
-use crate::statistics::Estimated;
+use crate::quantity::{Quantity, Unit};
 
 /// How one setting is found.
 #[derive(Debug)]
@@ -30,7 +29,7 @@ pub struct Advice {
     pub usual: Level,
     /// How many times as fast the advised value is as the usual one; `None` where that was not
     /// measured.
-    pub gain: Option<Estimated>,
+    pub gain: Option<Quantity>,
     /// What it follows from.
     pub because: Finding,
 }

@@ -1,6 +1,6 @@
 //! Claims: what somebody says about systems, judged by what was measured on this one.
 
-use crate::finding::Finding;
+use crate::finding::{Finding, sentence};
 use crate::point::Level;
 use crate::results::{Estimate, Results};
 use schemars::JsonSchema;
@@ -22,7 +22,7 @@ pub struct Claim {
 }
 
 /// What becomes of a claim on a machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     /// Whether it holds.
     pub ruling: Ruling,
@@ -68,7 +68,7 @@ impl<'a> Evidence<'a> {
     pub fn estimate(
         &self,
         id: &str,
-        metric: &str,
+        metric: impl AsRef<str>,
         levels: &[(&str, Level)],
     ) -> Option<&'a Estimate> {
         let estimate = self.of(id)?.at(levels)?.estimate(metric)?;
@@ -89,10 +89,12 @@ impl Claim {
         (self.test)(evidence).unwrap_or_else(|| {
             let missing = self.experiments.iter().find(|id| evidence.of(id).is_none());
             let sentence = match missing {
-                Some(id) => format!("{id} was not measured; `oscope run {id}` does."),
-                None => "What it takes is missing among the measured values, or is unsound.".into(),
+                Some(id) => sentence!("{id} was not measured; `oscope run {id}` does."),
+                None => {
+                    sentence!("What it takes is missing among the measured values, or is unsound.")
+                }
             };
-            Judgement::new(Ruling::CannotBeTold, Finding::new(self.key, &sentence))
+            Judgement::new(Ruling::CannotBeTold, Finding::new(self.key, sentence))
         })
     }
 }

@@ -1,14 +1,12 @@
 //! Figures: what to draw, without saying how it is drawn.
 
+use crate::estimate::Estimate;
 use crate::point::Level;
 use crate::quantity::Unit;
-use crate::results::Estimate;
 use crate::statistics::Interval;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// A chart of estimates.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// Name within its experiment: `bandwidth`.
     pub key: String,
@@ -42,8 +40,7 @@ impl Figure {
 }
 
 /// How the points of a figure stand to each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FigureKind {
     /// Points along a numeric axis, joined to curves.
     Curve,
@@ -56,7 +53,7 @@ pub enum FigureKind {
 }
 
 /// One axis of a figure.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FigureAxis {
     /// What it shows.
     pub title: String,
@@ -67,8 +64,7 @@ pub struct FigureAxis {
 }
 
 /// How an axis is divided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FigureScale {
     /// Equal steps for equal differences, from zero.
     Linear,
@@ -77,7 +73,7 @@ pub enum FigureScale {
 }
 
 /// A line of points or a group of bars.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// Name for people.
     pub label: String,
@@ -86,7 +82,7 @@ pub struct Series {
 }
 
 /// One estimate in a figure.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FigurePoint {
     /// Where it stands.
     pub x: Level,
@@ -97,7 +93,7 @@ pub struct FigurePoint {
 }
 
 /// A place on the x axis that is pointed out.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
     /// What stands there: `L2, as documented`.
     pub label: String,
@@ -110,8 +106,7 @@ pub struct Mark {
 }
 
 /// Where a mark comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkOrigin {
     /// Found in the data.
     Found,

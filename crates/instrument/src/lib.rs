@@ -19,6 +19,9 @@
 pub mod advice;
 pub mod claim;
 pub mod clock;
+pub mod definition;
+pub mod error;
+pub mod estimate;
 pub mod experiment;
 #[cfg(feature = "extra-work")]
 pub mod extra_work;
@@ -40,4 +43,6 @@ pub mod sampler;
 pub mod statistics;
 
 mod any_path;
-mod estimate;
+
+// The macros name this crate, here as elsewhere.
+extern crate self as instrument;

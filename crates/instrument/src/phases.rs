@@ -1,7 +1,7 @@
 //! Phases: the parts of one piece of work, timed apart while they take turns.
 
 use crate::clock::Clock;
-use crate::experiment::MeasureError;
+use crate::error::MeasureError;
 use platform::usage::Usage;
 
 /// Times the phases of one sample. Each may be entered many times; its times add up.
@@ -35,7 +35,7 @@ impl<'c> Phases<'c> {
     /// Those of `body`.
     pub fn time<T>(
         &mut self,
-        metrics: &[&str],
+        metrics: &[impl AsRef<str>],
         body: impl FnOnce() -> Result<T, MeasureError>,
     ) -> Result<T, MeasureError> {
         let before = self.clock.usage()?;
@@ -45,7 +45,7 @@ impl<'c> Phases<'c> {
         let usage = self.clock.usage()?.since(&before);
         for metric in metrics {
             let clock_cost_ns = self.clock_cost_ns;
-            let spent = self.of(metric);
+            let spent = self.of(metric.as_ref());
             spent.gross_ns += gross_ns;
             spent.clock_ns += clock_cost_ns;
             spent.usage += usage;

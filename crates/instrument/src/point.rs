@@ -1,17 +1,20 @@
 //! Axes, and the points they span.
 
-use crate::quantity::{Bytes, Unit};
+use crate::quantity::{Bytes, Count, Unit};
+pub use choice::{Choice, NoSuchChoice};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::marker::PhantomData;
 
-/// One thing that an experiment varies.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Axis {
+/// One thing that an experiment varies, as the program states it or as a record holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Axis")]
+pub struct Axis<Text = String> {
     /// Name in points and in files: `block_size`.
-    pub name: String,
+    pub name: Text,
     /// Name for people: `block size`.
-    pub title: String,
+    pub title: Text,
     /// What its levels are.
     pub kind: AxisKind,
 }
@@ -26,6 +29,16 @@ pub enum AxisKind {
     Count,
     /// Named choices.
     Choice,
+}
+
+impl From<&Axis<&'static str>> for Axis {
+    fn from(axis: &Axis<&'static str>) -> Self {
+        Self {
+            name: axis.name.into(),
+            title: axis.title.into(),
+            kind: axis.kind,
+        }
+    }
 }
 
 impl Axis {
@@ -70,6 +83,111 @@ impl Axis {
             AxisKind::Bytes => Some(Unit::Bytes),
             AxisKind::Count => Some(Unit::Count),
             AxisKind::Choice => None,
+        }
+    }
+}
+
+/// An axis with the type of its levels, as experiments state it:
+/// `const MESSAGE: AxisOf<Bytes> = AxisOf::new("message_size", "message")`.
+#[derive(Debug)]
+pub struct AxisOf<L> {
+    name: &'static str,
+    title: &'static str,
+    level: PhantomData<fn() -> L>,
+}
+
+impl<L> Clone for AxisOf<L> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<L> Copy for AxisOf<L> {}
+
+impl<L> AsRef<str> for AxisOf<L> {
+    fn as_ref(&self) -> &str {
+        self.name
+    }
+}
+
+impl<L: LevelOf> AxisOf<L> {
+    /// An axis called `name` in points and in files, and `title` for people.
+    pub const fn new(name: &'static str, title: &'static str) -> Self {
+        Self {
+            name,
+            title,
+            level: PhantomData,
+        }
+    }
+
+    /// Its name in points and in files.
+    pub const fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// The axis for the list of an experiment's axes.
+    pub const fn axis(self) -> Axis<&'static str> {
+        Axis {
+            name: self.name,
+            title: self.title,
+            kind: L::KIND,
+        }
+    }
+
+    /// Its setting `level`, by which points are chosen.
+    pub fn at(self, level: L) -> (&'static str, Level) {
+        (self.name, level.level())
+    }
+}
+
+/// What the levels of an axis are to the program: sizes, counts, or the variants of a
+/// [`Choice`].
+pub trait LevelOf: Clone {
+    /// What they are to a reader.
+    const KIND: AxisKind;
+
+    /// The level in points and in files.
+    fn level(&self) -> Level;
+
+    /// The level that a point has, if it is one of this type.
+    fn of(level: &Level) -> Option<Self>;
+}
+
+impl LevelOf for Bytes {
+    const KIND: AxisKind = AxisKind::Bytes;
+
+    fn level(&self) -> Level {
+        Level::Number(self.0)
+    }
+
+    fn of(level: &Level) -> Option<Self> {
+        level.number().map(Self)
+    }
+}
+
+impl LevelOf for Count {
+    const KIND: AxisKind = AxisKind::Count;
+
+    fn level(&self) -> Level {
+        Level::Number(self.0)
+    }
+
+    fn of(level: &Level) -> Option<Self> {
+        level.number().map(Self)
+    }
+}
+
+impl<T: Choice> LevelOf for T {
+    const KIND: AxisKind = AxisKind::Choice;
+
+    fn level(&self) -> Level {
+        Level::Choice(self.name().to_owned())
+    }
+
+    fn of(level: &Level) -> Option<Self> {
+        match level {
+            Level::Choice(name) => Self::named(name).ok(),
+            Level::Number(_) => None,
         }
     }
 }
@@ -138,33 +256,27 @@ impl Point {
         self
     }
 
+    /// The point with `axis` set to `level`.
+    #[must_use]
+    pub fn at<L: LevelOf>(self, axis: AxisOf<L>, level: L) -> Self {
+        self.with(axis.name, level.level())
+    }
+
+    /// The level on `axis`.
+    ///
+    /// # Errors
+    /// [`WrongPoint`] if the point has none of its type there, as when it comes from another version.
+    pub fn level<L: LevelOf>(&self, axis: AxisOf<L>) -> Result<L, WrongPoint> {
+        let level = self.get(axis.name).and_then(L::of);
+        level.ok_or_else(|| self.wrong(axis.name))
+    }
+
     /// The level on `axis`, if the point has that axis.
     pub fn get(&self, axis: &str) -> Option<&Level> {
         self.0
             .iter()
             .find(|(name, _)| name == axis)
             .map(|(_, level)| level)
-    }
-
-    /// The number on `axis`.
-    ///
-    /// # Errors
-    /// [`WrongPoint`] if the point has no number there, as when it comes from another version.
-    pub fn number(&self, axis: &str) -> Result<u64, WrongPoint> {
-        self.get(axis)
-            .and_then(Level::number)
-            .ok_or_else(|| self.wrong(axis))
-    }
-
-    /// The choice on `axis`.
-    ///
-    /// # Errors
-    /// [`WrongPoint`] if the point has no choice there, as when it comes from another version.
-    pub fn choice(&self, axis: &str) -> Result<&str, WrongPoint> {
-        match self.get(axis) {
-            Some(Level::Choice(choice)) => Ok(choice),
-            _ => Err(self.wrong(axis)),
-        }
     }
 
     /// Axis names and levels in order.
@@ -207,7 +319,8 @@ pub struct WrongPoint {
 
 #[cfg(test)]
 mod tests {
-    use super::{Axis, Level, Point};
+    use super::{Axis, AxisOf, Level, Point};
+    use crate::quantity::{Bytes, Count};
 
     #[test]
     fn a_point_keeps_its_levels_in_order() {
@@ -215,9 +328,10 @@ mod tests {
             .with("operation", "read")
             .with("block_size", 4096);
         assert_eq!(point.to_string(), "operation=read, block_size=4096");
-        assert_eq!(point.number("block_size"), Ok(4096));
-        assert_eq!(point.choice("operation"), Ok("read"));
-        assert!(point.number("operation").is_err());
+        const BLOCK_SIZE: AxisOf<Bytes> = AxisOf::new("block_size", "block size");
+        const OPERATION: AxisOf<Count> = AxisOf::new("operation", "operation");
+        assert_eq!(point.level(BLOCK_SIZE), Ok(Bytes(4096)));
+        assert!(point.level(OPERATION).is_err());
         assert!(point.matches(&[("operation", "read".into())]));
         let text = serde_json::to_string(&point).expect("a point is plain data");
         assert_eq!(text, r#"[["operation","read"],["block_size",4096]]"#);

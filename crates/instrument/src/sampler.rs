@@ -1,7 +1,7 @@
 //! The sampler: takes the samples of one point within one process.
 
 use crate::clock::Clock;
-use crate::experiment::MeasureError;
+use crate::error::MeasureError;
 use crate::link::Link;
 use crate::phases::Phases;
 use crate::sample::{Reading, Sample};
@@ -121,7 +121,7 @@ impl<'a> Sampler<'a> {
     ///
     /// # Errors
     /// [`MeasureError::Output`] if nobody reads any more.
-    pub fn value(&mut self, metric: &str, value: f64) -> Result<(), MeasureError> {
+    pub fn value(&mut self, metric: impl AsRef<str>, value: f64) -> Result<(), MeasureError> {
         let usage = Usage::default();
         self.sample(metric, Reading::Value(value), usage)
     }
@@ -133,7 +133,7 @@ impl<'a> Sampler<'a> {
     /// Those of `body`, and [`MeasureError::Output`] if nobody reads any more.
     pub fn repeat(
         &mut self,
-        metric: &str,
+        metric: impl AsRef<str>,
         work: f64,
         mut body: impl FnMut(u64) -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
@@ -153,7 +153,7 @@ impl<'a> Sampler<'a> {
                 short_ns,
                 long_ns,
             };
-            self.sample(metric, reading, usage)?;
+            self.sample(metric.as_ref(), reading, usage)?;
             if self.is_over(started_ns) {
                 break;
             }
@@ -170,7 +170,7 @@ impl<'a> Sampler<'a> {
     /// As for [`Sampler::repeat`].
     pub fn long_runs(
         &mut self,
-        metric: &str,
+        metric: impl AsRef<str>,
         work: f64,
         least_ns: u64,
         mut body: impl FnMut(u64) -> Result<(), MeasureError>,
@@ -188,7 +188,7 @@ impl<'a> Sampler<'a> {
     /// Those of `prepare` and `body`, and [`MeasureError::Output`] if nobody reads any more.
     pub fn once(
         &mut self,
-        metric: &str,
+        metric: impl AsRef<str>,
         work: f64,
         prepare: impl FnMut(&mut Self) -> Result<(), MeasureError>,
         body: impl FnMut() -> Result<(), MeasureError>,
@@ -203,7 +203,7 @@ impl<'a> Sampler<'a> {
     /// As for [`Sampler::once`].
     pub fn once_as(
         &mut self,
-        metrics: &[(&str, f64)],
+        metrics: &[(impl AsRef<str>, f64)],
         mut prepare: impl FnMut(&mut Self) -> Result<(), MeasureError>,
         mut body: impl FnMut() -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
@@ -225,7 +225,7 @@ impl<'a> Sampler<'a> {
     /// Those of `body`, and [`MeasureError::Output`] if nobody reads any more.
     pub fn single(
         &mut self,
-        metric: &str,
+        metric: impl AsRef<str>,
         work: f64,
         body: impl FnOnce() -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
@@ -234,7 +234,7 @@ impl<'a> Sampler<'a> {
 
     fn time_once(
         &mut self,
-        metrics: &[(&str, f64)],
+        metrics: &[(impl AsRef<str>, f64)],
         body: impl FnOnce() -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
         let before = self.clock.usage()?;
@@ -242,8 +242,15 @@ impl<'a> Sampler<'a> {
         body()?;
         let wall_ns = self.clock.now_ns().saturating_sub(begin_ns);
         let usage = self.clock.usage()?.since(&before);
-        for &(metric, work) in metrics {
-            self.sample(metric, Reading::Once { work, wall_ns }, usage)?;
+        for (metric, work) in metrics {
+            self.sample(
+                metric,
+                Reading::Once {
+                    work: *work,
+                    wall_ns,
+                },
+                usage,
+            )?;
         }
         Ok(())
     }
@@ -281,7 +288,7 @@ impl<'a> Sampler<'a> {
     /// Those of `body`, and [`MeasureError::Output`] if nobody reads any more.
     pub fn latencies(
         &mut self,
-        metric: &str,
+        metric: impl AsRef<str>,
         mut body: impl FnMut() -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
         let clock = self.clock;
@@ -302,7 +309,7 @@ impl<'a> Sampler<'a> {
     /// Those of `body`, and [`MeasureError::Output`] if nobody reads any more.
     pub fn latencies_of(
         &mut self,
-        metric: &str,
+        metric: impl AsRef<str>,
         work: f64,
         mut body: impl FnMut() -> Result<u64, MeasureError>,
     ) -> Result<f64, MeasureError> {
@@ -393,10 +400,15 @@ impl<'a> Sampler<'a> {
         self.clock.now_ns().saturating_sub(started_ns) > self.task.batch_ns
     }
 
-    fn sample(&mut self, metric: &str, reading: Reading, usage: Usage) -> Result<(), MeasureError> {
+    fn sample(
+        &mut self,
+        metric: impl AsRef<str>,
+        reading: Reading,
+        usage: Usage,
+    ) -> Result<(), MeasureError> {
         let at_ns = self.clock.now_ns();
         self.put(Output::Sample(Sample {
-            metric: metric.to_owned(),
+            metric: metric.as_ref().to_owned(),
             reading,
             usage,
             at_ns,

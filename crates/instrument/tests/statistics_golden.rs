@@ -3,7 +3,6 @@
 
 #![expect(clippy::unwrap_used, reason = "the golden data are known")]
 
-use oscope_instrument::statistics::autocorrelation::{autocorrelation, effective_sample_size};
 use oscope_instrument::statistics::linear::weighted_line;
 use oscope_instrument::statistics::ratio::ratio_estimate;
 use oscope_instrument::statistics::trend::{mann_kendall, theil_sen_slope};
@@ -115,19 +114,6 @@ fn trends() {
             assert_close(ours.tau, number(&expected["tau"]), &what);
             assert_close(ours.p_value, number(&expected["p_value"]), &what);
         }
-    }
-}
-
-#[test]
-fn dependence() {
-    for record in records(&golden(), "samples") {
-        let (what, values) = (record["name"].to_string(), numbers(&record["values"]));
-        let ours = autocorrelation(&values, 4).unwrap();
-        for (ours, theirs) in ours.into_iter().zip(numbers(&record["autocorrelation"])) {
-            assert_close(ours, theirs, &what);
-        }
-        let ours = effective_sample_size(&values).unwrap();
-        assert_close(ours, number(&record["effective_sample_size"]), &what);
     }
 }
 

@@ -6,8 +6,6 @@
     reason = "the data are made so that there is a result"
 )]
 
-use oscope_instrument::statistics::autocorrelation;
-use oscope_instrument::statistics::levels::fit;
 use oscope_instrument::statistics::linear::weighted_line;
 use oscope_instrument::statistics::modes::several;
 use oscope_instrument::statistics::plan::{Costs, plan};
@@ -18,7 +16,7 @@ use oscope_instrument::statistics::student::{mean_estimate, process_estimate};
 use oscope_instrument::statistics::trend::{mann_kendall, theil_sen_slope};
 use oscope_instrument::statistics::{Confidence, Estimated, order, summary};
 use proptest::collection::vec;
-use proptest::num::f64::{ANY, NEGATIVE, NORMAL, POSITIVE, SUBNORMAL, ZERO};
+use proptest::num::f64::{NEGATIVE, NORMAL, POSITIVE, SUBNORMAL, ZERO};
 use proptest::prelude::*;
 
 const LEVEL: Confidence = Confidence::NINETY_FIVE;
@@ -26,14 +24,13 @@ const LEVEL: Confidence = Confidence::NINETY_FIVE;
 /// A way to an estimate from one sample.
 type Method = fn(&[f64], Confidence) -> Option<Estimated>;
 
-const METHODS: [(&str, Method); 5] = [
+const METHODS: [(&str, Method); 4] = [
     ("mean", mean_estimate),
     ("processes", process_estimate),
     ("median", order::median_estimate),
     ("quantile", |values, level| {
         order::quantile_estimate(values, 0.75, level)
     }),
-    ("one process", autocorrelation::median_estimate),
 ];
 
 /// Numbers of any size and sign, the extremes of the type included.
@@ -102,7 +99,6 @@ proptest! {
             summary::median(&values),
             summary::standard_deviation(&values),
             summary::median_absolute_deviation(&values),
-            autocorrelation::effective_sample_size(&values),
             theil_sen_slope(&values[..half], &values[half..2 * half]),
         ].into_iter().flatten() {
             prop_assert!(value.is_finite());
@@ -145,32 +141,6 @@ proptest! {
             prop_assert_eq!(method(&values, LEVEL), None, "{}", name);
         }
         prop_assert!(several(&values).is_none() && mann_kendall(&values).is_none());
-    }
-
-    #[test]
-    fn any_curve_of_costs_is_fitted_or_refused(costs in vec(vec(ANY, 0..4), 8..14)) {
-        let sizes: Vec<f64> = (0..costs.len()).map(|step| 1024.0 * (step as f64).exp2()).collect();
-        if let Some(levels) = fit(&sizes, &costs, 1) {
-            prop_assert!(levels.predicted(4096.0).is_finite());
-        }
-    }
-
-    #[test]
-    fn levels_scale_with_the_costs(
-        costs in vec(vec(time(), 3..4), 12..20),
-        factor in 0.001..1000.0_f64,
-    ) {
-        let sizes: Vec<f64> = (0..costs.len()).map(|step| 1024.0 * (step as f64).exp2()).collect();
-        let scaled: Vec<Vec<f64>> = costs
-            .iter()
-            .map(|processes| processes.iter().map(|cost| cost * factor).collect())
-            .collect();
-        let (plain, scaled) = (fit(&sizes, &costs, 1).unwrap(), fit(&sizes, &scaled, 1).unwrap());
-        prop_assert_eq!(plain.levels.len(), scaled.levels.len());
-        prop_assert!((plain.base_cost * factor / scaled.base_cost - 1.0).abs() < 0.01);
-        for level in &plain.levels {
-            prop_assert!(level.capacity_interval.unwrap().contains(level.capacity_bytes));
-        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod common;
 
 use common::{batch, begun, complete, definition, replay, take};
 use instrument::limits::{Limited, Limits, Used};
-use instrument::point::Point;
+use instrument::point::{Level, Point};
 use instrument::runner::{Event, Observer};
 use oscope_record::store::{BlankSelector, Error, HistoryQuery, HistoryRun, RunSelector, Store};
 use std::path::PathBuf;
@@ -91,7 +91,7 @@ fn history(store: &Store, metric: Option<&str>, limit: usize) -> Vec<HistoryRun>
         limit,
     };
     let mut found = Vec::new();
-    let is_wanted = |point: &Point| point.number("block_size") == Ok(4096);
+    let is_wanted = |point: &Point| point.get("block_size").and_then(Level::number) == Some(4096);
     store
         .history(&query, is_wanted, |run| found.push(run))
         .unwrap();

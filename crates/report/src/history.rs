@@ -154,7 +154,7 @@ fn estimate(
     metric: &Metric,
 ) -> Option<(Estimate, bool)> {
     let own = definition.metric(&metric.name)?;
-    let estimate = Estimate::from_batches(own, definition.isolation, batches)?;
+    let estimate = Estimate::from_batches(own, batches)?;
     let same = own.version == metric.version && own.unit == metric.unit;
     let usable = same && estimate.is_sound();
     Some((estimate, usable))

@@ -4,10 +4,10 @@ mod fixture;
 
 use instrument::experiment::{Better, Definition, Isolation, Metric};
 use instrument::figure::{Figure, FigureKind, FigureScale, Mark, MarkOrigin, Series};
-use instrument::finding::Finding;
+use instrument::finding::{Finding, sentence};
 use instrument::noise::Warning;
 use instrument::point::{Axis, Level, Point};
-use instrument::quantity::Unit;
+use instrument::quantity::{Quantity, Unit};
 use instrument::results::{Estimate, Percentiles, PointResult, Results, Verdict};
 use instrument::statistics::Interval;
 use oscope_report::terminal::{self, Style};
@@ -63,6 +63,7 @@ fn estimate() -> impl Strategy<Value = Estimate> {
     )
         .prop_map(
             |((centre, low, high, by_process), verdict, metric)| Estimate {
+                unit: Unit::Count,
                 metric: metric.into(),
                 centre,
                 interval: Interval::new(low.min(high), high.max(low)),
@@ -188,8 +189,8 @@ proptest! {
         let run = fixture::run();
         let results = Results { definition: &definition, machine: &run.machine, points };
         let scale = if logarithmic { FigureScale::Logarithmic } else { FigureScale::Linear };
-        let finding = Finding::new("key", "It is {number}, not {nothing}.")
-            .estimated("number", at, Interval::new(at / 2.0, at * 2.0), units.0);
+        let number = Quantity { value: at, interval: Interval::new(at / 2.0, at * 2.0), unit: units.0 };
+        let finding = Finding::new("key", sentence!("It is {number}, not {{nothing}}."));
         let experiment = ExperimentAnalysis {
             definition: &definition,
             skipped: None,

@@ -2,21 +2,23 @@
 
 use crate::cover::Cover;
 use crate::error::{Error, Result};
+use choice::Choice;
 use platform::stream_ring::StreamRing;
-use std::fmt;
 
 /// How the sender reads its file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SendMethod {
     /// Reads it into a buffer, and sends that.
     File,
     /// Maps it into memory, and sends that.
     Mmap,
     /// The kernel sends it ([`platform::socket::send_file`]); read for its sum only.
+    #[choice("sendfile")]
     SendFile,
     /// The kernel moves it through a pipe ([`platform::socket::Conduit`]); read for its sum only.
     Splice,
     /// Reads it into buffers that the kernel sends without a copy ([`platform::socket::ZeroCopy`]).
+    #[choice("zerocopy")]
     ZeroCopy,
     /// Reads and sends it through a ring ([`platform::stream_ring`]): the next blocks are read while
     /// one is on its way.
@@ -24,7 +26,7 @@ pub enum SendMethod {
 }
 
 /// How the receiver writes its file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReceiveMethod {
     /// Receives into a buffer, and writes that.
     File,
@@ -137,16 +139,4 @@ fn check(needs_ring: bool) -> Result<()> {
         StreamRing::new(1).map_err(Error::Method)?;
     }
     Ok(())
-}
-
-impl fmt::Display for SendMethod {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl fmt::Display for ReceiveMethod {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
 }

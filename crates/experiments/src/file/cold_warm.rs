@@ -1,37 +1,39 @@
 //! `file.cold_warm`: what a cold page cache costs, block size by block size.
 
+use super::definition::{BLOCK_SIZE, FILE_SIZE, MOST_BYTES_PER_SECOND, room};
 use super::page_cache::{self, Chiller, Evidence};
 use super::scratch_file::ScratchFile;
 use super::sizes::{self, KIB, MIB, by_profile, powers};
-use super::{BLOCK_SIZE, FILE_SIZE, MOST_BYTES_PER_SECOND};
-use crate::estimates::{WithEstimate, estimated, grade, ratio_within, ratios_within};
-use crate::figures::{curves, logarithmic};
-use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
-use instrument::figure::{Figure, Mark, MarkOrigin};
-use instrument::finding::{Finding, Grade};
-use instrument::need::Need;
-use instrument::plan::{Profile, Setting};
-use instrument::point::{Axis, Point};
-use instrument::quantity::{Bytes, Unit};
-use instrument::results::{Estimate, Results};
-use instrument::sampler::Sampler;
-use instrument::statistics::{Estimated, Interval};
+use crate::estimates::{grade, ratio_within, ratios_within};
+use crate::figures::{axis_of, curves, logarithmic};
+use crate::prelude::*;
+use instrument::figure::{Mark, MarkOrigin};
+use instrument::statistics::Interval;
 use platform::memory::{Mapping, PageSize};
 
-/// What a cold page cache costs, block size by block size.
+/// The experiment `file.cold_warm`.
 pub(crate) struct ColdWarm;
 
-const COLD: &str = "cold";
-const WARM: &str = "warm";
-const COLD_AGAIN: &str = "cold_again";
+const COLD: Metric<&str> = Metric::bandwidth("cold", "read cold").bounded(MOST_BYTES_PER_SECOND);
+const WARM: Metric<&str> = Metric::bandwidth("warm", "read warm").bounded(MOST_BYTES_PER_SECOND);
+const COLD_AGAIN: Metric<&str> =
+    Metric::bandwidth("cold_again", "read cold again").bounded(MOST_BYTES_PER_SECOND);
 
 const OF_COLD: Evidence = Evidence {
-    resident: "cold_resident",
-    from_storage: "cold_from_storage",
+    resident: Metric::fact(
+        "cold_resident",
+        "in the page cache before, cold",
+        Unit::Share,
+    ),
+    from_storage: Metric::fact("cold_from_storage", "read from storage, cold", Unit::Share),
 };
 const OF_WARM: Evidence = Evidence {
-    resident: "warm_resident",
-    from_storage: "warm_from_storage",
+    resident: Metric::fact(
+        "warm_resident",
+        "in the page cache before, warm",
+        Unit::Share,
+    ),
+    from_storage: Metric::fact("warm_from_storage", "read from storage, warm", Unit::Share),
 };
 
 /// Ratios within this of each other count as stable.
@@ -39,60 +41,45 @@ const STABLE: f64 = 0.10;
 /// A cold read of which less than this share was seen to come from storage proves little.
 const NEARLY_ALL: f64 = 0.9;
 
-impl Experiment for ColdWarm {
-    fn id(&self) -> &'static str {
-        "file.cold_warm"
-    }
+pub(super) const DESIGN: Design = Design {
+    id: "file.cold_warm",
+    title: "Cold and warm reads",
+    question: "How much longer does it take to read a file that is not in memory, and from which \
+               block size on is that ratio stable?",
+    method: "One process reads a scratch file from start to end by calls of one block: cold, \
+             then warm, then cold again. Opening and closing are not timed. A cold read needs no \
+             reboot: the file is synced, so that its pages are clean, and then evicted by advice \
+             on it alone (POSIX_FADV_DONTNEED). Only where that leaves pages, and only as root, \
+             are the caches of the whole machine dropped, by writing to \
+             /proc/sys/vm/drop_caches: 1 drops the pages of files, 2 directory entries, inodes \
+             and other kernel objects, 3 both; oscope writes 1. That never drops dirty pages, \
+             and every other program on the machine reads cold afterwards. The kernel is asked \
+             before each pass how much of the file is resident; a pass in the wrong state is not \
+             timed. `cold_from_storage` is the share of the file that the kernel says this \
+             process read from a block device during the pass. Where that is less than all of \
+             it, a cache above the device answered. The caches of a disk, or of the host of a \
+             virtual one, cannot be seen; a second cold read that is faster than the first hints \
+             at one.",
+    source: "Reports A and B, section 4",
+    axes: &[BLOCK_SIZE.axis(), FILE_SIZE.axis()],
+    metrics: &[
+        COLD,
+        WARM,
+        COLD_AGAIN,
+        OF_COLD.resident,
+        OF_COLD.from_storage,
+        OF_WARM.resident,
+        OF_WARM.from_storage,
+    ],
+};
 
-    fn definition(&self) -> Definition {
-        let throughput = |name: &str, title: &str| {
-            Metric::new(name, title, Unit::BytesPerSecond, Better::Higher)
-                .bounded(MOST_BYTES_PER_SECOND)
-        };
-        let metrics = [
-            throughput(COLD, "read cold"),
-            throughput(WARM, "read warm"),
-            throughput(COLD_AGAIN, "read cold again"),
-        ];
-        Definition {
-            id: self.id().into(),
-            title: "Cold and warm reads".into(),
-            question: "What does it cost to read a file that is not in memory, and from which \
-                       block size on is that price stable?"
-                .into(),
-            method: "One process reads a scratch file from its start to its end by calls of one \
-                     block: cold, then warm, then cold again. No reboot is needed for cold: the \
-                     file is synchronised, so that its pages are clean, and evicted by advice on \
-                     it alone (POSIX_FADV_DONTNEED). Only where that leaves pages, as root, the \
-                     caches of the machine are dropped by writing to /proc/sys/vm/drop_caches: 1 \
-                     drops the pages of files, 2 directory entries, inodes and other kernel \
-                     objects, 3 both; 1 is what is used. It never drops what is changed and not \
-                     written back, and every other program on the machine reads cold afterwards. \
-                     Before each pass the kernel is asked what of the file is resident; a pass in \
-                     the wrong state is not timed. `cold_from_storage` is the share of the file \
-                     that the kernel says this process had read from a block device meanwhile; \
-                     where less than all is seen, something above the device answered. What a \
-                     disk, or the host of a virtual one, has in memory of its own cannot be seen; \
-                     a second cold read that is faster than the first hints at it. Opening and \
-                     closing are left out."
-                .into(),
-            source: "Reports A and B, section 4".into(),
-            axes: vec![
-                Axis::bytes(BLOCK_SIZE, "block size"),
-                Axis::bytes(FILE_SIZE, "file size"),
-            ],
-            metrics: metrics
-                .into_iter()
-                .chain(OF_COLD.metrics(", cold"))
-                .chain(OF_WARM.metrics(", warm"))
-                .collect(),
-            isolation: Isolation::FreshProcess,
-        }
+impl Experiment for ColdWarm {
+    fn design(&self) -> &'static Design {
+        &DESIGN
     }
 
     fn needs(&self, setting: &Setting) -> Vec<Need> {
-        let file = Bytes(file_size(setting));
-        vec![Need::Space(file), Need::Memory(file)]
+        room(file_size(setting))
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
@@ -109,15 +96,15 @@ impl Experiment for ColdWarm {
             .filter(|size| *size <= file_size)
             .map(|size| {
                 Point::new()
-                    .with(BLOCK_SIZE, size)
-                    .with(FILE_SIZE, file_size)
+                    .at(BLOCK_SIZE, Bytes(size))
+                    .at(FILE_SIZE, Bytes(file_size))
             })
             .collect()
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let len = point.number(FILE_SIZE)?;
-        let block_size = point.number(BLOCK_SIZE)? as usize;
+        let Bytes(len) = point.level(FILE_SIZE)?;
+        let block_size = point.level(BLOCK_SIZE)?.0 as usize;
         let path = sampler.scratch().join(self.id());
         let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
         let mut buffer = Mapping::anonymous(block_size, PageSize::Base)?;
@@ -126,7 +113,7 @@ impl Experiment for ColdWarm {
         let mut chiller = Chiller::new(&file.file, &file.path)?;
         let bytes = len as f64;
 
-        for (metric, evidence) in [(COLD, &OF_COLD), (WARM, &OF_WARM), (COLD_AGAIN, &OF_COLD)] {
+        for (metric, evidence) in [(COLD, OF_COLD), (WARM, OF_WARM), (COLD_AGAIN, OF_COLD)] {
             let prepare = || {
                 let resident = if metric == WARM {
                     page_cache::warm(&file)
@@ -139,10 +126,7 @@ impl Experiment for ColdWarm {
             let body = || file.read_through(block);
             evidence.of_passes(sampler, metric, bytes, prepare, body)?;
         }
-        match chiller.remark() {
-            Some(remark) => sampler.remark(remark),
-            None => Ok(()),
-        }
+        chiller.remark_on(sampler)
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
@@ -157,7 +141,7 @@ impl Experiment for ColdWarm {
         let lines = lines.map(|(metric, label)| results.series(label, metric, BLOCK_SIZE, &[]));
         let stable = stable_from(&ratios(results)).map(|from| Mark {
             label: "ratio stable".into(),
-            at: from as f64,
+            at: from.0 as f64,
             interval: None,
             origin: MarkOrigin::Found,
         });
@@ -165,7 +149,7 @@ impl Experiment for ColdWarm {
             "throughput",
             "Reading a file, cold and warm",
             (
-                logarithmic("block size", Unit::Bytes),
+                axis_of(BLOCK_SIZE),
                 logarithmic("throughput", Unit::BytesPerSecond),
             ),
             lines.into(),
@@ -179,54 +163,47 @@ fn file_size(setting: &Setting) -> u64 {
     sizes::file_size(setting, 1, wanted)
 }
 
-fn curve<'r>(results: &'r Results, metric: &str) -> Vec<(u64, &'r Estimate)> {
-    results.curve(metric, BLOCK_SIZE, &[])
+fn curve<'r>(results: &'r Results, metric: Metric<&'static str>) -> Vec<(Bytes, &'r Estimate)> {
+    results.along(BLOCK_SIZE, metric, &[])
 }
 
-/// How many times as long a cold read takes as a warm one, by block size.
-pub(super) fn ratios(results: &Results) -> Vec<(u64, Estimated)> {
+/// Time of a cold read over that of a warm one, by block size.
+pub(super) fn ratios(results: &Results) -> Vec<(Bytes, Quantity)> {
     ratios_within(&curve(results, WARM), &curve(results, COLD))
 }
 
 fn cold_over_warm(results: &Results) -> Option<Finding> {
     let ratios = ratios(results);
-    let (_, last) = ratios.last()?;
+    let ratio = ratios.last()?.1;
     let from = stable_from(&ratios)?;
-    let from_storage = curve(results, OF_COLD.from_storage);
-    let (is_from_storage, evidence) = match from_storage.last() {
-        Some((_, share)) => (
-            share.centre >= NEARLY_ALL,
-            " {share} of it was seen to come from storage.",
-        ),
-        None => (false, " Whether it came from storage cannot be seen here."),
+    let share = curve(results, OF_COLD.from_storage).pop();
+    let evidence = if let Some((_, share)) = share {
+        sentence!(" The kernel saw {share} of it come from storage.")
+    } else {
+        sentence!(" This system does not show if it came from storage.")
     };
     let caveat = if results.machine.hypervisor.is_some() {
-        " What the host of this virtual machine had in its own memory is not known."
+        " The host of this virtual machine may have held a part of it in its own memory."
     } else {
         ""
     };
-    let template = format!(
-        "A file that is not in memory takes {{ratio}} as long to read as one that is; from blocks \
-         of {{from}} on this ratio is stable.{evidence}{caveat}"
+    let said = sentence!(
+        "A file that is not in memory takes {ratio} as long to read as one that is; from blocks \
+         of {from} on this ratio is stable.{evidence}{caveat}"
     );
-    let finding = Finding::new("cold_over_warm", &template)
-        .with("ratio", last, Unit::Ratio)
-        .given("from", from as f64, Unit::Bytes);
-    let finding = match from_storage.last() {
-        Some((_, share)) => finding.with("share", &estimated(share), Unit::Share),
-        None => finding,
-    };
-    let grade = match grade(last, 1.0) {
+    let is_from_storage = share.is_some_and(|(_, share)| share.centre >= NEARLY_ALL);
+    let grade = match grade(&ratio, 1.0) {
         Grade::Certain if !is_from_storage => Grade::Likely,
         grade => grade,
     };
-    Some(finding.graded(grade).weighing(0.75))
+    let finding = Finding::new("cold_over_warm", said).graded(grade);
+    Some(finding.weighing(0.75))
 }
 
 /// The smallest size from which on every ratio, or its interval, stays close to the last.
-fn stable_from(ratios: &[(u64, Estimated)]) -> Option<u64> {
+fn stable_from(ratios: &[(Bytes, Quantity)]) -> Option<Bytes> {
     let (_, last) = ratios.last()?;
-    let band = Interval::new(last.centre / (1.0 + STABLE), last.centre * (1.0 + STABLE))?;
+    let band = Interval::new(last.value / (1.0 + STABLE), last.value * (1.0 + STABLE))?;
     let stable = ratios
         .iter()
         .rev()
@@ -234,38 +211,40 @@ fn stable_from(ratios: &[(u64, Estimated)]) -> Option<u64> {
     stable.last().map(|(size, _)| *size)
 }
 
-/// Whether something behind the page cache remembers the file.
+/// Evidence for a cache behind the page cache.
 fn again(results: &Results) -> Option<Finding> {
     let (_, first) = curve(results, COLD).pop()?;
     let (_, second) = curve(results, COLD_AGAIN).pop()?;
     let gain = ratio_within(second, first)?;
-    let grade = grade(&gain, 1.0);
-    let remembers = grade == Grade::Certain && gain.centre > 1.0;
-    let template = if remembers {
-        "Made cold again, the file is read {gain} as fast as the first time: something behind the \
-         page cache, in the device or the host, remembers it."
+    let is_held = grade(&gain, 1.0) == Grade::Certain && gain.value > 1.0;
+    let (said, grade) = if is_held {
+        let said = sentence!(
+            "Evicted and read again, the file is {gain} as fast as the first time: a cache \
+             behind the page cache, in the device or the host, holds it."
+        );
+        (said, Grade::Likely)
     } else {
-        "Made cold again, the file is read {gain} as fast as the first time: nothing shows that \
-         anything behind the page cache remembers it better."
+        let said = sentence!(
+            "Evicted and read again, the file is {gain} as fast as the first time: nothing shows \
+             that a cache behind the page cache holds it."
+        );
+        (said, Grade::CannotBeTold)
     };
-    let finding = Finding::new("cold_again", template).with("gain", &gain, Unit::Ratio);
-    let grade = if remembers {
-        Grade::Likely
-    } else {
-        Grade::CannotBeTold
-    };
-    Some(finding.graded(grade).weighing(0.35))
+    let finding = Finding::new("cold_again", said).graded(grade);
+    Some(finding.weighing(0.35))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::file::testing::{can_be_cold, scratch};
-    use crate::made_up::{count, machine, measure, number, result, results, setting, values};
+    use crate::made_up::{self, count, measure, measured, number, setting, values};
     use instrument::results::PointResult;
 
     fn point(size: u64) -> Point {
-        Point::new().with(BLOCK_SIZE, size).with(FILE_SIZE, MIB)
+        Point::new()
+            .at(BLOCK_SIZE, Bytes(size))
+            .at(FILE_SIZE, Bytes(MIB))
     }
 
     /// Warm reads are bound by calls up to 4 KiB, cold ones by the device from 16 KiB on.
@@ -274,13 +253,13 @@ mod tests {
             let warm = 8e9 * size.min(4 * KIB) as f64 / (4 * KIB) as f64;
             let cold = 1e9 * size.min(16 * KIB) as f64 / (16 * KIB) as f64;
             let rates = [(COLD, cold), (WARM, warm), (COLD_AGAIN, cold * again)];
-            result(point(size), &rates)
+            measured(point(size), &rates)
         };
         powers(512, 4 * MIB).map(at).collect()
     }
 
     fn findings(points: Vec<PointResult>) -> Vec<Finding> {
-        ColdWarm.findings(&results(&ColdWarm.definition(), &machine(), points))
+        made_up::findings(&ColdWarm, points)
     }
 
     #[test]
@@ -296,7 +275,8 @@ mod tests {
 
     #[test]
     fn a_faster_second_read_hints_at_a_cache_behind() {
-        assert!(findings(points(1.5))[1].template.contains("remembers it."));
+        let said = findings(points(1.5))[1].sentence.to_string();
+        assert!(said.contains("the device or the host, holds it."), "{said}");
         assert_eq!(findings(points(1.0))[1].grade, Grade::CannotBeTold);
     }
 
@@ -308,7 +288,7 @@ mod tests {
         }
         let (samples, remarks) = measure(&ColdWarm, &point(4096), scratch.path()).expect("a disk");
         for metric in [COLD, WARM, COLD_AGAIN] {
-            assert!(count(&samples, metric) >= 1, "{metric}");
+            assert!(count(&samples, metric) >= 1, "{metric:?}");
         }
         let cold = values(&samples, OF_COLD.resident);
         assert!(cold.iter().all(|share| *share < 0.001), "{cold:?}");

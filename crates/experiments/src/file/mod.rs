@@ -6,7 +6,9 @@ mod block_size;
 mod call;
 pub(crate) mod claims;
 mod cold_warm;
+mod definition;
 mod engine;
+mod line;
 mod metadata;
 mod order;
 pub(crate) mod page_cache;
@@ -24,7 +26,7 @@ mod sync;
 #[cfg(test)]
 pub(crate) mod testing;
 
-use instrument::experiment::{Experiment, MeasureError};
+use instrument::experiment::Experiment;
 
 /// The experiments of the group, in the order in which they run.
 pub(crate) const ALL: &[&dyn Experiment] = &[
@@ -43,19 +45,3 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &against_dd::AgainstDd,
     &engine::Engines,
 ];
-
-const BLOCK_SIZE: &str = "block_size";
-const FILE_SIZE: &str = "file_size";
-
-/// Two loads of 64 bytes a cycle at 8 GHz, which no core does: copying cannot be faster.
-const MOST_BYTES_PER_SECOND: f64 = 128.0 * 8e9;
-
-/// For `map_err`: what the machinery for files could not do.
-fn not_done(error: files::Error) -> MeasureError {
-    match error {
-        files::Error::StaysCold { .. } | files::Error::Changed { .. } => {
-            MeasureError::Disturbed(error.to_string())
-        }
-        other => MeasureError::Unsupported(other.to_string()),
-    }
-}

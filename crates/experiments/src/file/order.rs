@@ -1,51 +1,49 @@
 //! Reading a file in chunks, in order and in random order.
 
-use super::MOST_BYTES_PER_SECOND;
+use super::definition::{CHUNK_SIZE, MOST_BYTES_PER_SECOND};
 use super::page_cache::{Chiller, Evidence};
 use super::scratch_file::ScratchFile;
 use crate::estimates::ratios_within;
-use instrument::experiment::{Better, MeasureError, Metric};
-use instrument::quantity::Unit;
-use instrument::results::Results;
-use instrument::sampler::Sampler;
-use instrument::statistics::Estimated;
+use crate::prelude::*;
 use instrument::statistics::random::Random;
 use platform::block_io::read_exact_at;
 use platform::memory::{Mapping, PageSize};
 
-pub(super) const CHUNK_SIZE: &str = "chunk_size";
-pub(super) const SEQUENTIAL: &str = "sequential";
-pub(super) const RANDOM: &str = "random";
+pub(super) const SEQUENTIAL: Metric<&str> =
+    Metric::bandwidth("sequential", "read in order").bounded(MOST_BYTES_PER_SECOND);
+pub(super) const RANDOM: Metric<&str> =
+    Metric::bandwidth("random", "read in random order").bounded(MOST_BYTES_PER_SECOND);
 
-const OF_SEQUENTIAL: Evidence = Evidence {
-    resident: "sequential_resident",
-    from_storage: "sequential_from_storage",
+pub(super) const OF_SEQUENTIAL: Evidence = Evidence {
+    resident: Metric::fact(
+        "sequential_resident",
+        "in the page cache before, in order",
+        Unit::Share,
+    ),
+    from_storage: Metric::fact(
+        "sequential_from_storage",
+        "read from storage, in order",
+        Unit::Share,
+    ),
 };
-const OF_RANDOM: Evidence = Evidence {
-    resident: "random_resident",
-    from_storage: "random_from_storage",
+pub(super) const OF_RANDOM: Evidence = Evidence {
+    resident: Metric::fact(
+        "random_resident",
+        "in the page cache before, random",
+        Unit::Share,
+    ),
+    from_storage: Metric::fact(
+        "random_from_storage",
+        "read from storage, random",
+        Unit::Share,
+    ),
 };
-
-/// What [`measure`] gives.
-pub(super) fn metrics() -> impl Iterator<Item = Metric> {
-    let throughput = |name: &str, title: &str| {
-        Metric::new(name, title, Unit::BytesPerSecond, Better::Higher)
-            .bounded(MOST_BYTES_PER_SECOND)
-    };
-    [
-        throughput(SEQUENTIAL, "read in order"),
-        throughput(RANDOM, "read in random order"),
-    ]
-    .into_iter()
-    .chain(OF_SEQUENTIAL.metrics(", in order"))
-    .chain(OF_RANDOM.metrics(", random"))
-}
 
 /// Reads the whole cold file in chunks, in order and then, cold again, in random order.
 pub(super) fn measure(
     sampler: &mut Sampler<'_>,
     file: &ScratchFile,
-    chunk_size: u64,
+    Bytes(chunk_size): Bytes,
 ) -> Result<(), MeasureError> {
     let mut buffer = Mapping::anonymous(chunk_size as usize, PageSize::Base)?;
     buffer.populate()?;
@@ -56,8 +54,8 @@ pub(super) fn measure(
     Random::new(sampler.seed()).shuffle(&mut shuffled);
 
     let passes = [
-        (SEQUENTIAL, &OF_SEQUENTIAL, &in_order),
-        (RANDOM, &OF_RANDOM, &shuffled),
+        (SEQUENTIAL, OF_SEQUENTIAL, &in_order),
+        (RANDOM, OF_RANDOM, &shuffled),
     ];
     for (metric, evidence, offsets) in passes {
         let bytes = (offsets.len() as u64 * chunk_size) as f64;
@@ -68,14 +66,11 @@ pub(super) fn measure(
         };
         evidence.of_passes(sampler, metric, bytes, || chiller.chill(), body)?;
     }
-    match chiller.remark() {
-        Some(remark) => sampler.remark(remark),
-        None => Ok(()),
-    }
+    chiller.remark_on(sampler)
 }
 
-/// How many times as fast chunks are read in order as in random order, by chunk size.
-pub(super) fn ratios(results: &Results) -> Vec<(u64, Estimated)> {
-    let curve = |metric| results.curve(metric, CHUNK_SIZE, &[]);
+/// Throughput in order over that in random order, by chunk size.
+pub(super) fn ratios(results: &Results) -> Vec<(Bytes, Quantity)> {
+    let curve = |metric| results.along(CHUNK_SIZE, metric, &[]);
     ratios_within(&curve(SEQUENTIAL), &curve(RANDOM))
 }

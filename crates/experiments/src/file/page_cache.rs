@@ -1,8 +1,8 @@
-//! Bringing a file into a known state of the page cache, and the evidence that it is in it.
+//! Bringing a file into a known state of the page cache, with evidence of that state.
 
 use super::scratch_file::ScratchFile;
 use files::cache;
-use instrument::experiment::{Better, MeasureError, Metric};
+use instrument::experiment::{MeasureError, Metric};
 use instrument::quantity::{Bytes, Unit};
 use instrument::sampler::Sampler;
 use platform::file::{Eviction, OpenMode, Reach, ResidencyMethod, evict, open_read, residency};
@@ -13,37 +13,27 @@ use std::fs::File;
 use std::path::Path;
 
 /// The metrics that show where the bytes of a pass came from.
+#[derive(Clone, Copy)]
 pub(super) struct Evidence {
     /// Share of the file in the page cache before the pass.
-    pub resident: &'static str,
+    pub resident: Metric<&'static str>,
     /// Share of the file that the process read from storage during the pass.
-    pub from_storage: &'static str,
+    pub from_storage: Metric<&'static str>,
 }
 
 impl Evidence {
     /// For an experiment with one kind of pass at a point.
     pub(super) const PLAIN: Self = Self {
-        resident: "resident",
-        from_storage: "from_storage",
+        resident: Metric::fact("resident", "in the page cache before", Unit::Share),
+        from_storage: Metric::fact("from_storage", "read from storage", Unit::Share),
     };
 
-    /// Their metrics; `of` is what titles say of the pass, such as `, cold`, or nothing.
-    pub(super) fn metrics(&self, of: &str) -> [Metric; 2] {
-        let share = |name: &str, title: &str| {
-            Metric::new(name, &format!("{title}{of}"), Unit::Share, Better::Neither)
-        };
-        [
-            share(self.resident, "in the page cache before"),
-            share(self.from_storage, "read from storage"),
-        ]
-    }
-
-    /// As [`Sampler::once`], where `prepare` tells the share of the file that is resident; states
-    /// that, and how many of the `bytes` of a pass came from storage.
+    /// As [`Sampler::once`]. `prepare` returns the share of the file that is resident. Records that
+    /// share, and the share of the `bytes` of a pass that came from storage.
     pub(super) fn of_passes(
         &self,
         sampler: &mut Sampler<'_>,
-        metric: &str,
+        metric: Metric<&'static str>,
         bytes: f64,
         prepare: impl FnMut() -> Result<f64, MeasureError>,
         body: impl FnMut() -> Result<(), MeasureError>,
@@ -51,12 +41,11 @@ impl Evidence {
         self.of_passes_as(sampler, &[(metric, bytes)], bytes, prepare, body)
     }
 
-    /// As [`Evidence::of_passes`], for passes that are told by several metrics, as
-    /// [`Sampler::once_as`] does.
+    /// As [`Evidence::of_passes`], for passes with several metrics: see [`Sampler::once_as`].
     pub(super) fn of_passes_as(
         &self,
         sampler: &mut Sampler<'_>,
-        metrics: &[(&str, f64)],
+        metrics: &[(Metric<&'static str>, f64)],
         bytes: f64,
         mut prepare: impl FnMut() -> Result<f64, MeasureError>,
         body: impl FnMut() -> Result<(), MeasureError>,
@@ -77,7 +66,7 @@ impl Evidence {
     }
 }
 
-/// Counts what this process reads from storage within passes.
+/// Counts the bytes that this process reads from storage during passes.
 #[derive(Default)]
 struct SeenFromStorage {
     before: Option<u64>,
@@ -102,7 +91,7 @@ impl SeenFromStorage {
     }
 }
 
-/// Brings the whole file into the page cache, and tells its share there: next to 1.
+/// Brings the whole file into the page cache. Returns its share there: next to 1.
 pub(crate) fn warm(file: &ScratchFile) -> Result<f64, MeasureError> {
     let found = cache::warm(&file.file, || file.read_in())?;
     if cache::is_warm(&found) {
@@ -115,16 +104,16 @@ pub(crate) fn warm(file: &ScratchFile) -> Result<f64, MeasureError> {
     )))
 }
 
-/// Empties the page cache of one file, again and again.
+/// Evicts one file from the page cache, as often as it is asked to.
 pub(crate) struct Chiller<'f> {
     file: &'f File,
     storage: Storage,
-    /// The file below, where the storage is a loop device that reads it through the page cache.
+    /// The backing file of a loop device that reads it through the page cache.
     below: Option<Below>,
     last: Option<(Eviction, ResidencyMethod)>,
 }
 
-/// A file that plays a block device through the page cache.
+/// The backing file of a loop device.
 struct Below {
     file: platform::Result<File>,
     is_cold: bool,
@@ -150,8 +139,8 @@ impl<'f> Chiller<'f> {
         })
     }
 
-    /// Evicts the one file, and only if that does not work, everything; makes sure of it, and tells
-    /// the share of the file that is still in the page cache.
+    /// Evicts the file alone, or everything if that does not work, and verifies it. Returns the share
+    /// of the file that is still in the page cache.
     pub(crate) fn chill(&mut self) -> Result<f64, MeasureError> {
         let cache::Evicted { way, left } = cache::chill(self.file, Some(&self.storage))?;
         if !cache::is_cold(&left) {
@@ -177,8 +166,16 @@ impl<'f> Chiller<'f> {
         Ok(left.share())
     }
 
-    /// How the file was made cold, how that is known, and what it does not tell.
-    pub(crate) fn remark(&self) -> Option<String> {
+    /// Records a remark: in which way the file was evicted, the evidence, and the caches that may
+    /// still hold it. None if it never was evicted.
+    pub(crate) fn remark_on(&self, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        match self.remark() {
+            Some(remark) => sampler.remark(remark),
+            None => Ok(()),
+        }
+    }
+
+    fn remark(&self) -> Option<String> {
         let (way, method) = self.last?;
         let hypervisor = Machine::read().hypervisor;
         let below = self.below.as_ref().map(|below| below.is_cold);
@@ -192,7 +189,7 @@ impl<'f> Chiller<'f> {
     }
 }
 
-/// `below` tells whether the file that plays the device could be evicted too, where one does.
+/// `below`: a loop device's backing file was evicted too; `None` without a loop device.
 fn remark(
     way: Eviction,
     method: ResidencyMethod,
@@ -211,7 +208,7 @@ fn remark(
     let device = match &storage.block_device {
         Some(device) => device,
         None if storage.file_system == "overlay" => {
-            "directories laid over each other, whose devices it does not tell"
+            "directories in layers, whose devices it does not name"
         }
         None => "no device of this machine",
     };
@@ -282,7 +279,7 @@ mod tests {
         assert!(remote.contains("another machine"), "{remote}");
         let overlay = said(Eviction::Advice, &storage("overlay", None), None, None);
         assert!(
-            overlay.contains("overlay on directories laid over"),
+            overlay.contains("overlay on directories in layers"),
             "{overlay}"
         );
         let image = storage("xfs", "loop0");

@@ -1,73 +1,53 @@
 //! `file.remote`: a directory on another machine against one on this.
 
-use super::MOST_BYTES_PER_SECOND;
-use super::order::CHUNK_SIZE;
+use super::definition::{CHUNK_SIZE, THROUGHPUT};
+use super::line::{bytes_in, line_through};
 use super::sizes::{KIB, MIB, by_profile};
-use crate::estimates::{WithEstimate, difference, estimated, grade, ratio};
-use crate::figures::{curves, logarithmic};
-use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
-use instrument::figure::Figure;
-use instrument::finding::{Finding, Grade};
-use instrument::need::Need;
-use instrument::plan::{Profile, Setting};
-use instrument::point::{Axis, Point};
-use instrument::quantity::{Bytes, Unit};
-use instrument::results::{Estimate, Results};
-use instrument::sampler::Sampler;
-use instrument::statistics::linear::weighted_line;
-use instrument::statistics::{Confidence, Estimated, Interval, Scale};
+use crate::estimates::{grade, ratio};
+use crate::figures::{axis_of, curves, logarithmic};
+use crate::prelude::*;
 use platform::file::{OpenMode, create};
 use platform::storage::Storage;
 use std::cell::RefCell;
 use std::io::Write;
 
-/// A directory on another machine against one on this.
+/// The experiment `file.remote`.
 pub(crate) struct Remote;
 
-const PLACE: &str = "place";
-const LOCAL: &str = "local";
-const REMOTE: &str = "remote";
+const PLACE: AxisOf<Place> = AxisOf::new("place", "place");
+const WRITE: Metric<&str> = Metric::time("write", "time of a write");
 
-const WRITE: &str = "write";
-const THROUGHPUT: &str = "throughput";
+/// The place of the directory.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Local,
+    Remote,
+}
 
 /// Writes in a file: no more than so many, and no more than so many bytes, but at least two.
 const MOST_WRITES: u64 = 32;
 
-impl Experiment for Remote {
-    fn id(&self) -> &'static str {
-        "file.remote"
-    }
+const DESIGN: Design = Design {
+    id: "file.remote",
+    title: "Local against remote files",
+    question: "How much slower are files on another machine, and what does a round trip to it \
+               cost?",
+    method: "A file is created with O_SYNC in the local scratch directory and in the remote one, \
+             and filled by writes of one chunk, each of which waits until its data is safe as \
+             far as the file system can tell. The time of a write is that of all writes over \
+             their number. Opening and closing are not timed. A straight line through the times \
+             of the remote writes by chunk size gives the wait of a write of any size, and the \
+             speed of the connection. A remote file system may need more than one round trip for \
+             a write that waits. Reads are not measured: a second read would come from this \
+             machine's own page cache.",
+    source: "Report E, section 4.4",
+    axes: &[PLACE.axis(), CHUNK_SIZE.axis()],
+    metrics: &[WRITE, THROUGHPUT],
+};
 
-    fn definition(&self) -> Definition {
-        Definition {
-            id: self.id().into(),
-            title: "Local against remote files".into(),
-            question: "How much slower are files on another machine, and what does the way there \
-                       and back cost?"
-                .into(),
-            method: "A file is made in the local scratch directory and in the remote one, and \
-                     filled by writes of one chunk to a file opened with O_SYNC, each of which \
-                     waits until its data is safe as far as the file system can tell. The time of a \
-                     write is that of all writes over their number; opening and closing are left \
-                     out. A straight line through the times of the remote writes by chunk size \
-                     gives what a write waits whatever its size, and the speed of the line. A \
-                     remote file system may need more than one round trip for a write that waits. \
-                     Reads are not measured: the second of them would come from this machine's own \
-                     page cache."
-                .into(),
-            source: "Report E, section 4.4".into(),
-            axes: vec![
-                Axis::choice(PLACE, "place"),
-                Axis::bytes(CHUNK_SIZE, "chunk size"),
-            ],
-            metrics: vec![
-                Metric::new(WRITE, "time of a write", Unit::Nanoseconds, Better::Lower),
-                Metric::new(THROUGHPUT, "throughput", Unit::BytesPerSecond, Better::Higher)
-                    .bounded(MOST_BYTES_PER_SECOND),
-            ],
-            isolation: Isolation::FreshProcess,
-        }
+impl Experiment for Remote {
+    fn design(&self) -> &'static Design {
+        &DESIGN
     }
 
     fn needs(&self, setting: &Setting) -> Vec<Need> {
@@ -96,30 +76,27 @@ impl Experiment for Remote {
                 ],
             ],
         );
-        let at = |place: &str| {
-            let point = Point::new().with(PLACE, place);
+        let at = |place: &Place| {
+            let point = Point::new().at(PLACE, *place);
             sizes
                 .iter()
-                .map(move |size| point.clone().with(CHUNK_SIZE, *size))
+                .map(move |size| point.clone().at(CHUNK_SIZE, Bytes(*size)))
         };
-        [LOCAL, REMOTE].into_iter().flat_map(at).collect()
+        Place::ALL.iter().flat_map(at).collect()
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let directory = match point.choice(PLACE)? {
-            LOCAL => sampler.scratch(),
-            REMOTE => sampler.remote()?,
-            other => {
-                let reason = format!("there is no place '{other}'");
-                return Err(MeasureError::Unsupported(reason));
-            }
+        let place = point.level(PLACE)?;
+        let directory = match place {
+            Place::Local => sampler.scratch(),
+            Place::Remote => sampler.remote()?,
         };
-        let chunk_size = point.number(CHUNK_SIZE)?;
+        let Bytes(chunk_size) = point.level(CHUNK_SIZE)?;
         let path = directory.join(self.id());
         let storage = Storage::behind(directory)?;
         let writes = (most_bytes(Profile::Quick) / chunk_size).clamp(2, MOST_WRITES);
         let chunk = vec![0x5a; chunk_size as usize];
-        sampler.remark(remark(point.choice(PLACE)?, &storage))?;
+        sampler.remark(remark(place, &storage))?;
 
         let file = RefCell::new(create(&path, OpenMode::Synchronous)?);
         let metrics = [
@@ -148,34 +125,17 @@ impl Experiment for Remote {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let figure = |metric: &str, title: &str, axis: &str, unit: Unit| {
-            let line =
-                |place: &str| results.series(place, metric, CHUNK_SIZE, &[(PLACE, place.into())]);
-            let axes = (
-                logarithmic("chunk size", Unit::Bytes),
-                logarithmic(axis, unit),
-            );
-            curves(
-                metric,
-                title,
-                axes,
-                [LOCAL, REMOTE].map(line).into(),
-                Vec::new(),
-            )
+        let figure = |metric: Metric<&'static str>, title: &str, axis: &str| {
+            let line = |place: &Place| {
+                results.series(place.name(), metric, CHUNK_SIZE, &[PLACE.at(*place)])
+            };
+            let axes = (axis_of(CHUNK_SIZE), logarithmic(axis, metric.unit));
+            let lines = Place::ALL.iter().map(line).collect();
+            curves(metric, title, axes, lines, Vec::new())
         };
         vec![
-            figure(
-                WRITE,
-                "Time of a write that waits",
-                "time",
-                Unit::Nanoseconds,
-            ),
-            figure(
-                THROUGHPUT,
-                "Throughput of writes that wait",
-                "throughput",
-                Unit::BytesPerSecond,
-            ),
+            figure(WRITE, "Time of a write that waits", "time"),
+            figure(THROUGHPUT, "Throughput of writes that wait", "throughput"),
         ]
     }
 }
@@ -184,10 +144,10 @@ const fn most_bytes(profile: Profile) -> u64 {
     by_profile(profile, [2 * MIB, 2 * MIB, 8 * MIB])
 }
 
-/// What lies behind the directory.
-fn remark(place: &str, storage: &Storage) -> String {
+/// The file system and the device behind the directory.
+fn remark(place: Place, storage: &Storage) -> String {
     let source = storage.source.as_deref().unwrap_or("an unnamed source");
-    let doubt = if place == REMOTE && !storage.is_remote() {
+    let doubt = if place == Place::Remote && !storage.is_remote() {
         ", which is not known to be on another machine"
     } else {
         ""
@@ -199,107 +159,107 @@ fn remark(place: &str, storage: &Storage) -> String {
     )
 }
 
-fn writes<'r>(results: &'r Results, place: &str) -> Vec<(u64, &'r Estimate)> {
-    results.curve(WRITE, CHUNK_SIZE, &[(PLACE, place.into())])
-}
-
 fn small_writes(results: &Results) -> Option<Finding> {
-    let (chunk, remote) = writes(results, REMOTE).into_iter().next()?;
-    let local = writes(results, LOCAL);
-    let (_, local) = local.iter().find(|(size, _)| *size == chunk)?;
+    let (chunk, remote) = *along(results, Place::Remote).first()?;
+    let local = results.sound(WRITE, &[PLACE.at(Place::Local), CHUNK_SIZE.at(chunk)])?;
     let times = ratio(remote, local)?;
-    let extra = difference(&estimated(remote), &estimated(local));
-    let template = if extra.centre > 0.0 {
-        "A write of {chunk} that waits takes {remote} on the remote directory, {times} as long as \
-         on the local one: the way there and back costs {extra}, in as many round trips as its \
-         file system needs."
+    let extra = remote.quantity().minus(local.quantity());
+    let said = if extra.value > 0.0 {
+        sentence!(
+            "A write of {chunk} that waits takes {remote} in the remote directory, {times} as \
+             long as in the local one: the network adds {extra}, in as many round trips as its \
+             file system needs."
+        )
     } else {
-        "A write of {chunk} that waits takes {remote} on the remote directory, and no longer than \
-         on the local one: {times} its time. The local device is what takes long."
+        sentence!(
+            "A write of {chunk} that waits takes {remote} in the remote directory, no longer \
+             than in the local one: {times} its time. The local device is the slow part."
+        )
     };
-    let finding = Finding::new("round_trip", template)
-        .given("chunk", chunk as f64, Unit::Bytes)
-        .with("remote", &estimated(remote), Unit::Nanoseconds)
-        .with("times", &times, Unit::Ratio)
-        .with("extra", &extra, Unit::Nanoseconds);
+    let finding = Finding::new("round_trip", said).beside("extra", extra);
     Some(finding.graded(grade(&times, 1.0)).weighing(0.7))
 }
 
-/// What a remote write waits, and how fast the line is beside.
+fn along<'r>(results: &'r Results, place: Place) -> Vec<(Bytes, &'r Estimate)> {
+    results.along(CHUNK_SIZE, WRITE, &[PLACE.at(place)])
+}
+
+/// The wait of a remote write, and the speed of the line.
 fn line(results: &Results) -> Option<Finding> {
-    let remote = writes(results, REMOTE);
-    let sizes: Vec<f64> = remote.iter().map(|(size, _)| *size as f64).collect();
-    let times: Vec<f64> = remote.iter().map(|(_, time)| time.centre).collect();
-    // The error of a time is a share of it.
-    let weights: Vec<f64> = times.iter().map(|time| time.powi(-2)).collect();
-    let line = weighted_line(&sizes, &times, &weights, Confidence::NINETY_FIVE)?;
-    let speed = speed(&line.slope)?;
-    let template = "Each remote write waits {waits} whatever its size, and its bytes travel at \
-                    {speed}.";
-    let finding = Finding::new("line", template)
-        .with("waits", &line.intercept, Unit::Nanoseconds)
-        .with("speed", &speed, Unit::BytesPerSecond);
-    let is_known = speed.interval.is_some() && line.intercept.centre > 0.0;
+    let remote = along(results, Place::Remote);
+    let times: Vec<_> = remote
+        .iter()
+        .map(|(size, time)| (*size, time.centre))
+        .collect();
+    let line = line_through(&times)?;
+    let waits = Quantity::estimated(&line.intercept, Unit::Nanoseconds);
+    let speed = bytes_in(1e9, &line.slope, Unit::BytesPerSecond)?;
+    let said = if waits.value > 0.0 {
+        sentence!(
+            "Each remote write waits {waits} whatever its size, and its bytes travel at {speed}."
+        )
+    } else {
+        sentence!(
+            "The bytes of remote writes travel at {speed}; no wait shows that is the same for \
+             every size."
+        )
+    };
+    let is_known = speed.interval.is_some() && waits.value > 0.0;
     let grade = if is_known {
         Grade::Certain
     } else {
         Grade::Likely
     };
+    let finding = Finding::new("line", said).beside("waits", waits);
     Some(finding.graded(grade).weighing(0.6))
-}
-
-/// Bytes per second from ns for each byte; `None` where the time does not grow with the bytes.
-fn speed(slope: &Estimated) -> Option<Estimated> {
-    let per_second = |ns: f64| 1e9 / ns;
-    (slope.centre > 0.0).then(|| Estimated {
-        centre: per_second(slope.centre),
-        interval: slope
-            .interval
-            .filter(|interval| interval.low > 0.0)
-            .and_then(|interval| {
-                Interval::new(per_second(interval.high), per_second(interval.low))
-            }),
-        n: slope.n,
-        scale: Scale::Logarithmic,
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::file::testing::scratch;
-    use crate::made_up::{cost_result, count, machine, measure, results, setting, value};
+    use crate::made_up::{count, finding, findings, measure, measured, setting, value};
     use instrument::plan::Plan;
     use instrument::results::PointResult;
     use std::path::PathBuf;
 
-    fn point(place: &str, chunk: u64) -> Point {
-        Point::new().with(PLACE, place).with(CHUNK_SIZE, chunk)
+    fn point(place: Place, chunk: u64) -> Point {
+        Point::new().at(PLACE, place).at(CHUNK_SIZE, Bytes(chunk))
     }
 
-    fn at(place: &str, chunk: u64, ns: f64) -> PointResult {
-        let costs = [(WRITE, ns, 1.0), (THROUGHPUT, ns, chunk as f64)];
-        cost_result(&Remote, &point(place, chunk), &costs)
+    fn at(place: Place, chunk: u64, ns: f64) -> PointResult {
+        let throughput = chunk as f64 * 1e9 / ns;
+        measured(
+            point(place, chunk),
+            &[(WRITE, ns), (THROUGHPUT, throughput)],
+        )
     }
 
     #[test]
     fn the_round_trip_and_the_speed_of_the_line_follow_from_the_times() {
-        let (definition, machine) = (Remote.definition(), machine());
         // Half a millisecond to wait, then 80 ns for each byte: 12.5 MB/s.
         let sizes = [64, KIB, 16 * KIB, MIB];
-        let remote = sizes.map(|size| at(REMOTE, size, 500e3 + 80.0 * size as f64));
-        let local = sizes.map(|size| at(LOCAL, size, 50e3));
-        let points = remote.into_iter().chain(local).collect();
-        let found = Remote.findings(&results(&definition, &machine, points));
+        let remote = sizes.map(|size| at(Place::Remote, size, 500e3 + 80.0 * size as f64));
+        let local = sizes.map(|size| at(Place::Local, size, 50e3));
+        let found = findings(&Remote, remote.into_iter().chain(local).collect());
         let value = |key, name| value(&found, key, name);
         assert!((value("line", "speed") / 12.5e6 - 1.0).abs() < 0.01);
         assert!((value("line", "waits") / 500e3 - 1.0).abs() < 0.01);
         assert!((value("round_trip", "times") / 10.1 - 1.0).abs() < 0.01);
         assert!((value("round_trip", "extra") / 455e3 - 1.0).abs() < 0.01);
-        assert_eq!(
-            Remote.findings(&results(&definition, &machine, Vec::new())),
-            []
-        );
+        assert_eq!(findings(&Remote, Vec::new()), []);
+    }
+
+    #[test]
+    fn no_wait_below_nothing_is_told() {
+        // The larger writes are slower than in proportion.
+        let sizes = [16 * KIB, 64 * KIB, MIB];
+        let slow = |size: u64| at(Place::Remote, size, 80.0 * (size - 8 * KIB) as f64);
+        let found = findings(&Remote, sizes.map(slow).into());
+        let line = finding(&found, "line");
+        assert!(line.number("waits").is_some_and(|waits| waits.value < 0.0));
+        let said = line.sentence.to_string();
+        assert!(said.contains("MiB/s") && !said.contains('-'), "{said}");
     }
 
     #[test]
@@ -319,12 +279,12 @@ mod tests {
     #[test]
     fn both_places_are_written_and_cleaned() {
         let scratch = scratch();
-        for place in [LOCAL, REMOTE] {
-            let (samples, remarks) =
-                measure(&Remote, &point(place, KIB), scratch.path()).expect(place);
+        for &place in Place::ALL {
+            let measured = measure(&Remote, &point(place, KIB), scratch.path());
+            let (samples, remarks) = measured.unwrap_or_else(|error| panic!("{place}: {error}"));
             assert!(count(&samples, WRITE) >= 1 && count(&samples, THROUGHPUT) >= 1);
             let is_doubted = remarks[0].contains("not known to be on another machine");
-            assert_eq!(is_doubted, place == REMOTE, "{remarks:?}");
+            assert_eq!(is_doubted, place == Place::Remote, "{remarks:?}");
         }
         assert_eq!(std::fs::read_dir(scratch.path()).expect("there").count(), 0);
     }

@@ -1,4 +1,4 @@
-//! The file that is gone through.
+//! The files that experiments read and write.
 
 use instrument::experiment::MeasureError;
 use instrument::quantity::Bytes;
@@ -15,15 +15,15 @@ pub(crate) struct ScratchFile {
     pub len: u64,
 }
 
-/// Bytes that are made, or read in, at once.
+/// Bytes that are made or read at a time.
 const CHUNK: usize = 1 << 20;
 
 impl ScratchFile {
-    /// Opens the file if it is there in full, else makes it of pseudo-random bytes and puts it on
+    /// Opens the file if it is there in full. Else makes it of pseudo-random bytes and syncs it to
     /// the device.
     pub(crate) fn open_or_make(path: &Path, len: u64, seed: u64) -> Result<Self, MeasureError> {
         if !fs::metadata(path).is_ok_and(|metadata| metadata.len() == len) {
-            // Under another name until it is whole, so that no half of it is ever taken for it.
+            // It has another name until it is whole, so that no later process takes half of it for all.
             let unfinished = path.with_added_extension("unfinished");
             make(&unfinished, len, seed)?;
             fs::rename(&unfinished, path).map_err(MeasureError::system("name a scratch file"))?;
@@ -36,7 +36,7 @@ impl ScratchFile {
         })
     }
 
-    /// Puts the position back to the start.
+    /// Moves the position back to the start.
     pub(super) fn wind_back(&self) -> Result<(), MeasureError> {
         let start = (&self.file).seek(SeekFrom::Start(0));
         start
@@ -58,7 +58,7 @@ impl ScratchFile {
         Ok(())
     }
 
-    /// Writes over the file from the position to its end, one call for each block.
+    /// Overwrites the file from the position to its end, one call for each block.
     pub(super) fn write_through(&self, block: &[u8]) -> Result<(), MeasureError> {
         let mut left = self.len;
         while left > 0 {
@@ -77,11 +77,11 @@ impl ScratchFile {
     }
 }
 
-/// A file that is empty at first, and gone when this is dropped.
+/// A file that is empty at first. Dropping this removes it.
 pub(super) struct NewFile(ScratchFile);
 
 impl NewFile {
-    /// Makes the file, to be written up to `len`.
+    /// Creates the file, to be written up to `len`.
     pub(super) fn make(path: &Path, len: u64) -> Result<Self, MeasureError> {
         let file = create(path, OpenMode::Plain)?;
         Ok(Self(ScratchFile {
@@ -99,7 +99,7 @@ impl NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        // The run removes its scratch directory in the end, with whatever is in it.
+        // The run removes its scratch directory at its end, with all files in it.
         drop(fs::remove_file(&self.0.path));
     }
 }

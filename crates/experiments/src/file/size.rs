@@ -1,73 +1,52 @@
 //! `file.size`: how large a file is that takes a given time to read, by the size of its blocks.
 
+use super::definition::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT, not_done, room};
+use super::line::{bytes_in, line_through};
 use super::page_cache::{Evidence, warm};
 use super::scratch_file::ScratchFile;
-use super::sizes::{KIB, MIB, by_profile};
-use super::{BLOCK_SIZE, FILE_SIZE, MOST_BYTES_PER_SECOND, not_done};
-use crate::estimates::{WithEstimate, grade, time_ns};
-use crate::figures::{curves, logarithmic};
+use super::sizes::{self, KIB, MIB, by_profile};
+use crate::estimates::{grade, time_ns};
+use crate::figures::{axis_of, curves, scale_of};
+use crate::prelude::*;
 use files::lane::Lane;
 use files::{Method, Source, Watch};
-use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
-use instrument::figure::Figure;
-use instrument::finding::{Finding, Grade};
-use instrument::need::Need;
-use instrument::plan::Setting;
-use instrument::point::{Axis, Point};
-use instrument::quantity::{Bytes, Unit};
-use instrument::results::Results;
-use instrument::sampler::Sampler;
-use instrument::statistics::linear::{Line, weighted_line};
-use instrument::statistics::{Confidence, Estimated, Interval, Scale};
 use std::collections::BTreeSet;
 use std::hint::black_box;
 
-/// How large a file is that takes a given time to read.
+/// The experiment `file.size`.
 pub(crate) struct SizeForATime;
-
-const THROUGHPUT: &str = "throughput";
 
 /// The middle of the 5 to 15 s that the reports call reasonable, in ns.
 const REASONABLE_NS: f64 = 10e9;
-/// How much of the variance a line must explain to be gone along further.
+/// The part of the variance that a line must explain before it is followed beyond the data.
 const STRAIGHT: f64 = 0.99;
 
-impl Experiment for SizeForATime {
-    fn id(&self) -> &'static str {
-        "file.size"
-    }
+const DESIGN: Design = Design {
+    id: "file.size",
+    title: "The size that takes a while",
+    question: "How large a file can be read in 10 s, by block size?",
+    method: "Scratch files in the page cache are read by read calls of one block each. Each file \
+             is twice or four times as long as the one before. A straight line through their \
+             times, each weighted by its relative error, gives the time of a byte. The size for \
+             10 s, the middle of the time that the reports call reasonable, follows from the \
+             line and is not itself read: `oscope file size` reads it in full. Opening the file \
+             is part of the line's intercept, which is left out.",
+    source: "Reports A and B, section 2",
+    axes: &[BLOCK_SIZE.axis(), FILE_SIZE.axis()],
+    metrics: &[
+        THROUGHPUT,
+        Evidence::PLAIN.resident,
+        Evidence::PLAIN.from_storage,
+    ],
+};
 
-    fn definition(&self) -> Definition {
-        let [resident, from_storage] = Evidence::PLAIN.metrics("");
-        Definition {
-            id: self.id().into(),
-            title: "The size that takes a while".into(),
-            question: "How large is a file that takes 10 s to read, by the size of its blocks?".into(),
-            method: "Ever longer scratch files that are in the page cache are read, each twice or \
-                     four times as long as the one before, by read calls of one block each. A \
-                     straight line through their times, each weighed by its relative error, \
-                     gives the time of a byte; the size for 10 s, the middle of what the reports call \
-                     a reasonable time, follows from it and is not itself read: `oscope file size` \
-                     reads it in full. Opening the file is in what the line takes off."
-                .into(),
-            source: "Reports A and B, section 2".into(),
-            axes: vec![
-                Axis::bytes(BLOCK_SIZE, "block size"),
-                Axis::bytes(FILE_SIZE, "file size"),
-            ],
-            metrics: vec![
-                Metric::new(THROUGHPUT, "throughput", Unit::BytesPerSecond, Better::Higher)
-                    .bounded(MOST_BYTES_PER_SECOND),
-                resident,
-                from_storage,
-            ],
-            isolation: Isolation::FreshProcess,
-        }
+impl Experiment for SizeForATime {
+    fn design(&self) -> &'static Design {
+        &DESIGN
     }
 
     fn needs(&self, setting: &Setting) -> Vec<Need> {
-        let file = Bytes(2 * largest(setting));
-        vec![Need::Space(file), Need::Memory(file)]
+        room(2 * largest(setting))
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
@@ -82,18 +61,18 @@ impl Experiment for SizeForATime {
         let step = by_profile(setting.profile, [4, 2, 2]);
         let steps = by_profile(setting.profile, [3, 5, 6]);
         let at = |block: u64| {
-            let point = Point::new().with(BLOCK_SIZE, block);
+            let point = Point::new().at(BLOCK_SIZE, Bytes(block));
             let sizes = (0..steps)
                 .rev()
                 .map(|exponent| largest(setting) / u64::pow(step, exponent));
-            sizes.map(move |size| point.clone().with(FILE_SIZE, size))
+            sizes.map(move |size| point.clone().at(FILE_SIZE, Bytes(size)))
         };
         blocks.iter().copied().flat_map(at).collect()
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let len = point.number(FILE_SIZE)?;
-        let lane = Lane::whole(0, len, point.number(BLOCK_SIZE)? as usize);
+        let Bytes(len) = point.level(FILE_SIZE)?;
+        let lane = Lane::whole(0, len, point.level(BLOCK_SIZE)?.0 as usize);
         let path = sampler.scratch().join(format!("{} {len}", self.id()));
         let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
         let source = Source::open(&path).map_err(not_done)?;
@@ -119,17 +98,14 @@ impl Experiment for SizeForATime {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let line = |block: u64| {
-            let label = format!("blocks of {}", Bytes(block));
-            results.series(&label, THROUGHPUT, FILE_SIZE, &[(BLOCK_SIZE, block.into())])
+        let line = |block: Bytes| {
+            let label = format!("blocks of {block}");
+            results.series(&label, THROUGHPUT, FILE_SIZE, &[BLOCK_SIZE.at(block)])
         };
         vec![curves(
             THROUGHPUT,
             "Reading files of growing size",
-            (
-                logarithmic("file size", Unit::Bytes),
-                logarithmic("throughput", Unit::BytesPerSecond),
-            ),
+            (axis_of(FILE_SIZE), scale_of(THROUGHPUT)),
             blocks(results).into_iter().map(line).collect(),
             Vec::new(),
         )]
@@ -138,53 +114,37 @@ impl Experiment for SizeForATime {
 
 fn largest(setting: &Setting) -> u64 {
     let wanted = by_profile(setting.profile, [32 * MIB, 256 * MIB, 1024 * MIB]);
-    super::sizes::file_size(setting, 2, wanted)
+    sizes::file_size(setting, 2, wanted)
 }
 
-fn blocks(results: &Results) -> BTreeSet<u64> {
+fn blocks(results: &Results) -> BTreeSet<Bytes> {
     let points = results.points.iter();
     points
-        .filter_map(|result| result.point.number(BLOCK_SIZE).ok())
+        .filter_map(|result| result.point.level(BLOCK_SIZE).ok())
         .collect()
 }
 
-/// Time against size.
-fn fit(results: &Results, block: u64) -> Option<Line> {
-    let rates = results.curve(THROUGHPUT, FILE_SIZE, &[(BLOCK_SIZE, block.into())]);
-    let sizes: Vec<f64> = rates.iter().map(|(size, _)| *size as f64).collect();
-    let times = rates.iter().map(|(size, rate)| time_ns(rate, *size as f64));
-    let times: Vec<f64> = times
-        .map(|time| Some(time?.centre))
-        .collect::<Option<_>>()?;
-    let weights: Vec<f64> = times.iter().map(|time| time.powi(-2)).collect();
-    weighted_line(&sizes, &times, &weights, Confidence::NINETY_FIVE)
-}
-
-fn size_finding(results: &Results, block: u64) -> Option<Finding> {
-    let line = fit(results, block)?;
-    let size = |slope_ns: f64| REASONABLE_NS / slope_ns;
-    let slope = &line.slope;
-    let found = Estimated {
-        centre: size(slope.centre),
-        interval: slope
-            .interval
-            .filter(|slope| slope.low > 0.0)
-            .and_then(|slope| Interval::new(size(slope.high), size(slope.low))),
-        n: slope.n,
-        scale: Scale::Linear,
+fn size_finding(results: &Results, block: Bytes) -> Option<Finding> {
+    let rates = results.along(FILE_SIZE, THROUGHPUT, &[BLOCK_SIZE.at(block)]);
+    let time = |(size, rate): &(Bytes, &Estimate)| {
+        let time = time_ns(rate, size.0 as f64)?;
+        Some((*size, time.value))
     };
-    let template = "In blocks of {block}, {time} would do to read {size} out of a page cache that holds as \
-                    much, by the line through the sizes measured.";
-    let finding = Finding::new(&format!("size_{block}"), template)
-        .with("size", &found, Unit::Bytes)
-        .given("block", block as f64, Unit::Bytes)
-        .given("time", REASONABLE_NS, Unit::Nanoseconds);
+    let times: Vec<_> = rates.iter().map(time).collect::<Option<_>>()?;
+    let line = line_through(&times)?;
+    let size = bytes_in(REASONABLE_NS, &line.slope, Unit::Bytes)?;
+    let said = sentence!(
+        "In blocks of {block}, a file of {size} would take {time} to read from a page cache that \
+         holds all of it, by the line through the sizes measured.",
+        time = Quantity::nanoseconds(REASONABLE_NS),
+    );
     let grade = if line.explained < STRAIGHT {
         Grade::CannotBeTold
     } else {
-        // It is no measurement but goes on along a line.
-        grade(&found, 0.0).max(Grade::Likely)
+        // The size is an extrapolation along the line and no measurement.
+        grade(&size, 0.0).max(Grade::Likely)
     };
+    let finding = Finding::new(&format!("size_{}", block.0), said);
     Some(finding.graded(grade).weighing(0.35))
 }
 
@@ -192,30 +152,38 @@ fn size_finding(results: &Results, block: u64) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::file::testing::scratch;
-    use crate::made_up::{cost_result, count, machine, measure, results, setting, value};
-    use instrument::plan::Profile;
+    use crate::made_up::{count, findings, measure, measured, setting, value};
     use instrument::results::PointResult;
 
     fn point(block: u64, size: u64) -> Point {
-        Point::new().with(BLOCK_SIZE, block).with(FILE_SIZE, size)
+        Point::new()
+            .at(BLOCK_SIZE, Bytes(block))
+            .at(FILE_SIZE, Bytes(size))
     }
 
     #[test]
     fn the_size_follows_from_the_line() {
         let at = |size: u64| -> PointResult {
             let wall_ns = 5000.0 + size as f64 * 2.0;
-            cost_result(
-                &SizeForATime,
-                &point(128, size),
-                &[(THROUGHPUT, wall_ns, size as f64)],
-            )
+            let rate = size as f64 * 1e9 / wall_ns;
+            measured(point(128, size), &[(THROUGHPUT, rate)])
         };
-        let (definition, machine) = (SizeForATime.definition(), machine());
         let points = [MIB, 4 * MIB, 16 * MIB, 32 * MIB].map(at).into();
-        let found = SizeForATime.findings(&results(&definition, &machine, points));
+        let found = findings(&SizeForATime, points);
         let size = value(&found, "size_128", "size");
         assert!((size / 5e9 - 1.0).abs() < 0.01, "{size}");
         assert_eq!(found[0].grade, Grade::Likely);
+    }
+
+    #[test]
+    fn times_that_do_not_grow_with_the_size_give_no_size() {
+        let at = |size: u64| {
+            let wall_ns = 2e9 / size as f64;
+            let rate = size as f64 * 1e9 / wall_ns;
+            measured(point(128, size), &[(THROUGHPUT, rate)])
+        };
+        let points = [MIB, 4 * MIB, 16 * MIB, 32 * MIB].map(at).into();
+        assert_eq!(findings(&SizeForATime, points), []);
     }
 
     #[test]

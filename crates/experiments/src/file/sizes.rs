@@ -1,4 +1,4 @@
-//! How large scratch files may be.
+//! The sizes of scratch files.
 
 use instrument::plan::{Profile, Setting};
 use platform::storage::Storage;
@@ -6,15 +6,15 @@ use platform::storage::Storage;
 pub(super) const KIB: u64 = 1 << 10;
 pub(super) const MIB: u64 = 1 << 20;
 
-/// A smaller file is over before a cold read has settled.
+/// A smaller file ends before a cold read reaches its steady speed.
 pub(super) const SMALLEST_FILE: u64 = 8 * MIB;
-/// The files of an experiment together take no more than this part of the room and of the memory
-/// there is, so that neither fills up and the page cache keeps what it is given.
+/// The files of an experiment together take at most one in so many of the free bytes on the disk and
+/// in memory. So neither fills up, and the page cache does not evict them by itself.
 const SHARE: u64 = 4;
-/// How much smaller files are where each random read takes milliseconds.
+/// Files are this much smaller on rotating disks, where each random read takes milliseconds.
 const SMALLER_WHERE_IT_TURNS: u64 = 4;
 
-/// What the profiles want, from quick to thorough.
+/// The value for `profile` out of those from quick to thorough.
 pub(super) const fn by_profile<T: Copy>(
     profile: Profile,
     [quick, standard, thorough]: [T; 3],
@@ -26,7 +26,7 @@ pub(super) const fn by_profile<T: Copy>(
     }
 }
 
-/// The size of each of `files` scratch files: a power of two, at most that wanted, in bytes.
+/// The size of each of `files` scratch files in bytes: a power of two, at most `wanted`.
 pub(super) fn file_size(setting: &Setting, files: u64, wanted: u64) -> u64 {
     let room = u64::min(setting.free_bytes, setting.available_bytes) / SHARE;
     let each = room / files;
@@ -34,8 +34,8 @@ pub(super) fn file_size(setting: &Setting, files: u64, wanted: u64) -> u64 {
     wanted.min(largest_that_fits).max(SMALLEST_FILE.min(wanted))
 }
 
-/// As [`file_size`], for files that are read cold in small pieces: smaller on a device that turns,
-/// which takes milliseconds for each. Virtual disks say that they turn, and do not.
+/// As [`file_size`], for files that are read cold in small pieces: smaller on a rotating disk, which
+/// takes milliseconds for each. Virtual disks claim to rotate and do not.
 pub(super) fn cold_file_size(setting: &Setting, files: u64, wanted: u64) -> u64 {
     let storage = Storage::behind(&setting.directory);
     let turns = setting.machine.hypervisor.is_none()

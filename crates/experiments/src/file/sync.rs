@@ -1,92 +1,86 @@
 //! `file.sync`: what it costs to have a write on the device before going on.
 
-use crate::estimates::{WithEstimate, estimated, grade, known, ratio};
-use crate::figures::{bars, logarithmic, names};
-use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
-use instrument::figure::Figure;
-use instrument::finding::{Finding, Grade};
-use instrument::need::Need;
-use instrument::plan::Setting;
-use instrument::point::{Axis, Point};
-use instrument::quantity::{Bytes, Unit};
-use instrument::results::{Estimate, Results};
-use instrument::sampler::Sampler;
+use crate::estimates::{grade, known, ratio};
+use crate::figures::{axis_of, bars, logarithmic};
+use crate::prelude::*;
 use platform::file::{OpenMode, create, open_read_write};
 use platform::storage::Storage;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// What it costs to have a write on the device before going on.
+/// The experiment `file.sync`.
 pub(crate) struct WaitingWrites;
 
-pub(super) const METHOD: &str = "method";
-pub(super) const PLACE: &str = "place";
-pub(super) const LATENCY: &str = "latency";
+pub(super) const METHOD: AxisOf<Method> = AxisOf::new("method", "way of waiting");
+pub(super) const PLACE: AxisOf<Place> = AxisOf::new("place", "place");
+pub(super) const LATENCY: Metric<&str> = Metric::time("latency", "time of a write");
 
-pub(super) const FSYNC: &str = "write+fsync";
-pub(super) const FDATASYNC: &str = "write+fdatasync";
-const O_SYNC: &str = "O_SYNC write";
-const O_DSYNC: &str = "O_DSYNC write";
-const METHODS: [&str; 4] = [FSYNC, FDATASYNC, O_SYNC, O_DSYNC];
+/// A way of waiting until a write is on the device.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    #[choice("write+fsync")]
+    Fsync,
+    #[choice("write+fdatasync")]
+    Fdatasync,
+    #[choice("O_SYNC write")]
+    Sync,
+    #[choice("O_DSYNC write")]
+    DataSync,
+}
 
-pub(super) const OVERWRITE: &str = "overwrite";
-const APPEND: &str = "append";
+/// The place of a write in its file.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Overwrite,
+    Append,
+}
 
-/// What is written each time.
+/// The size of each write.
 const BLOCK_BYTES: u64 = 4 << 10;
-/// The file that is written over, again and again, or up to which is appended.
+/// The size of the file that is overwritten, or at which an appended file is emptied.
 const FILE_BYTES: u64 = 4 << 20;
 
-impl Experiment for WaitingWrites {
-    fn id(&self) -> &'static str {
-        "file.sync"
-    }
+pub(super) const DESIGN: Design = Design {
+    id: "file.sync",
+    title: "Writes that wait for the device",
+    question: "How long does a write take that waits until its data is safe, and which way of \
+               waiting is the cheapest?",
+    method: formatcp!(
+        "Single operations are timed, each less the cost of reading the clock, and told by their \
+         percentiles. An operation is a write of {} KiB and the wait for it: fsync or fdatasync \
+         after it, or a file opened with O_SYNC or O_DSYNC. Overwrite goes over blocks that are \
+         already on the device. Append makes the file longer, so its size and the place of the \
+         new block have to be safe too. At {} MiB the file is emptied, which is not timed apart \
+         and happens once in {} writes. The answer of the device is trusted: one that answers \
+         before the data is safe looks fast here.",
+        BLOCK_BYTES >> 10,
+        FILE_BYTES >> 20,
+        FILE_BYTES / BLOCK_BYTES
+    ),
+    source: "common practice",
+    axes: &[METHOD.axis(), PLACE.axis()],
+    metrics: &[LATENCY],
+};
 
-    fn definition(&self) -> Definition {
-        Definition {
-            id: self.id().into(),
-            title: "Writes that wait for the device".into(),
-            question: "How long does a write take that waits until it is safe, and which way of \
-                       waiting is the cheapest?"
-                .into(),
-            method: format!(
-                "Single operations are timed, each less the cost of reading the clock, and told by \
-                 their percentiles. An operation is a write of {} and what makes it wait: fsync or \
-                 fdatasync after it, or a file opened with O_SYNC or O_DSYNC. Overwrite goes over \
-                 blocks that are on the device, append makes the file longer, so that its size and \
-                 the place of the block have to be safe too; at {} it is emptied, which is not \
-                 timed apart and comes once in {} writes. What the device answers is believed: one \
-                 that answers before the data is safe looks fast here.",
-                Bytes(BLOCK_BYTES),
-                Bytes(FILE_BYTES),
-                FILE_BYTES / BLOCK_BYTES
-            ),
-            source: "common practice".into(),
-            axes: vec![
-                Axis::choice(METHOD, "way of waiting"),
-                Axis::choice(PLACE, "place"),
-            ],
-            metrics: vec![Metric::new(
-                LATENCY,
-                "time of a write",
-                Unit::Nanoseconds,
-                Better::Lower,
-            )],
-            isolation: Isolation::FreshProcess,
-        }
+impl Experiment for WaitingWrites {
+    fn design(&self) -> &'static Design {
+        &DESIGN
     }
 
     fn needs(&self, _setting: &Setting) -> Vec<Need> {
-        vec![Need::Space(Bytes(METHODS.len() as u64 * 2 * FILE_BYTES))]
+        vec![Need::Space(Bytes(
+            Method::ALL.len() as u64 * 2 * FILE_BYTES,
+        ))]
     }
 
     fn points(&self, _setting: &Setting) -> Vec<Point> {
-        let of_method = |method: &str| {
-            let point = Point::new().with(METHOD, method);
-            [OVERWRITE, APPEND].map(|place| point.clone().with(PLACE, place))
+        let of_method = |method: &Method| {
+            let point = Point::new().at(METHOD, *method);
+            let places = Place::ALL.iter();
+            places.map(move |place| point.clone().at(PLACE, *place))
         };
-        METHODS.into_iter().flat_map(of_method).collect()
+        Method::ALL.iter().flat_map(of_method).collect()
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
@@ -97,7 +91,7 @@ impl Experiment for WaitingWrites {
                 storage.file_system
             )));
         }
-        let (method, place) = (point.choice(METHOD)?, point.choice(PLACE)?);
+        let (method, place) = (point.level(METHOD)?, point.level(PLACE)?);
         let path = sampler
             .scratch()
             .join(format!("{} {method} {place}", self.id()));
@@ -116,17 +110,15 @@ impl Experiment for WaitingWrites {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let series = [OVERWRITE, APPEND]
-            .map(|place| results.series(place, LATENCY, METHOD, &[(PLACE, place.into())]));
-        let axes = (
-            names("way of waiting"),
-            logarithmic("median", Unit::Nanoseconds),
-        );
+        let series = Place::ALL
+            .iter()
+            .map(|place| results.series(place.name(), LATENCY, METHOD, &[PLACE.at(*place)]));
+        let axes = (axis_of(METHOD), logarithmic("median", Unit::Nanoseconds));
         vec![bars(
             LATENCY,
             "Time of a write of 4 KiB that waits for the device",
             axes,
-            series.into(),
+            series.collect(),
         )]
     }
 }
@@ -141,25 +133,14 @@ struct Target {
 }
 
 impl Target {
-    fn make(path: &Path, method: &str, place: &str) -> Result<Self, MeasureError> {
+    fn make(path: &Path, method: Method, place: Place) -> Result<Self, MeasureError> {
         let (mode, wait): (_, fn(&File) -> std::io::Result<()>) = match method {
-            FSYNC => (OpenMode::Plain, File::sync_all),
-            FDATASYNC => (OpenMode::Plain, File::sync_data),
-            O_SYNC => (OpenMode::Synchronous, |_| Ok(())),
-            O_DSYNC => (OpenMode::DataSynchronous, |_| Ok(())),
-            other => {
-                let reason = format!("there is no way of waiting '{other}'");
-                return Err(MeasureError::Unsupported(reason));
-            }
+            Method::Fsync => (OpenMode::Plain, File::sync_all),
+            Method::Fdatasync => (OpenMode::Plain, File::sync_data),
+            Method::Sync => (OpenMode::Synchronous, |_| Ok(())),
+            Method::DataSync => (OpenMode::DataSynchronous, |_| Ok(())),
         };
-        let is_appending = match place {
-            OVERWRITE => false,
-            APPEND => true,
-            other => {
-                let reason = format!("there is no place '{other}'");
-                return Err(MeasureError::Unsupported(reason));
-            }
-        };
+        let is_appending = place == Place::Append;
         let block = vec![0x5a; BLOCK_BYTES as usize];
         let mut file = create(path, OpenMode::Plain)?;
         if !is_appending {
@@ -202,101 +183,95 @@ impl Target {
     }
 }
 
-fn latency<'r>(results: &'r Results, method: &str, place: &str) -> Option<&'r Estimate> {
-    let levels = [(METHOD, method.into()), (PLACE, place.into())];
-    let estimate = results.at(&levels)?.estimate(LATENCY)?;
-    estimate.is_sound().then_some(estimate)
+fn latency<'r>(results: &'r Results, method: Method, place: Place) -> Option<&'r Estimate> {
+    results.sound(LATENCY, &[METHOD.at(method), PLACE.at(place)])
 }
 
 fn safe_write(results: &Results) -> Option<Finding> {
-    let fsync = latency(results, FSYNC, OVERWRITE)?;
-    let percentiles = fsync.percentiles?;
-    let median = estimated(fsync);
-    let template = if percentiles.p99_ns > median.centre {
-        "A write of 4 KiB that is followed by fsync takes {median}; the slowest hundredth takes \
-         {p99} or more."
+    let median = latency(results, Method::Fsync, Place::Overwrite)?;
+    let p99 = Quantity::nanoseconds(median.percentiles?.p99_ns);
+    let said = if p99.value > median.centre {
+        sentence!(
+            "A write of 4 KiB followed by fsync takes {median}; the slowest hundredth takes \
+             {p99} or more."
+        )
     } else {
-        "A write of 4 KiB that is followed by fsync takes {median}, and differs more from process to \
-         process than within one, where the slowest hundredth takes {p99} or more."
+        sentence!(
+            "A write of 4 KiB followed by fsync takes {median}. It differs more from process to \
+             process than within one, where the slowest hundredth takes {p99} or more."
+        )
     };
+    let grade = known(&[&median.quantity()]);
     Some(
-        Finding::new("safe_write", template)
-            .with("median", &median, Unit::Nanoseconds)
-            .given("p99", percentiles.p99_ns, Unit::Nanoseconds)
-            .graded(known(&[&median]))
+        Finding::new("safe_write", said)
+            .graded(grade)
             .weighing(0.65),
     )
 }
 
 /// The fastest way for blocks that exist, against fsync.
 fn cheapest(results: &Results) -> Option<Finding> {
-    let fsync = latency(results, FSYNC, OVERWRITE)?;
-    let others = [FDATASYNC, O_SYNC, O_DSYNC].into_iter();
-    let known = others.filter_map(|method| Some((method, latency(results, method, OVERWRITE)?)));
-    let (method, best) = known.min_by(|(_, a), (_, b)| a.centre.total_cmp(&b.centre))?;
-    let times = ratio(best, fsync)?;
-    let template = match grade(&times, 1.0) {
-        Grade::Certain if times.centre < 1.0 => format!(
-            "Over blocks that exist, the cheapest way to wait is {method}: {{time}}, {{times}} the \
+    let over = |method| latency(results, method, Place::Overwrite);
+    let others = Method::ALL
+        .iter()
+        .filter(|method| **method != Method::Fsync);
+    let known = others.filter_map(|method| Some((method.name(), over(*method)?)));
+    let (method, time) = known.min_by(|(_, a), (_, b)| a.centre.total_cmp(&b.centre))?;
+    let times = ratio(time, over(Method::Fsync)?)?;
+    let grade = grade(&times, 1.0);
+    let said = if grade == Grade::Certain && times.value < 1.0 {
+        sentence!(
+            "On blocks that exist, the cheapest way to wait is {method}: {time}, {times} the \
              time of write+fsync."
-        ),
-        _ => format!(
-            "Over blocks that exist, no way of waiting is cheaper than write+fsync that can be \
-             told apart: the best other, {method}, takes {{time}}, {{times}} its time."
-        ),
+        )
+    } else {
+        sentence!(
+            "On blocks that exist, no way of waiting is measurably cheaper than write+fsync: the \
+             best other, {method}, takes {time}, {times} its time."
+        )
     };
-    let finding = Finding::new("cheapest", &template)
-        .with("time", &estimated(best), Unit::Nanoseconds)
-        .with("times", &times, Unit::Ratio);
-    Some(finding.graded(grade(&times, 1.0)).weighing(0.5))
+    Some(Finding::new("cheapest", said).graded(grade).weighing(0.5))
 }
 
 fn append(results: &Results) -> Option<Finding> {
-    let over = latency(results, FDATASYNC, OVERWRITE)?;
-    let append = latency(results, FDATASYNC, APPEND)?;
-    let times = ratio(append, over)?;
-    let template = "To append and wait takes {append}, {times} the time of writing over a block \
-                    that exists (write+fdatasync): find the room beforehand.";
-    let finding = Finding::new("append", template)
-        .with("append", &estimated(append), Unit::Nanoseconds)
-        .with("times", &times, Unit::Ratio);
-    let is_dearer = times.centre > 1.0;
-    is_dearer.then(|| finding.graded(grade(&times, 1.0)).weighing(0.5))
+    let append = latency(results, Method::Fdatasync, Place::Append)?;
+    let times = ratio(
+        append,
+        latency(results, Method::Fdatasync, Place::Overwrite)?,
+    )?;
+    let said = sentence!(
+        "Appending and waiting takes {append}, {times} the time of overwriting a block that \
+         exists (write+fdatasync): allocate the space beforehand."
+    );
+    let finding = Finding::new("append", said).graded(grade(&times, 1.0));
+    (times.value > 1.0).then(|| finding.weighing(0.5))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::file::testing::{can_be_cold, scratch};
-    use crate::made_up::{cost_result, machine, measure, results, setting, value};
-    use instrument::plan::Profile;
+    use crate::made_up::{findings, measure, measured, setting, value};
     use instrument::results::PointResult;
     use instrument::sample::Reading;
 
-    fn point(method: &str, place: &str) -> Point {
-        Point::new().with(METHOD, method).with(PLACE, place)
-    }
-
-    fn at(method: &str, place: &str, ns: f64) -> PointResult {
-        cost_result(&WaitingWrites, &point(method, place), &[(LATENCY, ns, 1.0)])
+    fn at(method: Method, place: Place, ns: f64) -> PointResult {
+        let point = Point::new().at(METHOD, method).at(PLACE, place);
+        measured(point, &[(LATENCY, ns)])
     }
 
     #[test]
     fn the_cheapest_way_and_the_cost_of_appending_are_told() {
-        let (definition, machine) = (WaitingWrites.definition(), machine());
         let points = vec![
-            at(FSYNC, OVERWRITE, 200e3),
-            at(FDATASYNC, OVERWRITE, 100e3),
-            at(O_SYNC, OVERWRITE, 190e3),
-            at(FDATASYNC, APPEND, 300e3),
+            at(Method::Fsync, Place::Overwrite, 200e3),
+            at(Method::Fdatasync, Place::Overwrite, 100e3),
+            at(Method::Sync, Place::Overwrite, 190e3),
+            at(Method::Fdatasync, Place::Append, 300e3),
         ];
-        let found = WaitingWrites.findings(&results(&definition, &machine, points));
+        let found = findings(&WaitingWrites, points);
         assert!((value(&found, "cheapest", "times") - 0.5).abs() < 0.01);
         assert!((value(&found, "append", "times") - 3.0).abs() < 0.01);
-        assert_eq!(
-            WaitingWrites.findings(&results(&definition, &machine, Vec::new())),
-            []
-        );
+        assert_eq!(findings(&WaitingWrites, Vec::new()), []);
     }
 
     #[test]
@@ -318,7 +293,8 @@ mod tests {
     fn an_appended_file_is_emptied_at_its_end() {
         let scratch = scratch();
         let path = scratch.path().join("file");
-        let mut target = Target::make(&path, FDATASYNC, APPEND).expect("there is room");
+        let mut target =
+            Target::make(&path, Method::Fdatasync, Place::Append).expect("there is room");
         target.position = FILE_BYTES - BLOCK_BYTES;
         target.write().expect("there is room");
         assert_eq!(target.file.metadata().expect("open").len(), 0);

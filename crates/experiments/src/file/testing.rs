@@ -1,4 +1,4 @@
-//! What the tests of the group share.
+//! Helpers for the tests of the group.
 
 use platform::storage::Storage;
 use std::path::Path;
@@ -11,7 +11,7 @@ pub(crate) fn scratch() -> TempDir {
     tempfile::tempdir_in(folder).expect("the build folder takes files")
 }
 
-/// Whether files there can be evicted; prints why not.
+/// Files there can be evicted from the page cache; prints the reason if not.
 pub(crate) fn can_be_cold(directory: &Path) -> bool {
     let storage = Storage::behind(directory).expect("it was just made");
     if storage.is_memory() {

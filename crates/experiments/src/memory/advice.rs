@@ -1,21 +1,24 @@
-//! What programs should use that work on large blocks of memory.
+//! Advice for programs that work on large blocks of memory.
 
-use super::{bandwidth, caches, latency, subloop, tlb};
-use crate::estimates::{WithEstimate, estimated, ratio};
+use super::{bandwidth, hierarchy, latency, subloop, tlb};
+use crate::estimates::ratio;
 use crate::judging::better;
+use crate::prelude::*;
 use instrument::advice::{Advice, Rule};
 use instrument::claim::Evidence;
-use instrument::finding::Finding;
-use instrument::quantity::Unit;
-use instrument::results::{Estimate, Results};
+use instrument::point::LevelOf;
 
 const BANDWIDTH: &str = "memory.bandwidth";
 const LATENCY: &str = "memory.latency";
 const SUBLOOP: &str = "memory.subloop";
 const TLB: &str = "memory.tlb";
 
-const HUGE: &str = "huge";
-const BASE: &str = "base";
+/// The pages for a block.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+enum PagesFor {
+    Huge,
+    Base,
+}
 
 pub(crate) const ALL: &[Rule] = &[
     Rule {
@@ -59,148 +62,137 @@ pub(crate) const ALL: &[Rule] = &[
 fn best_piece(evidence: &Evidence<'_>) -> Option<Advice> {
     let results = evidence.of(SUBLOOP)?;
     let block = *subloop::blocks(results).last()?;
-    let (piece, write) = subloop::best(results, block)?;
+    let (piece, rate) = subloop::best(results, block)?;
     let whole = subloop::whole(results, block)?;
-    let (value, gain_over_usual) = better(&ratio(write, whole)?, piece, block)?;
-    let sentence = if value == block {
-        "Repeated work on a block of {block} writes {rate} in the best pieces, {whole} over the whole."
+    let (value, gain) = better(&ratio(rate, whole)?, piece, block)?;
+    let said = if value == block {
+        sentence!(
+            "Repeated work on a block of {block} writes {rate} in the best pieces and {whole} over \
+             the whole block."
+        )
     } else {
-        "Repeated work on a block of {block} writes {rate} in such pieces, {whole} over the whole; \
-         smaller ones gain no more, larger ones less."
+        sentence!(
+            "Repeated work on a block of {block} writes {rate} in these pieces and {whole} over the \
+             whole block; smaller pieces gain no more, larger ones less."
+        )
     };
-    Some(Advice {
-        value: value.into(),
-        usual: block.into(),
-        gain: gain_over_usual,
-        because: over_block(sentence, block, (write, whole)),
-    })
+    Some(advice((value, block), gain, said))
 }
 
 /// The largest piece that stays in the cache of this level, and in none before it.
-fn piece_in_cache(evidence: &Evidence<'_>, number: u32) -> Option<Advice> {
+fn piece_in_cache(evidence: &Evidence<'_>, level: u32) -> Option<Advice> {
     let results = evidence.of(SUBLOOP)?;
-    let held = |number| held_bytes(evidence, results, number);
-    let before = held(number - 1).map_or(0.0, |(bytes, _)| bytes);
-    let (capacity, is_shown) = held(number)?;
+    let held = |level| held_bytes(evidence, results, level);
+    let before = held(level - 1).map_or(0.0, |(bytes, _)| bytes);
+    let (capacity, is_shown) = held(level)?;
     let block = *subloop::blocks(results).last()?;
-    let stays = |piece: u64| (before..capacity).contains(&(piece as f64));
-    let (piece, write) = subloop::curve(results, block)
+    let stays = |piece: Bytes| (before..capacity).contains(&(piece.0 as f64));
+    let (piece, rate) = subloop::curve(results, block)
         .into_iter()
         .rfind(|(piece, _)| *piece < block && stays(*piece))?;
     let whole = subloop::whole(results, block)?;
-    let (value, gain_over_usual) = better(&ratio(write, whole)?, piece, block)?;
+    let (value, gain) = better(&ratio(rate, whole)?, piece, block)?;
+    let capacity = Quantity::exact(capacity, Unit::Bytes);
     let holds = if is_shown {
-        "of {capacity} holds them"
+        sentence!("of {capacity} holds these pieces")
     } else {
-        "would hold them if it had the {capacity} that are documented, which loads do not show"
+        sentence!(
+            "would hold these pieces if it had the documented {capacity}, which loads do not show"
+        )
     };
-    let sentence = format!(
-        "The level {number} cache {holds}: repeated work on a block of {{block}} writes {{rate}} in \
-         such pieces, {{whole}} over the whole."
+    let said = sentence!(
+        "The level {level} cache {holds}: repeated work on a block of {block} writes {rate} in \
+         them and {whole} over the whole block.",
+        level = level.to_string(),
     );
-    let because =
-        over_block(&sentence, block, (write, whole)).given("capacity", capacity, Unit::Bytes);
-    Some(Advice {
-        value: value.into(),
-        usual: block.into(),
-        gain: gain_over_usual,
-        because,
-    })
+    Some(advice((value, block), gain, said))
 }
 
-/// What the cache of this level surely holds, in bytes, as loads show it, or else as documented; and
+/// The bytes that surely fit the cache of this level, as loads show it, or else as documented; and
 /// whether loads show it.
-fn held_bytes(evidence: &Evidence<'_>, results: &Results<'_>, number: u32) -> Option<(f64, bool)> {
+fn held_bytes(evidence: &Evidence<'_>, results: &Results<'_>, level: u32) -> Option<(f64, bool)> {
     let shown = evidence
         .of(LATENCY)
         .map_or_else(Vec::new, latency::capacities);
-    let shown = shown.into_iter().find_map(|cache| {
-        let (level, _) = cache.documented?;
-        let least = cache.interval.map_or(cache.capacity_bytes, |ends| ends.low);
-        (level == number).then_some((least, true))
-    });
-    let mut documented = caches::documented(results.machine).into_iter();
+    let is_meant = |cache: &hierarchy::DataCache| cache.level == level;
+    let shown = shown
+        .iter()
+        .find(|cache| cache.documented.as_ref().is_some_and(is_meant));
+    let shown = shown.map(|cache| (cache.capacity.extent().low, true));
     shown.or_else(|| {
-        documented.find_map(|(level, size)| (level == number).then_some((size as f64, false)))
+        let documented = hierarchy::documented(results.machine);
+        let cache = documented.into_iter().find(is_meant)?;
+        Some((cache.size.0 as f64, false))
     })
 }
 
-/// What work on a block writes in pieces and as a whole.
-fn over_block(sentence: &str, block: u64, (pieces, whole): (&Estimate, &Estimate)) -> Finding {
-    Finding::new("because", sentence)
-        .given("block", block as f64, Unit::Bytes)
-        .with("rate", &estimated(pieces), Unit::BytesPerSecond)
-        .with("whole", &estimated(whole), Unit::BytesPerSecond)
-}
-
-/// Huge pages or not: by loads that nothing foresees, which gain most by them, or else by reading in
-/// order.
+/// Huge pages or base pages. Random loads decide, which gain most by huge pages; without them, reading
+/// in order.
 fn pages(evidence: &Evidence<'_>) -> Option<Advice> {
     let by_latency = || {
         let (size, base, huge) = latency::in_both_pages(evidence.of(LATENCY)?)?;
-        let sentence = "A load from anywhere in a block of {size} takes {huge} in huge pages, {base} in \
-                        base pages.";
-        let because = Finding::new("because", sentence)
-            .given("size", size as f64, Unit::Bytes)
-            .with("huge", &estimated(huge), Unit::Nanoseconds)
-            .with("base", &estimated(base), Unit::Nanoseconds);
-        Some((ratio(base, huge)?, because))
+        let said = sentence!(
+            "A random load from a block of {size} takes {huge} in huge pages and {base} in base pages."
+        );
+        Some((ratio(base, huge)?, said))
     };
     let by_tlb = || {
         let (count, base, huge) = tlb::in_both_pages(evidence.of(TLB)?)?;
-        let sentence = "A load from one of {count} places 4 KiB apart takes {huge} in huge pages, {base} \
-                        in base pages.";
-        let because = Finding::new("because", sentence)
-            .given("count", count as f64, Unit::Count)
-            .with("huge", &estimated(huge), Unit::Nanoseconds)
-            .with("base", &estimated(base), Unit::Nanoseconds);
-        Some((ratio(base, huge)?, because))
+        let said = sentence!(
+            "A random load from {count} places 4 KiB apart takes {huge} in huge pages and {base} in base \
+             pages."
+        );
+        Some((ratio(base, huge)?, said))
     };
     let by_bandwidth = || {
         let (size, base, huge) = bandwidth::in_both_pages(evidence.of(BANDWIDTH)?)?;
-        let sentence = "A block of {size} is read in order at {huge} in huge pages, at {base} in base \
-                        pages.";
-        let because = Finding::new("because", sentence)
-            .given("size", size as f64, Unit::Bytes)
-            .with("huge", &estimated(huge), Unit::BytesPerSecond)
-            .with("base", &estimated(base), Unit::BytesPerSecond);
-        Some((ratio(huge, base)?, because))
+        let said = sentence!(
+            "A block of {size} is read in order at {huge} in huge pages and at {base} in base pages."
+        );
+        Some((ratio(huge, base)?, said))
     };
-    let (gain, because) = by_latency().or_else(by_tlb).or_else(by_bandwidth)?;
-    let (value, gain_over_usual) = better(&gain, HUGE, BASE)?;
-    Some(Advice {
-        value: value.into(),
-        usual: BASE.into(),
-        gain: gain_over_usual,
-        because,
-    })
+    let (gain, said) = by_latency().or_else(by_tlb).or_else(by_bandwidth)?;
+    let (value, gain) = better(&gain, PagesFor::Huge, PagesFor::Base)?;
+    Some(advice((value, PagesFor::Base), gain, said))
+}
+
+fn advice<L: LevelOf>((value, usual): (L, L), gain: Option<Quantity>, said: Sentence) -> Advice {
+    Advice {
+        value: value.level(),
+        usual: usual.level(),
+        gain,
+        because: Finding::new("because", said),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::ALL;
+    use super::{ALL, PagesFor};
     use crate::find;
-    use crate::made_up::{hierarchy_cost, machine, result, results, setting, spread};
+    use crate::made_up::{machine, measured, measured_apart, results, setting};
+    use crate::memory::bandwidth::{self, Backing};
+    use crate::memory::hierarchy::made_up;
+    use crate::memory::pages::Pages;
+    use crate::memory::pages::made_up::{BASE, HUGE};
+    use crate::memory::{latency, subloop, tlb};
+    use crate::prelude::*;
     use instrument::advice::Advice;
     use instrument::claim::Evidence;
-    use instrument::plan::Profile;
-    use instrument::point::{Level, Point};
+    use instrument::point::LevelOf;
     use instrument::results::PointResult;
 
     const KIB: u64 = 1 << 10;
     const MIB: u64 = 1 << 20;
-    const BLOCK: u64 = 64 * MIB;
-    const BASE: &str = "4 KiB pages";
-    const HUGE: &str = "2 MiB pages";
+    const BLOCK: Bytes = Bytes(64 * MIB);
 
-    /// What `name` is set to after experiments that gave these points.
-    fn advised(name: &str, measured: Vec<(&str, Vec<PointResult>)>) -> Option<Advice> {
+    /// The advice on `name` after experiments that gave these points.
+    fn advised(name: &str, gave: Vec<(&str, Vec<PointResult>)>) -> Option<Advice> {
         let machine = machine();
-        let definitions: Vec<_> = measured
+        let definitions: Vec<_> = gave
             .iter()
             .map(|(id, _)| find(id).expect("it exists").definition())
             .collect();
-        let points = measured.into_iter().map(|(_, points)| points);
+        let points = gave.into_iter().map(|(_, points)| points);
         let results: Vec<_> = definitions
             .iter()
             .zip(points)
@@ -217,8 +209,8 @@ mod tests {
             .expect("it exists")
             .points(&setting(Profile::Thorough));
         let each = points.into_iter().map(|point| {
-            let piece = point.number("piece_size").expect("all have one");
-            result(point, &[("write", speed(piece) * 1e9)])
+            let Bytes(piece) = point.level(subloop::PIECE_SIZE).expect("all have one");
+            measured(point, &[(subloop::WRITE, speed(piece) * 1e9)])
         });
         (id, each.collect())
     }
@@ -239,15 +231,13 @@ mod tests {
             (1.5 * MIB as f64, 20.0),
             (24.0 * MIB as f64, 80.0),
         ];
-        let at = |size: f64, pages: &str, factor: f64| {
+        let at = |size: f64, pages: Pages, factor: f64| {
             let point = Point::new()
-                .with("working_set", size as u64)
-                .with("stride", 64)
-                .with("pages", pages);
-            result(
-                point,
-                &[("load", factor * hierarchy_cost(1.5, &levels, size))],
-            )
+                .at(latency::WORKING_SET, Bytes(size as u64))
+                .at(latency::STRIDE, Bytes(64))
+                .at(latency::PAGES, pages);
+            let load = factor * made_up::cost(1.5, &levels, size);
+            measured(point, &[(latency::LOAD, load)])
         };
         let sizes = (26..=54).map(|step| 2_f64.powf(f64::from(step) / 2.0).round());
         let mut points: Vec<_> = sizes.map(|size| at(size, HUGE, 1.0)).collect();
@@ -263,8 +253,11 @@ mod tests {
             ("loop_piece_size_l3", 16 * MIB, 3.0),
         ] {
             let advice = advised(name, vec![loads(1.0), written(by_level)]).expect(name);
-            assert_eq!((advice.value, advice.usual), (piece.into(), BLOCK.into()));
-            let found = advice.gain.expect("it gains").centre;
+            assert_eq!(
+                (advice.value, advice.usual),
+                (Bytes(piece).level(), BLOCK.level())
+            );
+            let found = advice.gain.expect("it gains").value;
             assert!((found / gain - 1.0).abs() < 0.01, "{name}: {found}");
         }
     }
@@ -277,7 +270,7 @@ mod tests {
             "loop_piece_size_l3",
         ] {
             let advice = advised(name, vec![loads(1.0), written(|_| 10.0)]).expect(name);
-            assert_eq!((&advice.value, &advice.gain), (&BLOCK.into(), &None));
+            assert_eq!((&advice.value, &advice.gain), (&BLOCK.level(), &None));
             assert_eq!(advice.usual, advice.value);
         }
     }
@@ -285,17 +278,19 @@ mod tests {
     #[test]
     fn the_best_piece_is_the_largest_that_is_as_good_as_any() {
         let advice = advised("loop_piece_size", vec![written(by_level)]).expect("it gains");
-        assert_eq!(advice.value, Level::from(32 * KIB));
+        assert_eq!(advice.value, Bytes(32 * KIB).level());
     }
 
     #[test]
     fn caches_that_loads_do_not_show_are_as_documented() {
         let name = "loop_piece_size_l2";
         let advice = advised(name, vec![written(by_level)]).expect("2 MiB are documented");
-        assert_eq!(advice.value, MIB.into());
-        assert!(advice.because.template.contains("which loads do not show"));
+        assert_eq!(advice.value, Bytes(MIB).level());
+        let said = advice.because.sentence.to_string();
+        assert!(said.contains("which loads do not show"), "{said}");
         let shown = advised(name, vec![loads(1.0), written(by_level)]).expect("shown");
-        assert!(shown.because.template.contains("of {capacity} holds them"));
+        let said = shown.because.sentence.to_string();
+        assert!(said.contains("holds these pieces: "), "{said}");
         assert_eq!(advised(name, vec![loads(1.0)]), None);
     }
 
@@ -303,33 +298,36 @@ mod tests {
     fn pages_are_huge_where_that_surely_gains_and_base_where_it_surely_does_not() {
         let name = "large_block_pages";
         let huge = advised(name, vec![loads(1.4)]).expect("told");
-        assert_eq!((huge.value, huge.usual), ("huge".into(), "base".into()));
-        assert!((huge.gain.expect("it gains").centre - 1.4).abs() < 0.01);
+        assert_eq!(
+            (huge.value, huge.usual),
+            (PagesFor::Huge.level(), PagesFor::Base.level())
+        );
+        assert!((huge.gain.expect("it gains").value - 1.4).abs() < 0.01);
         let base = advised(name, vec![loads(0.9)]).expect("told");
-        assert_eq!((base.value, base.gain), ("base".into(), None));
+        assert_eq!((base.value, base.gain), (PagesFor::Base.level(), None));
     }
 
     #[test]
     fn pages_are_told_by_places_or_by_reading_in_order_where_loads_were_not_measured() {
-        let places = |pages: &str, load: f64| {
-            let point = Point::new().with("strides", 1 << 14).with("pages", pages);
-            result(point, &[("load", load)])
+        let places = |pages: Pages, load: f64| {
+            let point = Point::new().at(tlb::STRIDES, Count(1 << 14));
+            measured(point.at(tlb::PAGES, pages), &[(tlb::LOAD, load)])
         };
         let tlb = ("memory.tlb", vec![places(BASE, 6.0), places(HUGE, 4.0)]);
-        let block = |pages: &str, read: f64| {
+        let block = |pages: Pages, read: f64| {
             let point = Point::new()
-                .with("block_size", 256 * MIB)
-                .with("pages", pages);
-            result(point, &[("read", read)])
+                .at(bandwidth::BLOCK_SIZE, Bytes(256 * MIB))
+                .at(bandwidth::PAGES, Backing::Pages(pages));
+            measured(point, &[(bandwidth::READ, read)])
         };
         let bandwidth = (
             "memory.bandwidth",
             vec![block(BASE, 9e9), block(HUGE, 18e9)],
         );
-        let gain = |measured| {
-            let advice = advised("large_block_pages", measured).expect("told");
-            assert_eq!(advice.value, "huge".into());
-            advice.gain.expect("it gains").centre
+        let gain = |gave| {
+            let advice = advised("large_block_pages", gave).expect("told");
+            assert_eq!(advice.value, PagesFor::Huge.level());
+            advice.gain.expect("it gains").value
         };
         assert!((gain(vec![tlb, bandwidth.clone()]) - 1.5).abs() < 0.01);
         assert!((gain(vec![bandwidth]) - 2.0).abs() < 0.01);
@@ -340,7 +338,7 @@ mod tests {
         let (id, mut points) = loads(1.0);
         let last = points.pop().expect("that in base pages");
         let load = last.estimates[0].centre;
-        points.push(spread(last.point, &[("load", load)], 0.1));
+        points.push(measured_apart(last.point, &[(latency::LOAD, load)], 0.1));
         assert_eq!(advised("large_block_pages", vec![(id, points)]), None);
     }
 }

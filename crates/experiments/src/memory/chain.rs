@@ -1,8 +1,7 @@
 //! Memory with a chain of dependent loads in it.
 
-use super::pages;
-use instrument::experiment::MeasureError;
-use instrument::sampler::Sampler;
+use super::pages::{self, Pages};
+use crate::prelude::*;
 use instrument::statistics::random::Random;
 use kernels::Chain;
 use platform::memory::Mapping;
@@ -14,16 +13,16 @@ const WARMING_STEPS: u64 = 1 << 20;
 const WARMING_PASSES: u64 = 8;
 
 /// Times a load of a chain through the places that `offset` gives, in random order, within `len`
-/// bytes of memory in the pages of `level`.
+/// bytes of memory in `pages`.
 pub(super) fn time_loads(
     sampler: &mut Sampler<'_>,
-    metric: &str,
-    level: &str,
+    metric: Metric<&'static str>,
+    pages: Pages,
     len: usize,
     places: usize,
     offset: impl FnMut(usize, &mut Random) -> usize,
 ) -> Result<(), MeasureError> {
-    let (page_size, _) = pages::meant_by(level)?;
+    let (page_size, _) = pages.here()?;
     let mut memory = Mapping::anonymous(len, page_size)?;
     memory.populate()?;
     if let Some(remark) = pages::remark(&memory, page_size)? {
@@ -32,10 +31,10 @@ pub(super) fn time_loads(
     time_loads_from(sampler, metric, &mut memory, places, offset)
 }
 
-/// As [`time_loads`], within memory that is there already.
+/// As [`time_loads`], in memory that is already mapped.
 pub(super) fn time_loads_from(
     sampler: &mut Sampler<'_>,
-    metric: &str,
+    metric: Metric<&'static str>,
     memory: &mut Mapping,
     places: usize,
     mut offset: impl FnMut(usize, &mut Random) -> usize,

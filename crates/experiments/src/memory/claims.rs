@@ -1,62 +1,72 @@
 //! Claims about memory.
 
-use super::bandwidth::{BLOCK_SIZE, READ, WRITE};
-use super::pages::{self, PAGES};
-use crate::estimates::{WithEstimate, ratio, ratios};
-use crate::judging::{Range, decided, exceeds};
+use super::bandwidth::{READ, WRITE, curve};
+use super::pages::Pages;
+use crate::estimates::{ratio, ratios};
+use crate::judging::{Along, Ratios, decided, exceeds};
+use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement};
-use instrument::finding::Finding;
-use instrument::quantity::Unit;
-use instrument::results::Estimate;
 
 const BANDWIDTH: &str = "memory.bandwidth";
 
 pub(crate) const ALL: &[Claim] = &[
     Claim {
         key: "reading_memory_beats_writing_it",
-        says: "Memory is read faster than it is written, whatever the size.",
+        says: "Reading memory is faster than writing it, at any size.",
         source: "Report E, section 3: 2888 against 2036 MB/s in the cache, 1265 against 528 in RAM",
         experiments: &[BANDWIDTH],
         test: |evidence| {
-            Range {
-                unit: Unit::Bytes,
-                everywhere: "Reading is {least} to {most} as fast as writing.",
-                from_on: "From blocks of {from} on, reading is faster; in all, it is {least} to \
-                          {most} as fast as writing.",
-                nowhere: "Reading is {least} to {most} as fast as writing.",
-                mixed: "Reading is faster at some sizes only: {least} to {most} as fast as \
-                        writing.",
-            }
-            .judge(&ratios(&curve(evidence, READ)?, &curve(evidence, WRITE)?))
+            let read = rates(evidence, READ)?;
+            READING_OVER_WRITING.judge(&ratios(&read, &rates(evidence, WRITE)?))
         },
     },
     Claim {
         key: "cache_beats_memory_severalfold",
-        says: "What fits the nearest cache is read more than twice as fast as what only memory holds.",
+        says: "A block that fits the nearest cache is read more than twice as fast as one that only \
+               memory holds.",
         source: "Report E, section 3: 2888 against 1265 MB/s",
         experiments: &[BANDWIDTH],
         test: nearest_cache_over_memory,
     },
 ];
 
+const READING_OVER_WRITING: Along = Along {
+    everywhere: |Ratios { least, most, .. }| {
+        sentence!("Reading is {least} to {most} as fast as writing.")
+    },
+    from_on: |Ratios { least, most, from }| {
+        sentence!(
+            "Reading is faster for blocks of {from} and larger; over all sizes it is {least} to {most} \
+             as fast as writing."
+        )
+    },
+    nowhere: |Ratios { least, most, .. }| {
+        sentence!("Reading is {least} to {most} as fast as writing.")
+    },
+    mixed: |Ratios { least, most, .. }| {
+        sentence!(
+            "Reading is faster at some sizes only: it is {least} to {most} as fast as writing."
+        )
+    },
+};
+
 fn nearest_cache_over_memory(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let curve = curve(evidence, READ)?;
+    let curve = rates(evidence, READ)?;
     let (_, memory) = curve.last()?;
     let (_, cache) = curve
         .iter()
         .max_by(|a, b| a.1.centre.total_cmp(&b.1.centre))?;
     let ratio = ratio(cache, memory)?;
-    let because = Finding::new(
-        "because",
-        "The best block is read {ratio} as fast as the largest.",
-    )
-    .with("ratio", &ratio, Unit::Ratio);
+    let said = sentence!("The fastest block is read {ratio} as fast as the largest.");
+    let because = Finding::new("because", said);
     Some(decided(exceeds(&ratio, 2.0), because))
 }
 
-/// Rates by block size in pages of the usual size.
-fn curve<'a>(evidence: &Evidence<'a>, metric: &str) -> Option<Vec<(u64, &'a Estimate)>> {
+/// Rates by block size in base pages.
+fn rates<'a>(
+    evidence: &Evidence<'a>,
+    metric: Metric<&'static str>,
+) -> Option<Vec<(Bytes, &'a Estimate)>> {
     let results = evidence.of(BANDWIDTH)?;
-    let base = pages::base(results.machine)?;
-    Some(results.curve(metric, BLOCK_SIZE, &[(PAGES, base.as_str().into())]))
+    Some(curve(results, metric, Pages::base(results.machine)?))
 }

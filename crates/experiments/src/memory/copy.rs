@@ -1,28 +1,30 @@
-//! `memory.copy`: how fast one core copies memory, by size and by the way it does so.
+//! `memory.copy`: the speed at which one core copies memory, by size and by method.
 
-use super::caches;
-use crate::estimates::{WithEstimate, estimated, grade, ratio};
-use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
-use instrument::figure::{Figure, FigureAxis, FigureKind, FigureScale};
-use instrument::finding::Finding;
-use instrument::need::Need;
-use instrument::plan::{Profile, Setting};
-use instrument::point::{Axis, Point};
-use instrument::quantity::{Bytes, Unit};
-use instrument::results::{Estimate, Results};
-use instrument::sampler::Sampler;
+use super::hierarchy;
+use crate::estimates::{grade, ratio};
+use crate::figures::{axis_of, curves, logarithmic};
+use crate::prelude::*;
 use kernels::CopyMethod;
 use platform::memory::{Mapping, PageSize};
 use std::hint::black_box;
 
-/// How fast one core copies memory, by size and by the way it does so.
+/// The speed at which one core copies memory, by size and by method.
 pub(crate) struct Copy;
 
-const BLOCK_SIZE: &str = "block_size";
-const METHOD: &str = "method";
-const COPY: &str = "copy";
-/// What every processor has, and others are set against.
-const USUAL: &str = "memcpy";
+const BLOCK_SIZE: AxisOf<Bytes> = AxisOf::new("block_size", "block size");
+const METHOD: AxisOf<Method> = AxisOf::new("method", "method");
+const COPY: Metric<&str> = Metric::bandwidth("copy", "copy").bounded(MOST_BYTES_PER_SECOND);
+
+/// The methods of [`CopyMethod`], whether this processor has them or not.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+enum Method {
+    /// Every processor has it; the others are compared with it.
+    Memcpy,
+    #[choice("non-temporal stores")]
+    NonTemporalStores,
+    #[choice("rep movsb")]
+    RepMovsb,
+}
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -32,36 +34,31 @@ const MOST_BYTES_PER_SECOND: f64 = 64.0 * 8e9;
 const SHARE_OF_MEMORY: u64 = 4;
 const LEAST_MEMORY: u64 = 2 * MIB * SHARE_OF_MEMORY;
 
-impl Experiment for Copy {
-    fn id(&self) -> &'static str {
-        "memory.copy"
-    }
+const DESIGN: Design = Design {
+    id: "memory.copy",
+    title: "Copying memory",
+    question: "How fast does one core copy memory, and which method is best at which size?",
+    method: "One core copies a block to another, back-to-back. Both are in base pages that were touched \
+             before. memcpy: the C library's function, which chooses by length and processor. \
+             Non-temporal stores: the widest vector registers, with stores that bypass the caches. rep \
+             movsb: the processor's own instruction for copies. Each byte of the block counts once, \
+             though it is both read and written (STREAM counts it twice). The time is the difference \
+             of 2n and n copies.",
+    source: "common practice (lmbench's bw_mem bcopy, STREAM's copy)",
+    axes: &[BLOCK_SIZE.axis(), METHOD.axis()],
+    metrics: &[COPY],
+};
 
-    fn definition(&self) -> Definition {
-        Definition {
-            id: self.id().into(),
-            title: "Copying memory".into(),
-            question: "How fast does one core copy memory, and which way of copying is best at \
-                       which size?"
-                .into(),
-            method: "One core copies a block to another, again and again, both in base pages that \
-                     were touched before. memcpy: the C library's, which chooses by length and \
-                     processor. Non-temporal stores: the widest vector registers, whose stores go \
-                     past the caches. rep movsb: the processor's own instruction for it. Each byte \
-                     of the block counts once, though it is both read and written (STREAM counts \
-                     it twice). The time is the difference of 2n and n copies."
-                .into(),
-            source: "common practice (lmbench's bw_mem bcopy, STREAM's copy)".into(),
-            axes: vec![
-                Axis::bytes(BLOCK_SIZE, "block size"),
-                Axis::choice(METHOD, "method"),
-            ],
-            metrics: vec![
-                Metric::new(COPY, "copy", Unit::BytesPerSecond, Better::Higher)
-                    .bounded(MOST_BYTES_PER_SECOND),
-            ],
-            isolation: Isolation::FreshProcess,
-        }
+impl Method {
+    /// The method itself, if this processor has it.
+    fn here(self) -> Option<CopyMethod> {
+        CopyMethod::called(self.name())
+    }
+}
+
+impl Experiment for Copy {
+    fn design(&self) -> &'static Design {
+        &DESIGN
     }
 
     fn needs(&self, _setting: &Setting) -> Vec<Need> {
@@ -69,7 +66,7 @@ impl Experiment for Copy {
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        let last = caches::last_bytes(&setting.machine);
+        let last = hierarchy::last_bytes(&setting.machine);
         let largest = (2 * last).clamp(128 * MIB, 512 * MIB);
         let largest = largest.min(setting.available_bytes / SHARE_OF_MEMORY / 2);
         let powers = || (KIB.ilog2()..=(64 * MIB).ilog2()).map(|exponent| 1 << exponent);
@@ -81,26 +78,23 @@ impl Experiment for Copy {
         let sizes = sizes.into_iter().filter(|size| *size < largest);
         let sizes = sizes.chain([largest / KIB * KIB]).filter(|size| *size > 0);
         let with_methods = |size| {
-            CopyMethod::available().map(move |method| {
-                Point::new()
-                    .with(BLOCK_SIZE, size)
-                    .with(METHOD, method.name())
-            })
+            let available = Method::ALL.iter().filter(|it| it.here().is_some());
+            available.map(move |method| point(size, *method))
         };
         sizes.flat_map(with_methods).collect()
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let size = point.number(BLOCK_SIZE)? as usize;
-        let name = point.choice(METHOD)?;
-        let method = CopyMethod::called(name).ok_or_else(|| {
-            MeasureError::Unsupported(format!("this processor cannot copy by {name}"))
+        let size = point.level(BLOCK_SIZE)?.0 as usize;
+        let method = point.level(METHOD)?;
+        let method = method.here().ok_or_else(|| {
+            MeasureError::Unsupported(format!("this processor cannot copy with {method}"))
         })?;
         let [mut source, mut target] = [
             Mapping::anonymous(size, PageSize::Base)?,
             Mapping::anonymous(size, PageSize::Base)?,
         ];
-        // Pages that nobody wrote to are all the same one of zeros.
+        // All pages that were never written share one page of zeros.
         source.populate()?;
         target.populate()?;
         kernels::write(source.as_mut_slice(), sampler.seed());
@@ -116,128 +110,111 @@ impl Experiment for Copy {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let usual = results.curve(COPY, BLOCK_SIZE, &[(METHOD, USUAL.into())]);
-        let ends = match usual.as_slice() {
-            [] => return Vec::new(),
+        let usual = results.along(BLOCK_SIZE, COPY, &[METHOD.at(Method::Memcpy)]);
+        let ends = match *usual.as_slice() {
+            [] => Vec::new(),
             [only] => vec![("largest", only)],
             [first, .., last] => vec![("largest", last), ("smallest", first)],
         };
-        let set_against = |(key, (size, usual)): (&str, &(u64, &Estimate))| {
-            let others = results.points.iter().filter(|result| {
-                result.point.number(BLOCK_SIZE) == Ok(*size)
-                    && result.point.choice(METHOD) != Ok(USUAL)
-            });
-            let fastest = others
-                .filter_map(|result| {
-                    Some((result.point.choice(METHOD).ok()?, result.estimate(COPY)?))
-                })
-                .filter(|(_, estimate)| estimate.is_sound())
-                .max_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre));
-            comparison(key, *size, usual, fastest)
-        };
-        ends.into_iter().map(set_against).collect()
+        let comparison =
+            |(key, (size, usual))| comparison(key, size, usual, fastest_other(results, size));
+        ends.into_iter().map(comparison).collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let mut methods: Vec<&str> = Vec::new();
-        for result in &results.points {
-            let method = result.point.choice(METHOD).unwrap_or(USUAL);
-            if !methods.contains(&method) {
-                methods.push(method);
-            }
-        }
-        let series = methods
-            .into_iter()
-            .map(|method| results.series(method, COPY, BLOCK_SIZE, &[(METHOD, method.into())]));
-        vec![Figure {
-            key: COPY.into(),
-            title: "Copying memory".into(),
-            kind: FigureKind::Curve,
-            x: FigureAxis {
-                title: "block size".into(),
-                unit: Some(Unit::Bytes),
-                scale: FigureScale::Logarithmic,
-            },
-            y: FigureAxis {
-                title: "bytes copied".into(),
-                unit: Some(Unit::BytesPerSecond),
-                scale: FigureScale::Logarithmic,
-            },
-            series: series.collect(),
-            marks: caches::marks(&[], results.machine),
-        }]
+        let series = Method::ALL
+            .iter()
+            .map(|method| results.series(method.name(), COPY, BLOCK_SIZE, &[METHOD.at(*method)]));
+        let axes = (
+            axis_of(BLOCK_SIZE),
+            logarithmic("bytes copied", Unit::BytesPerSecond),
+        );
+        let measured = series.filter(|series| !series.points.is_empty());
+        let marks = hierarchy::marks(&[], results.machine);
+        vec![curves(
+            COPY,
+            "Copying memory",
+            axes,
+            measured.collect(),
+            marks,
+        )]
     }
 }
 
-/// The usual way at one size, and the fastest of the others beside it.
+fn point(size: u64, method: Method) -> Point {
+    Point::new().at(BLOCK_SIZE, Bytes(size)).at(METHOD, method)
+}
+
+/// The fastest method but memcpy at one size.
+fn fastest_other<'r>(results: &'r Results, size: Bytes) -> Option<(Method, &'r Estimate)> {
+    let others = Method::ALL.iter().filter(|it| **it != Method::Memcpy);
+    let copies = others.filter_map(|method| {
+        let levels = [BLOCK_SIZE.at(size), METHOD.at(*method)];
+        Some((*method, results.sound(COPY, &levels)?))
+    });
+    copies.max_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre))
+}
+
+/// The speed of memcpy at one size, and the fastest of the others beside it.
 fn comparison(
     key: &str,
-    size: u64,
-    usual: &Estimate,
-    fastest: Option<(&str, &Estimate)>,
+    size: Bytes,
+    copy: &Estimate,
+    fastest: Option<(Method, &Estimate)>,
 ) -> Finding {
-    let alone = "Blocks of {size} are copied at {copy} by memcpy";
-    let gain = fastest.and_then(|(name, other)| Some((name, ratio(other, usual)?)));
+    let gain = fastest.and_then(|(method, other)| Some((method, ratio(other, copy)?)));
     let finding = match gain {
-        Some((name, gain)) => {
-            let template = format!("{alone}; by {name} it is {{gain}} as fast.");
-            Finding::new(key, &template)
-                .with("gain", &gain, Unit::Ratio)
-                .graded(grade(&gain, 1.0))
+        Some((method, gain)) => {
+            let said = sentence!(
+                "memcpy copies blocks of {size} at {copy}; with {method} it is {gain} as fast.",
+                method = method.name(),
+            );
+            Finding::new(key, said).graded(grade(&gain, 1.0))
         }
-        None => Finding::new(key, &format!("{alone}.")),
+        None => Finding::new(key, sentence!("memcpy copies blocks of {size} at {copy}.")),
     };
-    finding
-        .given("size", size as f64, Unit::Bytes)
-        .with("copy", &estimated(usual), Unit::BytesPerSecond)
-        .weighing(0.55)
+    finding.weighing(0.55)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK_SIZE, COPY, Copy, METHOD, MIB, USUAL};
-    use crate::made_up::{count, machine, measure, result, results, setting};
-    use instrument::experiment::Experiment;
-    use instrument::finding::Grade;
-    use instrument::plan::{Profile, Setting};
-    use instrument::point::Point;
+    use super::{BLOCK_SIZE, COPY, Copy, MIB, Method, point};
+    use crate::made_up::{count, figures, findings, measure, measured, number, setting};
+    use crate::prelude::*;
     use kernels::CopyMethod;
     use std::path::Path;
 
-    fn point(size: u64, method: &str) -> Point {
-        Point::new().with(BLOCK_SIZE, size).with(METHOD, method)
-    }
-
     #[test]
-    fn every_way_is_measured_here() {
+    fn every_method_is_measured_here() {
         for method in CopyMethod::available() {
-            let point = point(64 << 10, method.name());
+            let method = Method::named(method.name()).expect("every method is a level");
+            let point = point(64 << 10, method);
             let (samples, _) = measure(&Copy, &point, Path::new("/")).expect("memory works");
             assert!(count(&samples, COPY) >= 1, "{point}");
         }
-        let unknown = measure(&Copy, &point(1024, "by hand"), Path::new("/"));
-        assert!(unknown.is_err());
+        let without = Point::new().at(BLOCK_SIZE, Bytes(1024));
+        assert!(measure(&Copy, &without, Path::new("/")).is_err());
+        assert!(Method::named("by hand").is_err());
     }
 
     #[test]
     fn the_best_way_is_set_against_the_usual_one_at_either_end() {
         let points = [
-            (1 << 10, USUAL, 100e9),
-            (1 << 10, "rep movsb", 50e9),
-            (128 << 20, USUAL, 8e9),
-            (128 << 20, "non-temporal stores", 12e9),
-            (128 << 20, "rep movsb", 9e9),
+            (1 << 10, Method::Memcpy, 100e9),
+            (1 << 10, Method::RepMovsb, 50e9),
+            (128 << 20, Method::Memcpy, 8e9),
+            (128 << 20, Method::NonTemporalStores, 12e9),
+            (128 << 20, Method::RepMovsb, 9e9),
         ];
         let points =
-            points.map(|(size, method, rate)| result(point(size, method), &[(COPY, rate)]));
-        let (definition, machine) = (Copy.definition(), machine());
-        let results = results(&definition, &machine, points.to_vec());
-        let found = Copy.findings(&results);
-        assert!(found[0].template.contains("non-temporal"), "{found:?}");
-        let gain = &found[0].numbers[0];
-        assert!((gain.value - 1.5).abs() < 0.01 && found[0].grade == Grade::Certain);
-        assert!((found[1].numbers[0].value - 0.5).abs() < 0.01);
-        assert_eq!(Copy.figures(&results)[0].series.len(), 3);
+            points.map(|(size, method, rate)| measured(point(size, method), &[(COPY, rate)]));
+        let found = findings(&Copy, points.to_vec());
+        let said = found[0].sentence.to_string();
+        assert!(said.contains("non-temporal"), "{said}");
+        let gain = |index: usize| number(&found[index], "gain").value;
+        assert!((gain(0) - 1.5).abs() < 0.01 && found[0].grade == Grade::Certain);
+        assert!((gain(1) - 0.5).abs() < 0.01);
+        assert_eq!(figures(&Copy, points.to_vec())[0].series.len(), 3);
     }
 
     #[test]
@@ -251,7 +228,7 @@ mod tests {
         let sizes = Copy.points(&little);
         let largest = sizes
             .iter()
-            .filter_map(|point| point.number(BLOCK_SIZE).ok());
-        assert_eq!(largest.max(), Some(10 * MIB));
+            .filter_map(|point| point.level(BLOCK_SIZE).ok());
+        assert_eq!(largest.max(), Some(Bytes(10 * MIB)));
     }
 }

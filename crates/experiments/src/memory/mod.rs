@@ -2,13 +2,13 @@
 
 pub(crate) mod advice;
 mod bandwidth;
-mod caches;
 mod chain;
 pub(crate) mod claims;
 mod copy;
 mod footprint;
+mod hierarchy;
+mod jobs;
 mod latency;
-mod levels;
 mod nodes;
 mod page_fault;
 pub(crate) mod pages;

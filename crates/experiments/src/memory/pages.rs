@@ -1,45 +1,89 @@
-//! The pages of a block, as a level of an axis.
+//! The pages that back a block, as a level of an axis.
 
-use instrument::experiment::MeasureError;
-use instrument::quantity::Bytes;
+use crate::prelude::*;
+use instrument::finding::Say;
+use instrument::point::{AxisKind, Level, LevelOf};
 use platform::machine::Machine;
 use platform::memory::{Mapping, PageSize};
+use std::fmt;
 
 /// The axis of page sizes in the experiments that have one.
-pub(crate) const PAGES: &str = "pages";
+pub(crate) const AXIS: AxisOf<Pages> = AxisOf::new("pages", "pages");
 
-/// The level for pages of this many bytes: `4 KiB pages`, which no block size can be mistaken for.
-pub(crate) fn name(bytes: u64) -> String {
-    format!("{} pages", Bytes(bytes))
+/// Pages of one size. The level is called `4 KiB pages`, which nobody takes for a block size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pages(Bytes);
+
+impl Pages {
+    /// The smallest pages of `machine`.
+    pub(crate) fn base(machine: &Machine) -> Option<Self> {
+        machine.page_bytes.map(|bytes| Self(Bytes(bytes)))
+    }
+
+    /// The huge pages of `machine`.
+    pub(crate) fn huge(machine: &Machine) -> Option<Self> {
+        machine.huge_page_bytes.map(|bytes| Self(Bytes(bytes)))
+    }
+
+    /// The page sizes of `machine`, the smallest first.
+    pub(crate) fn of_machine(machine: &Machine) -> impl Iterator<Item = Self> {
+        [Self::base(machine), Self::huge(machine)]
+            .into_iter()
+            .flatten()
+    }
+
+    /// The page size to ask for here, and its size in bytes.
+    ///
+    /// # Errors
+    /// If this machine has no such pages.
+    pub(crate) fn here(self) -> Result<(PageSize, usize), MeasureError> {
+        let machine = Machine::read();
+        let found = if Self::base(&machine) == Some(self) {
+            PageSize::Base
+        } else if Self::huge(&machine) == Some(self) {
+            PageSize::Huge
+        } else {
+            let reason = format!("this machine has no {self}");
+            return Err(MeasureError::Unsupported(reason));
+        };
+        Ok((found, self.0.0 as usize))
+    }
 }
 
-/// The level for the smallest pages of `machine`.
-pub(crate) fn base(machine: &Machine) -> Option<String> {
-    machine.page_bytes.map(name)
+impl fmt::Display for Pages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} pages", self.0)
+    }
 }
 
-/// The level for its huge pages.
-pub(crate) fn huge(machine: &Machine) -> Option<String> {
-    machine.huge_page_bytes.map(name)
+impl LevelOf for Pages {
+    const KIND: AxisKind = AxisKind::Choice;
+
+    fn level(&self) -> Level {
+        Level::Choice(self.to_string())
+    }
+
+    fn of(level: &Level) -> Option<Self> {
+        let Level::Choice(name) = level else {
+            return None;
+        };
+        let size = name.strip_suffix(" pages")?.parse().ok()?;
+        // The same size may be written in several ways, of which only one is the level.
+        Some(Self(size)).filter(|pages| pages.to_string() == *name)
+    }
 }
 
-/// The pages that a level means here, and their size in bytes.
-pub(crate) fn meant_by(level: &str) -> Result<(PageSize, usize), MeasureError> {
-    let machine = Machine::read();
-    let pages = [
-        (PageSize::Base, machine.page_bytes),
-        (PageSize::Huge, machine.huge_page_bytes),
-    ];
-    let found = pages.into_iter().find_map(|(page_size, bytes)| {
-        bytes
-            .filter(|bytes| name(*bytes) == level)
-            .map(|bytes| (page_size, bytes as usize))
-    });
-    found.ok_or_else(|| MeasureError::Unsupported(format!("this machine has no {level}")))
+impl Say for Pages {
+    fn say(&self, _name: &'static str, sentence: &mut Sentence) {
+        sentence.push_text(&self.to_string());
+    }
 }
 
-/// Whether memory that was touched throughout is in the pages asked for: what to say if only some of
-/// it is, and an error if none.
+/// Checks that memory, touched throughout, is in the pages asked for. Gives a remark if only a part
+/// of it is.
+///
+/// # Errors
+/// If none of it is.
 pub(crate) fn remark(
     mapping: &Mapping,
     page_size: PageSize,
@@ -62,8 +106,23 @@ pub(crate) fn remark(
 }
 
 #[cfg(test)]
+pub(crate) mod made_up {
+    //! The pages of [`machine`](crate::made_up::machine).
+
+    use super::Pages;
+    use instrument::quantity::Bytes;
+
+    pub(crate) const BASE: Pages = Pages(Bytes(4 << 10));
+    pub(crate) const HUGE: Pages = Pages(Bytes(2 << 20));
+    /// No machine has them.
+    pub(crate) const ODD: Pages = Pages(Bytes(12345));
+}
+
+#[cfg(test)]
 mod tests {
-    use super::{meant_by, name};
+    use super::Pages;
+    use super::made_up::{BASE, HUGE, ODD};
+    use instrument::point::{Level, LevelOf};
     use platform::machine::Machine;
     use platform::memory::PageSize;
 
@@ -73,9 +132,28 @@ mod tests {
             println!("skipped: the system does not tell its page size");
             return;
         };
-        let (page_size, found) = meant_by(&name(bytes)).expect("it has them");
-        assert_eq!((page_size, found as u64), (PageSize::Base, bytes));
-        let error = meant_by("12345 B pages").expect_err("no machine has them");
+        let pages = Pages::base(&Machine::read()).expect("it tells their size");
+        assert_eq!(
+            pages.here().expect("it has them"),
+            (PageSize::Base, bytes as usize)
+        );
+        let error = ODD.here().expect_err("no machine has them");
         assert_eq!(error.to_string(), "this machine has no 12345 B pages");
+    }
+
+    #[test]
+    fn a_level_is_read_back_as_the_pages_that_it_names() {
+        for (pages, name) in [
+            (BASE, "4 KiB pages"),
+            (HUGE, "2 MiB pages"),
+            (ODD, "12345 B pages"),
+        ] {
+            assert_eq!(pages.level(), Level::from(name));
+            assert_eq!(Pages::of(&name.into()), Some(pages));
+        }
+        for other in ["4096 B pages", "4K pages", "4 KiB", "swap, paged out", ""] {
+            assert_eq!(Pages::of(&other.into()), None, "{other}");
+        }
+        assert_eq!(Pages::of(&Level::from(4096)), None);
     }
 }

@@ -1,32 +1,17 @@
-//! `memory.parallel`: how much memory bandwidth several cores get together.
+//! `memory.parallel`: the memory bandwidth that several cores get together.
 
-use super::caches;
-use crate::estimates::{WithEstimate, estimated, grade, ratio};
-use crate::together::Gate;
-use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
-use instrument::figure::{Figure, FigureAxis, FigureKind, FigureScale};
-use instrument::finding::{Finding, Grade};
-use instrument::need::Need;
-use instrument::plan::{Profile, Setting};
-use instrument::point::{Axis, Point};
-use instrument::quantity::{Bytes, Unit};
-use instrument::results::{Estimate, Results};
-use instrument::sampler::Sampler;
-use kernels::InstructionSet;
-use platform::memory::{Mapping, PageSize};
-use platform::placement::{parent_cpus, pin_to};
-use std::hint::black_box;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Barrier, Mutex};
-use std::thread;
+use super::hierarchy;
+use super::jobs::{self, COPY, Job, READ, WRITE};
+use crate::estimates::{grade, ratio};
+use crate::figures::{curves, linear};
+use crate::prelude::*;
+use platform::machine::Machine;
+use platform::placement::parent_cpus;
 
-/// How much memory bandwidth several cores get together.
+/// The memory bandwidth that several cores get together.
 pub(crate) struct Parallel;
 
-const THREADS: &str = "threads";
-pub(super) const READ: &str = "read";
-pub(super) const WRITE: &str = "write";
-const COPY: &str = "copy";
+const THREADS: AxisOf<Count> = AxisOf::new("threads", "threads");
 
 const MIB: u64 = 1 << 20;
 /// All blocks together: no cache may hold a good part of them.
@@ -35,48 +20,25 @@ const AT_MOST: u64 = 2048 * MIB;
 /// They take no more than this part of the memory available.
 const SHARE_OF_MEMORY: u64 = 4;
 const LEAST_MEMORY: u64 = 64 * MIB * SHARE_OF_MEMORY;
-/// Two registers of 64 bytes a cycle at 8 GHz, on each core.
-const MOST_BYTES_PER_SECOND_AND_CORE: f64 = 128.0 * 8e9;
-/// More cores than any machine has.
-const MOST_CORES: f64 = 4096.0;
 
-/// What the threads do, one after the other.
-const JOBS: [&str; 3] = [READ, WRITE, COPY];
-/// Instead of the number of a job, that there is none left.
-const NO_MORE: usize = usize::MAX;
+const DESIGN: Design = Design {
+    id: "memory.parallel",
+    title: "Memory bandwidth of several cores",
+    question: "How much memory bandwidth do several cores get together, and how many of them saturate \
+               the memory?",
+    method: "Each thread is pinned to a processor of its own and works on a block of its own, all at the \
+             same time. The blocks together are larger than any cache. Read: every byte is loaded. \
+             Write: every byte is stored through the caches. Copy: memcpy copies one half of each \
+             block to the other; each byte counts once. Bandwidth is the size of all blocks over the \
+             time from the common start to the end of the last thread.",
+    source: "common practice (STREAM)",
+    axes: &[THREADS.axis()],
+    metrics: &[READ, WRITE, COPY],
+};
 
 impl Experiment for Parallel {
-    fn id(&self) -> &'static str {
-        "memory.parallel"
-    }
-
-    fn definition(&self) -> Definition {
-        let metric = |name, title| {
-            Metric::new(name, title, Unit::BytesPerSecond, Better::Higher)
-                .bounded(MOST_BYTES_PER_SECOND_AND_CORE * MOST_CORES)
-        };
-        Definition {
-            id: self.id().into(),
-            title: "Memory bandwidth of several cores".into(),
-            question: "How much memory bandwidth do several cores get together, and how many does \
-                       it take to use up the memory?"
-                .into(),
-            method: "As many threads as said, each pinned to a processor of its own, go over \
-                     blocks of their own at the same time, which together are larger than any \
-                     cache. Read: every byte is loaded. Write: every byte is stored, through the \
-                     caches. Copy: one half of each block to the other by memcpy, each byte \
-                     counted once. Bandwidth is the size of all blocks over the time from the \
-                     start that all wait for to the end of the last."
-                .into(),
-            source: "common practice (STREAM)".into(),
-            axes: vec![Axis::count(THREADS, "threads")],
-            metrics: vec![
-                metric(READ, "read"),
-                metric(WRITE, "write"),
-                metric(COPY, "copy"),
-            ],
-            isolation: Isolation::FreshProcess,
-        }
+    fn design(&self) -> &'static Design {
+        &DESIGN
     }
 
     fn needs(&self, _setting: &Setting) -> Vec<Need> {
@@ -93,12 +55,12 @@ impl Experiment for Parallel {
         let is_wanted = |count: &u64| *count <= every || count.is_power_of_two() || *count == most;
         (1..=most)
             .filter(is_wanted)
-            .map(|count| Point::new().with(THREADS, count))
+            .map(|count| Point::new().at(THREADS, Count(count)))
             .collect()
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let threads = point.number(THREADS)? as usize;
+        let threads = point.level(THREADS)?.0 as usize;
         let cpus = parent_cpus()?;
         if cpus.len() < threads {
             return Err(MeasureError::Unsupported(format!(
@@ -106,176 +68,75 @@ impl Experiment for Parallel {
                 cpus.len()
             )));
         }
-        let machine = platform::machine::Machine::read();
-        let wanted = (4 * caches::last_bytes(&machine)).clamp(AT_LEAST, AT_MOST);
+        let wanted = (4 * hierarchy::last_bytes(&Machine::read())).clamp(AT_LEAST, AT_MOST);
         let available = platform::memory::available_bytes().unwrap_or(LEAST_MEMORY);
         let each = (wanted.min(available / SHARE_OF_MEMORY) as usize / threads) & !(2 * 4096 - 1);
-        // The last first, since the first is where most interrupts go.
+        // The last ones: most interrupts go to the first.
         let cpus: Vec<usize> = cpus.into_iter().rev().take(threads).collect();
-        run(sampler, &JOBS, &cpus, each, None)
+        jobs::run(
+            sampler,
+            &[Job::Read, Job::Write, Job::Copy],
+            &cpus,
+            each,
+            None,
+        )
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let curve = results.curve(READ, THREADS, &[]);
-        let (Some(first), Some(last)) = (curve.first(), curve.last()) else {
-            return Vec::new();
-        };
-        if first.0 == last.0 {
-            return Vec::new();
-        }
-        [READ, COPY]
-            .into_iter()
-            .filter_map(|metric| gain(results, metric))
-            .collect()
+        let findings = [gain(results, Job::Read), gain(results, Job::Copy)];
+        findings.into_iter().flatten().collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let series = JOBS.map(|job| results.series(job, job, THREADS, &[]));
-        vec![Figure {
-            key: "bandwidth".into(),
-            title: "Memory bandwidth by number of threads".into(),
-            kind: FigureKind::Curve,
-            x: FigureAxis {
-                title: "threads".into(),
-                unit: Some(Unit::Count),
-                scale: FigureScale::Linear,
-            },
-            y: FigureAxis {
-                title: "bandwidth of all together".into(),
-                unit: Some(Unit::BytesPerSecond),
-                scale: FigureScale::Linear,
-            },
-            series: series.into(),
-            marks: Vec::new(),
-        }]
+        let series = Job::ALL
+            .iter()
+            .map(|job| results.series(job.name(), job.metric(), THREADS, &[]));
+        let axes = (
+            linear("threads", Unit::Count),
+            linear("bandwidth of all threads", Unit::BytesPerSecond),
+        );
+        vec![curves(
+            "bandwidth",
+            "Memory bandwidth by number of threads",
+            axes,
+            series.collect(),
+            Vec::new(),
+        )]
     }
 }
 
-/// What all threads gain over one.
-fn gain(results: &Results, metric: &str) -> Option<Finding> {
-    let curve = results.curve(metric, THREADS, &[]);
-    let (_, one): (u64, &Estimate) = curve.first().copied()?;
-    let (threads, all) = curve.last().copied()?;
+/// The gain of all threads over one.
+fn gain(results: &Results, job: Job) -> Option<Finding> {
+    let curve = results.along(THREADS, job.metric(), &[]);
+    let [(_, one), .., (threads, all)] = *curve.as_slice() else {
+        return None;
+    };
     let gain = ratio(all, one)?;
-    let cores = results.machine.topology.cores?;
-    let template = format!(
-        "{{threads}} threads on {{cores}} cores {metric} memory at {{all}} together, {{gain}} as \
-         fast as one."
+    let said = sentence!(
+        "On {cores} cores, {threads} threads together {does} memory at {all}, {gain} as fast as one \
+         thread.",
+        cores = Count(results.machine.topology.cores? as u64),
+        does = job.name(),
     );
-    let finding = Finding::new(metric, &template)
-        .given("threads", threads as f64, Unit::Count)
-        .given("cores", cores as f64, Unit::Count)
-        .with("all", &estimated(all), Unit::BytesPerSecond)
-        .with("gain", &gain, Unit::Ratio);
-    let grade = if gain.interval.is_none() {
-        Grade::Likely
-    } else {
-        grade(&gain, 1.0)
-    };
-    Some(finding.graded(grade).weighing(0.6))
-}
-
-/// Starts a thread on each of `cpus` with a block of `each` bytes of its own, in the memory of `node`
-/// if one is given, and times each of `jobs`, which are also the names of the metrics.
-pub(super) fn run(
-    sampler: &mut Sampler<'_>,
-    jobs: &[&str],
-    cpus: &[usize],
-    each: usize,
-    node: Option<usize>,
-) -> Result<(), MeasureError> {
-    let job = AtomicUsize::new(NO_MORE);
-    let [begin, end] = [(); 2].map(|()| Barrier::new(cpus.len() + 1));
-    let failure = Mutex::new(None);
-    let gate = Gate::default();
-    let seed = sampler.seed();
-    let turn = |cpu| {
-        let mut block = prepare(cpu, each, node)
-            .map_err(|error| *failure.lock().expect("nobody panics with it") = Some(error))
-            .ok();
-        // All are ready.
-        end.wait();
-        loop {
-            begin.wait();
-            let next = job.load(Ordering::Relaxed);
-            if next == NO_MORE {
-                return;
-            }
-            if let Some(block) = &mut block {
-                work(jobs[next], block.as_mut_slice(), seed);
-            }
-            end.wait();
-        }
-    };
-    thread::scope(|scope| {
-        let started = gate.start(scope, cpus.iter().copied(), &turn);
-        started.map_err(MeasureError::system("start a thread"))?;
-        gate.open();
-        end.wait();
-        let outcome = match failure.lock().expect("nobody panics with it").take() {
-            Some(error) => Err(error.into()),
-            None => jobs.iter().enumerate().try_for_each(|(index, name)| {
-                job.store(index, Ordering::Relaxed);
-                let pass = || {
-                    begin.wait();
-                    end.wait();
-                };
-                // Leaves the caches as every pass finds them.
-                pass();
-                let size = cpus.len() * each;
-                let counted = if *name == COPY { size / 2 } else { size };
-                sampler.once(
-                    name,
-                    counted as f64,
-                    |_| Ok(()),
-                    || {
-                        pass();
-                        Ok(())
-                    },
-                )
-            }),
-        };
-        job.store(NO_MORE, Ordering::Relaxed);
-        begin.wait();
-        outcome
-    })
-}
-
-/// Pins the thread, and gives it memory that it has touched itself.
-fn prepare(cpu: usize, len: usize, node: Option<usize>) -> platform::Result<Mapping> {
-    pin_to(&[cpu])?;
-    let mut block = Mapping::anonymous(len, PageSize::Base)?;
-    if let Some(node) = node {
-        block.bind_to_node(node)?;
-    }
-    block.populate()?;
-    Ok(block)
-}
-
-fn work(job: &str, block: &mut [u8], word: u64) {
-    let set = InstructionSet::best();
-    match job {
-        READ => {
-            black_box(set.read(black_box(block)));
-        }
-        WRITE => set.write(black_box(block), word),
-        _ => {
-            let (target, source) = block.split_at_mut(block.len() / 2);
-            black_box(target).copy_from_slice(black_box(source));
-        }
-    }
+    Some(
+        Finding::new(job.name(), said)
+            .graded(grade(&gain, 1.0))
+            .weighing(0.6),
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{COPY, JOBS, Parallel, READ, THREADS, WRITE};
-    use crate::made_up::{count, machine, measure, number, result, results, setting};
-    use instrument::experiment::Experiment;
-    use instrument::plan::{Profile, Setting};
-    use instrument::point::Point;
+    use super::{COPY, Job, Parallel, READ, THREADS, WRITE};
+    use crate::made_up::{count, machine, measure, measured, number, results, setting};
+    use crate::prelude::*;
     use platform::machine::{Machine, Topology};
     use platform::placement::allowed_cpus;
     use std::path::Path;
+
+    fn point(threads: u64) -> Point {
+        Point::new().at(THREADS, Count(threads))
+    }
 
     fn with_cores(cores: usize) -> Machine {
         Machine {
@@ -292,23 +153,15 @@ mod tests {
     fn every_job_is_measured_here() {
         let cpus = allowed_cpus().expect("this system has them").len() as u64;
         for threads in [1, cpus] {
-            let point = Point::new().with(THREADS, threads);
+            let point = point(threads);
             let (samples, _) = measure(&Parallel, &point, Path::new("/")).expect("memory works");
-            for job in JOBS {
-                assert!(count(&samples, job) >= 1, "{point}: {job}");
+            for job in Job::ALL {
+                assert!(count(&samples, job.metric()) >= 1, "{point}: {job}");
             }
         }
-        let error = measure(
-            &Parallel,
-            &Point::new().with(THREADS, 100_000),
-            Path::new("/"),
-        );
-        assert!(
-            error
-                .expect_err("too many")
-                .to_string()
-                .contains("processors")
-        );
+        let error = measure(&Parallel, &point(100_000), Path::new("/"));
+        let error = error.expect_err("too many").to_string();
+        assert!(error.contains("processors"), "{error}");
     }
 
     #[test]
@@ -319,8 +172,8 @@ mod tests {
                 ..setting(profile)
             };
             let points = Parallel.points(&setting);
-            let counts = points.iter().filter_map(|point| point.number(THREADS).ok());
-            counts.collect::<Vec<_>>()
+            let counts = points.iter().filter_map(|point| point.level(THREADS).ok());
+            counts.map(|Count(count)| count).collect::<Vec<_>>()
         };
         assert_eq!(counts(Profile::Quick), [1, 2, 4, 8, 12]);
         assert_eq!(counts(Profile::Standard), [1, 2, 3, 4, 5, 6, 7, 8, 12]);
@@ -335,7 +188,7 @@ mod tests {
                 (COPY, 6e9 * factor),
             ]
         };
-        let at = |threads: u64, factor| result(Point::new().with(THREADS, threads), &rates(factor));
+        let at = |threads: u64, factor| measured(point(threads), &rates(factor));
         let (definition, machine) = (Parallel.definition(), with_cores(4));
         let of = |points| Parallel.findings(&results(&definition, &machine, points));
         let found = of(vec![at(1, 1.0), at(2, 1.8), at(4, 2.5)]);

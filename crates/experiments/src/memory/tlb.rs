@@ -1,67 +1,50 @@
-//! `memory.tlb`: how many pages a program may use in turn before the translation of addresses costs.
+//! `memory.tlb`: the number of pages that a program can use before address translation costs time.
 
 use super::chain::time_loads;
-use super::pages::{self, PAGES};
-use crate::estimates::{WithEstimate, difference, estimated, extra_cost, ratio, side_by_side};
-use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
-use instrument::figure::{Figure, FigureAxis, FigureKind, FigureScale};
-use instrument::finding::{Finding, Grade};
-use instrument::need::Need;
-use instrument::plan::{Profile, Setting};
-use instrument::point::{Axis, Point};
-use instrument::quantity::{Bytes, Unit};
-use instrument::results::{Estimate, Results};
-use instrument::sampler::Sampler;
+pub(super) use super::pages::AXIS as PAGES;
+use super::pages::Pages;
+use crate::estimates::{extra_cost, ratio, side_by_side};
+use crate::figures::{axis_of, curves, linear};
+use crate::prelude::*;
 use instrument::statistics::random::Random;
 
-/// How many pages a program may use in turn before the translation of addresses costs.
+/// The number of pages that a program can use before address translation costs time.
 pub(crate) struct Tlb;
 
-const STRIDES: &str = "strides";
-const LOAD: &str = "load";
+pub(super) const STRIDES: AxisOf<Count> = AxisOf::new("strides", "places, 4 KiB apart");
+pub(super) const LOAD: Metric<&str> = Metric::time("load", "load");
 
 /// The distance of the places, in bytes: the smallest page of every machine, so that both page sizes
 /// use the same places.
-const STRIDE: usize = 4096;
-/// The usual length of a cache line; each place is at a line of its own within its stride.
+const STRIDE: u64 = 4096;
+/// The usual length of a cache line in bytes. Each place is a random line within its stride.
 const LINE: usize = 64;
 const FEWEST: u64 = 16;
 const MOST: u64 = 1 << 15;
 /// The places take no more than this part of the memory available.
 const SHARE_OF_MEMORY: u64 = 4;
-const LEAST_MEMORY: u64 = 1024 * STRIDE as u64 * SHARE_OF_MEMORY;
-/// A load that takes this much longer is seen to be slowed down.
+const LEAST_MEMORY: u64 = 1024 * STRIDE * SHARE_OF_MEMORY;
+/// A load that takes this much longer is slowed down.
 const SLOWED_DOWN: f64 = 1.1;
 
-impl Experiment for Tlb {
-    fn id(&self) -> &'static str {
-        "memory.tlb"
-    }
+const DESIGN: Design = Design {
+    id: "memory.tlb",
+    title: "Address translation by number of pages",
+    question: "How many pages can a program use in turn before address translation slows it down, and \
+               how much do larger pages save?",
+    method: "A chain of addresses has one place in each 4 KiB, at a random cache line. It is followed \
+             in random order: each load yields the address of the next. In base pages each step needs \
+             the translation of another page; in huge pages hundreds of steps share one. The caches \
+             hold the same lines in both cases, so the difference between the two is translation. \
+             Huge pages are verified. The time of a load is the difference of 2n and n steps.",
+    source: "common practice (lmbench's tlb)",
+    axes: &[STRIDES.axis(), PAGES.axis()],
+    metrics: &[LOAD],
+};
 
-    fn definition(&self) -> Definition {
-        Definition {
-            id: self.id().into(),
-            title: "Address translation by number of pages".into(),
-            question:
-                "How many pages can a program use in turn before translating their addresses \
-                       slows it down, and what do larger pages save?"
-                    .into(),
-            method:
-                "A chain of addresses, one in each 4 KiB at a line drawn by lot, is followed in \
-                     random order: each load gives the address of the next. In base pages each \
-                     step needs another page's translation, in huge pages hundreds of steps share \
-                     one, while the caches have the same lines to hold; so what the two differ by \
-                     is translation. That huge pages are there is verified. The time of a load is \
-                     the difference of 2n and n steps."
-                    .into(),
-            source: "common practice (lmbench's tlb)".into(),
-            axes: vec![
-                Axis::count(STRIDES, "places, 4 KiB apart"),
-                Axis::choice(PAGES, "pages"),
-            ],
-            metrics: vec![Metric::new(LOAD, "load", Unit::Nanoseconds, Better::Lower)],
-            isolation: Isolation::FreshProcess,
-        }
+impl Experiment for Tlb {
+    fn design(&self) -> &'static Design {
+        &DESIGN
     }
 
     fn needs(&self, _setting: &Setting) -> Vec<Need> {
@@ -70,181 +53,152 @@ impl Experiment for Tlb {
 
     /// In huge pages the curve is smooth, and the quick profile looks at every second point.
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        let possible = setting.available_bytes / SHARE_OF_MEMORY / STRIDE as u64;
-        let most = possible.min(match setting.profile {
-            Profile::Quick => MOST / 2,
-            Profile::Standard | Profile::Thorough => MOST,
-        });
+        let possible = setting.available_bytes / SHARE_OF_MEMORY / STRIDE;
+        let (most, step_in_huge) = match setting.profile {
+            Profile::Quick => (MOST / 2, 2),
+            Profile::Standard | Profile::Thorough => (MOST, 1),
+        };
+        let most = possible.min(most);
         let counts: Vec<u64> = (FEWEST.ilog2()..=most.max(1).ilog2())
             .map(|exponent| 1 << exponent)
             .filter(|count| (FEWEST..=most).contains(count))
             .collect();
-        let point =
-            |count: &u64, pages: &str| Point::new().with(STRIDES, *count).with(PAGES, pages);
-        let base = pages::base(&setting.machine);
-        let huge = pages::huge(&setting.machine);
-        let step = if setting.profile == Profile::Quick {
-            2
-        } else {
-            1
+        let in_pages = |pages: Option<Pages>, step| {
+            let counts = counts.iter().step_by(step);
+            let point = move |count: &u64| {
+                let point = Point::new().at(STRIDES, Count(*count));
+                Some(point.at(PAGES, pages?))
+            };
+            counts.filter_map(point)
         };
-        let in_base = base
-            .iter()
-            .flat_map(|pages| counts.iter().map(move |count| point(count, pages)));
-        let in_huge = huge.iter().flat_map(|pages| {
-            let wanted = counts.iter().step_by(step);
-            wanted.map(move |count| point(count, pages))
-        });
+        let in_base = in_pages(Pages::base(&setting.machine), 1);
+        let in_huge = in_pages(Pages::huge(&setting.machine), step_in_huge);
         in_base.chain(in_huge).collect()
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let places = point.number(STRIDES)? as usize;
+        let places = point.level(STRIDES)?.0 as usize;
+        let stride = STRIDE as usize;
         let line =
-            |place: usize, random: &mut Random| place * STRIDE + random.below(STRIDE / LINE) * LINE;
-        let pages = point.choice(PAGES)?;
-        time_loads(sampler, LOAD, pages, places * STRIDE, places, line)
+            |place: usize, random: &mut Random| place * stride + random.below(stride / LINE) * LINE;
+        let pages = point.level(PAGES)?;
+        time_loads(sampler, LOAD, pages, places * stride, places, line)
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let pairs = pairs(results);
-        let mut findings: Vec<Finding> = most(results, &pairs).into_iter().collect();
-        findings.extend(reach(results, &pairs));
-        findings
+        let findings = [translation(results), reach(results)];
+        findings.into_iter().flatten().collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let pages = [pages::base(results.machine), pages::huge(results.machine)];
-        let lines = pages.into_iter().flatten();
-        let series = lines
-            .map(|pages| results.series(&pages, LOAD, STRIDES, &[(PAGES, pages.as_str().into())]));
-        vec![Figure {
-            key: LOAD.into(),
-            title: "Loads from many pages".into(),
-            kind: FigureKind::Curve,
-            x: FigureAxis {
-                title: "places, 4 KiB apart".into(),
-                unit: Some(Unit::Count),
-                scale: FigureScale::Logarithmic,
-            },
-            y: FigureAxis {
-                title: "time of a load".into(),
-                unit: Some(Unit::Nanoseconds),
-                scale: FigureScale::Linear,
-            },
-            series: series.collect(),
-            marks: Vec::new(),
-        }]
+        let series = Pages::of_machine(results.machine)
+            .map(|pages| results.series(&pages.to_string(), LOAD, STRIDES, &[PAGES.at(pages)]));
+        let axes = (
+            axis_of(STRIDES),
+            linear("time of a load", Unit::Nanoseconds),
+        );
+        vec![curves(
+            LOAD,
+            "Loads from many pages",
+            axes,
+            series.collect(),
+            Vec::new(),
+        )]
     }
 }
 
-/// A number of places that was measured in both page sizes.
-struct Pair<'r> {
-    count: u64,
-    base: &'r Estimate,
-    huge: &'r Estimate,
-}
-
-fn pairs<'r>(results: &'r Results) -> Vec<Pair<'r>> {
-    let curve = |pages: Option<String>| {
-        let level = pages.unwrap_or_default();
-        results.curve(LOAD, STRIDES, &[(PAGES, level.as_str().into())])
+/// The numbers of places that were measured in both page sizes, with their loads in base and in huge
+/// pages.
+fn pairs<'r>(results: &'r Results) -> Vec<(Count, &'r Estimate, &'r Estimate)> {
+    let curve = |pages: Option<Pages>| {
+        pages.map_or_else(Vec::new, |pages| {
+            results.along(STRIDES, LOAD, &[PAGES.at(pages)])
+        })
     };
-    let huge = curve(pages::huge(results.machine));
-    let base = curve(pages::base(results.machine));
-    let both = side_by_side(&base, &huge).into_iter();
-    both.map(|(count, base, huge)| Pair { count, base, huge })
-        .collect()
+    let base = curve(Pages::base(results.machine));
+    let huge = curve(Pages::huge(results.machine));
+    side_by_side(&base, &huge)
 }
 
 /// The most places that were measured in both page sizes, and their loads in base and in huge pages.
-pub(super) fn in_both_pages<'r>(results: &'r Results) -> Option<(u64, &'r Estimate, &'r Estimate)> {
-    let most = pairs(results).pop()?;
-    Some((most.count, most.base, most.huge))
+pub(super) fn in_both_pages<'r>(
+    results: &'r Results,
+) -> Option<(Count, &'r Estimate, &'r Estimate)> {
+    pairs(results).pop()
 }
 
-/// What translation costs where most pages are in use.
-fn most(results: &Results, pairs: &[Pair<'_>]) -> Option<Finding> {
-    let pair = pairs.last()?;
-    let extra = difference(&estimated(pair.base), &estimated(pair.huge));
-    let template = format!(
-        "With {{count}} pages in use, a load in {} takes {{base}} and one in {} {{huge}}: \
-         translating an address costs {{extra}}.",
-        pages::base(results.machine)?,
-        pages::huge(results.machine)?
-    );
-    let finding = Finding::new("translation", &template)
-        .given("count", pair.count as f64, Unit::Count)
-        .with("base", &estimated(pair.base), Unit::Nanoseconds)
-        .with("huge", &estimated(pair.huge), Unit::Nanoseconds)
-        .with("extra", &extra, Unit::Nanoseconds);
+/// The cost of translation when most pages are in use.
+fn translation(results: &Results) -> Option<Finding> {
+    let (count, base, huge) = in_both_pages(results)?;
+    let extra = base.quantity().minus(huge.quantity());
+    let base_pages = Pages::base(results.machine)?;
+    let huge_pages = Pages::huge(results.machine)?;
+    let said = if extra.value > 0.0 {
+        sentence!(
+            "With {count} pages in use, a load takes {base} in {base_pages} and {huge} in \
+             {huge_pages}: translating an address costs {extra}."
+        )
+    } else {
+        sentence!(
+            "With {count} pages in use, a load takes {base} in {base_pages} and {huge} in \
+             {huge_pages}: the translation of addresses does not show."
+        )
+    };
+    let finding = Finding::new("translation", said).beside("extra", extra);
     Some(finding.graded(extra_cost(&extra)).weighing(0.6))
 }
 
-/// Up to how many pages translation costs nothing.
-fn reach(results: &Results, pairs: &[Pair<'_>]) -> Option<Finding> {
-    let is_slow = |pair: &Pair<'_>| {
-        let ratio = ratio(pair.base, pair.huge)?;
-        let interval = ratio.interval?;
-        Some(interval.low > 1.0 && ratio.centre > SLOWED_DOWN)
+/// The number of pages up to which translation costs nothing.
+fn reach(results: &Results) -> Option<Finding> {
+    let pairs = pairs(results);
+    let is_slow = |(_, base, huge): &(Count, &Estimate, &Estimate)| {
+        let times = ratio(base, huge);
+        times.is_some_and(|times| {
+            times.value > SLOWED_DOWN && times.interval.is_some_and(|interval| interval.low > 1.0)
+        })
     };
-    let first_slow = pairs.iter().position(|pair| is_slow(pair) == Some(true))?;
-    let is_lasting = pairs[first_slow..]
-        .iter()
-        .all(|pair| is_slow(pair) == Some(true));
-    let last_fast = pairs.get(first_slow.checked_sub(1)?)?;
-    let template = format!(
-        "Up to {{free}} of the {} ({{free_bytes}}) are translated at no cost that shows; from \
-         {{slow}} on, loads are slowed down.",
-        pages::base(results.machine)?
+    let first_slow = pairs.iter().position(is_slow)?;
+    let is_lasting = pairs[first_slow..].iter().all(is_slow);
+    let (free, _, _) = *pairs.get(first_slow.checked_sub(1)?)?;
+    let (slow, _, _) = pairs[first_slow];
+    let said = sentence!(
+        "The translation of up to {free} of the {pages} ({free_bytes}) costs no visible time; from \
+         {slow} on, loads slow down.",
+        pages = Pages::base(results.machine)?,
+        free_bytes = Bytes(free.0 * STRIDE),
     );
-    let finding = Finding::new("reach", &template)
-        .given("free", last_fast.count as f64, Unit::Count)
-        .given(
-            "free_bytes",
-            last_fast.count as f64 * STRIDE as f64,
-            Unit::Bytes,
-        )
-        .given("slow", pairs[first_slow].count as f64, Unit::Count);
     let grade = if is_lasting {
         Grade::Certain
     } else {
         Grade::Likely
     };
-    Some(finding.graded(grade).weighing(0.6))
+    Some(Finding::new("reach", said).graded(grade).weighing(0.6))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LOAD, STRIDES, Tlb};
-    use crate::made_up::{count, machine, measure, result, results, setting, value};
-    use crate::memory::pages::{self, PAGES};
-    use instrument::experiment::Experiment;
-    use instrument::finding::Finding;
-    use instrument::plan::Profile;
-    use instrument::point::Point;
+    use super::{LOAD, PAGES, STRIDES, Tlb};
+    use crate::made_up::{count, finding, findings, measure, measured, setting, value};
+    use crate::memory::pages::Pages;
+    use crate::memory::pages::made_up::{BASE, HUGE};
+    use crate::prelude::*;
     use instrument::results::PointResult;
     use platform::machine::Machine;
     use std::path::Path;
 
-    fn at(count: u64, pages: &str, load: f64) -> PointResult {
-        let point = Point::new().with(STRIDES, count).with(PAGES, pages);
-        result(point, &[(LOAD, load)])
-    }
-
-    fn found(points: Vec<PointResult>) -> Vec<Finding> {
-        let (definition, machine) = (Tlb.definition(), machine());
-        Tlb.findings(&results(&definition, &machine, points))
+    fn at(count: u64, pages: Pages, load: f64) -> PointResult {
+        let point = Point::new().at(STRIDES, Count(count)).at(PAGES, pages);
+        measured(point, &[(LOAD, load)])
     }
 
     #[test]
     fn pages_beyond_the_reach_cost_and_larger_ones_do_not() {
         let mut points = Vec::new();
         for (count, base) in [(16, 2.0), (64, 2.0), (256, 4.0), (1024, 6.0)] {
-            points.push(at(count, "4 KiB pages", base));
-            points.push(at(count, "2 MiB pages", 2.0));
+            points.push(at(count, BASE, base));
+            points.push(at(count, HUGE, 2.0));
         }
-        let found = found(points);
+        let found = findings(&Tlb, points);
         let value = |key, name| value(&found, key, name);
         assert!((value("translation", "extra") - 4.0).abs() < 0.1);
         assert!((value("reach", "free") - 64.0).abs() < 1e-9);
@@ -252,9 +206,19 @@ mod tests {
     }
 
     #[test]
+    fn no_cost_below_zero_is_told() {
+        let found = findings(&Tlb, vec![at(1024, BASE, 2.0), at(1024, HUGE, 3.0)]);
+        let translation = finding(&found, "translation");
+        let mut said = translation.sentence.numbers();
+        assert!(said.all(|it| it.quantity.value > 0.0), "{translation:?}");
+        assert_eq!(translation.grade, Grade::CannotBeTold);
+        assert!(value(&found, "translation", "extra") < 0.0);
+    }
+
+    #[test]
     fn without_a_second_page_size_nothing_is_claimed() {
-        assert!(found(vec![at(16, "4 KiB pages", 2.0)]).is_empty());
-        assert!(found(Vec::new()).is_empty());
+        assert!(findings(&Tlb, vec![at(16, BASE, 2.0)]).is_empty());
+        assert!(findings(&Tlb, Vec::new()).is_empty());
     }
 
     #[test]
@@ -266,11 +230,11 @@ mod tests {
 
     #[test]
     fn a_load_is_timed_here() {
-        let Some(base) = pages::base(&Machine::read()) else {
+        let Some(base) = Pages::base(&Machine::read()) else {
             println!("skipped: the system does not tell its page size");
             return;
         };
-        let point = Point::new().with(STRIDES, 64).with(PAGES, base.as_str());
+        let point = Point::new().at(STRIDES, Count(64)).at(PAGES, base);
         let (samples, _) = measure(&Tlb, &point, Path::new("/")).expect("memory works");
         assert!(count(&samples, LOAD) >= 1);
     }

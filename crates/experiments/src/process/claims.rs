@@ -1,55 +1,59 @@
 //! Claims about processes and calls.
 
-use super::calls::{
-    AXIS, CLOCK, CLOCK_SYSCALL, FOPEN, FORK, FORK_EXEC, GETPID, MALLOC, OPEN, OPTIMISED, RATE,
-    SPAWN,
-};
-use super::fork_size::{COST, SIZE};
-use super::ipc::{BANDWIDTH, MECHANISM, MESSAGE, Mechanism, ROUND_TRIP};
-use super::placement::{ONE_CORE, PLACEMENT, TWO_CORES};
-use super::switch::{COUNT, KIND, PROCESSES, SWITCH, THREADS, WORKING_SET};
-use crate::judging::{is_larger, is_larger_by};
-use crate::levels::OPTIMISATION;
-use crate::memory::pages::{self, PAGES};
+use super::calls::costs::rate;
+use super::calls::definition::{Call, DESIGN as CALLS};
+use super::fork_size::{self, DESIGN as FORK_SIZE};
+use super::ipc::definition::{BANDWIDTH, DESIGN as IPC, MECHANISM, MESSAGE};
+use super::ipc::findings::round_trip;
+use super::ipc::mechanism::Mechanism;
+use super::placement::{PLACEMENT, Placement};
+use super::switch::definition::{DESIGN as SWITCH, Kind};
+use super::switch::findings::pair;
+use crate::judging::{MARGIN, larger, larger_by};
+use crate::memory::pages::Pages;
+use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
-use instrument::quantity::Unit;
-use instrument::results::Estimate;
 
-const CALLS: &str = "process.calls";
-const FORK_SIZE: &str = "process.fork_size";
-const SWITCHES: &str = "process.switch";
-const IPC: &str = "process.ipc";
+/// The message whose bandwidth is compared: what a pipe holds.
+const LARGE_MESSAGE: Bytes = Bytes(64 << 10);
 
-/// The message whose bandwidth is compared, in bytes: what a pipe holds.
-const LARGE_MESSAGE: u64 = 64 << 10;
+/// The least factor that makes a difference.
+const FASTER: f64 = 1.0 + MARGIN;
 
 pub(crate) const ALL: &[Claim] = &[
     Claim {
         key: "malloc_needs_no_system_call",
-        says: "Memory is taken and given back several times faster than the system is called.",
+        says: "Allocating and freeing memory is several times faster than a system call.",
         source: "Report E, section 5: 11.69 against 1.49 million a second",
-        experiments: &[CALLS],
+        experiments: &[CALLS.id],
         test: |evidence| {
-            faster_by(
-                3.0,
+            faster(
                 evidence,
-                MALLOC,
-                GETPID,
-                "malloc and free: {one}; a bare system call: {other}; {ratio} as many.",
+                3.0,
+                Call::Malloc,
+                Call::Getpid,
+                |[one, other, ratio]| {
+                    sentence!(
+                        "malloc and free: {one}; a bare system call: {other}; {ratio} as many."
+                    )
+                },
             )
         },
     },
     Claim {
         key: "streams_cost_more_than_descriptors",
-        says: "Opening a file as a stream of the C library costs more than opening it alone.",
+        says: "Opening a file as a stream of the C library costs more than opening a descriptor.",
         source: "Report E, section 5: 0.0946 against 0.3895 million a second",
-        experiments: &[CALLS],
+        experiments: &[CALLS.id],
         test: |evidence| {
             faster(
                 evidence,
-                OPEN,
-                FOPEN,
-                "open and close: {one}; fopen and fclose: {other}; {ratio} as many.",
+                FASTER,
+                Call::Open,
+                Call::Fopen,
+                |[one, other, ratio]| {
+                    sentence!("open and close: {one}; fopen and fclose: {other}; {ratio} as many.")
+                },
             )
         },
     },
@@ -57,14 +61,18 @@ pub(crate) const ALL: &[Claim] = &[
         key: "a_process_costs_hundreds_of_calls",
         says: "A new process costs as much as hundreds of system calls.",
         source: "Report E, section 5: 0.0033 against 1.4867 million a second",
-        experiments: &[CALLS],
+        experiments: &[CALLS.id],
         test: |evidence| {
-            faster_by(
-                200.0,
+            faster(
                 evidence,
-                GETPID,
-                FORK,
-                "a bare system call: {one}; fork, exit and wait: {other}; {ratio} as many.",
+                200.0,
+                Call::Getpid,
+                Call::Fork,
+                |[one, other, ratio]| {
+                    sentence!(
+                        "a bare system call: {one}; fork, exit and wait: {other}; {ratio} as many."
+                    )
+                },
             )
         },
     },
@@ -72,171 +80,150 @@ pub(crate) const ALL: &[Claim] = &[
         key: "spawning_beats_forking",
         says: "To start a program, posix_spawn is faster than fork and exec.",
         source: "folklore",
-        experiments: &[CALLS],
+        experiments: &[CALLS.id],
         test: |evidence| {
             faster(
                 evidence,
-                SPAWN,
-                FORK_EXEC,
-                "posix_spawn: {one}; fork and exec: {other}; {ratio} as many.",
+                FASTER,
+                Call::Spawn,
+                Call::ForkExec,
+                |[one, other, ratio]| {
+                    sentence!("posix_spawn: {one}; fork and exec: {other}; {ratio} as many.")
+                },
             )
         },
     },
     Claim {
         key: "the_clock_needs_no_system_call",
-        says: "Asking for the time takes no system call, and so a fraction of one.",
+        says: "Reading the clock needs no system call, and takes a fraction of the time of one.",
         source: "folklore",
-        experiments: &[CALLS],
+        experiments: &[CALLS.id],
         test: |evidence| {
-            faster_by(
-                2.0,
+            faster(
                 evidence,
-                CLOCK,
-                CLOCK_SYSCALL,
-                "clock_gettime through the library: {one}; as a system call: {other}; {ratio} as many.",
+                2.0,
+                Call::Clock,
+                Call::ClockSyscall,
+                |[one, other, ratio]| {
+                    sentence!(
+                        "clock_gettime through the library: {one}; as a system call: {other}; {ratio} as \
+                     many."
+                    )
+                },
             )
         },
     },
     Claim {
         key: "forking_is_free_of_size",
-        says: "Since pages are copied only when written, a fork costs the same whatever the process holds.",
+        says: "Since pages are copied only when written, a fork costs the same for processes of any size.",
         source: "folklore",
-        experiments: &[FORK_SIZE],
+        experiments: &[FORK_SIZE.id],
         test: fork_is_free_of_size,
     },
     Claim {
         key: "threads_switch_faster_than_processes",
         says: "Switching between threads is faster than switching between processes.",
         source: "folklore",
-        experiments: &[SWITCHES],
+        experiments: &[SWITCH.id],
         test: |evidence| {
-            let switch = |kind: &str, placement: &str| {
-                let levels = [
-                    (KIND, kind.into()),
-                    (COUNT, 2.into()),
-                    (WORKING_SET, 0.into()),
-                    (PLACEMENT, placement.into()),
-                ];
-                evidence.estimate(SWITCHES, SWITCH, &levels)
-            };
-            is_larger(
-                (switch(PROCESSES, ONE_CORE)?, switch(THREADS, ONE_CORE)?),
-                Unit::Nanoseconds,
-                "On one core, a switch between two processes takes {one}, between two threads \
-                 {other}: {ratio}.",
-            )
+            let results = evidence.of(SWITCH.id)?;
+            let one = pair(results, Kind::Processes, Placement::OneCore)?;
+            let other = pair(results, Kind::Threads, Placement::OneCore)?;
+            larger(one, other, |ratio| {
+                sentence!(
+                    "On one core, a switch between two processes takes {one}, and between two \
+                     threads {other}: {ratio}."
+                )
+            })
         },
     },
     Claim {
         key: "two_cores_talk_faster_than_one",
         says: "Two processes talk faster when each has a core of its own.",
         source: "folklore",
-        experiments: &[IPC],
+        experiments: &[IPC.id],
         test: |evidence| {
-            is_larger(
-                (
-                    round_trip(evidence, Mechanism::Pipe, ONE_CORE)?,
-                    round_trip(evidence, Mechanism::Pipe, TWO_CORES)?,
-                ),
-                Unit::Nanoseconds,
-                "A byte goes through pipes and back in {one} on one core, and in {other} on two.",
-            )
+            let results = evidence.of(IPC.id)?;
+            let one = round_trip(results, Mechanism::Pipe, Placement::OneCore)?;
+            let other = round_trip(results, Mechanism::Pipe, Placement::TwoCores)?;
+            larger(one, other, |_| {
+                sentence!(
+                    "A round trip of a byte through pipes takes {one} on one core and {other} on two."
+                )
+            })
         },
     },
     Claim {
         key: "unix_sockets_beat_tcp",
         says: "On one machine, Unix sockets are faster than TCP.",
         source: "folklore",
-        experiments: &[IPC],
+        experiments: &[IPC.id],
         test: |evidence| {
-            is_larger(
-                (
-                    round_trip(evidence, Mechanism::Tcp, ONE_CORE)?,
-                    round_trip(evidence, Mechanism::UnixSocket, ONE_CORE)?,
-                ),
-                Unit::Nanoseconds,
-                "A byte there and back takes {one} by TCP and {other} by a Unix socket: {ratio}.",
-            )
+            let results = evidence.of(IPC.id)?;
+            let one = round_trip(results, Mechanism::Tcp, Placement::OneCore)?;
+            let other = round_trip(results, Mechanism::UnixSocket, Placement::OneCore)?;
+            larger(one, other, |ratio| {
+                sentence!(
+                    "A round trip of a byte takes {one} over TCP and {other} over a Unix socket: {ratio}."
+                )
+            })
         },
     },
     Claim {
         key: "shared_memory_moves_most",
-        says: "Shared memory moves data faster than any means that calls the system.",
+        says: "Shared memory moves data faster than any means that needs system calls.",
         source: "folklore",
-        experiments: &[IPC],
+        experiments: &[IPC.id],
         test: |evidence| {
+            let results = evidence.of(IPC.id)?;
             let bandwidth = |means: Mechanism| {
                 let levels = [
-                    (MECHANISM, means.name().into()),
-                    (MESSAGE, LARGE_MESSAGE.into()),
-                    (PLACEMENT, TWO_CORES.into()),
+                    MECHANISM.at(means),
+                    MESSAGE.at(LARGE_MESSAGE),
+                    PLACEMENT.at(Placement::TwoCores),
                 ];
-                evidence.estimate(IPC, BANDWIDTH, &levels)
+                results.sound(BANDWIDTH, &levels)
             };
             let others = [Mechanism::Pipe, Mechanism::UnixSocket, Mechanism::Tcp];
-            let best = others
-                .into_iter()
-                .filter_map(bandwidth)
-                .max_by(|one, other| one.centre.total_cmp(&other.centre))?;
-            is_larger(
-                (bandwidth(Mechanism::SharedMemory)?, best),
-                Unit::BytesPerSecond,
-                "Between two cores, a ring in shared memory carries {one}, the best of the others \
-                 {other}: {ratio}.",
-            )
+            let others = others.into_iter().filter_map(bandwidth);
+            let other = others.max_by(|one, other| one.centre.total_cmp(&other.centre))?;
+            let one = bandwidth(Mechanism::SharedMemory)?;
+            larger(one, other, |ratio| {
+                sentence!(
+                    "Between two cores, a ring in shared memory transfers {one}, the best of the \
+                     other means {other}: {ratio}."
+                )
+            })
         },
     },
 ];
 
-fn rate<'a>(evidence: &Evidence<'a>, call: &str) -> Option<&'a Estimate> {
-    let levels = [(AXIS, call.into()), (OPTIMISATION, OPTIMISED.into())];
-    evidence.estimate(CALLS, RATE, &levels)
-}
-
-/// Judges "`one` can be called more often than `other`".
-fn faster(evidence: &Evidence<'_>, one: &str, other: &str, sentence: &str) -> Option<Judgement> {
-    let rates = (rate(evidence, one)?, rate(evidence, other)?);
-    is_larger(rates, Unit::OperationsPerSecond, sentence)
-}
-
-/// As [`faster`], by more than `factor`.
-fn faster_by(
-    factor: f64,
+/// Judges "`one` can be called more than `factor` times as often as `other`". The sentence is made of
+/// both rates and their ratio.
+fn faster(
     evidence: &Evidence<'_>,
-    one: &str,
-    other: &str,
-    sentence: &str,
+    factor: f64,
+    one: Call,
+    other: Call,
+    say: fn([Quantity; 3]) -> Sentence,
 ) -> Option<Judgement> {
-    let rates = (rate(evidence, one)?, rate(evidence, other)?);
-    is_larger_by(factor, rates, Unit::OperationsPerSecond, sentence)
+    let results = evidence.of(CALLS.id)?;
+    let (one, other) = (rate(results, one)?, rate(results, other)?);
+    larger_by(factor, one, other, |ratio| {
+        say([one.quantity(), other.quantity(), ratio])
+    })
 }
 
-/// The round trip of one byte, or of what the means carries.
-fn round_trip<'a>(
-    evidence: &Evidence<'a>,
-    means: Mechanism,
-    placement: &str,
-) -> Option<&'a Estimate> {
-    let message = means.fixed_message().unwrap_or(1);
-    let levels = [
-        (MECHANISM, means.name().into()),
-        (MESSAGE, message.into()),
-        (PLACEMENT, placement.into()),
-    ];
-    evidence.estimate(IPC, ROUND_TRIP, &levels)
-}
-
-/// Whether the largest parent forks as fast as the smallest.
+/// Judges that the largest parent forks as fast as the smallest.
 fn fork_is_free_of_size(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(FORK_SIZE)?;
-    let page = pages::base(results.machine)?;
-    let sizes = results.curve(COST, SIZE, &[(PAGES, page.as_str().into())]);
-    let ((_, small), (_, large)) = (sizes.first()?, sizes.last()?);
-    let grows = is_larger(
-        (*large, *small),
-        Unit::Nanoseconds,
-        "The largest parent measured forks in {one}, the smallest in {other}: {ratio}.",
-    )?;
+    let results = evidence.of(FORK_SIZE.id)?;
+    let sizes = fork_size::by_size(results, Pages::base(results.machine)?);
+    let (&(_, other), &(_, one)) = (sizes.first()?, sizes.last()?);
+    let grows = larger(one, other, |ratio| {
+        sentence!(
+            "A fork of the largest parent measured takes {one}, of the smallest {other}: {ratio}."
+        )
+    })?;
     let ruling = match grows.ruling {
         Ruling::Holds => Ruling::DoesNotHold,
         Ruling::DoesNotHold => Ruling::Holds,

@@ -1,61 +1,54 @@
-//! Where the two sides of an exchange run: on one core or on two, which are two results.
+//! The placement of the two sides of an exchange: on one core or on two, which are two results.
 
-use instrument::experiment::MeasureError;
-use instrument::point::Axis;
-use instrument::sampler::Sampler;
+use crate::prelude::*;
 use platform::placement::{cpu_of_another_core, current_cpu, pin_to};
 
-/// Name of the axis.
-pub(super) const PLACEMENT: &str = "placement";
-/// Both sides share a processor.
-pub(super) const ONE_CORE: &str = "one core";
-/// The sides have a core each.
-pub(super) const TWO_CORES: &str = "two cores";
+/// The axis of the placements.
+pub(super) const PLACEMENT: AxisOf<Placement> = AxisOf::new("placement", "placement");
 
-/// The axis.
-pub(super) fn axis() -> Axis {
-    Axis::choice(PLACEMENT, "placement")
+/// A placement of the two sides.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Placement {
+    /// Both sides share a processor.
+    OneCore,
+    /// The sides have a core each.
+    TwoCores,
 }
 
 /// The processors of the two sides.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Placement {
-    /// Where this process is pinned.
+pub(super) struct Sides {
+    /// The processor that this process is pinned to.
     pub here: usize,
-    /// Where its partner belongs.
+    /// The processor of its partner.
     pub there: usize,
 }
 
 impl Placement {
-    /// Pins this process where it runs, and finds the place of its partner.
+    /// Pins this process to the processor it runs on, and finds one for its partner.
     ///
     /// # Errors
-    /// If there is no second core, or no such placement.
-    pub(super) fn take(choice: &str, sampler: &mut Sampler<'_>) -> Result<Self, MeasureError> {
+    /// If there is no second core.
+    pub(super) fn take(self, sampler: &mut Sampler<'_>) -> Result<Sides, MeasureError> {
         let here = current_cpu().unwrap_or(0);
         pin_to(&[here])?;
-        let there = match choice {
-            ONE_CORE => here,
-            TWO_CORES => cpu_of_another_core()?.ok_or_else(|| {
+        let there = match self {
+            Self::OneCore => here,
+            Self::TwoCores => cpu_of_another_core()?.ok_or_else(|| {
                 MeasureError::Unsupported(
-                    "there is only one core that may be used here, so nothing crosses to a second \
-                     one"
-                    .into(),
+                    "this process may use only one core, so it cannot measure between two".into(),
                 )
             })?,
-            other => {
-                return Err(MeasureError::Unsupported(format!(
-                    "there is no placement '{other}'"
-                )));
-            }
         };
         if here != there {
             sampler.remark(format!("between the processors {here} and {there}"))?;
         }
-        Ok(Self { here, there })
+        Ok(Sides { here, there })
     }
+}
 
-    /// The processor of the member with this number, when sides take turns.
+impl Sides {
+    /// The processor of member `number` of a ring whose members alternate between the sides.
     pub(super) fn of_member(self, number: usize) -> usize {
         if number.is_multiple_of(2) {
             self.here

@@ -1,16 +1,9 @@
-//! `process.wakeup`: how late one who sleeps is woken.
+//! `process.wakeup`: the lateness of a sleeper.
 
-use crate::estimates::{WithEstimate, differs_from, estimated, grade, ratio};
-use crate::figures::{bars, logarithmic, names};
-use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
-use instrument::figure::Figure;
-use instrument::finding::Finding;
-use instrument::need::Need;
-use instrument::plan::Setting;
-use instrument::point::{Axis, Point};
-use instrument::quantity::{Nanoseconds, Unit};
-use instrument::results::{Estimate, Results};
-use instrument::sampler::Sampler;
+use crate::estimates::{grade, ratio};
+use crate::figures::{axis_of, bars, scale_of};
+use crate::prelude::*;
+use instrument::quantity::Nanoseconds;
 use platform::clock::now_ns;
 use platform::placement::{cpu_of_another_core, current_cpu, pin_to};
 use platform::shared::{wait_while, wake_one};
@@ -19,116 +12,109 @@ use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread;
 
-/// How late one who sleeps is woken.
+/// The lateness of a sleeper.
 pub(crate) struct Wakeup;
 
-const WAKER: &str = "waker";
-const LOAD: &str = "load";
-const LATE: &str = "late";
+const WAKER: AxisOf<Waker> = AxisOf::new("waker", "woken by");
+const LOAD: AxisOf<Load> = AxisOf::new("load", "processor");
+const LATE: Metric<&str> = Metric::time("late", "late by");
 
-const NANOSLEEP: &str = "nanosleep";
-const TIMERFD: &str = "timerfd";
-const THREAD: &str = "thread";
-const WAKERS: [&str; 3] = [NANOSLEEP, TIMERFD, THREAD];
+/// The source of the wakeup.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+enum Waker {
+    #[choice("nanosleep")]
+    NanoSleep,
+    #[choice("timerfd")]
+    TimerFd,
+    Thread,
+}
 
-const IDLE: &str = "idle";
-const BUSY: &str = "busy";
+/// Other load on the sleeper's processor.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+enum Load {
+    Idle,
+    Busy,
+}
 
-/// How far ahead a timer is set, and how long a sleeper is left asleep.
+/// The time that a timer is set ahead, and that a waker leaves the sleeper asleep.
 const AHEAD_NS: u64 = 200_000;
 
+const DESIGN: Design = Design {
+    id: "process.wakeup",
+    title: "Waking up",
+    question: "How late does a thread run that sleeps until a moment, or until another thread wakes it?",
+    method: formatcp!(
+        "A thread of ordinary priority sleeps {} µs at a time and records how late it runs each \
+         time. nanosleep: it sleeps until a moment on the monotonic clock (clock_nanosleep). The \
+         kernel may add the thread's timer slack, which is recorded. timerfd: it sleeps until the \
+         same moment in a read of a timerfd, which has no slack. thread: it sleeps on a futex \
+         until a thread on another core wakes it; that thread spins meanwhile, and late counts \
+         from just before its wakeup call. Idle: no other thread wants the sleeper's processor. \
+         Busy: another thread of the same priority computes on it without end. The value is the \
+         median; the percentiles show the rest.",
+        AHEAD_NS / 1000
+    ),
+    source: "common practice, after cyclictest",
+    axes: &[WAKER.axis(), LOAD.axis()],
+    metrics: &[LATE],
+};
+
 impl Experiment for Wakeup {
-    fn id(&self) -> &'static str {
-        "process.wakeup"
-    }
-
-    fn definition(&self) -> Definition {
-        Definition {
-            id: self.id().into(),
-            title: "Waking up".into(),
-            question: "How late is one woken who sleeps until a moment, or until another wakes \
-                       him?"
-                .into(),
-            method: format!(
-                "A thread of ordinary priority sleeps {} at a time; each time it notes how late it \
-                 runs. nanosleep: until a moment on the monotonic clock (clock_nanosleep); the \
-                 kernel may add the thread's timer slack, which is on the record. timerfd: the \
-                 same through a timer that is read, which has no slack. thread: until a thread on \
-                 another core, which spins meanwhile, wakes it by a futex; late is counted from \
-                 just before that call. Idle: nothing else wants the sleeper's processor. Busy: \
-                 another thread of the same priority computes on it without end. The value is the \
-                 median; the percentiles tell of the rest.",
-                Nanoseconds(AHEAD_NS as f64)
-            ),
-            source: "common practice, after cyclictest".into(),
-            axes: vec![
-                Axis::choice(WAKER, "woken by"),
-                Axis::choice(LOAD, "processor"),
-            ],
-            metrics: vec![Metric::new(
-                LATE,
-                "late by",
-                Unit::Nanoseconds,
-                Better::Lower,
-            )],
-            isolation: Isolation::FreshProcess,
-        }
-    }
-
-    fn needs(&self, _setting: &Setting) -> Vec<Need> {
-        Vec::new()
+    fn design(&self) -> &'static Design {
+        &DESIGN
     }
 
     fn points(&self, _setting: &Setting) -> Vec<Point> {
-        let point =
-            |waker| [IDLE, BUSY].map(|load| Point::new().with(WAKER, waker).with(LOAD, load));
-        WAKERS.into_iter().flat_map(point).collect()
+        let point = |waker| {
+            let loads = Load::ALL.iter();
+            loads.map(move |load| Point::new().at(WAKER, waker).at(LOAD, *load))
+        };
+        Waker::ALL.iter().copied().flat_map(point).collect()
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let cpu = current_cpu().unwrap_or(0);
         pin_to(&[cpu])?;
-        let waker = point.choice(WAKER)?;
-        match point.choice(LOAD)? {
-            IDLE => measure(waker, sampler),
-            BUSY => beside_load(cpu, || measure(waker, sampler)),
-            other => Err(MeasureError::Unsupported(format!(
-                "there is no load '{other}'"
-            ))),
+        let waker = point.level(WAKER)?;
+        match point.level(LOAD)? {
+            Load::Idle => measure(waker, sampler),
+            Load::Busy => beside_load(cpu, || measure(waker, sampler)),
         }
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        let timers = [NANOSLEEP, TIMERFD].map(|waker| timer_finding(results, waker));
+        let timers = [Waker::NanoSleep, Waker::TimerFd].map(|waker| timer_finding(results, waker));
         let findings = [slack(results), woken(results), busy(results)];
         timers.into_iter().chain(findings).flatten().collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let series = [IDLE, BUSY].map(|load| {
+        let series = Load::ALL.iter().map(|load| {
             let label = format!("{load} processor");
-            results.series(&label, LATE, WAKER, &[(LOAD, load.into())])
+            results.series(&label, LATE, WAKER, &[LOAD.at(*load)])
         });
-        let axes = (names("woken by"), logarithmic("late by", Unit::Nanoseconds));
-        vec![bars(LATE, "How late a sleeper runs", axes, series.into())]
+        let axes = (axis_of(WAKER), scale_of(LATE));
+        vec![bars(
+            LATE,
+            "How late a sleeper runs",
+            axes,
+            series.collect(),
+        )]
     }
 }
 
-fn measure(waker: &str, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+fn measure(waker: Waker, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
     match waker {
-        NANOSLEEP => {
+        Waker::NanoSleep => {
             let slack = Nanoseconds(timer::slack_ns()? as f64);
-            sampler.remark(format!("the timer slack of the sleeper is {slack}"))?;
+            sampler.remark(format!("the sleeper has a timer slack of {slack}"))?;
             by_timer(sampler, timer::sleep_until)
         }
-        TIMERFD => {
+        Waker::TimerFd => {
             let mut timer = Timer::new()?;
             by_timer(sampler, |moment_ns| timer.wait_until(moment_ns))
         }
-        THREAD => by_thread(sampler),
-        other => Err(MeasureError::Unsupported(format!(
-            "there is nothing called '{other}' to wake"
-        ))),
+        Waker::Thread => by_thread(sampler),
     }
 }
 
@@ -144,7 +130,7 @@ fn by_timer(
     sampler.latencies_of(LATE, 1.0, late_ns).map(drop)
 }
 
-/// What the sleeper and who wakes it tell each other.
+/// State that the sleeper and its waker share.
 #[derive(Default)]
 struct Bed {
     /// Counts up when the sleeper goes to sleep, and when it is woken.
@@ -155,7 +141,7 @@ struct Bed {
 }
 
 impl Bed {
-    /// Sleeps once; how late it was woken.
+    /// Sleeps once; returns the lateness in ns.
     fn sleep(&self) -> Result<u64, MeasureError> {
         let asleep = self.turn.fetch_add(1, Ordering::AcqRel).wrapping_add(1);
         while self.turn.load(Ordering::Acquire) == asleep {
@@ -164,11 +150,11 @@ impl Bed {
         Ok(now_ns().saturating_sub(self.woken_ns.load(Ordering::Acquire)))
     }
 
-    /// Wakes the sleeper, each time it has slept long enough, until it is over.
+    /// Wakes the sleeper each time it has slept long enough, until the measurement is over.
     fn wake(&self) {
         while !self.is_over.load(Ordering::Acquire) {
             let asleep = self.turn.load(Ordering::Acquire);
-            // Whoever is awake leaves the turn even.
+            // The turn is even while the sleeper is awake.
             if asleep.is_multiple_of(2) {
                 spin_loop();
                 continue;
@@ -179,7 +165,7 @@ impl Bed {
             }
             self.woken_ns.store(now_ns(), Ordering::Release);
             self.turn.store(asleep.wrapping_add(1), Ordering::Release);
-            // Where this fails the sleeper's own call has failed too.
+            // If this fails, the sleeper's own call has failed too.
             let _ = wake_one(&self.turn);
         }
     }
@@ -188,7 +174,7 @@ impl Bed {
 fn by_thread(sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
     let cpu = cpu_of_another_core()?.ok_or_else(|| {
         MeasureError::Unsupported(
-            "there is only one core that may be used here, and so none to be woken from".into(),
+            "this process may use only one core, so no thread on another core can wake it".into(),
         )
     })?;
     let bed = Bed::default();
@@ -203,7 +189,7 @@ fn by_thread(sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
     )
 }
 
-/// Does `work` while another thread computes on the same processor.
+/// Runs `work` while another thread computes on the same processor.
 fn beside_load<T>(
     cpu: usize,
     work: impl FnOnce() -> Result<T, MeasureError>,
@@ -221,7 +207,7 @@ fn beside_load<T>(
     })
 }
 
-/// Does `work` while a thread on `cpu` does `other`, which `work` has to end.
+/// Runs `work` while a thread on `cpu` runs `other`, which `work` has to end.
 fn beside<T>(
     cpu: usize,
     other: impl FnOnce() + Send,
@@ -246,77 +232,73 @@ fn beside<T>(
     })
 }
 
-/// What was estimated, if it may be used.
-fn at<'r>(results: &'r Results, waker: &str, load: &str) -> Option<&'r Estimate> {
-    let estimate = results
-        .at(&[(WAKER, waker.into()), (LOAD, load.into())])?
-        .estimate(LATE)?;
-    estimate.is_sound().then_some(estimate)
+fn late<'r>(results: &'r Results, waker: Waker, load: Load) -> Option<&'r Estimate> {
+    results.sound(LATE, &[WAKER.at(waker), LOAD.at(load)])
 }
 
-fn timer_finding(results: &Results, waker: &str) -> Option<Finding> {
-    let late = at(results, waker, IDLE)?;
+fn timer_finding(results: &Results, waker: Waker) -> Option<Finding> {
+    let late = late(results, waker, Load::Idle)?;
     let percentiles = late.percentiles?;
-    let template = format!(
-        "One who sleeps by {waker} on an idle processor runs {{late}} late; one time in twenty \
-         {{p95}} or more, one in a hundred {{p99}} or more."
+    let said = sentence!(
+        "A thread that sleeps with {timer} on an idle processor runs {late} late; one time in twenty \
+         {p95} or more, one time in a hundred {p99} or more.",
+        timer = waker.name(),
+        p95 = Quantity::nanoseconds(percentiles.p95_ns),
+        p99 = Quantity::nanoseconds(percentiles.p99_ns),
     );
-    let finding = Finding::new(waker, &template)
-        .with("late", &estimated(late), Unit::Nanoseconds)
-        .given("p95", percentiles.p95_ns, Unit::Nanoseconds)
-        .given("p99", percentiles.p99_ns, Unit::Nanoseconds);
-    Some(finding.weighing(0.5))
+    Some(Finding::new(waker.name(), said).weighing(0.5))
 }
 
 fn slack(results: &Results) -> Option<Finding> {
-    let (asleep, reading) = (at(results, NANOSLEEP, IDLE)?, at(results, TIMERFD, IDLE)?);
+    let asleep = late(results, Waker::NanoSleep, Load::Idle)?;
+    let reading = late(results, Waker::TimerFd, Load::Idle)?;
     let times = ratio(asleep, reading)?;
-    let template = "nanosleep is {times} as late as a timer that is read: the kernel may defer it \
-                    by the timer slack, so use timerfd (or a smaller slack) where microseconds \
-                    count.";
-    let finding = Finding::new("slack", template).with("times", &times, Unit::Ratio);
-    let follows = differs_from(&times, 1.0) && times.centre > 1.0;
-    follows.then(|| finding.weighing(0.45))
+    let said = sentence!(
+        "nanosleep is {times} as late as timerfd: the kernel may defer it by the timer slack, so use \
+         timerfd, or a smaller slack, where microseconds count."
+    );
+    let follows = times.differs_from(1.0) && times.value > 1.0;
+    follows.then(|| Finding::new("slack", said).weighing(0.45))
 }
 
 fn woken(results: &Results) -> Option<Finding> {
-    let late = at(results, THREAD, IDLE)?;
-    let percentiles = late.percentiles?;
-    let template = "A thread that another core wakes runs {late} later; one time in a hundred {p99} \
-                    or more.";
-    let finding = Finding::new("woken", template)
-        .with("late", &estimated(late), Unit::Nanoseconds)
-        .given("p99", percentiles.p99_ns, Unit::Nanoseconds);
-    Some(finding.weighing(0.55))
+    let late = late(results, Waker::Thread, Load::Idle)?;
+    let said = sentence!(
+        "A thread that a thread on another core wakes runs {late} later; one time in a hundred {p99} \
+         or more.",
+        p99 = Quantity::nanoseconds(late.percentiles?.p99_ns),
+    );
+    Some(Finding::new("woken", said).weighing(0.55))
 }
 
 fn busy(results: &Results) -> Option<Finding> {
-    let (idle, busy) = (at(results, TIMERFD, IDLE)?, at(results, TIMERFD, BUSY)?);
-    let percentiles = busy.percentiles?;
-    let times = ratio(busy, idle)?;
-    let template = "Where another thread computes on the same processor, who sleeps by timerfd runs \
-                    {late} late, {times} of what it is without; one time in a hundred {p99} or more.";
-    let finding = Finding::new("busy", template)
-        .with("late", &estimated(busy), Unit::Nanoseconds)
-        .with("times", &times, Unit::Ratio)
-        .given("p99", percentiles.p99_ns, Unit::Nanoseconds);
-    Some(finding.graded(grade(&times, 1.0)).weighing(0.5))
+    let idle = late(results, Waker::TimerFd, Load::Idle)?;
+    let late = late(results, Waker::TimerFd, Load::Busy)?;
+    let times = ratio(late, idle)?;
+    let said = sentence!(
+        "While another thread computes on the same processor, a thread that sleeps with timerfd runs \
+         {late} late, {times} as late as on an idle one; one time in a hundred {p99} or more.",
+        p99 = Quantity::nanoseconds(late.percentiles?.p99_ns),
+    );
+    Some(
+        Finding::new("busy", said)
+            .graded(grade(&times, 1.0))
+            .weighing(0.5),
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BUSY, IDLE, LATE, LOAD, NANOSLEEP, THREAD, TIMERFD, WAKER, Wakeup};
-    use crate::made_up::{costs, count, machine, measure, results, setting};
-    use instrument::experiment::Experiment;
-    use instrument::plan::Profile;
-    use instrument::point::Point;
+    use super::{LATE, LOAD, Load, WAKER, Waker, Wakeup};
+    use crate::made_up::{count, findings, measure, measured, setting, value};
+    use crate::prelude::*;
     use instrument::results::{Percentiles, PointResult};
     use platform::placement::allowed_cpus;
     use std::path::Path;
 
-    fn at(waker: &str, load: &str, ns: f64) -> PointResult {
-        let point = Point::new().with(WAKER, waker).with(LOAD, load);
-        let mut late = costs(point, &[(LATE, ns)]);
+    fn at(waker: Waker, load: Load, ns: f64) -> PointResult {
+        let point = Point::new().at(WAKER, waker).at(LOAD, load);
+        let mut late = measured(point, &[(LATE, ns)]);
         late.estimates[0].percentiles = Some(Percentiles {
             p5_ns: ns / 2.0,
             p50_ns: ns,
@@ -328,28 +310,29 @@ mod tests {
 
     #[test]
     fn lateness_is_told_with_its_tail() {
-        let (definition, machine) = (Wakeup.definition(), machine());
         let points = vec![
-            at(NANOSLEEP, IDLE, 55e3),
-            at(TIMERFD, IDLE, 5e3),
-            at(TIMERFD, BUSY, 10e3),
-            at(THREAD, IDLE, 4e3),
+            at(Waker::NanoSleep, Load::Idle, 55e3),
+            at(Waker::TimerFd, Load::Idle, 5e3),
+            at(Waker::TimerFd, Load::Busy, 10e3),
+            at(Waker::Thread, Load::Idle, 4e3),
         ];
-        let findings = Wakeup.findings(&results(&definition, &machine, points));
+        let findings = findings(&Wakeup, points);
         let keys: Vec<_> = findings
             .iter()
             .map(|finding| finding.key.as_str())
             .collect();
         assert_eq!(keys, ["nanosleep", "timerfd", "slack", "woken", "busy"]);
-        assert!((findings[0].numbers[2].value - 220e3).abs() < 1.0);
-        assert!((findings[2].numbers[0].value - 11.0).abs() < 0.1);
+        assert!((value(&findings, "nanosleep", "p99") - 220e3).abs() < 1.0);
+        assert!((value(&findings, "slack", "times") - 11.0).abs() < 0.1);
     }
 
     #[test]
     fn no_slack_is_found_where_there_is_none() {
-        let (definition, machine) = (Wakeup.definition(), machine());
-        let points = vec![at(NANOSLEEP, IDLE, 5e3), at(TIMERFD, IDLE, 5e3)];
-        let findings = Wakeup.findings(&results(&definition, &machine, points));
+        let points = vec![
+            at(Waker::NanoSleep, Load::Idle, 5e3),
+            at(Waker::TimerFd, Load::Idle, 5e3),
+        ];
+        let findings = findings(&Wakeup, points);
         assert!(findings.iter().all(|finding| finding.key != "slack"));
     }
 
@@ -357,7 +340,7 @@ mod tests {
     fn every_sleeper_is_woken_here() {
         let has_two = allowed_cpus().is_ok_and(|cpus| cpus.len() > 1);
         for point in Wakeup.points(&setting(Profile::Quick)) {
-            if point.choice(WAKER) == Ok(THREAD) && !has_two {
+            if point.level(WAKER) == Ok(Waker::Thread) && !has_two {
                 println!("skipped: there is one processor");
                 continue;
             }

@@ -1,13 +1,12 @@
-//! What programs should use whose threads share locks.
+//! Advice for programs whose threads share locks.
 
-use super::lock::{self, ENTRY, LOCK, PTHREAD_MUTEX, PTHREAD_SPIN};
-use crate::estimates::{WithEstimate, ratio};
+use super::lock;
+use super::lock::levels::{Body, ENTRY, LockType, MIDDLE, PAIR, at};
+use crate::estimates::ratio;
 use crate::judging::{MARGIN, better, exceeds};
+use crate::prelude::*;
 use instrument::advice::{Advice, Rule};
 use instrument::claim::{Evidence, Ruling};
-use instrument::finding::Finding;
-use instrument::quantity::Unit;
-use instrument::statistics::Estimated;
 
 const LOCKS: &str = "threads.lock";
 const SPIN: &str = "spin";
@@ -32,31 +31,24 @@ pub(crate) const ALL: &[Rule] = &[
     },
 ];
 
-/// Where the section is as short as can be.
+/// Spinning or blocking for the shortest section.
 fn short_sections(evidence: &Evidence<'_>) -> Option<Advice> {
-    let results = evidence.of(LOCKS)?;
-    let entry = |lock: &str| {
-        let levels = [
-            (lock::BODY, lock::SIMPLE.into()),
-            (lock::THREADS, lock::MIDDLE.into()),
-            (LOCK, lock.into()),
-        ];
-        let entry = results.at(&levels)?.estimate(ENTRY)?;
-        entry.is_sound().then_some(entry)
-    };
-    let gain = ratio(entry(PTHREAD_MUTEX)?, entry(PTHREAD_SPIN)?)?;
+    let entry = |lock| evidence.estimate(LOCKS, ENTRY, &at(Body::Simple, lock, MIDDLE));
+    let (mutex, spin) = (
+        entry(LockType::PthreadMutex)?,
+        entry(LockType::PthreadSpin)?,
+    );
+    let gain = ratio(mutex, spin)?;
     let (value, gain_over_usual) = better(&gain, SPIN, BLOCK)?;
-    let because = Finding::new(
-        "because",
-        "With {threads} threads, an entry takes {gain} as long by a mutex as by a spin lock.",
-    )
-    .given("threads", lock::MIDDLE as f64, Unit::Count)
-    .with("gain", &gain, Unit::Ratio);
+    let said = sentence!(
+        "With {threads} threads, an entry takes {gain} as long with a mutex as with a spin lock.",
+        threads = MIDDLE,
+    );
     Some(Advice {
         value: value.into(),
         usual: BLOCK.into(),
         gain: gain_over_usual,
-        because,
+        because: Finding::new("because", said),
     })
 }
 
@@ -64,30 +56,28 @@ fn short_sections(evidence: &Evidence<'_>) -> Option<Advice> {
 fn spin_up_to(evidence: &Evidence<'_>) -> Option<Advice> {
     let results = evidence.of(LOCKS)?;
     let step_ns = lock::step_ns(results)?;
-    let gains: Vec<(u64, Estimated)> = lock::spin_and_block(results)
+    let gains: Vec<(u64, Quantity)> = lock::spin_and_block(results)
         .filter_map(|(steps, spin, block)| Some((steps, ratio(block, spin)?)))
         .collect();
-    let wins = |(_, gain): &&(u64, Estimated)| exceeds(gain, 1.0 + MARGIN) == Ruling::Holds;
+    let wins = |(_, gain): &&(u64, Quantity)| exceeds(gain, 1.0 + MARGIN) == Ruling::Holds;
     let (steps, gain) = *gains.iter().take_while(wins).last().or(gains.first())?;
     let section_ns = two_digits(steps as f64 * step_ns);
     let (value, gain_over_usual) = better(&gain, section_ns, 0)?;
-    let because = Finding::new(
-        "because",
-        "With {threads} threads and sections of {section}, an entry takes {gain} as long by a mutex \
-         as by a spin lock.",
-    )
-    .given("threads", lock::PAIR as f64, Unit::Count)
-    .given("section", section_ns as f64, Unit::Nanoseconds)
-    .with("gain", &gain, Unit::Ratio);
+    let said = sentence!(
+        "With {threads} threads and sections of {section}, an entry takes {gain} as long with a \
+         mutex as with a spin lock.",
+        threads = PAIR,
+        section = Quantity::nanoseconds(section_ns as f64),
+    );
     Some(Advice {
         value: value.into(),
         usual: 0.into(),
         gain: gain_over_usual,
-        because,
+        because: Finding::new("because", said),
     })
 }
 
-/// Rounded as far as it is known.
+/// Rounded to the digits that are known.
 fn two_digits(ns: f64) -> u64 {
     let place = 10_f64.powi((ns.log10().floor() as i32 + 1 - DIGITS).max(0));
     ((ns / place).round() * place) as u64
@@ -95,26 +85,26 @@ fn two_digits(ns: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::lock::levels::{BODY, ENTRY, LOCK, LockType};
     use super::{LOCKS, spin_up_to, two_digits};
     use crate::find;
-    use crate::made_up::{costs, machine, results, setting};
+    use crate::made_up::{machine, measured, results, setting};
+    use crate::prelude::*;
     use instrument::advice::Advice;
     use instrument::claim::Evidence;
-    use instrument::plan::Profile;
 
-    /// A step takes 2 ns; who blocks pays 200 ns, and who spins `per_step` for each step.
+    /// A step takes 2 ns; a mutex costs 200 ns, and a spin lock `per_step` for each step.
     fn advised(per_step: f64, start: f64) -> Option<Advice> {
         let locks = find(LOCKS).expect("it exists");
         let points = locks.points(&setting(Profile::Standard)).into_iter();
         let measured = points.map(|point| {
-            let body = point.choice("body").expect("all have one");
-            let steps = super::lock::complex_steps(body).unwrap_or(0) as f64;
-            let entry = match point.choice("lock") {
-                Ok("pthread spin") => start + per_step * steps,
-                Ok("pthread mutex") => 200.0 + 2.0 * steps,
+            let steps = point.level(BODY).expect("all have one").steps() as f64;
+            let entry = match point.level(LOCK).expect("all have one") {
+                LockType::PthreadSpin => start + per_step * steps,
+                LockType::PthreadMutex => 200.0 + 2.0 * steps,
                 _ => 20.0 + 2.0 * steps,
             };
-            costs(point, &[("entry", entry)])
+            measured(point, &[(ENTRY, entry)])
         });
         let (definition, machine) = (locks.definition(), machine());
         let results = [results(&definition, &machine, measured.collect())];
@@ -126,7 +116,7 @@ mod tests {
         // 100 steps: 310 against 400; 1000 steps: 3010 against 2200.
         let advice = advised(3.0, 10.0).expect("told");
         assert_eq!((advice.value, advice.usual), (200.into(), 0.into()));
-        assert!((advice.gain.expect("it gains").centre - 400.0 / 310.0).abs() < 0.01);
+        assert!((advice.gain.expect("it gains").value - 400.0 / 310.0).abs() < 0.01);
     }
 
     #[test]

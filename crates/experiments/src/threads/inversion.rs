@@ -1,98 +1,80 @@
-//! `threads.inversion`: whether a thread of low priority can hold up one of high priority.
+//! `threads.inversion`: a thread of low priority holds up one of high priority, and the remedies.
 
-use super::measure;
+use super::user_threads::UserThreads;
 use crate::figures::{linear, names};
-use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
-use instrument::figure::{Figure, FigureKind, FigurePoint, Series};
-use instrument::finding::{Finding, Grade};
-use instrument::need::Need;
-use instrument::plan::Setting;
-use instrument::point::{Axis, Point};
-use instrument::quantity::Unit;
-use instrument::results::{Estimate, PointResult, Results};
-use instrument::sampler::Sampler;
+use crate::prelude::*;
+use instrument::figure::{FigureKind, FigurePoint, Series};
+use instrument::results::PointResult;
 
-/// Whether a thread of low priority can hold up one of high priority.
+/// A thread of low priority holds up one of high priority, and the remedies.
 pub(crate) struct Inversion;
 
-pub(super) const PROTOCOL: &str = "protocol";
-pub(super) const NONE: &str = "none";
-pub(super) const INHERITANCE: &str = "inheritance";
-pub(super) const CEILING: &str = "ceiling";
+pub(super) const PROTOCOL: AxisOf<Protocol> = AxisOf::new("protocol", "protocol");
 
-const LOW_ENDS: &str = "low_ends";
-const HIGH_BEGINS: &str = "high_begins";
-const HIGH_LOCKS: &str = "high_locks";
-pub(super) const HIGH_ENDS: &str = "high_ends";
-const MIDDLE_BEGINS: &str = "middle_begins";
-pub(super) const MIDDLE_ENDS: &str = "middle_ends";
-pub(super) const MIDDLE_OVERTAKES: &str = "middle_overtakes";
+/// The protocols of the lock.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Protocol {
+    None,
+    Inheritance,
+    Ceiling,
+}
 
-/// What happens, counted from when C has the lock.
-pub(super) const MOMENTS: [(&str, &str); 6] = [
-    (LOW_ENDS, "C ends"),
-    (HIGH_BEGINS, "A wants the lock"),
-    (HIGH_LOCKS, "A has the lock"),
-    (HIGH_ENDS, "A ends"),
-    (MIDDLE_BEGINS, "B begins"),
-    (MIDDLE_ENDS, "B ends"),
-];
+// Times since C has the lock.
+pub(super) const LOW_ENDS: Metric<&str> = Metric::time("low_ends", "C ends");
+pub(super) const HIGH_BEGINS: Metric<&str> = Metric::time("high_begins", "A wants the lock");
+pub(super) const HIGH_LOCKS: Metric<&str> = Metric::time("high_locks", "A has the lock");
+pub(super) const HIGH_ENDS: Metric<&str> = Metric::time("high_ends", "A ends");
+pub(super) const MIDDLE_BEGINS: Metric<&str> = Metric::time("middle_begins", "B begins");
+pub(super) const MIDDLE_ENDS: Metric<&str> = Metric::time("middle_ends", "B ends");
+
+pub(super) const MIDDLE_OVERTAKES: Metric<&str> = Metric::fact(
+    "middle_overtakes",
+    "runs in which B ends before A",
+    Unit::Share,
+);
+
+const DESIGN: Design = Design {
+    id: "threads.inversion",
+    title: "Priority inversion",
+    question: "Can a thread of low priority hold up one of high priority, and what helps?",
+    method: "Three preemptive user threads on one worker compute equally long, several slices \
+             each. C (GREEN, the lowest priority) takes a lock and computes inside. Then A (RED, \
+             the highest) starts and wants the lock, and B (ORANGE) starts and wants nothing. \
+             Each thread records when it begins, when it has the lock and when it has ended. All \
+             times count from the moment at which C has the lock. The lock has no protocol, \
+             priority inheritance (the owner runs at the priority of the highest waiting thread), \
+             or a priority ceiling (the owner runs at the highest priority at once). Priorities \
+             do not decay.",
+    source: "Report D, section 3.4",
+    axes: &[PROTOCOL.axis()],
+    metrics: &[
+        LOW_ENDS,
+        HIGH_BEGINS,
+        HIGH_LOCKS,
+        HIGH_ENDS,
+        MIDDLE_BEGINS,
+        MIDDLE_ENDS,
+        MIDDLE_OVERTAKES,
+    ],
+};
 
 impl Experiment for Inversion {
-    fn id(&self) -> &'static str {
-        "threads.inversion"
-    }
-
-    fn definition(&self) -> Definition {
-        let moments = MOMENTS
-            .iter()
-            .map(|(name, title)| Metric::new(name, title, Unit::Nanoseconds, Better::Lower));
-        let overtakes = Metric::new(
-            MIDDLE_OVERTAKES,
-            "runs in which B ends before A",
-            Unit::Share,
-            Better::Neither,
-        );
-        Definition {
-            id: self.id().into(),
-            title: "Priority inversion".into(),
-            question: "Can a thread of low priority hold up one of high priority, and what helps?"
-                .into(),
-            method: "Three preemptive user threads on one worker compute for as long as each \
-                     other, several slices. C (GREEN, the lowest priority) takes a lock and \
-                     computes inside. Then A (RED, the highest) starts, which wants the lock, and \
-                     B (ORANGE), which wants nothing. Each notes the time at which it begins, has \
-                     the lock and has ended; all times count from when C has the lock. The lock \
-                     has no protocol, priority inheritance (who holds it has the priority of the \
-                     highest who waits), or a priority ceiling (who holds it has the highest \
-                     priority at once). Priorities do not fall with time."
-                .into(),
-            source: "Report D, section 3.4".into(),
-            axes: vec![Axis::choice(PROTOCOL, "protocol")],
-            metrics: moments.chain([overtakes]).collect(),
-            isolation: Isolation::FreshProcess,
-        }
-    }
-
-    fn needs(&self, _: &Setting) -> Vec<Need> {
-        Vec::new()
+    fn design(&self) -> &'static Design {
+        &DESIGN
     }
 
     fn points(&self, _: &Setting) -> Vec<Point> {
-        [NONE, INHERITANCE, CEILING]
-            .map(|protocol| Point::new().with(PROTOCOL, protocol))
-            .into()
+        let point = |protocol: &Protocol| Point::new().at(PROTOCOL, *protocol);
+        Protocol::ALL.iter().map(point).collect()
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        measure::inversion(point, sampler)
+        self.take(point, sampler)
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        [NONE, INHERITANCE, CEILING]
-            .iter()
-            .filter_map(|protocol| order(results, protocol))
-            .collect()
+        let order = |protocol: &Protocol| order(results, *protocol);
+        Protocol::ALL.iter().filter_map(order).collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
@@ -100,19 +82,23 @@ impl Experiment for Inversion {
     }
 }
 
-/// A moment at a point, if it was measured.
-fn moment<'r>(result: &'r PointResult, metric: &str) -> Option<&'r Estimate> {
-    result
-        .estimate(metric)
-        .filter(|estimate| estimate.is_sound())
+impl Protocol {
+    /// The beginning of a sentence, and the title of a figure.
+    fn remedy(self) -> &'static str {
+        match self {
+            Self::None => "Without a remedy",
+            Self::Inheritance => "With priority inheritance",
+            Self::Ceiling => "With a priority ceiling",
+        }
+    }
 }
 
 /// The order in which the threads end.
-fn order(results: &Results, protocol: &str) -> Option<Finding> {
-    let result = results.at(&[(PROTOCOL, protocol.into())])?;
+fn order(results: &Results, protocol: Protocol) -> Option<Finding> {
+    let result = results.at(&[PROTOCOL.at(protocol)])?;
     let mut ends = [("A", HIGH_ENDS), ("B", MIDDLE_ENDS), ("C", LOW_ENDS)]
         .into_iter()
-        .map(|(thread, metric)| Some((thread, moment(result, metric)?)))
+        .map(|(thread, metric)| Some((thread, result.sound(metric)?)))
         .collect::<Option<Vec<_>>>()?;
     ends.sort_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre));
     let apart = ends.windows(2).all(|pair| {
@@ -120,47 +106,46 @@ fn order(results: &Results, protocol: &str) -> Option<Finding> {
         intervals.is_some_and(|(earlier, later)| earlier.high < later.low)
     });
     let names: Vec<_> = ends.iter().map(|(thread, _)| *thread).collect();
-    let remedy = match protocol {
-        NONE => "Without a remedy",
-        INHERITANCE => "With priority inheritance",
-        _ => "With a priority ceiling",
-    };
-    let overtaken = ends.iter().position(|(thread, _)| *thread == "B")
-        < ends.iter().position(|(thread, _)| *thread == "A");
-    let meaning = if overtaken {
-        "B, which wants nothing of A, holds it up"
+    let place = |wanted| names.iter().position(|thread| *thread == wanted);
+    let meaning = if place("B") < place("A") {
+        "B, which does not use the lock, delays A"
     } else {
         "A waits for C alone"
     };
-    let template = format!(
-        "{remedy} the threads end in the order {}: {meaning}. A, of the highest priority, gets the \
-         lock {{wait}} after it wanted it.",
-        names.join(", ")
+    let said = sentence!(
+        "{remedy}, the threads end in the order {order}: {meaning}. A, of the highest priority, \
+         gets the lock {wait} after it wanted it.",
+        remedy = protocol.remedy(),
+        order = names.join(", "),
+        wait = wait(result)?,
     );
-    let wait = wait(result)?;
-    let grade = if apart { Grade::Certain } else { Grade::Likely };
-    Some(
-        Finding::new(&format!("order_{protocol}"), &template)
-            .given("wait", wait, Unit::Nanoseconds)
-            .graded(grade)
-            .weighing(if protocol == NONE { 0.6 } else { 0.55 }),
-    )
+    let finding = Finding::new(&format!("order_{protocol}"), said).graded(if apart {
+        Grade::Certain
+    } else {
+        Grade::Likely
+    });
+    Some(finding.weighing(if protocol == Protocol::None {
+        0.6
+    } else {
+        0.55
+    }))
 }
 
-/// How long A waits for the lock.
-fn wait(result: &PointResult) -> Option<f64> {
-    Some(moment(result, HIGH_LOCKS)?.centre - moment(result, HIGH_BEGINS)?.centre)
+/// The time that A waits for the lock.
+fn wait(result: &PointResult) -> Option<Quantity> {
+    let wait_ns = result.sound(HIGH_LOCKS)?.centre - result.sound(HIGH_BEGINS)?.centre;
+    Some(Quantity::nanoseconds(wait_ns))
 }
 
-/// What each thread does from when to when, as the mean of all runs. One worker runs one thread at
-/// a time, so that C, which holds the lock from the start, is held up while B runs.
+/// The states of each thread, as the mean of all runs. One worker runs one thread at a time, so that
+/// C, which holds the lock from the start, is held up while B runs.
 fn timeline(result: &PointResult) -> Option<Figure> {
-    let protocol = result.point.choice(PROTOCOL).ok()?;
-    let at = |state: &str, metric: &str| {
+    let protocol = result.point.level(PROTOCOL).ok()?;
+    let at = |state: &str, metric: Metric<&'static str>| {
         Some(FigurePoint {
             x: state.into(),
-            estimate: moment(result, metric)?.clone(),
-            doubtful: result.is_doubtful(metric),
+            estimate: result.sound(metric)?.clone(),
+            doubtful: result.is_doubtful(metric.name),
         })
     };
     let lane = |label: &str, states: Option<Vec<FigurePoint>>| {
@@ -169,7 +154,7 @@ fn timeline(result: &PointResult) -> Option<Figure> {
             points: states?,
         })
     };
-    let held_up = moment(result, MIDDLE_BEGINS)?.centre < moment(result, LOW_ENDS)?.centre;
+    let held_up = result.sound(MIDDLE_BEGINS)?.centre < result.sound(LOW_ENDS)?.centre;
     let start = FigurePoint {
         x: "runs".into(),
         estimate: Estimate {
@@ -177,7 +162,7 @@ fn timeline(result: &PointResult) -> Option<Figure> {
             interval: None,
             raw: None,
             by_process: Vec::new(),
-            ..moment(result, LOW_ENDS)?.clone()
+            ..result.sound(LOW_ENDS)?.clone()
         },
         doubtful: false,
     };
@@ -199,11 +184,7 @@ fn timeline(result: &PointResult) -> Option<Figure> {
     let middle = vec![at("runs", MIDDLE_BEGINS), at("", MIDDLE_ENDS)];
     Some(Figure {
         key: format!("timeline_{protocol}"),
-        title: match protocol {
-            NONE => "Without a remedy".into(),
-            INHERITANCE => "With priority inheritance".into(),
-            _ => "With a priority ceiling".into(),
-        },
+        title: protocol.remedy().into(),
         kind: FigureKind::Timeline,
         x: names("state"),
         y: linear("time since C has the lock", Unit::Nanoseconds),
@@ -219,17 +200,15 @@ fn timeline(result: &PointResult) -> Option<Figure> {
 #[cfg(test)]
 mod tests {
     use super::{
-        HIGH_BEGINS, HIGH_ENDS, HIGH_LOCKS, INHERITANCE, Inversion, LOW_ENDS, MIDDLE_BEGINS,
-        MIDDLE_ENDS, NONE, PROTOCOL,
+        HIGH_BEGINS, HIGH_ENDS, HIGH_LOCKS, Inversion, LOW_ENDS, MIDDLE_BEGINS, MIDDLE_ENDS,
+        PROTOCOL, Protocol,
     };
-    use crate::made_up::{machine, result, results};
-    use instrument::experiment::Experiment;
+    use crate::made_up::{figures, findings, measured};
+    use crate::prelude::*;
     use instrument::figure::FigureKind;
-    use instrument::finding::Grade;
-    use instrument::point::Point;
     use instrument::results::PointResult;
 
-    fn at(protocol: &str, moments: [f64; 6]) -> PointResult {
+    fn at(protocol: Protocol, moments: [f64; 6]) -> PointResult {
         let names = [
             LOW_ENDS,
             HIGH_BEGINS,
@@ -239,33 +218,26 @@ mod tests {
             MIDDLE_ENDS,
         ];
         let moments: Vec<_> = names.into_iter().zip(moments).collect();
-        result(Point::new().with(PROTOCOL, protocol), &moments)
+        measured(Point::new().at(PROTOCOL, protocol), &moments)
     }
 
     #[test]
     fn the_order_of_ending_is_found() {
-        let (definition, machine) = (Inversion.definition(), machine());
         let points = vec![
-            at(NONE, [2e6, 1e4, 2.1e6, 3e6, 2e4, 1e6]),
-            at(INHERITANCE, [1e6, 1e4, 1.1e6, 2e6, 2.1e6, 3e6]),
+            at(Protocol::None, [2e6, 1e4, 2.1e6, 3e6, 2e4, 1e6]),
+            at(Protocol::Inheritance, [1e6, 1e4, 1.1e6, 2e6, 2.1e6, 3e6]),
         ];
-        let results = results(&definition, &machine, points);
-        let findings = Inversion.findings(&results);
-        assert!(
-            findings[0].template.contains("order B, C, A"),
-            "{findings:?}"
-        );
-        assert!(
-            findings[1].template.contains("order C, A, B"),
-            "{findings:?}"
-        );
+        let findings = findings(&Inversion, points.clone());
+        let says = |index: usize, order| findings[index].sentence.to_string().contains(order);
+        assert!(says(0, "order B, C, A"), "{findings:?}");
+        assert!(says(1, "order C, A, B"), "{findings:?}");
         assert!(
             findings
                 .iter()
                 .all(|finding| finding.grade == Grade::Certain)
         );
 
-        let figures = Inversion.figures(&results);
+        let figures = figures(&Inversion, points);
         assert!(
             figures
                 .iter()
@@ -277,28 +249,5 @@ mod tests {
         };
         assert_eq!(states(0, 0), ["runs", "ready", "runs", ""]);
         assert_eq!(states(1, 0), ["runs", ""]);
-    }
-
-    #[cfg(all(
-        target_os = "linux",
-        any(target_arch = "x86_64", target_arch = "aarch64")
-    ))]
-    #[test]
-    fn every_protocol_gives_its_order_here() {
-        use crate::made_up::{measure, setting};
-        use instrument::plan::Profile;
-        use instrument::sample::Reading;
-
-        let scratch = tempfile::tempdir().expect("a directory for temporary files");
-        for point in Inversion.points(&setting(Profile::Quick)) {
-            let (samples, _) = measure(&Inversion, &point, scratch.path()).expect("it works here");
-            let overtakes = samples
-                .iter()
-                .filter(|sample| sample.metric == super::MIDDLE_OVERTAKES);
-            let expected = f64::from(u8::from(point.choice(PROTOCOL) == Ok(NONE)));
-            for sample in overtakes {
-                assert_eq!(sample.reading, Reading::Value(expected), "{point}");
-            }
-        }
     }
 }

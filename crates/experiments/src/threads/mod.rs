@@ -6,20 +6,16 @@ pub(crate) mod claims;
 mod create;
 mod inversion;
 mod io;
+mod kind;
 mod lock;
 #[cfg(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 mod measure;
-#[cfg(not(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-)))]
-#[path = "unmeasured.rs"]
-mod measure;
 mod monitor;
 mod switch;
+mod user_threads;
 
 use instrument::experiment::Experiment;
 

@@ -1,19 +1,16 @@
 //! Claims about transfers.
 
 use super::findings::{curve, over};
-use super::points::{PAIRS, PLAIN};
-use super::reading::Reading;
-use crate::estimates::{WithEstimate, ratios};
-use crate::judging::{MARGIN, Range, decided, exceeds};
+use super::levels::{FROM_MAPPING, INTO_MAPPING, MAPPED, PLAIN, Pair, Reading};
+use crate::estimates::ratios;
+use crate::judging::{Along, MARGIN, Ratios, decided, exceeds};
+use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
-use instrument::finding::Finding;
-use instrument::quantity::Unit;
-use instrument::statistics::Estimated;
 
 const TRANSFERS: &str = "transfer.file";
 /// Files are large from here on, and small below.
-const LARGE: u64 = 1 << 20;
-/// Differences within this of each other are no trend.
+const LARGE: Bytes = Bytes(1 << 20);
+/// A difference up to this share is no trend.
 const TREND: f64 = 0.1;
 
 pub(crate) const ALL: &[Claim] = &[
@@ -22,21 +19,26 @@ pub(crate) const ALL: &[Claim] = &[
         says: "A large file is sent faster if the sender maps it.",
         source: "Report C",
         experiments: &[TRANSFERS],
-        test: |evidence| named(evidence, sender(&large(evidence, 0, 1)?)),
+        test: |evidence| named(evidence, sender(&large(evidence, PLAIN, FROM_MAPPING)?)),
     },
     Claim {
         key: "files_are_received_slower_into_a_mapping",
         says: "A large file is received a little slower if the receiver maps it.",
         source: "Report C",
         experiments: &[TRANSFERS],
-        test: |evidence| named(evidence, receiver(&large(evidence, 2, 0)?)),
+        test: |evidence| named(evidence, receiver(&large(evidence, INTO_MAPPING, PLAIN)?)),
     },
     Claim {
         key: "for_small_files_the_method_makes_no_difference",
         says: "For small files it makes no difference which side maps them.",
         source: "Report C",
         experiments: &[TRANSFERS],
-        test: |evidence| named(evidence, small(&gains(evidence, 0, 3, Reading::First)?)),
+        test: |evidence| {
+            named(
+                evidence,
+                small(&gains(evidence, PLAIN, MAPPED, Reading::First)?),
+            )
+        },
     },
     Claim {
         key: "mapped_files_win_when_read_again_or_in_random_order",
@@ -55,67 +57,96 @@ fn named(evidence: &Evidence<'_>, judgement: Option<Judgement>) -> Option<Judgem
     Some(Judgement { ruling, because })
 }
 
-/// How many times longer pair number `slow` takes than number `fast`, by size.
+/// The time of one pair relative to the other, by size.
 fn gains(
     evidence: &Evidence<'_>,
-    slow: usize,
-    fast: usize,
+    slow: Pair,
+    fast: Pair,
     reading: Reading,
-) -> Option<Vec<(u64, Estimated)>> {
+) -> Option<Vec<(Bytes, Quantity)>> {
     let results = evidence.of(TRANSFERS)?;
-    let of = |pair: usize| curve(results, PAIRS[pair], reading);
-    debug_assert!(PAIRS[0] == PLAIN, "pair number 0 is read and write");
+    let of = |pair| curve(results, pair, reading);
     Some(ratios(&of(slow), &of(fast)))
 }
 
-fn large(evidence: &Evidence<'_>, slow: usize, fast: usize) -> Option<Vec<(u64, Estimated)>> {
+fn large(evidence: &Evidence<'_>, slow: Pair, fast: Pair) -> Option<Vec<(Bytes, Quantity)>> {
     let mut gains = gains(evidence, slow, fast, Reading::First)?;
     gains.retain(|(size, _)| *size >= LARGE);
     Some(gains)
 }
 
-fn sender(gains: &[(u64, Estimated)]) -> Option<Judgement> {
-    let range = Range {
-        unit: Unit::Bytes,
-        everywhere: "From 1 MiB on, a sender that maps its file is {least} to {most} as fast as one \
-                     that reads it.",
-        from_on: "From {from} on, a sender that maps its file is faster than one that reads it, up \
-                  to {most} as fast; below it is not.",
-        nowhere: "A sender that maps its file is {least} to {most} as fast as one that reads it, \
-                  from 1 MiB on.",
-        mixed: "From 1 MiB on, a sender that maps its file came out {least} to {most} as fast as one \
-                that reads it, with no clear order by size.",
-    };
-    range.judge(gains)
+fn sender(gains: &[(Bytes, Quantity)]) -> Option<Judgement> {
+    Along {
+        everywhere: |Ratios { least, most, .. }| {
+            sentence!(
+                "From 1 MiB on, a sender that maps its file is {least} to {most} as fast as one \
+                 that reads it."
+            )
+        },
+        from_on: |Ratios { most, from, .. }| {
+            sentence!(
+                "From {from} on, a sender that maps its file is faster than one that reads it, up \
+                 to {most} as fast; below that size it is not."
+            )
+        },
+        nowhere: |Ratios { least, most, .. }| {
+            sentence!(
+                "A sender that maps its file is {least} to {most} as fast as one that reads it, \
+                 from 1 MiB on."
+            )
+        },
+        mixed: |Ratios { least, most, .. }| {
+            sentence!(
+                "From 1 MiB on, a sender that maps its file was {least} to {most} as fast as one \
+                 that reads it, in no clear order by size."
+            )
+        },
+    }
+    .judge(gains)
 }
 
-fn receiver(losses: &[(u64, Estimated)]) -> Option<Judgement> {
-    let range = Range {
-        unit: Unit::Bytes,
-        everywhere: "From 1 MiB on, a receiver that maps its file takes {least} to {most} as long as \
-                     one that writes it.",
-        from_on: "From {from} on, a receiver that maps its file takes longer than one that writes \
-                  it, up to {most} as long; below it does not.",
-        nowhere: "A receiver that maps its file takes {least} to {most} as long as one that writes \
-                  it, from 1 MiB on.",
-        mixed: "From 1 MiB on, a receiver that maps its file took {least} to {most} as long as one \
-                that writes it, with no clear order by size.",
-    };
-    range.judge(losses)
+fn receiver(losses: &[(Bytes, Quantity)]) -> Option<Judgement> {
+    Along {
+        everywhere: |Ratios { least, most, .. }| {
+            sentence!(
+                "From 1 MiB on, a receiver that maps its file takes {least} to {most} as long as \
+                 one that writes it."
+            )
+        },
+        from_on: |Ratios { most, from, .. }| {
+            sentence!(
+                "From {from} on, a receiver that maps its file takes longer than one that writes \
+                 it, up to {most} as long; below that size it does not."
+            )
+        },
+        nowhere: |Ratios { least, most, .. }| {
+            sentence!(
+                "A receiver that maps its file takes {least} to {most} as long as one that writes \
+                 it, from 1 MiB on."
+            )
+        },
+        mixed: |Ratios { least, most, .. }| {
+            sentence!(
+                "From 1 MiB on, a receiver that maps its file took {least} to {most} as long as \
+                 one that writes it, in no clear order by size."
+            )
+        },
+    }
+    .judge(losses)
 }
 
-fn small(gains: &[(u64, Estimated)]) -> Option<Judgement> {
+fn small(gains: &[(Bytes, Quantity)]) -> Option<Judgement> {
     let small: Vec<_> = gains.iter().filter(|(size, _)| *size < LARGE).collect();
-    let distance = |gain: &Estimated| (gain.centre.ln()).abs();
-    let (size, widest) = small
+    let distance = |gain: &Quantity| (gain.value.ln()).abs();
+    let (size, gain) = small
         .iter()
         .max_by(|a, b| distance(&a.1).total_cmp(&distance(&b.1)))?;
     let (low, high) = (1.0 / (1.0 + TREND), 1.0 + TREND);
-    let interval = |gain: &Estimated| gain.interval;
-    let is_even = |gain: &Estimated| {
+    let interval = |gain: &Quantity| gain.interval;
+    let is_even = |gain: &Quantity| {
         interval(gain).is_some_and(|interval| interval.low > low && interval.high < high)
     };
-    let is_uneven = |gain: &Estimated| {
+    let is_uneven = |gain: &Quantity| {
         interval(gain).is_some_and(|interval| interval.low > high || interval.high < low)
     };
     let ruling = if small.iter().any(|(_, gain)| is_uneven(gain)) {
@@ -125,17 +156,17 @@ fn small(gains: &[(u64, Estimated)]) -> Option<Judgement> {
     } else {
         Ruling::CannotBeTold
     };
-    let sentence = "Below 1 MiB the difference is largest at {size}, where mapping on both sides is \
-                    {gain} as fast as read and write; within 10 % it would count as none.";
-    let because = Finding::new("because", sentence)
-        .given("size", *size as f64, Unit::Bytes)
-        .with("gain", widest, Unit::Ratio);
-    Some(decided(ruling, because))
+    let said = sentence!(
+        "Below 1 MiB, the largest difference is at {size}, where mapping on both sides is {gain} \
+         as fast as read and write; a difference within 10 % counts as none."
+    );
+    Some(decided(ruling, Finding::new("because", said)))
 }
 
 fn again(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let (size, again) = gains(evidence, 0, 1, Reading::Again)?.pop()?;
-    let (_, random) = gains(evidence, 0, 1, Reading::RandomOrder)?.pop()?;
+    let largest = |reading| gains(evidence, PLAIN, FROM_MAPPING, reading)?.pop();
+    let (size, again) = largest(Reading::Again)?;
+    let (_, random) = largest(Reading::RandomOrder)?;
     let wins = [&again, &random].map(|gain| exceeds(gain, 1.0 + MARGIN));
     let ruling = match wins {
         [Ruling::Holds, Ruling::Holds] => Ruling::Holds,
@@ -143,43 +174,39 @@ fn again(evidence: &Evidence<'_>) -> Option<Judgement> {
         _ if wins.contains(&Ruling::Holds) => Ruling::HoldsInPart,
         _ => Ruling::CannotBeTold,
     };
-    let sentence = "A file of {size} that is mapped already is sent {again} as fast as one that is \
-                    read, and in random order, 4 KiB at a time, {random} as fast.";
-    let because = Finding::new("because", sentence)
-        .given("size", size as f64, Unit::Bytes)
-        .with("again", &again, Unit::Ratio)
-        .with("random", &random, Unit::Ratio);
-    Some(decided(ruling, because))
+    let said = sentence!(
+        "A file of {size} that is mapped already is sent {again} as fast as one that is read; in \
+         random order, 4 KiB at a time, {random} as fast."
+    );
+    Some(decided(ruling, Finding::new("because", said)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::points::{PAIRS, PLAIN, Pair};
-    use super::super::reading::Reading;
-    use super::super::{SIZE, TIME, TO, TransferOfFiles};
+    use super::super::TransferOfFiles;
+    use super::super::levels::{
+        Address, FROM_MAPPING, INTO_MAPPING, MAPPED, PLAIN, Pair, Reading, TIME, TO,
+    };
     use super::{ALL, LARGE};
-    use crate::made_up::{cost_result, machine, results};
+    use crate::made_up::{machine, measured, results};
+    use crate::prelude::*;
     use instrument::claim::{Evidence, Judgement, Ruling};
-    use instrument::experiment::Experiment;
-    use instrument::point::Point;
     use instrument::results::PointResult;
 
-    const FROM_MAPPING: Pair = PAIRS[1];
-    const INTO_MAPPING: Pair = PAIRS[2];
-    const MAPPED: Pair = PAIRS[3];
-
-    /// A file of `size` that takes `time`, at ±1 %.
-    fn at(pair: Pair, reading: Reading, size: u64, time: f64) -> PointResult {
-        let levels = pair.levels(reading).into_iter();
-        let point = levels.fold(Point::new(), |point, (axis, level)| point.with(axis, level));
-        let point = point.with(SIZE, size);
-        cost_result(&TransferOfFiles, &point, &[(TIME, time, 1.0)])
+    /// A file of `size` that takes `time`.
+    fn at(pair: Pair, reading: Reading, size: Bytes, time: f64) -> PointResult {
+        measured(pair.point(&Point::new(), reading, size), &[(TIME, time)])
     }
 
     fn first(pair: Pair, times: [f64; 3]) -> Vec<PointResult> {
-        let sizes = [LARGE / 16, LARGE, LARGE * 16];
+        first_from(&Point::new(), pair, times)
+    }
+
+    fn first_from(start: &Point, pair: Pair, times: [f64; 3]) -> Vec<PointResult> {
+        let sizes = [LARGE.0 / 16, LARGE.0, LARGE.0 * 16].map(Bytes);
+        let point = |size| pair.point(start, Reading::First, size);
         let both = sizes.into_iter().zip(times);
-        both.map(|(size, time)| at(pair, Reading::First, size, time))
+        both.map(|(size, time)| measured(point(size), &[(TIME, time)]))
             .collect()
     }
 
@@ -204,7 +231,7 @@ mod tests {
             let plain = first(PLAIN, [1e5, 1e6, 1e7]);
             ruling(key, [plain, first(FROM_MAPPING, times)].concat())
         };
-        // What small files do does not count.
+        // Small files do not count.
         assert_eq!(against([9e5, 0.8e6, 0.7e7]), Ruling::Holds);
         assert_eq!(against([1e4, 1.2e6, 1.3e7]), Ruling::DoesNotHold);
         assert_eq!(against([1e5, 1.2e6, 0.7e7]), Ruling::HoldsInPart);
@@ -226,7 +253,7 @@ mod tests {
         let key = "for_small_files_the_method_makes_no_difference";
         let against = |small| {
             let plain = first(PLAIN, [1e5, 1e6, 1e7]);
-            // What large files do does not count.
+            // Large files do not count.
             ruling(key, [plain, first(MAPPED, [small, 3e6, 3e7])].concat())
         };
         assert_eq!(against(1.01e5), Ruling::Holds);
@@ -255,18 +282,15 @@ mod tests {
 
     #[test]
     fn the_link_is_named_where_there_is_one() {
+        let there = Point::new().at(TO, Address("there:5735".into()));
         let points = [
-            first(PLAIN, [1e5, 1e6, 1e7]),
-            first(FROM_MAPPING, [9e5, 0.8e6, 0.7e7]),
-        ];
-        let over_a_link = |found: PointResult| PointResult {
-            point: found.point.with(TO, "there:5735"),
-            ..found
-        };
-        let points = points.concat().into_iter().map(over_a_link).collect();
+            first_from(&there, PLAIN, [1e5, 1e6, 1e7]),
+            first_from(&there, FROM_MAPPING, [9e5, 0.8e6, 0.7e7]),
+        ]
+        .concat();
         let judgement = judge("large_files_are_sent_faster_from_a_mapping", points);
         assert_eq!(judgement.ruling, Ruling::Holds);
-        let sentence = judgement.because.template;
+        let sentence = judgement.because.sentence.to_string();
         assert!(
             sentence.starts_with("To there:5735, from 1 MiB"),
             "{sentence}"

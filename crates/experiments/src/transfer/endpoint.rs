@@ -20,10 +20,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// What a file is called on its way; the receiver gives it a name of its own.
+/// The file's name on its way; the receiver stores it under a name of its own.
 const NAME: &str = "measured";
-/// A receiver on another machine that is silent for longer is given up: well before the run would
-/// give up the process that waits for it.
+/// A receiver on another machine is given up after this silence, well before the run would give
+/// up the waiting process.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A receiver that measures with this process.
@@ -38,9 +38,9 @@ pub(super) struct Endpoint {
 impl Endpoint {
     /// A receiver on another machine if the run has one, else in this process.
     pub(super) fn start(sampler: &mut Sampler<'_>) -> Result<Self, MeasureError> {
-        // A receiver that fails is the sender's error, not its end.
+        // If the receiver fails, the sender gets an error instead of a signal.
         ignore_sigpipe();
-        // Outlives every thread that looks at it, and the process is over soon.
+        // Leaked: it must outlive every thread that reads it, and the process ends soon.
         let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
         match sampler.link().cloned() {
             Some(link) => {
@@ -111,10 +111,9 @@ impl Endpoint {
         let address = receiver.address().map_err(failed)?;
         let thread = std::thread::Builder::new().name("receiver".into());
         let thread = thread.spawn(move || {
-            // Where it may not be pinned, it runs where it can; the remark then says too much, the
-            // numbers do not.
+            // Pinning is best effort: an unpinned receiver makes the remark wrong, not the numbers.
             let _ = pin_to(&[there.unwrap_or(here)]);
-            // A receiver that fails is noticed by the sender.
+            // The sender notices if the receiver fails.
             let _ = receiver.serve(false, &|_| {});
         });
         let thread = thread.map_err(MeasureError::system("start a thread"))?;
@@ -146,7 +145,7 @@ impl Endpoint {
     }
 }
 
-/// What a reader of the numbers should know of the way to another machine.
+/// The remark on the link to another machine.
 fn told(link: &Link) -> String {
     format!(
         "to {}: a round trip took {:.3} and a file went at {:.3} before the run; {}",
@@ -178,10 +177,10 @@ impl Drop for Here {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
-            // It has nothing to tell.
+            // The thread returns nothing.
             let _ = thread.join();
         }
-        // What stays is removed with the scratch directory.
+        // The sweep of the scratch directory removes the rest.
         let _ = fs::remove_dir_all(&self.directory);
     }
 }
@@ -190,8 +189,8 @@ impl Drop for Here {
 pub(super) struct Connection(Session);
 
 impl Connection {
-    /// Has what was sent before thrown away, so that the next target is a new file, received by
-    /// `method`; tells how large it may be, in bytes.
+    /// Has the receiver delete the previous file, so that the next target is a new file,
+    /// received by `method`. Returns the room for it, in bytes.
     pub(super) fn prepare(&mut self, method: ReceiveMethod) -> Result<u64, Error> {
         self.0.prepare(method)
     }
@@ -223,9 +222,9 @@ impl Connection {
         }
     }
 
-    /// Takes leave of the receiver, so that it does not take this for lost.
+    /// Says goodbye, so that the receiver does not take the connection for lost.
     pub(super) fn close(self) {
-        // What was measured is told already.
+        // All samples are handed on already.
         let _ = self.0.finish();
     }
 }

@@ -1,15 +1,14 @@
 //! The report's four charts, and one of ratios.
 
 use super::findings::curve;
-use super::points::{PAIRS, PLAIN, Pair};
-use super::reading::Reading;
-use super::{RECEIVER_TIME, SIZE, TIME};
-use crate::estimates::ratios;
-use crate::figures::{curves, logarithmic};
-use instrument::figure::{Figure, FigurePoint, Series};
-use instrument::quantity::Unit;
-use instrument::results::{Estimate, Results, Verdict};
-use instrument::statistics::Estimated;
+use super::levels::{
+    FROM_MAPPING, INTO_MAPPING, MAPPED, PAIRS, PLAIN, Pair, RECEIVER_TIME, Reading, SIZE, TIME,
+};
+use crate::estimates::{ratio, side_by_side};
+use crate::figures::{axis_of, curves, logarithmic};
+use crate::prelude::*;
+use instrument::figure::{FigurePoint, Series};
+use instrument::results::Verdict;
 
 pub(super) fn all(results: &Results) -> Vec<Figure> {
     let line = |pair: Pair, metric, label: &str| {
@@ -22,17 +21,16 @@ pub(super) fn all(results: &Results) -> Vec<Figure> {
             line(pair, RECEIVER_TIME, "at the receiver"),
         ]
     };
-    let [_, mapped_sender, mapped_receiver, mapped_both, ..] = PAIRS;
     let times = [
         (
             "receiver",
             "Time of a file: receiver by mmap and by write",
-            vec![by_pair(PLAIN), by_pair(mapped_receiver)],
+            vec![by_pair(PLAIN), by_pair(INTO_MAPPING)],
         ),
         (
             "sender",
             "Time of a file: sender by mmap and by read",
-            vec![by_pair(PLAIN), by_pair(mapped_sender)],
+            vec![by_pair(PLAIN), by_pair(FROM_MAPPING)],
         ),
         (
             "file",
@@ -42,33 +40,41 @@ pub(super) fn all(results: &Results) -> Vec<Figure> {
         (
             "mmap",
             "Time of a file by mmap, at both ends",
-            both_ends(mapped_both),
+            both_ends(MAPPED),
         ),
     ];
     let times = times.into_iter().map(|(key, title, series)| {
-        let axes = (
-            logarithmic("file size", Unit::Bytes),
-            logarithmic("time", Unit::Nanoseconds),
-        );
+        let axes = (axis_of(SIZE), logarithmic("time", TIME.unit));
         curves(key, title, axes, series, Vec::new())
     });
     times.chain([gains(results)]).collect()
 }
 
-/// How much faster each pair is than read and write on both sides.
+/// The speed of each pair relative to read and write on both sides.
 fn gains(results: &Results) -> Figure {
     let plain = curve(results, PLAIN, Reading::First);
     let others = PAIRS.into_iter().filter(|pair| *pair != PLAIN);
     let series = others.filter_map(|pair| {
         let other = curve(results, pair, Reading::First);
-        let gains = ratios(&plain, &other);
+        let gains: Vec<_> = side_by_side(&plain, &other)
+            .into_iter()
+            .filter_map(|(size, plain, other)| {
+                let processes = plain.processes.min(other.processes);
+                Some((size, ratio(plain, other)?, processes))
+            })
+            .collect();
         (!gains.is_empty()).then(|| Series {
             label: pair.label(),
             points: gains
                 .iter()
-                .map(|(size, gain)| {
+                .map(|(size, gain, processes)| {
                     let is_doubtful = |pair| is_doubtful(results, pair, *size);
-                    drawn(*size, gain, is_doubtful(PLAIN) || is_doubtful(pair))
+                    drawn(
+                        *size,
+                        gain,
+                        *processes,
+                        is_doubtful(PLAIN) || is_doubtful(pair),
+                    )
                 })
                 .collect(),
         })
@@ -76,32 +82,30 @@ fn gains(results: &Results) -> Figure {
     curves(
         "gain",
         "How many times as fast as read and write on both sides",
-        (
-            logarithmic("file size", Unit::Bytes),
-            logarithmic("gain", Unit::Ratio),
-        ),
+        (axis_of(SIZE), logarithmic("gain", Unit::Ratio)),
         series.collect(),
         Vec::new(),
     )
 }
 
-/// Whether a warning touches the time of a pair at a size.
-fn is_doubtful(results: &Results<'_>, pair: Pair, size: u64) -> bool {
+/// A warning touches the time of a pair at a size.
+fn is_doubtful(results: &Results<'_>, pair: Pair, size: Bytes) -> bool {
     let [sender, receiver, reading] = pair.levels(Reading::First);
-    let found = results.at(&[sender, receiver, reading, (SIZE, size.into())]);
-    found.is_some_and(|found| found.is_doubtful(TIME))
+    let found = results.at(&[sender, receiver, reading, SIZE.at(size)]);
+    found.is_some_and(|found| found.is_doubtful(TIME.name))
 }
 
-fn drawn(size: u64, gain: &Estimated, doubtful: bool) -> FigurePoint {
+fn drawn(size: Bytes, gain: &Quantity, processes: usize, doubtful: bool) -> FigurePoint {
     FigurePoint {
-        x: size.into(),
+        x: size.0.into(),
         estimate: Estimate {
             metric: "gain".into(),
-            centre: gain.centre,
+            unit: gain.unit,
+            centre: gain.value,
             interval: gain.interval,
             raw: None,
-            processes: gain.n,
-            samples: gain.n,
+            processes,
+            samples: processes,
             by_process: Vec::new(),
             cpu_share: None,
             system_share: None,
@@ -114,28 +118,22 @@ fn drawn(size: u64, gain: &Estimated, doubtful: bool) -> FigurePoint {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{SIZE, TIME, TransferOfFiles};
-    use super::{PAIRS, PLAIN, Pair, Reading};
-    use crate::made_up::{cost_result, machine, results};
-    use instrument::experiment::Experiment;
+    use super::super::TransferOfFiles;
+    use super::{FROM_MAPPING, PLAIN, Pair, Reading, TIME};
+    use crate::made_up::{figures, measured};
+    use crate::prelude::*;
     use instrument::figure::FigurePoint;
     use instrument::noise::Warning;
-    use instrument::point::Point;
     use instrument::results::PointResult;
 
     #[test]
     fn a_gain_is_as_doubtful_as_the_times_it_is_made_of() {
-        let at = |pair: Pair, size: u64| {
-            let levels = pair.levels(Reading::First).into_iter();
-            let point = levels.fold(Point::new(), |point, (axis, level)| point.with(axis, level));
-            cost_result(
-                &TransferOfFiles,
-                &point.with(SIZE, size),
-                &[(TIME, 1e6, 1.0)],
-            )
+        let at = |pair: Pair, size| {
+            let point = pair.point(&Point::new(), Reading::First, Bytes(size));
+            measured(point, &[(TIME, 1e6)])
         };
         let missed = Warning::TargetMissed {
-            metric: TIME.into(),
+            metric: TIME.name.into(),
             reached: None,
             target: 0.05,
         };
@@ -146,11 +144,10 @@ mod tests {
         let points = vec![
             doubtful,
             at(PLAIN, 1024),
-            at(PAIRS[1], 1),
-            at(PAIRS[1], 1024),
+            at(FROM_MAPPING, 1),
+            at(FROM_MAPPING, 1024),
         ];
-        let (definition, machine) = (TransferOfFiles.definition(), machine());
-        let figures = TransferOfFiles.figures(&results(&definition, &machine, points));
+        let figures = figures(&TransferOfFiles, points);
         let gain = figures.iter().find(|figure| figure.key == "gain");
         let of_mapping = &gain.expect("it is the fifth").series[0].points;
         let is_doubtful: Vec<_> = of_mapping

@@ -1,4 +1,4 @@
-//! The way to a receiver on another machine, looked at before a run.
+//! The link to a receiver on another machine, measured before a run.
 
 use super::endpoint::{Endpoint, failed};
 use ::transfer::Error;
@@ -10,20 +10,20 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// Questions, of which the one that is answered first tells the round trip.
+/// Requests for the round trip; the fastest counts.
 const QUESTIONS: u32 = 5;
-/// Files of each size, of which the fastest tells the speed: others wait for what else goes on.
+/// Transfers of each size. The fastest counts, since the others waited for other work.
 const FILES: u32 = 3;
-/// Files grow by fours from one that a slow line carries to one that takes this long.
+/// File sizes grow by fours, from one that suits a slow link, until a transfer takes this long.
 const LONG_ENOUGH: Duration = Duration::from_millis(100);
 const SMALLEST: u64 = 4 << 10;
 const LARGEST: u64 = 64 << 20;
 
-/// Asks the receiver at `address` how long an answer takes, how fast files go there and how large
-/// they may be; `stop` is raised when that shall end.
+/// Measures the link to the receiver at `address`: round trip, speed of a file, and room for
+/// files. Raising `stop` ends that.
 ///
 /// # Errors
-/// Why nothing can be measured there, as a sentence.
+/// The reason why nothing can be measured there, as a sentence.
 pub fn link(
     address: &str,
     token_file: Option<&Path>,

@@ -1,109 +1,33 @@
-//! Which pairs, readings and sizes are measured.
+//! The pairs, readings and sizes that are measured.
 
-use super::{READING, RECEIVER, SENDER, SIZE, TO};
-use crate::transfer::reading::Reading;
+use super::levels::{Address, FROM_MAPPING, PAIRS, PLAIN, Pair, QUICK_PAIRS, Reading, SIZE, TO};
+use crate::prelude::*;
 use ::transfer::Cover;
-use ::transfer::method::{ReceiveMethod, SendMethod};
-use instrument::experiment::MeasureError;
 use instrument::link::Link;
-use instrument::plan::{Profile, Setting};
-use instrument::point::{Level, Point};
 use std::time::Duration;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// Source, target and what a process leaves behind for the next take no more than this part of the
-/// room and of the memory.
+/// Source, target and the previous process's target together take at most this part of the room
+/// and of the memory.
 const SHARE: u64 = 6;
-
-/// How the two sides move a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pair {
-    pub(super) sender: SendMethod,
-    pub(super) receiver: ReceiveMethod,
-}
-
-const fn pair(sender: SendMethod, receiver: ReceiveMethod) -> Pair {
-    Pair { sender, receiver }
-}
-
-/// Read and write on both sides, to which everything is compared.
-pub(super) const PLAIN: Pair = pair(SendMethod::File, ReceiveMethod::File);
-
-/// The pairs of the report, those that leave out copies, and rings. The quick profile takes the first
-/// five.
-pub(super) const PAIRS: [Pair; 9] = [
-    PLAIN,
-    pair(SendMethod::Mmap, ReceiveMethod::File),
-    pair(SendMethod::File, ReceiveMethod::Mmap),
-    pair(SendMethod::Mmap, ReceiveMethod::Mmap),
-    pair(SendMethod::SendFile, ReceiveMethod::File),
-    pair(SendMethod::Splice, ReceiveMethod::File),
-    pair(SendMethod::ZeroCopy, ReceiveMethod::File),
-    pair(SendMethod::SendFile, ReceiveMethod::Splice),
-    pair(SendMethod::Uring, ReceiveMethod::Uring),
-];
-const QUICK_PAIRS: usize = 5;
-
-impl Pair {
-    /// The pair of a point.
-    pub(super) fn of(point: &Point) -> Result<Self, MeasureError> {
-        let (sender, receiver) = (point.choice(SENDER)?, point.choice(RECEIVER)?);
-        let unknown = |name| MeasureError::Unsupported(format!("there is no method '{name}'"));
-        let found = SendMethod::ALL
-            .into_iter()
-            .find(|method| method.name() == sender);
-        let sender = found.ok_or_else(|| unknown(sender))?;
-        let found = ReceiveMethod::ALL
-            .into_iter()
-            .find(|method| method.name() == receiver);
-        Ok(pair(sender, found.ok_or_else(|| unknown(receiver))?))
-    }
-
-    /// What a point of the pair has on its axes.
-    pub(super) fn levels(self, reading: Reading) -> [(&'static str, Level); 3] {
-        [
-            (SENDER, self.sender.name().into()),
-            (RECEIVER, self.receiver.name().into()),
-            (READING, reading.name().into()),
-        ]
-    }
-
-    /// Its name for people.
-    pub(super) fn label(self) -> String {
-        format!("{} to {}", self.sender, self.receiver)
-    }
-
-    fn point(self, reading: Reading, size: u64) -> Point {
-        let levels = self.levels(reading).into_iter();
-        let point = levels.fold(Point::new(), |point, (axis, level)| point.with(axis, level));
-        point.with(SIZE, size)
-    }
-}
 
 /// All points: each pair at each size, and the other readings where the report looked at them. To
 /// another machine only the sizes that go often enough.
 pub(super) fn all(setting: &Setting) -> Vec<Point> {
     let sizes = sizes(setting);
     let Some(Ok(link)) = &setting.link else {
-        return of(&sizes, setting.profile, Cover::Summed);
+        return of(&Point::new(), &sizes, setting.profile, Cover::Summed);
     };
-    let cover = link_cover(link);
+    let start = Point::new().at(TO, Address(link.address.clone()));
+    let points = |count| of(&start, &sizes[..count], setting.profile, link_cover(link));
     let affordable = (1..=sizes.len())
-        .map(|count| of(&sizes[..count], setting.profile, cover))
+        .map(points)
         .take_while(|points| can_go(points, link, setting))
         .last();
-    // Where not even one byte does, that is what there is to be told.
-    let points = affordable.unwrap_or_else(|| of(&sizes[..1], setting.profile, cover));
-    let to = |point: Point| {
-        let start = Point::new().with(TO, link.address.as_str());
-        let levels = point.levels();
-        levels.fold(start, |point, (axis, level)| {
-            point.with(axis, level.clone())
-        })
-    };
-    points.into_iter().map(to).collect()
+    // If not even one byte goes often enough, the points of one byte say so.
+    affordable.unwrap_or_else(|| points(1))
 }
 
 /// The protection of contents on their way to another machine: a seal where there is a token.
@@ -115,41 +39,42 @@ pub(super) fn link_cover(link: &Link) -> Cover {
     }
 }
 
-/// The points of these sizes, by the pairs that can protect contents so.
-fn of(sizes: &[u64], profile: Profile, cover: Cover) -> Vec<Point> {
+/// The points of these sizes, of the pairs that can protect contents in this way.
+fn of(start: &Point, sizes: &[Bytes], profile: Profile, cover: Cover) -> Vec<Point> {
     let pairs = match profile {
         Profile::Quick => &PAIRS[..QUICK_PAIRS],
         Profile::Standard | Profile::Thorough => &PAIRS,
     };
-    let can_protect = |pair: &&Pair| pair.sender.can(cover) && pair.receiver.can(cover);
-    let pairs: Vec<_> = pairs.iter().filter(can_protect).collect();
-    let first = sizes
-        .iter()
-        .flat_map(|size| pairs.iter().map(|pair| pair.point(Reading::First, *size)));
-    let again = read_again(sizes).into_iter().flat_map(|size| {
-        let both = [PAIRS[0], PAIRS[1]];
-        both.into_iter().flat_map(move |pair| {
-            [Reading::Again, Reading::RandomOrder].map(|reading| pair.point(reading, size))
-        })
-    });
-    first.chain(again).collect()
+    let mut points = Vec::new();
+    for size in sizes {
+        let can_protect = |pair: &&Pair| pair.sender.can(cover) && pair.receiver.can(cover);
+        let pairs = pairs.iter().filter(can_protect);
+        points.extend(pairs.map(|pair| pair.point(start, Reading::First, *size)));
+    }
+    if let Some(size) = read_again(sizes) {
+        for pair in [PLAIN, FROM_MAPPING] {
+            let again = [Reading::Again, Reading::RandomOrder];
+            points.extend(again.map(|reading| pair.point(start, reading, size)));
+        }
+    }
+    points
 }
 
-/// Whether there is time for half of the processes that are wanted at each point, in each of which a
-/// file goes once to warm the connection up and once to be measured.
+/// There is time for half of the processes that are wanted at each point, in each of which a file goes
+/// once to warm the connection up and once to be measured.
 fn can_go(points: &[Point], link: &Link, setting: &Setting) -> bool {
     let transfers = setting.profile.precision().min_processes as u32;
-    let sizes = points.iter().filter_map(|point| point.number(SIZE).ok());
-    let wanted: Duration = sizes.map(|size| link.time_of(size) * transfers).sum();
+    let sizes = points.iter().filter_map(|point| point.level(SIZE).ok());
+    let wanted: Duration = sizes.map(|size| link.time_of(size.0) * transfers).sum();
     wanted <= Duration::from_nanos(setting.point_budget_ns()) * points.len() as u32
 }
 
 /// Room and memory that the points need, in bytes.
 pub(super) fn room(setting: &Setting) -> u64 {
-    SHARE / 2 * sizes(setting).last().copied().unwrap_or(1)
+    SHARE / 2 * sizes(setting).last().map_or(1, |size| size.0)
 }
 
-fn sizes(setting: &Setting) -> Vec<u64> {
+fn sizes(setting: &Setting) -> Vec<Bytes> {
     let by_fours = |exponent: u32| (0..).map(|step| KIB << (2 * step)).take(exponent as usize);
     let wanted: Vec<u64> = match setting.profile {
         Profile::Quick => vec![1, KIB, 64 * KIB, MIB, 16 * MIB, 64 * MIB],
@@ -164,23 +89,26 @@ fn sizes(setting: &Setting) -> Vec<u64> {
     wanted
         .into_iter()
         .filter(|size| *size == 1 || *size <= room)
+        .map(Bytes)
         .collect()
 }
 
-/// The sizes at which files are sent again: where a mapping stays in place as a whole, and pages are
+/// The size at which files are sent again: where a mapping stays in place as a whole, and pages are
 /// many.
-fn read_again(sizes: &[u64]) -> Vec<u64> {
-    let mapped_whole = sizes.iter().filter(|size| (MIB..=16 * MIB).contains(*size));
-    mapped_whole.copied().max().into_iter().collect()
+fn read_again(sizes: &[Bytes]) -> Option<Bytes> {
+    let mapped_whole = Bytes(MIB)..=Bytes(16 * MIB);
+    let sizes = sizes.iter().filter(|size| mapped_whole.contains(size));
+    sizes.copied().max()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{SIZE, TO, TransferOfFiles};
-    use super::{KIB, MIB, PAIRS, Pair, all, room, sizes};
+    use super::super::TransferOfFiles;
+    use super::{Address, KIB, MIB, PAIRS, Pair, SIZE, TO, all, room, sizes};
     use crate::made_up::setting;
+    use crate::prelude::*;
     use instrument::link::Link;
-    use instrument::plan::{Plan, Profile, Setting};
+    use instrument::plan::Plan;
     use instrument::quantity::Nanoseconds;
     use std::time::Duration;
 
@@ -194,20 +122,20 @@ mod tests {
     #[test]
     fn sizes_grow_by_fours_as_far_as_there_is_room() {
         let standard = sizes(&setting(Profile::Standard));
-        assert_eq!(standard[..3], [1, KIB, 4 * KIB]);
-        assert_eq!(standard.last(), Some(&(256 * MIB)));
+        assert_eq!(standard[..3], [1, KIB, 4 * KIB].map(Bytes));
+        assert_eq!(standard.last(), Some(&Bytes(256 * MIB)));
         let thorough = setting(Profile::Thorough);
-        assert_eq!(sizes(&thorough).last(), Some(&(1024 * MIB)));
+        assert_eq!(sizes(&thorough).last(), Some(&Bytes(1024 * MIB)));
         let narrow = Setting {
             free_bytes: 6 * MIB,
             ..thorough
         };
-        assert_eq!(sizes(&narrow).last(), Some(&MIB));
+        assert_eq!(sizes(&narrow).last(), Some(&Bytes(MIB)));
         let none = Setting {
             free_bytes: 0,
             ..narrow
         };
-        assert_eq!(sizes(&none), [1]);
+        assert_eq!(sizes(&none), [Bytes(1)]);
     }
 
     fn to(megabytes_per_second: f64, profile: Profile) -> Setting {
@@ -229,7 +157,7 @@ mod tests {
         let points = plan.experiments[0].points.as_ref().expect("there are some");
         let sizes = points
             .iter()
-            .map(|point| point.number(SIZE).expect("each has one"));
+            .map(|point| point.level(SIZE).expect("each has one").0);
         sizes.max().expect("there are some")
     }
 
@@ -252,7 +180,7 @@ mod tests {
     fn points_to_another_machine_name_it() {
         let setting = to(11.7, Profile::Quick);
         for point in all(&setting) {
-            assert_eq!(point.choice(TO), Ok("there:5735"));
+            assert_eq!(point.level(TO), Ok(Address("there:5735".into())));
             assert!(PAIRS.contains(&Pair::of(&point).expect("one of ours")));
         }
         let lost = Setting {

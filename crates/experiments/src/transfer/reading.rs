@@ -1,6 +1,7 @@
-//! In what state and in what order the sender finds its file.
+//! Preparing a file for the state and the order in which the sender finds it.
 
 use super::endpoint::Connection;
+use super::levels::Reading;
 use ::transfer::Timing;
 use ::transfer::method::SendMethod;
 use ::transfer::sender::Contents;
@@ -11,36 +12,10 @@ use platform::memory::FileMapping;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// In what state and in what order the sender finds its file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reading {
-    /// Closed; it is opened, and mapped.
-    First,
-    /// Open, and mapped with its pages in place.
-    Again,
-    /// As before; in blocks of a page in an order that was drawn.
-    RandomOrder,
-}
-
 /// Bytes that are read at a time in random order.
 const BLOCK: usize = 4096;
 
 impl Reading {
-    const ALL: [Self; 3] = [Self::First, Self::Again, Self::RandomOrder];
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::First => "first",
-            Self::Again => "again",
-            Self::RandomOrder => "random order",
-        }
-    }
-
-    pub(super) fn named(name: &str) -> Result<Self, MeasureError> {
-        let known = Self::ALL.into_iter().find(|reading| reading.name() == name);
-        known.ok_or_else(|| MeasureError::Unsupported(format!("there is no reading '{name}'")))
-    }
-
     /// Prepares the file for it.
     pub(super) fn prepare(
         self,
@@ -84,17 +59,18 @@ pub(super) enum Prepared {
     },
 }
 
-/// A file that stays mapped: the lock that it is mapped under never moves.
+/// A file that stays mapped. Its mapping borrows the lock, which never moves.
 pub(super) struct Source {
     mapping: FileMapping<'static>,
 }
 
 impl Source {
     fn map(file: File, len: u64) -> Result<Self, MeasureError> {
-        // For as long as the process lives, which is as long as the measurement.
+        // Leaked: the mapping lives as long as the process, which ends after the
+        // measurement.
         let locked = Box::leak(Box::new(LockedFile::lock(file, Access::Read)?));
         let mapping = FileMapping::new(locked, 0, len as usize)?;
-        // Touched once, its pages are in place.
+        // Touches every page, so that all are present.
         std::hint::black_box(
             mapping
                 .as_slice()

@@ -4,13 +4,17 @@
 //! for people, rounded to that many significant digits.
 
 mod bytes;
+mod count;
 mod duration;
 mod rate;
 mod scale;
 mod unit;
+mod value;
 
 pub use bytes::Bytes;
+pub use count::Count;
 pub use duration::Nanoseconds;
 pub use rate::{BytesPerSecond, OperationsPerSecond};
 pub use scale::{ParseQuantityError, significant};
 pub use unit::Unit;
+pub use value::Quantity;

@@ -2,7 +2,7 @@
 
 use super::event::Ending;
 use super::pilot;
-use crate::experiment::{Definition, Isolation, Metric};
+use crate::experiment::{Definition, Metric};
 use crate::plan::Precision;
 use crate::point::Point;
 use crate::results::Estimate;
@@ -64,13 +64,8 @@ impl<'p> Open<'p> {
 
     /// Whether every metric that has a target is known to it, by enough processes.
     pub fn is_known(&self, definition: &Definition, precision: Precision) -> bool {
-        match definition.isolation {
-            Isolation::OneProcess => !self.batches.is_empty(),
-            Isolation::FreshProcess => {
-                self.batches.len() >= precision.min_processes
-                    && self.missed(definition, precision).next().is_none()
-            }
-        }
+        self.batches.len() >= precision.min_processes
+            && self.missed(definition, precision).next().is_none()
     }
 
     /// The estimates that are wider than they should be.

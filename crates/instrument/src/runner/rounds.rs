@@ -4,7 +4,6 @@ use super::event::{Ending, Event, ObserverError, Progress};
 use super::executor::{BatchError, Request};
 use super::open::Open;
 use super::run::Runner;
-use crate::experiment::Isolation;
 use crate::noise::{self, Warning};
 use crate::plan::{Planned, Precision};
 use crate::point::Point;
@@ -142,15 +141,6 @@ impl<'p> Rounds<'p> {
             link: runner.link.clone(),
             seed,
         };
-        let task = match self.planned.definition.isolation {
-            Isolation::FreshProcess => task,
-            // The only process takes all that the point's time holds.
-            Isolation::OneProcess => Task {
-                samples: usize::MAX,
-                batch_ns: self.working_ns() / self.planned.point_count().max(1) as u64,
-                ..task
-            },
-        };
         Request {
             experiment: self.planned.definition.id.clone(),
             point: open.point.clone(),
@@ -158,11 +148,6 @@ impl<'p> Rounds<'p> {
             space_bytes: self.planned.space_bytes,
             task,
         }
-    }
-
-    /// The experiment's time without rests, in ns.
-    fn working_ns(&self) -> u64 {
-        (self.planned.budget_ns as f64 / self.planned.stretch) as u64
     }
 
     fn report(

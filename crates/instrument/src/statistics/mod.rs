@@ -2,22 +2,18 @@
 //!
 //! The unit of a sample is a fresh process wherever memory layout can matter: each process gives
 //! its median, and the interval is Student's t over processes ([`student::process_estimate`]).
-//! Within one process, [`autocorrelation::median_estimate`] counts only the samples that are
-//! worth an independent one. Every function states which parameter its interval estimates;
+//! Every function states which parameter its interval estimates;
 //! `tests/statistics_coverage.rs` shows how often it holds it.
 //!
 //! Functions return `None` where the data cannot support an answer: too few values, values that
 //! are not finite, or a result too large for a number. They never panic on data.
 
-pub mod autocorrelation;
 pub mod changes;
 mod dip;
 pub mod discovery;
 mod gamma;
 pub mod interval;
-pub mod levels;
 pub mod linear;
-mod misses;
 pub mod moderation;
 pub mod modes;
 pub mod order;

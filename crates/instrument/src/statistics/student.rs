@@ -70,7 +70,7 @@ pub fn process_estimate(process_medians: &[f64], confidence: Confidence) -> Opti
 }
 
 /// The natural logarithms; `None` unless every value is positive.
-pub(super) fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
+pub fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
     values
         .iter()
         .map(|&value| (value > 0.0).then(|| value.ln()))

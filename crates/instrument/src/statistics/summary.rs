@@ -82,7 +82,7 @@ pub(super) fn sorted(values: &[f64]) -> Option<Vec<f64>> {
 }
 
 /// Whether every value is a finite number.
-pub(super) fn all_finite(values: &[f64]) -> bool {
+pub fn all_finite(values: &[f64]) -> bool {
     values.iter().all(|value| value.is_finite())
 }
 

@@ -63,23 +63,6 @@ def mann_kendall(x):
     }
 
 
-def autocorrelation(x, last_lag):
-    d = x - np.mean(x)
-    full = np.correlate(d, d, "full")[len(x) - 1 :]
-    return [float(value) for value in full[: last_lag + 1] / full[0]]
-
-
-def effective_sample_size(x):
-    """formula: Geyer (1992), initial monotone positive sequence, corrected by Wolff (2004)"""
-    n = len(x)
-    rho = autocorrelation(x, n - 1)
-    pairs = [rho[i] + rho[i + 1] for i in range(0, n - 1, 2)]
-    kept = next((i for i, p in enumerate(pairs) if p <= 0), len(pairs))
-    time = 2 * sum(np.minimum.accumulate(pairs[:kept])) - 1
-    time *= 1 + (2 * (2 * kept - 1) + 1) / n
-    return float(max(n / max(time, 1), 1))
-
-
 def dip(x):
     """formula: the dip (Hartigan and Hartigan 1985) by its definition: the smallest distance to a
     unimodal distribution function, found by a linear programme for each mode at a data point"""
@@ -174,8 +157,6 @@ def describe(name, x):
         ],
         "mann_kendall": mann_kendall(x) if len(x) >= 8 else None,
         "theil_sen_slope": float(stats.theilslopes(x, np.arange(len(x))).slope),
-        "autocorrelation": autocorrelation(x, 4),
-        "effective_sample_size": effective_sample_size(x),
         "dip": dip(x) if len(x) <= 60 else None,
     }
 

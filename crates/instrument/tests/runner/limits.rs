@@ -1,7 +1,7 @@
 //! Runs within limits: what is left out, with its reason, and what the rests do to the time.
 
 use crate::mocks::{Log, MS, Mock, MockExecutor, run, setting};
-use oscope_instrument::experiment::{Definition, Experiment, Isolation, MeasureError};
+use oscope_instrument::experiment::{Design, Experiment, MeasureError};
 use oscope_instrument::figure::Figure;
 use oscope_instrument::finding::Finding;
 use oscope_instrument::limits::Limits;
@@ -31,12 +31,8 @@ impl Fitting {
 }
 
 impl Experiment for Fitting {
-    fn id(&self) -> &'static str {
-        self.mock.id()
-    }
-
-    fn definition(&self) -> Definition {
-        self.mock.definition()
+    fn design(&self) -> &'static Design {
+        self.mock.design()
     }
 
     fn needs(&self, setting: &Setting) -> Vec<Need> {
@@ -186,21 +182,4 @@ fn rests_are_part_of_the_time_and_a_time_that_is_given_holds_them() {
     assert!((plan(&quarter, None).budget().0 / usual.0 - 4.0).abs() < 1e-6);
     let given = Nanoseconds(60e9);
     assert!((plan(&quarter, Some(given)).budget().0 / given.0 - 1.0).abs() < 1e-6);
-}
-
-#[test]
-fn one_process_measures_for_its_share_of_the_time_without_the_rests() {
-    let mut mock = Mock::new("mock.one", 4);
-    mock.isolation = Isolation::OneProcess;
-    let batch_ns = |limits| {
-        let plan = Plan::new(&[&mock], &within(limits), None, 1);
-        let mut executor = MockExecutor::new(MS, |_, _| Ok(100.0));
-        run(&mut executor, &plan);
-        executor.tasks[0].task.batch_ns
-    };
-    let half = Limits {
-        processor_percent: Some(50.0),
-        ..Limits::default()
-    };
-    assert_eq!(batch_ns(half), batch_ns(Limits::default()));
 }

@@ -2,17 +2,15 @@
 
 use crate::common::MockClock;
 use oscope_instrument::clock::Clock;
-use oscope_instrument::experiment::{
-    Better, Definition, Experiment, Isolation, MeasureError, Metric,
-};
+use oscope_instrument::experiment::{Better, Design, Experiment, MeasureError, Metric};
 use oscope_instrument::figure::Figure;
 use oscope_instrument::finding::Finding;
 use oscope_instrument::limits::Limits;
 use oscope_instrument::need::Need;
 use oscope_instrument::noise::Warning;
 use oscope_instrument::plan::{Plan, Profile, Setting};
-use oscope_instrument::point::{Axis, Point};
-use oscope_instrument::quantity::{Nanoseconds, Unit};
+use oscope_instrument::point::{AxisOf, Point};
+use oscope_instrument::quantity::{Count, Nanoseconds};
 use oscope_instrument::results::Results;
 use oscope_instrument::runner::{
     BatchError, Event, Executor, Observer, ObserverError, Outcome, Request, Runner,
@@ -25,11 +23,12 @@ use platform::usage::Usage;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+const N: AxisOf<Count> = AxisOf::new("n", "number");
+
 /// An experiment with `points` points, never measured in this process.
 pub(crate) struct Mock {
     pub(crate) id: &'static str,
     pub(crate) points: u64,
-    pub(crate) isolation: Isolation,
     pub(crate) better: Better,
     pub(crate) needs: Vec<Need>,
 }
@@ -39,7 +38,6 @@ impl Mock {
         Self {
             id,
             points,
-            isolation: Isolation::FreshProcess,
             better: Better::Lower,
             needs: Vec::new(),
         }
@@ -47,21 +45,21 @@ impl Mock {
 }
 
 impl Experiment for Mock {
-    fn id(&self) -> &'static str {
-        self.id
-    }
-
-    fn definition(&self) -> Definition {
-        Definition {
-            id: self.id.into(),
-            title: "a mock".into(),
-            question: "Does the runner work?".into(),
-            method: String::new(),
-            source: String::new(),
-            axes: vec![Axis::count("n", "number")],
-            metrics: vec![Metric::new("cost", "cost", Unit::Nanoseconds, self.better)],
-            isolation: self.isolation,
-        }
+    fn design(&self) -> &'static Design {
+        let cost = Metric {
+            better: self.better,
+            ..Metric::time("cost", "cost")
+        };
+        // A few bytes for each question of a test.
+        Box::leak(Box::new(Design {
+            id: self.id,
+            title: "a mock",
+            question: "Does the runner work?",
+            method: "",
+            source: "",
+            axes: const { &[N.axis()] },
+            metrics: Box::leak(Box::new([cost])),
+        }))
     }
 
     fn needs(&self, _: &Setting) -> Vec<Need> {
@@ -70,7 +68,7 @@ impl Experiment for Mock {
 
     fn points(&self, _: &Setting) -> Vec<Point> {
         (0..self.points)
-            .map(|n| Point::new().with("n", n))
+            .map(|n| Point::new().at(N, Count(n)))
             .collect()
     }
 
@@ -115,10 +113,8 @@ impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> MockExecutor<F> {
 
 impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> Executor for MockExecutor<F> {
     fn execute(&mut self, request: &Request) -> Result<Batch, BatchError> {
-        let n = request
-            .point
-            .number("n")
-            .expect("every mock point has a number");
+        let level = request.point.level(N);
+        let Count(n) = level.expect("every mock point has a number");
         self.order.push(n);
         self.tasks.push(request.clone());
         self.clock.advance(self.batch_ns);

@@ -1,7 +1,7 @@
 //! Which points are visited, in what order, and when one is left.
 
 use crate::mocks::{MS, Mock, MockExecutor, plan, quiet, run, setting, wild};
-use oscope_instrument::experiment::{Better, Isolation};
+use oscope_instrument::experiment::Better;
 use oscope_instrument::plan::Plan;
 use oscope_instrument::runner::Outcome;
 
@@ -81,20 +81,4 @@ fn facts_have_no_target() {
     let (_, log) = run(&mut executor, &plan);
     assert_eq!(executor.order.len(), plan.precision.min_processes);
     assert_eq!(log.count("TargetReached"), 1);
-}
-
-#[test]
-fn where_one_process_takes_all_samples_a_point_is_visited_once() {
-    let mut mock = Mock::new("mock.one", 3);
-    mock.isolation = Isolation::OneProcess;
-    let plan = plan(&[&mock]);
-    let mut executor = MockExecutor::new(MS, wild);
-    run(&mut executor, &plan);
-    let mut order = executor.order.clone();
-    order.sort_unstable();
-    assert_eq!(order, [0, 1, 2]);
-    assert_eq!(
-        executor.tasks[0].task.batch_ns,
-        plan.precision.point_budget_ns
-    );
 }

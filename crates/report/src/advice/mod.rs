@@ -54,7 +54,7 @@ fn setting(rule: &Rule, found: &instrument::advice::Advice) -> Setting {
         }),
         usual: value(&found.usual),
         gain: found.gain.as_ref().map(|gain| Gain {
-            ratio: gain.centre,
+            ratio: gain.value,
             low: gain.interval.map(|interval| interval.low),
             high: gain.interval.map(|interval| interval.high),
         }),

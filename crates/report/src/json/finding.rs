@@ -2,15 +2,15 @@
 
 use crate::{Analysis, ExperimentAnalysis, show};
 use instrument::claim::Ruling;
-use instrument::finding::{Finding, Grade, Number};
-use instrument::quantity::Unit;
+use instrument::finding::{Finding, Grade};
+use instrument::quantity::{Quantity, Unit};
 use instrument::statistics::Interval;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct FindingJson<'a> {
+pub(crate) struct FindingJson<'a> {
     /// Id of the experiment it comes from.
     experiment: &'a str,
     /// With `experiment` the name of the finding, the same in every run.
@@ -25,7 +25,7 @@ pub(super) struct FindingJson<'a> {
 }
 
 impl<'a> FindingJson<'a> {
-    pub(super) fn new(experiment: &'a ExperimentAnalysis, finding: &'a Finding) -> Self {
+    pub(crate) fn new(experiment: &'a ExperimentAnalysis, finding: &'a Finding) -> Self {
         Self {
             experiment: &experiment.definition.id,
             key: &finding.key,
@@ -80,19 +80,18 @@ struct NumberJson {
 
 /// The numbers of a finding by name.
 fn numbers(finding: &Finding) -> BTreeMap<&str, NumberJson> {
-    let numbers = finding.numbers.iter().map(|number| {
-        let &Number {
+    let numbers = finding.numbers().map(|number| {
+        let Quantity {
             value,
             interval,
             unit,
-            ..
-        } = number;
+        } = number.quantity;
         let number_json = NumberJson {
             value,
             interval,
             unit,
         };
-        (number.name.as_str(), number_json)
+        (number.name, number_json)
     });
     numbers.collect()
 }

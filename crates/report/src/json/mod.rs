@@ -11,12 +11,14 @@ mod experiment;
 mod finding;
 mod history;
 
+pub(crate) use finding::FindingJson;
+
 use crate::{Analysis, ExperimentAnalysis};
 use experiment::ExperimentJson;
+use finding::{ClaimJson, claim_list};
 use history::HistoryJson;
 pub use history::histories;
 
-use finding::{ClaimJson, FindingJson, claim_list};
 use instrument::experiment::Definition;
 use instrument::fitness::Check;
 use platform::clock::Calibration;

@@ -1,6 +1,7 @@
 //! The numbers behind the page, as JSON.
 
-use crate::Analysis;
+use crate::json::FindingJson;
+use crate::{Analysis, ExperimentAnalysis};
 use serde::Serialize;
 use serde_json::{Number, Value, json};
 
@@ -17,7 +18,7 @@ pub(super) fn json(analysis: &Analysis<'_>) -> serde_json::Result<Value> {
             "skipped": experiment.skipped,
             "points": compact(&experiment.points)?,
             "failures": experiment.failures,
-            "findings": compact(&experiment.findings)?,
+            "findings": compact(&findings(experiment))?,
         }))
     });
     Ok(json!({
@@ -28,6 +29,13 @@ pub(super) fn json(analysis: &Analysis<'_>) -> serde_json::Result<Value> {
         "calibration": run.calibration,
         "experiments": experiments.collect::<serde_json::Result<Vec<Value>>>()?,
     }))
+}
+
+fn findings<'a>(experiment: &'a ExperimentAnalysis<'a>) -> Vec<FindingJson<'a>> {
+    let findings = experiment.findings.iter();
+    findings
+        .map(|finding| FindingJson::new(experiment, finding))
+        .collect()
 }
 
 /// `data` without its absent parts, and with measured numbers rounded.

@@ -67,10 +67,6 @@ impl ExperimentView {
             method: definition.method.clone(),
             isolation: match definition.isolation {
                 Isolation::FreshProcess => "Each batch of samples is taken by a fresh process.",
-                Isolation::OneProcess => {
-                    "One process takes all samples of a point, since its state is part of the \
-                     question."
-                }
             },
             source: definition.source.clone(),
             metrics: definition

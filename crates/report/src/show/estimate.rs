@@ -39,6 +39,7 @@ mod tests {
 
     fn estimate_of(centre: f64, low: f64, high: f64) -> Estimate {
         Estimate {
+            unit: Unit::Nanoseconds,
             metric: "m".into(),
             centre,
             interval: Interval::new(low, high),

@@ -2,64 +2,74 @@
 
 use super::interval::range;
 use super::value::{round, value};
-use instrument::finding::{Finding, Number};
+use instrument::finding::Finding;
+use instrument::quantity::Quantity;
 
 /// The sentence of a finding, each number with its unit and its interval.
 pub fn sentence(finding: &Finding) -> String {
-    finding.sentence(number)
+    finding.sentence.text(text)
 }
 
 /// A number of a finding: `512 KiB (256 to 1024 KiB)`; without the interval where it was not
 /// estimated, or where the interval is too narrow to show.
-pub fn number(number: &Number) -> String {
-    let Some(interval) = number.interval else {
-        return round(number.unit, number.value);
-    };
-    let centre = value(number.unit, number.value, number.interval);
-    match range(number.unit, interval, number.value) {
-        range if range.contains(" to ") => format!("{centre} ({range})"),
-        _ => centre,
+fn text(quantity: &Quantity) -> String {
+    let (centre, range) = parts(quantity);
+    match range {
+        Some(range) => format!("{centre} ({range})"),
+        None => centre,
     }
+}
+
+/// A number and its interval apart: `512 KiB` and `256 to 1024 KiB`.
+pub fn parts(quantity: &Quantity) -> (String, Option<String>) {
+    let &Quantity {
+        value: centre,
+        interval,
+        unit,
+    } = quantity;
+    let Some(interval) = interval else {
+        return (round(unit, centre), None);
+    };
+    let range = range(unit, interval, centre);
+    let shown = value(unit, centre, Some(interval));
+    (shown, range.contains(" to ").then_some(range))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{number, sentence};
-    use instrument::finding::{Finding, Number};
-    use instrument::quantity::Unit;
+    use super::{sentence, text};
+    use instrument::finding::{Finding, sentence};
+    use instrument::quantity::{Bytes, Quantity, Unit};
     use instrument::statistics::Interval;
+
+    fn shown(value: f64, low: f64, high: f64, unit: Unit) -> String {
+        let interval = Interval::new(low, high);
+        text(&Quantity {
+            value,
+            interval,
+            unit,
+        })
+    }
 
     #[test]
     fn a_sentence_gives_every_number_its_interval() {
         const KIB: f64 = 1024.0;
-        let finding = Finding::new(
-            "plateau",
-            "Blocks above {plateau} gain nothing over {base}.",
-        )
-        .estimated(
-            "plateau",
-            512.0 * KIB,
-            Interval::new(256.0 * KIB, 1024.0 * KIB),
-            Unit::Bytes,
-        )
-        .given("base", 4.0 * KIB, Unit::Bytes);
+        let (plateau, base) = (512.0 * KIB, Bytes(4096));
+        let plateau = Quantity {
+            value: plateau,
+            interval: Interval::new(256.0 * KIB, 1024.0 * KIB),
+            unit: Unit::Bytes,
+        };
+        let said = sentence!("Blocks above {plateau} gain nothing over {base}.");
         assert_eq!(
-            sentence(&finding),
+            sentence(&Finding::new("plateau", said)),
             "Blocks above 512 KiB (256 to 1024 KiB) gain nothing over 4 KiB."
         );
     }
 
     #[test]
     fn an_interval_names_its_unit_once_and_vanishes_when_it_does_not_show() {
-        let shown = |value, low, high| {
-            let interval = Interval::new(low, high);
-            number(&Number {
-                name: "n".into(),
-                value,
-                interval,
-                unit: Unit::Nanoseconds,
-            })
-        };
+        let shown = |value, low, high| shown(value, low, high, Unit::Nanoseconds);
         assert_eq!(shown(1239.0, 1200.0, 1280.0), "1.24 µs (1.20 to 1.28 µs)");
         assert_eq!(shown(1000.0, 900.0, 1100.0), "1.00 µs (0.900 to 1.10 µs)");
         assert_eq!(shown(1239.0, 1238.9, 1239.1), "1.24 µs");
@@ -68,15 +78,11 @@ mod tests {
 
     #[test]
     fn a_large_ratio_is_told_as_far_as_it_is_known() {
-        let number = |value, low, high| Number {
-            name: "n".into(),
-            value,
-            interval: Interval::new(low, high),
-            unit: Unit::Ratio,
-        };
-        let shown = super::number(&number(39_892.0, 34_726.0, 45_059.0));
-        assert_eq!(shown, "39900 × (34700 to 45100 ×)");
-        let shown = super::number(&number(3372.0, 935.0, 12_166.0));
-        assert_eq!(shown, "3400 × (940 to 12000 ×)");
+        let shown = |value, low, high| shown(value, low, high, Unit::Ratio);
+        assert_eq!(
+            shown(39_892.0, 34_726.0, 45_059.0),
+            "39900 × (34700 to 45100 ×)"
+        );
+        assert_eq!(shown(3372.0, 935.0, 12_166.0), "3400 × (940 to 12000 ×)");
     }
 }

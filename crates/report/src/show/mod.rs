@@ -10,7 +10,7 @@ mod value;
 mod words;
 
 pub use estimate::{estimate, spread};
-pub use finding::{number, sentence};
+pub use finding::{parts, sentence};
 pub use interval::{extent, range};
 pub use point::{level, point, warning};
 pub use prefix::Prefix;

@@ -62,7 +62,7 @@ fn no_text_of_a_run_becomes_markup() {
             point.remarks.push(HOSTILE.into());
         }
         for finding in &mut experiment.findings {
-            finding.template.push_str(HOSTILE);
+            finding.sentence.push_text(HOSTILE);
         }
         for figure in &mut experiment.figures {
             figure.title = HOSTILE.into();

@@ -1,89 +1,77 @@
 //! Claims about arithmetic.
 
-use super::findings::{at, best};
-use super::points::{BASIC, DIVIDE, FLOAT_64, INTEGER_64};
-use super::{LATENCY_CYCLES, THROUGHPUT_CYCLES};
-use crate::estimates::{WithEstimate, ratio};
+use super::definition::{DESIGN, LATENCY_CYCLES, THROUGHPUT_CYCLES};
+use super::operations::{Number, Operation, Work};
+use super::points::{at, best};
+use crate::estimates::ratio;
 use crate::judging::{MARGIN, decided, exceeds};
-use crate::levels::RUST;
+use crate::optimisation::{Compiler, Optimisation};
+use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
-use instrument::finding::Finding;
-use instrument::quantity::Unit;
-use instrument::statistics::Estimated;
-
-const ARITHMETIC: &str = "compute.arithmetic";
 
 pub(crate) const ALL: &[Claim] = &[
     Claim {
         key: "integers_are_faster_than_floats",
-        says: "Integers are added, subtracted, multiplied and divided faster than floats.",
+        says: "Addition, subtraction, multiplication and division are faster for integers than for floats.",
         source: "Report E, section 6",
-        experiments: &[ARITHMETIC],
+        experiments: &[DESIGN.id],
         test: integers_are_faster,
     },
     Claim {
         key: "all_but_integer_division_gain_from_optimisation",
-        says: "Every operation but the division of integers gains from the compiler's optimisation.",
+        says: "Every operation except integer division gains from the compiler's optimisation.",
         source: "Report E, section 6",
-        experiments: &[ARITHMETIC],
+        experiments: &[DESIGN.id],
         test: all_but_division_gain,
     },
 ];
 
 /// The latencies of 64-bit floats over those of integers.
 fn integers_are_faster(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(ARITHMETIC)?;
-    let ratios: Vec<Estimated> = BASIC
-        .iter()
-        .map(|operation| {
-            let float = best(results, LATENCY_CYCLES, (operation, FLOAT_64))?;
-            ratio(
-                float,
-                best(results, LATENCY_CYCLES, (operation, INTEGER_64))?,
-            )
-        })
-        .collect::<Option<_>>()?;
-    let sentence = "Each waiting for the one before, at optimisation 3, floats of 64 bits take {add} \
-                    as long to add as integers, {subtract} to subtract, {multiply} to multiply and \
-                    {divide} to divide.";
-    let because = BASIC.iter().zip(&ratios).fold(
-        Finding::new("because", sentence),
-        |because, (operation, ratio)| because.with(operation, ratio, Unit::Ratio),
+    let results = evidence.of(DESIGN.id)?;
+    let latency = |operation, number| best(results, LATENCY_CYCLES, Work(operation, number));
+    let over = |operation| {
+        let float = latency(operation, Number::Float64)?;
+        ratio(float, latency(operation, Number::Integer64)?)
+    };
+    let (add, subtract) = (over(Operation::Add)?, over(Operation::Subtract)?);
+    let (multiply, divide) = (over(Operation::Multiply)?, over(Operation::Divide)?);
+    let said = sentence!(
+        "At optimisation 3, the latency of 64-bit floats over that of integers is {add} for addition, \
+         {subtract} for subtraction, {multiply} for multiplication and {divide} for division."
     );
-    Some(decided(throughout(&ratios), because))
+    let ruling = throughout(&[add, subtract, multiply, divide]);
+    Some(decided(ruling, Finding::new("because", said)))
 }
 
 /// The time between independent operations without optimisation over that with it, for 64 bits.
 fn all_but_division_gain(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(ARITHMETIC)?;
-    let gain = |what| {
-        let unoptimised = at(results, THROUGHPUT_CYCLES, what, 0, RUST)?;
-        ratio(unoptimised, best(results, THROUGHPUT_CYCLES, what)?)
+    let results = evidence.of(DESIGN.id)?;
+    let gain = |work| {
+        let (metric, none) = (THROUGHPUT_CYCLES, Optimisation::NONE);
+        let unoptimised = at(results, metric, work, none, Compiler::Rust)?;
+        ratio(unoptimised, best(results, metric, work)?)
     };
-    let division = gain((DIVIDE, INTEGER_64))?;
-    let all = [INTEGER_64, FLOAT_64]
-        .into_iter()
-        .flat_map(|number| BASIC.map(|operation| (operation, number)));
-    let others: Vec<Estimated> = all
-        .filter(|what| *what != (DIVIDE, INTEGER_64))
-        .map(gain)
-        .collect::<Option<_>>()?;
-    let least = others.iter().min_by(|a, b| a.centre.total_cmp(&b.centre))?;
-    let sentence = "Independent integer divisions run {division} as fast at optimisation 3 as at 0; \
-                    of the other operations on 64 bits, the one that gains least {least}.";
-    let because = Finding::new("because", sentence)
-        .with("division", &division, Unit::Ratio)
-        .with("least", least, Unit::Ratio);
+    let integer_division = Work(Operation::Divide, Number::Integer64);
+    let division = gain(integer_division)?;
+    let others = Work::basic(&[Number::Integer64, Number::Float64]);
+    let others = others.filter(|work| *work != integer_division);
+    let others: Vec<Quantity> = others.map(gain).collect::<Option<_>>()?;
+    let least = others.iter().min_by(|a, b| a.value.total_cmp(&b.value))?;
+    let said = sentence!(
+        "Independent integer divisions run {division} as fast at optimisation 3 as at 0; the 64-bit \
+         operation that gains least of the others, {least}."
+    );
     let ruling = match (throughout(&others), exceeds(&division, 1.0 + MARGIN)) {
         (Ruling::Holds, Ruling::DoesNotHold) => Ruling::Holds,
         (Ruling::DoesNotHold, _) | (_, Ruling::Holds) => Ruling::DoesNotHold,
         _ => Ruling::CannotBeTold,
     };
-    Some(decided(ruling, because))
+    Some(decided(ruling, Finding::new("because", said)))
 }
 
-/// Whether all of the ratios are above 1.
-fn throughout(ratios: &[Estimated]) -> Ruling {
+/// The ruling that all of the ratios are above 1.
+fn throughout(ratios: &[Quantity]) -> Ruling {
     let rulings = || ratios.iter().map(|ratio| exceeds(ratio, 1.0 + MARGIN));
     if rulings().all(|ruling| ruling == Ruling::Holds) {
         Ruling::Holds
@@ -91,5 +79,43 @@ fn throughout(ratios: &[Estimated]) -> Ruling {
         Ruling::DoesNotHold
     } else {
         Ruling::CannotBeTold
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Arithmetic;
+    use super::super::findings::tests::{as_published, points, zen_5};
+    use super::ALL;
+    use crate::compute::arithmetic::operations::{Number, Work};
+    use crate::made_up::results;
+    use crate::prelude::*;
+    use instrument::claim::{Evidence, Ruling};
+    use instrument::results::PointResult;
+
+    #[test]
+    fn the_claims_are_judged() {
+        let ruling = |key: &str, points: Vec<PointResult>| {
+            let (definition, machine) = (Arithmetic.definition(), zen_5());
+            let results = [results(&definition, &machine, points)];
+            let claim = ALL.iter().find(|claim| claim.key == key);
+            claim.expect(key).judge(&Evidence::new(&results)).ruling
+        };
+        let (integers, optimisation) = (
+            "integers_are_faster_than_floats",
+            "all_but_integer_division_gain_from_optimisation",
+        );
+        assert_eq!(ruling(integers, points(as_published)), Ruling::DoesNotHold);
+        assert_eq!(ruling(optimisation, points(as_published)), Ruling::Holds);
+
+        let slow_floats = |Work(_, number): Work, _| {
+            if number == Number::Float64 { 4.0 } else { 1.0 }
+        };
+        assert_eq!(ruling(integers, points(slow_floats)), Ruling::Holds);
+        assert_eq!(
+            ruling(optimisation, points(slow_floats)),
+            Ruling::DoesNotHold
+        );
+        assert_eq!(ruling(integers, Vec::new()), Ruling::CannotBeTold);
     }
 }

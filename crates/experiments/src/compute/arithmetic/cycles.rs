@@ -1,22 +1,22 @@
-//! Cycles of the core's own clock, told by what takes exactly one of them.
+//! Cycles of the core's own clock, measured with operations that take exactly one cycle.
 
 use kernels::VECTORS_IN_A_TURN;
 use kernels::levels::{Compiler, Level, Loops, OPERATIONS_IN_A_TURN};
 use platform::clock;
 use std::hint::black_box;
 
-/// Pairs of a loop and the chain that tells cycles, of which the median counts.
+/// Pairs of a loop and the chain that counts cycles; the result is their median.
 const PAIRS: usize = 9;
-/// Long beside the cost of the clock, short beside a change of the frequency.
+/// Long against the cost of the clock, short against a change of the frequency.
 const LEG_NS: u64 = 50_000;
 // Each turn of a loop has as many operations as one of the chain, vectors included.
 const _: () = assert!(VECTORS_IN_A_TURN == OPERATIONS_IN_A_TURN);
 
-/// Turns with which the search for a leg begins.
+/// The number of turns at which the search for a leg starts.
 const FIRST_TURNS: u64 = 64;
 
-/// The core's cycles that an operation takes, of which `run` does so many turns; `None` where there
-/// is no chain that tells them.
+/// The core's cycles that an operation takes. `run` does the operation for a number of turns. `None`
+/// if this processor has no chain that counts cycles.
 pub(super) fn of(run: impl Fn(u64) -> u64) -> Option<f64> {
     // A chain of additions of two registers takes one cycle each on every processor since the 1990s.
     let addition = Loops::of(Compiler::Rust, Level::O3).operation("add_u64")?;
@@ -34,7 +34,7 @@ pub(super) fn of(run: impl Fn(u64) -> u64) -> Option<f64> {
     Some(ratios[PAIRS / 2])
 }
 
-/// Turns that take at least a leg.
+/// The number of turns that takes at least a leg.
 fn leg(run: &impl Fn(u64) -> u64) -> u64 {
     let mut turns = FIRST_TURNS;
     while time_ns(run, turns) < LEG_NS {

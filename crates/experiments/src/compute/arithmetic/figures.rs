@@ -1,61 +1,61 @@
-//! What is drawn of the costs of operations.
+//! Figures of `compute.arithmetic`.
 
-use super::points::TYPES;
-use super::{ARRAY, LATENCY_CYCLES, OPERATION, THROUGHPUT, TYPE, VECTORS};
-use crate::figures::{bars, linear, logarithmic, names};
-use crate::levels::{COMPILER, OPTIMISATION, RUST};
-use instrument::figure::{Figure, FigureAxis};
-use instrument::quantity::Unit;
-use instrument::results::Results;
+use super::definition::{ARRAY, LATENCY_CYCLES, OPERATION, THROUGHPUT, TYPE, VECTORS};
+use super::operations::Number;
+use crate::figures::{axis_of, bars, linear, logarithmic};
+use crate::optimisation::{COMPILER, Compiler, OPTIMISATION, Optimisation};
+use crate::prelude::*;
+use instrument::figure::FigureAxis;
 
 pub(super) fn all(results: &Results) -> Vec<Figure> {
-    let figure = |key: &str, title: &str, metric: &str, level: u64, y: FigureAxis| {
-        let series = TYPES.iter().map(|number| {
+    let figure = |key: &str, title: &str, metric: Metric<&'static str>, level, y: FigureAxis| {
+        let series = Number::ALL.iter().map(|number| {
             let levels = [
-                (TYPE, number.title.into()),
-                (OPTIMISATION, level.into()),
-                (COMPILER, RUST.into()),
+                TYPE.at(*number),
+                OPTIMISATION.at(level),
+                COMPILER.at(Compiler::Rust),
             ];
-            results.series(number.title, metric, OPERATION, &levels)
+            results.series(number.name(), metric, OPERATION, &levels)
         });
-        bars(key, title, (names("operation"), y), series.collect())
+        bars(key, title, (axis_of(OPERATION), y), series.collect())
     };
     let cycles = || linear("cycles", Unit::Count);
     let per_second = || logarithmic("operations", Unit::OperationsPerSecond);
+    let (none, full) = (Optimisation::NONE, Optimisation::FULL);
     vec![
         figure(
             "latency",
-            "Cycles until the outcome is there",
+            "Latency in cycles",
             LATENCY_CYCLES,
-            3,
+            full,
             cycles(),
         ),
         figure(
             "unoptimised",
-            "The same without optimisation",
+            "Latency in cycles without optimisation",
             LATENCY_CYCLES,
-            0,
+            none,
             cycles(),
         ),
         figure(
             "throughput",
-            "Independent operations",
+            "Throughput of independent operations",
             THROUGHPUT,
-            3,
+            full,
             per_second(),
         ),
         figure(
             "array",
-            "Operations on the elements of arrays",
+            "Operations on array elements",
             ARRAY,
-            3,
+            full,
             per_second(),
         ),
         figure(
             "vectors",
             "Operations in the widest vector registers",
             VECTORS,
-            3,
+            full,
             per_second(),
         ),
     ]

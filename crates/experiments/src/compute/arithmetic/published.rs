@@ -1,18 +1,16 @@
-//! What others measured: latencies of instructions in cycles, from two public collections that agree
-//! on them within a cycle: A. Abel and J. Reineke, <https://uops.info>, and A. Fog, "Instruction
-//! tables", <https://www.agner.org/optimize/>. What compilers schedule by agrees with them within a
-//! cycle too: LLVM's models of Skylake, Ice Lake and Zen 3 (`llvm-mca -instruction-tables`), and GCC's
+//! Published latencies of instructions in cycles, from two public collections that agree within a
+//! cycle: A. Abel and J. Reineke, <https://uops.info>, and A. Fog, "Instruction
+//! tables", <https://www.agner.org/optimize/>. The models that compilers schedule
+//! with agree with them within a cycle too: LLVM's models of Skylake, Ice Lake and Zen 3 (`llvm-mca -instruction-tables`), and GCC's
 //! of Zen 4 and 5 (`gcc/config/i386/zn4zn5.md`). Integer divisions are left out, since theirs depend on
 //! the numbers.
 
-use super::points::{
-    ADD, DIVIDE, FLOAT_32, FLOAT_64, FUSED, INTEGER_32, INTEGER_64, MULTIPLY, ROOT, SUBTRACT,
-};
+use super::operations::{Number, Operation, Work};
 use platform::machine::Cpu;
 
 /// A family of processors whose cores are alike.
 pub(super) struct Core {
-    /// What its vendor calls it.
+    /// The vendor's name for it.
     pub name: &'static str,
     vendor: &'static str,
     family: u32,
@@ -115,18 +113,20 @@ pub(super) fn core(cpu: &Cpu) -> Option<&'static Core> {
 
 impl Core {
     /// Fewest and most cycles that an operation takes from operand to outcome.
-    pub(super) fn latency_cycles(&self, operation: &str, number: &str) -> Option<[f64; 2]> {
+    pub(super) fn latency_cycles(&self, Work(operation, number): Work) -> Option<[f64; 2]> {
+        use Number::{Float32, Float64, Integer32, Integer64};
+        use Operation::{Add, Divide, Fused, Multiply, Root, Subtract};
         match (operation, number) {
-            (ADD | SUBTRACT, INTEGER_32 | INTEGER_64) => Some([1.0, 1.0]),
-            (MULTIPLY, INTEGER_32 | INTEGER_64) => Some(self.integer_multiply),
-            (ADD | SUBTRACT, FLOAT_32 | FLOAT_64) => Some(self.float_add),
-            (MULTIPLY, FLOAT_32 | FLOAT_64) => Some(self.float_multiply),
-            (FUSED, FLOAT_32 | FLOAT_64) => Some(self.fused),
-            (DIVIDE, FLOAT_32) => Some(self.divide_32),
-            (DIVIDE, FLOAT_64) => Some(self.divide_64),
-            (ROOT, FLOAT_32) => Some(self.root_32),
-            (ROOT, FLOAT_64) => Some(self.root_64),
-            _ => None,
+            (Add | Subtract, Integer32 | Integer64) => Some([1.0, 1.0]),
+            (Multiply, Integer32 | Integer64) => Some(self.integer_multiply),
+            (Add | Subtract, Float32 | Float64) => Some(self.float_add),
+            (Multiply, Float32 | Float64) => Some(self.float_multiply),
+            (Fused, Float32 | Float64) => Some(self.fused),
+            (Divide, Float32) => Some(self.divide_32),
+            (Divide, Float64) => Some(self.divide_64),
+            (Root, Float32) => Some(self.root_32),
+            (Root, Float64) => Some(self.root_64),
+            (Divide | Fused | Root, Integer32 | Integer64) => None,
         }
     }
 }

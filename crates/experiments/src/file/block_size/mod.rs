@@ -1,87 +1,61 @@
 //! `file.block_size`: how large the blocks should be in which files are read and written.
 
+mod curves;
+mod definition;
 mod findings;
-mod pass;
 mod points;
 
+use super::definition::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT, room};
 use super::page_cache::{self, Chiller, Evidence};
 use super::scratch_file::{NewFile, ScratchFile};
-use super::{BLOCK_SIZE, FILE_SIZE, MOST_BYTES_PER_SECOND};
-use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
-use instrument::figure::Figure;
-use instrument::finding::Finding;
-use instrument::need::Need;
-use instrument::plan::Setting;
-use instrument::point::{Axis, Point};
-use instrument::quantity::{Bytes, Unit};
-use instrument::results::Results;
-use instrument::sampler::Sampler;
+use crate::prelude::*;
 use platform::memory::{Mapping, PageSize};
 
-pub(super) use findings::{USUAL_BLOCK, best, best_below, cliff};
-pub(super) use pass::Pass;
+pub(super) use curves::{Best, best, best_below, cliff, curve};
+pub(super) use definition::{PASS, Pass, USUAL_BLOCK};
 
-/// How large the blocks should be in which files are read and written.
+/// The experiment `file.block_size`.
 pub(crate) struct BlockSize;
 
-pub(super) const PASS: &str = "pass";
-
-pub(super) const THROUGHPUT: &str = "throughput";
+pub(super) const DESIGN: Design = Design {
+    id: "file.block_size",
+    title: "File throughput by block size",
+    question: "Which block size should programs use to read and write files?",
+    method: "A scratch file of pseudo-random bytes is read or written from start to end, by read \
+             or write calls of one block each. The buffer is one block whose pages are mapped \
+             beforehand. Opening and closing are not timed. Throughput is the file size over the \
+             wall time. Each pass has a file of its own; all but the last find it made once in a \
+             run, and synced to the device. Write: overwrites the file in the page cache. Its \
+             space is allocated before, and nothing waits for the device, so writeback is not \
+             timed. Read warm: the whole file is in the page cache. Read cold: none of it is. \
+             The file is evicted before each sample, by advice on that file where that works, \
+             else by dropping the page cache of the machine. Write new: writes a file that is \
+             empty before, so the kernel must also find pages for it in the page cache. Nothing \
+             waits for the device. The file is created before the time is taken and removed \
+             after. A process writes only one such file: a second one would get the memory of \
+             the first, which is cheaper to take. Memory that another program has just freed is \
+             cheaper too, so processes may differ much. The kernel is asked before each sample \
+             how much of the file is in the page cache: that is `resident`. A sample in the \
+             wrong state is not taken. `from_storage` is the share that the kernel says this \
+             process read from a block device during the pass. Cold means cold to this system: a \
+             disk, or the host of a virtual one, may still hold the data in a cache of its own. \
+             A file smaller than the last-level cache is read warm from that cache.",
+    source: "Reports A and B, sections 3 and 4",
+    axes: &[BLOCK_SIZE.axis(), PASS.axis(), FILE_SIZE.axis()],
+    metrics: &[
+        THROUGHPUT,
+        Evidence::PLAIN.resident,
+        Evidence::PLAIN.from_storage,
+    ],
+};
 
 impl Experiment for BlockSize {
-    fn id(&self) -> &'static str {
-        "file.block_size"
-    }
-
-    fn definition(&self) -> Definition {
-        Definition {
-            id: self.id().into(),
-            title: "File throughput by block size".into(),
-            question: "In blocks of what size should files be read and written?".into(),
-            method: "A scratch file of pseudo-random bytes is gone through from its start to its \
-                     end by read or write calls of one block each, with one buffer whose pages are \
-                     there beforehand; opening and closing are left out. Throughput is the file's \
-                     size over the wall time. Each pass has a file of its own, and all but the \
-                     last find it made: once in a run, and put on the device. Write: over what is \
-                     there, into the page cache; room was found before, and nothing is waited for \
-                     on the device, so the time of writing back is not in it. Read warm: the whole file is in the page cache. \
-                     Read cold: none of it is; the file is evicted before each sample, by advice on \
-                     that file where that works, else by dropping the caches of the machine. What \
-                     is in the page cache is asked for before each sample and is on the record as \
-                     `resident`; a sample in the wrong state is not taken. `from_storage` is what \
-                     the kernel says this process had read from a block device during the pass. \
-                     Cold is what this system calls cold: a disk, or the host of a virtual one, may \
-                     still have the data in memory of its own. A file smaller than the processor's last cache is read \
-                     warm out of that. Write new: into a file that is empty before, so that the \
-                     system must find room in the page cache; nothing is waited for on the device. \
-                     The file is made before the time is taken and removed after. A process writes \
-                     one only: a second would find the memory of the first, which costs less to \
-                     take. The same holds where another program has just given memory back, so that \
-                     processes may differ much."
-                .into(),
-            source: "Reports A and B, sections 3 and 4".into(),
-            axes: vec![
-                Axis::bytes(BLOCK_SIZE, "block size"),
-                Axis::choice(PASS, "pass"),
-                Axis::bytes(FILE_SIZE, "file size"),
-            ],
-            metrics: [Metric::new(
-                THROUGHPUT,
-                "throughput",
-                Unit::BytesPerSecond,
-                Better::Higher,
-            )
-            .bounded(MOST_BYTES_PER_SECOND)]
-            .into_iter()
-            .chain(Evidence::PLAIN.metrics(""))
-            .collect(),
-            isolation: Isolation::FreshProcess,
-        }
+    fn design(&self) -> &'static Design {
+        &DESIGN
     }
 
     fn needs(&self, setting: &Setting) -> Vec<Need> {
-        let files = Bytes(Pass::ALL.len() as u64 * points::file_size(setting));
-        vec![Need::Space(files), Need::Memory(files)]
+        room(Pass::ALL.len() as u64 * points::file_size(setting))
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
@@ -89,12 +63,10 @@ impl Experiment for BlockSize {
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let pass = Pass::named(point.choice(PASS)?)?;
-        let len = point.number(FILE_SIZE)?;
-        let block_size = point.number(BLOCK_SIZE)? as usize;
-        let path = sampler
-            .scratch()
-            .join(format!("{} {}", self.id(), pass.name()));
+        let pass = point.level(PASS)?;
+        let Bytes(len) = point.level(FILE_SIZE)?;
+        let block_size = point.level(BLOCK_SIZE)?.0 as usize;
+        let path = sampler.scratch().join(format!("{} {pass}", self.id()));
         let mut buffer = Mapping::anonymous(block_size, PageSize::Base)?;
         kernels::write(buffer.as_mut_slice(), sampler.seed());
         let block = buffer.as_mut_slice();
@@ -117,10 +89,7 @@ impl Experiment for BlockSize {
             _ => file.read_through(block),
         };
         Evidence::PLAIN.of_passes(sampler, THROUGHPUT, len as f64, prepare, body)?;
-        match chiller.remark() {
-            Some(remark) => sampler.remark(remark),
-            None => Ok(()),
-        }
+        chiller.remark_on(sampler)
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
@@ -134,31 +103,26 @@ impl Experiment for BlockSize {
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK_SIZE, BlockSize, FILE_SIZE, PASS, THROUGHPUT};
+    use super::{BLOCK_SIZE, BlockSize, FILE_SIZE, PASS, Pass, THROUGHPUT};
     use crate::file::page_cache::Evidence;
     use crate::file::testing::{can_be_cold, scratch};
     use crate::made_up::{count, measure, setting, values};
-    use instrument::experiment::Experiment;
-    use instrument::need::Need;
-    use instrument::plan::Profile;
-    use instrument::point::Point;
-    use instrument::quantity::Bytes;
+    use crate::prelude::*;
     use platform::storage::Storage;
     use tempfile::TempDir;
 
-    const LEN: u64 = 1 << 20;
-
-    fn point(pass: &str) -> Point {
+    fn point(pass: Pass) -> Point {
         Point::new()
-            .with(BLOCK_SIZE, 4096)
-            .with(PASS, pass)
-            .with(FILE_SIZE, LEN)
+            .at(BLOCK_SIZE, Bytes(4096))
+            .at(PASS, pass)
+            .at(FILE_SIZE, Bytes(1 << 20))
     }
 
     /// The values of `resident` in the samples of one pass, and its remarks.
-    fn residents(scratch: &TempDir, pass: &str) -> (Vec<f64>, Vec<String>) {
+    fn residents(scratch: &TempDir, pass: Pass) -> (Vec<f64>, Vec<String>) {
         let point = point(pass);
-        let (samples, remarks) = measure(&BlockSize, &point, scratch.path()).expect(pass);
+        let (samples, remarks) = measure(&BlockSize, &point, scratch.path())
+            .unwrap_or_else(|error| panic!("{pass}: {error}"));
         assert_eq!(
             count(&samples, THROUGHPUT),
             count(&samples, Evidence::PLAIN.resident)
@@ -171,16 +135,16 @@ mod tests {
     #[test]
     fn warm_is_resident_and_cold_is_not() {
         let scratch = scratch();
-        let (warm, _) = residents(&scratch, "read warm");
+        let (warm, _) = residents(&scratch, Pass::ReadWarm);
         assert!(warm.iter().all(|share| *share >= 1.0), "{warm:?}");
-        let (written, _) = residents(&scratch, "write");
+        let (written, _) = residents(&scratch, Pass::Write);
         assert!(written.iter().all(|share| *share >= 1.0), "{written:?}");
 
         if !can_be_cold(scratch.path()) {
             return;
         }
         for _ in 0..2 {
-            let (cold, remarks) = residents(&scratch, "read cold");
+            let (cold, remarks) = residents(&scratch, Pass::ReadCold);
             assert!(cold.iter().all(|share| *share < 0.001), "{cold:?}");
             assert!(remarks[0].contains("evicted"), "{remarks:?}");
         }
@@ -190,7 +154,7 @@ mod tests {
     fn a_process_writes_one_new_file_and_leaves_nothing() {
         let scratch = scratch();
         for _ in 0..2 {
-            let point = point("write new");
+            let point = point(Pass::WriteNew);
             let (samples, remarks) =
                 measure(&BlockSize, &point, scratch.path()).expect("there is room");
             assert_eq!(count(&samples, THROUGHPUT), 1);
@@ -220,7 +184,7 @@ mod tests {
             println!("skipped: /dev/shm is not memory here");
             return;
         }
-        let point = point("read cold");
+        let point = point(Pass::ReadCold);
         let error = measure(&BlockSize, &point, scratch.path()).expect_err("it stays in memory");
         assert!(error.to_string().contains("cannot be made cold"), "{error}");
         assert!(error.to_string().contains("tmpfs"), "{error}");
@@ -228,8 +192,10 @@ mod tests {
 
     #[test]
     fn a_pass_of_another_version_is_refused() {
-        let scratch = scratch();
-        let error = measure(&BlockSize, &point("erase"), scratch.path()).expect_err("no such pass");
-        assert_eq!(error.to_string(), "there is no pass 'erase'");
+        let sizes: AxisOf<Bytes> = AxisOf::new(PASS.name(), "pass");
+        let point = point(Pass::Write).at(sizes, Bytes(1));
+        let error = measure(&BlockSize, &point, scratch().path()).expect_err("no such pass");
+        let expected = "has no usable level on the axis 'pass'";
+        assert!(error.to_string().contains(expected), "{error}");
     }
 }

@@ -1,10 +1,9 @@
-//! Which sizes are measured.
+//! The sizes that are measured.
 
+use super::super::definition::{BLOCK_SIZE, FILE_SIZE};
 use super::super::sizes::{self, KIB, MIB, by_profile, powers};
-use super::pass::Pass;
-use super::{BLOCK_SIZE, FILE_SIZE, PASS};
-use instrument::plan::{Profile, Setting};
-use instrument::point::Point;
+use super::definition::{PASS, Pass};
+use crate::prelude::*;
 
 /// From here on, longer profiles look between the powers of two.
 const FINE_FROM: u64 = 4 * KIB;
@@ -23,12 +22,13 @@ pub(super) fn all(setting: &Setting) -> Vec<Point> {
         .into_iter()
         .filter(|size| *size <= file_size);
     let with_passes = |size| {
-        let point = Point::new().with(BLOCK_SIZE, size);
-        let is_wanted = move |pass: &Pass| *pass != Pass::WriteNew || of_new_files.contains(&size);
-        let passes = Pass::ALL.into_iter().filter(is_wanted);
+        let point = Point::new().at(BLOCK_SIZE, Bytes(size));
+        let is_wanted =
+            move |pass: &&Pass| **pass != Pass::WriteNew || of_new_files.contains(&size);
+        let passes = Pass::ALL.iter().filter(is_wanted);
         passes.map(move |pass| {
-            let point = point.clone().with(PASS, pass.name());
-            point.with(FILE_SIZE, file_size)
+            let point = point.clone().at(PASS, *pass);
+            point.at(FILE_SIZE, Bytes(file_size))
         })
     };
     sizes.flat_map(with_passes).collect()
@@ -61,10 +61,9 @@ fn block_sizes(profile: Profile) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::sizes::{KIB, MIB, SMALLEST_FILE};
-    use super::{all, block_sizes, block_sizes_of_new_files};
+    use super::super::super::sizes::SMALLEST_FILE;
+    use super::*;
     use crate::made_up::setting;
-    use instrument::plan::{Profile, Setting};
 
     #[test]
     fn quick_takes_powers_of_two_and_longer_profiles_look_between() {
@@ -87,7 +86,7 @@ mod tests {
         }
         let written = all(&setting(Profile::Quick))
             .into_iter()
-            .filter(|point| point.choice("pass") == Ok("write new"));
+            .filter(|point| point.level(PASS) == Ok(Pass::WriteNew));
         assert_eq!(written.count(), 5);
     }
 
@@ -97,9 +96,7 @@ mod tests {
             free_bytes: 0,
             ..setting(Profile::Thorough)
         };
-        let blocks = all(&none)
-            .into_iter()
-            .map(|point| point.number("block_size"));
-        assert!(blocks.flatten().all(|size| size <= SMALLEST_FILE));
+        let blocks = all(&none).into_iter().map(|point| point.level(BLOCK_SIZE));
+        assert!(blocks.flatten().all(|size| size <= Bytes(SMALLEST_FILE)));
     }
 }

@@ -1,17 +1,19 @@
 //! The ways of reading, and how each reads.
 
-use instrument::experiment::MeasureError;
+use crate::prelude::*;
+use instrument::point::{AxisKind, Level, LevelOf};
 use platform::block_io::{ReadManner, read_at, read_at_as};
 use platform::file::{Access, LockedFile, OpenMode, open_read};
 use platform::memory::{Advice, FileMapping, Mapping, PageSize};
 use platform::ring::{ReadRing, RingOptions};
+use std::fmt;
 use std::fs::File;
 use std::hint::black_box;
 use std::path::Path;
 
 /// A way of reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Engine {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::file) enum Engine {
     Pread,
     WithoutWaiting,
     WithoutCaching,
@@ -38,41 +40,57 @@ impl Engine {
         .collect()
     }
 
-    pub(super) fn name(self) -> String {
-        match self {
-            Self::Pread => "pread".into(),
-            Self::WithoutWaiting => "preadv2 RWF_NOWAIT".into(),
-            Self::WithoutCaching => "preadv2 RWF_DONTCACHE".into(),
-            Self::Mmap => "mmap".into(),
-            Self::Ring { depth, registered } => {
-                format!("{RING}{depth}{}", if registered { REGISTERED } else { "" })
-            }
-        }
-    }
-
-    pub(super) fn named(name: &str) -> Result<Self, MeasureError> {
-        let depth = || {
-            let rest = name.strip_prefix(RING)?;
+    fn named(name: &str) -> Option<Self> {
+        if let Some(rest) = name.strip_prefix(RING) {
             let depth = rest.strip_suffix(REGISTERED);
             let registered = depth.is_some();
             let depth = depth.unwrap_or(rest).parse().ok()?;
-            Some(Self::Ring { depth, registered })
-        };
-        let found = Self::all(&[])
-            .into_iter()
-            .find(|engine| engine.name() == name);
-        found.or_else(depth).ok_or_else(|| {
-            MeasureError::Unsupported(format!("there is no way of reading called '{name}'"))
-        })
+            return Some(Self::Ring { depth, registered });
+        }
+        let mut others = Self::all(&[]).into_iter();
+        others.find(|engine| engine.to_string() == name)
     }
 
-    /// Whether it can go past the page cache: what asks for its favours cannot.
+    /// Direct reads are possible with it: those that ask the page cache for a favour are not.
     pub(super) fn can_be_direct(self) -> bool {
         matches!(self, Self::Pread | Self::Ring { .. })
     }
 }
 
-/// What is read.
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pread => f.write_str("pread"),
+            Self::WithoutWaiting => f.write_str("preadv2 RWF_NOWAIT"),
+            Self::WithoutCaching => f.write_str("preadv2 RWF_DONTCACHE"),
+            Self::Mmap => f.write_str("mmap"),
+            Self::Ring { depth, registered } => {
+                write!(
+                    f,
+                    "{RING}{depth}{}",
+                    if *registered { REGISTERED } else { "" }
+                )
+            }
+        }
+    }
+}
+
+impl LevelOf for Engine {
+    const KIND: AxisKind = AxisKind::Choice;
+
+    fn level(&self) -> Level {
+        Level::Choice(self.to_string())
+    }
+
+    fn of(level: &Level) -> Option<Self> {
+        match level {
+            Level::Choice(name) => Self::named(name),
+            Level::Number(_) => None,
+        }
+    }
+}
+
+/// The reads of one pass.
 pub(super) struct Reads<'a> {
     pub file: &'a File,
     pub path: &'a Path,
@@ -183,8 +201,8 @@ fn ensure_few(waits: usize, reads: usize) -> Result<(), MeasureError> {
         return Ok(());
     }
     Err(MeasureError::Disturbed(format!(
-        "{waits} of {reads} reads without waiting would have had to wait: this file system cannot, or \
-         the file left the page cache meanwhile"
+        "{waits} of {reads} reads with RWF_NOWAIT would have waited: the file system does not \
+         support it, or the file left the page cache meanwhile"
     )))
 }
 
@@ -212,13 +230,13 @@ fn by_ring(ring: &mut ReadRing<'_>, reads: &Reads<'_>) -> Result<(), MeasureErro
 
 #[cfg(test)]
 mod tests {
-    use super::Engine;
+    use super::{Engine, LevelOf};
 
     #[test]
     fn an_engine_is_found_by_its_name() {
         for engine in Engine::all(&[1, 64]) {
-            assert_eq!(Engine::named(&engine.name()).ok(), Some(engine));
+            assert_eq!(Engine::of(&engine.level()), Some(engine));
         }
-        assert!(Engine::named("io_uring deep").is_err());
+        assert_eq!(Engine::of(&"io_uring deep".into()), None);
     }
 }

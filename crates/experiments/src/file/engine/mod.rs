@@ -1,85 +1,74 @@
 //! `file.engine`: which way of reading gives the most reads a second, and the most bytes.
 
-mod findings;
 mod kind;
 
+use super::definition::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT, room};
 use super::page_cache::{Evidence, warm};
 use super::scratch_file::ScratchFile;
 use super::sizes::{KIB, MIB, by_profile, file_size};
-use super::{BLOCK_SIZE, FILE_SIZE, MOST_BYTES_PER_SECOND};
-use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
-use instrument::figure::Figure;
-use instrument::finding::Finding;
-use instrument::need::Need;
-use instrument::plan::Setting;
-use instrument::point::{Axis, Point};
-use instrument::quantity::{Bytes, Unit};
-use instrument::results::Results;
-use instrument::sampler::Sampler;
+use crate::estimates::{grade, ratio};
+use crate::figures::{axis_of, bars, scale_of};
+use crate::prelude::*;
 use instrument::statistics::random::Random;
 use kind::{Engine, Reads};
 use platform::file::{OpenMode, open_read};
+use std::collections::BTreeSet;
 
-/// Which way of reading gives the most.
+/// The experiment `file.engine`.
 pub(crate) struct Engines;
 
-pub(super) const ENGINE: &str = "engine";
-pub(super) const THROUGH: &str = "through";
-pub(super) const CACHE: &str = "page cache";
-pub(super) const DIRECT: &str = "direct";
-pub(super) const RATE: &str = "rate";
-const THROUGHPUT: &str = "throughput";
+const ENGINE: AxisOf<Engine> = AxisOf::new("engine", "way of reading");
+const THROUGH: AxisOf<Through> = AxisOf::new("through", "through");
+const RATE: Metric<&str> = Metric::rate("rate", "reads per second").bounded(MOST_PER_SECOND);
+
+/// The path that the data takes.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Through {
+    PageCache,
+    Direct,
+}
 
 /// Random reads of this size are what databases do.
-pub(super) const SMALL_BLOCK: u64 = 4 * KIB;
+const SMALL_BLOCK: Bytes = Bytes(4 * KIB);
 /// Even a copy of one line takes a nanosecond.
 const MOST_PER_SECOND: f64 = 1e9;
 
-impl Experiment for Engines {
-    fn id(&self) -> &'static str {
-        "file.engine"
-    }
+pub(super) const DESIGN: Design = Design {
+    id: "file.engine",
+    title: "Ways of reading",
+    question: "Which way of reading gives the most reads a second, from the page cache and past \
+               it?",
+    method: "One thread reads blocks of a scratch file at random offsets drawn beforehand, in \
+             several ways. pread. preadv2 with RWF_NOWAIT, which never waits, and with \
+             RWF_DONTCACHE, which leaves nothing in the page cache. mmap of the whole file and a \
+             copy out of it; page faults and the mapping itself are timed. io_uring with 1 to 64 \
+             reads in flight: each read that ends is replaced, and all are submitted and reaped \
+             in batches; also with registered buffers and file. Through the page cache, the \
+             whole file is in it beforehand. Direct reads (O_DIRECT) go past it, to the device. \
+             `resident` is the share of the file in the page cache before, `from_storage` the \
+             share that came from storage. A read that fails fails the point.",
+    source: "common practice",
+    axes: &[
+        ENGINE.axis(),
+        THROUGH.axis(),
+        BLOCK_SIZE.axis(),
+        FILE_SIZE.axis(),
+    ],
+    metrics: &[
+        RATE,
+        THROUGHPUT,
+        Evidence::PLAIN.resident,
+        Evidence::PLAIN.from_storage,
+    ],
+};
 
-    fn definition(&self) -> Definition {
-        let [resident, from_storage] = Evidence::PLAIN.metrics("");
-        Definition {
-            id: self.id().into(),
-            title: "Ways of reading".into(),
-            question: "Which way of reading gives the most reads a second, out of the page cache \
-                       and past it?"
-                .into(),
-            method: "Blocks of a scratch file are read at offsets drawn beforehand, in random order, \
-                     by one thread: pread; preadv2 with RWF_NOWAIT, which never waits, and with \
-                     RWF_DONTCACHE, which leaves nothing behind; mmap of the whole file and a copy \
-                     out of it, page faults and the mapping itself within the time; io_uring with 1 \
-                     to 64 reads under way, of which each that ends is replaced and all are handed \
-                     over and taken back together, also with buffers and file registered. Through \
-                     the page cache the whole file is in it beforehand; direct reads (O_DIRECT) go \
-                     past it, to the device. What was resident before, and what came from storage, \
-                     is on the record. A read that fails fails the point."
-                .into(),
-            source: "common practice".into(),
-            axes: vec![
-                Axis::choice(ENGINE, "way of reading"),
-                Axis::choice(THROUGH, "through"),
-                Axis::bytes(BLOCK_SIZE, "block size"),
-                Axis::bytes(FILE_SIZE, "file size"),
-            ],
-            metrics: vec![
-                Metric::new(RATE, "reads per second", Unit::OperationsPerSecond, Better::Higher)
-                    .bounded(MOST_PER_SECOND),
-                Metric::new(THROUGHPUT, "throughput", Unit::BytesPerSecond, Better::Higher)
-                    .bounded(MOST_BYTES_PER_SECOND),
-                resident,
-                from_storage,
-            ],
-            isolation: Isolation::FreshProcess,
-        }
+impl Experiment for Engines {
+    fn design(&self) -> &'static Design {
+        &DESIGN
     }
 
     fn needs(&self, setting: &Setting) -> Vec<Need> {
-        let file = Bytes(wanted_size(setting));
-        vec![Need::Space(file), Need::Memory(file)]
+        room(wanted_size(setting))
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
@@ -97,14 +86,13 @@ impl Experiment for Engines {
             [&[1, 8, 64], &[1, 4, 16, 64], &[1, 2, 4, 8, 16, 32, 64]],
         );
         let mut points = Vec::new();
-        for block in [SMALL_BLOCK].iter().chain(large) {
-            for through in [CACHE, DIRECT] {
+        for block in [SMALL_BLOCK.0].iter().chain(large) {
+            for through in Through::ALL {
                 for engine in Engine::all(depths) {
-                    if through == CACHE || engine.can_be_direct() {
-                        let point = Point::new()
-                            .with(ENGINE, engine.name().as_str())
-                            .with(THROUGH, through);
-                        points.push(point.with(BLOCK_SIZE, *block).with(FILE_SIZE, size));
+                    if *through == Through::PageCache || engine.can_be_direct() {
+                        let point = Point::new().at(ENGINE, engine).at(THROUGH, *through);
+                        let point = point.at(BLOCK_SIZE, Bytes(*block));
+                        points.push(point.at(FILE_SIZE, Bytes(size)));
                     }
                 }
             }
@@ -113,10 +101,10 @@ impl Experiment for Engines {
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let len = point.number(FILE_SIZE)?;
-        let block = point.number(BLOCK_SIZE)?;
-        let engine = Engine::named(point.choice(ENGINE)?)?;
-        let is_direct = point.choice(THROUGH)? == DIRECT;
+        let Bytes(len) = point.level(FILE_SIZE)?;
+        let Bytes(block) = point.level(BLOCK_SIZE)?;
+        let engine = point.level(ENGINE)?;
+        let is_direct = point.level(THROUGH)? == Through::Direct;
         let path = sampler.scratch().join(self.id());
         let scratch = ScratchFile::open_or_make(&path, len, sampler.seed())?;
         let mode = if is_direct {
@@ -145,11 +133,26 @@ impl Experiment for Engines {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        findings::all(results)
+        let of_block = |block| Through::ALL.iter().map(move |through| (block, *through));
+        let ways = blocks(results).into_iter().flat_map(of_block);
+        ways.filter_map(|(block, through)| fastest(results, block, through))
+            .collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        findings::figures(results)
+        let of_block = |block: Bytes| {
+            let line = |through: &Through| {
+                let levels = [BLOCK_SIZE.at(block), THROUGH.at(*through)];
+                results.series(through.name(), RATE, ENGINE, &levels)
+            };
+            bars(
+                format!("rate_{}", block.0),
+                &format!("Random reads of {block} by one thread"),
+                (axis_of(ENGINE), scale_of(RATE)),
+                Through::ALL.iter().map(line).collect(),
+            )
+        };
+        blocks(results).into_iter().map(of_block).collect()
     }
 }
 
@@ -175,29 +178,122 @@ fn offsets(len: u64, block: u64, is_direct: bool, seed: u64) -> Vec<u64> {
         .collect()
 }
 
+fn blocks(results: &Results) -> BTreeSet<Bytes> {
+    let points = results.points.iter();
+    points
+        .filter_map(|result| result.point.level(BLOCK_SIZE).ok())
+        .collect()
+}
+
+/// The fastest of the ways that `is_wanted` lets in, and `pread` beside it.
+fn fastest_of<'r>(
+    results: &'r Results,
+    (block, through): (Bytes, Through),
+    is_wanted: impl Fn(Engine) -> bool,
+) -> Option<((Engine, &'r Estimate), &'r Estimate)> {
+    let levels = [BLOCK_SIZE.at(block), THROUGH.at(through)];
+    let rates = results.along(ENGINE, RATE, &levels);
+    let (_, pread) = rates.iter().find(|(engine, _)| *engine == Engine::Pread)?;
+    let wanted = rates.iter().filter(|(engine, _)| is_wanted(*engine));
+    let fastest = wanted.max_by(|(_, a), (_, b)| a.centre.total_cmp(&b.centre))?;
+    Some((*fastest, pread))
+}
+
+/// The fastest depth of `io_uring` and its rate, and the rate of `pread`, in small random reads.
+pub(super) fn best_ring<'r>(
+    results: &'r Results,
+    through: Through,
+) -> Option<((u32, &'r Estimate), &'r Estimate)> {
+    let is_ring = |engine| matches!(engine, Engine::Ring { .. });
+    let found = fastest_of(results, (SMALL_BLOCK, through), is_ring)?;
+    match found {
+        ((Engine::Ring { depth, .. }, rate), pread) => Some(((depth, rate), pread)),
+        _ => None,
+    }
+}
+
+/// The way with the most reads, against plain `pread`.
+fn fastest(results: &Results, block: Bytes, through: Through) -> Option<Finding> {
+    let is_other = |engine| engine != Engine::Pread;
+    let ((engine, rate), pread) = fastest_of(results, (block, through), is_other)?;
+    let gain = ratio(rate, pread)?;
+    let (place, key) = match through {
+        Through::PageCache => ("From the page cache", "cache"),
+        Through::Direct => ("Past the page cache", "direct"),
+    };
+    let engine = engine.to_string();
+    let bandwidth = Quantity::exact(rate.centre * block.0 as f64, Unit::BytesPerSecond);
+    let said = match gain.interval {
+        Some(interval) if interval.low > 1.0 => sentence!(
+            "{place}, {engine} is the fastest way for one thread to read {block} at random: \
+             {rate}, {bandwidth}, {gain} what pread gives ({pread})."
+        ),
+        Some(interval) if interval.high < 1.0 => sentence!(
+            "{place}, no way for one thread to read {block} at random beats pread: the next, \
+             {engine}, gives {rate}, {bandwidth}, {gain} what pread gives ({pread})."
+        ),
+        _ => sentence!(
+            "{place}, {engine} is about as fast as pread where one thread reads {block} at \
+             random: {rate}, {bandwidth}, {gain} what pread gives ({pread})."
+        ),
+    };
+    let weight = if block == SMALL_BLOCK { 0.65 } else { 0.45 };
+    let finding = Finding::new(&format!("{key}_{}", block.0), said);
+    Some(finding.graded(grade(&gain, 1.0)).weighing(weight))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::file::testing::scratch;
-    use crate::made_up::{count, measure, setting};
-    use instrument::plan::Profile;
+    use crate::made_up::{count, findings, measure, measured, setting, value};
+
+    fn point(engine: Engine, through: Through, file_size: u64) -> Point {
+        Point::new()
+            .at(ENGINE, engine)
+            .at(THROUGH, through)
+            .at(BLOCK_SIZE, SMALL_BLOCK)
+            .at(FILE_SIZE, Bytes(file_size))
+    }
+
+    #[test]
+    fn the_best_way_is_set_against_pread() {
+        let ring = |depth| Engine::Ring {
+            depth,
+            registered: false,
+        };
+        let at =
+            |engine, through, rate| measured(point(engine, through, 64 * MIB), &[(RATE, rate)]);
+        let points = vec![
+            at(Engine::Pread, Through::PageCache, 1.5e6),
+            at(ring(64), Through::PageCache, 1.2e6),
+            at(Engine::Pread, Through::Direct, 1e4),
+            at(ring(1), Through::Direct, 1e4),
+            at(ring(64), Through::Direct, 8e4),
+        ];
+        let found = findings(&Engines, points);
+        assert_eq!(found.len(), 2);
+        let said = found[0].sentence.to_string();
+        assert!(said.contains("beats pread"), "{said}");
+        let gain = value(&found, "direct_4096", "gain");
+        assert!((gain - 8.0).abs() < 0.1, "{gain}");
+        assert_eq!(found[1].grade, Grade::Certain);
+    }
 
     #[test]
     fn every_engine_reads_or_says_why_not() {
         let scratch = scratch();
-        for through in [CACHE, DIRECT] {
+        for through in Through::ALL {
             for engine in Engine::all(&[1, 8]) {
-                if through == DIRECT && !engine.can_be_direct() {
+                if *through == Through::Direct && !engine.can_be_direct() {
                     continue;
                 }
-                let point = Point::new()
-                    .with(ENGINE, engine.name().as_str())
-                    .with(THROUGH, through);
-                let point = point.with(BLOCK_SIZE, SMALL_BLOCK).with(FILE_SIZE, 8 * MIB);
+                let point = point(engine, *through, 8 * MIB);
                 match measure(&Engines, &point, scratch.path()) {
                     Ok((samples, _)) => assert!(count(&samples, RATE) >= 1, "{point}"),
                     Err(error) => {
-                        assert!(engine != Engine::Pread || through == DIRECT, "{error}");
+                        let is_direct = *through == Through::Direct;
+                        assert!(engine != Engine::Pread || is_direct, "{error}");
                         println!("skipped: {point}: {error}");
                     }
                 }

@@ -1,90 +1,47 @@
 //! `file.phases`: where the time goes when every byte of a file is changed in place.
 
-mod findings;
+mod definition;
 mod way;
 
-use super::FILE_SIZE;
+use super::definition::FILE_SIZE;
 use super::scratch_file::ScratchFile;
 use super::sizes::{KIB, MIB, by_profile, powers};
-use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
-use instrument::figure::Figure;
-use instrument::finding::Finding;
-use instrument::need::Need;
-use instrument::plan::{Profile, Setting};
-use instrument::point::{Axis, Point};
-use instrument::quantity::{Bytes, Unit};
-use instrument::results::Results;
-use instrument::sampler::Sampler;
+use crate::estimates::{grade, known, ratio, ratio_within};
+use crate::figures::{axis_of, curves, logarithmic};
+use crate::prelude::*;
+use definition::{LOOP, MAP, MAP_LOOP, MAP_SYNC, METRICS, PAGE, READ, UNMAP, WRITE};
 use std::collections::BTreeSet;
 use way::{by_mapping, by_read_and_write};
 
-/// Where the time goes when every byte of a file is changed in place.
+pub(super) use definition::{BUFFER_SIZE, MAP_TOTAL, TOTAL};
+
+/// The experiment `file.phases`.
 pub(crate) struct PhaseByPhase;
 
-pub(super) const BUFFER_SIZE: &str = "buffer_size";
-
-const MAP: &str = "map";
-const MAP_LOOP: &str = "map_loop";
-const UNMAP: &str = "unmap";
-pub(super) const MAP_TOTAL: &str = "map_total";
-const MAP_SYNC: &str = "map_sync";
-const READ: &str = "read";
-const LOOP: &str = "loop";
-const WRITE: &str = "write";
-pub(super) const TOTAL: &str = "total";
-
-/// Each metric and its title, in the order of the report's columns.
-const METRICS: [(&str, &str); 9] = [
-    (MAP, "mmap"),
-    (MAP_LOOP, "loop over the mapping"),
-    (UNMAP, "munmap"),
-    (MAP_TOTAL, "all by mmap"),
-    (READ, "read"),
-    (LOOP, "loop over the buffer"),
-    (WRITE, "lseek back and write"),
-    (TOTAL, "all by read and write"),
-    (MAP_SYNC, "fsync after all by mmap"),
-];
-
-/// A buffer of a page, in which the report's two ways differ most plainly.
-const PAGE: u64 = 4 * KIB;
+pub(super) const DESIGN: Design = Design {
+    id: "file.phases",
+    title: "Read and write against mmap, phase by phase",
+    question: "Where does the time go when every byte of a file is changed in place: in \
+                       fetching, computing or putting back?",
+    method: "Every byte b of a scratch file becomes (b + 5) % 250, buffer by buffer, in two \
+             ways. By read and write: read, the loop, lseek back and write. By mmap: mmap of the \
+             buffer's part of the file, the loop over it, and munmap. The file is opened with \
+             O_SYNC. Each phase is timed apart at every turn, less the cost of reading the \
+             clock, and the times of a phase are added up. Each is told per KiB of the file, so \
+             that buffers compare. The two totals are the sums of their phases. A write to a \
+             file opened with O_SYNC waits for the device. munmap never does, so its data \
+             reaches the device later: that is timed as one fsync at the end, apart from the \
+             total. Buffers smaller than a page are mapped with the page that holds them. The \
+             file is in the page cache and on the device when a pass starts. For small buffers \
+             it is smaller, since each write waits.",
+    source: "Report E, section 4.3",
+    axes: &[BUFFER_SIZE.axis(), FILE_SIZE.axis()],
+    metrics: &METRICS,
+};
 
 impl Experiment for PhaseByPhase {
-    fn id(&self) -> &'static str {
-        "file.phases"
-    }
-
-    fn definition(&self) -> Definition {
-        let cost = |(name, title): (&str, &str)| {
-            let title = format!("{title}, per KiB");
-            Metric::new(name, &title, Unit::Nanoseconds, Better::Lower)
-        };
-        Definition {
-            id: self.id().into(),
-            title: "Read and write against mmap, phase by phase".into(),
-            question: "Where does the time go when every byte of a file is changed in place: in \
-                       fetching, computing or putting back?"
-                .into(),
-            method: "Every byte b of a scratch file becomes (b + 5) % 250, buffer by buffer, in a \
-                     file opened with O_SYNC: by read, the loop, lseek back and write; and by mmap \
-                     of the buffer's part of the file, the loop over it, and munmap. Each phase is \
-                     timed apart at every turn, the cost of reading the clock is taken off, and the \
-                     times of a phase are added up; each is told per KiB of the file, so that \
-                     buffers compare. The two totals are the sums of their phases. A write to a \
-                     file opened with O_SYNC waits for the device; munmap does not, whatever the \
-                     file was opened with: what reaches the device later is timed as one fsync at \
-                     the end, apart from the total. Buffers smaller than a page are mapped with the \
-                     page that holds them. The file is in the page cache and on the device when a \
-                     pass starts; for small buffers it is smaller, since each write waits."
-                .into(),
-            source: "Report E, section 4.3".into(),
-            axes: vec![
-                Axis::bytes(BUFFER_SIZE, "buffer size"),
-                Axis::bytes(FILE_SIZE, "file size"),
-            ],
-            metrics: METRICS.map(cost).into(),
-            isolation: Isolation::FreshProcess,
-        }
+    fn design(&self) -> &'static Design {
+        &DESIGN
     }
 
     fn needs(&self, setting: &Setting) -> Vec<Need> {
@@ -98,14 +55,16 @@ impl Experiment for PhaseByPhase {
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
         let point = |(buffer, file): (u64, u64)| {
-            Point::new().with(BUFFER_SIZE, buffer).with(FILE_SIZE, file)
+            Point::new()
+                .at(BUFFER_SIZE, Bytes(buffer))
+                .at(FILE_SIZE, Bytes(file))
         };
         sizes(setting).into_iter().map(point).collect()
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let buffer_size = point.number(BUFFER_SIZE)?;
-        let len = point.number(FILE_SIZE)?;
+        let Bytes(buffer_size) = point.level(BUFFER_SIZE)?;
+        let Bytes(len) = point.level(FILE_SIZE)?;
         let path = sampler.scratch().join(format!("{} {len}", self.id()));
         let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
         by_read_and_write(sampler, &file, buffer_size)?;
@@ -113,11 +72,43 @@ impl Experiment for PhaseByPhase {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        findings::all(results)
+        let found = [
+            shares(
+                results,
+                "shares_calls",
+                "read and write",
+                [READ, LOOP, WRITE, TOTAL],
+            ),
+            shares(
+                results,
+                "shares_mapping",
+                "mmap",
+                [MAP, MAP_LOOP, UNMAP, MAP_TOTAL],
+            ),
+            without_waiting(results),
+            best_buffer(results),
+        ];
+        found.into_iter().flatten().collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        findings::figures(results)
+        let figure = |key: &str, title: &str, metrics: [Metric<&'static str>; 3]| {
+            let line = |metric: Metric<&'static str>| {
+                let label = metric.title.trim_end_matches(", per KiB");
+                results.series(label, metric, BUFFER_SIZE, &[])
+            };
+            let axes = (
+                axis_of(BUFFER_SIZE),
+                logarithmic("time for a KiB", Unit::Nanoseconds),
+            );
+            curves(key, title, axes, metrics.map(line).into(), Vec::new())
+        };
+        let totals = [TOTAL, MAP_TOTAL, MAP_SYNC];
+        vec![
+            figure("totals", "Changing a file in place", totals),
+            figure("calls", "By read and write", [READ, LOOP, WRITE]),
+            figure("mapping", "By mmap", [MAP, MAP_LOOP, UNMAP]),
+        ]
     }
 }
 
@@ -143,51 +134,124 @@ fn largest_buffer(setting: &Setting) -> u64 {
     fitting.clamp(16 * MIB, 64 * MIB)
 }
 
+fn in_pages<'r>(results: &'r Results, metric: Metric<&'static str>) -> Option<&'r Estimate> {
+    results.sound(metric, &[BUFFER_SIZE.at(Bytes(PAGE))])
+}
+
+/// The shares of one way's phases in its total.
+fn shares(
+    results: &Results,
+    key: &str,
+    way: &str,
+    [fetch, compute, put_back, total]: [Metric<&'static str>; 4],
+) -> Option<Finding> {
+    let total = in_pages(results, total)?;
+    let share = |metric| {
+        let share = ratio_within(in_pages(results, metric)?, total)?;
+        Some(share.in_unit(Unit::Share))
+    };
+    let (fetch, compute, put_back) = (share(fetch)?, share(compute)?, share(put_back)?);
+    let said = sentence!(
+        "By {way}, changing a file in buffers of 4 KiB takes {total} per KiB: {fetch} of it to \
+         fetch, {compute} to compute, {put_back} to put back."
+    );
+    let grade = known(&[&total.quantity(), &fetch, &compute, &put_back]);
+    Some(Finding::new(key, said).graded(grade).weighing(0.5))
+}
+
+/// The mapping looks so fast because it does not wait.
+fn without_waiting(results: &Results) -> Option<Finding> {
+    let of = |metric| in_pages(results, metric);
+    let (mapped, sync) = (of(MAP_TOTAL)?, of(MAP_SYNC)?);
+    let times = ratio_within(of(TOTAL)?, mapped)?;
+    let said = sentence!(
+        "Changing a file in place in buffers of 4 KiB takes {mapped} per KiB by mmap, and \
+         {times} as long by read and write with O_SYNC: only these wait for the device at each \
+         buffer. One fsync at the end by mmap takes {sync} more per KiB."
+    );
+    let finding = Finding::new("without_waiting", said).graded(grade(&times, 1.0));
+    Some(finding.weighing(0.6))
+}
+
+/// The buffer in which the writes that wait cost least.
+fn best_buffer(results: &Results) -> Option<Finding> {
+    let totals = results.along(BUFFER_SIZE, TOTAL, &[]);
+    let by_centre =
+        |(_, a): &&(_, &Estimate), (_, b): &&(_, &Estimate)| a.centre.total_cmp(&b.centre);
+    let (best, least) = *totals.iter().min_by(by_centre)?;
+    let (smallest, most) = *totals.first().filter(|_| totals.len() > 1)?;
+    let times = ratio(most, least)?;
+    let said = if best == smallest {
+        sentence!(
+            "By read and write with O_SYNC, buffers of {best}, the smallest measured, are the best: \
+             they take {least} per KiB."
+        )
+    } else {
+        sentence!(
+            "By read and write with O_SYNC, buffers of {best} are the best: they take {least} per \
+             KiB, buffers of {smallest} {times} that."
+        )
+    };
+    let grade = grade(&times, 1.0).max(Grade::Likely);
+    let finding = Finding::new("best_buffer", said)
+        .beside("times", times)
+        .beside("smallest", smallest);
+    Some(finding.graded(grade).weighing(0.5))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::file::testing::scratch;
-    use crate::made_up::{cost_result, count, machine, measure, results, setting, value};
+    use crate::made_up::{count, finding, findings, measure, measured, number, setting, value};
     use instrument::results::PointResult;
     use std::fs;
 
     fn point(buffer: u64, file: u64) -> Point {
-        Point::new().with(BUFFER_SIZE, buffer).with(FILE_SIZE, file)
+        Point::new()
+            .at(BUFFER_SIZE, Bytes(buffer))
+            .at(FILE_SIZE, Bytes(file))
     }
 
     fn at_buffer(buffer: u64, write: f64) -> PointResult {
         let costs = [
-            (MAP, 100.0, 1.0),
-            (MAP_LOOP, 800.0, 1.0),
-            (UNMAP, 100.0, 1.0),
-            (MAP_TOTAL, 1000.0, 1.0),
-            (MAP_SYNC, 500.0, 1.0),
-            (READ, 1000.0, 1.0),
-            (LOOP, 1000.0, 1.0),
-            (WRITE, write, 1.0),
-            (TOTAL, write + 2000.0, 1.0),
+            (MAP, 100.0),
+            (MAP_LOOP, 800.0),
+            (UNMAP, 100.0),
+            (MAP_TOTAL, 1000.0),
+            (MAP_SYNC, 500.0),
+            (READ, 1000.0),
+            (LOOP, 1000.0),
+            (WRITE, write),
+            (TOTAL, write + 2000.0),
         ];
-        cost_result(&PhaseByPhase, &point(buffer, MIB), &costs)
+        measured(point(buffer, MIB), &costs)
     }
 
     #[test]
     fn the_shares_of_the_phases_and_the_best_buffer_are_told() {
-        let (definition, machine) = (PhaseByPhase.definition(), machine());
         let points = vec![
             at_buffer(KIB, 30e3),
             at_buffer(PAGE, 8000.0),
             at_buffer(MIB, 1000.0),
         ];
-        let found = PhaseByPhase.findings(&results(&definition, &machine, points));
+        let found = findings(&PhaseByPhase, points);
         let value = |key, name| value(&found, key, name);
         assert!((value("shares_calls", "put_back") - 0.8).abs() < 0.01);
         assert!((value("shares_mapping", "compute") - 0.8).abs() < 0.01);
         assert!((value("without_waiting", "times") - 10.0).abs() < 0.1);
         assert!((value("best_buffer", "best") - MIB as f64).abs() < 1.0);
-        assert_eq!(
-            PhaseByPhase.findings(&results(&definition, &machine, Vec::new())),
-            []
-        );
+        assert_eq!(findings(&PhaseByPhase, Vec::new()), []);
+    }
+
+    #[test]
+    fn the_smallest_buffer_is_not_compared_with_itself() {
+        let points = vec![at_buffer(KIB, 1000.0), at_buffer(MIB, 8000.0)];
+        let found = findings(&PhaseByPhase, points);
+        let best = finding(&found, "best_buffer");
+        assert_eq!(number(best, "best"), Bytes(KIB).into());
+        let said = best.sentence.to_string();
+        assert!(!said.contains('×'), "{said}");
     }
 
     #[test]
@@ -198,8 +262,8 @@ mod tests {
             fs::write(&path, vec![0; 16384]).expect("there is room");
             let point = point(buffer, 16384);
             let (samples, _) = measure(&PhaseByPhase, &point, scratch.path()).expect("a disk");
-            for (metric, _) in METRICS {
-                assert!(count(&samples, metric) >= 1, "{metric}");
+            for metric in METRICS {
+                assert!(count(&samples, metric) >= 1, "{metric:?}");
             }
             let passes = (count(&samples, TOTAL) + count(&samples, MAP_TOTAL)) as u8;
             let bytes = fs::read(&path).expect("it is there");
@@ -214,7 +278,7 @@ mod tests {
             let files: BTreeSet<u64> = PhaseByPhase
                 .points(&setting)
                 .iter()
-                .map(|point| point.number(FILE_SIZE).expect("it has one"))
+                .map(|point| point.level(FILE_SIZE).expect("it has one").0)
                 .collect();
             let room = Need::Space(Bytes(files.iter().sum()));
             assert!(PhaseByPhase.needs(&setting).contains(&room), "{profile:?}");
@@ -226,8 +290,8 @@ mod tests {
         let points = PhaseByPhase.points(&setting(Profile::Quick));
         assert_eq!(points.len(), 7);
         for point in points {
-            let (buffer, file) = (point.number(BUFFER_SIZE), point.number(FILE_SIZE));
-            let (buffer, file) = (buffer.expect("it has one"), file.expect("it has one"));
+            let Bytes(buffer) = point.level(BUFFER_SIZE).expect("it has one");
+            let Bytes(file) = point.level(FILE_SIZE).expect("it has one");
             assert!(file <= 64 * MIB && file % buffer == 0, "{point}");
         }
     }

@@ -3,9 +3,9 @@
 use super::super::page_cache;
 use super::super::scratch_file::ScratchFile;
 use super::super::sizes::KIB;
-use super::{LOOP, MAP, MAP_LOOP, MAP_SYNC, MAP_TOTAL, PAGE, READ, TOTAL, UNMAP, WRITE};
-use instrument::experiment::MeasureError;
-use instrument::sampler::Sampler;
+use super::definition::{LOOP, MAP, MAP_LOOP, MAP_SYNC, MAP_TOTAL};
+use super::definition::{PAGE, READ, TOTAL, UNMAP, WRITE};
+use crate::prelude::*;
 use platform::file::{Access, LockedFile, OpenMode, open_read_write};
 use platform::machine::Machine;
 use platform::memory::{FileMapping, Mapping, PageSize};

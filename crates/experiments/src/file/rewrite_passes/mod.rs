@@ -1,96 +1,68 @@
 //! `file.rewrite_passes`: a file is read, written over and read again, in five ways.
 
-mod findings;
+mod definition;
 mod way;
 
-use super::FILE_SIZE;
-use super::order::CHUNK_SIZE;
+use super::definition::{CHUNK_SIZE, FILE_SIZE, room};
 use super::page_cache::Chiller;
 use super::scratch_file::ScratchFile;
 use super::sizes::{self, KIB, MIB, by_profile, powers};
-use instrument::experiment::{
-    Better, Confinement, Definition, Experiment, Isolation, MeasureError, Metric,
-};
-use instrument::figure::Figure;
-use instrument::finding::Finding;
-use instrument::need::Need;
-use instrument::plan::{Profile, Setting};
-use instrument::point::{Axis, Level, Point};
-use instrument::quantity::{Bytes, Unit};
-use instrument::results::Results;
-use instrument::sampler::Sampler;
+use crate::estimates::{grade, known, ratio, ratio_within};
+use crate::figures::{axis_of, curves, logarithmic};
+use crate::prelude::*;
+use definition::{FILE_OVER_MEMORY, FROM_STORAGE, KEPT, MEMORY, Memory, NOT_LIMITED};
+use instrument::experiment::Confinement;
 use platform::file::residency;
 use platform::memory::{Mapping, PageSize};
 use platform::usage::storage_read_bytes;
-pub(super) use way::{CALLS, CALLS_SYNC, MAPPING, STDIO};
-use way::{WAYS, Way, waits};
 
-/// A file is read, written over and read again, in five ways.
+pub(super) use definition::{READ, READ_AGAIN, REWRITE, WAY};
+pub(super) use way::Way;
+
+/// The experiment `file.rewrite_passes`.
 pub(crate) struct RewritePasses;
 
-pub(super) const WAY: &str = "way";
-const MEMORY: &str = "memory";
-const NOT_LIMITED: &str = "not limited";
+/// The chunk size at which ways are compared.
+const CHUNK: Bytes = Bytes(64 * KIB);
 
-pub(super) const READ: &str = "read";
-pub(super) const REWRITE: &str = "rewrite";
-pub(super) const READ_AGAIN: &str = "read_again";
-const KEPT: &str = "kept";
-const FROM_STORAGE: &str = "from_storage";
-
-/// The file is so many times as large as the memory that the measurement may use.
-const FILE_OVER_MEMORY: u64 = 2;
+pub(super) const DESIGN: Design = Design {
+    id: "file.rewrite_passes",
+    title: "Read, write, read",
+    question: "What does it cost to read a file larger than memory, to write it back \
+                       changed and to read it again, by stdio, by calls and by mmap?",
+    method: formatcp!(
+        "A cold scratch file is read from start to end in chunks, overwritten with other data, \
+         and read again. The three passes are timed apart, each per KiB. There are five ways. \
+         Streams of the C library (fread, fwrite, and fflush at the end of writing) with their \
+         own buffer; the same with no buffer (setvbuf); read and write; read and write with \
+         O_SYNC; and mmap of a chunk, a copy, msync when writing, and munmap. With O_SYNC and \
+         msync every chunk waits for the device. In the other ways later writeback is not timed, \
+         unless memory runs short: the file is {} times as large as the memory that the process \
+         may use, page cache included, which a control group limits. Where no limit can be set, \
+         or where the file has to be smaller because each of its many chunks waits, the memory \
+         is `{}`, and the second reading comes from the page cache. `kept` is the share of the \
+         file that was still in memory before the second reading, `from_storage` the share of \
+         that reading that came from storage.",
+        FILE_OVER_MEMORY,
+        NOT_LIMITED
+    ),
+    source: "Report E, section 4.1",
+    axes: &[
+        WAY.axis(),
+        CHUNK_SIZE.axis(),
+        FILE_SIZE.axis(),
+        MEMORY.axis(),
+    ],
+    metrics: &[READ, REWRITE, READ_AGAIN, KEPT, FROM_STORAGE],
+};
 
 impl Experiment for RewritePasses {
-    fn id(&self) -> &'static str {
-        "file.rewrite_passes"
-    }
-
-    fn definition(&self) -> Definition {
-        let cost = |name, title| Metric::new(name, title, Unit::Nanoseconds, Better::Lower);
-        let share = |name, title| Metric::new(name, title, Unit::Share, Better::Neither);
-        Definition {
-            id: self.id().into(),
-            title: "Read, write, read".into(),
-            question: "What does it cost to read a file larger than memory, to write it back \
-                       changed and to read it again, by stdio, by calls and by mmap?"
-                .into(),
-            method: format!(
-                "A cold scratch file is read from its start to its end in chunks, written over with \
-                 other data, and read again; the three passes are timed apart, each per KiB. By \
-                 streams of the C library (fread, fwrite, and fflush at the end of writing) with \
-                 their own buffer and with none (setvbuf); by read and write, plain and with \
-                 O_SYNC; and by mmap of a chunk, a copy, for writing msync, and munmap. With O_SYNC \
-                 and msync every chunk waits for the device; otherwise what is written back later \
-                 is not in the time, unless memory runs short: the file is {FILE_OVER_MEMORY} times \
-                 as large as the memory that the process may use, page cache included, limited by a \
-                 control group. Where that cannot be had, or the file would have to be smaller \
-                 since each of its many chunks waits, the memory is `{NOT_LIMITED}`, and the second \
-                 reading comes from the page cache. How much of the file was still in memory before \
-                 the second reading, and how much of that reading came from storage, is on the \
-                 record."
-            ),
-            source: "Report E, section 4.1".into(),
-            axes: vec![
-                Axis::choice(WAY, "way"),
-                Axis::bytes(CHUNK_SIZE, "chunk size"),
-                Axis::bytes(FILE_SIZE, "file size"),
-                Axis::bytes(MEMORY, "memory"),
-            ],
-            metrics: vec![
-                cost(READ, "read, per KiB"),
-                cost(REWRITE, "written over, per KiB"),
-                cost(READ_AGAIN, "read again, per KiB"),
-                share(KEPT, "in the page cache before reading again"),
-                share(FROM_STORAGE, "of reading again, from storage"),
-            ],
-            isolation: Isolation::FreshProcess,
-        }
+    fn design(&self) -> &'static Design {
+        &DESIGN
     }
 
     fn needs(&self, setting: &Setting) -> Vec<Need> {
-        let file = Bytes(largest_file(setting));
-        vec![Need::Space(file), Need::Memory(file)]
+        room(largest_file(setting))
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
@@ -102,42 +74,44 @@ impl Experiment for RewritePasses {
             Profile::Thorough => powers(4 * KIB, largest / 8).collect(),
         };
         let turns = by_profile(setting.profile, [64, 512, 4096]);
-        let of_way = |way: &'static str| {
+        let of_way = |way: Way| {
             sizes.iter().map(move |&size| {
-                let file_size = if waits(way) {
+                let file_size = if way.waits() {
                     largest.min(size * turns)
                 } else {
                     largest
                 };
                 let memory = if setting.can_limit_memory && file_size == largest {
-                    Level::Number(largest / FILE_OVER_MEMORY)
+                    Memory::Limited(Bytes(largest / FILE_OVER_MEMORY))
                 } else {
-                    Level::Choice(NOT_LIMITED.into())
+                    Memory::NotLimited
                 };
                 Point::new()
-                    .with(WAY, way)
-                    .with(CHUNK_SIZE, size)
-                    .with(FILE_SIZE, file_size)
-                    .with(MEMORY, memory)
+                    .at(WAY, way)
+                    .at(CHUNK_SIZE, Bytes(size))
+                    .at(FILE_SIZE, Bytes(file_size))
+                    .at(MEMORY, memory)
             })
         };
-        WAYS.into_iter().flat_map(of_way).collect()
+        Way::ALL.iter().copied().flat_map(of_way).collect()
     }
 
     fn confinement(&self, point: &Point) -> Option<Confinement> {
-        let memory_bytes = point.number(MEMORY).ok()?;
-        Some(Confinement {
-            memory_bytes,
-            swap_bytes: 0,
-        })
+        match point.level(MEMORY).ok()? {
+            Memory::Limited(Bytes(memory_bytes)) => Some(Confinement {
+                memory_bytes,
+                swap_bytes: 0,
+            }),
+            Memory::NotLimited => None,
+        }
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let len = point.number(FILE_SIZE)?;
+        let Bytes(len) = point.level(FILE_SIZE)?;
         let path = sampler.scratch().join(format!("{} {len}", self.id()));
         let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
-        let mut way = Way::open(point.choice(WAY)?, &path)?;
-        let mut memory = Mapping::anonymous(point.number(CHUNK_SIZE)? as usize, PageSize::Base)?;
+        let mut opened = point.level(WAY)?.open(&path)?;
+        let mut memory = Mapping::anonymous(point.level(CHUNK_SIZE)?.0 as usize, PageSize::Base)?;
         memory.populate()?;
         let chunk = memory.as_mut_slice();
         let mut chiller = Chiller::new(&file.file, &path)?;
@@ -145,12 +119,12 @@ impl Experiment for RewritePasses {
 
         sampler.phases(len as f64 / KIB as f64, |phases| {
             chiller.chill()?;
-            phases.time(&[READ], || way.read(len, chunk))?;
+            phases.time(&[READ], || opened.read(len, chunk))?;
             kernels::change(chunk);
-            phases.time(&[REWRITE], || way.write(len, chunk))?;
+            phases.time(&[REWRITE], || opened.write(len, chunk))?;
             kept.push(residency(&file.file)?.resident_bytes as f64 / len as f64);
             let before = storage_read_bytes();
-            phases.time(&[READ_AGAIN], || way.read(len, chunk))?;
+            phases.time(&[READ_AGAIN], || opened.read(len, chunk))?;
             if let (Some(before), Some(after)) = (before, storage_read_bytes()) {
                 from_storage.push(after.saturating_sub(before) as f64 / len as f64);
             }
@@ -162,18 +136,34 @@ impl Experiment for RewritePasses {
         for share in from_storage {
             sampler.value(FROM_STORAGE, share)?;
         }
-        match chiller.remark() {
-            Some(remark) => sampler.remark(remark),
-            None => Ok(()),
-        }
+        chiller.remark_on(sampler)
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        findings::all(results)
+        let found = [
+            second_reading(results),
+            waiting(results),
+            reading_by_mapping(results),
+            buffer(results),
+        ];
+        found.into_iter().flatten().collect()
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        findings::figures(results)
+        let figure = |metric: Metric<&'static str>, title: &str| {
+            let line = |way: &Way| results.series(way.name(), metric, CHUNK_SIZE, &[WAY.at(*way)]);
+            let axes = (
+                axis_of(CHUNK_SIZE),
+                logarithmic("time for a KiB", Unit::Nanoseconds),
+            );
+            let lines = Way::ALL.iter().map(line).collect();
+            curves(metric, title, axes, lines, Vec::new())
+        };
+        vec![
+            figure(READ, "Reading a cold file"),
+            figure(REWRITE, "Writing over it"),
+            figure(READ_AGAIN, "Reading it again"),
+        ]
     }
 }
 
@@ -185,11 +175,138 @@ fn largest_file(setting: &Setting) -> u64 {
     )
 }
 
+fn at<'r>(
+    results: &'r Results,
+    metric: Metric<&'static str>,
+    way: Way,
+    chunk: Bytes,
+) -> Option<&'r Estimate> {
+    results.sound(metric, &[WAY.at(way), CHUNK_SIZE.at(chunk)])
+}
+
+/// Dirty pages may make the second reading slower.
+fn second_reading(results: &Results) -> Option<Finding> {
+    let of = |metric| at(results, metric, Way::Calls, CHUNK);
+    let (first, second) = (of(READ)?, of(READ_AGAIN)?);
+    let kept = of(KEPT)?;
+    let times = ratio_within(second, first)?;
+    let grade = grade(&times, 1.0);
+    let verdict = match (grade, times.value > 1.0) {
+        (Grade::CannotBeTold, _) => "no difference can be told",
+        (_, true) => "dirty pages had to be written back first",
+        (_, false) => "the part still in memory helped",
+    };
+    let rest = match of(FROM_STORAGE) {
+        Some(from) => sentence!(", and {from} came from storage"),
+        None => Sentence::default(),
+    };
+    let said = sentence!(
+        "After it was overwritten, a file is read again in {times} the time of the first, cold \
+         read: {verdict}. {kept} of it was in memory then{rest}."
+    );
+    let finding = Finding::new("second_reading", said).graded(grade);
+    Some(finding.weighing(0.5))
+}
+
+fn waiting(results: &Results) -> Option<Finding> {
+    let of = |way| at(results, REWRITE, way, CHUNK);
+    let plain = of(Way::Calls)?;
+    let times = ratio(of(Way::CallsSync)?, plain)?;
+    let mapped = ratio(of(Way::Mapping)?, plain)?;
+    let said = sentence!(
+        "In chunks of 64 KiB, overwriting takes {plain} per KiB; with O_SYNC it takes {times} as \
+         long, by mmap with msync {mapped} as long."
+    );
+    let finding = Finding::new("waiting", said).graded(grade(&times, 1.0));
+    Some(finding.weighing(0.55))
+}
+
+fn reading_by_mapping(results: &Results) -> Option<Finding> {
+    let of = |way| at(results, READ, way, CHUNK);
+    let (calls, mapped) = (of(Way::Calls)?, of(Way::Mapping)?);
+    let times = ratio(mapped, calls)?;
+    let said = sentence!(
+        "Read cold in chunks of 64 KiB, a file takes {calls} per KiB by read, and {times} that \
+         by mmap and a copy."
+    );
+    // Of files of different sizes, different parts lie in the caches.
+    let file_size = |way| {
+        let found = results.at(&[WAY.at(way), CHUNK_SIZE.at(CHUNK)])?;
+        found.point.level(FILE_SIZE).ok()
+    };
+    let is_same_file = file_size(Way::Mapping) == file_size(Way::Calls);
+    let grade = match grade(&times, 1.0) {
+        Grade::Certain if !is_same_file => Grade::Likely,
+        grade => grade,
+    };
+    Some(Finding::new("mapping", said).graded(grade).weighing(0.45))
+}
+
+/// The effect of the stream's buffer, at the smallest chunk.
+fn buffer(results: &Results) -> Option<Finding> {
+    let curve = results.along(CHUNK_SIZE, REWRITE, &[WAY.at(Way::Stdio)]);
+    let (chunk, buffered) = *curve.first()?;
+    let times = ratio(buffered, at(results, REWRITE, Way::StdioUnbuffered, chunk)?)?;
+    let over_calls = ratio(buffered, at(results, REWRITE, Way::Calls, chunk)?)?;
+    let said = sentence!(
+        "In chunks of {chunk}, overwriting through a stream takes {buffered} per KiB: {times} as \
+         long as without its buffer, {over_calls} as long as by write."
+    );
+    let grade = known(&[&times, &over_calls]);
+    Some(Finding::new("buffer", said).graded(grade).weighing(0.4))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::file::testing::{can_be_cold, scratch};
-    use crate::made_up::{count, measure, setting, values};
+    use crate::made_up::{count, findings, measure, measured, setting, value, values};
+    use instrument::results::PointResult;
+
+    fn point(way: Way, chunk: Bytes, file: u64) -> Point {
+        Point::new()
+            .at(WAY, way)
+            .at(CHUNK_SIZE, chunk)
+            .at(FILE_SIZE, Bytes(file))
+            .at(MEMORY, Memory::NotLimited)
+    }
+
+    fn costs(way: Way, read: f64, rewrite: f64, again: f64) -> PointResult {
+        let costs = [
+            (READ, read),
+            (REWRITE, rewrite),
+            (READ_AGAIN, again),
+            (KEPT, 0.5),
+        ];
+        measured(point(way, CHUNK, 32 * MIB), &costs)
+    }
+
+    #[test]
+    fn the_ways_are_compared() {
+        let points = vec![
+            costs(Way::Stdio, 400.0, 300.0, 400.0),
+            costs(Way::StdioUnbuffered, 400.0, 200.0, 400.0),
+            costs(Way::Calls, 400.0, 200.0, 600.0),
+            costs(Way::CallsSync, 400.0, 2000.0, 400.0),
+            costs(Way::Mapping, 800.0, 1000.0, 400.0),
+        ];
+        let found = findings(&RewritePasses, points);
+        let near = |key, name, expected: f64| {
+            let value = value(&found, key, name);
+            assert!(
+                (value / expected - 1.0).abs() < 0.01,
+                "{key} {name}: {value}"
+            );
+        };
+        near("second_reading", "times", 1.5);
+        near("waiting", "times", 10.0);
+        near("waiting", "mapped", 5.0);
+        near("mapping", "times", 2.0);
+        near("buffer", "times", 1.5);
+        let said = found[0].sentence.to_string();
+        assert!(said.contains("written back first"), "{said}");
+        assert_eq!(findings(&RewritePasses, Vec::new()), []);
+    }
 
     #[test]
     fn every_way_makes_three_passes() {
@@ -197,15 +314,12 @@ mod tests {
         if !can_be_cold(scratch.path()) {
             return;
         }
-        for way in WAYS {
-            let point = Point::new()
-                .with(WAY, way)
-                .with(CHUNK_SIZE, 16 * KIB)
-                .with(FILE_SIZE, 256 * KIB)
-                .with(MEMORY, NOT_LIMITED);
-            let (samples, _) = measure(&RewritePasses, &point, scratch.path()).expect(way);
+        for &way in Way::ALL {
+            let point = point(way, Bytes(16 * KIB), 256 * KIB);
+            let measured = measure(&RewritePasses, &point, scratch.path());
+            let (samples, _) = measured.unwrap_or_else(|error| panic!("{way}: {error}"));
             for metric in [READ, REWRITE, READ_AGAIN] {
-                assert!(count(&samples, metric) >= 1, "{way}: {metric}");
+                assert!(count(&samples, metric) >= 1, "{way}: {metric:?}");
             }
             // Nothing took memory away.
             assert!(values(&samples, KEPT)[0] > 0.5, "{way}");
@@ -229,7 +343,7 @@ mod tests {
         assert!(limits(&points) >= 9);
         for point in points {
             if let Some(confinement) = RewritePasses.confinement(&point) {
-                let file = point.number(FILE_SIZE).expect("it has one");
+                let Bytes(file) = point.level(FILE_SIZE).expect("it has one");
                 assert!(file >= 2 * confinement.memory_bytes, "{point}");
             }
         }

@@ -1,6 +1,6 @@
 //! The ways of reading a file through and of writing it through again.
 
-use instrument::experiment::MeasureError;
+use crate::prelude::*;
 use platform::file::{Access, LockedFile, OpenMode, open_read_write};
 use platform::memory::FileMapping;
 use platform::stdio::{Buffering, Stream};
@@ -8,43 +8,48 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-pub(in crate::file) const STDIO: &str = "fread, fwrite";
-pub(super) const STDIO_UNBUFFERED: &str = "fread, fwrite unbuffered";
-pub(in crate::file) const CALLS: &str = "read, write";
-pub(in crate::file) const CALLS_SYNC: &str = "read, write O_SYNC";
-pub(in crate::file) const MAPPING: &str = "mmap, msync";
-
-pub(super) const WAYS: [&str; 5] = [STDIO, STDIO_UNBUFFERED, CALLS, CALLS_SYNC, MAPPING];
-
-/// Whether each chunk waits for the device.
-pub(super) fn waits(way: &str) -> bool {
-    matches!(way, CALLS_SYNC | MAPPING)
+/// A way through the file.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::file) enum Way {
+    #[choice("fread, fwrite")]
+    Stdio,
+    #[choice("fread, fwrite unbuffered")]
+    StdioUnbuffered,
+    #[choice("read, write")]
+    Calls,
+    #[choice("read, write O_SYNC")]
+    CallsSync,
+    #[choice("mmap, msync")]
+    Mapping,
 }
 
-/// A file that is gone through in chunks.
-pub(super) enum Way {
+impl Way {
+    /// Each chunk waits for the device.
+    pub(super) fn waits(self) -> bool {
+        matches!(self, Self::CallsSync | Self::Mapping)
+    }
+
+    pub(super) fn open(self, path: &Path) -> Result<Opened, MeasureError> {
+        let open = |mode| open_read_write(path, mode);
+        let plain = || open(OpenMode::Plain);
+        Ok(match self {
+            Self::Stdio => Opened::Stdio(Stream::over(plain()?, Buffering::Default)?),
+            Self::StdioUnbuffered => Opened::Stdio(Stream::over(plain()?, Buffering::None)?),
+            Self::Calls => Opened::Calls(plain()?),
+            Self::CallsSync => Opened::Calls(open(OpenMode::Synchronous)?),
+            Self::Mapping => Opened::Mapping(LockedFile::lock(plain()?, Access::Write)?),
+        })
+    }
+}
+
+/// A file opened to be read and written in chunks.
+pub(super) enum Opened {
     Stdio(Stream),
     Calls(File),
     Mapping(LockedFile),
 }
 
-impl Way {
-    pub(super) fn open(way: &str, path: &Path) -> Result<Self, MeasureError> {
-        let open = |mode| open_read_write(path, mode);
-        let plain = || open(OpenMode::Plain);
-        Ok(match way {
-            STDIO => Self::Stdio(Stream::over(plain()?, Buffering::Default)?),
-            STDIO_UNBUFFERED => Self::Stdio(Stream::over(plain()?, Buffering::None)?),
-            CALLS => Self::Calls(plain()?),
-            CALLS_SYNC => Self::Calls(open(OpenMode::Synchronous)?),
-            MAPPING => Self::Mapping(LockedFile::lock(plain()?, Access::Write)?),
-            other => {
-                let reason = format!("there is no way '{other}'");
-                return Err(MeasureError::Unsupported(reason));
-            }
-        })
-    }
-
+impl Opened {
     /// Reads the file from its start into `chunk`, as often as it takes.
     pub(super) fn read(&mut self, len: u64, chunk: &mut [u8]) -> Result<(), MeasureError> {
         let offsets = (0..len).step_by(chunk.len());
@@ -101,25 +106,26 @@ impl Way {
 
 #[cfg(test)]
 mod tests {
-    use super::{WAYS, Way};
+    use super::Way;
     use crate::file::testing::scratch;
+    use crate::prelude::*;
     use std::fs;
 
     #[test]
     fn every_way_reads_and_writes_the_whole_file() {
         let scratch = scratch();
         let path = scratch.path().join("file");
-        for (index, way) in WAYS.into_iter().enumerate() {
+        for (index, way) in Way::ALL.iter().enumerate() {
+            let name = way.name();
             fs::write(&path, vec![index as u8; 65536]).expect("there is room");
-            let mut file = Way::open(way, &path).expect(way);
+            let mut file = way.open(&path).expect(name);
             let mut chunk = vec![0xff; 16384];
-            file.read(65536, &mut chunk).expect(way);
-            assert_eq!(chunk, vec![index as u8; 16384], "{way}");
-            file.write(65536, &[7; 16384]).expect(way);
-            assert_eq!(fs::read(&path).expect("there"), vec![7; 65536], "{way}");
-            file.read(65536, &mut chunk).expect(way);
-            assert_eq!(chunk, vec![7; 16384], "{way}");
+            file.read(65536, &mut chunk).expect(name);
+            assert_eq!(chunk, vec![index as u8; 16384], "{name}");
+            file.write(65536, &[7; 16384]).expect(name);
+            assert_eq!(fs::read(&path).expect("there"), vec![7; 65536], "{name}");
+            file.read(65536, &mut chunk).expect(name);
+            assert_eq!(chunk, vec![7; 16384], "{name}");
         }
-        Way::open("telepathy", &path).err().expect("no such way");
     }
 }

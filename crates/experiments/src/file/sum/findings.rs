@@ -1,21 +1,19 @@
-//! What the sums of a file mean.
+//! Findings and figures of `file.sum`.
 
-use super::{BLOCK_SIZE, BY_CPU, COLD, FILE_SIZE, METHOD, STATE, THREADS, THROUGHPUT, WARM};
-use crate::estimates::{WithEstimate, differs_from, estimated, grade, ratio, side_by_side};
-use crate::figures::{curves, logarithmic};
-use files::Method;
-use instrument::figure::{Figure, Series};
-use instrument::finding::Finding;
-use instrument::point::{Level, Point};
-use instrument::quantity::{Bytes, Unit};
-use instrument::results::{Estimate, PointResult, Results};
+use super::super::definition::{BLOCK_SIZE, FILE_SIZE, ratios_at_ends};
+use super::definition::{BY_CPU, METHOD, Method, STATE, State, THREADS, THROUGHPUT};
+use crate::estimates::{grade, ratio, side_by_side};
+use crate::figures::{axis_of, curves, logarithmic};
+use crate::prelude::*;
+use instrument::point::Level;
+use instrument::results::PointResult;
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
     [
-        fastest(results, WARM),
-        what_clock_says(results),
+        fastest(results, State::Warm),
+        by_both_clocks(results),
         mapping(results),
-        fastest(results, COLD),
+        fastest(results, State::Cold),
     ]
     .into_iter()
     .flatten()
@@ -23,20 +21,21 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
 }
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
-    let of = |metric: &str, title: &str| {
-        let mut series: Vec<Series> = Vec::new();
-        for result in &results.points {
-            let levels = of_line(&result.point);
-            let label = label(&levels);
-            if series.iter().all(|line| line.label != label) {
-                series.push(results.series(&label, metric, THREADS, &levels));
-            }
+    let mut lines: Vec<Line> = Vec::new();
+    for line in results.points.iter().filter_map(|it| Line::of(&it.point)) {
+        if !lines.contains(&line) {
+            lines.push(line);
         }
+    }
+    let of = |metric: Metric<&'static str>, title: &str| {
+        let series = lines
+            .iter()
+            .map(|line| results.series(&line.label(), metric, THREADS, &line.levels()));
         let axes = (
-            logarithmic("threads", Unit::Count),
+            axis_of(THREADS),
             logarithmic("bytes per second", Unit::BytesPerSecond),
         );
-        curves(metric, title, axes, series, Vec::new())
+        curves(metric, title, axes, series.collect(), Vec::new())
     };
     vec![
         of(THROUGHPUT, "Bytes over wall time"),
@@ -44,125 +43,144 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     ]
 }
 
-/// All levels but the threads.
-fn of_line(point: &Point) -> Vec<(&str, Level)> {
-    let levels = point.levels().filter(|(axis, _)| *axis != THREADS);
-    levels.map(|(axis, level)| (axis, level.clone())).collect()
+/// All levels of a point but the threads.
+#[derive(Clone, Copy, PartialEq)]
+struct Line {
+    state: State,
+    method: Method,
+    block: Bytes,
+    file: Bytes,
 }
 
-fn label(levels: &[(&str, Level)]) -> String {
-    let shown = levels.iter().filter(|(axis, _)| *axis != FILE_SIZE);
-    let shown = shown.map(|(axis, level)| match level.number() {
-        Some(bytes) if *axis == BLOCK_SIZE => Bytes(bytes).to_string(),
-        _ => level.to_string(),
-    });
-    shown.collect::<Vec<_>>().join(", ")
-}
-
-/// The sound points of a state, the fastest first.
-fn ranked<'r>(results: &'r Results, state: &str) -> Vec<(&'r PointResult, f64)> {
-    let levels = [(STATE, state.into())];
-    let points = results
-        .points
-        .iter()
-        .filter(|result| result.point.matches(&levels));
-    let mut ranked: Vec<_> = points
-        .filter_map(|result| {
-            let throughput = result.estimate(THROUGHPUT)?;
-            throughput.is_sound().then_some((result, throughput.centre))
+impl Line {
+    fn of(point: &Point) -> Option<Self> {
+        Some(Self {
+            state: point.level(STATE).ok()?,
+            method: point.level(METHOD).ok()?,
+            block: point.level(BLOCK_SIZE).ok()?,
+            file: point.level(FILE_SIZE).ok()?,
         })
-        .collect();
-    ranked.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-    ranked
+    }
+
+    fn levels(self) -> [(&'static str, Level); 4] {
+        [
+            STATE.at(self.state),
+            METHOD.at(self.method),
+            BLOCK_SIZE.at(self.block),
+            FILE_SIZE.at(self.file),
+        ]
+    }
+
+    fn label(self) -> String {
+        format!("{}, {}", self.state, self.manner())
+    }
+
+    fn manner(self) -> String {
+        format!("{}, {}", self.method, self.block)
+    }
 }
 
-fn threads(result: &PointResult) -> u64 {
-    result.point.number(THREADS).unwrap_or(1)
+/// A point with its throughput, for comparisons.
+#[derive(Clone, Copy)]
+pub(in crate::file) struct Ranked<'r> {
+    result: &'r PointResult,
+    line: Line,
+    pub(in crate::file) threads: Count,
+    pub(in crate::file) throughput: &'r Estimate,
+}
+
+impl<'r> Ranked<'r> {
+    fn of(result: &'r PointResult) -> Option<Self> {
+        Some(Self {
+            result,
+            line: Line::of(&result.point)?,
+            threads: result.point.level(THREADS).ok()?,
+            throughput: result.sound(THROUGHPUT)?,
+        })
+    }
 }
 
 /// The fastest of several threads and the fastest of one.
-pub(in crate::file) fn best_two<'r>(
-    results: &'r Results,
-    state: &str,
-) -> Option<[&'r PointResult; 2]> {
-    let ranked = ranked(results, state);
-    let several = ranked.iter().find(|(result, _)| threads(result) > 1)?;
-    let one = ranked.iter().find(|(result, _)| threads(result) == 1)?;
-    Some([several.0, one.0])
+pub(in crate::file) fn best_two<'r>(results: &'r Results, state: State) -> Option<[Ranked<'r>; 2]> {
+    let points = results.points.iter().filter_map(Ranked::of);
+    let mut ranked: Vec<_> = points.filter(|it| it.line.state == state).collect();
+    ranked.sort_by(|one, other| other.throughput.centre.total_cmp(&one.throughput.centre));
+    let several = ranked.iter().find(|it| it.threads > Count(1))?;
+    let one = ranked.iter().find(|it| it.threads == Count(1))?;
+    Some([*several, *one])
 }
 
-fn fastest(results: &Results, state: &str) -> Option<Finding> {
-    let [several, one] = best_two(results, state)?;
-    let throughput = |result: &'_ PointResult| result.estimate(THROUGHPUT).map(estimated);
-    let gain = ratio(several.estimate(THROUGHPUT)?, one.estimate(THROUGHPUT)?)?;
-    let how = |result: &PointResult| label(&of_line(&result.point)[1..]);
-    let (key, what) = match state {
-        WARM => ("fastest_warm", "A file in the page cache"),
-        _ => ("fastest_cold", "A file that is not in the page cache"),
+fn fastest(results: &Results, state: State) -> Option<Finding> {
+    let [best, best_alone] = best_two(results, state)?;
+    let (several, one) = (best.throughput, best_alone.throughput);
+    let gain = ratio(several, one)?;
+    let (key, file) = match state {
+        State::Warm => ("fastest_warm", "A file in the page cache"),
+        State::Cold => ("fastest_cold", "A file that is not in the page cache"),
     };
     let verdict = match gain.interval {
-        Some(interval) if interval.low > 1.0 => "threads help",
-        Some(interval) if interval.high < 1.0 => "threads do not help",
-        _ => "whether threads help cannot be told",
+        Some(interval) if interval.low > 1.0 => "threads help here",
+        Some(interval) if interval.high < 1.0 => "threads do not help here",
+        _ => "it cannot be told if threads help here",
     };
-    let template = format!(
-        "{what} is summed at {{several}} by {{threads}} threads ({}) and at {{one}} by a single \
-         one ({}): {{gain}} as fast by wall time, so {verdict} here.",
-        how(several),
-        how(one)
+    let said = sentence!(
+        "{file} is summed at {several} by {threads} threads ({manner}) and at {one} by a single \
+         one ({manner_alone}): {gain} as fast by wall time, so {verdict}.",
+        threads = best.threads,
+        manner = best.line.manner(),
+        manner_alone = best_alone.line.manner(),
     );
-    let finding = Finding::new(key, &template)
-        .with("several", &throughput(several)?, Unit::BytesPerSecond)
-        .with("one", &throughput(one)?, Unit::BytesPerSecond)
-        .with("gain", &gain, Unit::Ratio)
-        .given("threads", threads(several) as f64, Unit::Count);
-    Some(finding.graded(grade(&gain, 1.0)).weighing(0.8))
+    let finding = Finding::new(key, said).graded(grade(&gain, 1.0));
+    Some(finding.weighing(0.8))
 }
 
-/// What a program makes of the same runs that takes processor time for the time.
-fn what_clock_says(results: &Results) -> Option<Finding> {
-    let [several, _] = best_two(results, WARM)?;
-    let mut levels = of_line(&several.point);
-    levels.push((THREADS, 1.into()));
-    let one = results.at(&levels)?;
-    let by_wall = ratio(several.estimate(THROUGHPUT)?, one.estimate(THROUGHPUT)?)?;
-    let by_cpu = ratio(several.estimate(BY_CPU)?, one.estimate(BY_CPU)?)?;
+/// The gain from threads as a program sees it that divides by processor time.
+fn by_both_clocks(results: &Results) -> Option<Finding> {
+    let [several, _] = best_two(results, State::Warm)?;
+    let [state, method, block, file] = several.line.levels();
+    let one = results.at(&[state, method, block, file, THREADS.at(Count(1))])?;
+    let by_wall = ratio(several.throughput, one.estimate(THROUGHPUT)?)?;
+    let by_cpu = ratio(several.result.estimate(BY_CPU)?, one.estimate(BY_CPU)?)?;
     let gains = by_wall.interval.map(|interval| interval.low > 1.0);
     let seems_to_gain = by_cpu.interval.map(|interval| interval.low > 1.0);
     let verdict = match (gains, seems_to_gain) {
-        _ if !differs_from(&by_wall, 1.0) => "and whether threads help by wall time is not decided",
+        _ if !by_wall.differs_from(1.0) => "and by wall time it is not decided if threads help",
         (Some(true), Some(false)) => {
-            "so a report that takes the one for the other finds that threads do not help, and one \
-             that looks at a clock on the wall that they do"
+            "so a report by processor time finds that threads do not help, and one by wall time \
+             that they do"
         }
-        _ => "and here both say the same of threads",
+        (Some(false), Some(true)) => {
+            "so a report by processor time finds that threads help, and one by wall time that they \
+             do not"
+        }
+        (Some(_), Some(_)) => "and both say the same of threads here",
+        _ => "and whether threads help by processor time is not decided",
     };
-    let template = format!(
-        "Processor time adds up over threads and is no time to divide by: {{threads}} threads sum a \
-         file {{by_wall}} as fast as one that works in the same way by wall time, and {{by_cpu}} as \
-         fast by processor time, {verdict}."
+    let said = sentence!(
+        "Processor time adds up over threads and is no elapsed time: {threads} threads sum a \
+         file {by_wall} as fast by wall time as one that works in the same way, and {by_cpu} as \
+         fast by processor time, {verdict}.",
+        threads = several.threads,
     );
-    let finding = Finding::new("wall_and_cpu", &template)
-        .with("by_wall", &by_wall, Unit::Ratio)
-        .with("by_cpu", &by_cpu, Unit::Ratio)
-        .given("threads", threads(several) as f64, Unit::Count);
-    Some(finding.graded(grade(&by_wall, 1.0)).weighing(0.4))
+    let finding = Finding::new("wall_and_cpu", said).graded(grade(&by_wall, 1.0));
+    Some(finding.weighing(0.4))
 }
 
-/// What one thread sums of a warm file, by block size.
+/// Throughput of one thread on a warm file, by block size.
 pub(in crate::file) fn by_one_thread<'r>(
     results: &'r Results,
     method: Method,
-) -> Vec<(u64, &'r Estimate)> {
+) -> Vec<(Bytes, &'r Estimate)> {
     let levels = [
-        (STATE, WARM.into()),
-        (METHOD, method.name().into()),
-        (THREADS, 1.into()),
+        STATE.at(State::Warm),
+        METHOD.at(method),
+        THREADS.at(Count(1)),
     ];
-    results.curve(THROUGHPUT, BLOCK_SIZE, &levels)
+    results.along(BLOCK_SIZE, THROUGHPUT, &levels)
 }
 
-/// What one thread reads and maps in the smallest blocks that were measured both ways.
+/// Throughput of one thread that reads and of one that maps, in the smallest blocks that were measured
+/// both ways.
 pub(in crate::file) fn by_smallest_blocks<'r>(results: &'r Results) -> Option<[&'r Estimate; 2]> {
     let of = |method| by_one_thread(results, method);
     let both = side_by_side(&of(Method::Pread), &of(Method::Mmap));
@@ -172,21 +190,13 @@ pub(in crate::file) fn by_smallest_blocks<'r>(results: &'r Results) -> Option<[&
 
 /// Reading against mapping, by one thread, in the smallest and the largest blocks.
 fn mapping(results: &Results) -> Option<Finding> {
-    let read = by_one_thread(results, Method::Pread);
-    let map = by_one_thread(results, Method::Mmap);
-    let at = |size: u64| {
-        let of = |curve: &[(u64, _)]| curve.iter().position(|(other, _)| *other == size);
-        ratio(map[of(&map)?].1, read[of(&read)?].1)
-    };
-    let (smallest, largest) = (read.first()?.0, read.last()?.0);
-    let (small, large) = (at(smallest)?, at(largest)?);
-    let template = "Mapping each block instead of reading it goes {small} as fast in blocks of \
-                    {smallest} and {large} as fast in blocks of {largest}, by one thread.";
-    let finding = Finding::new("mapping", template)
-        .with("small", &small, Unit::Ratio)
-        .with("large", &large, Unit::Ratio)
-        .given("smallest", smallest as f64, Unit::Bytes)
-        .given("largest", largest as f64, Unit::Bytes);
+    let of = |method| by_one_thread(results, method);
+    let (map, read) = (of(Method::Mmap), of(Method::Pread));
+    let [(smallest, small), (largest, large)] = ratios_at_ends(&map, &read, &read)?;
+    let said = sentence!(
+        "Mapping each block instead of reading it is {small} as fast in blocks of {smallest} and \
+         {large} as fast in blocks of {largest}, by one thread."
+    );
     let grade = grade(&small, 1.0).max(grade(&large, 1.0));
-    Some(finding.graded(grade).weighing(0.6))
+    Some(Finding::new("mapping", said).graded(grade).weighing(0.6))
 }

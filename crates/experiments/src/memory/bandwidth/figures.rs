@@ -1,53 +1,30 @@
 //! The curves of bandwidth against block size.
 
-use super::findings::levels_found;
-use super::{BLOCK_SIZE, FIRST_WRITE, READ, WRITE};
-use crate::memory::caches;
-use crate::memory::pages::{self, PAGES};
-use instrument::figure::{Figure, FigureAxis, FigureKind, FigureScale, Mark};
-use instrument::quantity::Unit;
-use instrument::results::Results;
+use super::definition::{BLOCK_SIZE, Backing, FIRST_WRITE, PAGES, READ, WRITE};
+use super::findings::caches_found;
+use crate::figures::{axis_of, curves, logarithmic};
+use crate::memory::hierarchy::marks;
+use crate::memory::pages::Pages;
+use crate::prelude::*;
 
 pub(super) fn all(results: &Results) -> Vec<Figure> {
-    let marks = marks(results);
-    let figure = |metric: &str, title: &str| {
-        let pages = [pages::base(results.machine), pages::huge(results.machine)];
-        let lines = pages.into_iter().flatten().map(|pages| {
-            results.series(
-                &pages,
-                metric,
-                BLOCK_SIZE,
-                &[(PAGES, pages.as_str().into())],
-            )
+    let base = Pages::base(results.machine);
+    let found = base.map_or_else(Vec::new, |base| caches_found(results, base));
+    let marks = marks(&found, results.machine);
+    let figure = |metric: Metric<&'static str>, title: &str| {
+        let series = Pages::of_machine(results.machine).map(|pages| {
+            let levels = [PAGES.at(Backing::Pages(pages))];
+            results.series(&pages.to_string(), metric, BLOCK_SIZE, &levels)
         });
-        Figure {
-            key: metric.into(),
-            title: title.into(),
-            kind: FigureKind::Curve,
-            x: FigureAxis {
-                title: "block size".into(),
-                unit: Some(Unit::Bytes),
-                scale: FigureScale::Logarithmic,
-            },
-            y: FigureAxis {
-                title: "bandwidth".into(),
-                unit: Some(Unit::BytesPerSecond),
-                scale: FigureScale::Logarithmic,
-            },
-            series: lines.collect(),
-            marks: marks.clone(),
-        }
+        let axes = (
+            axis_of(BLOCK_SIZE),
+            logarithmic("bandwidth", Unit::BytesPerSecond),
+        );
+        curves(metric, title, axes, series.collect(), marks.clone())
     };
     vec![
         figure(READ, "Reading memory"),
         figure(WRITE, "Writing memory"),
         figure(FIRST_WRITE, "Writing memory for the first time"),
     ]
-}
-
-/// The capacities found and those documented.
-fn marks(results: &Results) -> Vec<Mark> {
-    let levels =
-        pages::base(results.machine).map_or_else(Vec::new, |pages| levels_found(results, &pages));
-    caches::marks(&levels, results.machine)
 }

@@ -1,6 +1,6 @@
-//! Memory that nobody has touched yet.
+//! Memory that has not been touched yet.
 
-use instrument::experiment::MeasureError;
+use crate::prelude::*;
 use platform::memory::{Mapping, PageSize};
 
 /// One or more blocks in memory fresh from the system, each starting on a page of its own.
@@ -11,7 +11,7 @@ pub(super) struct FreshMemory {
     stride: usize,
 }
 
-/// Enough base pages that touching them all takes long beside the clock's error.
+/// Enough base pages that the first touch of all takes long compared to the clock's error.
 const LEAST_BYTES: usize = 512 << 10;
 
 impl FreshMemory {

@@ -1,55 +1,50 @@
-//! Which block sizes are measured.
+//! The block sizes that are measured.
 
-use super::BLOCK_SIZE;
+use super::definition::{BLOCK_SIZE, Backing, PAGES};
 use super::swap;
-use crate::memory::{caches, pages};
-use instrument::plan::{Profile, Setting};
-use instrument::point::Point;
+use crate::memory::hierarchy;
+use crate::memory::pages::Pages;
+use crate::prelude::*;
 use std::collections::BTreeSet;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
 const SMALLEST: u64 = KIB;
-/// The curve goes on at least this far, whatever is documented.
+/// The curve goes at least this far, whatever is documented.
 const AT_LEAST_UP_TO: u64 = 256 * MIB;
 /// No block takes more than this part of the memory available.
 const SHARE_OF_MEMORY: u64 = 4;
 /// With less there would be no curve.
 pub(super) const LEAST_MEMORY: u64 = 16 * MIB * SHARE_OF_MEMORY;
 
-/// All block sizes with all page sizes, but for the thorough profile huge ones only at powers of four
-/// that the nearest caches do not hold; and swap where there is any.
+/// All block sizes in base pages, and swap if there is any. In huge pages too, but except in the
+/// thorough profile only powers of four that the nearest caches do not hold.
 pub(super) fn all(setting: &Setting) -> Vec<Point> {
-    let point = |size: u64, pages: &str| {
-        Point::new()
-            .with(BLOCK_SIZE, size)
-            .with(pages::PAGES, pages)
-    };
+    let point =
+        |size: u64, backing: Backing| Point::new().at(BLOCK_SIZE, Bytes(size)).at(PAGES, backing);
     let sizes = block_sizes(setting);
-    let base = pages::base(&setting.machine);
-    let huge = pages::huge(&setting.machine);
-    let is_wanted = |size: &&u64| {
+    let is_wanted_in_huge = |size: &u64| {
         let is_power_of_four = size.is_power_of_two() && size.ilog2().is_multiple_of(2);
-        setting.profile == Profile::Thorough || (is_power_of_four && **size >= MIB)
+        setting.profile == Profile::Thorough || (is_power_of_four && *size >= MIB)
     };
-    let in_base = base
-        .iter()
-        .flat_map(|base| sizes.iter().map(move |size| point(*size, base)));
-    let in_huge = huge.iter().flat_map(|huge| {
-        let wanted = sizes.iter().filter(is_wanted);
-        wanted.map(move |size| point(*size, huge))
-    });
-    let mut points: Vec<Point> = in_base.chain(in_huge).collect();
+    let mut points = Vec::new();
+    if let Some(base) = Pages::base(&setting.machine) {
+        points.extend(sizes.iter().map(|size| point(*size, Backing::Pages(base))));
+    }
+    if let Some(huge) = Pages::huge(&setting.machine) {
+        let wanted = sizes.iter().filter(|size| is_wanted_in_huge(size));
+        points.extend(wanted.map(|size| point(*size, Backing::Pages(huge))));
+    }
     if !points.is_empty() {
-        points.extend(swap::level(setting).map(|(size, level)| point(size, level)));
+        points.extend(swap::level(setting).map(|(size, swap)| point(size, Backing::Swap(swap))));
     }
     points
 }
 
-/// Steps over the range, and finer steps about the documented caches, in eighths of their size.
+/// Steps over the whole range, and finer ones about the documented caches, in eighths of their size.
 fn block_sizes(setting: &Setting) -> BTreeSet<u64> {
-    let last_cache = caches::last_bytes(&setting.machine);
+    let last_cache = hierarchy::last_bytes(&setting.machine);
     // A pass over more than twice the last cache takes longer than the quick profile has.
     let (beyond, steps_per_doubling) = match setting.profile {
         Profile::Quick => (2, 1),
@@ -59,17 +54,20 @@ fn block_sizes(setting: &Setting) -> BTreeSet<u64> {
     let wanted = (beyond * last_cache).max(AT_LEAST_UP_TO);
     let largest = wanted.min(setting.available_bytes / SHARE_OF_MEMORY);
     let doublings = (SMALLEST.ilog2()..=largest.max(1).ilog2()).map(|exponent| 1_u64 << exponent);
-    // Where nothing is fitted, and starting a pass is much of it, the quick profile looks once.
+    // Below 8 KiB nothing is fitted and the start of a pass takes much of its time: the quick profile
+    // measures one size there.
     let is_worth_it =
         |size: &u64| setting.profile != Profile::Quick || *size >= 8 * KIB || *size == SMALLEST;
     let steps = doublings.filter(is_worth_it).flat_map(|size| {
         (0..steps_per_doubling).map(move |step| size + size / steps_per_doubling * step)
     });
-    let about_caches = caches::documented(&setting.machine)
+    let about_caches = hierarchy::documented(&setting.machine)
         .into_iter()
-        .flat_map(|(_, cache)| {
-            let eighths = eighths_about(cache, setting.profile);
-            eighths.iter().map(move |eighths| cache / 8 * eighths)
+        .flat_map(|cache| {
+            let eighths = eighths_about(cache.size.0, setting.profile);
+            eighths
+                .iter()
+                .map(move |eighths| cache.size.0 / 8 * eighths)
         });
     let sizes = steps.chain(about_caches).chain([largest]);
     // Whole cache lines and whole registers.
@@ -79,10 +77,10 @@ fn block_sizes(setting: &Setting) -> BTreeSet<u64> {
         .collect()
 }
 
-/// Where to look more closely about a cache, in eighths of its size.
+/// The finer steps about a cache, in eighths of its size.
 fn eighths_about(cache: u64, profile: Profile) -> &'static [u64] {
     match profile {
-        // Passes over a large cache are what takes the quick profile's time.
+        // Passes over a large cache take most of the quick profile's time.
         Profile::Quick if cache > 8 * MIB => &[6, 12],
         Profile::Quick => &[6, 8, 10, 12],
         Profile::Standard => &[5, 6, 7, 8, 9, 10, 11, 12, 14],
@@ -92,10 +90,11 @@ fn eighths_about(cache: u64, profile: Profile) -> &'static [u64] {
 
 #[cfg(test)]
 mod tests {
-    use super::{KIB, MIB, all, block_sizes};
+    use super::{Backing, KIB, MIB, PAGES, all, block_sizes};
     use crate::made_up::{machine, setting};
-    use crate::memory::pages::PAGES;
-    use instrument::plan::{Profile, Setting};
+    use crate::memory::pages::Pages;
+    use crate::memory::pages::made_up::{BASE, HUGE};
+    use crate::prelude::*;
     use platform::machine::Machine;
 
     #[test]
@@ -151,19 +150,17 @@ mod tests {
 
     #[test]
     fn huge_pages_are_measured_less_often_where_time_is_short() {
-        let count = |profile, pages| {
+        let count = |profile, pages: Pages| {
+            let levels = [PAGES.at(Backing::Pages(pages))];
             let points = all(&setting(profile));
-            points
-                .iter()
-                .filter(|point| point.choice(PAGES) == Ok(pages))
-                .count()
+            points.iter().filter(|it| it.matches(&levels)).count()
         };
         for profile in [Profile::Quick, Profile::Standard] {
-            assert!(count(profile, "2 MiB pages") < count(profile, "4 KiB pages"));
+            assert!(count(profile, HUGE) < count(profile, BASE));
         }
         assert_eq!(
-            count(Profile::Thorough, "2 MiB pages"),
-            count(Profile::Thorough, "4 KiB pages")
+            count(Profile::Thorough, HUGE),
+            count(Profile::Thorough, BASE)
         );
     }
 
@@ -181,7 +178,7 @@ mod tests {
         assert!(
             points
                 .iter()
-                .all(|point| point.choice(PAGES) == Ok("4 KiB pages"))
+                .all(|point| point.level(PAGES) == Ok(Backing::Pages(BASE)))
         );
         assert_eq!(points.len(), block_sizes(&setting).len());
     }

@@ -1,14 +1,13 @@
 //! The level beyond memory: blocks whose pages are in swap.
 
-use super::{BLOCK_SIZE, READ, READ_FAULTS, WRITE, WRITE_FAULTS};
-use crate::memory::pages::PAGES;
-use instrument::experiment::{Confinement, MeasureError};
-use instrument::plan::{Profile, Setting};
-use instrument::point::Point;
-use instrument::quantity::Bytes;
-use instrument::sampler::Sampler;
+use super::definition::{
+    BLOCK_SIZE, Backing, Faults, PAGES, READ, READ_FAULTS, Swap, WRITE, WRITE_FAULTS,
+};
+use crate::prelude::*;
+use instrument::experiment::Confinement;
 use instrument::statistics::random::Random;
 use kernels::InstructionSet;
+use platform::machine::Machine;
 use platform::memory::{Mapping, PageSize};
 use platform::usage::Usage;
 use std::cell::{Cell, RefCell};
@@ -16,56 +15,55 @@ use std::hint::black_box;
 use std::thread;
 use std::time::Duration;
 
-/// The worker may hold half of the block, so that every pass over it drives out what the next needs.
-pub(super) const LIMITED: &str = "swap, memory limited";
-/// The kernel is asked to move the whole block to swap before each pass.
-pub(super) const PAGED_OUT: &str = "swap, paged out";
-
 const MIB: u64 = 1 << 20;
 /// No more than this part of the memory available is filled on the way to swap.
 const SHARE_OF_MEMORY: u64 = 4;
-/// How often and how long the kernel is asked to move a block to swap, and how much of it may stay. A
-/// page stays until the device has it.
+/// The page size where the system does not tell it.
+const USUAL_PAGE_BYTES: u64 = 4096;
+/// The most times that the kernel is asked to move a block to swap, and the pause after each. A page
+/// stays in memory until the device has it.
 const ATTEMPTS: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(10);
+/// The part of the block that may stay in memory.
 const STAYING_SHARE: f64 = 0.01;
 
-/// The block and the manner in which it gets into swap; `None` where there is too little of it.
-pub(super) fn level(setting: &Setting) -> Option<(u64, &'static str)> {
+/// The block and the way in which it gets into swap; `None` if there is too little swap.
+pub(super) fn level(setting: &Setting) -> Option<(u64, Swap)> {
     let size = match setting.profile {
         Profile::Quick => 64 * MIB,
         Profile::Standard | Profile::Thorough => 256 * MIB,
     };
     let has_room = setting.swap_bytes >= swap_wanted(size)
         && setting.available_bytes / SHARE_OF_MEMORY >= size;
-    let manner = if setting.can_limit_memory {
-        LIMITED
+    let swap = if setting.can_limit_memory {
+        Swap::MemoryLimited
     } else {
-        PAGED_OUT
+        Swap::PagedOut
     };
-    has_room.then_some((size, manner))
+    has_room.then_some((size, swap))
 }
 
 pub(super) fn confinement(point: &Point) -> Option<Confinement> {
-    let size = point.number(BLOCK_SIZE).ok()?;
-    (point.choice(PAGES) == Ok(LIMITED)).then(|| Confinement {
+    let Bytes(size) = point.level(BLOCK_SIZE).ok()?;
+    let is_limited = point.level(PAGES) == Ok(Backing::Swap(Swap::MemoryLimited));
+    is_limited.then(|| Confinement {
         memory_bytes: size / 2,
         swap_bytes: swap_wanted(size),
     })
 }
 
-/// The block, and a little for what else the kernel moves.
+/// The size of the block, and a little for whatever else the kernel moves.
 fn swap_wanted(size: u64) -> u64 {
     size + size / 4
 }
 
-/// A block that no swap device can make smaller, and the way in which it gets there.
+/// A block that no swap device can compress, and the way in which it gets into swap.
 struct Block {
     memory: Mapping,
-    /// What a page is filled with: random bytes, since zram and zswap compress.
+    /// The content of every page: random bytes, since zram and zswap compress.
     pattern: Vec<u8>,
     page_bytes: usize,
-    is_paged_out: bool,
+    swap: Swap,
 }
 
 impl Block {
@@ -79,10 +77,10 @@ impl Block {
         black_box(InstructionSet::best().read(black_box(self.memory.as_slice())));
     }
 
-    /// Sees to it that the next pass finds its pages in swap.
+    /// Makes sure that the next pass finds its pages in swap.
     fn swap_out(&mut self) -> Result<(), MeasureError> {
-        if !self.is_paged_out {
-            // The pass before drove them out.
+        if self.swap == Swap::MemoryLimited {
+            // The pass before evicted them.
             return Ok(());
         }
         let may_stay = (self.memory.len() as f64 * STAYING_SHARE) as u64;
@@ -100,20 +98,20 @@ impl Block {
     }
 }
 
-/// Measures a point at one of the two levels.
+/// Measures passes over a block of `size` bytes that is in swap.
 pub(super) fn measure(
     sampler: &mut Sampler<'_>,
     size: usize,
-    manner: &str,
-    page_bytes: usize,
+    swap: Swap,
 ) -> Result<(), MeasureError> {
+    let page_bytes = Machine::read().page_bytes.unwrap_or(USUAL_PAGE_BYTES) as usize;
     let mut random = Random::new(sampler.seed());
     let words = (0..page_bytes / 8).flat_map(|_| random.bits().to_ne_bytes());
     let block = RefCell::new(Block {
         memory: Mapping::anonymous(size, PageSize::Base)?,
         pattern: words.collect(),
         page_bytes,
-        is_paged_out: manner == PAGED_OUT,
+        swap,
     });
     block.borrow_mut().write();
     time(sampler, READ, READ_FAULTS, &block, Block::read)?;
@@ -123,13 +121,13 @@ pub(super) fn measure(
 /// Times single passes, and counts the page faults of the last.
 fn time(
     sampler: &mut Sampler<'_>,
-    metric: &str,
-    [major, minor]: [&str; 2],
+    metric: Metric<&'static str>,
+    faults_of: Faults,
     block: &RefCell<Block>,
     pass: impl Fn(&mut Block),
 ) -> Result<(), MeasureError> {
     let size = block.borrow().memory.len();
-    // Leaves swap as every pass finds it.
+    // Puts swap into the state that every timed pass starts from.
     pass(&mut block.borrow_mut());
     let before = Cell::new(Usage::default());
     sampler.once(
@@ -152,18 +150,16 @@ fn time(
         ));
     }
     let pages = size as f64 / block.borrow().page_bytes as f64;
-    sampler.value(major, faults.major_faults as f64 / pages)?;
-    sampler.value(minor, faults.minor_faults as f64 / pages)
+    sampler.value(faults_of.major, faults.major_faults as f64 / pages)?;
+    sampler.value(faults_of.minor, faults.minor_faults as f64 / pages)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LIMITED, MIB, PAGED_OUT, confinement, level};
+    use super::{BLOCK_SIZE, Backing, MIB, PAGES, Swap, confinement, level};
     use crate::made_up::setting;
-    use crate::memory::bandwidth::BLOCK_SIZE;
-    use crate::memory::pages::PAGES;
-    use instrument::plan::{Profile, Setting};
-    use instrument::point::Point;
+    use crate::memory::pages::made_up::BASE;
+    use crate::prelude::*;
 
     fn with_swap() -> Setting {
         Setting {
@@ -175,12 +171,12 @@ mod tests {
 
     #[test]
     fn swap_is_measured_where_there_is_enough_of_it() {
-        assert_eq!(level(&with_swap()), Some((64 * MIB, LIMITED)));
+        assert_eq!(level(&with_swap()), Some((64 * MIB, Swap::MemoryLimited)));
         let without_rights = Setting {
             can_limit_memory: false,
             ..with_swap()
         };
-        assert_eq!(level(&without_rights), Some((64 * MIB, PAGED_OUT)));
+        assert_eq!(level(&without_rights), Some((64 * MIB, Swap::PagedOut)));
         let without_swap = Setting {
             swap_bytes: 64 * MIB,
             ..with_swap()
@@ -195,10 +191,13 @@ mod tests {
 
     #[test]
     fn only_a_worker_at_the_limited_level_is_confined_and_to_less_than_its_block() {
-        let point = |manner: &str| Point::new().with(BLOCK_SIZE, 64 * MIB).with(PAGES, manner);
-        let limits = confinement(&point(LIMITED)).expect("limited");
+        let point = |backing| {
+            let point = Point::new().at(BLOCK_SIZE, Bytes(64 * MIB));
+            point.at(PAGES, backing)
+        };
+        let limits = confinement(&point(Backing::Swap(Swap::MemoryLimited))).expect("limited");
         assert!(limits.memory_bytes < 64 * MIB && limits.swap_bytes > 64 * MIB);
-        assert_eq!(confinement(&point(PAGED_OUT)), None);
-        assert_eq!(confinement(&point("4 KiB pages")), None);
+        assert_eq!(confinement(&point(Backing::Swap(Swap::PagedOut))), None);
+        assert_eq!(confinement(&point(Backing::Pages(BASE))), None);
     }
 }

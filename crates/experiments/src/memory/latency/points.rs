@@ -1,19 +1,17 @@
-//! Which working sets are measured.
+//! The working sets that are measured.
 
-use super::{STRIDE, WORKING_SET};
-use crate::memory::{caches, pages};
-use instrument::plan::{Profile, Setting};
-use instrument::point::Point;
+use super::definition::{PAGES, SHORTEST_STRIDE, STRIDE, WORKING_SET};
+use crate::memory::hierarchy;
+use crate::memory::pages::Pages;
+use crate::prelude::*;
 use std::collections::BTreeSet;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// The usual length of a cache line, and with it the shortest stride at which each place has its own.
-pub(super) const SHORTEST_STRIDE: u64 = 64;
 const SMALLEST: u64 = 8 * KIB;
-/// The curve goes on at least this far, whatever is documented, and in no profile further than the
-/// other.
+/// The curve goes at least as far as the first, whatever is documented, and in no profile beyond the
+/// second.
 const AT_LEAST_UP_TO: u64 = 128 * MIB;
 const AT_MOST_UP_TO: u64 = 1024 * MIB;
 /// No working set takes more than this part of the memory available.
@@ -21,21 +19,21 @@ const SHARE_OF_MEMORY: u64 = 4;
 /// With less there would be no curve.
 pub(super) const LEAST_MEMORY: u64 = 16 * MIB * SHARE_OF_MEMORY;
 
-/// The whole curve in the largest pages, on which capacities show best; and a few working sets in
-/// base pages and with longer strides.
+/// The whole curve in the largest pages, where capacities show best, and a few working sets in base
+/// pages and with longer strides.
 pub(super) fn all(setting: &Setting) -> Vec<Point> {
     let largest = largest(setting);
-    let (Some(base), true) = (pages::base(&setting.machine), largest > SMALLEST) else {
+    let (Some(base), true) = (Pages::base(&setting.machine), largest > SMALLEST) else {
         return Vec::new();
     };
-    let huge = pages::huge(&setting.machine);
-    let point = |size: u64, stride: u64, pages: &str| {
+    let huge = Pages::huge(&setting.machine);
+    let point = |size: u64, stride: Bytes, pages: Pages| {
         Point::new()
-            .with(WORKING_SET, size)
-            .with(STRIDE, stride)
-            .with(pages::PAGES, pages)
+            .at(WORKING_SET, Bytes(size))
+            .at(STRIDE, stride)
+            .at(PAGES, pages)
     };
-    let finest = huge.as_deref().unwrap_or(&base);
+    let finest = huge.unwrap_or(base);
     let mut points: Vec<Point> = working_sets(setting, largest)
         .into_iter()
         .map(|size| point(size, SHORTEST_STRIDE, finest))
@@ -55,17 +53,12 @@ pub(super) fn all(setting: &Setting) -> Vec<Point> {
     };
     let few: BTreeSet<u64> = few.into_iter().filter(|size| *size <= largest).collect();
     if huge.is_some() {
-        points.extend(few.iter().map(|size| point(*size, SHORTEST_STRIDE, &base)));
+        points.extend(few.iter().map(|size| point(*size, SHORTEST_STRIDE, base)));
     }
-    let with_stride = |stride: &u64| {
-        let beyond_caches = few.iter().rev().take(2).collect::<Vec<_>>();
-        let stride = *stride;
-        beyond_caches
-            .into_iter()
-            .map(move |size| point(*size, stride, finest))
-            .collect::<Vec<_>>()
-    };
-    points.extend(strides.iter().flat_map(with_stride));
+    for stride in strides {
+        let beyond_caches = few.iter().rev().take(2);
+        points.extend(beyond_caches.map(|size| point(*size, Bytes(*stride), finest)));
+    }
     points
 }
 
@@ -74,14 +67,15 @@ fn largest(setting: &Setting) -> u64 {
         Profile::Quick => 2,
         Profile::Standard | Profile::Thorough => 4,
     };
-    let wanted = beyond * caches::last_bytes(&setting.machine);
+    let wanted = beyond * hierarchy::last_bytes(&setting.machine);
     let wanted = wanted.clamp(AT_LEAST_UP_TO, AT_MOST_UP_TO);
     let possible = setting.available_bytes / SHARE_OF_MEMORY;
     wanted.min(possible) / KIB * KIB
 }
 
-/// About the documented caches, in eighths of their size: just below, and well above, where the share
-/// of misses rises. Between them where nothing is documented, and in the longer profiles.
+/// Sizes about the documented caches, in eighths of their size: just below, and well above, where the
+/// share of misses rises. The longer profiles, and machines that document no caches, add sizes in
+/// between.
 fn working_sets(setting: &Setting, largest: u64) -> BTreeSet<u64> {
     let (eighths, of_last, steps_per_doubling): (&[u64], &[u64], u64) = match setting.profile {
         Profile::Quick => (&[4, 7, 8, 9, 12, 20], &[4, 8, 12], 0),
@@ -92,16 +86,17 @@ fn working_sets(setting: &Setting, largest: u64) -> BTreeSet<u64> {
             2,
         ),
     };
-    let caches = caches::documented(&setting.machine);
-    let last = caches::last_bytes(&setting.machine);
+    let caches = hierarchy::documented(&setting.machine);
+    let last = hierarchy::last_bytes(&setting.machine);
     let steps = if caches.is_empty() {
         steps_per_doubling.max(1)
     } else {
         steps_per_doubling
     };
-    let about = caches.iter().flat_map(|&(_, cache)| {
-        let eighths = if cache == last { of_last } else { eighths };
-        eighths.iter().map(move |eighths| cache / 8 * eighths)
+    let about = caches.iter().flat_map(|cache| {
+        let size = cache.size.0;
+        let eighths = if size == last { of_last } else { eighths };
+        eighths.iter().map(move |eighths| size / 8 * eighths)
     });
     let doublings = (SMALLEST.ilog2()..=largest.ilog2()).map(|exponent| 1_u64 << exponent);
     let between = doublings.flat_map(|size| (0..steps).map(move |step| size + size / steps * step));
@@ -115,10 +110,10 @@ fn working_sets(setting: &Setting, largest: u64) -> BTreeSet<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{KIB, MIB, WORKING_SET, all};
+    use super::{KIB, MIB, PAGES, WORKING_SET, all};
     use crate::made_up::setting;
-    use crate::memory::pages::PAGES;
-    use instrument::plan::{Profile, Setting};
+    use crate::memory::pages::made_up::{BASE, HUGE};
+    use crate::prelude::*;
     use platform::machine::Machine;
 
     #[test]
@@ -126,10 +121,8 @@ mod tests {
         let points = all(&setting(Profile::Quick));
         assert!(points.len() <= 26, "{} points", points.len());
         for size in [42 * KIB, 48 * KIB, 54 * KIB, 2 * MIB, 32 * MIB, 128 * MIB] {
-            let is_there = |point: &&instrument::point::Point| {
-                point.number(WORKING_SET) == Ok(size) && point.choice(PAGES) == Ok("2 MiB pages")
-            };
-            assert!(points.iter().any(|point| is_there(&point)), "{size}");
+            let levels = [WORKING_SET.at(Bytes(size)), PAGES.at(HUGE)];
+            assert!(points.iter().any(|point| point.matches(&levels)), "{size}");
         }
     }
 
@@ -141,9 +134,9 @@ mod tests {
         };
         let largest = all(&little)
             .iter()
-            .filter_map(|point| point.number(WORKING_SET).ok())
+            .filter_map(|point| point.level(WORKING_SET).ok())
             .max();
-        assert_eq!(largest, Some(25 * MIB));
+        assert_eq!(largest, Some(Bytes(25 * MIB)));
         let none = Setting {
             available_bytes: 0,
             ..little
@@ -162,10 +155,6 @@ mod tests {
         };
         let points = all(&setting);
         assert!(points.len() >= 12, "{} points", points.len());
-        assert!(
-            points
-                .iter()
-                .all(|point| point.choice(PAGES) == Ok("4 KiB pages"))
-        );
+        assert!(points.iter().all(|point| point.level(PAGES) == Ok(BASE)));
     }
 }

@@ -1,84 +1,35 @@
-//! `memory.nodes`: what it costs that memory is near to other processors (NUMA).
+//! `memory.nodes`: the cost of memory that is near to other processors (NUMA).
 
+mod definition;
 mod findings;
 
-use super::caches;
 use super::chain::time_loads_from;
-use super::parallel::{self, READ, WRITE};
-use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
-use instrument::figure::Figure;
-use instrument::finding::Finding;
-use instrument::need::Need;
-use instrument::plan::Setting;
-use instrument::point::{Axis, Point};
-use instrument::quantity::{Bytes, Unit};
-use instrument::results::Results;
-use instrument::sampler::Sampler;
+use super::hierarchy;
+use super::jobs::{self, Job};
+use crate::prelude::*;
+use definition::{DESIGN, LOAD, MEMORY, NodeName, PROCESSORS};
 use platform::machine::Machine;
 use platform::memory::{Mapping, PageSize};
 use platform::node::{self, Node};
 use platform::placement::{parent_cpus, pin_to};
 
-/// What it costs that memory is near to other processors.
+/// The cost of memory that is near to other processors.
 pub(crate) struct Nodes;
-
-const PROCESSORS: &str = "processors";
-const MEMORY: &str = "memory";
-const LOAD: &str = "load";
 
 const MIB: u64 = 1 << 20;
 /// All blocks together: no cache may hold a good part of them.
 const AT_LEAST: u64 = 64 * MIB;
 const AT_MOST: u64 = 1024 * MIB;
-/// They take no more than this part of what a node has available.
+/// They take no more than this part of the memory that a node has available.
 const SHARE_OF_NODE: u64 = 4;
 /// From one place of the chain to the next, in bytes: a cache line.
 const STRIDE: usize = 64;
-/// The part of the memory that must lie where it was asked for.
+/// The part of the memory that must lie on the node asked for.
 const LEAST_SHARE_ON_NODE: f64 = 0.99;
 
-/// A load from the nearest cache takes several cycles; no processor does ten in a nanosecond.
-const SHORTEST_LOAD_NS: f64 = 0.1;
-/// Two registers of 64 bytes a cycle at 8 GHz, on each core of the largest machine.
-const MOST_BYTES_PER_SECOND: f64 = 128.0 * 8e9 * 4096.0;
-
 impl Experiment for Nodes {
-    fn id(&self) -> &'static str {
-        "memory.nodes"
-    }
-
-    fn definition(&self) -> Definition {
-        let bandwidth = |name, title| {
-            Metric::new(name, title, Unit::BytesPerSecond, Better::Higher)
-                .bounded(MOST_BYTES_PER_SECOND)
-        };
-        Definition {
-            id: self.id().into(),
-            title: "Memory of other nodes".into(),
-            question: "What does it cost a program that its memory is near to other processors than \
-                       its own?"
-                .into(),
-            method: "Memory is taken from one node, as verified, and used by the processors of one, \
-                     for each pair of them. Load: one processor follows a chain of addresses in random \
-                     order, one in each cache line, as in memory.latency, in huge pages where the \
-                     system gives them. Read and write: a thread on each processor of the node goes \
-                     over a block of its own at the same time as the others, as in memory.parallel. \
-                     The blocks together are four times as large as the last cache, as far as the \
-                     smallest node has room."
-                .into(),
-            source: "common practice (lmbench's lat_mem_rd and STREAM, under numactl)".into(),
-            axes: vec![
-                Axis::choice(PROCESSORS, "processors of"),
-                Axis::choice(MEMORY, "memory of"),
-            ],
-            metrics: vec![
-                Metric::new(LOAD, "load", Unit::Nanoseconds, Better::Lower)
-                    .bounded(SHORTEST_LOAD_NS),
-                bandwidth(READ, "read"),
-                bandwidth(WRITE, "write"),
-            ],
-            isolation: Isolation::FreshProcess,
-        }
+    fn design(&self) -> &'static Design {
+        &DESIGN
     }
 
     fn needs(&self, _setting: &Setting) -> Vec<Need> {
@@ -95,12 +46,12 @@ impl Experiment for Nodes {
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let nodes = node::all();
-        let cpus = cpus_of(find(&nodes, point.choice(PROCESSORS)?)?)?;
-        let memory = find(&nodes, point.choice(MEMORY)?)?.number;
-        let size = size(&nodes, caches::last_bytes(&Machine::read()))?;
+        let cpus = cpus_of(find(&nodes, point.level(PROCESSORS)?)?)?;
+        let memory = find(&nodes, point.level(MEMORY)?)?.number;
+        let size = size(&nodes, hierarchy::last_bytes(&Machine::read()))?;
         time_load(sampler, cpus[0], memory, size)?;
         let each = size / cpus.len() / STRIDE * STRIDE;
-        parallel::run(sampler, &[READ, WRITE], &cpus, each, Some(memory))
+        jobs::run(sampler, &[Job::Read, Job::Write], &cpus, each, Some(memory))
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
@@ -112,53 +63,47 @@ impl Experiment for Nodes {
     }
 }
 
-/// The level for a node.
-fn name(node: &Node) -> String {
-    format!("node {}", node.number)
-}
-
 /// Each node with processors, with each that has memory.
 fn pairs(nodes: &[Node]) -> Vec<Point> {
     let with_memory = || nodes.iter().filter(|node| node.available_bytes.is_some());
     let with_processors = nodes.iter().filter(|node| !node.cpus.is_empty());
     with_processors
         .flat_map(|one| {
-            let point = Point::new().with(PROCESSORS, name(one).as_str());
-            with_memory().map(move |other| point.clone().with(MEMORY, name(other).as_str()))
+            let point = Point::new().at(PROCESSORS, NodeName(one.number));
+            with_memory().map(move |other| point.clone().at(MEMORY, NodeName(other.number)))
         })
         .collect()
 }
 
-/// The node that a level means here.
-fn find<'n>(nodes: &'n [Node], level: &str) -> Result<&'n Node, MeasureError> {
-    let found = nodes.iter().find(|node| name(node) == level);
-    found.ok_or_else(|| MeasureError::Unsupported(format!("this machine has no {level}")))
+/// The node of this name here.
+fn find(nodes: &[Node], name: NodeName) -> Result<&Node, MeasureError> {
+    let found = nodes.iter().find(|node| node.number == name.0);
+    found.ok_or_else(|| MeasureError::Unsupported(format!("this machine has no {name}")))
 }
 
-/// The processors of a node that this process may use, the last first, since the first is where most
-/// interrupts go.
+/// The processors of a node that this process may use, the last first: most interrupts go to the first.
 fn cpus_of(node: &Node) -> Result<Vec<usize>, MeasureError> {
     let allowed = parent_cpus()?.into_iter().rev();
     let cpus: Vec<usize> = allowed.filter(|cpu| node.cpus.contains(cpu)).collect();
     if cpus.is_empty() {
         return Err(MeasureError::Unsupported(format!(
             "no processor of {} may be used here",
-            name(node)
+            NodeName(node.number)
         )));
     }
     Ok(cpus)
 }
 
-/// How many bytes are measured, the same at each pair.
+/// The number of bytes that are measured, the same at each pair.
 fn size(nodes: &[Node], last_cache: u64) -> Result<usize, MeasureError> {
     let wanted = (4 * last_cache).clamp(AT_LEAST, AT_MOST);
     let room = nodes.iter().filter_map(|node| node.available_bytes).min();
     match room.map(|room| room / SHARE_OF_NODE) {
         Some(room) if room >= AT_LEAST => Ok(wanted.min(room) as usize / STRIDE * STRIDE),
         room => Err(MeasureError::Unsupported(format!(
-            "a quarter of the free memory of the fullest node is {:.3}, and it takes {:.3}",
-            Bytes(room.unwrap_or(0)),
-            Bytes(AT_LEAST)
+            "this needs {:.3}, and a quarter of the free memory of the fullest node is {:.3}",
+            Bytes(AT_LEAST),
+            Bytes(room.unwrap_or(0))
         ))),
     }
 }
@@ -185,7 +130,7 @@ fn time_load(
     }
     if huge < size as u64 {
         sampler.remark(format!(
-            "{:.3} of {:.3} were in huge pages: the translation of addresses is in the rest",
+            "{:.3} of {:.3} were in huge pages: loads from the rest include address translation",
             Bytes(huge),
             Bytes(size as u64)
         ))?;
@@ -197,11 +142,18 @@ fn time_load(
 
 #[cfg(test)]
 mod tests {
-    use super::{AT_LEAST, LOAD, MEMORY, MIB, Nodes, PROCESSORS, READ, WRITE, name, pairs, size};
+    use super::definition::{READ, WRITE};
+    use super::{AT_LEAST, LOAD, MEMORY, MIB, NodeName, Nodes, PROCESSORS, pairs, size};
     use crate::made_up::{count, measure};
-    use instrument::point::Point;
+    use crate::prelude::*;
     use platform::node::{self, Node};
     use std::path::Path;
+
+    fn point(processors: usize, memory: usize) -> Point {
+        Point::new()
+            .at(PROCESSORS, NodeName(processors))
+            .at(MEMORY, NodeName(memory))
+    }
 
     fn node(number: usize, cpus: &[usize], mib: Option<u64>) -> Node {
         Node {
@@ -221,10 +173,7 @@ mod tests {
         ];
         let shown: Vec<String> = pairs(&nodes).iter().map(ToString::to_string).collect();
         assert_eq!(shown.len(), 4, "{shown:?}");
-        let point = Point::new()
-            .with(PROCESSORS, "node 1")
-            .with(MEMORY, "node 4");
-        assert!(pairs(&nodes).contains(&point));
+        assert!(pairs(&nodes).contains(&point(1, 4)));
     }
 
     #[test]
@@ -245,13 +194,11 @@ mod tests {
         else {
             return println!("skipped: the system tells of no nodes");
         };
-        let point = Point::new()
-            .with(PROCESSORS, name(first).as_str())
-            .with(MEMORY, name(first).as_str());
+        let point = point(first.number, first.number);
         match measure(&Nodes, &point, Path::new("/")) {
             Ok((samples, _)) => {
                 for metric in [LOAD, READ, WRITE] {
-                    assert!(count(&samples, metric) >= 1, "{metric}");
+                    assert!(count(&samples, metric) >= 1, "{}", metric.name);
                 }
             }
             Err(error) => println!("skipped: {error}"),

@@ -1,11 +1,10 @@
-//! Touching pages: how each is made to be missing, and touched.
+//! Touching pages that were made to be missing.
 
-use super::{COST, MAJOR, MINOR};
+use super::definition::{COST, MAJOR, MINOR};
 use crate::file::page_cache::{self, Chiller};
 use crate::file::scratch_file::ScratchFile;
 use crate::memory::pages;
-use instrument::experiment::MeasureError;
-use instrument::sampler::Sampler;
+use crate::prelude::*;
 use platform::file::{Access, LockedFile, OpenMode, Reach, evict, open_read};
 use platform::memory::{Advice, FileMapping, Mapping, PageSize};
 use platform::process::Twin;
@@ -13,7 +12,7 @@ use platform::usage::Usage;
 use std::cell::{Cell, RefCell};
 use std::hint::black_box;
 
-/// Pages touched in a sample: enough to be long beside the clock's error.
+/// Pages touched in a sample: enough to take long compared to the clock's error.
 pub(super) const PAGES: usize = 2048;
 
 pub(super) const HUGE_PAGES: usize = 8;
@@ -91,8 +90,8 @@ pub(super) fn of_file(
     if is_cold {
         mapping.borrow_mut().advise(Advice::Random)?;
     } else {
-        // Else it would be as whoever was here before has left it. Where nothing can be evicted, as
-        // in a file system in memory, there is one way only.
+        // The file may be cached in another way by earlier use. Eviction fails in a file system in
+        // memory, where a file is cached in only one way.
         evict(&scratch.file, Reach::File).ok();
     }
     let faults = Faults::default();
@@ -118,10 +117,7 @@ pub(super) fn of_file(
     )?;
     faults.end(sampler, count)?;
     mapping.borrow().ensure_whole()?;
-    match chiller.remark() {
-        Some(remark) => sampler.remark(remark),
-        None => Ok(()),
-    }
+    chiller.remark_on(sampler)
 }
 
 pub(super) fn copy_on_write(sampler: &mut Sampler<'_>, page: usize) -> Result<(), MeasureError> {
@@ -133,7 +129,7 @@ pub(super) fn copy_on_write(sampler: &mut Sampler<'_>, page: usize) -> Result<()
         COST,
         PAGES as f64,
         |_| {
-            // The one before ends first, or the pages would be shared with it already.
+            // The twin of the sample before ends first, or the pages would still be shared with it.
             twin.replace(None);
             twin.replace(Some(Twin::fork()?));
             faults.begin()

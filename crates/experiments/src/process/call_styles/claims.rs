@@ -1,79 +1,84 @@
 //! Claims about ways to call.
 
-use super::findings::slope;
-use super::slopes::growth;
-use super::{FORK, FUNCTION, INLINE, OPTIMISED, RECURSION, STYLES, UNOPTIMISED};
-use crate::estimates::{WithEstimate, quotient};
+use super::definition::{DESIGN, OPTIMISED, Style, UNOPTIMISED};
+use super::slopes::{power, slope};
 use crate::judging::{MARGIN, decided, exceeds};
-use crate::levels::RUST;
+use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
-use instrument::finding::Finding;
-use instrument::quantity::Unit;
-use instrument::statistics::Estimated;
 
-const CALL_STYLES: &str = "process.call_styles";
 const SOURCE: &str = "Report E, section 5.2";
 
-/// A time that grows with a power this close to 1 is linear.
+/// Growth with a power this close to 1 is linear.
 const LINEAR: f64 = 0.05;
-/// A process whose cost changes by less is not affected.
+/// A smaller change of a process's cost counts as none.
 const UNAFFECTED: f64 = 0.1;
 
 pub(crate) const ALL: &[Claim] = &[
     Claim {
         key: "every_way_to_call_is_linear",
-        says: "Inline, by function, by recursion and by processes, time grows in step with the work.",
+        says: "Time grows linearly with the work: inline, in functions, by recursion and in processes.",
         source: SOURCE,
-        experiments: &[CALL_STYLES],
+        experiments: &[DESIGN.id],
         test: all_are_linear,
     },
     Claim {
         key: "recursion_is_steeper",
-        says: "Time grows faster with the work by recursion than by a loop.",
+        says: "Time grows faster with the work in a recursion than in a loop.",
         source: SOURCE,
-        experiments: &[CALL_STYLES],
+        experiments: &[DESIGN.id],
         test: recursion_is_steeper,
     },
     Claim {
         key: "inline_wins_only_without_optimisation",
-        says: "Without optimisation, inline code beats a function; with it, the function wins.",
+        says: "Without optimisation, inline code is faster than a function; with it, the function is faster.",
         source: SOURCE,
-        experiments: &[CALL_STYLES],
+        experiments: &[DESIGN.id],
         test: inline_wins_only_unoptimised,
     },
     Claim {
         key: "optimisation_does_not_touch_processes",
-        says: "What a process costs does not depend on the compiler's optimisation.",
+        says: "The cost of a process does not depend on the compiler's optimisation.",
         source: SOURCE,
-        experiments: &[CALL_STYLES],
+        experiments: &[DESIGN.id],
         test: processes_are_unaffected,
     },
 ];
 
-/// The slope of `one` over that of `other`.
-fn slopes(evidence: &Evidence<'_>, one: (&str, &str), other: (&str, &str)) -> Option<Estimated> {
-    let results = evidence.of(CALL_STYLES)?;
+/// The slope of `one` over that of `other`, of the same or another metric.
+fn slopes(
+    evidence: &Evidence<'_>,
+    one: (Metric<&'static str>, Style),
+    other: (Metric<&'static str>, Style),
+) -> Option<Quantity> {
+    let results = evidence.of(DESIGN.id)?;
     let slope = |(metric, style)| slope(results, metric, style);
-    quotient(&slope(one)?, &slope(other)?)
+    slope(one)?.over(slope(other)?)
+}
+
+/// The slope of `one` over that of `other`, without optimisation and with it.
+fn both_slopes(evidence: &Evidence<'_>, one: Style, other: Style) -> Option<(Quantity, Quantity)> {
+    let of = |metric| slopes(evidence, (metric, one), (metric, other));
+    Some((of(UNOPTIMISED)?, of(OPTIMISED)?))
 }
 
 fn all_are_linear(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(CALL_STYLES)?;
-    let powers: Vec<Estimated> = [UNOPTIMISED, OPTIMISED]
-        .into_iter()
-        .flat_map(|metric| STYLES.map(|style| growth(results, metric, style, RUST)))
-        .map(|growth| growth.map(|growth| growth.power))
-        .collect::<Option<_>>()?;
-    let by_centre = |a: &&Estimated, b: &&Estimated| a.centre.total_cmp(&b.centre);
+    let results = evidence.of(DESIGN.id)?;
+    let metrics = [UNOPTIMISED, OPTIMISED].into_iter();
+    let powers = metrics.flat_map(|metric| {
+        let styles = Style::ALL.iter();
+        styles.map(move |style| power(results, metric, *style))
+    });
+    let powers: Vec<Quantity> = powers.collect::<Option<_>>()?;
+    let by_centre = |a: &&Quantity, b: &&Quantity| a.value.total_cmp(&b.value);
     let (least, most) = (
         powers.iter().min_by(by_centre)?,
         powers.iter().max_by(by_centre)?,
     );
-    let is_linear = |power: &Estimated| {
+    let is_linear = |power: &Quantity| {
         let extent = power.extent();
         extent.low > 1.0 - LINEAR && extent.high < 1.0 + LINEAR
     };
-    let is_not = |power: &Estimated| {
+    let is_not = |power: &Quantity| {
         let extent = power.extent();
         extent.high < 1.0 - LINEAR || extent.low > 1.0 + LINEAR
     };
@@ -86,41 +91,46 @@ fn all_are_linear(evidence: &Evidence<'_>) -> Option<Judgement> {
     } else {
         Ruling::CannotBeTold
     };
-    let sentence = "Over the four styles at optimisation 0 and 3, time grows as the number of rows to \
-                    the power of {least} to {most}, where 1 is linear.";
-    let because = Finding::new("because", sentence)
-        .with("least", least, Unit::Count)
-        .with("most", most, Unit::Count);
-    Some(decided(ruling, because))
+    let said = sentence!(
+        "For the four styles at optimisation 0 and 3, time grows with the number of rows to the power \
+         of {least} to {most}; 1 is linear."
+    );
+    Some(decided(ruling, Finding::new("because", said)))
 }
 
 fn recursion_is_steeper(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let over_inline = |metric| slopes(evidence, (metric, RECURSION), (metric, INLINE));
-    let (unoptimised, optimised) = (over_inline(UNOPTIMISED)?, over_inline(OPTIMISED)?);
-    let sentence = "A row by recursion takes {unoptimised} the time of a row inline without \
-                    optimisation, and {optimised} with it.";
+    let (unoptimised, optimised) = both_slopes(evidence, Style::Recursion, Style::Inline)?;
+    let said = sentence!(
+        "A row by recursion takes {unoptimised} the time of an inline row without optimisation, and \
+         {optimised} with it."
+    );
     let ruling = both(
         exceeds(&unoptimised, 1.0 + MARGIN),
         exceeds(&optimised, 1.0 + MARGIN),
     );
-    Some(decided(ruling, pair(sentence, &unoptimised, &optimised)))
+    Some(decided(ruling, Finding::new("because", said)))
 }
 
 fn inline_wins_only_unoptimised(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let unoptimised = slopes(evidence, (UNOPTIMISED, FUNCTION), (UNOPTIMISED, INLINE))?;
-    let optimised = slopes(evidence, (OPTIMISED, FUNCTION), (OPTIMISED, INLINE))?;
-    let inverse = slopes(evidence, (OPTIMISED, INLINE), (OPTIMISED, FUNCTION))?;
-    let sentence = "A row by a function takes {unoptimised} the time of a row inline without \
-                    optimisation, and {optimised} with it.";
+    let (unoptimised, optimised) = both_slopes(evidence, Style::Function, Style::Inline)?;
+    let (_, inverse) = both_slopes(evidence, Style::Inline, Style::Function)?;
+    let said = sentence!(
+        "A row in a function takes {unoptimised} the time of an inline row without optimisation, and \
+         {optimised} with it."
+    );
     let ruling = both(
         exceeds(&unoptimised, 1.0 + MARGIN),
         exceeds(&inverse, 1.0 + MARGIN),
     );
-    Some(decided(ruling, pair(sentence, &unoptimised, &optimised)))
+    Some(decided(ruling, Finding::new("because", said)))
 }
 
 fn processes_are_unaffected(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let ratio = slopes(evidence, (UNOPTIMISED, FORK), (OPTIMISED, FORK))?;
+    let ratio = slopes(
+        evidence,
+        (UNOPTIMISED, Style::Fork),
+        (OPTIMISED, Style::Fork),
+    )?;
     let extent = ratio.extent();
     let ruling = if extent.low > 1.0 - UNAFFECTED && extent.high < 1.0 + UNAFFECTED {
         Ruling::Holds
@@ -129,24 +139,90 @@ fn processes_are_unaffected(evidence: &Evidence<'_>) -> Option<Judgement> {
     } else {
         Ruling::CannotBeTold
     };
-    let sentence = "Without optimisation, a row by a process takes {ratio} the time that it takes \
-                    with it.";
-    let because = Finding::new("because", sentence).with("ratio", &ratio, Unit::Ratio);
-    Some(decided(ruling, because))
+    let said = sentence!(
+        "A row in a child process takes {ratio} as long without optimisation as with it."
+    );
+    Some(decided(ruling, Finding::new("because", said)))
 }
 
-fn pair(sentence: &str, unoptimised: &Estimated, optimised: &Estimated) -> Finding {
-    Finding::new("because", sentence)
-        .with("unoptimised", unoptimised, Unit::Ratio)
-        .with("optimised", optimised, Unit::Ratio)
-}
-
-/// What is said of two things at once.
+/// The ruling on two things at once.
 fn both(one: Ruling, other: Ruling) -> Ruling {
     match (one, other) {
         (Ruling::Holds, Ruling::Holds) => Ruling::Holds,
         (Ruling::DoesNotHold, Ruling::DoesNotHold) => Ruling::DoesNotHold,
         (Ruling::CannotBeTold, _) | (_, Ruling::CannotBeTold) => Ruling::CannotBeTold,
         _ => Ruling::HoldsInPart,
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::CallStyles;
+    use super::super::definition::{OPTIMISED, ROWS, STYLE, Style, UNOPTIMISED};
+    use super::super::points::all;
+    use super::ALL;
+    use crate::made_up::{machine, measured, results, setting};
+    use crate::optimisation::Optimisation;
+    use crate::prelude::*;
+    use instrument::claim::{Evidence, Ruling};
+    use instrument::results::PointResult;
+
+    /// Every point of the quick profile; ns for a row by style and level.
+    pub(in super::super) fn points(
+        cost_ns: impl Fn(Style, Optimisation) -> f64,
+        power: f64,
+    ) -> Vec<PointResult> {
+        let points = all(&setting(Profile::Quick)).into_iter();
+        let each = points.map(|point| {
+            let style = point.level(STYLE).expect("all have one");
+            let Count(rows) = point.level(ROWS).expect("all have one");
+            let time = |level| cost_ns(style, level) * (rows as f64).powf(power);
+            let times = [
+                (UNOPTIMISED, time(Optimisation::NONE)),
+                (OPTIMISED, time(Optimisation::FULL)),
+            ];
+            measured(point, &times)
+        });
+        each.collect()
+    }
+
+    /// The numbers of the report.
+    pub(in super::super) fn reported(style: Style, level: Optimisation) -> f64 {
+        match (style, level) {
+            (Style::Inline, Optimisation::NONE) => 50.0,
+            (Style::Function, Optimisation::NONE) => 55.0,
+            (Style::Recursion, Optimisation::NONE) => 60.0,
+            (Style::Inline, _) => 12.0,
+            (Style::Function, _) => 10.0,
+            (Style::Recursion, _) => 15.0,
+            (Style::Fork, _) => 1e5,
+        }
+    }
+
+    fn rulings(points: Vec<PointResult>) -> Vec<Ruling> {
+        let (definition, machine) = (CallStyles.definition(), machine());
+        let results = [results(&definition, &machine, points)];
+        let evidence = Evidence::new(&results);
+        let rulings = ALL.iter().map(|claim| claim.judge(&evidence).ruling);
+        rulings.collect()
+    }
+
+    #[test]
+    fn the_claims_of_the_report_hold_on_its_own_numbers() {
+        assert_eq!(rulings(points(reported, 1.0)), [Ruling::Holds; 4]);
+    }
+
+    #[test]
+    fn the_claims_do_not_hold_on_other_numbers() {
+        let cheap_recursion = |style, level| match (style, level) {
+            (Style::Recursion, _) => 5.0,
+            (Style::Function, Optimisation::NONE) => 45.0,
+            (Style::Function, _) => 13.0,
+            (Style::Fork, Optimisation::NONE) => 2e5,
+            _ => reported(style, level),
+        };
+        let linear = rulings(points(cheap_recursion, 1.0));
+        assert_eq!(linear[1..], [Ruling::DoesNotHold; 3]);
+        assert_eq!(rulings(points(reported, 1.5))[0], Ruling::DoesNotHold);
     }
 }

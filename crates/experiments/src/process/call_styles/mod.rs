@@ -1,20 +1,14 @@
 //! `process.call_styles`: the same loop inline, by function, by recursion and by forked children.
 
 pub(crate) mod claims;
+mod definition;
 mod findings;
 mod points;
 mod slopes;
 
-use crate::levels;
-use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
-use instrument::figure::Figure;
-use instrument::finding::Finding;
-use instrument::need::Need;
-use instrument::plan::Setting;
-use instrument::point::{Axis, Point};
-use instrument::quantity::{Bytes, Unit};
-use instrument::results::Results;
-use instrument::sampler::Sampler;
+use crate::optimisation::{COMPILER, Optimisation, loops};
+use crate::prelude::*;
+use definition::{DEEPEST, DESIGN, ROWS, STEPS, STYLE, Style, TIMES};
 use kernels::levels::{Compiler, Level, Loops};
 use platform::{child, stack};
 use std::hint::black_box;
@@ -23,74 +17,12 @@ use std::io;
 /// The same loop inline, by function, by recursion and by forked children.
 pub(crate) struct CallStyles;
 
-const STYLE: &str = "style";
-const ROWS: &str = "rows";
-
-const UNOPTIMISED: &str = "unoptimised";
-const OPTIMISED: &str = "optimised";
-const DEEPEST: &str = "deepest";
-/// The metrics of time, and the levels they are measured at.
-const TIMES: [(&str, Level); 2] = [(UNOPTIMISED, Level::O0), (OPTIMISED, Level::O3)];
-
-const INLINE: &str = "inline";
-const FUNCTION: &str = "function";
-const RECURSION: &str = "recursion";
-const FORK: &str = "fork";
-const STYLES: [&str; 4] = [INLINE, FUNCTION, RECURSION, FORK];
-
-/// Steps of the inner loop.
-const STEPS: u64 = 16;
-/// What a recursion leaves of the stack to whatever else needs it.
+/// The part of the stack that a recursion leaves free.
 const RESERVED_STACK_BYTES: u64 = 128 << 10;
 
 impl Experiment for CallStyles {
-    fn id(&self) -> &'static str {
-        "process.call_styles"
-    }
-
-    fn definition(&self) -> Definition {
-        let time = |name, title| Metric::new(name, title, Unit::Nanoseconds, Better::Lower);
-        Definition {
-            id: self.id().into(),
-            title: "Four ways to call".into(),
-            question:
-                "What does it cost to do the same work inline, by a function, by recursion or \
-                       by a child process?"
-                    .into(),
-            method: format!(
-                "A nested loop of so many rows of {STEPS} steps each adds up the exclusive or of its \
-                 two counters. Inline, both loops are in one function. By function, one is called for \
-                 each row. By recursion, each row is a call of the next, as deep as there are rows; \
-                 what the inner call returns is hidden from the compiler, which would make a loop of \
-                 it. By fork, a child process is made for each row, one after the other, which \
-                 returns its part of the sum through a pipe and is waited for. All give the same \
-                 sum, which is checked each time. The loops are one source, compiled without \
-                 optimisation (0) and with all of it (3). The time is that of the whole loop. The \
-                 deepest recursion is how many calls the stack holds, by the size of a frame, found \
-                 by looking at one, and by what the system gave this process."
-            ),
-            source: "Report E, section 5.2".into(),
-            axes: vec![
-                Axis::choice(STYLE, "style"),
-                Axis::count(ROWS, "rows"),
-                levels::compiler_axis(),
-            ],
-            metrics: vec![
-                time(UNOPTIMISED, "time, optimisation 0"),
-                time(OPTIMISED, "time, optimisation 3"),
-                Metric::new(
-                    DEEPEST,
-                    "deepest, optimisation 0",
-                    Unit::Count,
-                    Better::Higher,
-                ),
-            ],
-            isolation: Isolation::FreshProcess,
-        }
-    }
-
-    fn needs(&self, _setting: &Setting) -> Vec<Need> {
-        Vec::new()
+    fn design(&self) -> &'static Design {
+        &DESIGN
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
@@ -98,19 +30,19 @@ impl Experiment for CallStyles {
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let (style, rows) = (point.choice(STYLE)?, point.number(ROWS)?);
-        // An independent way to the sum.
+        let (style, Count(rows)) = (point.level(STYLE)?, point.level(ROWS)?);
+        // The expected sum, computed independently.
         let sum = Loops::of(Compiler::Rust, Level::O1).inline(rows, STEPS);
-        for (metric, level) in TIMES {
-            let loops = levels::loops(point.choice(levels::COMPILER)?, level.digit(), sampler)?;
-            if style == RECURSION {
+        for (metric, optimisation) in TIMES {
+            let loops = loops(point.level(COMPILER)?, optimisation, sampler)?;
+            if style == Style::Recursion {
                 guard(&loops, rows)?;
             }
             sampler.repeat(metric, 1.0, |iterations| {
                 (0..iterations).try_for_each(|_| check(run(&loops, style, rows)?, sum))
             })?;
-            if style == RECURSION
-                && level == Level::O0
+            if style == Style::Recursion
+                && optimisation == Optimisation::NONE
                 && let Some(deepest) = deepest(&loops)
             {
                 sampler.value(DEEPEST, deepest as f64)?;
@@ -129,19 +61,16 @@ impl Experiment for CallStyles {
 }
 
 /// The sum of all rows in one of the styles.
-fn run(loops: &Loops, style: &str, rows: u64) -> Result<u64, MeasureError> {
+fn run(loops: &Loops, style: Style, rows: u64) -> Result<u64, MeasureError> {
     let (rows, steps) = (black_box(rows), black_box(STEPS));
     match style {
-        INLINE => Ok(loops.inline(rows, steps)),
-        FUNCTION => Ok(loops.by_function(rows, steps)),
-        RECURSION => Ok(loops.by_recursion(rows, steps)),
-        FORK => (0..rows).try_fold(0, |sum, at| {
+        Style::Inline => Ok(loops.inline(rows, steps)),
+        Style::Function => Ok(loops.by_function(rows, steps)),
+        Style::Recursion => Ok(loops.by_recursion(rows, steps)),
+        Style::Fork => (0..rows).try_fold(0, |sum, at| {
             let part = child::value(|| loops.row(at, steps))?;
             Ok(sum + part)
         }),
-        other => Err(MeasureError::Unsupported(format!(
-            "there is no style '{other}'"
-        ))),
     }
 }
 
@@ -149,54 +78,55 @@ fn check(found: u64, expected: u64) -> Result<(), MeasureError> {
     if found == expected {
         return Ok(());
     }
-    let wrong = io::Error::other(format!("it is {found} where it should be {expected}"));
+    let wrong = io::Error::other(format!("it is {found} and should be {expected}"));
     Err(MeasureError::system("get the same sum in every style")(
         wrong,
     ))
 }
 
-/// How many calls deep a recursion may go on this thread's stack; `None` where the system does not
-/// tell its size.
+/// The number of calls that a recursion may be deep on this thread's stack; `None` where the system
+/// does not tell the size of the stack.
 fn deepest(loops: &Loops) -> Option<u64> {
     let frame_bytes = loops.frame_bytes().max(1) as u64;
     let left_bytes = stack::left_bytes()?.saturating_sub(RESERVED_STACK_BYTES);
     Some(left_bytes / frame_bytes)
 }
 
-/// Refuses a recursion for which the stack is too short, or of unknown size.
+/// Refuses a recursion for which the stack is too short or of unknown size.
 fn guard(loops: &Loops, rows: u64) -> Result<(), MeasureError> {
     let refuse = |why: String| Err(MeasureError::Unsupported(why));
     match deepest(loops) {
         Some(deepest) if rows < deepest => Ok(()),
         Some(deepest) => refuse(format!(
-            "the stack holds {deepest} calls of {:.3} each, and {rows} are wanted; `ulimit -s` sets \
+            "the stack holds {deepest} calls of {:.3} each, but {rows} are needed; `ulimit -s` sets \
              its size",
             Bytes(loops.frame_bytes() as u64)
         )),
-        None => refuse("the system does not tell how long the stack is".into()),
+        None => refuse("the system does not tell the size of the stack".into()),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::definition::{OPTIMISED, UNOPTIMISED};
     use super::points::point;
-    use super::{
-        CallStyles, DEEPEST, OPTIMISED, RECURSION, STYLES, UNOPTIMISED, check, deepest, guard,
-    };
-    use crate::levels::{C, RUST};
+    use super::{CallStyles, DEEPEST, STYLE, Style, check, deepest, guard};
     use crate::made_up::{count, measure};
-    use kernels::levels::{Compiler, Level, Loops};
+    use crate::optimisation::Compiler;
+    use crate::prelude::*;
+    use kernels::levels::{self, Level, Loops};
     use std::path::Path;
 
     #[test]
     fn every_style_is_measured_here_with_either_compiler() {
-        for compiler in [RUST, C] {
-            for style in STYLES {
-                let point = point(style, 3, compiler);
+        for compiler in Compiler::ALL {
+            for style in Style::ALL {
+                let point = point(*style, 3, *compiler);
                 let (samples, _) = measure(&CallStyles, &point, Path::new("/")).expect("it runs");
                 assert!(count(&samples, UNOPTIMISED) >= 1, "{point}");
                 assert!(count(&samples, OPTIMISED) >= 1, "{point}");
-                assert_eq!(count(&samples, DEEPEST), usize::from(style == RECURSION));
+                let is_recursion = *style == Style::Recursion;
+                assert_eq!(count(&samples, DEEPEST), usize::from(is_recursion));
             }
         }
     }
@@ -205,7 +135,7 @@ mod tests {
     fn a_recursion_deeper_than_the_stack_is_refused() {
         let small = std::thread::Builder::new().stack_size(1 << 20);
         let thread = small.spawn(|| {
-            let loops = Loops::of(Compiler::Rust, Level::O0);
+            let loops = Loops::of(levels::Compiler::Rust, Level::O0);
             let deepest = deepest(&loops).expect("the system tells");
             // The frames of the functions themselves differ by a little.
             guard(&loops, deepest - 100).expect("it fits");
@@ -227,8 +157,13 @@ mod tests {
 
     #[test]
     fn a_style_of_another_version_is_refused() {
-        let unknown = point("jump", 3, RUST);
+        #[derive(Choice, Clone, Copy, PartialEq)]
+        enum Other {
+            Jump,
+        }
+        let unknown = point(Style::Inline, 3, Compiler::Rust)
+            .at(AxisOf::new(STYLE.name(), "style"), Other::Jump);
         let error = measure(&CallStyles, &unknown, Path::new("/")).expect_err("no such style");
-        assert_eq!(error.to_string(), "there is no style 'jump'");
+        assert!(error.to_string().contains("style=jump"), "{error}");
     }
 }

@@ -1,21 +1,20 @@
-//! How many rows are measured in which style.
+//! The numbers of rows that are measured in each style.
 
-use super::{FORK, RECURSION, ROWS, STYLE, STYLES};
-use crate::levels::{C, COMPILER, RUST};
-use instrument::plan::{Profile, Setting};
-use instrument::point::Point;
+use super::definition::{ROWS, STYLE, Style};
+use crate::optimisation::{COMPILER, Compiler};
+use crate::prelude::*;
 
-/// The fewest rows of a style without processes, and the step to the next number of them.
+/// The fewest rows of a style without processes, and the factor to the next number of rows.
 const FEWEST: u64 = 100;
 const FACTOR: u64 = 4;
-/// So many calls fit on the stack of 8 MiB that programs usually get.
+/// The number of calls that fit on the usual stack of 8 MiB.
 const DEEPEST_RECURSION: u64 = 25_600;
 
-pub(super) fn point(style: &str, rows: u64, compiler: &str) -> Point {
+pub(super) fn point(style: Style, rows: u64, compiler: Compiler) -> Point {
     Point::new()
-        .with(STYLE, style)
-        .with(ROWS, rows)
-        .with(COMPILER, compiler)
+        .at(STYLE, style)
+        .at(ROWS, Count(rows))
+        .at(COMPILER, compiler)
 }
 
 /// Rows from few to as many as take about a second in the thorough profile, which alone has C.
@@ -25,26 +24,23 @@ pub(super) fn all(setting: &Setting) -> Vec<Point> {
         Profile::Standard => (409_600, 256),
         Profile::Thorough => (26_214_400, 4096),
     };
-    let compilers: &[&str] = match setting.profile {
-        Profile::Quick | Profile::Standard => &[RUST],
-        Profile::Thorough => &[RUST, C],
+    let compilers = match setting.profile {
+        Profile::Quick | Profile::Standard => &[Compiler::Rust],
+        Profile::Thorough => Compiler::ALL,
     };
-    let each = |style: &'static str| {
+    let mut points = Vec::new();
+    for &style in Style::ALL {
         let range = match style {
-            FORK => (1, most_children),
-            RECURSION => (FEWEST, most.min(DEEPEST_RECURSION)),
-            _ => (FEWEST, most),
+            Style::Fork => (1, most_children),
+            Style::Recursion => (FEWEST, most.min(DEEPEST_RECURSION)),
+            Style::Inline | Style::Function => (FEWEST, most),
         };
-        steps(range).map(move |rows| (style, rows))
-    };
-    let wanted = STYLES.into_iter().flat_map(each);
-    wanted
-        .flat_map(|(style, rows)| {
-            compilers
-                .iter()
-                .map(move |compiler| point(style, rows, compiler))
-        })
-        .collect()
+        for rows in steps(range) {
+            let with = compilers.iter().map(|it| point(style, rows, *it));
+            points.extend(with);
+        }
+    }
+    points
 }
 
 fn steps((fewest, most): (u64, u64)) -> impl Iterator<Item = u64> {
@@ -54,20 +50,18 @@ fn steps((fewest, most): (u64, u64)) -> impl Iterator<Item = u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{RECURSION, ROWS, STYLE};
-    use super::{DEEPEST_RECURSION, all};
+    use super::{DEEPEST_RECURSION, ROWS, STYLE, Style, all};
     use crate::made_up::setting;
-    use instrument::plan::Profile;
+    use crate::prelude::*;
 
     #[test]
     fn each_style_has_at_least_three_numbers_of_rows() {
         let quick = all(&setting(Profile::Quick));
         assert!(quick.len() <= 20, "{}", quick.len());
-        for style in super::STYLES {
-            let count = quick
-                .iter()
-                .filter(|point| point.choice(STYLE) == Ok(style))
-                .count();
+        for style in Style::ALL {
+            let points = quick.iter();
+            let of_style = points.filter(|point| point.level(STYLE) == Ok(*style));
+            let count = of_style.count();
             assert!(count >= 3, "{style}: {count}");
         }
         assert!(all(&setting(Profile::Standard)).len() > quick.len());
@@ -76,10 +70,12 @@ mod tests {
     #[test]
     fn no_recursion_goes_deeper_than_usual_stacks() {
         for point in all(&setting(Profile::Thorough)) {
-            let is_deep = point
-                .number(ROWS)
-                .is_ok_and(|rows| rows > DEEPEST_RECURSION);
-            assert!(!is_deep || point.choice(STYLE) != Ok(RECURSION), "{point}");
+            let rows = point.level(ROWS).expect("all have a number");
+            let is_deep = rows > Count(DEEPEST_RECURSION);
+            assert!(
+                !is_deep || point.level(STYLE) != Ok(Style::Recursion),
+                "{point}"
+            );
         }
     }
 }

@@ -1,46 +1,57 @@
-//! How the time grows with the number of rows.
+//! The growth of the time with the number of rows.
 
-use super::{ROWS, STYLE};
-use crate::levels::COMPILER;
-use instrument::results::Results;
+use super::definition::{ROWS, STYLE, Style};
+use crate::optimisation::{COMPILER, Compiler};
+use crate::prelude::*;
+use instrument::statistics::Confidence;
 use instrument::statistics::linear::weighted_line;
-use instrument::statistics::{Confidence, Estimated};
 
-/// How one style's time grows with the rows, at one level, by one compiler.
-pub(super) struct Growth {
-    /// ns for a row more.
-    pub slope_ns: Estimated,
-    /// The power of the number of rows to which the time grows: 1 where it is linear.
-    pub power: Estimated,
+/// The time of a row more.
+pub(super) fn slope(
+    results: &Results,
+    metric: Metric<&'static str>,
+    style: Style,
+) -> Option<Quantity> {
+    let line = line(
+        &times(results, metric, style)?,
+        |time| time,
+        |time_ns| time_ns.powi(-2),
+    )?;
+    Some(line.in_unit(Unit::Nanoseconds))
 }
 
-/// The growth of `metric` in `style`: lines through what every process gave at every number of rows,
-/// with errors that are a share of the time; of the logarithms of both for the power.
-pub(super) fn growth(
+/// The power of the number of rows to which the time grows: 1 where it is linear.
+pub(super) fn power(
     results: &Results,
-    metric: &str,
-    style: &str,
-    compiler: &str,
-) -> Option<Growth> {
-    let levels = [(STYLE, style.into()), (COMPILER, compiler.into())];
-    let curve = results.curve(metric, ROWS, &levels);
-    let times: Vec<(f64, f64)> = curve
-        .iter()
-        .flat_map(|(rows, estimate)| {
-            let rows = *rows as f64;
-            estimate
-                .by_process
-                .iter()
-                .map(move |time_ns| (rows, *time_ns))
-        })
-        .collect();
-    let line = |of: fn((f64, f64)) -> (f64, f64), weight: fn(f64) -> f64| {
-        let (x, y): (Vec<f64>, Vec<f64>) = times.iter().copied().map(of).unzip();
-        let weights: Vec<f64> = y.iter().copied().map(weight).collect();
-        weighted_line(&x, &y, &weights, Confidence::NINETY_FIVE)
-    };
-    Some(Growth {
-        slope_ns: line(|time| time, |time_ns| time_ns.powi(-2))?.slope,
-        power: line(|(rows, time_ns)| (rows.ln(), time_ns.ln()), |_| 1.0)?.slope,
-    })
+    metric: Metric<&'static str>,
+    style: Style,
+) -> Option<Quantity> {
+    let logarithms = |(rows, time_ns): (f64, f64)| (rows.ln(), time_ns.ln());
+    line(&times(results, metric, style)?, logarithms, |_| 1.0)
+}
+
+/// The number of rows and the time in ns of every process of Rust's loops. `None` if noise took a time
+/// below zero: the errors are a share of the time, and the power is fitted to logarithms.
+fn times(results: &Results, metric: Metric<&'static str>, style: Style) -> Option<Vec<(f64, f64)>> {
+    let levels = [STYLE.at(style), COMPILER.at(Compiler::Rust)];
+    let curve = results.along(ROWS, metric, &levels).into_iter();
+    let times = curve.flat_map(|(Count(rows), estimate)| {
+        let times = estimate.by_process.iter();
+        times.map(move |time_ns| (rows as f64, *time_ns))
+    });
+    let times: Vec<_> = times.collect();
+    let all_positive = times.iter().all(|(_, time_ns)| *time_ns > 0.0);
+    all_positive.then_some(times)
+}
+
+/// The slope of a line through `times`, seen as `of` does and weighted by the time.
+fn line(
+    times: &[(f64, f64)],
+    of: fn((f64, f64)) -> (f64, f64),
+    weight: fn(f64) -> f64,
+) -> Option<Quantity> {
+    let (x, y): (Vec<f64>, Vec<f64>) = times.iter().copied().map(of).unzip();
+    let weights: Vec<f64> = y.iter().copied().map(weight).collect();
+    let line = weighted_line(&x, &y, &weights, Confidence::NINETY_FIVE)?;
+    Some(Quantity::estimated(&line.slope, Unit::Count))
 }

@@ -1,6 +1,6 @@
-//! One end of a connection, whatever the means.
+//! One end of a connection, the same for every means.
 
-use instrument::experiment::MeasureError;
+use crate::prelude::*;
 use platform::shared::{Receiver, Sender, Words, wait_while, wake_one};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -10,14 +10,14 @@ use std::sync::atomic::Ordering;
 
 /// One end of a connection in both directions.
 pub(super) enum End {
-    /// Files, or what is read and written like them.
+    /// Files, pipes, sockets and other descriptors with read and write.
     Files {
         input: Box<dyn Read>,
         output: Box<dyn Write>,
     },
     /// Rings of shared memory.
     Rings { input: Receiver, output: Sender },
-    /// Two words of shared memory, each of which counts the messages one way.
+    /// Two words of shared memory. Each counts the messages in one direction.
     Words {
         words: Arc<Words>,
         input: usize,
@@ -45,7 +45,7 @@ impl End {
         Ok(Self::of_files(stream.try_clone()?, stream))
     }
 
-    /// The end that hears of the messages which the word `input` counts.
+    /// The end that receives the messages that the word `input` counts.
     pub(super) fn of_words(words: Arc<Words>, input: usize, output: usize) -> Self {
         Self::Words {
             words,
@@ -56,7 +56,7 @@ impl End {
         }
     }
 
-    /// Sends a message, which by words is nothing but that there is one.
+    /// Sends a message. Words carry no content, only the fact that there is a message.
     pub(super) fn send(&mut self, message: &[u8]) -> Result<(), MeasureError> {
         match self {
             Self::Files { output, .. } => output

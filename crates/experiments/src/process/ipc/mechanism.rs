@@ -1,8 +1,7 @@
 //! The means by which two processes talk.
 
-use super::RING_BYTES;
 use super::end::End;
-use instrument::experiment::MeasureError;
+use crate::prelude::*;
 use platform::channel::{event_counter, unix_socket_pair};
 use platform::shared::{self, Words};
 use std::fs::File;
@@ -11,72 +10,51 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::Arc;
 
 /// A means by which two processes talk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::process) enum Mechanism {
     Pipe,
+    #[choice("Unix socket")]
     UnixSocket,
+    #[choice("TCP")]
     Tcp,
+    #[choice("eventfd")]
     EventCounter,
     Futex,
     SharedMemory,
 }
 
+/// Bytes that a ring in shared memory holds: as many as a pipe does by default.
+pub(super) const RING_BYTES: usize = 64 << 10;
+
 impl Mechanism {
-    pub(super) const ALL: [Self; 6] = [
-        Self::Pipe,
-        Self::UnixSocket,
-        Self::Tcp,
-        Self::EventCounter,
-        Self::Futex,
-        Self::SharedMemory,
-    ];
-
-    /// Its level on the axis.
-    pub(in crate::process) fn name(self) -> &'static str {
-        match self {
-            Self::Pipe => "pipe",
-            Self::UnixSocket => "Unix socket",
-            Self::Tcp => "TCP",
-            Self::EventCounter => "eventfd",
-            Self::Futex => "futex",
-            Self::SharedMemory => "shared memory",
-        }
-    }
-
-    pub(super) fn named(name: &str) -> Result<Self, MeasureError> {
-        let found = Self::ALL.into_iter().find(|means| means.name() == name);
-        found.ok_or_else(|| MeasureError::Unsupported(format!("there is no means '{name}'")))
-    }
-
-    /// Bytes of the only message it carries; `None` where they are of any size.
-    pub(in crate::process) fn fixed_message(self) -> Option<u64> {
+    /// The size of the only message that it carries; `None` if it carries messages of any size.
+    pub(in crate::process) fn fixed_message(self) -> Option<Bytes> {
         match self {
             Self::Pipe | Self::UnixSocket | Self::Tcp | Self::SharedMemory => None,
-            Self::Futex => Some(4),
-            Self::EventCounter => Some(8),
+            Self::Futex => Some(Bytes(4)),
+            Self::EventCounter => Some(Bytes(8)),
         }
     }
 
-    /// Whether messages queue up in it.
+    /// True if messages queue up in it.
     pub(super) fn streams(self) -> bool {
         self.fixed_message().is_none()
     }
 
-    /// Whether who waits does so without leaving the processor to others.
+    /// True if the waiting side spins instead of sleeping.
     pub(super) fn spins(self) -> bool {
         self == Self::SharedMemory
     }
 
-    /// A message of so many bytes that is not zero as a number, of which an eventfd would not tell.
+    /// A message of so many bytes. As a number it is not zero, since an eventfd ignores zero.
     pub(super) fn message(self, bytes: usize) -> Result<Vec<u8>, MeasureError> {
         if bytes == 0
             || self
                 .fixed_message()
-                .is_some_and(|only| only != bytes as u64)
+                .is_some_and(|only| only != Bytes(bytes as u64))
         {
             return Err(MeasureError::Unsupported(format!(
-                "{} carries no messages of {bytes} bytes",
-                self.name()
+                "{self} carries no messages of {bytes} bytes"
             )));
         }
         let mut message = vec![0; bytes];
@@ -137,16 +115,14 @@ fn connect_tcp() -> io::Result<(End, End)> {
 #[cfg(test)]
 mod tests {
     use super::Mechanism;
+    use crate::prelude::*;
 
     #[test]
     fn both_ends_hear_each_other_by_every_means() {
-        for mechanism in Mechanism::ALL {
-            assert_eq!(
-                Mechanism::named(mechanism.name()).expect("known"),
-                mechanism
-            );
+        for mechanism in Mechanism::ALL.iter().copied() {
             let (mut one, mut other) = mechanism.connect().expect("it is there");
-            let bytes = mechanism.fixed_message().unwrap_or(5) as usize;
+            let Bytes(bytes) = mechanism.fixed_message().unwrap_or(Bytes(5));
+            let bytes = bytes as usize;
             let message = mechanism.message(bytes).expect("of that size");
             let mut heard = vec![0; bytes];
             for _ in 0..3 {
@@ -156,14 +132,13 @@ mod tests {
                 one.receive(&mut heard).expect("it was sent");
             }
             if mechanism != Mechanism::Futex {
-                assert_eq!(heard, message, "{}", mechanism.name());
+                assert_eq!(heard, message, "{mechanism}");
             }
         }
     }
 
     #[test]
     fn what_no_means_carries_is_refused() {
-        Mechanism::named("carrier pigeon").expect_err("not here");
         Mechanism::EventCounter.message(7).expect_err("only 8");
         Mechanism::Pipe.message(0).expect_err("that is none");
     }

@@ -1,102 +1,75 @@
-//! `process.ipc`: what it costs to talk to another process.
+//! `process.ipc`: the cost of talking to another process.
 
+pub(super) mod definition;
 mod end;
-mod findings;
-mod mechanism;
-mod points;
+pub(super) mod findings;
+pub(super) mod mechanism;
 
-use super::placement::{self, PLACEMENT, Placement};
-use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
-use instrument::figure::Figure;
-use instrument::finding::Finding;
-use instrument::need::Need;
-use instrument::plan::Setting;
-use instrument::point::{Axis, Point};
-use instrument::quantity::{Bytes, Unit};
-use instrument::results::Results;
-use instrument::sampler::Sampler;
-pub(super) use mechanism::Mechanism;
+use super::placement::{PLACEMENT, Placement, Sides};
+use crate::prelude::*;
+use definition::{BANDWIDTH, DESIGN, MECHANISM, MESSAGE, ROUND_TRIP};
+use mechanism::Mechanism;
 use platform::partner::Partner;
 use std::hint::black_box;
 
-/// What it costs to talk to another process.
+/// The cost of talking to another process.
 pub(crate) struct Ipc;
 
-pub(super) const MECHANISM: &str = "mechanism";
-pub(super) const MESSAGE: &str = "message_size";
-
-pub(super) const ROUND_TRIP: &str = "round_trip";
-pub(super) const BANDWIDTH: &str = "bandwidth";
+const KIB: u64 = 1 << 10;
 
 /// Round trips before the first that is timed, where none takes a time slice.
 const WARMING_ROUNDS: u32 = 200;
-/// Bytes that a ring in shared memory holds: as many as a pipe does by default.
-const RING_BYTES: usize = 64 << 10;
-/// A message there and one back cross at least two caches.
-const LEAST_ROUND_TRIP_NS: f64 = 5.0;
-/// Two loads of 64 bytes a cycle at 8 GHz, which no core does: copying cannot be faster.
-const MOST_BYTES_PER_SECOND: f64 = 128.0 * 8e9;
 
 impl Experiment for Ipc {
-    fn id(&self) -> &'static str {
-        "process.ipc"
+    fn design(&self) -> &'static Design {
+        &DESIGN
     }
 
-    fn definition(&self) -> Definition {
-        Definition {
-            id: self.id().into(),
-            title: "Talking between processes".into(),
-            question: "By which means should two processes talk, and what does it cost?".into(),
-            method: format!(
-                "Two processes, pinned to one processor or to a core each. Round trip: one sends a \
-                 message, the other waits for it and sends one of the same size back; single round \
-                 trips are timed, the clock's cost taken off, and the value is their median. \
-                 Bandwidth: one sends messages without end, the other receives n and then 2n of \
-                 them, each whole before the next, and is timed; the difference is free of what was \
-                 under way before; eventfd and futex carry nothing that would queue up, and have \
-                 none. Each message is one write and at least one read. The means: pipe, one each way; Unix socket, a connected pair of streams; TCP, a connection \
-                 over loopback that holds nothing back (TCP_NODELAY); eventfd, a counter each way; \
-                 futex, a word of shared memory each way that the other side sleeps on; shared \
-                 memory, a ring of {} each way that is copied into and out of without any system \
-                 call: who waits looks again and again. On one core that wastes the rest of the \
-                 waiting side's time slice each time, so that only its round trip is measured \
-                 there.",
-                Bytes(RING_BYTES as u64)
-            ),
-            source: "common practice, after lmbench".into(),
-            axes: vec![
-                Axis::choice(MECHANISM, "means"),
-                Axis::bytes(MESSAGE, "message"),
-                placement::axis(),
-            ],
-            metrics: vec![
-                Metric::new(ROUND_TRIP, "round trip", Unit::Nanoseconds, Better::Lower)
-                    .bounded(LEAST_ROUND_TRIP_NS),
-                Metric::new(BANDWIDTH, "bandwidth", Unit::BytesPerSecond, Better::Higher)
-                    .bounded(MOST_BYTES_PER_SECOND)
-                    .shared(),
-            ],
-            isolation: Isolation::FreshProcess,
-        }
-    }
-
-    fn needs(&self, _setting: &Setting) -> Vec<Need> {
-        Vec::new()
-    }
-
+    /// Messages of several sizes for the means that carry them, of the only size for the others.
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        points::all(setting)
+        let sizes: &[u64] = match setting.profile {
+            Profile::Quick => &[1, 4 * KIB, 64 * KIB],
+            Profile::Standard => &[1, 4 * KIB, 64 * KIB, 256 * KIB],
+            Profile::Thorough => &[
+                1,
+                64,
+                256,
+                KIB,
+                4 * KIB,
+                16 * KIB,
+                64 * KIB,
+                256 * KIB,
+                1024 * KIB,
+            ],
+        };
+        let mut points = Vec::new();
+        for &means in Mechanism::ALL {
+            for &placement in Placement::ALL {
+                let exchange = |message: u64| {
+                    Point::new()
+                        .at(MECHANISM, means)
+                        .at(MESSAGE, Bytes(message))
+                        .at(PLACEMENT, placement)
+                };
+                match means.fixed_message() {
+                    Some(Bytes(only)) => points.push(exchange(only)),
+                    None if waits_for_slices(means, placement) => points.push(exchange(sizes[0])),
+                    None => points.extend(sizes.iter().copied().map(exchange)),
+                }
+            }
+        }
+        points
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let mechanism = Mechanism::named(point.choice(MECHANISM)?)?;
-        let message = point.number(MESSAGE)? as usize;
-        let placement = Placement::take(point.choice(PLACEMENT)?, sampler)?;
-        let waits_for_slices = mechanism.spins() && placement.here == placement.there;
+        let (mechanism, placement) = (point.level(MECHANISM)?, point.level(PLACEMENT)?);
+        let message = point.level(MESSAGE)?.0 as usize;
+        let sides = placement.take(sampler)?;
+        let waits_for_slices = waits_for_slices(mechanism, placement);
         let warming_rounds = if waits_for_slices { 1 } else { WARMING_ROUNDS };
-        time_round_trips(mechanism, message, placement, warming_rounds, sampler)?;
+        time_round_trips(mechanism, message, sides, warming_rounds, sampler)?;
         if mechanism.streams() && !waits_for_slices {
-            time_stream(mechanism, message, placement, sampler)?;
+            time_stream(mechanism, message, sides, sampler)?;
         }
         Ok(())
     }
@@ -110,18 +83,23 @@ impl Experiment for Ipc {
     }
 }
 
-/// Times questions to a partner and its answers.
+/// True if each side spins until the scheduler takes the processor away from it.
+fn waits_for_slices(mechanism: Mechanism, placement: Placement) -> bool {
+    mechanism.spins() && placement == Placement::OneCore
+}
+
+/// Times single round trips to a partner and back.
 fn time_round_trips(
     mechanism: Mechanism,
     message: usize,
-    placement: Placement,
+    sides: Sides,
     warming_rounds: u32,
     sampler: &mut Sampler<'_>,
 ) -> Result<(), MeasureError> {
     let (mut own, mut others) = mechanism.connect()?;
     let mut buffer = mechanism.message(message)?;
     let mut answer = buffer.clone();
-    let _partner = Partner::start(placement.there, move || {
+    let _partner = Partner::start(sides.there, move || {
         while others.receive(&mut answer).is_ok() && others.send(&answer).is_ok() {}
     })?;
     let mut round = || {
@@ -132,20 +110,35 @@ fn time_round_trips(
     sampler.latencies(ROUND_TRIP, round)
 }
 
-/// Times the receiving of messages that a partner sends without end.
+/// Times the receiving of messages that a partner sends back-to-back.
 fn time_stream(
     mechanism: Mechanism,
     message: usize,
-    placement: Placement,
+    sides: Sides,
     sampler: &mut Sampler<'_>,
 ) -> Result<(), MeasureError> {
     let (mut own, mut others) = mechanism.connect()?;
     let outgoing = mechanism.message(message)?;
     let mut incoming = outgoing.clone();
-    let _partner = Partner::start(placement.there, move || {
+    let _partner = Partner::start(sides.there, move || {
         while others.send(black_box(&outgoing)).is_ok() {}
     })?;
     sampler.repeat(BANDWIDTH, message as f64, |messages| {
         (0..messages).try_for_each(|_| own.receive(black_box(&mut incoming)))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ipc;
+    use crate::made_up::setting;
+    use crate::prelude::*;
+
+    #[test]
+    fn the_quick_profile_has_few_points_and_the_others_have_them_too() {
+        let quick = Ipc.points(&setting(Profile::Quick));
+        assert!(quick.len() <= 28, "{}", quick.len());
+        let standard = Ipc.points(&setting(Profile::Standard));
+        assert!(quick.iter().all(|point| standard.contains(point)));
+    }
 }

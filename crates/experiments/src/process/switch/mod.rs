@@ -1,94 +1,64 @@
-//! `process.switch`: what it costs to go from one process or thread to another.
+//! `process.switch`: the cost of going from one process or thread to another.
 
-mod findings;
-mod points;
+pub(super) mod definition;
+pub(super) mod findings;
 mod ring;
 
-use super::placement::{self, PLACEMENT, Placement};
-use instrument::experiment::{Better, Definition, Experiment, Isolation, MeasureError, Metric};
-use instrument::figure::Figure;
-use instrument::finding::Finding;
-use instrument::need::Need;
-use instrument::plan::Setting;
-use instrument::point::{Axis, Point};
-use instrument::quantity::Unit;
-use instrument::results::Results;
-use instrument::sampler::Sampler;
+use super::placement::{PLACEMENT, Placement};
+use crate::prelude::*;
+use definition::{ALONE, COUNT, DESIGN, KIND, Kind, PASS, SWITCH, WORKING_SET, point_of};
 use platform::clock::now_ns;
+use std::collections::BTreeSet;
 use std::thread;
 
-/// What it costs to go from one process or thread to another.
+/// The cost of going from one process or thread to another.
 pub(crate) struct Switch;
 
-pub(super) const KIND: &str = "kind";
-pub(super) const COUNT: &str = "count";
-pub(super) const WORKING_SET: &str = "working_set";
-
-pub(super) const SWITCH: &str = "switch";
-const PASS: &str = "pass";
-const ALONE: &str = "alone";
+const KIB: u64 = 1 << 10;
 
 /// Rounds before the first that is timed.
 const WARMING_ROUNDS: u32 = 20;
 
-pub(super) const PROCESSES: &str = "processes";
-pub(super) const THREADS: &str = "threads";
-
 impl Experiment for Switch {
-    fn id(&self) -> &'static str {
-        "process.switch"
+    fn design(&self) -> &'static Design {
+        &DESIGN
     }
 
-    fn definition(&self) -> Definition {
-        let metric = |name, title| Metric::new(name, title, Unit::Nanoseconds, Better::Lower);
-        Definition {
-            id: self.id().into(),
-            title: "Context switches".into(),
-            question: "What does it cost to go from one process or thread to another, and how \
-                       does that grow with their number and memory?"
-                .into(),
-            method:
-                "Processes, or threads of one process, form a ring. Each waits at a pipe for a \
-                     token of 1 byte, then reads a working set of its own whole, and writes the \
-                     token into the pipe of the next; so only one runs at a time. `pass` is the \
-                     median time of a round over their number, the clock's cost taken off. `alone` is what is in it without a switch: \
-                     one of them sends itself the token through a pipe and reads its working set, \
-                     again and again. `switch` is pass less alone, taken in the same process: the \
-                     scheduler's work, the change of address space where they are processes, the \
-                     caches and translations that have to be filled again because others used them \
-                     meanwhile, and, on two cores, the waking of the other core. On one core all \
-                     are pinned to the same processor; on two cores each passes the token to one \
-                     on the other core. Pages are of the smallest size."
-                    .into(),
-            source: "common practice, after lmbench's lat_ctx".into(),
-            axes: vec![
-                Axis::choice(KIND, "kind"),
-                Axis::count(COUNT, "number"),
-                Axis::bytes(WORKING_SET, "working set"),
-                placement::axis(),
-            ],
-            metrics: vec![
-                metric(SWITCH, "context switch"),
-                metric(PASS, "pass of the token"),
-                metric(ALONE, "pass without a switch"),
-            ],
-            isolation: Isolation::FreshProcess,
-        }
-    }
-
-    fn needs(&self, _setting: &Setting) -> Vec<Need> {
-        Vec::new()
-    }
-
+    /// On one core, all numbers with all working sets, and fewer for threads in the quick profile. On
+    /// two cores, two members: only one runs at a time, whatever their number.
     fn points(&self, setting: &Setting) -> Vec<Point> {
-        points::all(setting)
+        let (counts, working_sets): (&[u64], &[u64]) = match setting.profile {
+            Profile::Quick => (&[2, 8, 32], &[0, 16 * KIB, 64 * KIB]),
+            Profile::Standard => (&[2, 8, 32], &[0, 16 * KIB, 64 * KIB, 256 * KIB]),
+            Profile::Thorough => (
+                &[2, 4, 8, 16, 32, 64, 96],
+                &[0, 4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB],
+            ),
+        };
+        let is_wanted = |kind: Kind, count: u64, working_set: u64| {
+            let is_quick = setting.profile == Profile::Quick;
+            !is_quick || kind == Kind::Processes || count == 2 || working_set == 0
+        };
+        let mut points = BTreeSet::new();
+        for &kind in Kind::ALL {
+            for &working_set in working_sets {
+                let of = |count: u64, placement| {
+                    point_of(kind, Count(count), Bytes(working_set), placement)
+                };
+                let counts = counts.iter().copied();
+                let one_core = counts.filter(|count| is_wanted(kind, *count, working_set));
+                points.extend(one_core.map(|count| of(count, Placement::OneCore)));
+                points.insert(of(2, Placement::TwoCores));
+            }
+        }
+        points.into_iter().collect()
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let count = point.number(COUNT)? as usize;
-        let working_set = point.number(WORKING_SET)? as usize;
-        let kind = point.choice(KIND)?;
-        let placement = Placement::take(point.choice(PLACEMENT)?, sampler)?;
+        let count = point.level(COUNT)?.0 as usize;
+        let working_set = point.level(WORKING_SET)?.0 as usize;
+        let kind = point.level(KIND)?;
+        let sides = point.level(PLACEMENT)?.take(sampler)?;
 
         let (mut own, _) = ring::members(1, working_set)?;
         let alone_ns = time_rounds(sampler, ALONE, 1, &mut own)?;
@@ -96,19 +66,16 @@ impl Experiment for Switch {
 
         let (mut first, others) = ring::members(count, working_set)?;
         let pass_ns = match kind {
-            PROCESSES => {
-                let _partners = ring::as_processes(others, placement)?;
+            Kind::Processes => {
+                let _partners = ring::as_processes(others, sides)?;
                 time_rounds(sampler, PASS, count, &mut first)
             }
-            THREADS => thread::scope(|scope| {
-                // Dropped at the end of this, it ends the next, and so all round.
+            Kind::Threads => thread::scope(|scope| {
+                // When it is dropped here, the next member ends, and so on round the ring.
                 let mut first = first;
-                ring::as_threads(others, placement, scope)?;
+                ring::as_threads(others, sides, scope)?;
                 time_rounds(sampler, PASS, count, &mut first)
             }),
-            other => Err(MeasureError::Unsupported(format!(
-                "there is no switch between '{other}'"
-            ))),
         }?;
         sampler.value(SWITCH, pass_ns - alone_ns)
     }
@@ -122,10 +89,10 @@ impl Experiment for Switch {
     }
 }
 
-/// Times rounds of a ring with so many members; the median of a pass.
+/// Times rounds of a ring of `count` members; returns the median time of a pass in ns.
 fn time_rounds(
     sampler: &mut Sampler<'_>,
-    metric: &str,
+    metric: Metric<&'static str>,
     count: usize,
     first: &mut ring::First,
 ) -> Result<f64, MeasureError> {
@@ -139,33 +106,42 @@ fn time_rounds(
 
 #[cfg(test)]
 mod tests {
-    use super::{ALONE, COUNT, KIND, PASS, PLACEMENT, SWITCH, Switch, WORKING_SET};
-    use crate::made_up::{count, measure, values};
-    use instrument::point::Point;
+    use super::{ALONE, KIND, Kind, PASS, PLACEMENT, Placement, SWITCH, Switch, point_of};
+    use crate::made_up::{count, measure, setting, values};
+    use crate::prelude::*;
     use std::path::Path;
 
-    fn point(kind: &str, placement: &str) -> Point {
-        Point::new()
-            .with(KIND, kind)
-            .with(COUNT, 3)
-            .with(WORKING_SET, 4096)
-            .with(PLACEMENT, placement)
+    #[test]
+    fn the_quick_profile_has_few_points_and_the_others_have_them_too() {
+        let quick = Switch.points(&setting(Profile::Quick));
+        assert!(quick.len() <= 20, "{}", quick.len());
+        let standard = Switch.points(&setting(Profile::Standard));
+        assert!(quick.iter().all(|point| standard.contains(point)));
+    }
+
+    fn point() -> Point {
+        point_of(Kind::Threads, Count(3), Bytes(4096), Placement::OneCore)
     }
 
     #[test]
     fn a_ring_of_threads_goes_round_and_ends() {
-        let taken = measure(&Switch, &point("threads", "one core"), Path::new("/"));
+        let taken = measure(&Switch, &point(), Path::new("/"));
         let (samples, _) = taken.expect("threads can be made");
         assert!(count(&samples, ALONE) >= 1 && count(&samples, PASS) >= 1);
         assert_eq!(values(&samples, SWITCH).len(), 1);
     }
 
     #[test]
-    fn what_another_version_measures_is_refused() {
-        for (kind, placement) in [("fibres", "one core"), ("threads", "no core")] {
-            let taken = measure(&Switch, &point(kind, placement), Path::new("/"));
-            let error = taken.expect_err("there is no such thing").to_string();
-            assert!(error.starts_with("there is no"), "{error}");
+    fn levels_of_another_version_are_refused() {
+        #[derive(Choice, Clone, Copy, PartialEq)]
+        enum Other {
+            Fibres,
+        }
+        for axis in [KIND.name(), PLACEMENT.name()] {
+            let point = point().at(AxisOf::new(axis, axis), Other::Fibres);
+            let taken = measure(&Switch, &point, Path::new("/"));
+            let error = taken.expect_err("there is no such level").to_string();
+            assert!(error.contains(axis) && error.contains("fibres"), "{error}");
         }
     }
 }

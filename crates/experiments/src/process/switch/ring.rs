@@ -1,7 +1,7 @@
 //! A ring of processes or threads that pass a token on through pipes.
 
-use super::super::placement::Placement;
-use instrument::experiment::MeasureError;
+use super::super::placement::Sides;
+use crate::prelude::*;
 use kernels::InstructionSet;
 use platform::memory::{Mapping, PageSize};
 use platform::partner::Partner;
@@ -10,18 +10,18 @@ use std::hint::black_box;
 use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read, Write};
 use std::thread::{self, Scope};
 
-/// What each member reads when it has the token.
+/// The memory that a member reads when it has the token.
 pub(super) struct WorkingSet {
     memory: Option<Mapping>,
     instructions: InstructionSet,
 }
 
 impl WorkingSet {
-    /// Memory of so many bytes, its pages there; none for 0.
+    /// Populated memory of this size; none for 0.
     pub(super) fn new(bytes: usize) -> Result<Self, MeasureError> {
         let filled = |bytes| {
             let mut memory = Mapping::anonymous(bytes, PageSize::Base)?;
-            // Pages of its own, and not the one page of zeros that all could share.
+            // Without this, all pages would be the one shared page of zeros.
             memory.populate()?;
             Ok::<_, MeasureError>(memory)
         };
@@ -38,7 +38,7 @@ impl WorkingSet {
     }
 }
 
-/// The part of a member: where the token comes from and where it goes.
+/// A member of the ring, with the pipe it reads the token from and the one it writes it to.
 pub(super) struct Member {
     input: PipeReader,
     output: PipeWriter,
@@ -46,7 +46,7 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// Takes the token, works, and passes it on; false when nobody passes any more.
+    /// Takes the token, reads the working set and passes the token on; false at the end of the pipe.
     fn pass(&mut self) -> io::Result<bool> {
         let mut token = [0];
         if self.input.read(&mut token)? == 0 {
@@ -57,7 +57,7 @@ impl Member {
         Ok(true)
     }
 
-    /// Passes on until nobody passes to it.
+    /// Passes tokens on until its pipe ends.
     fn pass_on(mut self) {
         while self.pass().unwrap_or(false) {}
     }
@@ -69,11 +69,11 @@ pub(super) struct First {
 }
 
 impl First {
-    /// Sends the token round once; each member works once.
+    /// Sends the token round once; each member reads its working set once.
     pub(super) fn round(&mut self) -> Result<(), MeasureError> {
         self.go_round().map_err(|error| match error.kind() {
             ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe => {
-                MeasureError::Unsupported("a member of the ring ended before its time".into())
+                MeasureError::Unsupported("a member of the ring ended too early".into())
             }
             _ => MeasureError::system("pass the token")(error),
         })
@@ -110,28 +110,28 @@ pub(super) fn members(
     Ok((First { member }, members))
 }
 
-/// Lets each of `members` be a process of its own, until what is returned is dropped.
+/// Starts each of `members` as a process, which ends when its partner is dropped.
 pub(super) fn as_processes(
     members: Vec<Member>,
-    placement: Placement,
+    sides: Sides,
 ) -> Result<Vec<Partner>, MeasureError> {
     let start = |(index, member): (usize, Member)| {
-        let cpu = placement.of_member(index + 1);
+        let cpu = sides.of_member(index + 1);
         Ok(Partner::start(cpu, move || member.pass_on())?)
     };
     members.into_iter().enumerate().map(start).collect()
 }
 
-/// Lets each of `members` be a thread, until the first member is dropped.
+/// Starts each of `members` as a thread, which ends after the first member is dropped.
 pub(super) fn as_threads<'scope>(
     members: Vec<Member>,
-    placement: Placement,
+    sides: Sides,
     scope: &'scope Scope<'scope, '_>,
 ) -> Result<(), MeasureError> {
     for (index, member) in members.into_iter().enumerate() {
-        let cpu = placement.of_member(index + 1);
+        let cpu = sides.of_member(index + 1);
         let run = move || {
-            // One that cannot be pinned ends, and the ring is seen to be broken.
+            // A thread that cannot be pinned ends, which breaks the ring; the first member reports it.
             if pin_to(&[cpu]).is_ok() {
                 member.pass_on();
             }

@@ -1,24 +1,7 @@
-//! Which bodies, threads and locks are measured together.
+//! The bodies, threads and locks that are measured together.
 
-use super::{
-    COMPLEX_STEPS, LOCK_ALL, LOCK_ONE, PTHREAD_MUTEX, PTHREAD_SPIN, SIMPLE, SIMPLE_YIELD, SPIN_ALL,
-    SPIN_ONE, STD_MUTEX, complex, point,
-};
-use instrument::plan::{Profile, Setting};
-use instrument::point::Point;
-
-/// The number of threads for which everything else is compared.
-pub(in crate::threads) const MIDDLE: u64 = 10;
-
-/// Kernel threads that have a processor each, nearly everywhere: what is lost to the kernel's taking
-/// one away does not hide what spinning and blocking cost by themselves.
-pub(in crate::threads) const PAIR: u64 = 2;
-
-/// Lengths of the section in which spinning and blocking kernel threads are compared, in steps.
-pub(super) const LENGTHS: [u64; 5] = [10, 100, 1000, 10_000, 100_000];
-
-/// Steps of the section whose length shows that the body is computed.
-pub(super) const LONG_STEPS: u64 = 10 * COMPLEX_STEPS;
+use super::levels::{Body, LENGTHS, LONG_STEPS, LockType, MIDDLE, PAIR, point};
+use crate::prelude::*;
 
 pub(super) fn all(setting: &Setting) -> Vec<Point> {
     let quick = setting.profile == Profile::Quick;
@@ -28,33 +11,39 @@ pub(super) fn all(setting: &Setting) -> Vec<Point> {
         &[1, 3, 10, 30, 99]
     };
     let mut points = Vec::new();
-    let mut add = |point: Point| {
+    let mut add = |body, lock, threads| {
+        let point = point(body, lock, threads);
         if !points.contains(&point) {
             points.push(point);
         }
     };
-    let usual = complex(COMPLEX_STEPS);
-    for body in [SIMPLE, SIMPLE_YIELD, &usual] {
-        // Who is alone has nobody to yield to.
-        let alone_tells_little = quick && body == SIMPLE_YIELD;
+    for body in [Body::Simple, Body::SimpleYield, Body::COMPLEX] {
+        // A thread that is alone has nobody to yield to.
+        let alone_tells_little = quick && body == Body::SimpleYield;
         for &threads in &counts[usize::from(alone_tells_little)..] {
-            add(point(body, LOCK_ONE, threads));
-            add(point(body, SPIN_ONE, threads));
+            add(body, LockType::Lock, Count(threads));
+            add(body, LockType::SpinLock, Count(threads));
         }
     }
-    add(point(&complex(LONG_STEPS), LOCK_ONE, 1));
-    let several: &[u64] = if quick { &[MIDDLE] } else { counts };
+    add(Body::complex(LONG_STEPS), LockType::Lock, Count(1));
+    let several: &[u64] = if quick { &[MIDDLE.0] } else { counts };
     for &threads in several {
-        for body in [SIMPLE, &usual] {
-            for lock in [LOCK_ALL, SPIN_ALL, PTHREAD_MUTEX, STD_MUTEX, PTHREAD_SPIN] {
-                add(point(body, lock, threads));
+        for body in [Body::Simple, Body::COMPLEX] {
+            for lock in [
+                LockType::LockOnAllCores,
+                LockType::SpinLockOnAllCores,
+                LockType::PthreadMutex,
+                LockType::StdMutex,
+                LockType::PthreadSpin,
+            ] {
+                add(body, lock, Count(threads));
             }
         }
     }
     let lengths: &[u64] = if quick { &LENGTHS[..3] } else { &LENGTHS };
     for &steps in lengths {
-        add(point(&complex(steps), PTHREAD_MUTEX, PAIR));
-        add(point(&complex(steps), PTHREAD_SPIN, PAIR));
+        add(Body::complex(steps), LockType::PthreadMutex, PAIR);
+        add(Body::complex(steps), LockType::PthreadSpin, PAIR);
     }
     points
 }

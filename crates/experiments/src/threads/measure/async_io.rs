@@ -1,46 +1,45 @@
 //! A thread that writes and reads, and one that counts.
 
-use super::super::async_io::{AUTOMATIC, BACKEND, FILE, HELPERS, STEPS};
-use super::{run, unknown};
-use instrument::experiment::MeasureError;
-use instrument::point::Point;
-use instrument::sampler::Sampler;
+use super::runtime::run;
+use crate::prelude::*;
+use crate::threads::async_io::{AsyncIo, BACKEND, Backend, STEPS};
+use crate::threads::user_threads::UserThreads;
 use platform::file::{OpenMode, create};
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
-use uthread::io::{Backend, fsync, read_at, write_at};
+use uthread::io::{self as user_io, fsync, read_at, write_at};
 use uthread::{Runtime, RuntimeBuilder, spawn, yield_now};
 
 const TEXT: &[u8] = b"hello world";
+/// Name of the file in the scratch directory.
+const FILE: &str = "threads.async_io";
 
-pub(in super::super) fn async_io(
-    point: &Point,
-    sampler: &mut Sampler<'_>,
-) -> Result<(), MeasureError> {
-    let backend = match point.choice(BACKEND)? {
-        AUTOMATIC => Backend::Auto,
-        HELPERS => Backend::Threads,
-        other => return Err(unknown("backend", other)),
-    };
-    let path = sampler.scratch().join(FILE);
-    for _ in 0..sampler.samples() {
-        let file = create(&path, OpenMode::Plain)?;
-        let steps = write_and_read(Runtime::builder().io(backend), file)?;
-        std::fs::remove_file(&path).map_err(MeasureError::system("remove the scratch file"))?;
-        let steps = steps.map_err(MeasureError::system("write and read the scratch file"))?;
-        for ((_, time, turns), step) in STEPS.iter().zip(steps) {
-            sampler.value(time, step.time_ns)?;
-            sampler.value(turns, step.turns as f64)?;
+impl UserThreads for AsyncIo {
+    fn take(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        let backend = match point.level(BACKEND)? {
+            Backend::Automatic => user_io::Backend::Auto,
+            Backend::HelpingThreads => user_io::Backend::Threads,
+        };
+        let path = sampler.scratch().join(FILE);
+        for _ in 0..sampler.samples() {
+            let file = create(&path, OpenMode::Plain)?;
+            let spent = write_and_read(Runtime::builder().io(backend), file)?;
+            std::fs::remove_file(&path).map_err(MeasureError::system("remove the scratch file"))?;
+            let spent = spent.map_err(MeasureError::system("write and read the scratch file"))?;
+            for (step, spent) in STEPS.iter().zip(spent) {
+                sampler.value(step.time, spent.time_ns)?;
+                sampler.value(step.turns, spent.turns as f64)?;
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
-/// How long a step took, and the turns that the other thread had meanwhile.
-struct Step {
+/// The time of a step, and the turns that the other thread had meanwhile.
+struct Spent {
     time_ns: f64,
     turns: u64,
 }
@@ -48,7 +47,7 @@ struct Step {
 fn write_and_read(
     builder: RuntimeBuilder,
     file: File,
-) -> Result<io::Result<[Step; 3]>, MeasureError> {
+) -> Result<io::Result<[Spent; 3]>, MeasureError> {
     let turns = Arc::new(AtomicU64::new(0));
     let done = Arc::new(AtomicBool::new(false));
     let counter = {
@@ -66,7 +65,7 @@ fn write_and_read(
             let step = |act: &mut dyn FnMut() -> io::Result<()>| {
                 let (begin, before) = (Instant::now(), turns.load(Ordering::Relaxed));
                 act()?;
-                Ok::<_, io::Error>(Step {
+                Ok::<_, io::Error>(Spent {
                     time_ns: begin.elapsed().as_nanos() as f64,
                     turns: turns.load(Ordering::Relaxed) - before,
                 })
@@ -97,5 +96,27 @@ fn whole(bytes: usize) -> io::Result<()> {
         Ok(())
     } else {
         Err(io::ErrorKind::UnexpectedEof.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AsyncIo, STEPS};
+    use crate::made_up::{count, measure, setting};
+    use crate::prelude::*;
+
+    #[test]
+    fn every_step_is_measured_with_either_backend() {
+        let scratch = tempfile::tempdir().expect("a directory for temporary files");
+        for point in AsyncIo.points(&setting(Profile::Standard)) {
+            let (samples, _) = measure(&AsyncIo, &point, scratch.path()).expect("it works here");
+            for step in STEPS {
+                assert!(count(&samples, step.time) >= 1 && count(&samples, step.turns) >= 1);
+            }
+        }
+        let left = std::fs::read_dir(scratch.path())
+            .expect("it is there")
+            .count();
+        assert_eq!(left, 0, "the file is removed");
     }
 }

@@ -1,45 +1,38 @@
 //! Threads that do nothing, and threads that wait.
 
-use super::super::create::{CREATE, ENOUGH, KERNEL, KIND, MEMORY, THREADS, USER};
-use super::{START, run, unknown};
+use super::runtime::{START, run};
+use crate::prelude::*;
+use crate::threads::create::{CREATE, Create, ENOUGH, MEMORY};
+use crate::threads::kind::{KIND, Kind, THREADS};
+use crate::threads::user_threads::UserThreads;
 use crate::together::start_together;
-use instrument::experiment::MeasureError;
-use instrument::point::Point;
-use instrument::sampler::Sampler;
 use platform::memory::footprint_bytes;
 use std::error::Error as _;
 use std::thread;
 use uthread::{Builder, Runtime, SpawnError, suspend, yield_now};
 
-pub(in super::super) fn create(
-    point: &Point,
-    sampler: &mut Sampler<'_>,
-) -> Result<(), MeasureError> {
-    let threads = point.number(THREADS)?;
-    let is_user = match point.choice(KIND)? {
-        USER => true,
-        KERNEL => false,
-        other => return Err(unknown("kind of threads", other)),
-    };
-    // First, while no stack has been used.
-    if threads >= ENOUGH {
-        let grown = if is_user {
-            user_memory(threads)?
-        } else {
-            kernel_memory(threads)?
-        };
-        if let Some(bytes) = grown {
-            sampler.value(MEMORY, bytes as f64 / threads as f64)?;
+impl UserThreads for Create {
+    fn take(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        let Count(threads) = point.level(THREADS)?;
+        let kind = point.level(KIND)?;
+        // Memory comes first, while no stack has been used yet.
+        if threads >= ENOUGH {
+            let grown = match kind {
+                Kind::User => user_memory(threads)?,
+                Kind::Kernel => kernel_memory(threads)?,
+            };
+            if let Some(bytes) = grown {
+                sampler.value(MEMORY, bytes as f64 / threads as f64)?;
+            }
         }
+        let start_and_join = match kind {
+            Kind::User => user_threads,
+            Kind::Kernel => kernel_threads,
+        };
+        sampler.repeat(CREATE, threads as f64, |rounds| {
+            start_and_join(threads, rounds)
+        })
     }
-    let start_and_join = if is_user {
-        user_threads
-    } else {
-        kernel_threads
-    };
-    sampler.repeat(CREATE, threads as f64, |rounds| {
-        start_and_join(threads, rounds)
-    })
 }
 
 fn user_threads(threads: u64, rounds: u64) -> Result<(), MeasureError> {
@@ -61,7 +54,7 @@ fn user_threads(threads: u64, rounds: u64) -> Result<(), MeasureError> {
     })?
 }
 
-/// Why a user thread could not be started: the system has no room for its stack.
+/// The error if a user thread cannot be started: the system has no room for its stack.
 fn no_room(error: &SpawnError) -> MeasureError {
     let reason = error.source().map(ToString::to_string);
     let reason = reason.unwrap_or_default();
@@ -84,7 +77,7 @@ fn kernel_threads(threads: u64, rounds: u64) -> Result<(), MeasureError> {
     Ok(())
 }
 
-/// What the footprint has grown by since it was `before`.
+/// The growth of the footprint since it was `before`.
 fn grown(before: Option<u64>) -> Option<u64> {
     Some(footprint_bytes()?.saturating_sub(before?))
 }
@@ -95,7 +88,7 @@ fn user_memory(threads: u64) -> Result<Option<u64>, MeasureError> {
         let mut handles = Vec::with_capacity(threads as usize);
         let start = || Builder::new().spawn(suspend);
         let all = (0..threads).try_for_each(|_| start().map(|handle| handles.push(handle)));
-        // All have their turn, and stop.
+        // Every thread runs once, and suspends itself.
         yield_now();
         let grown = grown(before);
         for handle in handles {
@@ -109,4 +102,27 @@ fn user_memory(threads: u64) -> Result<Option<u64>, MeasureError> {
 fn kernel_memory(threads: u64) -> Result<Option<u64>, MeasureError> {
     let before = footprint_bytes();
     start_together(threads as usize, || grown(before), |_| ()).map_err(MeasureError::system(START))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CREATE, Create, Kind, MEMORY};
+    use crate::made_up::{count, measure, values};
+    use crate::prelude::*;
+    use crate::threads::kind::point;
+
+    #[test]
+    fn both_kinds_are_measured_here_and_a_waiting_thread_keeps_memory() {
+        let scratch = tempfile::tempdir().expect("a directory for temporary files");
+        for kind in Kind::ALL {
+            let measured = measure(&Create, &point(*kind, 200), scratch.path());
+            let (samples, _) = measured.expect("it works here");
+            assert!(count(&samples, CREATE) >= 1);
+            let memory = values(&samples, MEMORY);
+            assert!(
+                matches!(memory[..], [bytes] if (2000.0..2e6).contains(&bytes)),
+                "{memory:?}"
+            );
+        }
+    }
 }

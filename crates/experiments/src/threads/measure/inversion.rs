@@ -1,59 +1,72 @@
 //! Three threads of three priorities, timed from inside.
 
-use super::super::inversion::{CEILING, INHERITANCE, MIDDLE_OVERTAKES, MOMENTS, NONE, PROTOCOL};
-use super::{refused, unknown};
-use instrument::experiment::MeasureError;
-use instrument::point::Point;
-use instrument::sampler::Sampler;
+use super::runtime::refused;
+use crate::prelude::*;
+use crate::threads::inversion::{
+    HIGH_BEGINS, HIGH_ENDS, HIGH_LOCKS, Inversion, LOW_ENDS, MIDDLE_BEGINS, MIDDLE_ENDS,
+    MIDDLE_OVERTAKES, PROTOCOL, Protocol,
+};
+use crate::threads::user_threads::UserThreads;
 use std::time::Duration;
-use uthread::workload::{Inversion, Lanes};
-use uthread::{Priority, Protocol};
+use uthread::Priority;
+use uthread::workload::{self, Lanes};
 
 const SLICE: Duration = Duration::from_micros(200);
-/// Some five slices.
+/// About five slices.
 const STEPS: u64 = 500_000;
 
-pub(in super::super) fn inversion(
-    point: &Point,
-    sampler: &mut Sampler<'_>,
-) -> Result<(), MeasureError> {
-    let protocol = match point.choice(PROTOCOL)? {
-        NONE => Protocol::None,
-        INHERITANCE => Protocol::Inheritance,
-        CEILING => Protocol::Ceiling(Priority::Red),
-        other => return Err(unknown("protocol", other)),
-    };
-    let workload = Inversion {
-        slice: SLICE,
-        steps: STEPS,
-        protocol,
-    };
-    for _ in 0..sampler.samples() {
-        let lanes = workload.run().map_err(refused)?;
-        for (metric, time_ns) in moments(&lanes) {
-            sampler.value(metric, time_ns)?;
+impl UserThreads for Inversion {
+    fn take(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        let workload = workload::Inversion {
+            slice: SLICE,
+            steps: STEPS,
+            protocol: match point.level(PROTOCOL)? {
+                Protocol::None => uthread::Protocol::None,
+                Protocol::Inheritance => uthread::Protocol::Inheritance,
+                Protocol::Ceiling => uthread::Protocol::Ceiling(Priority::Red),
+            },
+        };
+        for _ in 0..sampler.samples() {
+            let lanes = workload.run().map_err(refused)?;
+            tell(&lanes, sampler)?;
         }
-        let overtakes = lanes.middle.ends_ns < lanes.high.ends_ns;
-        sampler.value(MIDDLE_OVERTAKES, f64::from(u8::from(overtakes)))?;
+        Ok(())
     }
-    Ok(())
 }
 
-/// The moments, counted from that at which the low thread has the lock.
-fn moments(lanes: &Lanes) -> [(&'static str, f64); MOMENTS.len()] {
-    let start = lanes.low.ready_ns;
-    let times = [
-        lanes.low.ends_ns,
-        lanes.high.begins_ns,
-        lanes.high.ready_ns,
-        lanes.high.ends_ns,
-        lanes.middle.begins_ns,
-        lanes.middle.ends_ns,
+/// Tells the moments, counted from that at which the low thread has the lock.
+fn tell(lanes: &Lanes, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+    let moments = [
+        (LOW_ENDS, lanes.low.ends_ns),
+        (HIGH_BEGINS, lanes.high.begins_ns),
+        (HIGH_LOCKS, lanes.high.ready_ns),
+        (HIGH_ENDS, lanes.high.ends_ns),
+        (MIDDLE_BEGINS, lanes.middle.begins_ns),
+        (MIDDLE_ENDS, lanes.middle.ends_ns),
     ];
-    let mut index = 0;
-    MOMENTS.map(|(metric, _)| {
-        let time_ns = times[index].saturating_sub(start) as f64;
-        index += 1;
-        (metric, time_ns)
-    })
+    for (metric, at_ns) in moments {
+        sampler.value(metric, at_ns.saturating_sub(lanes.low.ready_ns) as f64)?;
+    }
+    let overtakes = lanes.middle.ends_ns < lanes.high.ends_ns;
+    sampler.value(MIDDLE_OVERTAKES, f64::from(u8::from(overtakes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Inversion, MIDDLE_OVERTAKES, PROTOCOL, Protocol};
+    use crate::made_up::{measure, setting, values};
+    use crate::prelude::*;
+
+    #[test]
+    fn every_protocol_gives_its_order_here() {
+        let scratch = tempfile::tempdir().expect("a directory for temporary files");
+        for point in Inversion.points(&setting(Profile::Quick)) {
+            let (samples, _) = measure(&Inversion, &point, scratch.path()).expect("it works here");
+            let is_overtaken = point.level(PROTOCOL) == Ok(Protocol::None);
+            let expected = f64::from(u8::from(is_overtaken));
+            let overtakes = values(&samples, MIDDLE_OVERTAKES);
+            let is_expected = |value: &f64| (value - expected).abs() < f64::EPSILON;
+            assert!(overtakes.iter().all(is_expected), "{point}: {overtakes:?}");
+        }
+    }
 }

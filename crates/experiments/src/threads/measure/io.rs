@@ -1,14 +1,12 @@
 //! Threads that read, and threads that compute.
 
-use super::super::io::{
-    ASYNCHRONOUS, BESIDE, CACHED, COMPUTING, DEVICE, IO_THREADS, LENGTH, LENGTHS, MODE, RUN, STEPS,
-    SWEEP, SYNCHRONOUS, file_bytes,
-};
-use super::{run, unknown};
+use super::runtime::run;
 use crate::file::scratch_file::ScratchFile;
-use instrument::experiment::MeasureError;
-use instrument::point::Point;
-use instrument::sampler::Sampler;
+use crate::prelude::*;
+use crate::threads::io::{
+    COMPUTING, IO_THREADS, Io, LENGTH, MODE, Mode, RUN, STEPS, SWEEP, Sweep, file_bytes,
+};
+use crate::threads::user_threads::UserThreads;
 use platform::file::{OpenMode, open_read};
 use platform::memory::{Mapping, PageSize};
 use std::fs::File;
@@ -19,54 +17,54 @@ use std::sync::Arc;
 use uthread::workload::compute;
 use uthread::{Runtime, spawn};
 
-/// A thread reads in pieces of at most this size, which one buffer holds.
+/// The size of a read, and of each thread's buffer.
 const PIECE_BYTES: u64 = 256 << 10;
-/// A device keeps single rounds waiting now and then: runs last so many ns at least.
+/// A device delays single rounds now and then: runs last at least this long.
 const DEVICE_RUN_NS: u64 = 10_000_000;
 
-pub(in super::super) fn io(point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-    let read: ReadAt = match point.choice(MODE)? {
-        SYNCHRONOUS => |file, buffer, offset| file.read_at(buffer, offset),
-        ASYNCHRONOUS => |file, buffer, offset| uthread::io::read_at(file, buffer, offset),
-        other => return Err(unknown("mode", other)),
-    };
-    let length = point.number(LENGTH)?;
-    let work = Work {
-        io_threads: point.number(IO_THREADS)?,
-        length,
-        file_bytes: file_bytes(length),
-        computing_threads: point.number(COMPUTING)?,
-        read,
-    };
-    let path = sampler
-        .scratch()
-        .join(format!("threads.io {}", work.file_bytes));
-    let scratch = ScratchFile::open_or_make(&path, work.file_bytes, sampler.seed())?;
-    let (file, from_device) = match point.choice(SWEEP)? {
-        LENGTHS | CACHED => {
-            scratch.read_in()?;
-            (open_read(&path, OpenMode::Plain)?, false)
+impl UserThreads for Io {
+    fn take(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        let read: ReadAt = match point.level(MODE)? {
+            Mode::Synchronous => |file, buffer, offset| file.read_at(buffer, offset),
+            Mode::Asynchronous => |file, buffer, offset| uthread::io::read_at(file, buffer, offset),
+        };
+        let Bytes(length) = point.level(LENGTH)?;
+        let work = Work {
+            io_threads: point.level(IO_THREADS)?.0,
+            length,
+            file_bytes: file_bytes(length),
+            computing_threads: point.level(COMPUTING)?.0,
+            read,
+        };
+        let path = sampler
+            .scratch()
+            .join(format!("threads.io {}", work.file_bytes));
+        let scratch = ScratchFile::open_or_make(&path, work.file_bytes, sampler.seed())?;
+        let (file, from_device) = match point.level(SWEEP)? {
+            Sweep::Lengths | Sweep::Cached => {
+                scratch.read_in()?;
+                (open_read(&path, OpenMode::Plain)?, false)
+            }
+            Sweep::Device | Sweep::BesideComputing => (open_read(&path, OpenMode::Direct)?, true),
+        };
+        let file = Arc::new(file);
+        let buffers = (0..work.io_threads)
+            .map(|_| Mapping::anonymous(length.min(PIECE_BYTES) as usize, PageSize::Base))
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut buffers = Some(buffers);
+        let rounds = |rounds| {
+            let mut kept = buffers.take().expect("given back below");
+            let outcome = run(Runtime::builder(), || {
+                (0..rounds).try_for_each(|_| work.round(&file, &mut kept))
+            });
+            buffers = Some(kept);
+            outcome?.map_err(MeasureError::system("read the scratch file"))
+        };
+        if from_device {
+            sampler.long_runs(RUN, 1.0, DEVICE_RUN_NS, rounds)
+        } else {
+            sampler.repeat(RUN, 1.0, rounds)
         }
-        DEVICE | BESIDE => (open_read(&path, OpenMode::Direct)?, true),
-        other => return Err(unknown("sweep", other)),
-    };
-    let file = Arc::new(file);
-    let buffers = (0..work.io_threads)
-        .map(|_| Mapping::anonymous(length.min(PIECE_BYTES) as usize, PageSize::Base))
-        .collect::<Result<Vec<_>, _>>()?;
-    let mut buffers = Some(buffers);
-    let rounds = |rounds| {
-        let mut kept = buffers.take().expect("given back below");
-        let outcome = run(Runtime::builder(), || {
-            (0..rounds).try_for_each(|_| work.round(&file, &mut kept))
-        });
-        buffers = Some(kept);
-        outcome?.map_err(MeasureError::system("read the scratch file"))
-    };
-    if from_device {
-        sampler.long_runs(RUN, 1.0, DEVICE_RUN_NS, rounds)
-    } else {
-        sampler.repeat(RUN, 1.0, rounds)
     }
 }
 
@@ -119,5 +117,27 @@ impl Work {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{COMPUTING, IO_THREADS, Io, LENGTH, MODE, Mode, RUN, SWEEP, Sweep};
+    use crate::made_up::{count, measure};
+    use crate::prelude::*;
+
+    #[test]
+    fn both_modes_are_measured_here() {
+        let scratch = tempfile::tempdir().expect("a directory for temporary files");
+        for mode in Mode::ALL {
+            let point = Point::new()
+                .at(MODE, *mode)
+                .at(SWEEP, Sweep::Cached)
+                .at(IO_THREADS, Count(3))
+                .at(LENGTH, Bytes(300_000))
+                .at(COMPUTING, Count(2));
+            let (samples, _) = measure(&Io, &point, scratch.path()).expect("it works here");
+            assert!(count(&samples, RUN) >= 1, "{mode}");
+        }
     }
 }

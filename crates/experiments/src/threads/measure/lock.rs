@@ -1,16 +1,16 @@
-//! Threads of either kind that want one lock.
+//! User threads and kernel threads that contend for one lock.
 
-use super::super::lock::{
-    BODY, ENTRY, LOCK, LOCK_ALL, LOCK_ONE, LONG_SLICE_US, PAIR, PTHREAD_MUTEX, PTHREAD_SPIN, RUN,
-    SHORT_SLICE_US, SIMPLE, SIMPLE_YIELD, SPIN_ALL, SPIN_ONE, STD_MUTEX, THREADS, TURNS_TAKEN,
-    complex_steps,
+use super::runtime::{START, refused};
+use crate::prelude::*;
+use crate::threads::lock::Lock;
+use crate::threads::lock::levels::{
+    BODY, Body, ENTRY, LOCK, LONG_SLICE_US, LockType, PAIR, RUN, SHORT_SLICE_US, THREADS,
+    TURNS_TAKEN,
 };
-use super::{START, all_processors, refused, unknown};
+use crate::threads::user_threads::UserThreads;
 use crate::together::start_together;
-use instrument::experiment::MeasureError;
-use instrument::point::Point;
-use instrument::sampler::Sampler;
 use platform::lock::{PthreadMutex, PthreadSpin};
+use platform::placement::{parent_cpus, pin_to};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -20,43 +20,46 @@ use uthread::workload::{Contention, Entered, LockKind, Section, WorkloadError};
 /// processors, where the kernel takes one away every few milliseconds, and where slices end while they
 /// compute. Only runs that see that many times tell what it costs.
 const LONG_RUN_NS: u64 = 40_000_000;
-/// A pair of threads need not wait for that.
+/// For a pair of threads, shorter runs are enough.
 const RUN_OF_A_PAIR_NS: u64 = 10_000_000;
 
 /// Entries of each thread in the run whose result is checked.
 const CHECKED_ENTRIES: u64 = 3;
 
-pub(in super::super) fn lock(point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-    let threads = point.number(THREADS)?;
-    let section = match point.choice(BODY)? {
-        SIMPLE => Section::Add,
-        SIMPLE_YIELD => Section::AddAndYield,
-        other => match complex_steps(other) {
-            Some(steps) => Section::Compute(steps),
-            None => return Err(unknown("body", other)),
-        },
-    };
-    let lock = point.choice(LOCK)?;
-    let workers = match lock {
-        LOCK_ONE | SPIN_ONE => 1,
-        _ => all_processors()?,
-    };
-    match lock {
-        LOCK_ONE | LOCK_ALL => user(sampler, workers, threads, LockKind::Blocking, section),
-        SPIN_ONE | SPIN_ALL => user(sampler, workers, threads, LockKind::Spinning, section),
-        PTHREAD_MUTEX => kernel(sampler, threads, section, &PthreadMutex::new(1)?),
-        PTHREAD_SPIN => kernel(sampler, threads, section, &PthreadSpin::new(1)?),
-        STD_MUTEX => kernel(sampler, threads, section, &Mutex::new(1)),
-        other => Err(unknown("lock", other)),
+impl UserThreads for Lock {
+    fn take(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        let Count(threads) = point.level(THREADS)?;
+        let section = match point.level(BODY)? {
+            Body::Simple => Section::Add,
+            Body::SimpleYield => Section::AddAndYield,
+            Body::Complex { steps } => Section::Compute(steps),
+        };
+        let blocking = (LockKind::Blocking, section);
+        let spinning = (LockKind::Spinning, section);
+        match point.level(LOCK)? {
+            LockType::Lock => user(sampler, 1, blocking, threads),
+            LockType::SpinLock => user(sampler, 1, spinning, threads),
+            LockType::LockOnAllCores => user(sampler, all_processors()?, blocking, threads),
+            LockType::SpinLockOnAllCores => user(sampler, all_processors()?, spinning, threads),
+            LockType::PthreadMutex => kernel(sampler, threads, section, &PthreadMutex::new(1)?),
+            LockType::PthreadSpin => kernel(sampler, threads, section, &PthreadSpin::new(1)?),
+            LockType::StdMutex => kernel(sampler, threads, section, &Mutex::new(1)),
+        }
     }
+}
+
+/// Lets this process use all processors that the program may, and tells how many they are.
+fn all_processors() -> Result<usize, MeasureError> {
+    let cpus = parent_cpus()?;
+    pin_to(&cpus)?;
+    Ok(cpus.len())
 }
 
 fn user(
     sampler: &mut Sampler<'_>,
     workers: usize,
+    (lock, section): (LockKind, Section),
     threads: u64,
-    lock: LockKind,
-    section: Section,
 ) -> Result<(), MeasureError> {
     let yields = section == Section::AddAndYield;
     let contention = |slice_us| Contention {
@@ -96,7 +99,7 @@ fn user(
         sampler.repeat(RUN, 1.0, |rounds| take(run.enter_once(rounds)).map(drop))?;
     }
     let together = |entries| take(long_run.enter_together(entries)).map(drop);
-    // Where threads compute inside, slices end there, too.
+    // If threads compute inside, slices end there too.
     let slices_matter = threads > 1 && matches!(section, Section::Compute(_));
     if workers > 1 || slices_matter {
         sampler.long_runs(ENTRY, threads as f64, LONG_RUN_NS, together)
@@ -134,6 +137,7 @@ fn kernel(
     section: Section,
     lock: &impl Exclusive,
 ) -> Result<(), MeasureError> {
+    all_processors()?;
     let enter = || lock.with(|value| section.enter(value, thread::yield_now));
     let together = |entries: u64| {
         start_together(
@@ -147,7 +151,7 @@ fn kernel(
     let mut found = 0;
     lock.with(|value| found = *value);
     check(found, section, threads * CHECKED_ENTRIES)?;
-    let least_ns = if threads == PAIR {
+    let least_ns = if threads == PAIR.0 {
         RUN_OF_A_PAIR_NS
     } else {
         LONG_RUN_NS
@@ -163,5 +167,70 @@ fn check(found: u64, section: Section, entries: u64) -> Result<(), MeasureError>
         Err(MeasureError::Unsupported(format!(
             "the lock did not exclude: {found} is not what {entries} entries give"
         )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BODY, ENTRY, LOCK, Lock, LockType, RUN, THREADS, TURNS_TAKEN};
+    use crate::made_up::{count, measure, values};
+    use crate::prelude::*;
+    use crate::threads::lock::levels::{Body, point};
+
+    #[test]
+    fn every_lock_is_measured_here() {
+        let scratch = tempfile::tempdir().expect("a directory for temporary files");
+        for lock in LockType::ALL.iter().copied() {
+            for body in [Body::Simple, Body::complex(100)] {
+                let point = point(body, lock, Count(3));
+                let (samples, _) = measure(&Lock, &point, scratch.path()).expect("they work");
+                assert!(count(&samples, ENTRY) >= 1, "{point}");
+                let on_one = [LockType::Lock, LockType::SpinLock].contains(&lock);
+                assert!(!on_one || count(&samples, RUN) >= 1, "{point}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_spinner_loses_its_turn_once_for_each_who_goes_before() {
+        let scratch = tempfile::tempdir().expect("a directory for temporary files");
+        let point = point(Body::SimpleYield, LockType::SpinLock, Count(5));
+        let (samples, _) = measure(&Lock, &point, scratch.path()).expect("it works");
+        assert_eq!(count(&samples, ENTRY), 0);
+        let turns = values(&samples, TURNS_TAKEN);
+        assert!(!turns.is_empty());
+        // On a busy machine a tick may be late, and strike twice as well as not at all.
+        assert!(turns.iter().all(|turns| *turns >= 4.0), "{turns:?}");
+    }
+
+    #[test]
+    fn a_body_or_lock_of_another_version_is_refused() {
+        #[derive(Choice, Clone, Copy, PartialEq)]
+        enum Other {
+            Heavy,
+            Ticket,
+        }
+        let other = |axis: &'static str| AxisOf::<Other>::new(axis, axis);
+        let scratch = tempfile::tempdir().expect("a directory for temporary files");
+        let start = Point::new().at(THREADS, Count(2));
+        for (axis, point) in [
+            (
+                "lock",
+                start
+                    .clone()
+                    .at(BODY, Body::Simple)
+                    .at(other("lock"), Other::Ticket),
+            ),
+            (
+                "body",
+                start
+                    .at(other("body"), Other::Heavy)
+                    .at(LOCK, LockType::Lock),
+            ),
+        ] {
+            let error = measure(&Lock, &point, scratch.path()).expect_err("there is none");
+            let reason = format!("no usable level on the axis '{axis}'");
+            assert!(error.to_string().ends_with(&reason), "{error}");
+        }
     }
 }

@@ -1,54 +1,40 @@
-//! Animals that want into a room.
+//! The zoo: animals that enter a room, guarded by a monitor.
 
-use super::super::monitor::{
-    ANIMALS, BROADCAST, HELD, IN_ORDER, NOTIFY, ROOM, SIGNAL, VISIT, WAKING,
-};
-use super::{run, unknown};
-use instrument::experiment::MeasureError;
-use instrument::point::Point;
-use instrument::sampler::Sampler;
+use super::runtime::run;
+use crate::prelude::*;
+use crate::threads::monitor::{ANIMALS, HELD, IN_ORDER, Monitor, ROOM, VISIT, WAKING, Waking};
+use crate::threads::user_threads::UserThreads;
 use std::sync::Arc;
 use uthread::{Condvar, Lock, LockGuard, Runtime, yield_now};
 
 /// Visits of each animal in the run that is looked at closely.
 const VISITS: u64 = 3;
 
-pub(in super::super) fn monitor(
-    point: &Point,
-    sampler: &mut Sampler<'_>,
-) -> Result<(), MeasureError> {
-    let animals = point.number(ANIMALS)?;
-    let waking = match point.choice(WAKING)? {
-        SIGNAL => Waking::Signal,
-        BROADCAST => Waking::Broadcast,
-        NOTIFY => Waking::Notify,
-        other => return Err(unknown("way of waking", other)),
-    };
-    sampler.repeat(VISIT, animals as f64, |visits| {
-        open_zoo(waking, animals, visits).map(drop)
-    })?;
-    for _ in 0..sampler.samples() {
-        let inside = open_zoo(waking, animals, VISITS)?;
-        if inside.most > ROOM {
-            return Err(MeasureError::Unsupported(format!(
-                "the monitor let {} animals into a room for {ROOM}",
-                inside.most
-            )));
+impl UserThreads for Monitor {
+    fn take(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        let Count(animals) = point.level(ANIMALS)?;
+        let waking = point.level(WAKING)?;
+        sampler.repeat(VISIT, animals as f64, |visits| {
+            open_zoo(waking, animals, visits).map(drop)
+        })?;
+        for _ in 0..sampler.samples() {
+            let inside = open_zoo(waking, animals, VISITS)?;
+            if inside.most > ROOM {
+                return Err(MeasureError::Unsupported(format!(
+                    "the monitor let {} animals into a room for {ROOM}",
+                    inside.most
+                )));
+            }
+            if inside.woken > 0 {
+                sampler.value(HELD, inside.held as f64 / inside.woken as f64)?;
+            }
+            sampler.value(IN_ORDER, f64::from(u8::from(inside.in_order)))?;
         }
-        sampler.value(HELD, inside.held as f64 / inside.woken.max(1) as f64)?;
-        sampler.value(IN_ORDER, f64::from(u8::from(inside.in_order)))?;
+        Ok(())
     }
-    Ok(())
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Waking {
-    Signal,
-    Broadcast,
-    Notify,
-}
-
-/// What the lock guards.
+/// The state that the lock guards.
 struct Inside {
     now: usize,
     most: usize,
@@ -94,7 +80,7 @@ impl Zoo {
 
     fn leave(&self) {
         let mut inside = self.lock();
-        // Others come, and queue for the lock.
+        // Other animals run, and queue for the lock.
         yield_now();
         inside.now -= 1;
         match self.waking {
@@ -105,7 +91,7 @@ impl Zoo {
     }
 }
 
-/// Lets each animal visit the room so many times.
+/// Has each animal visit the room so many times.
 fn open_zoo(waking: Waking, animals: u64, visits: u64) -> Result<Inside, MeasureError> {
     run(Runtime::builder(), || {
         let zoo = Arc::new(Zoo {
@@ -139,4 +125,38 @@ fn open_zoo(waking: Waking, animals: u64, visits: u64) -> Result<Inside, Measure
         let zoo = Arc::into_inner(zoo).expect("all animals are gone");
         zoo.inside.into_inner().expect("no animal panics")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ANIMALS, HELD, IN_ORDER, Monitor, VISIT, WAKING, Waking};
+    use crate::made_up::{count, measure, setting, values};
+    use crate::prelude::*;
+
+    #[test]
+    fn a_room_in_which_nobody_waits_tells_nothing_of_wake_ups() {
+        let scratch = tempfile::tempdir().expect("a directory for temporary files");
+        let point = Point::new()
+            .at(ANIMALS, Count(2))
+            .at(WAKING, Waking::Signal);
+        let (samples, _) = measure(&Monitor, &point, scratch.path()).expect("it works here");
+        assert_eq!(count(&samples, HELD), 0);
+        assert!(count(&samples, VISIT) >= 1);
+    }
+
+    #[test]
+    fn hoare_keeps_the_promise_and_mesa_does_not() {
+        let scratch = tempfile::tempdir().expect("a directory for temporary files");
+        for point in Monitor.points(&setting(Profile::Standard)) {
+            let (samples, _) = measure(&Monitor, &point, scratch.path()).expect("it works here");
+            let all = |metric, of: fn(f64) -> bool| values(&samples, metric).into_iter().all(of);
+            match point.level(WAKING).expect("it has one") {
+                Waking::Signal => {
+                    assert!(all(HELD, |share| share >= 1.0) && all(IN_ORDER, |share| share >= 1.0));
+                }
+                Waking::Broadcast => assert!(all(HELD, |share| share > 0.0)),
+                Waking::Notify => assert!(all(HELD, |share| share < 1.0)),
+            }
+        }
+    }
 }

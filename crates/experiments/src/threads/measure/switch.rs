@@ -1,11 +1,11 @@
-//! Threads that hand the turn on.
+//! Threads that switch to one another.
 
-use super::super::switch::{KERNEL, KERNEL_SWITCHES, KIND, SWITCH, THREADS, USER};
-use super::{START, run, unknown};
+use super::runtime::{START, run};
+use crate::prelude::*;
+use crate::threads::kind::{KIND, Kind, THREADS};
+use crate::threads::switch::{KERNEL_SWITCHES, SWITCH, Switch};
+use crate::threads::user_threads::UserThreads;
 use crate::together::start_together;
-use instrument::experiment::MeasureError;
-use instrument::point::Point;
-use instrument::sampler::Sampler;
 use platform::usage::Usage;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,23 +16,21 @@ use uthread::{Runtime, yield_now};
 /// starting and joining do not show.
 const COUNTED_TURNS: u64 = 1000;
 
-pub(in super::super) fn switch(
-    point: &Point,
-    sampler: &mut Sampler<'_>,
-) -> Result<(), MeasureError> {
-    let threads = point.number(THREADS)?;
-    let hand_on = match point.choice(KIND)? {
-        USER => among_user_threads,
-        KERNEL => among_kernel_threads,
-        other => return Err(unknown("kind of threads", other)),
-    };
-    let before = Usage::of_process()?;
-    hand_on(threads, COUNTED_TURNS)?;
-    let used = Usage::of_process()?.since(&before);
-    let switches = used.voluntary_switches + used.involuntary_switches;
-    let switches = switches as f64 / (threads * COUNTED_TURNS) as f64;
-    sampler.value(KERNEL_SWITCHES, switches)?;
-    sampler.repeat(SWITCH, threads as f64, |turns| hand_on(threads, turns))
+impl UserThreads for Switch {
+    fn take(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        let Count(threads) = point.level(THREADS)?;
+        let hand_on = match point.level(KIND)? {
+            Kind::User => among_user_threads,
+            Kind::Kernel => among_kernel_threads,
+        };
+        let before = Usage::of_process()?;
+        hand_on(threads, COUNTED_TURNS)?;
+        let used = Usage::of_process()?.since(&before);
+        let switches = used.voluntary_switches + used.involuntary_switches;
+        let switches = switches as f64 / (threads * COUNTED_TURNS) as f64;
+        sampler.value(KERNEL_SWITCHES, switches)?;
+        sampler.repeat(SWITCH, threads as f64, |turns| hand_on(threads, turns))
+    }
 }
 
 fn among_user_threads(threads: u64, turns: u64) -> Result<(), MeasureError> {
@@ -67,4 +65,25 @@ fn among_kernel_threads(threads: u64, turns: u64) -> Result<(), MeasureError> {
         }
     };
     start_together(places.len(), || (), take_turns).map_err(MeasureError::system(START))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KERNEL_SWITCHES, Kind, Switch};
+    use crate::made_up::{measure, values};
+    use crate::threads::kind::point;
+
+    #[test]
+    fn the_kernel_switches_for_its_own_threads_only() {
+        let scratch = tempfile::tempdir().expect("a directory for temporary files");
+        for (kind, least, most) in [(Kind::User, 0.0, 0.5), (Kind::Kernel, 0.5, 2.0)] {
+            let measured = measure(&Switch, &point(kind, 3), scratch.path());
+            let (samples, _) = measured.expect("it works here");
+            let counts = values(&samples, KERNEL_SWITCHES);
+            assert!(!counts.is_empty(), "{kind}");
+            for count in counts {
+                assert!((least..=most).contains(&count), "{kind}: {count}");
+            }
+        }
+    }
 }

@@ -41,6 +41,7 @@ fn estimate() -> impl Strategy<Value = Estimate> {
     let processes = prop::collection::vec(number(), 0..4);
     (number(), number(), number(), processes, verdict).prop_map(
         |(centre, low, high, by_process, verdict)| Estimate {
+            unit: Unit::Nanoseconds,
             centre,
             interval: Interval::new(low, high),
             by_process,

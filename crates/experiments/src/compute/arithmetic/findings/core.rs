@@ -1,85 +1,67 @@
-//! What the core can do: how long operations take it, how many at once, and how wide.
+//! The core's part: the time of operations, how many overlap, and the width of its registers.
 
-use super::{best, name};
-use crate::compute::arithmetic::points::{
-    ADD, BASIC, DIVIDE, FLOAT_32, FLOAT_64, FUSED, INTEGER_64, MULTIPLY,
-};
-use crate::compute::arithmetic::{
+use crate::compute::arithmetic::definition::{
     LATENCY, LATENCY_CYCLES, THROUGHPUT, THROUGHPUT_CYCLES, VECTOR_CYCLES, VECTORS,
 };
-use crate::estimates::{WithEstimate, estimated, grade, ratio, ratio_within};
-use instrument::finding::Finding;
-use instrument::quantity::Unit;
-use instrument::results::Results;
+use crate::compute::arithmetic::operations::{Number, Operation, Work};
+use crate::compute::arithmetic::points::best;
+use crate::estimates::{grade, ratio, ratio_within};
+use crate::prelude::*;
 
-/// How many operations are under way at once.
+/// The number of operations that are under way at once.
 pub(super) fn overlap(results: &Results) -> Option<Finding> {
-    let times = |what| {
-        let throughput = best(results, THROUGHPUT_CYCLES, what)?;
-        Some((
-            what,
-            ratio(best(results, LATENCY_CYCLES, what)?, throughput)?,
-        ))
+    let overlap = |work| {
+        let latency = best(results, LATENCY_CYCLES, work)?;
+        let times = ratio(latency, best(results, THROUGHPUT_CYCLES, work)?)?;
+        Some((work, times.in_unit(Unit::Count)))
     };
-    let types = [INTEGER_64, FLOAT_64];
-    let mut overlaps: Vec<_> = BASIC
-        .iter()
-        .flat_map(|operation| types.map(|number| (*operation, number)))
-        .filter_map(times)
-        .collect();
-    overlaps.sort_by(|(_, a), (_, b)| a.centre.total_cmp(&b.centre));
-    let [(least, fewest), .., (most, greatest)] = overlaps.as_slice() else {
+    let operations = Operation::BASIC.iter().flat_map(|operation| {
+        [Number::Integer64, Number::Float64].map(|number| Work(*operation, number))
+    });
+    let mut overlaps: Vec<_> = operations.filter_map(overlap).collect();
+    overlaps.sort_by(|(_, a), (_, b)| a.value.total_cmp(&b.value));
+    let &[(idlest, least), .., (busiest, most)] = overlaps.as_slice() else {
         return None;
     };
-    let template = format!(
-        "Where operations need not wait for each other, {{most}} are under way at once for {}, and \
-         {{least}} for {}: a chain of dependent ones leaves the rest of the core idle.",
-        name(*most),
-        name(*least)
+    let said = sentence!(
+        "Of independent operations, the core overlaps {most} at a time for {busiest} and {least} for \
+         {idlest}: a chain of dependent operations leaves the rest of the core idle.",
+        busiest = busiest.title(),
+        idlest = idlest.title(),
     );
-    let finding = Finding::new("overlap", &template)
-        .with("most", greatest, Unit::Count)
-        .with("least", fewest, Unit::Count);
-    Some(finding.graded(grade(greatest, 1.0)).weighing(0.55))
+    let finding = Finding::new("overlap", said);
+    Some(finding.graded(grade(&most, 1.0)).weighing(0.55))
 }
 
 pub(super) fn division(results: &Results) -> Option<Finding> {
-    let division = best(results, LATENCY_CYCLES, (DIVIDE, INTEGER_64))?;
-    let times = ratio(
-        division,
-        best(results, LATENCY_CYCLES, (MULTIPLY, INTEGER_64))?,
-    )?;
-    let template = "A division of 64-bit integers takes {cycles} cycles, {times} as long as a \
-                    multiplication.";
-    let finding = Finding::new("division", template)
-        .with("cycles", &estimated(division), Unit::Count)
-        .with("times", &times, Unit::Ratio);
+    let cycles = |operation| best(results, LATENCY_CYCLES, Work(operation, Number::Integer64));
+    let division = cycles(Operation::Divide)?;
+    let times = ratio(division, cycles(Operation::Multiply)?)?;
+    let said = sentence!(
+        "A division of 64-bit integers takes {cycles} cycles, {times} as long as a multiplication.",
+        cycles = division,
+    );
+    let finding = Finding::new("division", said);
     Some(finding.graded(grade(&times, 1.0)).weighing(0.4))
 }
 
-/// What the widest registers bring.
+/// The gain by the widest registers.
 pub(super) fn widest(results: &Results) -> Option<Finding> {
-    let what = (FUSED, FLOAT_32);
-    let widest = best(results, VECTORS, what)?;
-    let cycles = best(results, VECTOR_CYCLES, what)?;
-    let gain = ratio_within(widest, best(results, THROUGHPUT, what)?)?;
-    let template = "In the widest vector registers one core multiplies and adds 32-bit floats at \
-                    {rate}, {gain} as fast as single ones: one register each {cycles} cycles.";
-    let finding = Finding::new("widest", template)
-        .with("rate", &estimated(widest), Unit::OperationsPerSecond)
-        .with("gain", &gain, Unit::Ratio)
-        .with("cycles", &estimated(cycles), Unit::Count);
+    let work = Work(Operation::Fused, Number::Float32);
+    let rate = best(results, VECTORS, work)?;
+    let gain = ratio_within(rate, best(results, THROUGHPUT, work)?)?;
+    let said = sentence!(
+        "In the widest vector registers, one core multiplies and adds 32-bit floats at {rate}, {gain} \
+         as fast as one by one: {cycles} cycles for each register.",
+        cycles = best(results, VECTOR_CYCLES, work)?,
+    );
+    let finding = Finding::new("widest", said);
     Some(finding.graded(grade(&gain, 1.0)).weighing(0.55))
 }
 
 pub(super) fn cycle(results: &Results) -> Option<Finding> {
-    let addition = best(results, LATENCY, (ADD, INTEGER_64))?;
-    let template = "A cycle of the core's clock lasts {cycle}: so long a 64-bit addition takes that \
-                    waits for another.";
-    let finding = Finding::new("cycle", template);
-    Some(
-        finding
-            .with("cycle", &estimated(addition), Unit::Nanoseconds)
-            .weighing(0.3),
-    )
+    let cycle = best(results, LATENCY, Work(Operation::Add, Number::Integer64))?;
+    let said =
+        sentence!("A cycle of the core's clock lasts {cycle}: the latency of a 64-bit addition.");
+    Some(Finding::new("cycle", said).weighing(0.3))
 }

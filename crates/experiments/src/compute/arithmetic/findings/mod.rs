@@ -1,16 +1,13 @@
-//! What the costs of operations mean.
+//! Findings of `compute.arithmetic`.
 
 mod compilers;
 mod core;
 mod published;
 
-use super::points::point;
-use super::{LATENCY_CYCLES, THROUGHPUT_CYCLES};
-use crate::levels::RUST;
+use super::definition::{LATENCY_CYCLES, THROUGHPUT_CYCLES};
+use crate::prelude::*;
 use compilers::{compilers, optimisation, vectors};
 use core::{cycle, division, overlap, widest};
-use instrument::finding::Finding;
-use instrument::results::{Estimate, Results};
 use published::against_published;
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
@@ -28,52 +25,23 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
     found.into_iter().flatten().collect()
 }
 
-pub(super) fn at<'r>(
-    results: &'r Results,
-    metric: &str,
-    (operation, number): (&str, &str),
-    level: u64,
-    compiler: &str,
-) -> Option<&'r Estimate> {
-    let wanted = point(operation, number, level, compiler);
-    let found = results.points.iter().find(|result| result.point == wanted);
-    found?
-        .estimate(metric)
-        .filter(|estimate| estimate.is_sound())
-}
-
-/// The estimate of Rust's loop at optimisation 3.
-pub(super) fn best<'r>(
-    results: &'r Results,
-    metric: &str,
-    what: (&str, &str),
-) -> Option<&'r Estimate> {
-    at(results, metric, what, 3, RUST)
-}
-
-fn name((operation, number): (&str, &str)) -> String {
-    format!("{operation} ({number})")
-}
-
 #[cfg(test)]
-mod tests {
-    use super::super::points::{DIVIDE, FLOAT_64, INTEGER_64, all, has_vectors};
-    use super::super::{
-        ARRAY, Arithmetic, LATENCY, LATENCY_CYCLES, THROUGHPUT, THROUGHPUT_CYCLES, VECTOR_CYCLES,
-        VECTORS,
+pub(super) mod tests {
+    use super::super::Arithmetic;
+    use super::super::definition::{
+        ARRAY, LATENCY, LATENCY_CYCLES, OPERATION, THROUGHPUT, THROUGHPUT_CYCLES, TYPE,
+        VECTOR_CYCLES, VECTORS,
     };
-    use crate::compute::claims;
-    use crate::made_up::{finding, machine, number, result, results, setting, value};
-    use instrument::claim::{Evidence, Ruling};
-    use instrument::experiment::Experiment;
-    use instrument::finding::{Finding, Grade};
-    use instrument::plan::Profile;
-    use instrument::point::Point;
+    use super::super::operations::{Number, Operation, Work};
+    use super::super::points::{all, has_vectors};
+    use crate::made_up::{finding, machine, measured, number, results, setting, value};
+    use crate::optimisation::{OPTIMISATION, Optimisation};
+    use crate::prelude::*;
     use instrument::results::PointResult;
     use platform::machine::{Cpu, Machine};
 
     /// A machine with Zen 5.
-    fn zen_5() -> Machine {
+    pub(in super::super) fn zen_5() -> Machine {
         let cpu = Cpu {
             vendor: Some("AuthenticAMD".into()),
             family: Some(26),
@@ -84,12 +52,13 @@ mod tests {
     }
 
     /// Every point of the quick profile; an operation takes `cycles`.
-    fn points(cycles: impl Fn(&str, &str, u64) -> f64) -> Vec<PointResult> {
+    pub(in super::super) fn points(cycles: impl Fn(Work, Optimisation) -> f64) -> Vec<PointResult> {
         let each = |point: Point| {
-            let choice = |axis| point.choice(axis).expect("all have one");
-            let level = point.number("optimisation").expect("all have one");
-            let cycles = cycles(choice("operation"), choice("type"), level);
-            let vector = if level >= 2 { 4.0 } else { 1.0 };
+            let operation = point.level(OPERATION).expect("all have one");
+            let number = point.level(TYPE).expect("all have one");
+            let level = point.level(OPTIMISATION).expect("all have one");
+            let cycles = cycles(Work(operation, number), level);
+            let vector = if level.digit() >= 2 { 4.0 } else { 1.0 };
             let mut metrics = vec![
                 (LATENCY, cycles / 4.0),
                 (THROUGHPUT, 8e9 / cycles),
@@ -103,30 +72,29 @@ mod tests {
                     (VECTOR_CYCLES, cycles / 2.0),
                 ]);
             }
-            result(point.clone(), &metrics)
+            measured(point, &metrics)
         };
-        all(&setting(Profile::Quick))
-            .into_iter()
-            .map(each)
-            .collect()
+        let points = all(&setting(Profile::Quick)).into_iter();
+        points.map(each).collect()
     }
 
     /// As Zen 5 does it.
-    fn as_published(operation: &str, number: &str, level: u64) -> f64 {
-        let is_integer = number.starts_with("integer");
+    pub(in super::super) fn as_published(work: Work, level: Optimisation) -> f64 {
+        let Work(operation, number) = work;
+        let is_integer = [Number::Integer32, Number::Integer64].contains(&number);
         let cycles = match operation {
-            "add" | "subtract" if is_integer => 1.0,
-            "add" | "subtract" => 2.0,
-            "multiply" => 3.0,
-            "multiply and add" => 4.0,
-            "square root" if number == FLOAT_64 => 20.2,
-            "square root" => 14.2,
-            _ if number == FLOAT_64 => 13.0,
-            _ if is_integer => 14.0,
-            _ => 10.0,
+            Operation::Add | Operation::Subtract if is_integer => 1.0,
+            Operation::Add | Operation::Subtract => 2.0,
+            Operation::Multiply => 3.0,
+            Operation::Fused => 4.0,
+            Operation::Root if number == Number::Float64 => 20.2,
+            Operation::Root => 14.2,
+            Operation::Divide if number == Number::Float64 => 13.0,
+            Operation::Divide if is_integer => 14.0,
+            Operation::Divide => 10.0,
         };
-        let is_gained = !(is_integer && operation == DIVIDE);
-        if level == 0 && is_gained {
+        let is_gained = !(is_integer && operation == Operation::Divide);
+        if level == Optimisation::NONE && is_gained {
             cycles + 4.0
         } else {
             cycles
@@ -141,10 +109,8 @@ mod tests {
     fn what_operations_cost_is_told() {
         let found = found(points(as_published));
         let published = finding(&found, "published");
-        assert!(
-            published.template.starts_with("All {count}"),
-            "{published:?}"
-        );
+        let said = published.sentence.to_string();
+        assert!(said.starts_with("All 18"), "{said}");
         // Four integer types and operations less the divisions, and all of the floats.
         assert!((number(published, "count").value - 18.0).abs() < 1e-9);
 
@@ -155,7 +121,8 @@ mod tests {
         );
         assert!(
             optimisation
-                .template
+                .sentence
+                .to_string()
                 .contains("divide (integer 32), divide (integer 64)")
         );
 
@@ -168,41 +135,30 @@ mod tests {
 
     #[test]
     fn a_latency_far_from_the_published_one_is_named() {
-        let folded = |operation: &str, number: &str, level| match (operation, number) {
-            ("multiply", INTEGER_64) => 0.04,
-            _ => as_published(operation, number, level),
+        let folded = |work, level| match work {
+            Work(Operation::Multiply, Number::Integer64) => 0.04,
+            _ => as_published(work, level),
         };
         let found = found(points(folded));
         let published = finding(&found, "published");
         assert!(
-            published.template.contains("multiply (integer 64)"),
+            published
+                .sentence
+                .to_string()
+                .contains("multiply (integer 64)"),
             "{published:?}"
         );
         assert_eq!(published.grade, Grade::Likely);
     }
 
     #[test]
-    fn the_claims_are_judged() {
-        let ruling = |key: &str, points: Vec<PointResult>| {
-            let (definition, machine) = (Arithmetic.definition(), zen_5());
-            let results = [results(&definition, &machine, points)];
-            let claim = claims::ALL.iter().find(|claim| claim.key == key);
-            claim.expect(key).judge(&Evidence::new(&results)).ruling
-        };
-        let (integers, optimisation) = (
-            "integers_are_faster_than_floats",
-            "all_but_integer_division_gain_from_optimisation",
-        );
-        assert_eq!(ruling(integers, points(as_published)), Ruling::DoesNotHold);
-        assert_eq!(ruling(optimisation, points(as_published)), Ruling::Holds);
-
-        let slow_floats = |_: &str, number: &str, _| if number == FLOAT_64 { 4.0 } else { 1.0 };
-        assert_eq!(ruling(integers, points(slow_floats)), Ruling::Holds);
-        assert_eq!(
-            ruling(optimisation, points(slow_floats)),
-            Ruling::DoesNotHold
-        );
-        assert_eq!(ruling(integers, Vec::new()), Ruling::CannotBeTold);
+    fn nothing_is_gained_most_where_nothing_is_gained() {
+        let same = |work, _| as_published(work, Optimisation::FULL);
+        let found = found(points(same));
+        let optimisation = finding(&found, "optimisation_latency");
+        assert!(number(optimisation, "gaining").value.abs() < 1e-9);
+        let said = optimisation.sentence.to_string();
+        assert!(said.contains("none of 16"), "{said}");
     }
 
     #[test]

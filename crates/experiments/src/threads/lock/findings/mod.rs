@@ -1,17 +1,14 @@
-//! Where spinning beats blocking, and where it collapses.
+//! Findings: spinning against blocking.
 
+mod compared;
 mod one_worker;
 mod several_cores;
 
 pub(in crate::threads) use several_cores::{spin_and_block, step_ns};
 
-use super::points::LONG_STEPS;
-use super::{COMPLEX_STEPS, ENTRY, LOCK_ONE, complex, point};
-use crate::estimates::{WithEstimate, grade, ratio};
-use instrument::finding::Finding;
-use instrument::point::Point;
-use instrument::quantity::Unit;
-use instrument::results::{Estimate, Results};
+use super::levels::{Body, COMPLEX_STEPS, ENTRY, LONG_STEPS, LockType, at};
+use crate::estimates::ratio;
+use crate::prelude::*;
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
     [
@@ -31,77 +28,46 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
     .collect()
 }
 
-/// What is known of `metric` at a point, if it may be used.
-fn of<'r>(results: &'r Results, point: &Point, metric: &str) -> Option<&'r Estimate> {
-    let result = results
-        .points
-        .iter()
-        .find(|result| result.point == *point)?;
-    result
-        .estimate(metric)
-        .filter(|estimate| estimate.is_sound())
-}
-
-/// How `threads` that spin do beside as many that block; the template tells `threads`, `spin`, `lock`
-/// and `times`.
-fn compared(
-    key: &str,
-    template: &str,
-    threads: u64,
-    (spin, lock): (&Estimate, &Estimate),
-) -> Option<Finding> {
-    let times = ratio(spin, lock)?;
-    let finding = Finding::new(key, template)
-        .given("threads", threads as f64, Unit::Count)
-        .estimated("spin", spin.centre, spin.interval, Unit::Nanoseconds)
-        .estimated("lock", lock.centre, lock.interval, Unit::Nanoseconds)
-        .with("times", &times, Unit::Ratio);
-    Some(finding.graded(grade(&times, 1.0)))
-}
-
 /// The report suspected that its compiler had removed the body.
 fn computed(results: &Results) -> Option<Finding> {
-    let at = |steps| point(&complex(steps), LOCK_ONE, 1);
-    let long = of(results, &at(LONG_STEPS), ENTRY)?;
-    let short = of(results, &at(COMPLEX_STEPS), ENTRY)?;
-    let times = ratio(long, short)?;
-    let template = "The complex body is computed: {long_steps} steps take {times} the time of \
-                    {short_steps}, and every result was checked.";
-    let linear = (times.centre / (LONG_STEPS as f64 / COMPLEX_STEPS as f64) - 1.0).abs() < 0.1;
-    linear.then(|| {
-        Finding::new("computed", template)
-            .given("long_steps", LONG_STEPS as f64, Unit::Count)
-            .with("times", &times, Unit::Ratio)
-            .given("short_steps", COMPLEX_STEPS as f64, Unit::Count)
-            .weighing(0.3)
-    })
+    let alone = |steps| {
+        let levels = at(Body::complex(steps), LockType::Lock, Count(1));
+        results.sound(ENTRY, &levels)
+    };
+    let times = ratio(alone(LONG_STEPS)?, alone(COMPLEX_STEPS)?)?;
+    let said = sentence!(
+        "The complex body is really computed: {long_steps} steps take {times} as long as \
+         {short_steps}, and every result was correct.",
+        long_steps = Count(LONG_STEPS),
+        short_steps = Count(COMPLEX_STEPS),
+    );
+    let linear = (times.value / (LONG_STEPS as f64 / COMPLEX_STEPS as f64) - 1.0).abs() < 0.1;
+    linear.then(|| Finding::new("computed", said).weighing(0.3))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{
-        ENTRY, LOCK_ONE, Lock, RUN, SIMPLE_YIELD, SPIN_ONE, TURNS_TAKEN, complex_steps, point,
-    };
+    use super::super::Lock;
+    use super::super::levels::{BODY, Body, ENTRY, LOCK, LockType, RUN, TURNS_TAKEN, point};
     use super::one_worker::slices;
-    use crate::made_up::{finding, machine, number, result, results, setting};
-    use instrument::experiment::Experiment;
-    use instrument::finding::{Finding, Grade};
-    use instrument::plan::Profile;
-    use instrument::results::PointResult;
+    use crate::made_up::{finding, findings, measured, number, setting};
+    use crate::prelude::*;
 
-    fn findings(points: Vec<PointResult>) -> Vec<Finding> {
-        let (definition, machine) = (Lock.definition(), machine());
-        Lock.findings(&results(&definition, &machine, points))
+    fn yielding(lock: LockType) -> Point {
+        point(Body::SimpleYield, lock, Count(99))
     }
 
     #[test]
     fn the_collapse_is_counted_in_slices_and_explains_the_report() {
-        let yielding = |lock| point(SIMPLE_YIELD, lock, 99);
         let law = slices(99.0);
-        let findings = findings(vec![
-            result(yielding(LOCK_ONE), &[(RUN, 1e5)]),
-            result(yielding(SPIN_ONE), &[(RUN, law * 5e4), (TURNS_TAKEN, law)]),
-        ]);
+        let spin = [(RUN, law * 5e4), (TURNS_TAKEN, law)];
+        let findings = findings(
+            &Lock,
+            vec![
+                measured(yielding(LockType::Lock), &[(RUN, 1e5)]),
+                measured(yielding(LockType::SpinLock), &spin),
+            ],
+        );
         let keys: Vec<_> = findings
             .iter()
             .map(|finding| finding.key.as_str())
@@ -114,40 +80,48 @@ mod tests {
 
     #[test]
     fn a_law_that_does_not_hold_explains_nothing() {
-        let yielding = |lock| point(SIMPLE_YIELD, lock, 99);
-        let findings = findings(vec![
-            result(yielding(LOCK_ONE), &[(RUN, 1e5)]),
-            result(yielding(SPIN_ONE), &[(RUN, 1e6), (TURNS_TAKEN, 100.0)]),
-        ]);
+        let spin = [(RUN, 1e6), (TURNS_TAKEN, 100.0)];
+        let findings = findings(
+            &Lock,
+            vec![
+                measured(yielding(LockType::Lock), &[(RUN, 1e5)]),
+                measured(yielding(LockType::SpinLock), &spin),
+            ],
+        );
         assert!(findings.iter().all(|finding| finding.key != "reported"));
         assert_eq!(finding(&findings, "burnt").grade, Grade::Likely);
     }
 
     #[test]
+    fn a_thread_that_is_alone_collapses_under_nothing() {
+        let alone = |lock| {
+            let at = |body, metric| measured(point(body, lock, Count(1)), &[(metric, 100.0)]);
+            vec![at(Body::SimpleYield, RUN), at(Body::COMPLEX, ENTRY)]
+        };
+        let points = [alone(LockType::Lock), alone(LockType::SpinLock)].concat();
+        assert_eq!(findings(&Lock, points), []);
+    }
+
+    #[test]
     fn the_quick_profile_answers_every_question() {
-        let made_up = Lock
-            .points(&setting(Profile::Quick))
-            .into_iter()
-            .map(|point| {
-                let body = point.choice("body").expect("it has one");
-                let steps = complex_steps(body).unwrap_or(0) as f64;
-                let kernel_spin = point.choice("lock") == Ok("pthread spin");
-                let spin = point.choice("lock") == Ok(SPIN_ONE);
-                let cost = match (kernel_spin, spin) {
-                    (true, _) => 10.0 + 2.0 * steps,
-                    (_, true) => 5.0 + steps,
-                    _ => 200.0 + steps,
-                };
-                let mut rates = vec![(RUN, cost * 99.0), (ENTRY, cost)];
-                if spin && body == SIMPLE_YIELD {
-                    rates = vec![(RUN, cost), (TURNS_TAKEN, 4851.0)];
-                }
-                result(point, &rates)
-            });
-        let keys: Vec<_> = findings(made_up.collect())
-            .into_iter()
-            .map(|finding| finding.key)
-            .collect();
+        let points = Lock.points(&setting(Profile::Quick)).into_iter();
+        let made_up = points.map(|point| {
+            let body = point.level(BODY).expect("it has one");
+            let lock = point.level(LOCK).expect("it has one");
+            let steps = body.steps() as f64;
+            let cost = match lock {
+                LockType::PthreadSpin => 10.0 + 2.0 * steps,
+                LockType::SpinLock => 5.0 + steps,
+                _ => 200.0 + steps,
+            };
+            if lock == LockType::SpinLock && body == Body::SimpleYield {
+                measured(point, &[(RUN, cost), (TURNS_TAKEN, 4851.0)])
+            } else {
+                measured(point, &[(RUN, cost * 99.0), (ENTRY, cost)])
+            }
+        });
+        let findings = findings(&Lock, made_up.collect());
+        let keys: Vec<_> = findings.into_iter().map(|finding| finding.key).collect();
         for key in [
             "collapse",
             "burnt",

@@ -1,0 +1,78 @@
+//! Enums whose variants have names, said once: in files, on command lines, on axes, in sentences.
+
+pub use macros::Choice;
+
+// The derived code names this crate, here as elsewhere.
+#[cfg(test)]
+extern crate self as choice;
+
+/// An enum without fields, each of whose variants has a name. `#[derive(Choice)]` gives it with
+/// `Display` and `FromStr`.
+pub trait Choice: Copy + PartialEq + 'static {
+    /// Every variant, in the order of the definition.
+    const ALL: &'static [Self];
+
+    /// The name of the variant.
+    fn name(self) -> &'static str;
+
+    /// The variant of this name.
+    ///
+    /// # Errors
+    /// [`NoSuchChoice`] with the names that there are.
+    fn named(name: &str) -> Result<Self, NoSuchChoice> {
+        let found = Self::ALL.iter().find(|choice| choice.name() == name);
+        found.copied().ok_or_else(|| NoSuchChoice {
+            name: name.to_owned(),
+            names: Self::names().collect(),
+        })
+    }
+
+    /// Every name, in the order of the definition.
+    fn names() -> impl Iterator<Item = &'static str> {
+        Self::ALL.iter().map(|choice| choice.name())
+    }
+}
+
+/// A name that no variant has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no '{name}'; there is {}", .names.join(", "))]
+pub struct NoSuchChoice {
+    /// The name that was asked for.
+    pub name: String,
+    /// Those that there are.
+    pub names: Vec<&'static str>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Choice;
+
+    #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+    enum Placement {
+        OneCore,
+        #[choice("2 cores")]
+        TwoCores,
+    }
+
+    #[test]
+    fn a_name_is_read_back_as_its_variant() {
+        for placement in Placement::ALL {
+            assert_eq!(Placement::named(placement.name()), Ok(*placement));
+        }
+        assert_eq!(
+            Placement::names().collect::<Vec<_>>(),
+            ["one core", "2 cores"]
+        );
+        assert_eq!("one core".parse(), Ok(Placement::OneCore));
+        assert_eq!(format!("{:>9}", Placement::TwoCores), "  2 cores");
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused_with_those_there_are() {
+        let refused = Placement::named("three").expect_err("unknown");
+        assert_eq!(
+            refused.to_string(),
+            "there is no 'three'; there is one core, 2 cores"
+        );
+    }
+}

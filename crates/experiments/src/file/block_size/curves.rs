@@ -1,0 +1,208 @@
+//! The curves of throughput by block size: their plateaus, and the cliff of new files.
+
+use super::super::definition::{BLOCK_SIZE, THROUGHPUT};
+use super::definition::{PASS, Pass, USUAL_BLOCK};
+use crate::estimates::ratio;
+use crate::judging::exceeds;
+use crate::prelude::*;
+use instrument::claim::Ruling;
+use instrument::statistics::plateau::{Better, CLOSE_ENOUGH, SizedEstimate, smallest_good_size};
+use instrument::statistics::random::Random;
+use instrument::statistics::{Confidence, Estimated, Interval, Scale, summary};
+
+/// Blocks that take more than this as long as the best are behind a cliff. Less is what larger buffers
+/// cost by themselves, where a cache is too small for them.
+const CLIFF: f64 = 1.25;
+/// Resamples from which a plateau's interval is read.
+const RESAMPLES: usize = 400;
+/// Decides how they are drawn, so that a stored run always gives the same interval.
+const SEED: u64 = 1;
+
+/// The part of a curve on which larger blocks gain nothing.
+pub(super) struct Plateau<'r> {
+    /// The smallest block size whose interval reaches within 2 % of the best.
+    pub(super) size: Bytes,
+    /// The sizes that resampled processes give.
+    pub(super) interval: Option<Interval>,
+    /// The throughput measured at `size`.
+    pub(super) throughput: &'r Estimate,
+    /// It is the largest size measured, so that larger ones might gain more.
+    pub(super) is_at_the_end: bool,
+}
+
+impl Plateau<'_> {
+    pub(super) fn grade(&self) -> Grade {
+        match self.interval {
+            _ if self.is_at_the_end => Grade::CannotBeTold,
+            Some(interval) if interval.low >= interval.high => Grade::Certain,
+            _ => Grade::Likely,
+        }
+    }
+}
+
+/// Large blocks in which new files are written far more slowly than in smaller ones.
+pub(in crate::file) struct Cliff<'r> {
+    /// The block size that writes new files fastest.
+    pub(super) best: Bytes,
+    /// The estimate at `best`.
+    pub(super) throughput: &'r Estimate,
+    /// The smallest block size behind the cliff.
+    pub(in crate::file) from: Bytes,
+    /// Time of the blocks behind the cliff as a multiple of that of `best`, the least and the
+    /// most.
+    pub(super) least: Quantity,
+    pub(super) most: Quantity,
+}
+
+/// A block size to use, with its throughput and that of [`USUAL_BLOCK`].
+pub(in crate::file) struct Best<'r> {
+    pub(in crate::file) size: Bytes,
+    pub(in crate::file) rate: &'r Estimate,
+    pub(in crate::file) usual_rate: &'r Estimate,
+}
+
+/// Throughput by block size.
+pub(in crate::file) fn curve<'r>(results: &'r Results, pass: Pass) -> Vec<(Bytes, &'r Estimate)> {
+    results.along(BLOCK_SIZE, THROUGHPUT, &[PASS.at(pass)])
+}
+
+/// The estimate at one block size.
+pub(super) fn at<'r>(curve: &[(Bytes, &'r Estimate)], size: Bytes) -> Option<&'r Estimate> {
+    let found = curve.iter().find(|(measured, _)| *measured == size);
+    found.map(|(_, estimate)| *estimate)
+}
+
+pub(super) fn plateau<'r>(curve: &[(Bytes, &'r Estimate)]) -> Option<Plateau<'r>> {
+    if curve.len() < 3 {
+        return None;
+    }
+    let sized = curve.iter().map(|(size, estimate)| {
+        let value = Estimated {
+            centre: estimate.centre,
+            interval: estimate.interval,
+            n: estimate.processes,
+            scale: Scale::Logarithmic,
+        };
+        sized(*size, value)
+    });
+    let size = smallest_good_size(&sized.collect::<Vec<_>>(), Better::Higher, CLOSE_ENOUGH)?.size;
+    let (size, throughput) = curve
+        .iter()
+        .find(|(measured, _)| measured.0 as f64 >= size)?;
+    Some(Plateau {
+        size: *size,
+        interval: resampled(curve, size.0 as f64),
+        throughput,
+        is_at_the_end: *size == curve.last()?.0,
+    })
+}
+
+fn sized(size: Bytes, value: Estimated) -> SizedEstimate {
+    SizedEstimate {
+        size: size.0 as f64,
+        value,
+    }
+}
+
+/// The middle 95 % of the plateaus that the centres of resampled processes show, stretched to hold
+/// `found`; `None` where some size has a single process.
+fn resampled(curve: &[(Bytes, &Estimate)], found: f64) -> Option<Interval> {
+    if curve.iter().any(|(_, estimate)| estimate.processes < 2) {
+        return None;
+    }
+    let mut random = Random::new(SEED);
+    let mut plateaus = Vec::with_capacity(RESAMPLES);
+    for _ in 0..RESAMPLES {
+        let mut resample = |(size, estimate): &(Bytes, &Estimate)| {
+            let mut processes = vec![0.0; estimate.by_process.len()];
+            random.resample(&estimate.by_process, &mut processes);
+            let centre = summary::mean(&processes)?;
+            let n = processes.len();
+            let value = Estimated {
+                centre,
+                interval: None,
+                n,
+                scale: Scale::Ranks,
+            };
+            Some(sized(*size, value))
+        };
+        let resampled: Option<Vec<_>> = curve.iter().map(&mut resample).collect();
+        plateaus.push(smallest_good_size(&resampled?, Better::Higher, CLOSE_ENOUGH)?.size);
+    }
+    // Sizes that were measured, not values between them.
+    plateaus.sort_unstable_by(f64::total_cmp);
+    let cut = (RESAMPLES as f64 * Confidence::NINETY_FIVE.tail()) as usize;
+    let (low, high) = (plateaus[cut], plateaus[RESAMPLES - 1 - cut]);
+    Interval::new(low.min(found), high.max(found))
+}
+
+/// The smallest block size that leaves nothing to gain in `pass`; `None` where blocks larger than those
+/// measured may gain more.
+pub(in crate::file) fn best<'r>(results: &'r Results, pass: Pass) -> Option<Best<'r>> {
+    let curve = curve(results, pass);
+    let plateau = plateau(&curve).filter(|plateau| !plateau.is_at_the_end)?;
+    at_plateau(&curve, &plateau)
+}
+
+/// As [`best`], of the block sizes below `end` alone, even if larger ones gain more.
+pub(in crate::file) fn best_below<'r>(
+    results: &'r Results,
+    pass: Pass,
+    end: Bytes,
+) -> Option<Best<'r>> {
+    let mut curve = curve(results, pass);
+    curve.retain(|(size, _)| *size < end);
+    at_plateau(&curve, &plateau(&curve)?)
+}
+
+fn at_plateau<'r>(curve: &[(Bytes, &'r Estimate)], plateau: &Plateau<'r>) -> Option<Best<'r>> {
+    Some(Best {
+        size: plateau.size,
+        rate: plateau.throughput,
+        usual_rate: at(curve, USUAL_BLOCK)?,
+    })
+}
+
+/// The cliff of new files: the largest block sizes measured, as far down as the intervals leave no
+/// doubt that each takes longer than the best; `None` where not even the largest does.
+pub(in crate::file) fn cliff<'r>(results: &'r Results) -> Option<Cliff<'r>> {
+    let curve = curve(results, Pass::WriteNew);
+    let by_centre = |one: &&(Bytes, &Estimate), other: &&(Bytes, &Estimate)| {
+        one.1.centre.total_cmp(&other.1.centre)
+    };
+    let (best, throughput) = curve.iter().max_by(by_centre)?;
+    let is_behind = |(_, times): &(Bytes, Quantity)| exceeds(times, CLIFF) == Ruling::Holds;
+    let times_as_long = |(size, rate): &(Bytes, &Estimate)| Some((*size, ratio(throughput, rate)?));
+    let behind: Vec<_> = curve
+        .iter()
+        .rev()
+        .take_while(|(size, _)| size > best)
+        .map_while(times_as_long)
+        .take_while(is_behind)
+        .collect();
+    let times = || behind.iter().map(|(_, times)| *times);
+    Some(Cliff {
+        best: *best,
+        throughput,
+        from: behind.last()?.0,
+        least: times().min_by(|one, other| one.value.total_cmp(&other.value))?,
+        most: times().max_by(|one, other| one.value.total_cmp(&other.value))?,
+    })
+}
+
+/// Tells if writing over a file is slowed down by the blocks behind the cliff too.
+pub(super) fn hits_overwriting(results: &Results, cliff: &Cliff<'_>) -> Ruling {
+    let curve = curve(results, Pass::Write);
+    let Some(at_best) = at(&curve, cliff.best) else {
+        return Ruling::CannotBeTold;
+    };
+    let behind = curve.iter().filter(|(size, _)| *size >= cliff.from);
+    let rulings: Option<Vec<_>> = behind
+        .map(|(_, rate)| Some(exceeds(&ratio(at_best, rate)?, CLIFF)))
+        .collect();
+    let rulings = rulings.unwrap_or_default();
+    match rulings.first() {
+        Some(first) if rulings.iter().all(|ruling| ruling == first) => *first,
+        _ => Ruling::CannotBeTold,
+    }
+}

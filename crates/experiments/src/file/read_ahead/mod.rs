@@ -1,0 +1,348 @@
+//! `file.read_ahead`: how far the kernel reads ahead of a program.
+
+mod counting;
+
+use super::definition::{CHUNK_SIZE, FILE_SIZE, room};
+use super::order::{self, OF_RANDOM, OF_SEQUENTIAL, RANDOM, SEQUENTIAL};
+use super::scratch_file::ScratchFile;
+use super::sizes::{self, KIB, MIB, by_profile, powers};
+use crate::estimates::{grade, known};
+use crate::figures::{axis_of, curves, logarithmic};
+use crate::prelude::*;
+use counting::{count, counted_size, stated_bytes};
+use instrument::figure::{Mark, MarkOrigin};
+use instrument::statistics::Interval;
+
+/// The experiment `file.read_ahead`.
+pub(crate) struct ReadAhead;
+
+pub(super) const AHEAD: Metric<&str> =
+    Metric::fact("ahead", "furthest ahead of a reader in order", Unit::Bytes);
+const FIRST: Metric<&str> = Metric::fact(
+    "first",
+    "in memory after one read at the start",
+    Unit::Bytes,
+);
+const LONE: Metric<&str> = Metric::fact(
+    "lone",
+    "in memory after one read in the middle",
+    Unit::Bytes,
+);
+const STATED: Metric<&str> = Metric::fact("stated", "window as the kernel states it", Unit::Bytes);
+
+pub(super) const DESIGN: Design = Design {
+    id: "file.read_ahead",
+    title: "Reading ahead",
+    question: "How much of a file does the kernel read before a program asks for it?",
+    method: "By time: a cold scratch file is read in small chunks, in order and at random, as in \
+             file.random. In order, the kernel fetches a window at a time; at random, it has to \
+             fetch each chunk by itself. The window is estimated as the chunk size at which \
+             reading at random gets as fast as reading in order. By counting: in a second cold \
+             file, the kernel is asked which pages are in the page cache after a single small \
+             read at its start, after a single one in its middle, and after each read of a pass \
+             in order. Of that pass, the largest distance from the reader to the last page in \
+             memory is taken. The kernel fetches the next window while the program still reads \
+             one, so this distance is up to two windows. Beside these stands the window that the \
+             kernel states in read_ahead_kb. Counting is not timed.",
+    source: "Report E, section 4.2.2",
+    axes: &[CHUNK_SIZE.axis(), FILE_SIZE.axis()],
+    metrics: &[
+        SEQUENTIAL,
+        RANDOM,
+        OF_SEQUENTIAL.resident,
+        OF_SEQUENTIAL.from_storage,
+        OF_RANDOM.resident,
+        OF_RANDOM.from_storage,
+        AHEAD,
+        FIRST,
+        LONE,
+        STATED,
+    ],
+};
+
+impl Experiment for ReadAhead {
+    fn design(&self) -> &'static Design {
+        &DESIGN
+    }
+
+    fn needs(&self, setting: &Setting) -> Vec<Need> {
+        room(file_size(setting) + counted_size(stated_bytes(&setting.directory)))
+    }
+
+    fn points(&self, setting: &Setting) -> Vec<Point> {
+        let file_size = file_size(setting);
+        let is_fine = setting.profile != Profile::Quick;
+        let largest = by_profile(setting.profile, [128 * KIB, 128 * KIB, 512 * KIB]);
+        let between = |size: u64| (is_fine && size > KIB && size < largest).then_some(size / 2 * 3);
+        powers(KIB, largest)
+            .flat_map(|size| [Some(size), between(size)])
+            .flatten()
+            .map(|size| {
+                Point::new()
+                    .at(CHUNK_SIZE, Bytes(size))
+                    .at(FILE_SIZE, Bytes(file_size))
+            })
+            .collect()
+    }
+
+    fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        let chunk_size = point.level(CHUNK_SIZE)?;
+        let path = sampler.scratch().join(self.id());
+        let file = ScratchFile::open_or_make(&path, point.level(FILE_SIZE)?.0, sampler.seed())?;
+        order::measure(sampler, &file, chunk_size)?;
+
+        let stated = stated_bytes(sampler.scratch());
+        let path = sampler.scratch().join(format!("{} counted", self.id()));
+        let file = ScratchFile::open_or_make(&path, counted_size(stated), sampler.seed())?;
+        let counted = count(&file, chunk_size.0)?;
+        sampler.value(AHEAD, counted.ahead as f64)?;
+        sampler.value(FIRST, counted.first as f64)?;
+        sampler.value(LONE, counted.lone as f64)?;
+        match stated {
+            Some(stated) => sampler.value(STATED, stated as f64),
+            None => Ok(()),
+        }
+    }
+
+    fn findings(&self, results: &Results) -> Vec<Finding> {
+        [ahead(results), by_time(results), lone(results)]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
+    fn figures(&self, results: &Results) -> Vec<Figure> {
+        let line = |metric, label| results.series(label, metric, CHUNK_SIZE, &[]);
+        let met = crossing(results).map(|(at, interval)| Mark {
+            label: "window, by time".into(),
+            at,
+            interval,
+            origin: MarkOrigin::Found,
+        });
+        vec![
+            curves(
+                "throughput",
+                "Reading a cold file in fine chunks",
+                (
+                    axis_of(CHUNK_SIZE),
+                    logarithmic("throughput", Unit::BytesPerSecond),
+                ),
+                vec![line(SEQUENTIAL, "in order"), line(RANDOM, "random")],
+                met.into_iter().collect(),
+            ),
+            curves(
+                "pages",
+                "What the kernel brings into memory",
+                (axis_of(CHUNK_SIZE), logarithmic("in memory", Unit::Bytes)),
+                vec![
+                    line(AHEAD, "ahead of a reader in order"),
+                    line(FIRST, "by one read at the start"),
+                    line(LONE, "by one read in the middle"),
+                    line(STATED, "window, as stated"),
+                ],
+                Vec::new(),
+            ),
+        ]
+    }
+}
+
+fn file_size(setting: &Setting) -> u64 {
+    let wanted = by_profile(setting.profile, [4 * MIB, 32 * MIB, 128 * MIB]);
+    sizes::cold_file_size(setting, 2, wanted)
+}
+
+/// The count of `metric` at the smallest chunk, with that chunk.
+fn smallest<'r>(
+    results: &'r Results,
+    metric: Metric<&'static str>,
+) -> Option<(Bytes, &'r Estimate)> {
+    results.along(CHUNK_SIZE, metric, &[]).into_iter().next()
+}
+
+fn ahead(results: &Results) -> Option<Finding> {
+    let (_, ahead) = smallest(results, AHEAD)?;
+    let page = results.machine.page_bytes? as f64;
+    let pages = Quantity::exact(ahead.centre / page, Unit::Count);
+    let stated = smallest(results, STATED).map(|(_, stated)| stated.centre);
+    let said = match stated {
+        Some(stated) if stated > 0.0 => sentence!(
+            "The kernel reads up to {ahead}, {pages} pages, ahead of a program that reads in \
+             order: {windows} the window that it states, {stated}.",
+            windows = Quantity::exact(ahead.centre / stated, Unit::Ratio),
+            stated = Quantity::exact(stated, Unit::Bytes),
+        ),
+        Some(stated) => sentence!(
+            "The kernel reads up to {ahead}, {pages} pages, ahead of a program that reads in order; \
+             it states a window of {stated}, which means no read-ahead.",
+            stated = Quantity::exact(stated, Unit::Bytes),
+        ),
+        None => sentence!(
+            "The kernel reads up to {ahead}, {pages} pages, ahead of a program that reads in \
+             order; it states no window here."
+        ),
+    };
+    let grade = known(&[&ahead.quantity()]);
+    Some(Finding::new("ahead", said).graded(grade).weighing(0.6))
+}
+
+/// The chunk size at which reading in random order gets as fast as in order, between the sizes
+/// measured, with where the ends of the ratio's intervals say so.
+fn crossing(results: &Results) -> Option<(f64, Option<Interval>)> {
+    let ratios = order::ratios(results);
+    // The last crossing counts: noise may make the curves touch before.
+    let at = |pick: fn(&Quantity) -> f64| {
+        let (_, last) = ratios.last()?;
+        let pairs = ratios.windows(2).rev().take_while(|_| pick(last) <= 1.0);
+        { pairs }.find_map(|pair| {
+            let [(small, above), (large, below)] = pair else {
+                return None;
+            };
+            let (above, below) = (pick(above).ln(), pick(below).ln());
+            (above > 0.0 && below <= 0.0).then(|| {
+                let (small, large) = (small.0 as f64, large.0 as f64);
+                small * (large / small).powf(above / (above - below))
+            })
+        })
+    };
+    let met = at(|ratio| ratio.value)?;
+    let earliest = at(|ratio| ratio.extent().low);
+    let latest = at(|ratio| ratio.extent().high);
+    let interval = earliest
+        .zip(latest)
+        .and_then(|(low, high)| Interval::new(low.min(met), high.max(met)));
+    Some((met, interval))
+}
+
+fn by_time(results: &Results) -> Option<Finding> {
+    let ratios = order::ratios(results);
+    let (largest, times) = *ratios.last()?;
+    let (_, first) = ratios.first()?;
+    let beyond = grade(&times, 1.0);
+    let (said, grade) = if let Some((met, interval)) = crossing(results) {
+        let window = Quantity {
+            value: met,
+            interval,
+            unit: Unit::Bytes,
+        };
+        (
+            sentence!(
+                "By time, the window is {window}: in chunks of that size, reading at random is \
+                 as fast as in order."
+            ),
+            interval.map_or(Grade::Likely, |_| Grade::Certain),
+        )
+    } else if beyond == Grade::Certain && times.value > 1.0 {
+        (
+            sentence!(
+                "By time, the window is larger than {largest}, the largest chunk measured: \
+                 reading in order is still {times} as fast there as at random."
+            ),
+            beyond,
+        )
+    } else if first.value <= 1.0 {
+        (
+            sentence!(
+                "By time, no window shows: even the smallest chunks are read as fast at random \
+                 as in order; chunks of {largest} are read {times} as fast in order."
+            ),
+            Grade::Likely,
+        )
+    } else {
+        (
+            sentence!(
+                "By time, the window cannot be told: in chunks of {largest}, reading in order is \
+                 {times} as fast as at random."
+            ),
+            Grade::CannotBeTold,
+        )
+    };
+    Some(Finding::new("by_time", said).graded(grade).weighing(0.5))
+}
+
+fn lone(results: &Results) -> Option<Finding> {
+    let (chunk, lone) = smallest(results, LONE)?;
+    let (_, first) = smallest(results, FIRST)?;
+    let said = sentence!(
+        "A single read of {chunk} brings {first} into memory at the start of a file, where the \
+         kernel expects more reads to follow, and {lone} in its middle."
+    );
+    let grade = known(&[&first.quantity(), &lone.quantity()]);
+    Some(Finding::new("lone", said).graded(grade).weighing(0.4))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::testing::{can_be_cold, scratch};
+    use crate::made_up::{self, finding, measure, measured, number, setting, values};
+    use instrument::results::PointResult;
+
+    fn point(chunk: u64) -> Point {
+        Point::new()
+            .at(CHUNK_SIZE, Bytes(chunk))
+            .at(FILE_SIZE, Bytes(MIB))
+    }
+
+    /// Random chunks reach the speed of reading in order at `window`.
+    fn points(window: u64) -> Vec<PointResult> {
+        let at = |size: u64| {
+            let random = 1e9 * (size as f64 / window as f64).sqrt();
+            measured(point(size), &[(SEQUENTIAL, 1e9), (RANDOM, random)])
+        };
+        powers(KIB, 128 * KIB).map(at).collect()
+    }
+
+    fn findings(points: Vec<PointResult>) -> Vec<Finding> {
+        made_up::findings(&ReadAhead, points)
+    }
+
+    #[test]
+    fn the_window_is_where_the_curves_cross() {
+        let found = findings(points(48 * KIB));
+        let window = number(finding(&found, "by_time"), "window");
+        assert!((window.value / 49_152.0 - 1.0).abs() < 0.02, "{window:?}");
+        let interval = window.interval.expect("five processes");
+        assert!(interval.contains(window.value) && interval.half_width() > 0.0);
+    }
+
+    #[test]
+    fn a_window_beyond_the_chunks_is_said_to_be_there() {
+        let found = findings(points(8 * MIB));
+        let said = found[0].sentence.to_string();
+        assert!(said.contains("larger than 128 KiB"), "{said}");
+        assert_eq!(found[0].grade, Grade::Certain);
+        assert_eq!(findings(Vec::new()), []);
+    }
+
+    #[test]
+    fn a_kernel_that_states_no_read_ahead_is_not_divided_by() {
+        let counted = measured(point(KIB), &[(AHEAD, 8192.0), (STATED, 0.0)]);
+        let found = findings(vec![counted]);
+        let ahead = finding(&found, "ahead");
+        assert_eq!(ahead.number("windows"), None);
+        let said = ahead.sentence.to_string();
+        assert!(said.contains("8.00 KiB") && said.contains("0 B"), "{said}");
+        assert!(!said.contains(['{', '×']), "{said}");
+    }
+
+    #[test]
+    fn the_kernel_is_seen_to_read_ahead() {
+        let scratch = scratch();
+        if !can_be_cold(scratch.path()) {
+            return;
+        }
+        let (samples, _) = measure(&ReadAhead, &point(4096), scratch.path()).expect("a disk");
+        let stated = values(&samples, STATED);
+        let ahead = values(&samples, AHEAD);
+        if stated.first().is_some_and(|stated| *stated > 0.0) {
+            assert!(ahead[0] > 0.0, "{ahead:?}");
+            assert!(ahead[0] <= 2.5 * stated[0], "{ahead:?} {stated:?}");
+        }
+        assert!(values(&samples, LONE)[0] >= 4096.0);
+    }
+
+    #[test]
+    fn the_quick_profile_is_small() {
+        assert_eq!(ReadAhead.points(&setting(Profile::Quick)).len(), 8);
+    }
+}

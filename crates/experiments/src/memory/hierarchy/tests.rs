@@ -1,0 +1,200 @@
+//! The levels found in simulated curves.
+
+use super::fit::{Hierarchy, fit};
+use super::made_up::cost as cost_of;
+use instrument::statistics::Interval;
+use instrument::statistics::random::Random;
+use proptest::collection::vec;
+use proptest::num::f64::ANY;
+use proptest::prelude::*;
+
+const KIB: f64 = 1024.0;
+const MIB: f64 = 1024.0 * KIB;
+
+/// Forty sizes from 1 KiB to 1 GiB.
+fn sizes() -> Vec<f64> {
+    (0..40)
+        .map(|step| KIB * (f64::from(step) * 20.0 / 39.0).exp2())
+        .collect()
+}
+
+/// The capacity and the added cost of each level, above a base cost of 1.
+type Truth = [(f64, f64)];
+
+const HIERARCHIES: [&Truth; 6] = [
+    &[],
+    &[(32.0 * KIB, 3.0)],
+    &[(2.0 * MIB, 0.5)],
+    &[(48.0 * KIB, 2.0), (8.0 * MIB, 20.0)],
+    &[(32.0 * KIB, 2.5), (512.0 * KIB, 8.0), (16.0 * MIB, 60.0)],
+    &[(48.0 * KIB, 0.8), (2.0 * MIB, 1.5), (32.0 * MIB, 4.0)],
+];
+
+fn cost(hierarchy: &Truth, size: f64) -> f64 {
+    cost_of(1.0, hierarchy, size)
+}
+
+/// For each size the medians of `processes` processes with a deviation of `noise`.
+fn curve(hierarchy: &Truth, processes: usize, noise: f64, seed: u64) -> Vec<Vec<f64>> {
+    let mut random = Random::new(seed);
+    let mut measure = |size| {
+        let exact = cost(hierarchy, size);
+        (0..processes)
+            .map(|_| exact * (noise * random.normal()).exp())
+            .collect()
+    };
+    sizes().into_iter().map(&mut measure).collect()
+}
+
+fn found(hierarchy: &Truth, processes: usize, noise: f64, seed: u64) -> Hierarchy {
+    fit(&sizes(), &curve(hierarchy, processes, noise, seed), seed).expect("a valid curve")
+}
+
+#[test]
+fn the_number_of_levels_is_found() {
+    // An unoptimised build has time for fewer.
+    const CURVES: u64 = if cfg!(debug_assertions) { 40 } else { 100 };
+    for hierarchy in HIERARCHIES {
+        let right = (0..CURVES)
+            .filter(|&seed| found(hierarchy, 1, 0.02, seed).levels.len() == hierarchy.len())
+            .count();
+        println!("{hierarchy:?}: {right} of {CURVES}");
+        let least = if hierarchy.is_empty() { 0.95 } else { 0.9 };
+        assert!(
+            right as f64 >= least * CURVES as f64,
+            "{hierarchy:?}: {right} of {CURVES}"
+        );
+    }
+}
+
+#[test]
+fn capacities_and_costs_are_near_the_truth() {
+    for hierarchy in HIERARCHIES {
+        let levels = found(hierarchy, 10, 0.02, 1);
+        assert_eq!(levels.levels.len(), hierarchy.len());
+        assert!((levels.base_cost - 1.0).abs() < 0.02);
+        assert!(levels.relative_error < 0.02);
+        for (level, (capacity, cost)) in levels.levels.iter().zip(hierarchy) {
+            assert!(
+                (level.capacity_bytes / capacity - 1.0).abs() < 0.15,
+                "{levels:?}"
+            );
+            assert!((level.added_cost / cost - 1.0).abs() < 0.15, "{levels:?}");
+            let interval = level.capacity_interval.expect("ten processes");
+            assert!(interval.contains(level.capacity_bytes));
+            assert!(interval.high / interval.low < 1.5, "{levels:?}");
+            let interval = level.added_cost_interval.expect("ten processes");
+            assert!(interval.contains(level.added_cost));
+        }
+        for size in sizes() {
+            assert!((levels.predicted(size) / cost(hierarchy, size) - 1.0).abs() < 0.05);
+        }
+    }
+}
+
+#[test]
+fn a_curve_without_noise_is_recovered() {
+    for hierarchy in HIERARCHIES {
+        let levels = found(hierarchy, 1, 0.0, 1);
+        assert_eq!(levels.levels.len(), hierarchy.len());
+        for (level, (capacity, cost)) in levels.levels.iter().zip(hierarchy) {
+            assert!(
+                (level.capacity_bytes / capacity - 1.0).abs() < 0.01,
+                "{levels:?}"
+            );
+            assert!((level.added_cost / cost - 1.0).abs() < 0.01, "{levels:?}");
+            assert_eq!(
+                level.capacity_interval, None,
+                "one process cannot be resampled"
+            );
+        }
+    }
+}
+
+#[test]
+fn intervals_hold_the_truth() {
+    // An unoptimised build has time for few curves, which say less.
+    const CURVES: u64 = if cfg!(debug_assertions) { 5 } else { 60 };
+    const LEAST: f64 = if cfg!(debug_assertions) { 0.8 } else { 0.88 };
+    let (mut total, mut capacities, mut costs) = (0_u32, 0_u32, 0_u32);
+    for hierarchy in HIERARCHIES {
+        for seed in 100..100 + CURVES {
+            let levels = found(hierarchy, 10, 0.02, seed).levels;
+            if levels.len() != hierarchy.len() {
+                continue;
+            }
+            for (level, (capacity, cost)) in levels.iter().zip(hierarchy) {
+                let holds = |interval: Option<_>, truth| {
+                    let interval: Interval = interval.expect("ten processes");
+                    u32::from(interval.contains(truth))
+                };
+                total += 1;
+                capacities += holds(level.capacity_interval, *capacity);
+                costs += holds(level.added_cost_interval, *cost);
+            }
+        }
+    }
+    println!("of {total}: capacity {capacities}, cost {costs}");
+    assert!(f64::from(capacities) > LEAST * f64::from(total));
+    assert!(f64::from(costs) > LEAST * f64::from(total));
+}
+
+#[test]
+fn the_seed_decides_the_intervals() {
+    let costs = curve(HIERARCHIES[4], 5, 0.02, 1);
+    assert_eq!(fit(&sizes(), &costs, 1), fit(&sizes(), &costs, 1));
+    assert_ne!(fit(&sizes(), &costs, 1), fit(&sizes(), &costs, 2));
+}
+
+#[test]
+fn impossible_curves_have_no_fit() {
+    let sizes = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
+    let flat = vec![vec![1.0]; 8];
+    assert!(fit(&sizes, &flat, 0).is_some());
+    assert_eq!(fit(&[], &[], 0), None);
+    assert_eq!(fit(&sizes[..7], &flat[..7], 0), None);
+    assert_eq!(fit(&sizes, &flat[..7], 0), None);
+    for bad in [0.0, 64.0, 63.0, f64::NAN] {
+        let mut sizes = sizes;
+        sizes[7] = bad;
+        assert_eq!(fit(&sizes, &flat, 0), None);
+    }
+    for bad in [vec![], vec![0.0], vec![-1.0], vec![f64::NAN]] {
+        let mut costs = flat.clone();
+        costs[3] = bad;
+        assert_eq!(fit(&sizes, &costs, 0), None);
+    }
+}
+
+/// Times such as a measurement gives.
+fn time() -> impl Strategy<Value = f64> {
+    50.0..200.0_f64
+}
+
+proptest! {
+    #[test]
+    fn any_curve_of_costs_is_fitted_or_refused(costs in vec(vec(ANY, 0..4), 8..14)) {
+        let sizes: Vec<f64> = (0..costs.len()).map(|step| 1024.0 * (step as f64).exp2()).collect();
+        if let Some(levels) = fit(&sizes, &costs, 1) {
+            prop_assert!(levels.predicted(4096.0).is_finite());
+        }
+    }
+
+    #[test]
+    fn levels_scale_with_the_costs(
+        costs in vec(vec(time(), 3..4), 12..20),
+        factor in 0.001..1000.0_f64,
+    ) {
+        let sizes: Vec<f64> = (0..costs.len()).map(|step| 1024.0 * (step as f64).exp2()).collect();
+        let scaled: Vec<Vec<f64>> = costs
+            .iter()
+            .map(|processes| processes.iter().map(|cost| cost * factor).collect())
+            .collect();
+        let (plain, scaled) = (fit(&sizes, &costs, 1).expect("a valid curve"), fit(&sizes, &scaled, 1).expect("a valid curve"));
+        prop_assert_eq!(plain.levels.len(), scaled.levels.len());
+        prop_assert!((plain.base_cost * factor / scaled.base_cost - 1.0).abs() < 0.01);
+        for level in &plain.levels {
+            prop_assert!(level.capacity_interval.expect("three processes").contains(level.capacity_bytes));
+        }
+    }
+}

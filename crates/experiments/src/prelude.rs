@@ -1,0 +1,13 @@
+//! What most experiments use.
+
+pub(crate) use choice::Choice;
+pub(crate) use const_format::formatcp;
+pub(crate) use instrument::experiment::{Design, Experiment, MeasureError, Metric};
+pub(crate) use instrument::figure::Figure;
+pub(crate) use instrument::finding::{Finding, Grade, Sentence, sentence};
+pub(crate) use instrument::need::Need;
+pub(crate) use instrument::plan::{Profile, Setting};
+pub(crate) use instrument::point::{AxisOf, Point};
+pub(crate) use instrument::quantity::{Bytes, Count, Quantity, Unit};
+pub(crate) use instrument::results::{Estimate, Results};
+pub(crate) use instrument::sampler::Sampler;

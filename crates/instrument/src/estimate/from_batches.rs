@@ -1,0 +1,305 @@
+//! From the samples of a point to its estimates.
+
+use super::{Estimate, Percentiles, Verdict};
+use crate::definition::{Definition, Metric};
+use crate::quantity::Unit;
+use crate::sample::{Batch, Reading, Sample};
+use crate::statistics::{Confidence, Estimated, Interval, student, summary};
+
+/// How far the long leg's time per iteration may lie from the net time per iteration before the
+/// work is no longer seen to grow with its count: a loop that was folded away, or a cost that
+/// explodes.
+const LINEAR_RANGE: std::ops::RangeInclusive<f64> = 0.5..=1.5;
+
+impl Estimate {
+    /// One estimate for each metric of `definition` that the batches of a point have samples of.
+    pub fn all(definition: &Definition, batches: &[Batch]) -> Vec<Self> {
+        let estimate = |metric| Self::from_batches(metric, batches);
+        definition.metrics.iter().filter_map(estimate).collect()
+    }
+
+    /// Estimates `metric` from the batches of one point; `None` if none of their samples is of it.
+    pub fn from_batches(metric: &Metric, batches: &[Batch]) -> Option<Self> {
+        let processes: Vec<Vec<&Sample>> = batches
+            .iter()
+            .map(|batch| {
+                batch
+                    .samples
+                    .iter()
+                    .filter(|s| s.metric == metric.name)
+                    .collect()
+            })
+            .filter(|samples: &Vec<_>| !samples.is_empty())
+            .collect();
+        let samples: Vec<&Sample> = processes.iter().flatten().copied().collect();
+        let costs = medians(&processes, net)?;
+        let cost = student::process_estimate(&costs, Confidence::NINETY_FIVE)?;
+        let raw_cost = medians(&processes, raw).and_then(|raw| summary::median(&raw));
+        let timed = samples
+            .iter()
+            .any(|sample| sample.reading.net_cost_ns().is_some());
+        let in_unit = |cost| {
+            if timed {
+                from_cost(metric.unit, cost)
+            } else {
+                cost
+            }
+        };
+        let by_process = costs.into_iter().map(in_unit).collect();
+        let (cpu_share, system_share) = shares(&samples);
+        let mut estimate = Self {
+            metric: metric.name.clone(),
+            unit: metric.unit,
+            centre: in_unit(cost.centre),
+            interval: cost.interval.and_then(|interval| map(interval, in_unit)),
+            raw: raw_cost.filter(|_| timed).map(in_unit),
+            processes: processes.len(),
+            samples: samples.len(),
+            by_process,
+            cpu_share,
+            system_share,
+            percentiles: percentiles(&processes),
+            verdict: Verdict::Sound,
+        };
+        // A difference of two times is handed on as a value, and can be lost in their errors too.
+        let is_cost = timed || metric.unit == Unit::Nanoseconds;
+        estimate.verdict = estimate.judge(metric, is_cost.then_some(&cost), &samples);
+        Some(estimate)
+    }
+
+    fn judge(&self, metric: &Metric, cost: Option<&Estimated>, samples: &[&Sample]) -> Verdict {
+        let Some(cost) = cost else {
+            return Verdict::Sound;
+        };
+        let lost = cost.interval.is_some_and(|interval| interval.low <= 0.0);
+        if cost.centre <= 0.0 || lost {
+            return Verdict::BelowResolution;
+        }
+        if metric.beats_bound(self.centre) {
+            let bound = metric
+                .bound
+                .map_or_else(String::new, |bound| metric.unit.show(bound, 3));
+            return Verdict::Broken(format!("beyond what physics allows ({bound})"));
+        }
+        match growth(samples) {
+            Some(growth) if !LINEAR_RANGE.contains(&growth) => {
+                Verdict::Broken("twice the work did not take twice the time".into())
+            }
+            _ => Verdict::Sound,
+        }
+    }
+}
+
+/// Median over the samples of net cost by raw cost: 1 where time grows with work.
+fn growth(samples: &[&Sample]) -> Option<f64> {
+    let ratios: Vec<f64> = samples
+        .iter()
+        .filter(|sample| matches!(sample.reading, Reading::Difference { .. }))
+        .filter_map(|sample| Some(sample.reading.net_cost_ns()? / sample.reading.raw_cost_ns()?))
+        .filter(|ratio| ratio.is_finite())
+        .collect();
+    summary::median(&ratios)
+}
+
+fn net(sample: &Sample) -> f64 {
+    match sample.reading {
+        Reading::Value(value) => value,
+        timed => timed.net_cost_ns().unwrap_or(f64::NAN),
+    }
+}
+
+fn raw(sample: &Sample) -> f64 {
+    sample.reading.raw_cost_ns().unwrap_or(f64::NAN)
+}
+
+fn medians(processes: &[Vec<&Sample>], read: impl Fn(&Sample) -> f64) -> Option<Vec<f64>> {
+    let median = |samples: &Vec<&Sample>| {
+        summary::median(
+            &samples
+                .iter()
+                .map(|sample| read(sample))
+                .collect::<Vec<_>>(),
+        )
+    };
+    let medians: Option<Vec<f64>> = processes.iter().map(median).collect();
+    medians.filter(|medians| !medians.is_empty())
+}
+
+/// A cost in ns per unit of work, in the unit of its metric.
+fn from_cost(unit: Unit, cost_ns: f64) -> f64 {
+    match unit {
+        Unit::BytesPerSecond | Unit::OperationsPerSecond => 1e9 / cost_ns,
+        _ => cost_ns,
+    }
+}
+
+/// The interval's ends in another unit, put in order again.
+fn map(interval: Interval, change: impl Fn(f64) -> f64) -> Option<Interval> {
+    let (a, b) = (change(interval.low), change(interval.high));
+    Interval::new(a.min(b), a.max(b))
+}
+
+/// CPU time over wall time, and the kernel's part of it, over all timed samples.
+fn shares(samples: &[&Sample]) -> (Option<f64>, Option<f64>) {
+    let mut wall_ns = 0;
+    let mut user_ns = 0;
+    let mut system_ns = 0;
+    for sample in samples {
+        if let Some(sample_wall_ns) = sample.reading.wall_ns() {
+            wall_ns += sample_wall_ns;
+            user_ns += sample.usage.user_ns;
+            system_ns += sample.usage.system_ns;
+        }
+    }
+    let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
+    (
+        share(user_ns + system_ns, wall_ns),
+        share(system_ns, user_ns + system_ns),
+    )
+}
+
+fn percentiles(processes: &[Vec<&Sample>]) -> Option<Percentiles> {
+    let read = |pick: fn(&Reading) -> Option<f64>| {
+        let values = processes
+            .iter()
+            .flatten()
+            .filter_map(|sample| pick(&sample.reading));
+        summary::median(&values.collect::<Vec<_>>())
+    };
+    macro_rules! percentile {
+        ($field:ident) => {
+            read(|reading| match reading {
+                Reading::Latencies { $field, .. } => Some(*$field),
+                _ => None,
+            })
+        };
+    }
+    Some(Percentiles {
+        p5_ns: percentile!(p5_ns)?,
+        p50_ns: percentile!(p50_ns)?,
+        p95_ns: percentile!(p95_ns)?,
+        p99_ns: percentile!(p99_ns)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::definition::{Better, Metric};
+    use crate::estimate::{Estimate, Verdict};
+    use crate::quantity::Unit;
+    use crate::sample::{Batch, Reading, Sample};
+    use platform::usage::Usage;
+
+    fn metric(unit: Unit) -> Metric {
+        Metric::new("value", "value", unit, Better::Higher)
+    }
+
+    fn batch(readings: &[Reading]) -> Batch {
+        let sample = |&reading| Sample {
+            metric: "value".into(),
+            reading,
+            usage: Usage {
+                user_ns: 300,
+                system_ns: 100,
+                ..Usage::default()
+            },
+            at_ns: 0,
+        };
+        Batch {
+            samples: readings.iter().map(sample).collect(),
+            ..Batch::default()
+        }
+    }
+
+    fn difference(short_ns: u64, long_ns: u64) -> Reading {
+        Reading::Difference {
+            iterations: 10,
+            work: 1.0,
+            short_ns,
+            long_ns,
+        }
+    }
+
+    fn estimate(metric: &Metric, batches: &[Batch]) -> Estimate {
+        Estimate::from_batches(metric, batches).unwrap()
+    }
+
+    #[test]
+    fn a_rate_is_the_inverse_of_a_cost_and_its_interval_stays_in_order() {
+        let batches = [90, 100, 110].map(|ns| batch(&[difference(10 * ns, 20 * ns)]));
+        let estimate = estimate(&metric(Unit::BytesPerSecond), &batches);
+        let interval = estimate.interval.unwrap();
+        assert!((estimate.centre - 1e7).abs() < 2e5, "{estimate:?}");
+        assert!(interval.low < estimate.centre && estimate.centre < interval.high);
+        assert_eq!(estimate.verdict, Verdict::Sound);
+        assert_eq!(estimate.cpu_share, Some(400.0 / 3000.0));
+        assert_eq!(estimate.system_share, Some(0.25));
+    }
+
+    #[test]
+    fn each_process_counts_once_however_many_samples_it_gave() {
+        let many = batch(&[difference(100, 200); 9]);
+        let one = batch(&[difference(400, 800)]);
+        let estimate = estimate(&metric(Unit::Nanoseconds), &[many, one]);
+        assert!((estimate.centre - 20.0).abs() < 1e-9, "{}", estimate.centre);
+        assert_eq!((estimate.processes, estimate.samples), (2, 10));
+    }
+
+    #[test]
+    fn a_cost_below_zero_is_below_resolution_and_not_clamped() {
+        let batches = [(100, 95), (100, 104), (100, 98)]
+            .map(|(short_ns, long_ns)| batch(&[difference(short_ns, long_ns)]));
+        let estimate = estimate(&metric(Unit::Nanoseconds), &batches);
+        assert!(estimate.centre < 0.0);
+        assert_eq!(estimate.verdict, Verdict::BelowResolution);
+    }
+
+    #[test]
+    fn a_folded_loop_is_broken() {
+        // Twice the iterations take hardly longer.
+        let batches = [1000, 1001, 1002].map(|ns| batch(&[difference(ns, ns + 20)]));
+        let estimate = estimate(&metric(Unit::Nanoseconds), &batches);
+        assert!(
+            matches!(estimate.verdict, Verdict::Broken(_)),
+            "{estimate:?}"
+        );
+    }
+
+    #[test]
+    fn a_value_beyond_physics_is_broken() {
+        let metric = metric(Unit::BytesPerSecond).bounded(1e6);
+        let batches = [100, 101, 102].map(|ns| batch(&[difference(10 * ns, 20 * ns)]));
+        let estimate = estimate(&metric, &batches);
+        assert!(
+            matches!(estimate.verdict, Verdict::Broken(_)),
+            "{estimate:?}"
+        );
+    }
+
+    #[test]
+    fn a_value_that_is_not_timed_is_kept_as_it_is() {
+        let batches = [0.0, 0.0, 0.0].map(|value| batch(&[Reading::Value(value)]));
+        let estimate = estimate(&metric(Unit::Share), &batches);
+        assert!(estimate.centre.abs() < f64::EPSILON);
+        assert!(estimate.is_within(0.05));
+        assert_eq!((estimate.raw, estimate.cpu_share), (None, None));
+    }
+
+    #[test]
+    fn a_derived_time_that_reaches_zero_is_below_resolution() {
+        let verdict = |values: [f64; 3]| {
+            let batches = values.map(|value| batch(&[Reading::Value(value)]));
+            estimate(&metric(Unit::Nanoseconds), &batches).verdict
+        };
+        assert_eq!(verdict([5.0, -4.0, 6.0]), Verdict::BelowResolution);
+        assert_eq!(verdict([5.0, 5.1, 5.2]), Verdict::Sound);
+    }
+
+    #[test]
+    fn without_samples_there_is_no_estimate() {
+        let metric = metric(Unit::Nanoseconds);
+        assert_eq!(Estimate::from_batches(&metric, &[]), None);
+        let empty = [Batch::default()];
+        assert_eq!(Estimate::from_batches(&metric, &empty), None);
+    }
+}

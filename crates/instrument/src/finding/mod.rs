@@ -1,0 +1,130 @@
+//! Findings: what the numbers mean, as sentences whose numbers stay numbers.
+
+mod say;
+mod sentence;
+
+pub use macros::sentence;
+pub use say::Say;
+pub use sentence::{Number, Piece, Sentence};
+
+use crate::quantity::Quantity;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::cmp::Ordering;
+
+/// A sentence that follows from estimates, with how sure it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// Name within its experiment, the same in every run: `plateau`.
+    pub key: String,
+    /// What it says.
+    pub sentence: Sentence,
+    /// Numbers that it rests on and does not say.
+    pub beside: Vec<Number>,
+    /// How sure it is.
+    pub grade: Grade,
+    /// How much it matters to a reader, from 0 to 1: see [`Finding::by_importance`].
+    pub weight: f64,
+}
+
+/// How sure a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Grade {
+    /// The intervals leave no room for another answer.
+    Certain,
+    /// The best answer, but the intervals or the noise leave room.
+    Likely,
+    /// The measurement does not decide it.
+    CannotBeTold,
+}
+
+impl Finding {
+    /// A finding that is certain and of middling weight.
+    pub fn new(key: &str, sentence: impl Into<Sentence>) -> Self {
+        Self {
+            key: key.into(),
+            sentence: sentence.into(),
+            beside: Vec::new(),
+            grade: Grade::Certain,
+            weight: 0.5,
+        }
+    }
+
+    /// With a number for programs, unless the sentence says it.
+    #[must_use]
+    pub fn beside(mut self, name: &'static str, quantity: impl Into<Quantity>) -> Self {
+        if self.number(name).is_none() {
+            let quantity = quantity.into();
+            self.beside.push(Number { name, quantity });
+        }
+        self
+    }
+
+    /// With another grade.
+    #[must_use]
+    pub fn graded(self, grade: Grade) -> Self {
+        Self { grade, ..self }
+    }
+
+    /// With another weight, from 0 to 1.
+    #[must_use]
+    pub fn weighing(self, weight: f64) -> Self {
+        Self { weight, ..self }
+    }
+
+    /// The numbers that it rests on, those of the sentence first.
+    pub fn numbers(&self) -> impl Iterator<Item = &Number> {
+        self.sentence.numbers().chain(&self.beside)
+    }
+
+    /// The number called `name`.
+    pub fn number(&self, name: &str) -> Option<Quantity> {
+        let found = self.numbers().find(|number| number.name == name);
+        found.map(|number| number.quantity)
+    }
+
+    /// The order in which findings are told: the weightier first, and last those that cannot be told,
+    /// which a reader who stops early loses least by.
+    pub fn by_importance(&self, other: &Self) -> Ordering {
+        let is_open = |finding: &Self| finding.grade == Grade::CannotBeTold;
+        is_open(self)
+            .cmp(&is_open(other))
+            .then(other.weight.total_cmp(&self.weight))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Finding, Grade, Sentence, sentence};
+    use crate::quantity::{Bytes, Quantity};
+
+    #[test]
+    fn what_cannot_be_told_comes_last_however_weighty() {
+        let finding = |key: &str, weight, grade| {
+            Finding::new(key, Sentence::default())
+                .weighing(weight)
+                .graded(grade)
+        };
+        let mut findings = [
+            finding("open", 0.9, Grade::CannotBeTold),
+            finding("light", 0.1, Grade::Certain),
+            finding("likely", 0.7, Grade::Likely),
+            finding("open and light", 0.2, Grade::CannotBeTold),
+            finding("heavy", 0.8, Grade::Certain),
+        ];
+        findings.sort_by(Finding::by_importance);
+        let keys = findings.map(|finding| finding.key);
+        assert_eq!(keys, ["heavy", "likely", "light", "open", "open and light"]);
+    }
+
+    #[test]
+    fn numbers_are_found_by_name_said_or_not() {
+        let plateau = Bytes(512 << 10);
+        let finding = Finding::new("plateau", sentence!("Blocks above {plateau} gain nothing."))
+            .beside("best", Bytes(1 << 20));
+        assert_eq!(finding.number("plateau"), Some(Quantity::from(plateau)));
+        assert_eq!(finding.number("best"), Some(Quantity::from(Bytes(1 << 20))));
+        assert_eq!(finding.number("worst"), None);
+    }
+}

@@ -1,0 +1,131 @@
+//! Sentences in pieces: words, and numbers that each reader shows in its own way.
+
+use crate::quantity::Quantity;
+use std::fmt;
+
+/// A sentence, made by [`sentence!`](super::sentence).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sentence(Vec<Piece>);
+
+/// A piece of a sentence.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    /// Words.
+    Text(String),
+    /// A number.
+    Number(Number),
+}
+
+/// A number with the name that programs know it by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Number {
+    /// Its name in the sentence, the same in every run.
+    pub name: &'static str,
+    /// Its value, unit and interval.
+    pub quantity: Quantity,
+}
+
+impl Sentence {
+    /// Its pieces in order; no two texts follow each other.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.0
+    }
+
+    /// Its numbers in order; one that is said twice is there twice.
+    pub fn numbers(&self) -> impl Iterator<Item = &Number> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Text(_) => None,
+            Piece::Number(number) => Some(number),
+        })
+    }
+
+    /// Adds words.
+    pub fn push_text(&mut self, text: &str) {
+        match self.0.last_mut() {
+            Some(Piece::Text(last)) => last.push_str(text),
+            _ if text.is_empty() => {}
+            _ => self.0.push(Piece::Text(text.to_owned())),
+        }
+    }
+
+    /// Adds a number.
+    pub fn push_number(&mut self, name: &'static str, quantity: Quantity) {
+        self.0.push(Piece::Number(Number { name, quantity }));
+    }
+
+    /// Adds all of another sentence.
+    pub fn push_sentence(&mut self, other: &Self) {
+        for piece in &other.0 {
+            match piece {
+                Piece::Text(text) => self.push_text(text),
+                Piece::Number(number) => self.0.push(Piece::Number(*number)),
+            }
+        }
+    }
+
+    /// The sentence after `words`, its own first letter in lower case.
+    #[must_use]
+    pub fn after(&self, words: &str) -> Self {
+        let mut whole = Self::default();
+        whole.push_text(words);
+        let mut rest = self.clone();
+        if let Some(Piece::Text(text)) = rest.0.first_mut() {
+            let mut letters = text.chars();
+            if let Some(first) = letters.next() {
+                *text = format!("{}{}", first.to_lowercase(), letters.as_str());
+            }
+        }
+        whole.push_sentence(&rest);
+        whole
+    }
+
+    /// The sentence as a line of text, each number put in by `show`.
+    pub fn text(&self, show: impl Fn(&Quantity) -> String) -> String {
+        let pieces = self.0.iter().map(|piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Number(number) => show(&number.quantity),
+        });
+        pieces.collect()
+    }
+}
+
+/// With numbers to three digits and without their intervals, for logs and tests.
+impl fmt::Display for Sentence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(|quantity| quantity.unit.show(quantity.value, 3)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sentence;
+    use super::Piece;
+    use crate::quantity::{Bytes, Quantity, Unit};
+
+    #[test]
+    fn numbers_stay_numbers_and_words_become_one_text() {
+        let (name, gain) = ("read", Quantity::exact(0.25, Unit::Share));
+        let sentence = sentence!("{name} of {size} gains {gain}.", size = Bytes(65_536));
+        assert_eq!(sentence.to_string(), "read of 64 KiB gains 25.0 %.");
+        assert_eq!(sentence.pieces().len(), 5);
+        assert_eq!(sentence.pieces()[0], Piece::Text("read of ".into()));
+        let names: Vec<_> = sentence.numbers().map(|number| number.name).collect();
+        assert_eq!(names, ["size", "gain"]);
+    }
+
+    #[test]
+    fn a_sentence_goes_on_after_other_words() {
+        let sentence = sentence!("Blocks of {size} do.", size = Bytes(4096));
+        let whole = sentence.after("To there, ");
+        assert_eq!(whole.to_string(), "To there, blocks of 4 KiB do.");
+    }
+
+    #[test]
+    fn a_sentence_says_another_with_its_numbers() {
+        let size = Bytes(4096);
+        let rest = sentence!(", from {size} on");
+        let sentence = sentence!("It holds{rest}.");
+        assert_eq!(sentence.to_string(), "It holds, from 4 KiB on.");
+        assert_eq!(sentence.numbers().count(), 1);
+    }
+}

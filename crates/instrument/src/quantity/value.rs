@@ -1,0 +1,170 @@
+//! A value with its unit, and its interval where it was estimated.
+
+use super::{Bytes, Count, Unit};
+use crate::statistics::{Estimated, Interval};
+
+/// A value with its unit, and its interval where it was estimated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantity {
+    /// The value in its unit.
+    pub value: f64,
+    /// Its 95 % confidence interval; `None` if it was looked up or set, or is known too badly for one.
+    pub interval: Option<Interval>,
+    /// What the value is counted in.
+    pub unit: Unit,
+}
+
+impl Quantity {
+    /// A value that was looked up or set.
+    pub const fn exact(value: f64, unit: Unit) -> Self {
+        Self {
+            value,
+            interval: None,
+            unit,
+        }
+    }
+
+    /// A length of time that was looked up or set.
+    pub const fn nanoseconds(nanoseconds: f64) -> Self {
+        Self::exact(nanoseconds, Unit::Nanoseconds)
+    }
+
+    /// What statistics found, in `unit`.
+    pub const fn estimated(value: &Estimated, unit: Unit) -> Self {
+        Self {
+            value: value.centre,
+            interval: value.interval,
+            unit,
+        }
+    }
+
+    /// Half the width of the interval over the value; `None` without an interval, or about zero.
+    pub fn relative_half_width(&self) -> Option<f64> {
+        let relative = self.interval?.half_width() / self.value.abs();
+        relative.is_finite().then_some(relative)
+    }
+
+    /// Where the value may lie: its interval, or the value alone without one.
+    pub fn extent(&self) -> Interval {
+        self.interval.unwrap_or(Interval {
+            low: self.value,
+            high: self.value,
+        })
+    }
+
+    /// Whether the interval shows that the value is not `other`, in the same unit.
+    pub fn differs_from(&self, other: f64) -> bool {
+        self.interval
+            .is_some_and(|interval| !interval.contains(other))
+    }
+
+    /// The same number in another unit.
+    #[must_use]
+    pub fn in_unit(self, unit: Unit) -> Self {
+        Self { unit, ..self }
+    }
+
+    /// The value times `factor`.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Self {
+        let ends = |interval: Interval| (interval.low * factor, interval.high * factor);
+        let interval = self.interval.map(ends);
+        Self {
+            value: self.value * factor,
+            interval: interval
+                .and_then(|(one, other)| Interval::new(one.min(other), one.max(other))),
+            ..self
+        }
+    }
+
+    /// The difference of two independent estimates of the same unit. The squares of their half widths
+    /// add up, which is exact for normal errors known from many processes and close to it for few.
+    #[must_use]
+    pub fn minus(self, subtrahend: Self) -> Self {
+        let value = self.value - subtrahend.value;
+        let half_width = match (self.interval, subtrahend.interval) {
+            (Some(one), Some(other)) => Some(one.half_width().hypot(other.half_width())),
+            _ => None,
+        };
+        Self {
+            value,
+            interval: half_width.and_then(|half| Interval::new(value - half, value + half)),
+            ..self
+        }
+    }
+
+    /// The ratio of two independent estimates of the same unit, both positive. The squares of their
+    /// relative half widths add up, which is close for intervals that are a small part of their values.
+    pub fn over(self, divisor: Self) -> Option<Self> {
+        let is_positive = self.value > 0.0 && divisor.value > 0.0;
+        let value = self.value / divisor.value;
+        let relative = match (self.relative_half_width(), divisor.relative_half_width()) {
+            (Some(one), Some(other)) => Some(one.hypot(other)),
+            _ => None,
+        };
+        is_positive.then(|| Self {
+            value,
+            interval: relative.and_then(|by| Interval::new(value * (1.0 - by), value * (1.0 + by))),
+            unit: Unit::Ratio,
+        })
+    }
+}
+
+impl From<Bytes> for Quantity {
+    fn from(bytes: Bytes) -> Self {
+        Self::exact(bytes.0 as f64, Unit::Bytes)
+    }
+}
+
+impl From<Count> for Quantity {
+    fn from(count: Count) -> Self {
+        Self::exact(count.0 as f64, Unit::Count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Quantity;
+    use crate::quantity::Unit;
+    use crate::statistics::Interval;
+
+    fn quantity(value: f64, half_width: f64) -> Quantity {
+        Quantity {
+            value,
+            interval: Interval::new(value - half_width, value + half_width),
+            unit: Unit::Nanoseconds,
+        }
+    }
+
+    #[test]
+    fn the_half_widths_of_a_difference_add_up_as_squares() {
+        let none = quantity(100.0, 3.0).minus(quantity(100.0, 4.0));
+        assert!(none.value.abs() < 1e-9 && none.unit == Unit::Nanoseconds);
+        let half_width = none.interval.expect("both have one").half_width();
+        assert!((half_width - 5.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_ratio_has_no_unit_and_none_is_told_of_what_is_not_positive() {
+        let ratio = quantity(300.0, 9.0).over(quantity(100.0, 4.0));
+        let ratio = ratio.expect("both are positive");
+        assert_eq!((ratio.value, ratio.unit), (3.0, Unit::Ratio));
+        assert!((ratio.relative_half_width().expect("both have one") - 0.05).abs() < 1e-9);
+        assert_eq!(quantity(300.0, 9.0).over(quantity(-1.0, 4.0)), None);
+    }
+
+    #[test]
+    fn a_negative_factor_keeps_the_interval_in_order() {
+        let interval = quantity(10.0, 1.0)
+            .times(-2.0)
+            .interval
+            .expect("it has one");
+        assert_eq!((interval.low, interval.high), (-22.0, -18.0));
+    }
+
+    #[test]
+    fn what_has_no_interval_differs_from_nothing() {
+        assert!(!Quantity::exact(1.0, Unit::Ratio).differs_from(2.0));
+        assert!(quantity(10.0, 1.0).differs_from(12.0));
+    }
+}
