@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Blocks that a ring has under way at once.
 const RING_DEPTH: u32 = 8;
 /// How long a pipe is waited for until the next look at whether to go on.
-const PATIENCE: Duration = Duration::from_millis(100);
+const PATIENCE: Duration = Duration::from_millis(50);
 /// Where a page of a mapping may begin.
 const PAGE_BYTES: u64 = 65_536;
 

@@ -6,7 +6,7 @@ use instrument::plan::{Profile, Setting};
 use platform::confinement;
 use platform::environment::Environment;
 use platform::machine::Machine;
-use platform::storage::Storage;
+use platform::storage::free_bytes;
 use std::path::Path;
 
 /// Swap that may be counted on is this part of the free room: its file takes twice as much.
@@ -29,7 +29,7 @@ pub fn here(
             .unwrap_or_else(|_| directory.to_owned())
     };
     let directory = absolute(directory);
-    let free_bytes = Storage::behind(&directory).map_or(0, |storage| storage.free_bytes);
+    let free_bytes = free_bytes(&directory).unwrap_or(0);
     let is_root = Environment::read().is_root.unwrap_or(false);
     let can_limit_memory = confinement::can_limit_memory();
     let swap_file_bytes = if allow_swap_file && is_root && can_limit_memory {

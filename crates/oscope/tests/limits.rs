@@ -81,6 +81,19 @@ fn a_limit_on_open_files_fails_the_rings_that_need_more() {
 }
 
 #[test]
+fn without_descriptors_a_directory_that_cannot_be_locked_does_not_stay() {
+    for most in 4..10 {
+        let place = Place::new();
+        let wrapper = ["prlimit", &format!("--nofile={most}")];
+        // It may end anywhere, or not even start.
+        let _ = under(&wrapper, &run(&place, "process.calls", "1s")).output();
+        for left in scratch_files(&place.scratch()) {
+            assert!(left.join("lock").exists(), "{most}: nobody ever sweeps it");
+        }
+    }
+}
+
+#[test]
 fn a_limit_on_the_size_of_files_fails_those_that_need_larger_ones() {
     let place = Place::new();
     let wrapper = ["prlimit", "--fsize=16777216"];
@@ -111,6 +124,24 @@ fn memory_is_measured_where_proc_shows_nothing_but_processes() {
     let run: Value = serde_json::from_slice(&output.stdout).expect("a run, as JSON");
     let points = run["experiments"][0]["points"].as_array();
     assert!(points.is_some_and(|points| !points.is_empty()), "{run}");
+}
+
+#[test]
+fn without_proc_everything_that_needs_none_is_measured() {
+    let place = Place::new();
+    let mount = "mount -t tmpfs tmpfs /proc && exec \"$0\" \"$@\"";
+    let wrapper = ["unshare", "--mount", "sh", "-c", mount];
+    let mut probe = under(&wrapper, &Command::new("true"));
+    if !probe.status().is_ok_and(|status| status.success()) {
+        return eprintln!("skipped: nothing can be mounted over /proc here");
+    }
+    let output = under(&wrapper, &run(&place, "process.calls", "4s")).output();
+    let output = output.expect("the program starts");
+    let run: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    let points = run["experiments"][0]["points"].as_array();
+    assert!(points.is_some_and(|points| !points.is_empty()), "{run}");
+    assert!(scratch_files(&place.scratch()).is_empty());
 }
 
 #[test]

@@ -107,8 +107,9 @@ impl Scratch {
                 lock: Some(lock),
             }),
             Err(error) => {
-                // The first error is the one to tell.
-                let _ = remove(&path, None);
+                // The first error is the one to tell. Without descriptors nobody can look into a directory.
+                let _ = fs::remove_file(path.join(UNLOCKED));
+                let _ = fs::remove_dir(&path);
                 Err(ScratchError::new(in_dir, error))
             }
         }

@@ -1,5 +1,8 @@
 //! The state in which this process was started.
 
+use std::io;
+use std::path::PathBuf;
+
 use crate::os;
 
 /// True if standard output was open for writing when this process started. If it was not, output is lost
@@ -7,4 +10,13 @@ use crate::os;
 /// stream, and it reports success for writes to one that is open for reading only.
 pub fn had_standard_output() -> bool {
     os::startup::had_standard_output()
+}
+
+/// The file of this program, to start it once more: also where there is no `/proc` to ask, if the working
+/// directory is still the one in which it was started.
+///
+/// # Errors
+/// If the system does not tell.
+pub fn program() -> io::Result<PathBuf> {
+    std::env::current_exe().or_else(|error| os::startup::started_as().ok_or(error))
 }

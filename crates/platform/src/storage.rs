@@ -81,6 +81,15 @@ impl Storage {
     }
 }
 
+/// What an ordinary user can still write where `path` lies, in bytes. It takes no mount table, which
+/// [`Storage::behind`] needs.
+///
+/// # Errors
+/// If the path cannot be reached.
+pub fn free_bytes(path: &Path) -> Result<u64> {
+    os::storage::free_bytes(path)
+}
+
 /// A file that plays a block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopFile {

@@ -17,6 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 /// Everything measured by one start of oscope.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -87,6 +88,21 @@ pub fn draw_id() -> Result<String, getrandom::Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;
     Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
+}
+
+/// The time on the wall clock, or the nearest that has a date in the years that dates are written for: a
+/// clock can be set beyond them.
+pub fn now() -> Timestamp {
+    dated(SystemTime::now())
+}
+
+fn dated(time: SystemTime) -> Timestamp {
+    let nearest = if time < SystemTime::UNIX_EPOCH {
+        Timestamp::MIN
+    } else {
+        Timestamp::MAX
+    };
+    Timestamp::try_from(time).unwrap_or(nearest)
 }
 
 /// What one experiment gave.
@@ -182,5 +198,21 @@ impl PointRecord {
             .as_ref()
             .map(|closing| closing.warnings.as_slice());
         PointResult::new(definition, &self.point, &self.batches, recorded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dated;
+    use jiff::Timestamp;
+    use std::time::{Duration, SystemTime};
+
+    #[test]
+    fn every_time_has_a_date() {
+        const EPOCH: SystemTime = SystemTime::UNIX_EPOCH;
+        let far = Duration::from_hours(10_000 * 366 * 24);
+        assert_eq!(dated(EPOCH), Timestamp::UNIX_EPOCH);
+        assert_eq!(dated(EPOCH + far), Timestamp::MAX);
+        assert_eq!(dated(EPOCH - 2 * far), Timestamp::MIN);
     }
 }

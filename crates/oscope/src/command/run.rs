@@ -15,15 +15,15 @@ use instrument::link::Link;
 use instrument::plan::{Plan, Setting};
 use instrument::quantity::{BytesPerSecond, Nanoseconds};
 use instrument::runner::{LimitedExecutor, Outcome, Runner, Surroundings, Swap, WorkerExecutor};
-use jiff::Timestamp;
 use platform::clock::calibrate;
 use platform::environment::Environment;
 use platform::placement;
 use platform::scratch::Scratch;
 use platform::signal::Interrupt;
+use platform::startup;
 use platform::storage::Storage;
 use record::store::RunSelector;
-use record::{Header, Run, draw_id};
+use record::{Header, Run, draw_id, now};
 use report::comparison::{Comparison, MARGIN, Question, Side};
 use report::{Analysis, page, terminal};
 use std::fs::File;
@@ -147,7 +147,7 @@ fn measure(
     announce(&plan, &setting, common, &progress)?;
 
     let workers = WorkerExecutor {
-        program: std::env::current_exe().context("cannot find this program's own file")?,
+        program: startup::program().context("cannot find this program's own file")?,
         arguments: worker(arguments, limits),
         cpu: placement::allowed_cpus()?.last().copied(),
         scratch: scratch.path().to_owned(),
@@ -268,7 +268,7 @@ fn describe(arguments: &Arguments, session: u8, setting: &Setting) -> Result<Run
             }
         }),
         tags: arguments.tags.iter().cloned().collect(),
-        started: Timestamp::now(),
+        started: now(),
         ended: None,
         interrupted: false,
         profile: setting.profile,

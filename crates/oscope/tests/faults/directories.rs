@@ -1,6 +1,6 @@
 //! Directories for scratch files that are not there, full, not for writing, or of odd names.
 
-use crate::Tmpfs;
+use crate::SmallDisk;
 use crate::common::{Place, scratch_files};
 use predicates::prelude::*;
 use predicates::str::contains;
@@ -40,7 +40,7 @@ fn a_file_is_no_directory() {
 fn a_read_only_directory_is_refused() {
     let place = Place::new();
     let scratch = place.scratch();
-    let Some(_tmpfs) = Tmpfs::mount(&scratch, "ro,size=64k") else {
+    let Some(_disk) = SmallDisk::tmpfs(&scratch, "ro,size=64k") else {
         return;
     };
     place
@@ -67,7 +67,7 @@ fn a_directory_whose_name_is_no_text_is_as_good_as_any() {
 fn a_full_disk_fails_what_needs_room_and_the_rest_goes_on() {
     let place = Place::new();
     let scratch = place.scratch();
-    let Some(_tmpfs) = Tmpfs::mount(&scratch, "size=1m") else {
+    let Some(_disk) = SmallDisk::tmpfs(&scratch, "size=1m") else {
         return;
     };
     place

@@ -9,6 +9,7 @@ mod stores;
 mod streams;
 
 use common::is_root;
+use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output};
 
@@ -28,26 +29,46 @@ pub(crate) fn end(child: Child) -> (Output, String, String) {
     (output, stdout, stderr)
 }
 
-/// A small file system in memory; `None`, with the reason printed, where there is no right to it.
-pub(crate) struct Tmpfs<'a>(&'a Path);
+/// A small file system; `None`, with the reason printed, where there is no right to it.
+pub(crate) struct SmallDisk<'a>(&'a Path);
 
-impl<'a> Tmpfs<'a> {
-    pub(crate) fn mount(at: &'a Path, options: &str) -> Option<Self> {
+impl<'a> SmallDisk<'a> {
+    /// In memory.
+    pub(crate) fn tmpfs(at: &'a Path, options: &str) -> Option<Self> {
+        Self::mount(&["-t", "tmpfs", "-o", options, "tmpfs"], at)
+    }
+
+    /// In a file beside it, with blocks of 1 KiB, as mkfs(8) makes them where a disk is small.
+    pub(crate) fn ext4(at: &'a Path, size_bytes: u64) -> Option<Self> {
+        let image = at.with_extension("image");
+        let file = fs::File::create(&image).expect("a file");
+        file.set_len(size_bytes).expect("a hole takes no room");
+        let mut mkfs = Command::new("mkfs.ext4");
+        let made = mkfs.args(["-q", "-b", "1024"]).arg(&image).status();
+        if !made.is_ok_and(|status| status.success()) {
+            eprintln!("skipped: there is no mkfs.ext4 that works");
+            return None;
+        }
+        let image = image.to_str().expect("a plain path");
+        Self::mount(&["-t", "ext4", "-o", "loop", image], at)
+    }
+
+    fn mount(arguments: &[&str], at: &'a Path) -> Option<Self> {
         if !is_root() {
             eprintln!("skipped: mounting needs the rights of root");
             return None;
         }
         let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(at);
-        let mounted = mount.status().is_ok_and(|status| status.success());
+        let status = mount.args(arguments).arg(at).status();
+        let mounted = status.is_ok_and(|status| status.success());
         if !mounted {
-            eprintln!("skipped: this system lets nobody mount a tmpfs");
+            eprintln!("skipped: this system does not mount {}", arguments[1]);
         }
         mounted.then_some(Self(at))
     }
 }
 
-impl Drop for Tmpfs<'_> {
+impl Drop for SmallDisk<'_> {
     fn drop(&mut self) {
         let _ = Command::new("umount").arg("-l").arg(self.0).status();
     }

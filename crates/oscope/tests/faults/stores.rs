@@ -1,10 +1,11 @@
 //! Stores that are damaged, full or not for writing.
 
 use crate::common::{Place, scratch_files};
-use crate::{Tmpfs, end, signal};
+use crate::{SmallDisk, end, signal};
 use predicates::str::contains;
 use serde_json::Value;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
@@ -13,7 +14,7 @@ fn a_store_on_a_full_disk_is_a_clear_error() {
     let mut place = Place::new();
     let mount = place.path("small");
     fs::create_dir(&mount).expect("a directory");
-    let Some(_tmpfs) = Tmpfs::mount(&mount, "size=64k") else {
+    let Some(_disk) = SmallDisk::tmpfs(&mount, "size=64k") else {
         return;
     };
     fs::write(mount.join("filler"), vec![1; 60 << 10]).expect("room for the filler");
@@ -41,7 +42,7 @@ fn a_store_in_a_read_only_place_is_a_clear_error() {
     let mut place = Place::new();
     let mount = place.path("sealed");
     fs::create_dir(&mount).expect("a directory");
-    let Some(_tmpfs) = Tmpfs::mount(&mount, "ro,size=64k") else {
+    let Some(_disk) = SmallDisk::tmpfs(&mount, "ro,size=64k") else {
         return;
     };
     place.store = mount.join("oscope.db");
@@ -114,7 +115,7 @@ fn a_store_on_a_full_disk_can_be_read() {
         let mut place = Place::new();
         let mount = place.path("small");
         fs::create_dir(&mount).expect("a directory");
-        let Some(_tmpfs) = Tmpfs::mount(&mount, "size=6m") else {
+        let Some(_disk) = SmallDisk::tmpfs(&mount, "size=6m") else {
             return;
         };
         store_with_log(&mut place, &mount);
@@ -134,12 +135,39 @@ fn a_store_on_a_full_disk_can_be_read() {
     }
 }
 
+/// SQLite makes sure of a byte in each page of the log's index, and then writes to all of it: where blocks
+/// are smaller than pages, that ends the process by SIGBUS.
+#[test]
+fn a_store_beside_which_there_is_room_for_half_an_index_can_be_read() {
+    let mut place = Place::new();
+    let mount = place.path("small");
+    fs::create_dir(&mount).expect("a directory");
+    let Some(_disk) = SmallDisk::ext4(&mount, 16 << 20) else {
+        return;
+    };
+    store_with_log(&mut place, &mount);
+    fs::remove_file(mount.join("oscope.db-shm")).ok();
+    let filler = fs::File::create(mount.join("filler")).expect("a file");
+    while (&filler).write_all(&[1; 1024]).is_ok() {}
+    let full = filler.metadata().expect("it is there").len();
+    filler.set_len(full - (12 << 10)).expect("it gets shorter");
+    filler.sync_all().expect("it is a disk");
+    assert_readable(&place);
+    place
+        .short_run()
+        .assert()
+        .code(1)
+        .stderr(contains("is full; make room"));
+    assert!(scratch_files(&place.scratch()).is_empty());
+    assert_readable(&place);
+}
+
 #[test]
 fn a_store_in_a_read_only_place_can_be_read() {
     let mut place = Place::new();
     let mount = place.path("sealed");
     fs::create_dir(&mount).expect("a directory");
-    let Some(_tmpfs) = Tmpfs::mount(&mount, "size=6m") else {
+    let Some(_disk) = SmallDisk::tmpfs(&mount, "size=6m") else {
         return;
     };
     store_with_log(&mut place, &mount);

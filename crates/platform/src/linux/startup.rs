@@ -1,3 +1,7 @@
+use std::ffi::{CStr, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static HAD_STANDARD_OUTPUT: AtomicBool = AtomicBool::new(true);
@@ -20,4 +24,27 @@ pub(crate) fn had_standard_output() -> bool {
     // A linker takes this file's code as a whole or not at all, and with this it needs some of it.
     std::hint::black_box(&LOOK);
     HAD_STANDARD_OUTPUT.load(Ordering::Relaxed)
+}
+
+/// The path by which the kernel started this program, as it told the process
+/// ([getauxval(3)](https://man7.org/linux/man-pages/man3/getauxval.3.html)).
+pub(crate) fn started_as() -> Option<PathBuf> {
+    // SAFETY: the call only looks a number up.
+    let address = unsafe { libc::getauxval(libc::AT_EXECFN) } as usize;
+    let text: *const libc::c_char = ptr::with_exposed_provenance(address);
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: the kernel has put a string there, which stays for as long as the process.
+    let path = unsafe { CStr::from_ptr(text) };
+    std::fs::canonicalize(OsStr::from_bytes(path.to_bytes())).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_kernel_knows_the_program_as_well_as_proc_does() {
+        let known = std::env::current_exe().unwrap();
+        assert_eq!(super::started_as(), Some(known.canonicalize().unwrap()));
+    }
 }

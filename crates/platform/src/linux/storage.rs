@@ -52,6 +52,11 @@ pub(crate) fn behind(path: &Path) -> Result<Storage> {
     })
 }
 
+pub(crate) fn free_bytes(path: &Path) -> Result<u64> {
+    let space = statvfs(path).map_err(Error::path("ask for the space behind", path))?;
+    Ok(space.f_bavail.saturating_mul(space.f_frsize))
+}
+
 pub(crate) fn loop_file(block_device: &str) -> Option<LoopFile> {
     let device = Path::new("/sys/block").join(block_device).join("loop");
     Some(LoopFile {

@@ -7,6 +7,7 @@ mod migration;
 mod open;
 mod read;
 mod recorder;
+mod room;
 mod selector;
 mod summary;
 mod verify;

@@ -3,6 +3,7 @@
 use super::error::{Error, Fault, Result};
 use super::location::{default_path, make_folder};
 use super::migration::{APPLICATION_ID, MIGRATIONS, migrate, show_as_current};
+use super::room::ensure_room_beside;
 use platform::storage::Storage;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fmt::Write as _;
@@ -62,6 +63,7 @@ impl Store {
         let touched = File::options().append(true).create(true).open(path);
         touched.map_err(|error| no_access(path, &error))?;
         let open = || {
+            ensure_room_beside(path)?;
             let mut connection = connect(path)?;
             migrate(&mut connection, MIGRATIONS)?;
             let remote = Storage::behind(path).is_ok_and(|storage| storage.is_remote());
@@ -179,6 +181,7 @@ fn connect(path: &Path) -> Result<Connection> {
 fn connect_read_only(path: &Path) -> Result<(Connection, Option<TempDir>)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let usual = || {
+        ensure_room_beside(path)?;
         let connection = Connection::open_with_flags(path, flags)?;
         prepare(&connection)?;
         ready_to_read(&connection)?;
@@ -208,8 +211,11 @@ fn ready_to_read(connection: &Connection) -> Result<()> {
     show_as_current(connection)
 }
 
-/// True if SQLite failed to make a file beside the store.
+/// True if there was no way to make a file beside the store.
 fn needs_room_beside(fault: &Fault) -> bool {
+    if matches!(fault, Fault::Other(Error::Full(_))) {
+        return true;
+    }
     let Fault::Sqlite(rusqlite::Error::SqliteFailure(failure, _)) = fault else {
         return false;
     };

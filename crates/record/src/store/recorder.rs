@@ -3,12 +3,11 @@
 use super::error::{Error, Fault, Result};
 use super::open::Store;
 use super::write::StoredRun;
-use crate::run::{Closing, Run};
+use crate::run::{Closing, Run, now};
 use crate::validation;
 use instrument::limits::Used;
 use instrument::point::Point;
 use instrument::runner::{Event, Observer, ObserverError};
-use jiff::Timestamp;
 use rusqlite::{Connection, TransactionBehavior};
 use std::time::Duration;
 
@@ -75,7 +74,7 @@ impl Recorder<'_> {
     /// # Errors
     /// Where the store cannot be written; the run stays unfinished then.
     pub fn finish(mut self, interrupted: bool) -> std::result::Result<(), Error> {
-        self.write(|connection, run| run.end(connection, Timestamp::now(), interrupted))
+        self.write(|connection, run| run.end(connection, now(), interrupted))
             .and_then(|()| self.checkpoint())
             .map_err(|fault| fault.at(&self.store.path))
     }

@@ -13,28 +13,43 @@ use crate::arguments::file::{Command, File};
 use crate::exit::{Exit, WrongUse};
 use anyhow::Result;
 use platform::signal::Interrupt;
+use std::panic::resume_unwind;
+use std::thread;
 use std::time::Duration;
 
-/// A command has this long to clean up after a signal; then the signal ends it.
-const PATIENCE: Duration = Duration::from_millis(150);
+/// A command has this long to clean up after a signal; then the signal ends it. Releasing its memory may
+/// take a moment more.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 pub fn execute(arguments: &File, common: &Common) -> Result<Exit> {
     let interrupt = Interrupt::install_for(PATIENCE)?;
-    let outcome = match &arguments.command {
+    let work = || match &arguments.command {
         Command::Write(arguments) => write::execute(arguments, common, interrupt),
         Command::Read(arguments) => read::execute(arguments, common, interrupt),
         Command::Size(arguments) => size::execute(arguments, common, interrupt),
         Command::Sum(arguments) => sum::execute(arguments, common, interrupt),
         Command::Copy(arguments) => copy::execute(arguments, common, interrupt),
     };
-    outcome.or_else(
-        |error| match (error.downcast::<files::Error>(), interrupt.signal()) {
+    beside_signals(work).or_else(|error| {
+        match (error.downcast::<files::Error>(), interrupt.signal()) {
             (Ok(files::Error::Stopped), Some(signal)) => Ok(Exit::Stopped(signal)),
             (Ok(error), _) if is_wrong_use(&error) => Err(WrongUse(error.to_string()).into()),
             (Ok(error), _) => Err(error.into()),
             (Err(error), _) => Err(error),
-        },
-    )
+        }
+    })
+}
+
+/// Does `work` in a second thread, so that the first is free for signals. A handler runs only between
+/// system calls, and one call on a huge block takes seconds.
+fn beside_signals<T: Send>(work: impl Fn() -> T + Sync) -> T {
+    thread::scope(|scope| {
+        match thread::Builder::new().spawn_scoped(scope, &work) {
+            Ok(worker) => worker.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            // Without a thread the work is done all the same.
+            Err(_) => work(),
+        }
+    })
 }
 
 /// Whether another command line is the remedy.
