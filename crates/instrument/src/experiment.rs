@@ -7,10 +7,10 @@ pub use crate::error::MeasureError;
 use crate::figure::Figure;
 use crate::finding::Finding;
 use crate::need::Need;
-use crate::plan::Setting;
 use crate::point::Point;
 use crate::results::Results;
 use crate::sampler::Sampler;
+use crate::setting::Setting;
 use serde::{Deserialize, Serialize};
 
 /// One question about the system.

@@ -40,6 +40,7 @@ pub mod results;
 pub mod runner;
 pub mod sample;
 pub mod sampler;
+pub mod setting;
 pub mod statistics;
 
 mod any_path;

@@ -1,7 +1,7 @@
 //! What an experiment needs, and what of it is missing here.
 
-use crate::plan::Setting;
 use crate::quantity::Bytes;
+use crate::setting::Setting;
 
 /// Something that must be there for an experiment to run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! Single limits, and what each leaves to plan with.
 
 use super::{Limits, percent};
-use crate::plan::Setting;
 use crate::quantity::{Bytes, BytesPerSecond};
 
 /// One thing that is limited.
@@ -45,7 +44,7 @@ impl Bound {
             Self::Rate => limits
                 .bytes_per_second
                 .map(|rate| format!("{:.3}", BytesPerSecond(rate))),
-            Self::Swap => forbid_swap(limits).then(|| "none".into()),
+            Self::Swap => limits.forbid_swap().then(|| "none".into()),
         }
     }
 
@@ -64,34 +63,12 @@ impl Bound {
         };
         Some(format!("beyond the limit of {limit} {of}"))
     }
-
-    /// `setting` as this limit alone leaves it.
-    pub(crate) fn applied(self, setting: &Setting) -> Setting {
-        let mut left = setting.clone();
-        let limits = &setting.limits;
-        let lower = |amount: &mut u64, limit: Option<u64>| {
-            *amount = limit.map_or(*amount, |limit| limit.min(*amount));
-        };
-        match self {
-            Self::Cpus => {
-                if let Some(threads) = &mut left.machine.topology.threads {
-                    *threads = limits
-                        .cpus
-                        .map_or(*threads, |cpus| (*threads).min(cpus as usize));
-                }
-            }
-            Self::Memory => lower(&mut left.available_bytes, limits.memory_bytes),
-            Self::Disk => lower(&mut left.free_bytes, limits.disk_bytes),
-            Self::Written => lower(&mut left.free_bytes, limits.written_bytes),
-            Self::Swap if forbid_swap(limits) => left.swap_bytes = 0,
-            Self::Processor | Self::Rate | Self::Swap => {}
-        }
-        left
-    }
 }
 
-/// Swap is memory and disk.
-fn forbid_swap(limits: &Limits) -> bool {
-    let amounts = [limits.memory_bytes, limits.disk_bytes, limits.written_bytes];
-    amounts.iter().any(Option::is_some) || limits.bytes_per_second.is_some()
+impl Limits {
+    /// Limits of memory or disk forbid swap, which is both.
+    pub(crate) fn forbid_swap(&self) -> bool {
+        let amounts = [self.memory_bytes, self.disk_bytes, self.written_bytes];
+        amounts.iter().any(Option::is_some) || self.bytes_per_second.is_some()
+    }
 }

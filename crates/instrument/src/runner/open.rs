@@ -3,10 +3,10 @@
 use super::event::Ending;
 use super::pilot;
 use crate::experiment::{Definition, Metric};
-use crate::plan::Precision;
 use crate::point::Point;
 use crate::results::Estimate;
 use crate::sample::Batch;
+use crate::setting::Precision;
 use crate::statistics::plan::Plan;
 
 /// How often in a row a point may be disturbed before it is given up.

@@ -2,8 +2,8 @@
 //! processes the target will take.
 
 use crate::experiment::Definition;
-use crate::plan::Precision;
 use crate::sample::Batch;
+use crate::setting::Precision;
 use crate::statistics::Confidence;
 use crate::statistics::plan::{Costs, Plan, plan};
 

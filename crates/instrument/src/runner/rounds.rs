@@ -1,9 +1,9 @@
 //! Rounds: the order in which the points of an experiment are visited, and when each is left.
 
+use super::Runner;
 use super::event::{Ending, Event, ObserverError, Progress};
 use super::executor::{BatchError, Request};
 use super::open::Open;
-use super::run::Runner;
 use crate::noise::{self, Warning};
 use crate::plan::{Planned, Precision};
 use crate::point::Point;

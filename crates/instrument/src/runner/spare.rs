@@ -1,8 +1,8 @@
 //! Spare time: what experiments whose points were soon known leave over goes to points of others.
 
+use super::Runner;
 use super::event::{Ending, Event, ObserverError};
 use super::rounds::Rounds;
-use super::run::Runner;
 use crate::quantity::Nanoseconds;
 use crate::statistics::random::Random;
 
