@@ -1,4 +1,4 @@
-//! What the operations on threads cost: `cargo bench -p uthread --bench operations`.
+//! Cost of thread operations: `cargo bench -p uthread --bench operations`.
 
 #![expect(
     unsafe_code,
@@ -118,10 +118,10 @@ fn semaphores() {
     join_all([other]);
 }
 
-/// Two threads that only compute: how long does each have its turn?
+/// Measures the actual slices of two threads that only compute.
 fn preemption() {
     const TIME: Duration = Duration::from_millis(500);
-    /// While it looks at the clock all the time, a gap as long as this was the other's turn.
+    /// Each thread reads the clock continuously. A gap this long means that the other thread ran.
     const GAP: Duration = Duration::from_micros(300);
     let watch = || {
         let (start, mut slices) = (Instant::now(), Vec::with_capacity(10_000));

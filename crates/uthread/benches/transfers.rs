@@ -1,5 +1,5 @@
-//! Reads of 4 KiB: `cargo bench -p uthread --bench transfers [-- DIRECTORY]`, where the directory is
-//! on the file system to be measured (the current one is the default).
+//! Reads of 4 KiB: `cargo bench -p uthread --bench transfers [-- DIRECTORY]`. The directory selects
+//! the file system to measure; the default is the current one.
 
 #![expect(
     unsafe_code,
@@ -22,7 +22,7 @@ use uthread::io::read_at;
 const BLOCK_BYTES: usize = 4096;
 const BLOCKS: u64 = 16_384;
 
-/// Reads in a round: of what is cached, and direct ones, of which so many are under way at a time.
+/// Reads in a round: of cached data, and direct ones, with this many in flight at a time.
 const CACHED: u64 = 100_000;
 const DIRECT: u64 = 9000;
 const DEPTH: u64 = 90;
@@ -36,7 +36,7 @@ impl Block {
     }
 }
 
-/// A place that looks like chance.
+/// A pseudorandom offset.
 fn place(i: u64) -> u64 {
     (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % BLOCKS * BLOCK_BYTES as u64
 }
@@ -72,7 +72,7 @@ fn kernel_threads(file: &Arc<File>, threads: u64, reads: u64) {
     });
 }
 
-/// `preadv2` with `RWF_NOWAIT` and nothing else, which a cached read of a user thread cannot beat.
+/// `preadv2` with `RWF_NOWAIT` alone: a lower bound for a cached read of a user thread.
 fn bare_reads(file: &File, reads: u64) {
     let mut block = Block::new();
     let iovec = libc::iovec {
@@ -81,7 +81,7 @@ fn bare_reads(file: &File, reads: u64) {
     };
     for i in 0..reads {
         let offset = place(i).cast_signed();
-        // SAFETY: one place, which nothing else uses.
+        // SAFETY: one buffer, which no other code uses.
         let bytes = unsafe {
             libc::preadv2(
                 file.as_raw_fd(),
@@ -92,14 +92,14 @@ fn bare_reads(file: &File, reads: u64) {
             )
         };
         if usize::try_from(bytes) != Ok(BLOCK_BYTES) {
-            // Not cached any more.
+            // The block is no longer cached.
             file.read_exact_at(&mut block.0, place(i))
                 .expect("the file can be read");
         }
     }
 }
 
-/// A ring as it is by default, or one whose answers are put together when they are asked for.
+/// A ring with default settings, or one that posts its completions only on request.
 fn new_ring(deferring: bool) -> std::io::Result<IoUring> {
     let mut builder = IoUring::builder();
     if deferring {
@@ -108,7 +108,7 @@ fn new_ring(deferring: bool) -> std::io::Result<IoUring> {
     builder.build(256)
 }
 
-/// A bare loop over a ring that keeps so many reads under way.
+/// A bare loop over a ring that keeps this many reads in flight.
 fn bare_ring(mut ring: IoUring, file: &File, depth: u64, reads: u64) -> std::io::Result<()> {
     let mut blocks: Vec<_> = (0..depth).map(|_| Block::new()).collect();
     let (mut asked, mut answered) = (0, 0);

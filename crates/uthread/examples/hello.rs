@@ -1,4 +1,4 @@
-//! Threads that take turns.
+//! Threads that run alternately.
 
 use uthread::{Builder, spawn, yield_now};
 

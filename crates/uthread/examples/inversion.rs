@@ -1,5 +1,5 @@
 //! Priority inversion and its remedies: C (GREEN) holds a lock for longer than a slice, A (RED)
-//! wants it, B (ORANGE) only computes.
+//! waits for it, B (ORANGE) only computes.
 
 #![expect(
     unsafe_code,
@@ -16,7 +16,7 @@ use uthread::{Builder, JoinHandle, Lock, Priority, Protocol, Runtime, Semaphore,
 
 const SLICE: Duration = Duration::from_millis(1);
 
-/// Takes several slices.
+/// Computes for several slices.
 fn compute() {
     for i in 0..5_000_000u64 {
         black_box(i);
@@ -44,7 +44,7 @@ fn show(title: &str, protocol: Protocol) {
         let done = |name: &'static str| {
             let end = end.clone();
             move || {
-                // The channel of the standard library has a lock inside.
+                // The channel of the standard library contains a lock.
                 let _guard = uthread::no_preempt();
                 end.send(name).expect("main listens");
             }

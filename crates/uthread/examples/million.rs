@@ -1,11 +1,12 @@
-//! A million threads at once (or as many as the first argument says), all waiting for one start.
+//! A million threads at once (or the number in the first argument), which all wait for one start
+//! signal.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use uthread::{Semaphore, spawn, yield_now};
 
-/// What the process has of memory and of page tables, in bytes.
+/// Memory of the process, page tables included, in bytes.
 fn memory_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let field = |name: &str| {

@@ -1,4 +1,4 @@
-//! Two threads hand a ball to and fro through channels.
+//! Two threads pass a ball back and forth through channels.
 
 use std::time::Instant;
 

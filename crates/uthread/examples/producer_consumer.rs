@@ -1,4 +1,4 @@
-//! Producers and consumers around a buffer of eight places: a monitor after Hoare.
+//! Producers and consumers with a buffer of eight slots: a Hoare monitor.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Ninety animals want into a room that holds ten. It is a monitor after Hoare: who is let in finds
-//! room, without looking again.
+//! Ninety animals want to enter a room that holds ten. The room is a Hoare monitor: an animal that
+//! wakes up finds space without a second check.
 
 use std::sync::Arc;
 

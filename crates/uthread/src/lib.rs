@@ -1,10 +1,10 @@
 //! Preemptive user-level threads for Linux on x86-64 and aarch64.
 //!
-//! Threads that cost a few nanoseconds to switch and a page of memory to keep, with everything that
-//! threads usually have: values and panics that reach [`join`](JoinHandle::join), priorities, time
-//! slices, locks with protocols against priority inversion, monitors after Hoare and Mesa,
-//! semaphores, channels, barriers, thread-locals, input and output that block only the caller, and
-//! a record of all that happened.
+//! A switch costs a few nanoseconds, and an idle thread takes one page of memory. The crate offers
+//! the usual parts of a thread library: values and panics that reach [`join`](JoinHandle::join),
+//! priorities, time slices, locks with protocols against priority inversion, Hoare and Mesa
+//! monitors, semaphores, channels, barriers, thread-local values, input and output that block only
+//! the caller, and a trace of all events.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -26,59 +26,60 @@
 //!
 //! # What is safe inside a thread
 //!
-//! In a *cooperative* runtime (the default) a switch happens only inside operations of this crate.
-//! In a *preemptive* one ([`RuntimeBuilder::slice`], which is `unsafe` for the first reason below) a
-//! timer's signal takes the turn from a thread between any two instructions of the program's own
-//! text. It never does so inside a shared library (the C library with its allocator, the unwinder),
-//! while the thread unwinds, while its stack is nearly full, inside this crate, or while a
-//! [`no_preempt`] guard is held; such ticks take effect as soon as that is over, and are counted in
-//! [`Statistics`]. `errno`, floating-point and vector registers are kept.
+//! In a *cooperative* runtime (the default), threads switch only inside operations of this crate.
+//! In a *preemptive* one ([`RuntimeBuilder::slice`], which is `unsafe` because of rule 1), a timer
+//! signal can preempt a thread between any two instructions of the program's own text. It never
+//! does so inside a shared library (the C library with its allocator, the unwinder), while the
+//! thread unwinds, while its stack is nearly full, inside this crate, or while a [`no_preempt`]
+//! guard exists. Such ticks take effect as soon as that ends; [`Statistics`] counts them. A
+//! preemption preserves `errno` and the floating-point and vector registers.
 //!
 //! 1. All user threads of a worker share one kernel thread, and with it every `std::thread_local!`.
-//!    In a preemptive runtime, hold a [`no_preempt`] guard around each use of one that another
-//!    thread might use as well, including hidden ones of libraries. For values of a thread's own
-//!    use [`thread_local!`].
-//! 2. A lock of the standard library (`Mutex`, `RwLock`, `Once`, `LazyLock` being initialized, the
-//!    one inside `println!`) must not be held across a switch: another user thread that wants it
-//!    would block the very kernel thread that must release it. Hold a guard, or use [`Lock`] and
+//!    In a preemptive runtime, hold a [`no_preempt`] guard around each use of such a value that
+//!    another thread may also use. This includes values hidden inside libraries. For values of each
+//!    user thread, use [`thread_local!`].
+//! 2. Do not hold a lock of the standard library (`Mutex`, `RwLock`, `Once`, `LazyLock` during its
+//!    initialization, the one inside `println!`) across a switch. Another user thread that waits
+//!    for it would block the kernel thread that must release it. Hold a guard, or use [`Lock`] and
 //!    [`println!`].
-//! 3. A global allocator that is part of the program must be wrapped in [`GuardedAlloc`].
-//! 4. Stacks are small: 64 KiB of address space by default. Overflowing one ends the process with a
-//!    message that names the thread. A preemptive runtime needs some 4 to 12 KiB of it for the
-//!    frame of a tick; while there is less room, ticks wait.
-//! 5. System calls block the whole worker, except those in [`io`]. They may be interrupted by ticks
-//!    (`EINTR`), though most are restarted.
+//! 3. Wrap a global allocator that is part of the program in [`GuardedAlloc`].
+//! 4. Stacks are small: 64 KiB of address space by default. A stack overflow ends the process with
+//!    a message that names the thread. A preemptive runtime needs about 4 to 12 KiB of the stack
+//!    for the frame of a tick; with less room, ticks are deferred.
+//! 5. System calls block the whole worker, except those in [`io`]. Ticks may interrupt them
+//!    (`EINTR`), but the kernel restarts most of them.
 //! 6. A thread that blocks in a destructor while it unwinds makes `std::thread::panicking` true for
-//!    the other threads of its worker meanwhile, so that locks which they release are poisoned.
-//! 7. Panics are caught by [`join`](JoinHandle::join) or by [`catch_unwind`]; around that of the
-//!    standard library in a preemptive runtime, hold a guard.
+//!    the other threads of its worker until it continues. Locks that they release meanwhile become
+//!    poisoned.
+//! 7. [`join`](JoinHandle::join) and [`catch_unwind`] catch panics. In a preemptive runtime, hold a
+//!    guard around `catch_unwind` of the standard library.
 //!
 //! # Misuse
 //!
-//! Locking twice, closing a circle of threads that wait for each other, blocking while preemption
-//! is held off, and leaving threads that can never run again are panics that name the threads.
-//! Unlocking by another thread than the owner does not compile.
+//! These errors are panics that name the threads: locking twice, a cycle of threads that wait for
+//! each other, blocking while preemption is disabled, and leaving threads that can never run again.
+//! Unlocking from a thread other than the owner does not compile.
 //!
-//! # How it is made
+//! # Structure
 //!
-//! | module | what it does |
+//! | module | purpose |
 //! | --- | --- |
 //! | `context` | the switch, in inline assembly for each architecture |
 //! | `stack` | slabs of stacks with guard pages, and their reuse |
-//! | `scheduler` | who runs next: queues and rules, without clock or system calls |
-//! | `worker` | a kernel thread that carries that out; idling, waking and stealing |
-//! | `preempt` | the timer, the handlers, and when a tick has to wait |
-//! | `thread` | starting, joining, handles, thread-locals |
-//! | `sync` | locks, conditions and the rest |
-//! | `io` | transfers through `io_uring(7)` or helping threads, and sleep |
+//! | `scheduler` | run queues and scheduling rules, without a clock or system calls |
+//! | `worker` | kernel threads that run user threads; idling, wake-ups and work stealing |
+//! | `preempt` | the timer, the signal handlers, and the rules for deferring a tick |
+//! | `thread` | starting, joining, handles, thread-local values |
+//! | `sync` | locks, condition variables, semaphores, channels and barriers |
+//! | `io` | transfers through `io_uring(7)` or helper threads, and sleep |
 //! | `trace` | recording, Chrome JSON, the timeline |
-//! | `runtime` | the builder, starting and ending |
-//! | `workload` | programs that are known to bear preemption, for safe code to run |
+//! | `runtime` | the builder, starting and stopping |
+//! | `workload` | programs that safe code can run preemptively |
 //!
 //! The crate uses the kernel through `libc` and `io-uring`, and nothing else of this workspace.
 //!
-//! A thread that has started stays on its worker: compilers keep addresses of thread-locals in
-//! registers across calls, so that moving it to another kernel thread is not sound.
+//! A thread that has started stays on its worker: compilers keep addresses of thread-local values
+//! in registers across calls, so moving it to another kernel thread is not sound.
 
 #![expect(
     unsafe_code,

@@ -1,11 +1,11 @@
-//! Printing from threads that can be preempted.
+//! Printing from preemptible threads.
 
 use std::fmt;
 use std::io::Write;
 
 use crate::no_preempt;
 
-/// As `std::println!`: the line is formatted first, and then written with preemption off, since
+/// Like `std::println!`. Formats the line first, then writes it with preemption disabled, because
 /// the standard library holds a lock while it writes.
 ///
 /// ```
@@ -17,7 +17,7 @@ macro_rules! println {
     ($($arguments:tt)*) => { $crate::print_line(::core::format_args!($($arguments)*)) };
 }
 
-/// As `std::eprintln!`, in the way of [`println!`](crate::println!).
+/// Like `std::eprintln!`; see [`println!`](crate::println!).
 ///
 /// ```
 /// uthread::run(|| uthread::eprintln!("careful"));
@@ -32,7 +32,7 @@ macro_rules! eprintln {
 pub fn print_line(arguments: fmt::Arguments<'_>) {
     let line = format!("{arguments}\n");
     let _guard = no_preempt();
-    // Not through the handle of the standard output, which a test could not capture.
+    // Uses the macro: a test cannot capture writes to the standard output's handle.
     print!("{line}");
     let _ = std::io::stdout().flush();
 }

@@ -1,4 +1,4 @@
-//! A value behind a test-and-set lock, held for a few instructions with preemption off.
+//! A value behind a test-and-set lock, held for a few instructions with preemption disabled.
 
 use core::cell::UnsafeCell;
 
@@ -20,12 +20,12 @@ impl<T> SpinCell<T> {
         }
     }
 
-    /// Calls `work` with the value. If there are not `several` workers, preemption being off is
-    /// all the exclusion that is needed.
+    /// Calls `work` with the value. If there are not `several` workers, disabled preemption alone
+    /// excludes all others.
     ///
     /// # Safety
-    /// Preemption must be off, `work` must not use the same cell again, and `several` must be true
-    /// if any other kernel thread may use it.
+    /// Preemption must be disabled, `work` must not use the same cell again, and `several` must be
+    /// true if any other kernel thread may use it.
     #[inline]
     pub(crate) unsafe fn with<R>(&self, several: bool, work: impl FnOnce(&mut T) -> R) -> R {
         if several {
@@ -42,7 +42,7 @@ impl<T> SpinCell<T> {
     fn acquire(&self) {
         let mut attempt = 0u32;
         while !self.try_acquire() {
-            // Only looking leaves the line of the caches with its holder.
+            // A plain load leaves the cache line with its current owner.
             while self.locked.load(Ordering::Relaxed) {
                 pause(attempt);
                 attempt = attempt.wrapping_add(1);

@@ -1,6 +1,7 @@
-//! Every allocation, every mapping and every kernel thread that a program of threads asks for fails
-//! in turn. Each time it must end as it should: with an error or, where an allocation has no way to say so, as Rust
-//! programs end then; never by touching memory that is not there, and never by waiting for ever.
+//! Makes every allocation, every mapping and every start of a kernel thread of a program fail, one
+//! after the other. Each time the program must end properly: with an error, or with an abort if an
+//! allocation cannot report one, like other Rust programs. It must never touch unmapped memory or
+//! wait forever.
 
 #![expect(
     unsafe_code,
@@ -21,12 +22,12 @@ use std::time::Duration;
 use uthread::io::{Backend, read_at, write_at};
 use uthread::{Builder, GuardedAlloc, Lock, Runtime, spawn, unbounded};
 
-/// How many of each there are until one fails; 0 if none is to fail.
+/// Number of successes before the failure; 0 if none is to fail.
 static ALLOCATIONS_LEFT: AtomicU64 = AtomicU64::new(0);
 static MAPPINGS_LEFT: AtomicU64 = AtomicU64::new(0);
 static THREADS_LEFT: AtomicU64 = AtomicU64::new(0);
 
-/// Whether this is the one that fails.
+/// True if this call is the one to fail.
 fn fails(left: &AtomicU64) -> bool {
     let lower = |left: u64| left.checked_sub(1);
     left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, lower) == Ok(1)
@@ -34,7 +35,7 @@ fn fails(left: &AtomicU64) -> bool {
 
 struct Failing;
 
-// SAFETY: the system's allocator, but for null, which may always be returned.
+// SAFETY: the system's allocator, except for null results, which are always allowed.
 unsafe impl GlobalAlloc for Failing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if fails(&ALLOCATIONS_LEFT) {
@@ -53,7 +54,7 @@ unsafe impl GlobalAlloc for Failing {
 #[global_allocator]
 static ALLOCATOR: GuardedAlloc<Failing> = GuardedAlloc::new(Failing);
 
-/// What this program and its crates call; the C library calls its own.
+/// Replaces `mmap` for this program and its crates; the C library calls its own.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn mmap(
     address: *mut c_void,
@@ -83,7 +84,7 @@ unsafe extern "C" fn mmap(
     start as *mut c_void
 }
 
-/// What the standard library calls.
+/// Replaces the function that the standard library calls.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_create(
     thread: *mut libc::pthread_t,
@@ -110,7 +111,7 @@ unsafe extern "C" fn pthread_create(
 
 type Outcome = Result<(), Box<dyn std::error::Error + Send + Sync>>;
 
-/// Uses every kind of kernel thread: workers, and those that help with transfers.
+/// Uses every kind of kernel thread: workers and transfer helpers.
 fn program_of_kernel_threads() -> Outcome {
     let runtime = Runtime::builder().workers(3).io(Backend::Threads).build()?;
     runtime.try_run(|| {
@@ -159,7 +160,7 @@ fn program() -> Outcome {
 
 const ROLE: &str = "UTHREAD_FAILURES";
 
-/// In a process of its own: the program with the failure that the role names.
+/// Runs in its own process: the program with the failure that the role names.
 fn act(role: &str) {
     let (kind, number) = role.split_once(' ').unwrap();
     let (left, program): (_, fn() -> Outcome) = match kind {
@@ -173,7 +174,8 @@ fn act(role: &str) {
     println!("reached: {reached}, {outcome:?}");
 }
 
-/// Lets the first, the second and so on fail, until there are no more; how many there were.
+/// Makes the first call fail, then the second, and so on until there are no more. Returns their
+/// number.
 fn fail_in_turn(test: &str, kind: &str) -> u64 {
     if let Ok(role) = std::env::var(ROLE) {
         act(&role);
@@ -223,7 +225,7 @@ fn any_mapping_may_fail() {
 #[test]
 fn any_kernel_thread_may_be_refused() {
     let threads = fail_in_turn("any_kernel_thread_may_be_refused", "thread");
-    // Two workers, and at least one that helps with transfers.
+    // Two workers, and at least one transfer helper.
     assert!(
         std::env::var_os(ROLE).is_some() || threads >= 3,
         "{threads}"

@@ -101,7 +101,7 @@ fn contended_counts_are_exact_under_ticks() {
     }
 }
 
-/// GREEN holds the lock, RED wants it, ORANGE is ready: who ends first?
+/// GREEN holds the lock, RED wants it, ORANGE is ready. Returns the order in which they finish.
 fn order_of_finishing(protocol: Protocol) -> Vec<&'static str> {
     let order = Arc::new(Mutex::new(Vec::new()));
     let runtime = Runtime::builder().decay(false).build().unwrap();

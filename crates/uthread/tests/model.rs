@@ -1,5 +1,5 @@
-//! The structures that workers share, under every interleaving that loom can think of: the very
-//! files of the library, compiled with loom's atomics.
+//! Loom explores every interleaving of the structures that workers share. The code is in the
+//! library's own files, compiled with loom's atomics.
 
 #![expect(unsafe_code, reason = "the structures link threads through pointers")]
 #![allow(
@@ -8,7 +8,7 @@
     reason = "the files are part of the library, which uses all"
 )]
 
-/// Stands in for the module of the same name in the library.
+/// Replaces the module of the same name in the library.
 mod atomic {
     pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
@@ -36,7 +36,7 @@ use inbox::Inbox;
 use scheduler::{Linked, Links, Priority, Rank, Schedulable};
 use spin::SpinCell;
 
-/// A thread as far as the queues know it.
+/// A minimal thread with only the parts that the queues use.
 struct Node {
     links: Links<Self>,
     rank: Rank,
@@ -44,8 +44,8 @@ struct Node {
     number: usize,
 }
 
-// SAFETY: a node is touched by whoever has it in its hands or in its queue; that this is one at a
-// time is what the models show.
+// SAFETY: only the owner of a node touches it, or the holder of its queue. The models show that
+// this is one thread at a time.
 unsafe impl Sync for Node {}
 // SAFETY: as above.
 unsafe impl Send for Node {}
@@ -81,8 +81,8 @@ impl Schedulable for Node {
     }
 }
 
-/// Explores all interleavings with a few preemptions: without a bound, one of them is to spin for
-/// ever.
+/// Explores all interleavings with a limited number of preemptions. Without a limit, a thread could
+/// spin forever.
 fn model(test: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(3);
@@ -154,7 +154,7 @@ fn the_spin_cell_lets_one_in_at_a_time() {
     model(|| {
         let cell = Arc::new(SpinCell::new(AtomicBool::new(false), 0));
         let add = |cell: &SpinCell<i32>| {
-            // SAFETY: there is no preemption, and all say that there are several.
+            // SAFETY: there is no preemption, and all callers pass `several` as true.
             unsafe { cell.with(true, |value| *value += 1) };
         };
         let other = {
@@ -169,7 +169,7 @@ fn the_spin_cell_lets_one_in_at_a_time() {
 }
 
 /// The order of steps in `Bell::ring` and in a worker that falls asleep (`worker/parking.rs`,
-/// `worker/idle.rs`): either the giver sees the sleeper, or the sleeper sees the work.
+/// `worker/idle.rs`): either the producer sees the sleeper, or the sleeper sees the work.
 #[test]
 fn no_worker_falls_asleep_on_work() {
     for woken in [true, false] {

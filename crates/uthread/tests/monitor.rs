@@ -1,4 +1,4 @@
-//! Monitors after Hoare and after Mesa.
+//! Hoare and Mesa monitors.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 #![expect(
@@ -14,7 +14,7 @@ use std::time::Duration;
 use common::preemptive;
 use uthread::{Condvar, Lock, Runtime, spawn, yield_now};
 
-/// A buffer of one place.
+/// A buffer with one slot.
 #[derive(Default)]
 struct Buffer {
     place: Lock<Option<u64>>,
@@ -23,7 +23,7 @@ struct Buffer {
 }
 
 impl Buffer {
-    /// With `if` where Mesa's way would need `while`.
+    /// Uses `if`, where Mesa semantics would need `while`.
     fn put(&self, value: u64) {
         let mut place = self.place.lock().unwrap();
         if place.is_some() {
@@ -70,7 +70,7 @@ fn pass_through(runtime: &Runtime, rounds: u64) -> u64 {
     })
 }
 
-/// A million rounds if asked for; fewer in an ordinary test.
+/// A million rounds on request; fewer in an ordinary test.
 #[test]
 fn the_condition_holds_for_every_waiter_that_is_signalled() {
     let million = std::env::var_os("UTHREAD_THOROUGH").is_some();
@@ -88,7 +88,7 @@ fn the_condition_holds_for_every_waiter_that_is_signalled() {
     pass_through(&Runtime::builder().workers(2).build().unwrap(), rounds / 5);
 }
 
-/// The same program with `notify`: another thread can come between, and `if` is wrong.
+/// The same program with `notify`: another thread can run in between, so `if` is wrong.
 #[test]
 fn after_mesas_notify_the_condition_may_be_false() {
     let surprised = uthread::run(|| {

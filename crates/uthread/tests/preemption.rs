@@ -1,4 +1,4 @@
-//! Taking the turn by the timer, and the rules of when not to.
+//! Preemption by the timer, and the rules that defer it.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 #![expect(
@@ -25,7 +25,7 @@ static ALLOCATOR: GuardedAlloc<System> = GuardedAlloc::new(System);
 
 const SLICE: Duration = Duration::from_micros(200);
 
-/// Computes until told to stop; counts how often it looked.
+/// Computes until `stop` is set; returns the number of checks.
 fn spin(stop: &AtomicBool) -> u64 {
     let mut turns = 0;
     while !stop.load(Ordering::Relaxed) {
@@ -34,7 +34,7 @@ fn spin(stop: &AtomicBool) -> u64 {
     turns
 }
 
-/// Runs `work` in one thread while two others do nothing but compute.
+/// Runs `work` in one thread while two others only compute.
 fn beside_spinners<T: Send + 'static>(
     runtime: &Runtime,
     work: impl FnOnce() -> T + Send + 'static,
@@ -54,7 +54,7 @@ fn beside_spinners<T: Send + 'static>(
     })
 }
 
-/// Computes until a tick has taken the turn away so many times.
+/// Computes until ticks have preempted the thread this many times.
 fn until_preempted(times: u64) {
     let begin = statistics().preemptions;
     while statistics().preemptions < begin + times {
@@ -150,7 +150,7 @@ fn library_code_is_not_left_in_the_middle() {
         while statistics().ticks_deferred < deferred + 10 {
             to.copy_from_slice(black_box(&from));
         }
-        // The guard of the allocator falls at the latest here, and lets the others run.
+        // The allocator's guard ends here at the latest, and the others can run.
         until_preempted(1);
     });
 }
@@ -173,7 +173,7 @@ fn panics_under_ticks_reach_join() {
     });
 }
 
-/// Fills the stack nearly to its end and computes there for a while.
+/// Fills the stack nearly to its end and computes there for some time.
 #[test]
 fn a_nearly_full_stack_defers_ticks_and_loses_nothing() {
     fn descend(end: usize) -> u64 {
@@ -191,7 +191,7 @@ fn a_nearly_full_stack_defers_ticks_and_loses_nothing() {
     let depth = beside_spinners(&runtime, || {
         let local = 0u8;
         let top = std::ptr::from_ref(black_box(&local)).addr();
-        // Besides the guard page and the first frames, too little is left for any frame of a signal.
+        // After the guard page and the first frames, too little remains for any signal frame.
         descend(top - (64 << 10) + (4 << 10) + (5 << 10))
     });
     assert!(depth > 50);
@@ -307,15 +307,15 @@ fn slices_that_cannot_be_are_refused() {
     assert!(matches!(several, Err(BuildError::SeveralDeterministic(2))));
 }
 
-/// The standard library counts a panic that is over off for the whole process first, and for the
-/// kernel thread after that. Whoever runs between the two seems to unwind as soon as there is a panic
-/// on another kernel thread.
+/// After a caught panic, the standard library decrements first the panic counter of the process and
+/// then that of the kernel thread. A thread that runs between the two steps appears to unwind as
+/// soon as another kernel thread panics.
 #[test]
 fn unwinding_that_is_over_poisons_no_lock() {
     let end = Instant::now() + Duration::from_secs(1);
     let unwind = move || {
         while Instant::now() < end {
-            // Unwinds as a panic does, without its message.
+            // Unwinds like a panic, without a message.
             let threads = [(); 64].map(|()| spawn(|| uthread::exit()));
             assert!(threads.map(JoinHandle::join).iter().all(Result::is_err));
         }

@@ -1,4 +1,4 @@
-//! Random programs under ticks at random points, each of which can be run again.
+//! Random programs under ticks at random points. Each can be repeated exactly.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -10,8 +10,8 @@ use uthread::{
     yield_now,
 };
 
-/// One step of a thread. The locks of a section are taken in the order of their numbers, so that
-/// the programs have no circles.
+/// One step of a thread. A section takes its locks in ascending order, so the programs have no
+/// deadlocks.
 #[derive(Clone, Debug)]
 enum Step {
     Yield,
@@ -57,7 +57,7 @@ fn program() -> impl Strategy<Value = Program> {
         .prop_map(|(protocol, threads)| Program { protocol, threads })
 }
 
-/// A monitor through which threads go one at a time, in the order of their numbers.
+/// A monitor that admits threads one at a time, in the order of their numbers.
 #[derive(Default)]
 struct Turnstile {
     state: Lock<(u64, u64)>,
@@ -105,7 +105,7 @@ impl World {
                     guard.push(1);
                 }
                 self.note("out");
-                // Not in the opposite order, for once.
+                // Unlocks in locking order, unlike the usual reverse order.
                 guards.into_iter().for_each(drop);
             }
             Step::Ticket => {
@@ -122,8 +122,8 @@ impl World {
         }
     }
 
-    /// Draws a number and waits for its turn; `if` instead of `while` is right after Hoare, since
-    /// exactly the one whose turn it is may be let in by each signal.
+    /// Takes a number and waits until it is called. With Hoare semantics `if` is correct here
+    /// instead of `while`, because each signal admits exactly the next thread.
     fn pass_turnstile(&self) {
         let mut state = self.turnstile.state.lock().unwrap();
         let mine = state.0;
@@ -147,7 +147,7 @@ fn count(steps: &[Step], wanted: &impl Fn(&Step) -> usize) -> usize {
     steps.iter().map(deeper).sum()
 }
 
-/// Runs the program to its end and checks that nothing was lost; gives what happened in order.
+/// Runs the program to its end and checks that no update was lost. Returns the events in order.
 fn execute(program: &Program, runtime: &Runtime) -> Vec<(u64, &'static str)> {
     let world = Arc::new(World::new(program.protocol));
     runtime.run(|| {
@@ -189,8 +189,8 @@ fn deterministic(seed: u64) -> Runtime {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// No wake-up is lost (it would be a deadlock), sections exclude each other, every thread runs
-    /// to its end, and the same seed gives the same order of events.
+    /// No wake-up is lost (that would be a deadlock), sections exclude each other, every thread
+    /// ends, and the same seed gives the same order of events.
     #[test]
     fn programs_run_to_their_end_and_can_be_repeated(program in program(), seed in any::<u64>()) {
         let first = execute(&program, &deterministic(seed));
@@ -200,8 +200,8 @@ proptest! {
 
     #[test]
     fn programs_run_to_their_end_on_several_workers(program in program(), workers in 2..4usize) {
-        // Two threads of the turnstile may be woken for the same turn only if it is one monitor;
-        // it is, on any number of workers.
+        // The turnstile must be one monitor on any number of workers. Otherwise a thread could be
+        // woken out of order.
         execute(&program, &Runtime::builder().workers(workers).build().unwrap());
     }
 }

@@ -1,4 +1,5 @@
-//! Everything at once under short slices. A few seconds; `UTHREAD_STRESS_SECONDS=600` for more.
+//! All features at once under short slices. Takes a few seconds; `UTHREAD_STRESS_SECONDS=600` runs
+//! longer.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 #![expect(
@@ -22,7 +23,7 @@ use uthread::{
 #[global_allocator]
 static ALLOCATOR: GuardedAlloc<System> = GuardedAlloc::new(System);
 
-/// What the panics say that belong to the test.
+/// Message of the panics that the test causes at random.
 const BY_LOT: &str = "by lot";
 
 struct World {

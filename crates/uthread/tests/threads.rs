@@ -375,7 +375,7 @@ fn no_memory_for_a_stack_is_an_error_and_the_rest_goes_on() {
     });
 }
 
-/// Programs of yields run in the same order as on coroutines of another library.
+/// Programs of yields run in the same order as coroutines of another library.
 #[test]
 fn the_order_is_that_of_a_round_robin_over_corosensei() {
     for seed in 1..20 {

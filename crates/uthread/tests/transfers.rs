@@ -19,8 +19,8 @@ use common::preemptive;
 use uthread::io::{Backend, Interest, fsync, poll_fd, read_at, sleep, write_at};
 use uthread::{Runtime, RuntimeBuilder, spawn, yield_now};
 
-/// A runtime with each way of transfer, cooperative and preemptive, on one worker and several. The
-/// ring may be forbidden here.
+/// Runtimes with each transfer mechanism, cooperative and preemptive, with one worker and several.
+/// The system may forbid the ring.
 fn runtimes() -> Vec<Runtime> {
     let ring = Runtime::builder().io(Backend::Ring).build().unwrap();
     let (reader, writer) = std::io::pipe().unwrap();
@@ -135,7 +135,7 @@ fn a_sleeper_wakes_beside_a_thread_that_computes() {
     });
 }
 
-/// It would take longer than anybody waits.
+/// The transfer would take longer than the test may wait.
 #[test]
 fn virtual_time_does_not_take_time() {
     let runtime = Runtime::builder().deterministic(1).build().unwrap();
@@ -179,8 +179,8 @@ fn direct_transfers() {
     }
 }
 
-/// Nearly all ticks strike in the C library, and take effect as soon as a read is over. They are not
-/// tried again then: nobody loses its turn before its slice is over.
+/// Nearly all ticks occur in the C library and take effect as soon as a read is over. They are not
+/// retried: no thread is preempted before its slice is over.
 #[test]
 fn ticks_in_cached_reads_end_one_slice_each() {
     const SLICE: Duration = Duration::from_millis(5);

@@ -28,7 +28,7 @@ fn unstarted_threads_are_stolen_and_started_ones_stay() {
                     let home = kernel_thread();
                     homes.lock().unwrap().insert(format!("{home:?}"));
                     begun.fetch_add(1, Ordering::Relaxed);
-                    // A worker that is kept busy steals no more: some are left for another.
+                    // A busy worker does not steal more, so some threads remain for another worker.
                     let started = Instant::now();
                     while homes.lock().unwrap().len() < 2 && started.elapsed() < PATIENCE {
                         yield_now();
@@ -41,7 +41,7 @@ fn unstarted_threads_are_stolen_and_started_ones_stay() {
                 })
             })
             .collect();
-        // This worker takes none of them: the others must.
+        // This worker runs none of them: the others must.
         while begun.load(Ordering::Relaxed) < 2 {
             std::thread::yield_now();
         }

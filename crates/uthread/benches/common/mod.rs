@@ -1,4 +1,4 @@
-//! A clock, a median and a table: all that these benchmarks need.
+//! The parts that these benchmarks share: a clock, a median and a table.
 
 #![allow(dead_code, reason = "each benchmark uses its own part")]
 
@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use uthread::Runtime;
 
-/// Rounds of each measurement; the table shows the median, the lowest and the highest wall time, and
-/// the lowest processor time of all threads, which other programs disturb less.
+/// Rounds of each measurement. The table shows the median, the lowest and the highest wall time,
+/// and the lowest processor time of all threads, which other programs disturb less.
 const ROUNDS: usize = 11;
 
-/// The runtime that is measured: preemption on, slices of 1 ms. Priorities do not fall: a thread that
-/// is above all others would yield to nobody, and the fewest switches would look the fastest.
+/// The runtime to measure: preemption on, slices of 1 ms. Priorities do not decay: a thread above
+/// all others would yield to none, and a run with fewer switches would look faster.
 pub fn preemptive() -> Runtime {
     // SAFETY: the benchmarks share nothing through thread-locals of the kernel thread.
     let builder = unsafe { Runtime::builder().slice(Duration::from_millis(1)) };
@@ -26,7 +26,7 @@ pub fn head(title: &str) {
     );
 }
 
-/// Time that the threads of this process have had on processors.
+/// Processor time of all threads of this process.
 fn processor_time() -> Duration {
     // SAFETY: plain data, for which zeros are valid; the call writes to it.
     let usage = unsafe {
@@ -40,12 +40,12 @@ fn processor_time() -> Duration {
     duration(usage.ru_utime) + duration(usage.ru_stime)
 }
 
-/// Measures `work`, which does so many operations, and prints a line in ns an operation.
+/// Measures `work`, which performs this many operations, and prints a line in ns per operation.
 pub fn measure(name: &str, operations: u64, mut work: impl FnMut()) {
     measure_in_turn(operations, &mut [(name, &mut work)]);
 }
 
-/// As [`measure`], of several that are to be compared: each has its turn in every round.
+/// Like [`measure`], for several candidates to compare: each runs once in every round.
 pub fn measure_in_turn(operations: u64, peers: &mut [(&str, &mut dyn FnMut())]) {
     let mut times = vec![Vec::new(); peers.len()];
     let mut processor = vec![Duration::MAX; peers.len()];
@@ -69,7 +69,7 @@ pub fn measure_in_turn(operations: u64, peers: &mut [(&str, &mut dyn FnMut())]) 
     }
 }
 
-/// Whether the program was started by `cargo bench` and not merely to see whether it works.
+/// True if `cargo bench` started the program, and not a test run.
 pub fn wanted() -> bool {
     std::env::args().any(|argument| argument == "--bench")
 }

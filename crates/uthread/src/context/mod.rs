@@ -10,7 +10,7 @@ pub(crate) use aarch64::{Context, program_counter, stack_pointer, switch};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86_64::{Context, program_counter, stack_pointer, switch};
 
-/// The function a fresh context begins in; it must not return.
+/// The first function of a fresh context. It must not return.
 pub(crate) type Entry = unsafe extern "C" fn(*mut ()) -> !;
 
 #[cfg(test)]

@@ -5,20 +5,33 @@ use core::ptr;
 
 use super::Entry;
 
-/// What survives a switch: everything else is declared clobbered, so the compiler saves at the call
-/// only what is live there. The control words of SSE and x87 are not kept: Rust requires them to
-/// stay at their defaults.
+/// Registers that a switch saves. It declares all others as clobbered, so the compiler saves only
+/// those that are live at the call, on the stack. A switch does not save the control words of SSE
+/// and x87: Rust requires them to keep their defaults.
+///
+/// ```text
+///   Context, in the control block              stack of the thread
+///   +----+-----------------+                   |                       |
+///   |  0 | stack_pointer   |--- rsp ---------> +-----------------------+
+///   |  8 | program_counter |    label 2        | live registers, saved |
+///   | 16 | rbp             |                   | by the compiler       |
+///   | 24 | rbx             |                   | frames of the callers |
+///   +----+-----------------+                   +-----------------------+
+/// ```
+///
+/// A fresh context has `rsp` at the top of the stack, `begin` as program counter, the argument in
+/// `rbp` and the entry in `rbx`.
 #[repr(C)]
 pub(crate) struct Context {
     stack_pointer: *mut u8,
     program_counter: *const u8,
-    // The two registers that LLVM reserves and that an `asm!` block therefore cannot clobber.
+    // LLVM reserves these two registers, so an `asm!` block cannot clobber them.
     rbp: *mut (),
     rbx: *const (),
 }
 
 impl Context {
-    /// A context that has not been saved to yet.
+    /// A context before its first save.
     pub(crate) const fn empty() -> Self {
         Self {
             stack_pointer: ptr::null_mut(),
@@ -28,7 +41,7 @@ impl Context {
         }
     }
 
-    /// A context that calls `entry(argument)` on the stack that ends at `top`, which must be
+    /// A context that calls `entry(argument)` on the stack that ends at `top`. `top` must be
     /// aligned to 16 bytes.
     #[inline]
     pub(crate) fn fresh(top: *mut u8, entry: Entry, argument: *mut ()) -> Self {
@@ -42,9 +55,9 @@ impl Context {
     }
 }
 
-/// First instructions of every thread: the call-frame information says that there is no caller, so
-/// that a backtrace ends here. The entry is not called but jumped to, with its return address in
-/// place: it never returns, and a call would leave the return predictor out of step.
+/// First instructions of every thread. The call-frame information says that there is no caller, so
+/// a backtrace ends here. The code jumps to the entry, with a return address in place: the entry
+/// never returns, and a call without a return would put the return predictor out of step.
 #[unsafe(naked)]
 unsafe extern "C" fn begin() -> ! {
     naked_asm!(
@@ -61,21 +74,23 @@ unsafe extern "C" fn begin() -> ! {
     )
 }
 
-/// Saves the running context in `from` and continues `to`. Returns when somebody switches back.
+/// Saves the running context in `from` and continues `to`. Returns when another thread switches
+/// back.
 ///
-/// It leaves by `jmp`: a `ret` whose call was made on another stack misses the return predictor.
+/// The last instruction is `jmp`: the return predictor would mispredict a `ret` whose call was made
+/// on another stack.
 ///
 /// # Safety
-/// `to` must be fresh, or saved by a switch and not continued since; its stack must be alive. The
-/// kernel thread must be the one on which `to` was saved.
+/// `to` must be fresh, or saved by a switch and not continued since. Its stack must be alive. The
+/// calling kernel thread must be the one on which `to` was saved.
 #[expect(
     clippy::inline_always,
     reason = "a call would cost as much as the switch"
 )]
 #[inline(always)]
 pub(crate) unsafe fn switch(from: *mut Context, to: *const Context) {
-    // SAFETY: the stack pointer, both reserved registers and the address to continue at are
-    // saved; every other register is declared clobbered. The caller vouches for `to`.
+    // SAFETY: the code saves the stack pointer, both reserved registers and the address to continue
+    // at; every other register is declared clobbered. The caller guarantees that `to` is valid.
     unsafe {
         asm!(
             "lea rax, [rip + 2f]",

@@ -1,4 +1,4 @@
-//! The way of one worker to the kernel.
+//! A worker's path to the kernel: `io_uring(7)` or a pool of kernel threads.
 
 use core::time::Duration;
 use std::io;
@@ -11,7 +11,7 @@ use super::ring::RingDriver;
 use crate::thread::Control;
 use crate::worker::Shared;
 
-/// A ring or a pool of threads, and what is under way in it.
+/// A ring or a thread pool, with its requests in flight.
 pub(crate) enum Driver {
     Ring(Box<RingDriver>),
     Threads(ThreadDriver),
@@ -29,7 +29,7 @@ impl Driver {
         }
     }
 
-    /// Takes a request on.
+    /// Accepts a request.
     ///
     /// # Safety
     /// `operation` must stay in place, and its buffer valid, until its thread is woken.
@@ -43,7 +43,7 @@ impl Driver {
         }
     }
 
-    /// The number of requests not yet answered.
+    /// Number of requests in flight.
     pub(crate) fn in_flight(&self) -> usize {
         match self {
             Self::Ring(ring) => ring.in_flight,
@@ -51,7 +51,7 @@ impl Driver {
         }
     }
 
-    /// Hands over what is done, and sees to it that what was asked is under way before long.
+    /// Reports the finished requests, and submits waiting ones in time.
     pub(crate) fn attend(&mut self, wake: impl FnMut(*const Control)) {
         match self {
             Self::Ring(ring) => ring.attend(wake),
@@ -59,7 +59,7 @@ impl Driver {
         }
     }
 
-    /// Waits until something is done, the bell rings, or the time is over.
+    /// Waits until a request is done, the bell rings, or the timeout expires.
     pub(crate) fn wait(&mut self, timeout: Option<Duration>, bell: RawFd, several: bool) {
         match self {
             Self::Ring(ring) => ring.wait(timeout, several.then_some(bell)),
@@ -68,7 +68,7 @@ impl Driver {
     }
 }
 
-/// Waits until `fd` can be read or the time is over.
+/// Waits until `fd` is readable or the timeout expires.
 pub(crate) fn poll_until(fd: RawFd, timeout: Option<Duration>) {
     let mut poll = libc::pollfd {
         fd,
@@ -82,6 +82,7 @@ pub(crate) fn poll_until(fd: RawFd, timeout: Option<Duration>) {
     let timeout = timeout
         .as_ref()
         .map_or(core::ptr::null(), core::ptr::from_ref);
-    // SAFETY: one entry, and a timeout or none. An interruption is as good as a ring of the bell.
+    // SAFETY: one entry, and a timeout or none. A signal that interrupts the wait is harmless: the
+    // caller checks everything after each wake-up.
     unsafe { libc::ppoll(&raw mut poll, 1, timeout, core::ptr::null()) };
 }

@@ -1,6 +1,7 @@
 //! Input, output and sleep that block only the calling user thread.
 //!
-//! Buffers are borrowed: the caller does not go on, nor unwind, before the kernel is done with them.
+//! Operations borrow their buffers: the caller neither continues nor unwinds before the kernel has
+//! finished with them.
 
 mod driver;
 mod operation;

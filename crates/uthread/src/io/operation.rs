@@ -11,14 +11,14 @@ use super::request::{Operation, Request};
 use crate::thread::Wait;
 use crate::worker::{Mode, Worker, enter, leave, require_worker};
 
-/// Reads from a place of a file, as pread(2) does. What the page cache has is copied at once;
-/// otherwise other threads run until the data is there.
+/// Reads at an offset of a file, like pread(2). Data in the page cache is copied at once; otherwise
+/// other threads run until the data has arrived.
 ///
 /// # Errors
-/// Those of pread(2). A call that a signal has interrupted is made again.
+/// The errors of pread(2). A call that a signal interrupts is repeated.
 ///
 /// # Panics
-/// Outside a runtime, and while preemption is held off.
+/// Outside a runtime, and while preemption is disabled.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
@@ -47,13 +47,13 @@ pub fn read_at(file: impl AsFd, buffer: &mut [u8], offset: u64) -> io::Result<us
     unsafe { transfer(worker, request, "io::read_at") }.map(|bytes| bytes as usize)
 }
 
-/// Writes to a place of a file, as pwrite(2) does, while other threads run.
+/// Writes at an offset of a file, like pwrite(2), while other threads run.
 ///
 /// # Errors
-/// Those of pwrite(2). A call that a signal has interrupted is made again.
+/// The errors of pwrite(2). A call that a signal interrupts is repeated.
 ///
 /// # Panics
-/// Outside a runtime, and while preemption is held off.
+/// Outside a runtime, and while preemption is disabled.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
@@ -76,13 +76,13 @@ pub fn write_at(file: impl AsFd, buffer: &[u8], offset: u64) -> io::Result<usize
     unsafe { transfer(worker, request, "io::write_at") }.map(|bytes| bytes as usize)
 }
 
-/// Waits until a file is on its device, as fsync(2) does, while other threads run.
+/// Waits until a file's data is on its device, like fsync(2), while other threads run.
 ///
 /// # Errors
-/// Those of fsync(2).
+/// The errors of fsync(2).
 ///
 /// # Panics
-/// Outside a runtime, and while preemption is held off.
+/// Outside a runtime, and while preemption is disabled.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
@@ -100,7 +100,7 @@ pub fn fsync(file: impl AsFd) -> io::Result<()> {
     unsafe { transfer(require_worker("io::fsync"), request, "io::fsync") }.map(drop)
 }
 
-/// What to wait for in [`poll_fd`], and what it found.
+/// Conditions of a descriptor: those to wait for in [`poll_fd`], and those that it found.
 ///
 /// ```
 /// use uthread::io::Interest;
@@ -112,20 +112,20 @@ pub fn fsync(file: impl AsFd) -> io::Result<()> {
 pub struct Interest(libc::c_short);
 
 impl Interest {
-    /// Something can be read, or the other side has closed.
+    /// The descriptor is readable, or the other side has closed.
     ///
     /// ```
     /// assert!(uthread::io::Interest::READABLE.is_readable());
     /// ```
     pub const READABLE: Self = Self(libc::POLLIN);
-    /// Something can be written.
+    /// The descriptor is writable.
     ///
     /// ```
     /// assert!(uthread::io::Interest::WRITABLE.is_writable());
     /// ```
     pub const WRITABLE: Self = Self(libc::POLLOUT);
 
-    /// Either of two.
+    /// Either of the two.
     ///
     /// ```
     /// use uthread::io::Interest;
@@ -137,7 +137,7 @@ impl Interest {
         Self(self.0 | other.0)
     }
 
-    /// Whether something can be read, or the other side has closed.
+    /// True if the descriptor is readable, or the other side has closed.
     ///
     /// ```
     /// assert!(!uthread::io::Interest::WRITABLE.is_readable());
@@ -146,7 +146,7 @@ impl Interest {
         self.0 & (libc::POLLIN | libc::POLLHUP) != 0
     }
 
-    /// Whether something can be written.
+    /// True if the descriptor is writable.
     ///
     /// ```
     /// assert!(!uthread::io::Interest::READABLE.is_writable());
@@ -155,7 +155,7 @@ impl Interest {
         self.0 & libc::POLLOUT != 0
     }
 
-    /// Whether the descriptor is in error.
+    /// True if the descriptor is in error.
     ///
     /// ```
     /// assert!(!uthread::io::Interest::READABLE.is_error());
@@ -165,13 +165,13 @@ impl Interest {
     }
 }
 
-/// Waits until a descriptor can be read or written, as poll(2) does, while other threads run.
+/// Waits until a descriptor is readable or writable, like poll(2), while other threads run.
 ///
 /// # Errors
-/// Those of poll(2).
+/// The errors of poll(2).
 ///
 /// # Panics
-/// Outside a runtime, and while preemption is held off.
+/// Outside a runtime, and while preemption is disabled.
 ///
 /// ```
 /// use std::io::Write;
@@ -197,9 +197,9 @@ pub fn poll_fd(fd: impl AsFd, interest: Interest) -> io::Result<Interest> {
     Ok(Interest(found as libc::c_short))
 }
 
-/// Copies what the page cache has; `None` if that is nothing, or cannot be told.
+/// Copies from the page cache. `None` if nothing is cached, or if the kernel cannot say.
 fn read_cached(worker: &Worker, fd: RawFd, buffer: &mut [u8], offset: u64) -> Option<usize> {
-    /// The least alignment that direct transfers ask for (open(2), `O_DIRECT`).
+    /// Smallest alignment that direct transfers require (open(2), `O_DIRECT`).
     const SECTOR_BYTES: usize = 512;
     let edges = buffer.as_ptr().addr() | buffer.len() | offset as usize;
     let place = libc::iovec {
@@ -207,29 +207,29 @@ fn read_cached(worker: &Worker, fd: RawFd, buffer: &mut [u8], offset: u64) -> Op
         iov_len: buffer.len(),
     };
     let offset = libc::off_t::try_from(offset).ok()?;
-    // A tick in the call waits for its end, instead of being tried again and again.
+    // Defers a tick during the call to its end. Otherwise the tick would be retried repeatedly.
     enter();
-    // `RWF_NOWAIT` does wait for the device in direct transfers.
+    // For direct transfers, `RWF_NOWAIT` does wait for the device.
     let may_wait = edges.is_multiple_of(SECTOR_BYTES) && !worker.plain.contains(fd);
     let bytes = (!may_wait).then(|| {
-        // SAFETY: one place, which is borrowed exclusively.
+        // SAFETY: one buffer, borrowed exclusively.
         unsafe { libc::preadv2(fd, &raw const place, 1, offset, libc::RWF_NOWAIT) }
     });
     leave();
-    // Any error turns up again in the transfer proper.
+    // The actual transfer reports any error again.
     usize::try_from(bytes?).ok()
 }
 
-/// Makes a request and blocks until it is answered.
+/// Makes a request and blocks until the answer arrives.
 ///
 /// # Safety
-/// The buffer must be valid until this returns.
+/// The buffer must stay valid until this returns.
 unsafe fn transfer(worker: &Worker, request: Request, operation: &str) -> io::Result<u32> {
     loop {
         let at_once = matches!(worker.shared.config.mode, Mode::Deterministic { .. });
         // SAFETY: the caller's contract.
         let result = unsafe {
-            // A run that can be repeated does not depend on when the kernel answers.
+            // A deterministic run must not depend on the time of the kernel's answer.
             if at_once {
                 request.perform()
             } else {
@@ -243,7 +243,7 @@ unsafe fn transfer(worker: &Worker, request: Request, operation: &str) -> io::Re
 }
 
 /// # Safety
-/// As [`transfer`].
+/// Same as [`transfer`].
 unsafe fn wait_for(worker: &Worker, request: Request, name: &str) -> io::Result<i32> {
     worker.enter_blocking(name);
     let operation = Operation {
@@ -252,7 +252,7 @@ unsafe fn wait_for(worker: &Worker, request: Request, name: &str) -> io::Result<
         result: Cell::new(0),
     };
     let pushed = worker.with_driver(|driver| {
-        // SAFETY: this function does not return before the operation is answered.
+        // SAFETY: this function does not return before the operation has its answer.
         unsafe { driver.push(&operation) };
     });
     if pushed.is_ok() {
@@ -265,7 +265,7 @@ unsafe fn wait_for(worker: &Worker, request: Request, name: &str) -> io::Result<
 }
 
 impl Worker {
-    /// The driver, made at the first use.
+    /// The driver, created at its first use.
     fn with_driver(&self, work: impl FnOnce(&mut Driver)) -> io::Result<()> {
         let mut driver = self.driver.borrow_mut();
         let driver = match &mut *driver {

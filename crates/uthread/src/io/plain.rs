@@ -1,18 +1,18 @@
-//! Which descriptors are not open for direct transfers.
+//! A cache of descriptors that are not open for direct transfers.
 
 use core::cell::Cell;
 use std::os::fd::RawFd;
 
-/// After so many reads the kernel is asked again: a descriptor may have been closed, and its number
-/// be that of another file.
+/// The worker asks the kernel again after this many reads: the program may have closed the
+/// descriptor, and its number may belong to another file.
 const TRUSTED_READS: u8 = 32;
 const PLACES: usize = 64;
 
-/// What the kernel has said of the descriptors that a worker used last. Asking takes a system call,
-/// and a cached read is hardly more than one.
+/// The kernel's answers about the descriptors that a worker used last. Asking takes a system call,
+/// and a cached read costs hardly more than one.
 ///
-/// An answer that has become wrong does no harm but to time: the worker waits for the device itself,
-/// as it would in pread(2), and for no more than [`TRUSTED_READS`] reads.
+/// A stale answer costs only time: the worker itself waits for the device, as in pread(2), for at
+/// most [`TRUSTED_READS`] reads.
 pub(crate) struct Plain([Cell<Known>; PLACES]);
 
 #[derive(Clone, Copy)]
@@ -33,7 +33,7 @@ impl Plain {
         Self([const { Cell::new(Known::NOTHING) }; PLACES])
     }
 
-    /// Whether a read of `fd` goes through the page cache.
+    /// True if a read of `fd` goes through the page cache.
     #[inline]
     pub(crate) fn contains(&self, fd: RawFd) -> bool {
         let place = &self.0[fd as usize % PLACES];
@@ -43,7 +43,7 @@ impl Plain {
             place.set(Known { fd, reads_left });
             return true;
         }
-        // SAFETY: a query without arguments in memory.
+        // SAFETY: the query takes no pointers.
         let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };
         let is_plain = flags & libc::O_DIRECT == 0;
         if is_plain {
@@ -77,7 +77,7 @@ mod tests {
         let plain = Plain::new();
         assert!(!plain.contains(direct.as_raw_fd()));
         assert!(plain.contains(file.as_raw_fd()));
-        // The number is from now on that of another file.
+        // From here on, the number belongs to another file.
         // SAFETY: both descriptors are open and owned here.
         let moved = unsafe { libc::dup2(direct.as_raw_fd(), file.as_raw_fd()) };
         assert_eq!(moved, file.as_raw_fd());

@@ -1,4 +1,4 @@
-//! Transfers by kernel threads that block in the caller's stead.
+//! Transfers by kernel threads that block in place of the caller.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::collections::VecDeque;
@@ -9,14 +9,14 @@ use super::request::Operation;
 use crate::thread::Control;
 use crate::worker::Shared;
 
-/// No more threads than this block at a time for one worker.
+/// Limit on the kernel threads that block for one worker at the same time.
 const MOST_THREADS: usize = 64;
 
 /// An operation on the stack of a blocked thread.
 #[derive(Clone, Copy)]
 struct Job(*const Operation);
 
-// SAFETY: the thread that waits does not touch the operation before it is woken.
+// SAFETY: the waiting thread does not touch the operation before it is woken.
 unsafe impl Send for Job {}
 
 #[derive(Default)]
@@ -35,7 +35,7 @@ struct Common {
     worker: usize,
 }
 
-/// The helping threads of one worker, started as they are needed.
+/// Helper threads of one worker, started on demand.
 pub(crate) struct ThreadDriver {
     common: Arc<Common>,
     threads: Vec<JoinHandle<()>>,
@@ -60,7 +60,7 @@ impl ThreadDriver {
     }
 
     /// # Safety
-    /// As [`Driver::push`](super::Driver::push).
+    /// Same as [`Driver::push`](super::Driver::push).
     pub(super) unsafe fn push(&mut self, operation: &Operation) {
         self.in_flight += 1;
         let mut queue = lock(&self.common.queue);
@@ -70,8 +70,8 @@ impl ThreadDriver {
         if wanted {
             let common = Arc::clone(&self.common);
             let thread = std::thread::Builder::new().name("uthread-io".into());
-            // If the system has no more threads, those that are there do the work in turn; the
-            // first is needed.
+            // If the system cannot start another thread, the existing ones do the work in turn. The
+            // first one is required.
             match thread.spawn(move || serve(&common)) {
                 Ok(thread) => self.threads.push(thread),
                 Err(_) if !self.threads.is_empty() => {}
@@ -92,7 +92,7 @@ impl ThreadDriver {
         }
         for Job(operation) in core::mem::take(&mut *lock(&self.common.done)) {
             self.in_flight -= 1;
-            // SAFETY: it stays until its thread is woken.
+            // SAFETY: the operation stays in place until its thread is woken.
             wake(unsafe { &*operation }.thread);
         }
     }
@@ -103,7 +103,7 @@ impl Drop for ThreadDriver {
         lock(&self.common.queue).closed = true;
         self.common.work.notify_all();
         for thread in self.threads.drain(..) {
-            // The threads do not panic; and there would be nobody to tell.
+            // The threads do not panic, and nothing here could report it.
             let _ = thread.join();
         }
     }
@@ -134,7 +134,7 @@ fn serve(common: &Common) {
 }
 
 fn perform(common: &Common, job: Job) {
-    // SAFETY: the operation and its buffer stay until the thread is woken.
+    // SAFETY: the operation and its buffer stay in place until the thread is woken.
     unsafe {
         let operation = &*job.0;
         operation.result.set(operation.request.perform());

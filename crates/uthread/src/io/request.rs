@@ -1,4 +1,4 @@
-//! What is asked of the kernel.
+//! Requests to the kernel.
 
 use core::cell::Cell;
 use std::io;
@@ -6,7 +6,7 @@ use std::os::fd::RawFd;
 
 use crate::thread::Control;
 
-/// How transfers are made that would block.
+/// Mechanism for transfers that would block.
 ///
 /// ```
 /// use uthread::Runtime;
@@ -17,16 +17,16 @@ use crate::thread::Control;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
-    /// The ring, or the threads where it is not allowed.
+    /// `io_uring(7)`, or kernel threads if the system forbids it.
     #[default]
     Auto,
     /// `io_uring(7)`.
     Ring,
-    /// Kernel threads that block in the caller's stead.
+    /// Kernel threads that block in place of the caller.
     Threads,
 }
 
-/// A system call to be made.
+/// A system call to make.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Request {
     Read {
@@ -51,7 +51,7 @@ pub(crate) enum Request {
 }
 
 impl Request {
-    /// Makes the call here and now: the number that it returns, or minus the error.
+    /// Makes the call on this kernel thread. Returns its result, or the negative error number.
     ///
     /// # Safety
     /// The buffer must be valid for the transfer.
@@ -94,7 +94,7 @@ impl Request {
     }
 }
 
-/// A request under way, on the stack of the thread that waits for it.
+/// A request in flight, on the stack of the thread that waits for it.
 pub(crate) struct Operation {
     pub(super) thread: *const Control,
     pub(super) request: Request,

@@ -12,15 +12,15 @@ use crate::thread::Control;
 
 const ENTRIES: u32 = 256;
 
-/// Requests are submitted together: when so many have come, ...
+/// Submits the waiting requests together: at this many requests, ...
 const BATCH: usize = 32;
-/// ... when threads have been switched so many times since the first, or when nothing else can run.
+/// ... after this many thread switches since the first, or when no other thread is ready.
 const PATIENCE: u32 = 64;
 
-/// The user data of the poll on the bell; no operation is at address 0.
+/// User data of the poll on the bell. No operation has address 0.
 const BELL: u64 = 0;
 
-/// A ring of one worker.
+/// The ring of one worker.
 pub(crate) struct RingDriver {
     ring: IoUring,
     queued: usize,
@@ -29,8 +29,8 @@ pub(crate) struct RingDriver {
     pub(super) in_flight: usize,
 }
 
-/// A ring whose answers are put together when its worker asks for them, and do not interrupt it one
-/// by one before (`IORING_SETUP_DEFER_TASKRUN`, Linux 6.1).
+/// A ring that posts its completions only when its worker asks for them. They do not interrupt the
+/// worker one by one (`IORING_SETUP_DEFER_TASKRUN`, Linux 6.1).
 fn deferring() -> io::Result<IoUring> {
     IoUring::builder()
         .setup_single_issuer()
@@ -51,7 +51,7 @@ impl RingDriver {
     }
 
     /// # Safety
-    /// As [`Driver::push`](super::Driver::push).
+    /// Same as [`Driver::push`](super::Driver::push).
     pub(super) unsafe fn push(&mut self, operation: &Operation) {
         let entry = match operation.request {
             Request::Read {
@@ -86,7 +86,7 @@ impl RingDriver {
     }
 
     /// # Safety
-    /// What `entry` points to must stay valid until it is answered.
+    /// The memory that `entry` points to must stay valid until the answer arrives.
     unsafe fn enqueue(&mut self, entry: &squeue::Entry) {
         // SAFETY: the caller's contract.
         while unsafe { self.ring.submission().push(entry) }.is_err() {
@@ -96,7 +96,8 @@ impl RingDriver {
     }
 
     fn submit(&mut self) {
-        // An error here (EINTR, EAGAIN, EBUSY) leaves entries in the queue for the next time.
+        // An error here (EINTR, EAGAIN, EBUSY) leaves the entries in the queue. The next call
+        // submits them.
         if let Ok(submitted) = self.ring.submit() {
             self.queued = self.queued.saturating_sub(submitted);
         }
@@ -115,7 +116,8 @@ impl RingDriver {
             self.in_flight -= 1;
             let operation =
                 core::ptr::with_exposed_provenance::<Operation>(entry.user_data() as usize);
-            // SAFETY: the address of an operation under way, which stays until its thread is woken.
+            // SAFETY: the address of an operation in flight, which stays in place until its thread
+            // is woken.
             let operation = unsafe { &*operation };
             operation.result.set(entry.result());
             wake(operation.thread);
@@ -133,11 +135,11 @@ impl RingDriver {
             && !self.bell_watched
         {
             let entry = opcode::PollAdd::new(Fd(bell), libc::POLLIN as u32).build();
-            // SAFETY: nothing is pointed to.
+            // SAFETY: the entry holds no pointers.
             unsafe { self.enqueue(&entry.user_data(BELL)) };
             self.bell_watched = true;
         }
-        // An error (EINTR, ETIME) is a wake-up like any other: the caller looks at everything.
+        // An error (EINTR, ETIME) counts as a wake-up: the caller checks everything.
         let submitted = match timeout {
             None => self.ring.submit_and_wait(1),
             Some(timeout) => {

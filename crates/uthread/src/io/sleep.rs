@@ -7,7 +7,7 @@ use core::time::Duration;
 use crate::thread::{Control, Wait};
 use crate::worker::{leave, require_worker};
 
-/// A thread that sleeps; the greatest is the first to wake.
+/// A sleeping thread. The greatest in the order wakes first.
 pub(crate) struct Sleeper {
     pub(crate) deadline_ns: u64,
     pub(crate) thread: *const Control,
@@ -40,11 +40,11 @@ impl PartialEq for Sleeper {
 
 impl Eq for Sleeper {}
 
-/// Blocks the running thread for at least this long, while others run. If all threads of the worker
-/// compute, it is woken at the end of a slice.
+/// Blocks the running thread for at least `duration` while others run. If all threads of the worker
+/// compute, it wakes at the end of a time slice.
 ///
 /// # Panics
-/// Outside a runtime, and while preemption is held off.
+/// Outside a runtime, and while preemption is disabled.
 ///
 /// ```
 /// use std::time::{Duration, Instant};
@@ -66,7 +66,7 @@ pub fn sleep(duration: Duration) {
     });
     worker.shared.external.fetch_add(1, Ordering::Relaxed);
     worker.attention.set(true);
-    // Others may run from here on without ever giving way.
+    // From here on, other threads may run without ever yielding.
     worker.arm();
     worker.block(Wait::Sleep);
     leave();

@@ -1,14 +1,14 @@
-//! A global allocator that is not preempted.
+//! A global allocator without preemption inside.
 
 use core::alloc::{GlobalAlloc, Layout};
 
 use crate::worker::{enter, leave_allocator};
 
-/// Wraps a global allocator so that a thread is never preempted inside it.
+/// Wraps a global allocator so that no thread is preempted inside it.
 ///
-/// The system's allocator lies in the C library, where no thread is preempted anyway. One that is
-/// part of the program (jemalloc, mimalloc and the like) *must* be wrapped in a program that starts
-/// a preemptive runtime. The cost is about 2 ns a call.
+/// The system's allocator is in the C library, where no thread is preempted. An allocator that is
+/// part of the program (jemalloc, mimalloc and the like) *must* be wrapped if the program starts a
+/// preemptive runtime. The cost is about 2 ns per call.
 ///
 /// ```
 /// use std::alloc::System;
@@ -44,7 +44,7 @@ fn guarded<T>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-// SAFETY: every method is the wrapped allocator's; holding preemption off changes no result.
+// SAFETY: every method forwards to the wrapped allocator; disabling preemption changes no result.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for GuardedAlloc<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's contract.

@@ -1,28 +1,28 @@
-//! Holding preemption off.
+//! Disabling preemption.
 
 use core::marker::PhantomData;
 
 use crate::worker::{enter, leave};
 
-/// Holds preemption off while it lives; see [`no_preempt`].
+/// Disables preemption while it exists; see [`no_preempt`].
 ///
 /// ```
 /// let guard = uthread::no_preempt();
-/// // Nobody takes the turn from this thread here.
+/// // No other thread of this worker runs here.
 /// drop(guard);
 /// ```
 #[derive(Debug)]
 #[must_use = "preemption is held off only while the guard lives"]
 pub struct NoPreempt {
-    /// The counter belongs to the kernel thread.
+    /// The preempt-disable counter belongs to the kernel thread.
     not_send: PhantomData<*const ()>,
 }
 
-/// Holds preemption off until the guard is dropped; guards nest. A tick that comes meanwhile takes
-/// effect at the drop of the last one. Blocking while a guard lives is a panic.
+/// Disables preemption until the guard is dropped. Guards nest. A tick during that time takes
+/// effect when the last guard is dropped. Blocking while a guard exists is a panic.
 ///
-/// Use it around everything that must not be seen half done by another thread of the same worker:
-/// a lock of the standard library, a `std::thread_local!`, code that is not re-entrant.
+/// Use it around code whose intermediate states other threads of the same worker must not see: a
+/// lock of the standard library, a `std::thread_local!`, code that is not re-entrant.
 ///
 /// ```
 /// use std::sync::Mutex;

@@ -1,4 +1,4 @@
-//! Taking the turn from a running thread, and when not to.
+//! Preempting a running thread, and the conditions that forbid it.
 
 mod alloc;
 mod guard;

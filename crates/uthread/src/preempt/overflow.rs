@@ -1,4 +1,4 @@
-//! The handler of the signal that an overflowing stack raises.
+//! The signal handler for stack overflows.
 
 use core::ffi::{c_int, c_void};
 use core::fmt::{self, Write as _};
@@ -11,22 +11,22 @@ use super::tick::{minimum_signal_stack, tick_set};
 use crate::context::stack_pointer;
 use crate::worker::{Worker, current_worker};
 
-/// What the handler itself needs beside the kernel's frame, in bytes.
+/// Stack that the handler needs besides the kernel's frame, in bytes.
 const HANDLER_BYTES: usize = 32 << 10;
 
-/// `si_code` of a signal that the kernel itself forces (sigaction(2)).
+/// `si_code` of a signal that the kernel forces (sigaction(2)).
 const SI_KERNEL: c_int = 0x80;
 
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 
-/// A stack of its own for the handler, for as long as a kernel thread is a worker.
+/// The handler's alternate stack, for as long as a kernel thread is a worker.
 pub(crate) struct AlternateStack {
     memory: Vec<u8>,
     before: libc::stack_t,
 }
 
 impl AlternateStack {
-    /// Installs the handler, once for the process, and the stack for this kernel thread.
+    /// Installs the handler once per process, and the alternate stack for this kernel thread.
     pub(crate) fn install() -> io::Result<Self> {
         PREVIOUS.get_or_init(install_handler);
         let mut memory = vec![0u8; minimum_signal_stack() + HANDLER_BYTES];
@@ -35,8 +35,8 @@ impl AlternateStack {
             ss_flags: 0,
             ss_size: memory.len(),
         };
-        // SAFETY: plain data, for which zeros are valid; the memory lives until `drop` puts the
-        // former stack back.
+        // SAFETY: plain data, for which zeros are valid; the memory lives until `drop` restores the
+        // previous stack.
         unsafe {
             let mut before: libc::stack_t = mem::zeroed();
             if libc::sigaltstack(&raw const stack, &raw mut before) != 0 {
@@ -50,7 +50,7 @@ impl AlternateStack {
 impl Drop for AlternateStack {
     fn drop(&mut self) {
         debug_assert!(!self.memory.is_empty());
-        // SAFETY: what sigaltstack(2) gave before on this kernel thread.
+        // SAFETY: the value that sigaltstack(2) returned before on this kernel thread.
         unsafe { libc::sigaltstack(&raw const self.before, ptr::null_mut()) };
     }
 }
@@ -62,7 +62,7 @@ fn install_handler() -> libc::sigaction {
         let mut previous: libc::sigaction = mem::zeroed();
         action.sa_sigaction = on_fault as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
-        // A tick must not take the turn away on the alternate stack.
+        // A tick must not switch threads on the alternate stack.
         action.sa_mask = tick_set();
         libc::sigaction(libc::SIGSEGV, &raw const action, &raw mut previous);
         previous
@@ -71,7 +71,7 @@ fn install_handler() -> libc::sigaction {
 
 unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     if let Some(worker) = current_worker() {
-        // SAFETY: given by the kernel for the time of the handler.
+        // SAFETY: the kernel passes both, and they stay valid while the handler runs.
         let (info, context) = unsafe { (&*info, &*context.cast::<libc::ucontext_t>()) };
         if tick_without_room(worker, info, context) {
             worker.defer_tick();
@@ -84,12 +84,12 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
             report(worker, stack_bytes);
         }
     }
-    // SAFETY: the arguments are passed on as they came.
+    // SAFETY: the arguments are passed on unchanged.
     unsafe { chain(signal, info, context) };
 }
 
-/// The kernel could not put the frame of a tick on a stack that is nearly used up, and forced this
-/// signal instead. Nothing has happened to the thread: the tick is deferred.
+/// Handles a tick whose frame did not fit on a nearly full stack: the kernel forced this signal
+/// instead. The thread is unharmed, so the tick is deferred.
 fn tick_without_room(worker: &Worker, info: &libc::siginfo_t, context: &libc::ucontext_t) -> bool {
     if info.si_code != SI_KERNEL || worker.is_in_loop() || !worker.is_ticking() {
         return false;
@@ -98,12 +98,12 @@ fn tick_without_room(worker: &Worker, info: &libc::siginfo_t, context: &libc::uc
     room.is_some_and(|room| room <= minimum_signal_stack() + super::tick::HANDLER_BYTES)
 }
 
-/// Writes without allocating, which is all that is safe here.
+/// Writes without allocating, as a signal handler must.
 struct StandardError;
 
 impl fmt::Write for StandardError {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        // SAFETY: writes initialized bytes.
+        // SAFETY: the bytes are initialized.
         unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
         Ok(())
     }
@@ -117,17 +117,17 @@ fn report(worker: &Worker, stack_bytes: usize) -> ! {
         "\n{thread} has overflowed its stack of {kib} KiB: give it a larger one with \
          uthread::Builder::stack_size\nfatal runtime error: stack overflow"
     );
-    // SAFETY: ends the process.
+    // SAFETY: the call only ends the process.
     unsafe { libc::abort() }
 }
 
-/// Does what would have been done without this handler.
+/// Runs the handler that was installed before this one.
 ///
 /// # Safety
 /// The arguments must be those of a signal handler.
 unsafe fn chain(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the former action is what sigaction(2) gave; restoring it makes the fault strike
-    // again with it in force when the handler returns.
+    // SAFETY: sigaction(2) returned the previous action. After its restoration the fault occurs
+    // again when this handler returns, and the previous handler receives it.
     unsafe {
         match PREVIOUS.get() {
             Some(previous)

@@ -1,17 +1,17 @@
-//! Which instructions belong to the program itself.
+//! The address range of the program's own instructions.
 
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
 
 struct Search {
-    /// An instruction of the program.
+    /// An address inside the program.
     here: usize,
     found: Option<Range<usize>>,
 }
 
-/// The executable segment that this very code is part of. An instruction outside of it belongs to
-/// a shared library (libc, the unwinder), the dynamic linker or the vDSO: code that may hold locks
-/// and is not written to be left in the middle.
+/// The executable segment that contains this code. An instruction outside it belongs to a shared
+/// library (libc, the unwinder), the dynamic linker or the vDSO. Such code may hold locks and does
+/// not expect to be interrupted by another thread.
 pub(crate) fn text_range() -> Option<Range<usize>> {
     let mut search = Search {
         here: text_range as *const () as usize,
@@ -27,7 +27,7 @@ unsafe extern "C" fn visit(
     _size: libc::size_t,
     search: *mut c_void,
 ) -> c_int {
-    // SAFETY: both pointers come from `text_range` by way of dl_iterate_phdr(3), whose headers are
+    // SAFETY: both pointers come from `text_range` through dl_iterate_phdr(3), whose headers are
     // valid during the call.
     let (info, search) = unsafe { (&*info, &mut *search.cast::<Search>()) };
     // SAFETY: as above.
@@ -51,7 +51,7 @@ mod tests {
     fn the_program_is_inside_and_the_c_library_outside() {
         let text = text_range().expect("a program has text");
         assert!(text.contains(&(text_range as *const () as usize)));
-        // SAFETY: looks a name up.
+        // SAFETY: the call only looks up a name.
         let malloc = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
         assert!(!text.contains(&malloc.addr()));
     }

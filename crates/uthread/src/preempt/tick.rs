@@ -1,4 +1,4 @@
-//! The handler of the timer's signal.
+//! The handler of the timer signal.
 
 use core::ffi::{c_int, c_void};
 use core::mem;
@@ -13,29 +13,29 @@ use crate::context::program_counter;
 use crate::thread::Control;
 use crate::worker::{Running, Worker, current_worker, depth, enter};
 
-/// The signal of the timer. Its default action is to be ignored, so that one that arrives late does
-/// no harm, and debuggers pass it on.
+/// The timer signal. Its default action is to ignore it, so a late signal does no harm, and
+/// debuggers pass it on.
 pub(super) const TICK_SIGNAL: c_int = libc::SIGURG;
 
-/// What the handler's own frames may take of a thread's stack, in bytes.
+/// Stack that the handler's own frames may use, in bytes.
 pub(crate) const HANDLER_BYTES: usize = if cfg!(debug_assertions) { 8192 } else { 2048 };
 
 static TEXT_START: AtomicUsize = AtomicUsize::new(0);
 static TEXT_END: AtomicUsize = AtomicUsize::new(0);
 
-/// The largest frame that the kernel may put on a stack for a signal, in bytes. It grows with the
-/// vector registers of the processor (getauxval(3), `AT_MINSIGSTKSZ`).
+/// Largest frame that the kernel may put on a stack for a signal, in bytes. It depends on the
+/// processor's vector registers (getauxval(3), `AT_MINSIGSTKSZ`).
 pub(crate) fn minimum_signal_stack() -> usize {
-    // SAFETY: a query without arguments in memory.
+    // SAFETY: the query takes no pointers.
     let bytes = unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize;
     bytes.max(libc::MINSIGSTKSZ)
 }
 
-/// The signal unblocked for this kernel thread, and the mask from before put back at the end.
+/// The signal is unblocked for this kernel thread; dropping this restores the previous mask.
 pub(crate) struct TickSignal(libc::sigset_t);
 
 impl TickSignal {
-    /// Installs the handler, once for the process, and lets the signal through.
+    /// Installs the handler once per process, and unblocks the signal.
     pub(crate) fn receive() -> io::Result<Self> {
         static INSTALLED: OnceLock<Result<(), i32>> = OnceLock::new();
         INSTALLED
@@ -57,7 +57,7 @@ impl Drop for TickSignal {
     }
 }
 
-/// The timer's signal as a set.
+/// A signal set with only the timer signal.
 pub(super) fn tick_set() -> libc::sigset_t {
     // SAFETY: plain data, for which zeros are valid.
     unsafe {
@@ -72,9 +72,9 @@ fn install() -> Result<(), i32> {
     let text: Range<usize> = text_range().ok_or(libc::ENOEXEC)?;
     TEXT_START.store(text.start, Ordering::Relaxed);
     TEXT_END.store(text.end, Ordering::Relaxed);
-    // SAFETY: plain data, for which zeros are valid. The signal is blocked while its handler begins:
-    // on a busy machine ticks would otherwise pile up on the stack. `SA_ONSTACK` is not set, for the
-    // frame has to stay on the thread's own stack while others run.
+    // SAFETY: plain data, for which zeros are valid. The signal is blocked while its handler
+    // starts: on a busy machine, ticks would otherwise accumulate on the stack. `SA_ONSTACK` is not
+    // set, because the frame must stay on the thread's own stack while others run.
     unsafe {
         let mut action: libc::sigaction = mem::zeroed();
         action.sa_sigaction = on_tick as *const () as usize;
@@ -88,9 +88,9 @@ fn install() -> Result<(), i32> {
     Ok(())
 }
 
-/// The first instructions of the handler use no stack at all: they return at once if the signal is
-/// not the timer's, and if the thread has less room than the handler needs. (Where the kernel has
-/// not even found room for its own frame, `overflow` is told.)
+/// The first instructions of the handler use no stack. They return at once if the signal is not
+/// from the timer, or if the thread has less room than the handler needs. (If not even the kernel's
+/// own frame fits, the kernel calls the handler in `overflow`.)
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 unsafe extern "C" fn on_tick(_: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
@@ -115,7 +115,7 @@ unsafe extern "C" fn on_tick(_: c_int, _: *mut libc::siginfo_t, _: *mut c_void) 
     )
 }
 
-/// As on x86-64.
+/// Same as on x86-64.
 #[cfg(target_arch = "aarch64")]
 #[unsafe(naked)]
 unsafe extern "C" fn on_tick(_: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
@@ -145,7 +145,7 @@ unsafe extern "C" fn on_tick(_: c_int, _: *mut libc::siginfo_t, _: *mut c_void) 
     )
 }
 
-/// Where the kernel puts `si_code` and `si_value` (`asm-generic/siginfo.h`).
+/// Offsets of `si_code` and `si_value` in the kernel's structure (`asm-generic/siginfo.h`).
 const SIGNAL_CODE: usize = 8;
 const SIGNAL_VALUE: usize = 24;
 
@@ -153,11 +153,12 @@ unsafe extern "C" fn on_roomy_tick(_: c_int, _: *mut libc::siginfo_t, context: *
     let Some(worker) = current_worker() else {
         return;
     };
-    // The counter comes first: while it is up, nothing else of the worker may be looked at.
+    // Check the counter first: while it is above zero, the handler must not read any other state of
+    // the worker.
     if depth() > 0 {
         worker.defer_tick();
     } else {
-        // SAFETY: given by the kernel for the time of the handler.
+        // SAFETY: the kernel passes it, and it stays valid while the handler runs.
         tick(worker, unsafe { &*context.cast::<libc::ucontext_t>() });
     }
 }
@@ -169,10 +170,10 @@ fn tick(worker: &Worker, context: &libc::ucontext_t) {
         worker.retry_tick();
         return;
     }
-    // SAFETY: the address of this kernel thread's errno is valid; other threads that run on it
-    // before this one goes on will change it.
+    // SAFETY: the address of this kernel thread's errno is valid. Other threads change the value
+    // before this one continues.
     let errno = unsafe { *libc::__errno_location() };
-    // Other threads need ticks too. Returning from the handler puts the mask back in any case.
+    // Other threads need ticks as well. The return from the handler restores the mask in any case.
     enter();
     // SAFETY: a valid set; unblocking cannot fail.
     unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &tick_set(), ptr::null_mut()) };

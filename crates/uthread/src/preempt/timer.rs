@@ -7,7 +7,7 @@ use std::io;
 use super::tick::TICK_SIGNAL;
 use crate::worker::Running;
 
-/// A POSIX timer whose signal goes to the kernel thread that made it (`SIGEV_THREAD_ID`,
+/// A POSIX timer whose signal goes to the kernel thread that created it (`SIGEV_THREAD_ID`,
 /// `timer_create(2)`). `ITIMER_VIRTUAL` would tick no faster than the kernel's own clock.
 #[derive(Debug)]
 pub(crate) struct Ticker(libc::timer_t);
@@ -35,14 +35,14 @@ impl Ticker {
         }
     }
 
-    /// Ticks every `slice_ns` from now on.
+    /// Ticks every `slice_ns`, starting now.
     pub(crate) fn arm(&self, slice_ns: u64) {
         self.arm_first(slice_ns, slice_ns);
     }
 
     /// Ticks after `first_ns` and then every `slice_ns`.
     pub(crate) fn arm_first(&self, first_ns: u64, slice_ns: u64) {
-        // A first time of zero would disarm.
+        // A first interval of zero would disarm the timer.
         self.set(first_ns.max(1), slice_ns);
     }
 
@@ -55,7 +55,7 @@ impl Ticker {
             it_value: timespec(first_ns),
             it_interval: timespec(every_ns),
         };
-        // SAFETY: the timer is alive and `spec` a local. Both values are normalized, so that it
+        // SAFETY: the timer is alive and `spec` is a local. Both values are normalized, so the call
         // cannot fail.
         unsafe { libc::timer_settime(self.0, 0, &raw const spec, ptr::null_mut()) };
     }
@@ -63,8 +63,8 @@ impl Ticker {
 
 impl Drop for Ticker {
     fn drop(&mut self) {
-        // A tick that is already pending is delivered at the latest when this call returns.
-        // SAFETY: made in `new` and deleted once.
+        // The kernel delivers a pending tick before this call returns, at the latest.
+        // SAFETY: `new` created it, and it is deleted once.
         unsafe { libc::timer_delete(self.0) };
     }
 }

@@ -1,22 +1,22 @@
-//! The choices that a runtime is built with.
+//! Configuration of a runtime.
 
 use core::time::Duration;
 use std::io;
 
-use super::Runtime;
+use super::run::Runtime;
 use crate::io::Backend;
 use crate::preempt::{TickSignal, Ticker, minimum_signal_stack, text_range};
 use crate::scheduler::Policy;
 use crate::stack::class_for;
 use crate::worker::{Config, Mode};
 
-/// Shorter slices would be spent on the ticks themselves.
+/// Shorter slices would spend most of their time on the ticks.
 const SHORTEST_SLICE: Duration = Duration::from_micros(20);
 
-/// The stack that is left for the thread itself below the frame of a tick, in bytes.
+/// Stack that remains for the thread itself below the frame of a tick, in bytes.
 const LEAST_STACK_BYTES: usize = 16 << 10;
 
-/// Why a runtime cannot be had on this system.
+/// Reason that a runtime cannot be built on this system.
 ///
 /// ```
 /// use std::time::Duration;
@@ -28,7 +28,7 @@ const LEAST_STACK_BYTES: usize = 16 << 10;
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// The C library is part of the program's own text, so that a tick could not tell them apart.
+    /// The C library is part of the program's own text, so a tick cannot tell them apart.
     #[error("threads cannot be preempted in a program that is linked statically to its C library")]
     StaticLibrary,
     /// The slice is shorter than 20 µs.
@@ -37,7 +37,7 @@ pub enum BuildError {
     /// A deterministic runtime has one worker.
     #[error("a deterministic runtime cannot have {0} workers")]
     SeveralDeterministic(usize),
-    /// The system has no timer or signal to spare.
+    /// The system has no free timer or signal.
     #[error("cannot set up the timer that preempts threads")]
     Timer(#[source] io::Error),
 }
@@ -63,8 +63,20 @@ pub struct RuntimeBuilder {
     trace_events: usize,
 }
 
+impl Runtime {
+    /// Starts with a cooperative runtime of one worker.
+    ///
+    /// ```
+    /// let runtime = uthread::Runtime::builder().build().unwrap();
+    /// assert_eq!(runtime.run(|| 7), 7);
+    /// ```
+    pub const fn builder() -> RuntimeBuilder {
+        RuntimeBuilder::new()
+    }
+}
+
 impl RuntimeBuilder {
-    pub(super) const fn new() -> Self {
+    const fn new() -> Self {
         Self {
             slice: Duration::ZERO,
             seed: None,
@@ -80,23 +92,23 @@ impl RuntimeBuilder {
         }
     }
 
-    /// The time after which the turn goes to another ready thread; zero, the default, makes the
+    /// The time slice: the time after which another ready thread runs. Zero, the default, makes the
     /// runtime cooperative.
     ///
-    /// A thread that got the turn at a tick has it for exactly this long; one that got it when
-    /// another blocked or yielded, for half to one and a half times as long, since reading the
-    /// clock at each switch would cost more than the switch.
+    /// A slice that starts at a tick lasts exactly this long. A slice that starts when another
+    /// thread blocks or yields lasts half to one and a half times as long: reading the clock at
+    /// each switch would cost more than the switch.
     ///
     /// # Safety
-    /// Code that runs in threads of a preemptive runtime must bear being interrupted by another
-    /// thread of the *same kernel thread* between any two instructions of the program's own text,
-    /// unless a [`NoPreempt`](crate::NoPreempt) guard is held. In particular:
+    /// The code of all threads in a preemptive runtime must tolerate that another thread of the
+    /// *same kernel thread* interrupts it between any two instructions of the program's own text,
+    /// unless it holds a [`NoPreempt`](crate::NoPreempt) guard. In particular:
     ///
-    /// * What it keeps in a `std::thread_local!`, or in anything else that belongs to the kernel
-    ///   thread, must not be used by two user threads without that guard. This includes what
-    ///   libraries keep there (a generator of random numbers, for example).
+    /// * Two user threads must not use a value in a `std::thread_local!`, or anything else that
+    ///   belongs to the kernel thread, without that guard. This includes values that libraries keep
+    ///   there (a random number generator, for example).
     /// * A global allocator that is part of the program must be wrapped in
-    ///   [`GuardedAlloc`](crate::GuardedAlloc); the system's own need not be.
+    ///   [`GuardedAlloc`](crate::GuardedAlloc). The system's allocator need not be.
     ///
     /// ```
     /// use std::time::Duration;
@@ -112,9 +124,9 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Makes runs that can be repeated: the turn is taken from threads at some of the library's own
-    /// operations, chosen by a generator with this seed; time is virtual, and passes by such ticks
-    /// and when all threads sleep; transfers are made at once. There is one worker and no timer.
+    /// Makes runs repeatable. A generator with this seed selects some of the library's own
+    /// operations, and threads are preempted there. Time is virtual: it advances at such ticks and
+    /// when all threads sleep. Transfers happen at once. There is one worker and no timer.
     ///
     /// ```
     /// use uthread::{Runtime, spawn};
@@ -131,8 +143,8 @@ impl RuntimeBuilder {
         self
     }
 
-    /// The number of kernel threads that run threads; 1 is the default. A thread that has started
-    /// stays on its worker; those that have not are taken over by workers with nothing to do.
+    /// Number of kernel threads that run user threads; the default is 1. A thread that has started
+    /// stays on its worker. Idle workers steal threads that have not started.
     ///
     /// ```
     /// use uthread::Runtime;
@@ -145,9 +157,9 @@ impl RuntimeBuilder {
         self
     }
 
-    /// The size of the stack of a thread for which no other is asked, in bytes of address space;
-    /// 64 KiB is the default. It is rounded up to 16 KiB times a power of two, and in a preemptive
-    /// runtime leaves room for the frame of a tick.
+    /// Default stack size of a thread, in bytes of address space; the default is 64 KiB. It is
+    /// rounded up to 16 KiB times a power of two. In a preemptive runtime it is at least large
+    /// enough for the frame of a tick.
     ///
     /// ```
     /// use uthread::Runtime;
@@ -161,7 +173,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// The size of the stack of the first thread, in bytes of address space; 1 MiB is the default.
+    /// Stack size of the first thread, in bytes of address space; the default is 1 MiB.
     ///
     /// ```
     /// use uthread::Runtime;
@@ -174,8 +186,8 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Whether a thread that has used up its slice falls by one priority, unless it holds a
-    /// [`Lock`](crate::Lock); it does by default.
+    /// If true, the default, a thread that uses up its slice loses one priority level, unless it
+    /// holds a [`Lock`](crate::Lock).
     ///
     /// ```
     /// use uthread::{Priority, Runtime};
@@ -188,8 +200,8 @@ impl RuntimeBuilder {
         self
     }
 
-    /// After so many ticks of a worker, all its threads are back at the priority that the program
-    /// gave them; 100 is the default, and 0 means never.
+    /// After this many ticks of a worker, all its threads return to the priority that the program
+    /// gave them. The default is 100; 0 means never.
     ///
     /// ```
     /// use uthread::Runtime;
@@ -201,7 +213,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// How transfers are made that would block.
+    /// Mechanism for transfers that would block.
     ///
     /// ```
     /// use uthread::Runtime;
@@ -215,7 +227,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Records so many events for each worker; when there are more, the oldest are lost. 0, the
+    /// Records up to this many events per worker; newer events overwrite the oldest. 0, the
     /// default, records nothing.
     ///
     /// ```
@@ -233,7 +245,7 @@ impl RuntimeBuilder {
     /// Builds the runtime.
     ///
     /// # Errors
-    /// If the system or the program does not allow what was asked for.
+    /// If the system or the program does not support the configuration.
     ///
     /// ```
     /// assert!(uthread::Runtime::builder().build().is_ok());
@@ -257,7 +269,7 @@ impl RuntimeBuilder {
     }
 
     fn mode(&self) -> Result<Mode, BuildError> {
-        /// The slice of virtual time, if none is asked for.
+        /// Slice of virtual time if the caller sets none.
         const VIRTUAL_SLICE_NS: u64 = 1_000_000;
         let slice_ns = u64::try_from(self.slice.as_nanos()).unwrap_or(u64::MAX);
         match self.seed {
@@ -277,9 +289,9 @@ impl RuntimeBuilder {
     }
 }
 
-/// Tries everything that ticks need, so that it does not fail later on.
+/// Tries all that ticks need, so that it cannot fail later.
 fn prepare_preemption() -> Result<(), BuildError> {
-    // SAFETY: looks a name up.
+    // SAFETY: the call only looks up a name.
     let malloc = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
     let text = text_range();
     if cfg!(target_feature = "crt-static") || text.is_none_or(|text| text.contains(&malloc.addr()))
@@ -287,7 +299,7 @@ fn prepare_preemption() -> Result<(), BuildError> {
         return Err(BuildError::StaticLibrary);
     }
     TickSignal::receive().map_err(BuildError::Timer)?;
-    // SAFETY: a timer that is never armed looks at nothing.
+    // SAFETY: a timer that is never armed reads nothing.
     unsafe { Ticker::new(core::ptr::null()) }.map_err(BuildError::Timer)?;
     Ok(())
 }

@@ -4,4 +4,17 @@ mod builder;
 mod run;
 
 pub use builder::{BuildError, RuntimeBuilder};
-pub use run::{Runtime, Statistics, run, statistics};
+pub use run::{Runtime, Statistics, statistics};
+
+/// Runs `main` and all threads that it starts in a cooperative runtime of one worker, as
+/// [`Runtime::run`] does.
+///
+/// ```
+/// assert_eq!(uthread::run(|| 42), 42);
+/// ```
+pub fn run<T>(main: impl FnOnce() -> T) -> T {
+    Runtime::builder()
+        .build()
+        .expect("a cooperative runtime asks for nothing")
+        .run(main)
+}

@@ -1,11 +1,10 @@
-//! Running.
+//! Running user threads to their end.
 
 use core::sync::atomic::Ordering;
 use std::io;
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::RuntimeBuilder;
 use crate::io::Backend;
 use crate::preempt::{AlternateStack, TickSignal};
 use crate::scheduler::{Clock, Monotonic, Virtual};
@@ -27,7 +26,7 @@ pub struct Runtime {
     last: Mutex<Last>,
 }
 
-/// What is left of the last run.
+/// Results of the last run.
 #[derive(Debug, Default)]
 struct Last {
     statistics: Statistics,
@@ -42,12 +41,12 @@ struct Last {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Ticks that were acted on where they struck.
+    /// Ticks that were handled where they occurred.
     pub ticks_taken: u64,
-    /// Ticks that had to wait: preemption was off, the code was not the program's own, the thread
-    /// was unwinding, or its stack was nearly full.
+    /// Ticks that were deferred: preemption was disabled, the code was not the program's own, the
+    /// thread was unwinding, or its stack was nearly full.
     pub ticks_deferred: u64,
-    /// Turns taken from threads, by ticks or because a thread of higher priority became ready.
+    /// Preemptions, by ticks or because a thread of higher priority became ready.
     pub preemptions: u64,
 }
 
@@ -68,7 +67,7 @@ impl Statistics {
     }
 }
 
-/// The counts of the run that the calling thread belongs to, so far.
+/// Counters of the calling thread's run so far.
 ///
 /// # Panics
 /// Outside a runtime.
@@ -80,30 +79,7 @@ pub fn statistics() -> Statistics {
     Statistics::of(&require_worker("statistics").shared)
 }
 
-/// Runs `main` and all threads that it starts in a cooperative runtime of one worker, as
-/// [`Runtime::run`] does.
-///
-/// ```
-/// assert_eq!(uthread::run(|| 42), 42);
-/// ```
-pub fn run<T>(main: impl FnOnce() -> T) -> T {
-    Runtime::builder()
-        .build()
-        .expect("a cooperative runtime asks for nothing")
-        .run(main)
-}
-
 impl Runtime {
-    /// A cooperative runtime of one worker, unless other choices are made.
-    ///
-    /// ```
-    /// let runtime = uthread::Runtime::builder().build().unwrap();
-    /// assert_eq!(runtime.run(|| 7), 7);
-    /// ```
-    pub const fn builder() -> RuntimeBuilder {
-        RuntimeBuilder::new()
-    }
-
     pub(super) fn new(config: Config) -> Self {
         Self {
             config,
@@ -111,14 +87,14 @@ impl Runtime {
         }
     }
 
-    /// Runs `main` as the first thread on the calling kernel thread, and returns what it returns
-    /// when *all* threads have ended.
+    /// Runs `main` as the first thread on the calling kernel thread. Returns its value when *all*
+    /// threads have ended.
     ///
     /// # Panics
-    /// If `main` panics, with its payload; if threads are left that can never run again, naming
-    /// them; inside a user thread; if the system has no descriptors, memory or kernel threads left
-    /// ([`Runtime::try_run`] reports these). Threads that can never run again are left where they
-    /// are, and their memory with them.
+    /// If `main` panics, with its payload; if threads remain that can never run again, naming them;
+    /// inside a user thread; if the system has no descriptors, memory or kernel threads left
+    /// ([`Runtime::try_run`] reports these). Threads that can never run again are not unwound, and
+    /// their memory is not freed.
     ///
     /// ```
     /// let runtime = uthread::Runtime::builder().build().unwrap();
@@ -129,13 +105,14 @@ impl Runtime {
             .unwrap_or_else(|error| panic!("cannot start the runtime: {error}"))
     }
 
-    /// [`Runtime::run`] with an error, if the system lacks what the workers need.
+    /// Like [`Runtime::run`], but returns an error if the system lacks the resources for the
+    /// workers.
     ///
     /// # Errors
     /// If the system has no descriptors, memory, timers or kernel threads left.
     ///
     /// # Panics
-    /// As [`Runtime::run`].
+    /// Same as [`Runtime::run`].
     ///
     /// ```
     /// let runtime = uthread::Runtime::builder().workers(2).build().unwrap();
@@ -160,8 +137,8 @@ impl Runtime {
         if failed.is_none() && none_left {
             shared.close();
         } else {
-            // Threads that are stuck go on naming their runtime, which must never be mistaken for
-            // one that is over.
+            // Stuck threads keep the number of their runtime. No later check may take it for the
+            // number of a finished one.
             core::mem::forget(Arc::clone(&shared));
         }
         reap_orphans(&shared);
@@ -188,7 +165,7 @@ impl Runtime {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = last;
     }
 
-    /// The counts of the last run.
+    /// Counters of the last run.
     ///
     /// ```
     /// let runtime = uthread::Runtime::builder().build().unwrap();
@@ -202,7 +179,8 @@ impl Runtime {
             .statistics
     }
 
-    /// What was recorded in the last run; empty unless [`RuntimeBuilder::trace`] was chosen.
+    /// Trace of the last run; empty without
+    /// [`RuntimeBuilder::trace`](crate::RuntimeBuilder::trace).
     ///
     /// ```
     /// let runtime = uthread::Runtime::builder().build().unwrap();
@@ -217,7 +195,7 @@ impl Runtime {
             .clone()
     }
 
-    /// How transfers are to be made that would block.
+    /// Mechanism for transfers that would block.
     ///
     /// ```
     /// use uthread::{Runtime, io::Backend};
@@ -236,8 +214,8 @@ fn clock(mode: Mode) -> Box<dyn Clock> {
     }
 }
 
-/// Runs worker 0 here and the others on kernel threads of their own; gives what became of `main`,
-/// if it has ended.
+/// Runs worker 0 here and the others on their own kernel threads. Returns the result of `main` if
+/// it has ended.
 fn run_workers<T>(
     shared: &Arc<Shared>,
     main: impl FnOnce() -> T,
@@ -261,7 +239,7 @@ fn run_workers<T>(
     })
 }
 
-/// Without one of the workers the others would wait for ever.
+/// Stops all workers: if one is missing, the others would wait forever.
 fn stop_on_error<T>(shared: &Shared, result: io::Result<T>) -> io::Result<T> {
     if result.is_err() {
         shared.stop_all();
@@ -278,14 +256,14 @@ fn run_first<T>(
     station.worker.run()?;
     drop(station);
     if handle.is_finished() {
-        // SAFETY: all workers have left their loops, so the thread has ended for good.
+        // SAFETY: all workers have left their loops, so the thread has ended.
         return Ok(Some(unsafe { handle.take() }));
     }
     core::mem::forget(handle);
     Ok(None)
 }
 
-/// A worker and what its kernel thread needs; the fields are dropped in this order.
+/// A worker and the resources of its kernel thread. The fields are dropped in this order.
 struct Station {
     worker: Worker,
     _signal: Option<TickSignal>,

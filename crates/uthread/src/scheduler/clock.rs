@@ -1,4 +1,4 @@
-//! Time as the scheduler sees it: the machine's, or a test's.
+//! The scheduler's clock: the machine's, or a virtual one for tests.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -8,11 +8,11 @@ pub(crate) trait Clock: Send + Sync {
     /// Nanoseconds since the clock was made.
     fn now_ns(&self) -> u64;
 
-    /// Lets time pass while nothing can run. A virtual clock jumps to `deadline_ns` and answers
-    /// `true`; a real one answers `false`, and the caller has to wait.
+    /// Advances time while no thread is ready. A virtual clock jumps to `deadline_ns` and returns
+    /// `true`; a real one returns `false`, and the caller must wait.
     fn skip_to(&self, deadline_ns: u64) -> bool;
 
-    /// A slice has been used up; only virtual time is driven by this.
+    /// Reports the end of a slice. Only virtual clocks advance here.
     fn tick(&self, slice_ns: u64);
 }
 
@@ -37,7 +37,7 @@ impl Clock for Monotonic {
     fn tick(&self, _slice_ns: u64) {}
 }
 
-/// A clock that stands still but for ticks and skips: runs that use it repeat exactly.
+/// A clock that advances only at ticks and skips, so its runs repeat exactly.
 #[derive(Default)]
 pub(crate) struct Virtual(AtomicU64);
 

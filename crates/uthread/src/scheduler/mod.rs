@@ -1,5 +1,5 @@
-//! Who runs next: pure data structures and rules, without a clock, a switch or a system call, so
-//! that they can be tested with virtual time. The worker carries out what is decided here.
+//! The scheduler: run queues and rules as pure data structures, without a clock, a switch or a
+//! system call, so that tests can use virtual time. The worker carries out its decisions.
 
 mod clock;
 mod policy;

@@ -1,5 +1,5 @@
-//! The rules: strict priorities, round robin within one, falling by one at the end of a slice, and
-//! a boost for all every so many ticks.
+//! The rules: strict priorities, round-robin within each, one priority lower at the end of a slice,
+//! and a periodic boost of all threads.
 
 use core::cell::Cell;
 
@@ -8,24 +8,24 @@ use super::{Priority, Ready, Schedulable};
 /// The rules that a runtime's builder can change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Policy {
-    /// A thread that has used up its slice falls by one priority, unless it holds a lock.
+    /// A thread that uses up its slice loses one priority level, unless it holds a lock.
     pub(crate) decay: bool,
-    /// After so many ticks every thread is back at the priority that the program gave it; 0 means
-    /// never.
+    /// After this many ticks, every thread returns to the priority that the program gave it; 0
+    /// means never.
     pub(crate) boost_every: u32,
 }
 
-/// What a tick means for the running thread.
+/// Consequence of a tick for the running thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Nobody else is ready: ticks are not needed.
+    /// No other thread is ready: ticks are not needed.
     Alone,
     /// Only threads of lower priority are ready.
     Continue,
-    /// The thread was switched to since the last tick, nobody knows when: its slice ends half a
+    /// The thread was switched in at an unknown time since the last tick: its slice ends half a
     /// slice from now. (Reading the clock at each switch would cost more than the switch.)
     Grace,
-    /// The slice is over and the turn goes to another.
+    /// The slice is over, and another thread runs.
     Switch,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Scheduler<T> {
     policy: Policy,
     ticks_to_boost: Cell<u32>,
     fallen: Cell<bool>,
-    /// The running thread was switched to after the last tick, by a voluntary switch.
+    /// The running thread was switched in after the last tick, by a voluntary switch.
     fresh: Cell<bool>,
 }
 
@@ -51,18 +51,18 @@ impl<T: Schedulable> Scheduler<T> {
         }
     }
 
-    /// A voluntary switch has taken place.
+    /// Notes a voluntary switch.
     #[inline]
     pub(crate) fn switched(&self) {
         self.fresh.set(true);
     }
 
-    /// A virtual tick needs no grace: nothing says when the slice began.
+    /// Notes that the slice began at a tick: a virtual tick needs no grace period.
     pub(crate) fn slice_began_at_a_tick(&self) {
         self.fresh.set(false);
     }
 
-    /// Whether a ready thread takes precedence over `current` before its slice ends.
+    /// True if a ready thread takes precedence over `current` before its slice ends.
     #[inline]
     pub(crate) fn outranked(&self, current: &T) -> bool {
         self.ready.highest() > Some(current.rank().effective())
@@ -77,7 +77,7 @@ impl<T: Schedulable> Scheduler<T> {
         self.ready.pop()
     }
 
-    /// The timer has gone off while `current` ran.
+    /// Handles a tick of the timer while `current` runs.
     pub(crate) fn tick(&self, current: &T) -> Verdict {
         self.count_to_boost(current);
         if self.ready.is_empty() {
@@ -113,7 +113,7 @@ impl<T: Schedulable> Scheduler<T> {
         }
     }
 
-    /// A thread that was blocked during a boost takes part in the next one.
+    /// Boosts a thread that was blocked during the last boost.
     #[inline]
     pub(crate) fn woken(&self, thread: &T) {
         if thread.rank().base() != thread.rank().assigned() {
@@ -121,7 +121,7 @@ impl<T: Schedulable> Scheduler<T> {
         }
     }
 
-    /// The priority of a ready thread may have changed: puts it where it belongs.
+    /// Moves a ready thread to the queue of its priority, which may have changed.
     ///
     /// # Safety
     /// `thread` must be one of the ready threads.
@@ -141,7 +141,7 @@ impl<T: Schedulable> Scheduler<T> {
         self.ready.pop()
     }
 
-    /// The highest priority among the ready.
+    /// Highest priority among the ready threads.
     #[inline]
     pub(crate) fn highest(&self) -> Option<Priority> {
         self.ready.highest()

@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU8, Ordering};
 /// The number of priorities.
 pub(crate) const LEVELS: usize = 3;
 
-/// A thread's priority. A ready thread of a higher one always runs before one of a lower one.
+/// A thread's priority. A ready thread of higher priority always runs before one of lower priority.
 ///
 /// ```
 /// use uthread::Priority;
@@ -53,7 +53,7 @@ impl fmt::Display for Priority {
     }
 }
 
-/// How many of something there are at each priority; the highest that occurs is what counts.
+/// A count for each priority; the highest priority with a nonzero count applies.
 #[derive(Debug, Default)]
 pub(crate) struct Tally([Cell<u32>; LEVELS]);
 
@@ -76,7 +76,7 @@ impl Tally {
         count.set(count.get() - 1);
     }
 
-    /// Takes all of `other` out of this tally (`add` the other way round).
+    /// Removes all of `other` from this tally (the inverse of `add`).
     #[inline]
     pub(crate) fn remove_all(&self, other: &Self) {
         for (mine, theirs) in self.0.iter().zip(&other.0) {
@@ -91,7 +91,7 @@ impl Tally {
         }
     }
 
-    /// The highest priority that occurs, or GREEN.
+    /// The highest priority with a nonzero count, or GREEN.
     #[inline]
     pub(crate) fn highest(&self) -> Priority {
         let highest = Priority::ALL
@@ -102,8 +102,8 @@ impl Tally {
     }
 }
 
-/// The sources of a thread's priority. The effective one is always computed from all of them;
-/// nothing is ever saved and restored, so that locks may be released in any order.
+/// The sources of a thread's priority. The effective priority is always computed from all of them.
+/// It is never saved and restored, so locks may be released in any order.
 #[derive(Debug)]
 pub(crate) struct Rank {
     assigned: AtomicU8,
@@ -122,13 +122,13 @@ impl Rank {
         }
     }
 
-    /// The priority given by the program.
+    /// The priority that the program gave.
     #[inline]
     pub(crate) fn assigned(&self) -> Priority {
         Priority::from_level(self.assigned.load(Ordering::Relaxed))
     }
 
-    /// What is left of it after the slices used up.
+    /// The program's priority, lowered by the slices used up.
     #[inline]
     pub(crate) fn base(&self) -> Priority {
         Priority::from_level(self.base.load(Ordering::Relaxed))

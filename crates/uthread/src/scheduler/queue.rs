@@ -1,9 +1,9 @@
-//! A queue threaded through its members, so that queueing never allocates.
+//! An intrusive queue: its links are in the members, so queueing never allocates.
 
 use core::cell::Cell;
 use core::ptr;
 
-/// The neighbours of a member. A member is in at most one queue at a time.
+/// Links to the neighbours. A member is in at most one queue at a time.
 #[derive(Debug)]
 pub(crate) struct Links<T> {
     next: Cell<*const T>,
@@ -19,18 +19,18 @@ impl<T> Links<T> {
         }
     }
 
-    /// The successor, for lists that are only ever linked forwards.
+    /// The successor, for singly linked lists.
     pub(crate) fn next(&self) -> &Cell<*const T> {
         &self.next
     }
 }
 
-/// Something that can be a member of a [`Queue`].
+/// A type that can be a member of a [`Queue`].
 pub(crate) trait Linked: Sized {
     fn links(&self) -> &Links<Self>;
 }
 
-/// First in, first out, with removal from the middle; every operation takes constant time.
+/// A FIFO queue that supports removal from the middle. Every operation takes constant time.
 #[derive(Debug)]
 pub(crate) struct Queue<T> {
     head: Cell<*const T>,
@@ -61,7 +61,7 @@ impl<T: Linked> Queue<T> {
     #[inline]
     pub(crate) unsafe fn push_back(&self, member: *const T) {
         let tail = self.tail.replace(member);
-        // SAFETY: the caller vouches for `member`; `tail` is a member.
+        // SAFETY: the caller guarantees `member`; `tail` is a member.
         unsafe {
             let links = (*member).links();
             links.next.set(ptr::null());
@@ -74,11 +74,11 @@ impl<T: Linked> Queue<T> {
     }
 
     /// # Safety
-    /// As [`Queue::push_back`].
+    /// Same as [`Queue::push_back`].
     #[inline]
     pub(crate) unsafe fn push_front(&self, member: *const T) {
         let head = self.head.replace(member);
-        // SAFETY: the caller vouches for `member`; `head` is a member.
+        // SAFETY: the caller guarantees `member`; `head` is a member.
         unsafe {
             let links = (*member).links();
             links.next.set(head);
@@ -93,7 +93,7 @@ impl<T: Linked> Queue<T> {
     #[inline]
     pub(crate) fn pop_front(&self) -> Option<*const T> {
         let head = self.head.get();
-        // SAFETY: members are alive, by the contract of the pushes.
+        // SAFETY: the contract of the pushes keeps members alive.
         let next = unsafe { head.as_ref() }?.links().next.get();
         self.head.set(next);
         // SAFETY: as above.
@@ -107,7 +107,7 @@ impl<T: Linked> Queue<T> {
     /// # Safety
     /// `member` must be in this queue.
     pub(crate) unsafe fn remove(&self, member: *const T) {
-        // SAFETY: the caller vouches for `member`; its neighbours are members.
+        // SAFETY: the caller guarantees `member`; its neighbours are members.
         unsafe {
             let links = (*member).links();
             let (previous, next) = (links.previous.get(), links.next.get());

@@ -1,21 +1,21 @@
-//! The ready threads: one queue for each priority.
+//! The run queue: one queue for each priority.
 
 use core::cell::Cell;
 
 use super::{LEVELS, Linked, Priority, Queue, Rank};
 
-/// What the scheduler must know of a thread.
+/// The scheduler's view of a thread.
 pub(crate) trait Schedulable: Linked {
     fn rank(&self) -> &Rank;
 
-    /// The queue that the thread stands in while it is ready.
+    /// The queue that contains the thread while it is ready.
     fn level(&self) -> &Cell<Priority>;
 
-    /// Locks held now: while there are any, the priority does not fall.
+    /// Number of locks held. While it is not zero, the priority does not fall.
     fn locks_held(&self) -> u32;
 }
 
-/// A queue for each priority and a mask of those that are not empty.
+/// A queue for each priority, and a mask of the queues that are not empty.
 #[derive(Debug)]
 pub(crate) struct Ready<T> {
     queues: [Queue<T>; LEVELS],
@@ -35,7 +35,7 @@ impl<T: Schedulable> Ready<T> {
         self.occupied.get() == 0
     }
 
-    /// The priority of the thread that is next.
+    /// Priority of the next thread.
     #[inline]
     pub(crate) fn highest(&self) -> Option<Priority> {
         let level = self.occupied.get().checked_ilog2()?;
@@ -61,7 +61,7 @@ impl<T: Schedulable> Ready<T> {
     }
 
     /// # Safety
-    /// As [`Ready::push_back`].
+    /// Same as [`Ready::push_back`].
     pub(crate) unsafe fn push_front(&self, thread: *const T) {
         // SAFETY: the caller's contract.
         unsafe { self.enter(thread).push_front(thread) }
@@ -85,15 +85,15 @@ impl<T: Schedulable> Ready<T> {
         // SAFETY: the caller's contract.
         let level = unsafe { &*thread }.level().get();
         let queue = &self.queues[level as usize];
-        // SAFETY: a ready thread stands in the queue of its level.
+        // SAFETY: a ready thread is in the queue of its level.
         unsafe { queue.remove(thread) };
         if queue.is_empty() {
             self.occupied.set(self.occupied.get() & !(1 << level as u8));
         }
     }
 
-    /// Lines all threads up again after `change` has been at their priorities. The order within a
-    /// priority is kept; those that rise come after those that were there.
+    /// Queues all threads again after `change` has adjusted their priorities. The order within a
+    /// priority is kept; threads that rise go behind those that were already there.
     pub(crate) fn regroup(&self, change: impl Fn(&T)) {
         let all = Queue::new();
         while let Some(thread) = self.pop() {

@@ -1,7 +1,25 @@
 //! Stacks: slots of equal size cut from large mappings, each above a guard page, kept for reuse.
 //!
-//! A slot carries the control block of its thread at its top, so that an idle thread touches one
-//! page and starting a thread allocates nothing.
+//! ```text
+//! slot start  +---------------------------------+  page-aligned
+//!             | guard page                      |  one page, no access
+//!             +---------------------------------+  lowest address of the stack
+//!             | unused stack                    |  takes no memory until touched
+//!             |    :                            |
+//!             | frames of the thread            |  the stack grows down
+//!             +---------------------------------+  top of the stack, 16-byte aligned
+//!             | function, later its result      |
+//!             +---------------------------------+  64-byte aligned
+//!             | control block                   |  begins with the saved context
+//!             +---------------------------------+
+//!             | 0 to 31 unused cache lines      |  spread the blocks over the cache sets
+//!             +---------------------------------+
+//!             | last cache line                 |  its last word links free slots
+//! slot end    +---------------------------------+
+//! ```
+//!
+//! The control block is in the slot of its thread, so an idle thread touches one page and starting
+//! a thread allocates nothing.
 
 mod pool;
 mod slab;

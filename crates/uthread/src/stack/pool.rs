@@ -1,4 +1,22 @@
-//! The process-wide store of stacks, and each worker's own handful of it.
+//! The process-wide pool of stacks, and each worker's cache of free slots.
+//!
+//! ```text
+//!   Cache of a worker, no lock             POOL of the process, one mutex
+//!   for each class:                        for each class:
+//!                                 refill   +------+
+//!   free --> slot --> slot --> -  <------- | warm |  free slots with memory, up to 1024
+//!            at most 64                    +------+
+//!                                 spill    | cold |  free slots without memory
+//!                                 ------>  +------+
+//!                                          | slab |  slab  slab ...  the last one has new slots
+//!                                          +------+
+//! ```
+//!
+//! 1. A thread's start takes the first slot of `free`, and its end puts the slot back there.
+//! 2. If `free` is empty, a refill takes one slot from `warm`, `cold`, the last slab or a new slab,
+//!    in this order, and up to 31 more from `warm`.
+//! 3. If `free` has more than 64 slots, a spill moves up to 32 to `warm`. If `warm` is full, the
+//!    slots go to `cold`, and their memory goes back to the system.
 
 use core::cell::Cell;
 use core::ptr::NonNull;
@@ -7,31 +25,31 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::page_size;
 use super::slab::{MapError, Slab, discard};
 
-/// The smallest slot in bytes; the classes are this times a power of two.
+/// Smallest slot in bytes. Each size class is this times a power of two.
 const SMALLEST_BYTES: usize = 16 << 10;
 const CLASSES: usize = 16;
 
-/// A slab starts small and each further one is twice as large, so that a million stacks need a few
+/// A slab starts small and each further one is twice as large, so a million stacks need only a few
 /// dozen mappings.
 const FIRST_SLAB_BYTES: usize = 4 << 20;
 const LARGEST_SLAB_BYTES: usize = 4 << 30;
 
-/// Slots that move between a worker and the store at a time.
+/// Slots that move between a worker and the pool at a time.
 const BATCH: usize = 32;
 
-/// Free slots of a class that keep their memory; those beyond give it back.
+/// Free slots of a class that keep their memory; slots beyond this number give it back.
 const WARM_SLOTS: usize = 1024;
 
 pub(crate) static POOL: Pool = Pool(Mutex::new([const { Class::new() }; CLASSES]));
 
-/// The class whose slots hold `bytes`; the largest, if none does.
+/// Smallest class whose slots hold `bytes`; the largest class if none does.
 #[inline]
 pub(crate) fn class_for(bytes: usize) -> usize {
     let slots = bytes.div_ceil(SMALLEST_BYTES).next_power_of_two();
     (slots.trailing_zeros() as usize).min(CLASSES - 1)
 }
 
-/// The size of a class's slots in bytes.
+/// Size of a slot of the class, in bytes.
 #[inline]
 pub(crate) const fn class_bytes(class: usize) -> usize {
     SMALLEST_BYTES << class
@@ -41,11 +59,11 @@ struct Class {
     slabs: Vec<Slab>,
     /// Free slots that have kept their memory.
     warm: Vec<NonNull<u8>>,
-    /// Free slots that have given it back.
+    /// Free slots that have given back their memory.
     cold: Vec<NonNull<u8>>,
 }
 
-// SAFETY: free slots are owned by the store, from whichever kernel thread it is used.
+// SAFETY: the pool owns the free slots, and any kernel thread may use them.
 unsafe impl Send for Class {}
 
 impl Class {
@@ -79,7 +97,7 @@ impl Class {
             self.warm.push(slot);
             return;
         }
-        // SAFETY: a free slot; its guard page is left alone.
+        // SAFETY: a free slot; the guard page stays untouched.
         unsafe {
             discard(
                 slot.as_ptr().add(page_size()),
@@ -90,7 +108,7 @@ impl Class {
     }
 }
 
-/// The store of all stacks of the process.
+/// All stacks of the process.
 pub(crate) struct Pool(Mutex<[Class; CLASSES]>);
 
 impl Pool {
@@ -98,7 +116,7 @@ impl Pool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes back the slot that begins at `slot`.
+    /// Returns the slot that begins at `slot`.
     pub(crate) fn put(&self, class: usize, slot: NonNull<u8>) {
         self.lock()[class].put(class, slot);
     }
@@ -114,7 +132,7 @@ impl Pool {
     }
 }
 
-/// A worker's own free slots, linked through their last word, so that taking one needs no lock.
+/// A worker's own free slots, in a free list through their last words, so taking one needs no lock.
 pub(crate) struct Cache {
     free: [Cell<Option<NonNull<u8>>>; CLASSES],
     count: [Cell<usize>; CLASSES],
@@ -128,7 +146,7 @@ impl Cache {
         }
     }
 
-    /// Takes a slot: the address where it begins, at its guard page.
+    /// Takes a slot. Returns its start address, which is the guard page.
     #[inline]
     pub(crate) fn take(&self, class: usize) -> Result<NonNull<u8>, MapError> {
         match self.pop(class) {
@@ -140,7 +158,7 @@ impl Cache {
     #[inline]
     fn pop(&self, class: usize) -> Option<NonNull<u8>> {
         let slot = self.free[class].get()?;
-        // SAFETY: free slots are owned by the cache and `link` was written by `push`.
+        // SAFETY: the cache owns its free slots, and `push` wrote the link.
         self.free[class].set(unsafe { link(slot, class).read() });
         self.count[class].set(self.count[class].get() - 1);
         Some(slot)
@@ -154,16 +172,16 @@ impl Cache {
             let Some(more) = classes[class].warm.pop() else {
                 break;
             };
-            // SAFETY: the slot was free and belongs to the cache from here on.
+            // SAFETY: the slot was free, and the cache owns it from here on.
             unsafe { self.push(class, more) };
         }
         Ok(slot)
     }
 
-    /// Takes back a slot.
+    /// Returns a slot.
     ///
     /// # Safety
-    /// Nobody else may use the slot any more, but for the caller if it runs on it: it must switch
+    /// No other thread may use the slot any more. The caller may still run on it, but must switch
     /// away before anything else is taken from this cache.
     #[inline]
     pub(crate) unsafe fn put(&self, class: usize, slot: NonNull<u8>) {
@@ -175,7 +193,7 @@ impl Cache {
     }
 
     /// # Safety
-    /// As [`Cache::put`].
+    /// Same as [`Cache::put`].
     #[inline]
     unsafe fn push(&self, class: usize, slot: NonNull<u8>) {
         // SAFETY: the last word of a slot that the cache owns.
@@ -183,7 +201,7 @@ impl Cache {
         self.count[class].set(self.count[class].get() + 1);
     }
 
-    /// Gives some of the slots to the store, all but the newest: the caller may still run on it.
+    /// Gives some slots to the pool, but keeps the newest: the caller may still run on it.
     #[cold]
     fn spill(&self, class: usize) {
         let newest = self.pop(class);
@@ -199,7 +217,7 @@ impl Cache {
         }
     }
 
-    /// Gives everything to the store.
+    /// Gives all slots to the pool.
     pub(crate) fn drain(&self) {
         let mut classes = POOL.lock();
         for (class, slots) in classes.iter_mut().enumerate() {
@@ -210,7 +228,7 @@ impl Cache {
     }
 }
 
-/// The last word of a slot: unused while a thread lives in it.
+/// The last word of a slot, which no thread uses.
 #[inline]
 fn link(slot: NonNull<u8>, class: usize) -> NonNull<Option<NonNull<u8>>> {
     // SAFETY: the last word lies within the slot.
@@ -239,7 +257,7 @@ mod tests {
         assert_eq!(slots.len(), 200);
         let last = slots[199];
         for slot in slots {
-            // SAFETY: the slot was taken above and nobody uses it.
+            // SAFETY: the slot was taken above and is not in use.
             unsafe { cache.put(2, slot) };
         }
         assert_eq!(cache.take(2).expect("memory"), last);

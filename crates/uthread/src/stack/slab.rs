@@ -4,13 +4,13 @@ use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::io;
 
-/// `MADV_GUARD_INSTALL`: guard pages that are marks in the page table instead of mappings of their
-/// own (Linux 6.13, madvise(2)).
+/// `MADV_GUARD_INSTALL`: guard pages as marks in the page table, without mappings of their own
+/// (Linux 6.13, madvise(2)).
 const MADV_GUARD_INSTALL: libc::c_int = 102;
 
 static GUARD_INSTALL_WORKS: AtomicBool = AtomicBool::new(true);
 
-/// Why there is no stack.
+/// Reason that no stack is available.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MapError {
     #[error("cannot map {bytes} bytes for stacks")]
@@ -25,7 +25,7 @@ pub(crate) fn page_size() -> usize {
     static SIZE: AtomicUsize = AtomicUsize::new(0);
     match SIZE.load(Ordering::Relaxed) {
         0 => {
-            // SAFETY: a query without arguments in memory.
+            // SAFETY: the query takes no pointers.
             let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
             SIZE.store(size, Ordering::Relaxed);
             size
@@ -34,7 +34,7 @@ pub(crate) fn page_size() -> usize {
     }
 }
 
-/// Address space for `slots` stacks. It is never unmapped: handles of threads may outlive every
+/// Address space for `slots` stacks. It is never unmapped: thread handles may outlive every
 /// runtime.
 #[derive(Debug)]
 pub(super) struct Slab {
@@ -44,14 +44,14 @@ pub(super) struct Slab {
     carved: usize,
 }
 
-// SAFETY: a slab is only an address range; whoever owns it may use it from any kernel thread.
+// SAFETY: a slab is only an address range; its owner may use it from any kernel thread.
 unsafe impl Send for Slab {}
 
 impl Slab {
-    /// Reserves address space; memory is taken page by page on first touch.
+    /// Reserves address space; the kernel provides memory page by page at the first touch.
     pub(super) fn map(slot_bytes: usize, slots: usize) -> Result<Self, MapError> {
         let bytes = slot_bytes * slots;
-        // SAFETY: a fresh anonymous mapping, wherever the kernel likes.
+        // SAFETY: a new anonymous mapping at an address that the kernel chooses.
         let start = unsafe {
             libc::mmap(
                 ptr::null_mut(),
@@ -68,9 +68,9 @@ impl Slab {
                 source: io::Error::last_os_error(),
             });
         }
-        // A huge page would give 2 MiB to the first stack that is touched. Kernels without huge
-        // pages refuse the advice, and need none.
-        // SAFETY: the range was mapped just now.
+        // A huge page would use 2 MiB for the first stack that is touched. Kernels without huge
+        // pages refuse the advice and do not need it.
+        // SAFETY: the range was mapped above.
         unsafe { libc::madvise(start, bytes, libc::MADV_NOHUGEPAGE) };
         let start = NonNull::new(start.cast()).expect("mmap does not map at 0");
         Ok(Self {
@@ -94,7 +94,7 @@ impl Slab {
         }))
     }
 
-    /// The slots in use or once used.
+    /// The slots that are or were in use.
     pub(super) fn carved(&self) -> impl Iterator<Item = NonNull<u8>> + '_ {
         // SAFETY: below `slots`, as above.
         (0..self.carved).map(|i| unsafe { self.start.add(i * self.slot_bytes) })
@@ -104,7 +104,7 @@ impl Slab {
 fn install_guard(slot: NonNull<u8>) -> Result<(), MapError> {
     let page = slot.as_ptr().cast();
     if GUARD_INSTALL_WORKS.load(Ordering::Relaxed) {
-        // SAFETY: the lowest page of a slot that nobody uses yet.
+        // SAFETY: the lowest page of a slot that no thread uses yet.
         if unsafe { libc::madvise(page, page_size(), MADV_GUARD_INSTALL) } == 0 {
             return Ok(());
         }
@@ -119,11 +119,11 @@ fn install_guard(slot: NonNull<u8>) -> Result<(), MapError> {
     })
 }
 
-/// Gives the memory of a stack back to the system; its guard page and address stay.
+/// Returns the memory of a stack to the system. Its guard page and address remain.
 ///
 /// # Safety
-/// `range` must be page aligned, part of a slot above its guard page, and hold nothing of value.
+/// `range` must be page-aligned, part of a slot above its guard page, and hold no data in use.
 pub(super) unsafe fn discard(start: *mut u8, bytes: usize) {
-    // SAFETY: the caller's contract. If it fails, the pages merely stay.
+    // SAFETY: the caller's contract. If the call fails, the pages stay.
     unsafe { libc::madvise(start.cast(), bytes, libc::MADV_DONTNEED) };
 }

@@ -13,10 +13,10 @@ struct State {
     waiters: Queue<Control>,
 }
 
-// SAFETY: the queue is only a chain of threads, used under the spin lock around the state.
+// SAFETY: the queue only links threads, and is used with the spin lock around the state held.
 unsafe impl Send for State {}
 
-/// A place where a number of threads wait for each other, again and again.
+/// A reusable barrier: each of a number of threads waits there for the others.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -39,7 +39,7 @@ pub struct Barrier {
     state: SpinCell<State>,
 }
 
-/// What [`Barrier::wait`] returns.
+/// Result of [`Barrier::wait`].
 ///
 /// ```
 /// let barrier = uthread::Barrier::new(1);
@@ -49,7 +49,7 @@ pub struct Barrier {
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
-    /// Whether this thread was the last to come.
+    /// True if this thread was the last to arrive.
     ///
     /// ```
     /// let barrier = uthread::Barrier::new(1);
@@ -61,7 +61,7 @@ impl BarrierWaitResult {
 }
 
 impl Barrier {
-    /// A barrier that opens whenever so many threads wait at it.
+    /// A barrier that opens each time this many threads wait at it.
     ///
     /// ```
     /// static BARRIER: uthread::Barrier = uthread::Barrier::new(2);
@@ -84,10 +84,10 @@ impl Barrier {
         }
     }
 
-    /// Waits until enough threads do.
+    /// Waits until enough threads have arrived.
     ///
     /// # Panics
-    /// Outside a runtime, and while preemption is held off.
+    /// Outside a runtime, and while preemption is disabled.
     ///
     /// ```
     /// static BARRIER: uthread::Barrier = uthread::Barrier::new(2);
@@ -103,7 +103,8 @@ impl Barrier {
         self.home.check(&worker.shared, "Barrier::wait");
         worker.enter_blocking("Barrier::wait");
         let me = worker.current();
-        // SAFETY: preemption is off, and all threads of the home runtime say the same of `several`.
+        // SAFETY: preemption is disabled, and all threads of the home runtime pass the same
+        // `several`.
         let opened = unsafe {
             self.state.with(worker.several, |state| {
                 state.arrived += 1;
@@ -119,7 +120,7 @@ impl Barrier {
             None => worker.block(Wait::Barrier),
             Some(waiters) => {
                 while let Some(waiter) = waiters.pop_front() {
-                    // SAFETY: who waits is alive until woken.
+                    // SAFETY: a waiting thread is alive until woken.
                     worker.wake(unsafe { &*waiter });
                 }
             }

@@ -1,4 +1,4 @@
-//! Conditions of a monitor, after Hoare and after Mesa.
+//! Condition variables, with the semantics of Hoare and of Mesa.
 
 use core::fmt;
 use core::ptr;
@@ -8,18 +8,18 @@ use crate::scheduler::Queue;
 use crate::thread::{Control, Wait};
 use crate::worker::{Home, Worker, enter, leave, require_worker};
 
-/// A condition under which threads wait inside a [`Lock`](crate::Lock).
+/// A condition variable: threads wait on it inside a [`Lock`](crate::Lock).
 ///
-/// After Hoare (*Monitors: An Operating System Structuring Concept*, Communications of the ACM 17,
-/// 1974): [`signal`](Self::signal) hands the lock to the first who waits, who runs at once and finds
-/// the condition exactly as the signaller left it; the signaller gets the lock back before anyone
-/// who comes from outside. So `if` is enough where the other way needs `while`. The guard passes
-/// through `signal`, so that no reference into the value survives the hand-over.
+/// Hoare semantics (*Monitors: An Operating System Structuring Concept*, Communications of the ACM
+/// 17, 1974): [`signal`](Self::signal) hands the lock to the first waiter. The waiter runs at once
+/// and finds the condition exactly as the signaller left it. The signaller gets the lock back
+/// before any thread that enters from outside. So `if` suffices where Mesa semantics need `while`.
+/// The guard passes through `signal`, so no reference to the value survives the handover.
 ///
-/// After Mesa (Lampson and Redell, 1980): [`notify`](Self::notify) only lets a waiter queue for the
-/// lock again; it must look again whether the condition holds.
+/// Mesa semantics (Lampson and Redell, 1980): [`notify`](Self::notify) only queues a waiter for the
+/// lock. The waiter must check the condition again.
 ///
-/// All threads that wait at one time must use the same lock.
+/// All threads that wait at the same time must use the same lock.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -49,17 +49,17 @@ use crate::worker::{Home, Worker, enter, leave, require_worker};
 /// ```
 pub struct Condvar {
     home: Home,
-    /// Belongs to the holder of the graph.
+    /// Protected by the lock of the wait-for graph.
     waiters: Queue<Control>,
 }
 
-// SAFETY: the queue is used only under the graph.
+// SAFETY: the queue is used only with the wait-for graph locked.
 unsafe impl Sync for Condvar {}
-// SAFETY: a condition that can be moved is not borrowed, hence nobody waits.
+// SAFETY: a condition variable that can be moved is not borrowed, hence no thread waits on it.
 unsafe impl Send for Condvar {}
 
 impl Condvar {
-    /// A condition for which nobody waits.
+    /// A condition variable without waiters.
     ///
     /// ```
     /// use uthread::{Condvar, Lock};
@@ -74,14 +74,14 @@ impl Condvar {
         }
     }
 
-    /// Checks, before anything is changed, that the condition belongs to this runtime, and that
-    /// those who wait do so with `lock`.
+    /// Checks, before any change, that the condition variable belongs to this runtime, and that its
+    /// waiters use `lock`.
     #[inline]
     fn check(&self, worker: &Worker, lock: &RawLock, operation: &str) {
         self.home.check(&worker.shared, operation);
         enter();
         let other = with_graph(worker, || {
-            // SAFETY: who waits is alive.
+            // SAFETY: waiters are alive.
             let first = unsafe { self.waiters.front().as_ref() };
             first.is_some_and(|first| !ptr::eq(first.parcel.get(), ptr::from_ref(lock).cast()))
         });
@@ -92,18 +92,18 @@ impl Condvar {
         );
     }
 
-    /// The first waiter. The graph must be held.
+    /// The first waiter. The wait-for graph must be locked.
     #[inline]
     fn pop(&self) -> Option<&'static Control> {
         let first = self.waiters.pop_front()?;
-        // SAFETY: who waits is alive until woken.
+        // SAFETY: a waiting thread is alive until woken.
         Some(unsafe { &*first })
     }
 
-    /// Gives the lock up, waits, and has the lock again.
+    /// Releases the lock, waits, and takes the lock again.
     ///
     /// # Errors
-    /// The guard all the same, if the lock is poisoned.
+    /// The guard as well, if the lock is poisoned.
     ///
     /// # Panics
     /// While preemption is held off.
@@ -133,23 +133,23 @@ impl Condvar {
         let me = worker.current();
         me.parcel.set(ptr::from_ref(raw).cast());
         let next = with_graph(worker, || {
-            // SAFETY: a running thread is in no queue; it is alive while it waits.
+            // SAFETY: a running thread is in no queue; it stays alive while it waits.
             unsafe { self.waiters.push_back(me) };
             raw.pass_on(worker, me)
         });
         if let Some(next) = next {
             worker.wake(next);
         }
-        // Whoever signals makes this thread the owner before waking it.
+        // The signalling thread makes this thread the owner before it wakes it.
         worker.block(Wait::Condition);
         leave();
         LockGuard::new(guard.into_lock())
     }
 
-    /// Waits until `condition` is false, looking again after each wake-up.
+    /// Waits until `condition` is false, and checks it again after each wake-up.
     ///
     /// # Errors
-    /// As [`Condvar::wait`].
+    /// Same as [`Condvar::wait`].
     ///
     /// ```
     /// use uthread::{Condvar, Lock};
@@ -181,13 +181,13 @@ impl Condvar {
         Ok(guard)
     }
 
-    /// Hoare's signal: the first waiter has the lock and runs at once; this thread has the lock
-    /// again when the waiter has given it up.
+    /// Hoare's signal: the first waiter takes the lock and runs at once. This thread gets the lock
+    /// again when the waiter releases it.
     ///
-    /// On another worker, a waiter runs as soon as that worker gets to it.
+    /// A waiter on another worker runs as soon as that worker schedules it.
     ///
     /// # Errors
-    /// The guard all the same, if the lock has been poisoned.
+    /// The guard as well, if the lock is poisoned.
     ///
     /// # Panics
     /// While preemption is held off.
@@ -220,7 +220,7 @@ impl Condvar {
         let waiter = with_graph(worker, || {
             let waiter = self.pop()?;
             raw.disown(worker, me);
-            // SAFETY: a running thread is in no queue; it is alive while it waits.
+            // SAFETY: a running thread is in no queue; it stays alive while it waits.
             unsafe { raw.urgent.push_back(me) };
             raw.give_to(worker, waiter, false);
             raw.lend(worker, me);
@@ -238,8 +238,8 @@ impl Condvar {
         LockGuard::new(guard.into_lock())
     }
 
-    /// Hoare's signal as the last act inside the monitor: the first waiter has the lock, and this
-    /// thread goes on outside. Without a waiter, the lock is unlocked.
+    /// Hoare's signal as the last action inside the monitor: the first waiter takes the lock, and
+    /// this thread continues outside. Without a waiter, this releases the lock.
     ///
     /// ```
     /// use uthread::{Condvar, Lock};
@@ -248,7 +248,7 @@ impl Condvar {
     ///
     /// uthread::run(|| {
     ///     ROOM.1.signal_exit(ROOM.0.lock().unwrap());
-    ///     assert!(ROOM.0.try_lock().is_ok()); // nobody waited
+    ///     assert!(ROOM.0.try_lock().is_ok()); // no thread waited
     /// });
     /// ```
     pub fn signal_exit<T: ?Sized>(&self, guard: LockGuard<'_, T>) {
@@ -270,7 +270,7 @@ impl Condvar {
         leave();
     }
 
-    /// Mesa's notify: the first waiter queues for the lock, behind those who do already.
+    /// Mesa's notify: the first waiter queues for the lock, behind the threads already there.
     ///
     /// ```
     /// use uthread::{Condvar, Lock};
@@ -294,7 +294,7 @@ impl Condvar {
         self.requeue(guard, 1, |raw| &raw.entry);
     }
 
-    /// Mesa's broadcast: all waiters queue for the lock, behind those who do already.
+    /// Mesa's broadcast: all waiters queue for the lock, behind the threads already there.
     ///
     /// ```
     /// use uthread::{Condvar, Lock};
@@ -319,8 +319,8 @@ impl Condvar {
         self.requeue(guard, usize::MAX, |raw| &raw.entry);
     }
 
-    /// All waiters get the lock one after the other, in their order and before anyone who comes
-    /// from outside, once this thread gives it up. Each finds what those before it have left.
+    /// After this thread releases the lock, all waiters get it one after the other, in FIFO order
+    /// and before any thread that enters from outside. Each sees the changes of those before it.
     ///
     /// ```
     /// use uthread::{Condvar, Lock};
@@ -365,10 +365,10 @@ impl Condvar {
     }
 }
 
-/// Does `work` with the graph held; preemption must be off.
+/// Runs `work` with the wait-for graph locked; preemption must be disabled.
 #[inline]
 fn with_graph<R>(worker: &Worker, work: impl FnOnce() -> R) -> R {
-    // SAFETY: preemption is off, and all threads of this runtime say the same of `several`.
+    // SAFETY: preemption is disabled, and all threads of this runtime pass the same `several`.
     unsafe { worker.shared.graph.with(worker.several, |()| work()) }
 }
 

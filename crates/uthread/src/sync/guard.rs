@@ -1,39 +1,15 @@
-//! The guard of a lock.
+//! Taking a lock, and the guard that releases it.
 
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 use core::{fmt, mem};
-use std::sync::PoisonError;
+use std::sync::{PoisonError, TryLockError};
 use std::thread::panicking;
 
-use super::Lock;
+use super::lock::{Lock, LockResult, TryLockResult};
 
-/// A guard, or a guard in an error because a thread panicked while it held the lock.
-///
-/// ```
-/// use uthread::{Lock, LockGuard, LockResult};
-///
-/// fn enter(lock: &Lock<u32>) -> LockResult<LockGuard<'_, u32>> {
-///     lock.lock()
-/// }
-/// assert_eq!(uthread::run(|| *enter(&Lock::new(7)).unwrap()), 7);
-/// ```
-pub type LockResult<G> = std::sync::LockResult<G>;
-
-/// As [`LockResult`], or that the lock is held.
-///
-/// ```
-/// use uthread::{Lock, LockGuard, TryLockResult};
-///
-/// fn look(lock: &Lock<u32>) -> TryLockResult<LockGuard<'_, u32>> {
-///     lock.try_lock()
-/// }
-/// assert_eq!(uthread::run(|| *look(&Lock::new(7)).unwrap()), 7);
-/// ```
-pub type TryLockResult<G> = std::sync::TryLockResult<G>;
-
-/// Access to the value of a [`Lock`], which is unlocked when the guard is dropped. It stays with
-/// its thread: unlocking by another does not compile.
+/// Access to the value of a [`Lock`]. Dropping the guard releases the lock. A guard stays with its
+/// thread: unlocking from another thread does not compile.
 ///
 /// ```
 /// uthread::run(|| {
@@ -48,16 +24,59 @@ pub type TryLockResult<G> = std::sync::TryLockResult<G>;
 #[must_use = "the lock is held only while the guard lives"]
 pub struct LockGuard<'a, T: ?Sized> {
     pub(super) lock: &'a Lock<T>,
-    /// The thread was unwinding already when it locked.
+    /// The thread was already unwinding when it took the lock.
     panicking: bool,
     not_send: PhantomData<*const ()>,
 }
 
-// SAFETY: a shared guard gives a shared value.
+impl<T: ?Sized> Lock<T> {
+    /// Waits for the lock.
+    ///
+    /// # Errors
+    /// The guard as well, if the lock is poisoned.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let lock = uthread::Lock::new(1);
+    ///     *lock.lock().unwrap() += 1;
+    ///     assert_eq!(*lock.lock().unwrap(), 2);
+    /// });
+    /// ```
+    #[inline]
+    pub fn lock(&self) -> LockResult<LockGuard<'_, T>> {
+        self.raw.lock();
+        LockGuard::new(self)
+    }
+
+    /// Takes the lock if it is free.
+    ///
+    /// # Errors
+    /// [`TryLockError::WouldBlock`] if it is held; or the guard as well, if the lock is poisoned.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let lock = uthread::Lock::new(());
+    ///     let guard = lock.try_lock().unwrap();
+    ///     assert!(lock.try_lock().is_err());
+    ///     drop(guard);
+    ///     assert!(lock.try_lock().is_ok());
+    /// });
+    /// ```
+    #[inline]
+    pub fn try_lock(&self) -> TryLockResult<LockGuard<'_, T>> {
+        if self.raw.try_lock() {
+            Ok(LockGuard::new(self)?)
+        } else {
+            Err(TryLockError::WouldBlock)
+        }
+    }
+}
+
+// SAFETY: a shared guard gives only shared access to the value.
 unsafe impl<T: ?Sized + Sync> Sync for LockGuard<'_, T> {}
 
 impl<'a, T: ?Sized> LockGuard<'a, T> {
-    /// The guard for a lock that the running thread has just become the owner of.
+    /// The guard for a lock that the running thread now owns.
     #[inline]
     pub(super) fn new(lock: &'a Lock<T>) -> LockResult<Self> {
         let guard = Self {
@@ -72,7 +91,7 @@ impl<'a, T: ?Sized> LockGuard<'a, T> {
         }
     }
 
-    /// Gives up the guard without unlocking.
+    /// Consumes the guard without unlocking.
     pub(super) fn into_lock(self) -> &'a Lock<T> {
         let lock = self.lock;
         mem::forget(self);
@@ -85,7 +104,7 @@ impl<T: ?Sized> Deref for LockGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the thread that has the guard owns the lock.
+        // SAFETY: the thread that holds the guard owns the lock.
         unsafe { &*self.lock.value.get() }
     }
 }

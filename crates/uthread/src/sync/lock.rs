@@ -1,21 +1,45 @@
-//! The lock that blocks.
+//! The blocking lock.
 
 use core::cell::UnsafeCell;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{PoisonError, TryLockError};
+use std::sync::PoisonError;
 
-use super::{LockGuard, LockResult, Protocol, RawLock, TryLockResult};
+use super::{Protocol, RawLock};
 
-/// A lock around a value. A thread that finds it held blocks; threads get it in the order in which
-/// they came, handed over directly, so that nobody can overtake them.
+/// A guard, or a guard in an error because a thread panicked while it held the lock.
 ///
-/// It is poisoned as the locks of the standard library are: by a panic while it is held.
+/// ```
+/// use uthread::{Lock, LockGuard, LockResult};
+///
+/// fn enter(lock: &Lock<u32>) -> LockResult<LockGuard<'_, u32>> {
+///     lock.lock()
+/// }
+/// assert_eq!(uthread::run(|| *enter(&Lock::new(7)).unwrap()), 7);
+/// ```
+pub type LockResult<G> = std::sync::LockResult<G>;
+
+/// Same as [`LockResult`], with a further error: the lock is held.
+///
+/// ```
+/// use uthread::{Lock, LockGuard, TryLockResult};
+///
+/// fn look(lock: &Lock<u32>) -> TryLockResult<LockGuard<'_, u32>> {
+///     lock.try_lock()
+/// }
+/// assert_eq!(uthread::run(|| *look(&Lock::new(7)).unwrap()), 7);
+/// ```
+pub type TryLockResult<G> = std::sync::TryLockResult<G>;
+
+/// A lock around a value. A thread that finds it held blocks. Waiting threads get the lock in FIFO
+/// order by direct handover, so no thread can overtake them.
+///
+/// A panic while the lock is held poisons it, as with the locks of the standard library.
 ///
 /// # Panics
-/// Locking is a panic that names the threads: if the running thread holds the lock already; if it
-/// would close a circle of threads that wait for each other; while preemption is held off; and, for
-/// a lock with a ceiling, in a thread of a higher priority.
+/// Locking is a panic that names the threads in four cases: the running thread already holds the
+/// lock; waiting would close a cycle of threads that wait for each other; preemption is disabled;
+/// or the lock has a ceiling below the thread's priority.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -39,7 +63,7 @@ pub struct Lock<T: ?Sized> {
     pub(super) value: UnsafeCell<T>,
 }
 
-// SAFETY: the value is used by the owner of the lock only.
+// SAFETY: only the owner of the lock uses the value.
 unsafe impl<T: ?Sized + Send> Sync for Lock<T> {}
 // SAFETY: a lock that can be moved is not borrowed.
 unsafe impl<T: ?Sized + Send> Send for Lock<T> {}
@@ -77,10 +101,10 @@ impl<T> Lock<T> {
         }
     }
 
-    /// Gives the value back.
+    /// Returns the value.
     ///
     /// # Errors
-    /// The value all the same, if the lock is poisoned.
+    /// The value as well, if the lock is poisoned.
     ///
     /// ```
     /// let lock = uthread::Lock::new(1);
@@ -99,49 +123,7 @@ impl<T> Lock<T> {
 }
 
 impl<T: ?Sized> Lock<T> {
-    /// Waits for the lock.
-    ///
-    /// # Errors
-    /// The guard all the same, if the lock is poisoned.
-    ///
-    /// ```
-    /// uthread::run(|| {
-    ///     let lock = uthread::Lock::new(1);
-    ///     *lock.lock().unwrap() += 1;
-    ///     assert_eq!(*lock.lock().unwrap(), 2);
-    /// });
-    /// ```
-    #[inline]
-    pub fn lock(&self) -> LockResult<LockGuard<'_, T>> {
-        self.raw.lock();
-        LockGuard::new(self)
-    }
-
-    /// Takes the lock if it is free.
-    ///
-    /// # Errors
-    /// [`TryLockError::WouldBlock`] if it is held, or the guard all the same, if the lock is
-    /// poisoned.
-    ///
-    /// ```
-    /// uthread::run(|| {
-    ///     let lock = uthread::Lock::new(());
-    ///     let guard = lock.try_lock().unwrap();
-    ///     assert!(lock.try_lock().is_err());
-    ///     drop(guard);
-    ///     assert!(lock.try_lock().is_ok());
-    /// });
-    /// ```
-    #[inline]
-    pub fn try_lock(&self) -> TryLockResult<LockGuard<'_, T>> {
-        if self.raw.try_lock() {
-            Ok(LockGuard::new(self)?)
-        } else {
-            Err(TryLockError::WouldBlock)
-        }
-    }
-
-    /// Whether a thread has panicked while it held the lock.
+    /// True if a thread has panicked while it held the lock.
     ///
     /// ```
     /// use uthread::Lock;
@@ -162,7 +144,7 @@ impl<T: ?Sized> Lock<T> {
         self.poisoned.load(Ordering::Relaxed)
     }
 
-    /// Declares the value to be in order again.
+    /// Marks the value as consistent again.
     ///
     /// ```
     /// let lock = uthread::Lock::new(1);
@@ -173,7 +155,7 @@ impl<T: ?Sized> Lock<T> {
         self.poisoned.store(false, Ordering::Relaxed);
     }
 
-    /// What the lock does against priority inversion.
+    /// The lock's protocol against priority inversion.
     ///
     /// ```
     /// use uthread::{Lock, Protocol};

@@ -1,8 +1,8 @@
-//! Locks, conditions and other ways for threads to wait for each other.
+//! Locks, condition variables and other synchronization objects.
 //!
-//! An object belongs to the runtime whose threads use it first, for as long as that runs; in a
-//! runtime of one worker its operations then need no locked instruction. Use by a thread of another
-//! runtime, or outside of one, is a panic.
+//! An object belongs to the runtime whose threads use it first, until that runtime ends. In a
+//! runtime with one worker, its operations then need no locked instruction. Use by a thread of
+//! another runtime, or outside a runtime, is a panic.
 
 mod barrier;
 mod channel;
@@ -17,8 +17,8 @@ mod spin_lock;
 pub use barrier::{Barrier, BarrierWaitResult};
 pub use channel::{Receiver, RecvError, SendError, Sender, TryRecvError, bounded, unbounded};
 pub use condvar::Condvar;
-pub use guard::{LockGuard, LockResult, TryLockResult};
-pub use lock::Lock;
+pub use guard::LockGuard;
+pub use lock::{Lock, LockResult, TryLockResult};
 pub use protocol::Protocol;
 pub(crate) use protocol::reprioritize;
 pub(crate) use raw_lock::RawLock;

@@ -1,4 +1,4 @@
-//! What a lock does against priority inversion.
+//! Protocols of a lock against priority inversion.
 
 use super::RawLock;
 use crate::scheduler::{Priority, Schedulable};
@@ -6,11 +6,11 @@ use crate::thread::Control;
 use crate::trace::Kind;
 use crate::worker::Worker;
 
-/// What a lock does to the priority of its owner.
+/// A lock's effect on the priority of its owner.
 ///
-/// Both remedies are those of Sha, Rajkumar and Lehoczky, *Priority Inheritance Protocols* (IEEE
-/// Transactions on Computers 39, 1990); the ceiling is the immediate one that POSIX calls
-/// `PTHREAD_PRIO_PROTECT`.
+/// Both remedies are from Sha, Rajkumar and Lehoczky, *Priority Inheritance Protocols* (IEEE
+/// Transactions on Computers 39, 1990). The ceiling is the immediate priority ceiling,
+/// `PTHREAD_PRIO_PROTECT` in POSIX.
 ///
 /// ```
 /// use uthread::{Lock, Protocol};
@@ -20,19 +20,19 @@ use crate::worker::Worker;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Protocol {
-    /// Nothing: a thread of middle priority can keep one of high priority waiting for a lock that
-    /// one of low priority holds.
+    /// No protocol: a thread of middle priority can delay a thread of high priority that waits for
+    /// a lock held by a thread of low priority.
     #[default]
     None,
-    /// The owner has at least the priority of every thread that waits, also through a chain of
-    /// locks.
+    /// The owner has at least the priority of every thread that waits for it, also through a chain
+    /// of locks.
     Inheritance,
-    /// The owner has at least this priority. Locking by a thread of a higher one is a panic.
+    /// The owner has at least this priority. Locking by a thread of higher priority is a panic.
     Ceiling(Priority),
 }
 
-/// Makes a change to the priority of a thread and carries it on: to the queue in which the thread
-/// is ready, or along the chain of locks for which it waits. The graph must be held.
+/// Changes the priority of a thread and propagates it: to the queue that contains the thread while
+/// it is ready, or along the chain of locks that it waits for. The wait-for graph must be locked.
 pub(crate) fn reprioritize(worker: &Worker, thread: &Control, change: impl FnOnce(&Control)) {
     let mut before = thread.rank().effective();
     change(thread);
@@ -62,7 +62,7 @@ pub(crate) fn reprioritize(worker: &Worker, thread: &Control, change: impl FnOnc
 }
 
 impl RawLock {
-    /// The owner, if it inherits.
+    /// The owner, if the protocol is inheritance.
     #[inline]
     fn heir_counting_owner(&self) -> Option<&Control> {
         if self.protocol() == Protocol::Inheritance {
@@ -72,7 +72,7 @@ impl RawLock {
         }
     }
 
-    /// `thread` begins to wait for this lock. The graph must be held.
+    /// `thread` begins to wait for this lock. The wait-for graph must be locked.
     #[inline]
     pub(super) fn lend(&self, worker: &Worker, thread: &Control) {
         thread.blocked_on.set(self);
@@ -84,8 +84,8 @@ impl RawLock {
         }
     }
 
-    /// The owner gives the lock up: what was lent to it for this lock is gone, and its ceiling. The
-    /// graph must be held, if others wait.
+    /// The owner releases the lock. It loses the priorities lent through this lock and the lock's
+    /// ceiling. If other threads wait, the wait-for graph must be locked.
     #[inline]
     pub(super) fn disown(&self, worker: &Worker, owner: &Control) {
         owner.locks.set(owner.locks.get() - 1);
@@ -106,8 +106,8 @@ impl RawLock {
         }
     }
 
-    /// `thread`, which may have waited for the lock, has become its owner. The graph must be held,
-    /// if others wait.
+    /// `thread`, which may have waited for the lock, is now its owner. If other threads wait, the
+    /// wait-for graph must be locked.
     #[inline]
     pub(super) fn endow(&self, worker: &Worker, thread: &Control, waited: bool) {
         thread.locks.set(thread.locks.get() + 1);

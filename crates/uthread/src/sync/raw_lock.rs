@@ -1,4 +1,4 @@
-//! The lock without its value: ownership, waiting, handing over.
+//! The lock without its value: ownership, waiting, handover.
 
 use core::fmt::Write as _;
 use core::ptr;
@@ -9,35 +9,36 @@ use crate::scheduler::{Priority, Queue, Schedulable, Tally};
 use crate::thread::{Control, Wait};
 use crate::worker::{Home, Worker, enter, leave, require_worker};
 
-/// A mark on the owner: threads wait, so that unlocking has to hand over.
+/// A flag in the owner word: threads wait, so unlocking must hand over the lock.
 const CONTENDED: usize = 1;
 
-/// A lock with an owner, a queue for those who want to enter and an urgent one for those who were
-/// inside before and are served first. The queues belong to the holder of the graph.
+/// A lock with an owner and two queues: one for entering threads, and an urgent queue for threads
+/// that were inside before, which is served first. The lock of the wait-for graph protects the
+/// queues.
 pub(crate) struct RawLock {
     owner: AtomicPtr<Control>,
     home: Home,
     protocol: Protocol,
     pub(super) entry: Queue<Control>,
     pub(super) urgent: Queue<Control>,
-    /// The priorities of all who wait, if the owner inherits them.
+    /// Priorities of all waiters, if the owner inherits them.
     pub(super) lent: Tally,
 }
 
-// SAFETY: the queues are used only under the graph, and the rest is made to be shared.
+// SAFETY: the queues are used only with the wait-for graph locked, and the rest is `Sync`.
 unsafe impl Sync for RawLock {}
-// SAFETY: a lock that can be moved is not borrowed, hence nobody waits for it.
+// SAFETY: a lock that can be moved is not borrowed, hence no thread waits for it.
 unsafe impl Send for RawLock {}
 
 impl Control {
-    /// The owner of the lock for which the thread waits. The graph must be held.
+    /// The owner of the lock that the thread waits for. The wait-for graph must be locked.
     fn waits_for(&self) -> Option<&Self> {
-        // SAFETY: a lock for which a thread waits is borrowed by it.
+        // SAFETY: a thread that waits for a lock borrows it.
         unsafe { self.blocked_on.get().as_ref() }?.owner()
     }
 }
 
-/// Why a thread may not wait for a lock.
+/// Reason that a thread may not wait for a lock.
 enum Refusal {
     Recursive,
     Cycle(String),
@@ -60,7 +61,7 @@ impl RawLock {
         self.protocol
     }
 
-    /// The owner; stable only while the graph is held and somebody waits.
+    /// The owner; stable only while the wait-for graph is locked and a thread waits.
     #[inline]
     pub(super) fn owner(&self) -> Option<&Control> {
         let owner = self
@@ -71,7 +72,7 @@ impl RawLock {
         unsafe { owner.as_ref() }
     }
 
-    /// The worker, for an operation on this lock that may block; preemption is off afterwards.
+    /// The worker, for an operation on this lock that may block. Preemption is disabled afterwards.
     #[inline]
     pub(super) fn enter(&self, operation: &str) -> &'static Worker {
         let worker = require_worker(operation);
@@ -85,7 +86,7 @@ impl RawLock {
         let me = ptr::from_ref(me).cast_mut();
         if several {
             let free = ptr::null_mut();
-            // Trying to write would take the line of the caches from the owner for nothing.
+            // An attempt to write would take the cache line from the owner for nothing.
             return self.owner.load(Ordering::Relaxed).is_null()
                 && self
                     .owner
@@ -135,7 +136,7 @@ impl RawLock {
         owned
     }
 
-    /// The lock was free, so nobody has lent anything.
+    /// The lock was free, so no thread has lent its priority.
     #[inline]
     fn endow_new(&self, worker: &Worker, me: &Control) {
         match self.protocol {
@@ -146,7 +147,7 @@ impl RawLock {
 
     #[cold]
     fn wait_for(&self, worker: &Worker, me: &Control) {
-        // SAFETY: preemption is off, and all threads of this runtime say the same of `several`.
+        // SAFETY: preemption is disabled, and all threads of this runtime pass the same `several`.
         let refusal = unsafe {
             worker.shared.graph.with(worker.several, |()| {
                 if self.own_or_contend(worker.several, me) {
@@ -164,7 +165,7 @@ impl RawLock {
         };
         match refusal {
             None => {}
-            // Whoever unlocks makes this thread the owner before waking it.
+            // The unlocking thread makes this thread the owner before it wakes it.
             Some(Ok(())) => worker.block(Wait::Lock),
             Some(Err(refusal)) => {
                 leave();
@@ -176,7 +177,7 @@ impl RawLock {
         }
     }
 
-    /// Takes the lock if it has become free, or makes its owner see that somebody waits.
+    /// Takes the lock if it is free by now. Otherwise tells its owner that a thread waits.
     fn own_or_contend(&self, several: bool, me: &Control) -> bool {
         loop {
             if self.try_own(several, me) {
@@ -205,7 +206,7 @@ impl RawLock {
         }
     }
 
-    /// Follows the chain of owners: if it leads back to `me`, waiting would never end.
+    /// Follows the chain of owners. If it leads back to `me`, waiting would never end.
     fn refuse(&self, me: &Control) -> Option<Refusal> {
         let mut owner = self.owner()?;
         if ptr::eq(owner, me) {
@@ -220,7 +221,7 @@ impl RawLock {
         None
     }
 
-    /// The chain that leads back to `me`, in words.
+    /// Describes the chain that leads back to `me`.
     #[cold]
     fn cycle(&self, me: &Control) -> String {
         let mut words = format!("{} waits for a lock", me.label());
@@ -275,7 +276,7 @@ impl RawLock {
             leave();
             panic!("{} unlocks a lock that it does not hold", me.label());
         }
-        // SAFETY: as in `wait_for`.
+        // SAFETY: same as in `wait_for`.
         let next = unsafe {
             worker
                 .shared
@@ -287,7 +288,7 @@ impl RawLock {
         }
     }
 
-    /// Gives the lock to the first who waits, or frees it. The graph must be held.
+    /// Gives the lock to the first waiter, or frees it. The wait-for graph must be locked.
     #[inline]
     pub(super) fn pass_on(&self, worker: &Worker, me: &Control) -> Option<&'static Control> {
         self.disown(worker, me);
@@ -296,13 +297,13 @@ impl RawLock {
             self.owner.store(ptr::null_mut(), Ordering::Release);
             return None;
         };
-        // SAFETY: who waits is alive until woken.
+        // SAFETY: a waiting thread is alive until woken.
         let next = unsafe { &*next };
         self.give_to(worker, next, true);
         Some(next)
     }
 
-    /// Makes `next` the owner. The graph must be held, and the former owner have been disowned.
+    /// Makes `next` the owner. The wait-for graph must be locked, and the previous owner disowned.
     #[inline]
     pub(super) fn give_to(&self, worker: &Worker, next: &Control, waited: bool) {
         let contended = !self.urgent.is_empty() || !self.entry.is_empty();
@@ -312,15 +313,16 @@ impl RawLock {
         self.endow(worker, next, waited);
     }
 
-    /// Puts a thread that has waited for a condition among those that wait for the lock. The graph
-    /// must be held, and the lock have an owner.
+    /// Moves a thread that waited on a condition variable to the lock's waiters. The wait-for graph
+    /// must be locked, and the lock must have an owner.
     pub(super) fn enqueue(&self, worker: &Worker, queue: &Queue<Control>, thread: *const Control) {
-        // SAFETY: it was taken out of the queue of the condition, and is alive until woken.
+        // SAFETY: it was taken out of the queue of the condition variable, and is alive until
+        // woken.
         unsafe {
             queue.push_back(thread);
             self.lend(worker, &*thread);
         }
-        // The owner is the caller, so nobody else changes it.
+        // The owner is the caller, so no other thread changes it.
         let owner = self.owner.load(Ordering::Relaxed);
         self.owner
             .store(owner.map_addr(|a| a | CONTENDED), Ordering::Relaxed);

@@ -13,10 +13,11 @@ struct State {
     waiters: Queue<Control>,
 }
 
-// SAFETY: the queue is only a chain of threads, used under the spin lock around the state.
+// SAFETY: the queue only links threads, and is used with the spin lock around the state held.
 unsafe impl Send for State {}
 
-/// A number of permits; who finds none waits, and is served in the order of coming.
+/// A counting semaphore. A thread that finds no permit waits; waiting threads are served in FIFO
+/// order.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -38,7 +39,7 @@ pub struct Semaphore {
 }
 
 impl Semaphore {
-    /// A semaphore with so many permits.
+    /// A semaphore with this many permits.
     ///
     /// ```
     /// static PLACES: uthread::Semaphore = uthread::Semaphore::new(3);
@@ -57,15 +58,15 @@ impl Semaphore {
     }
 
     fn with<R>(&self, worker: &Worker, work: impl FnOnce(&mut State) -> R) -> R {
-        // SAFETY: preemption is off at every caller, and all threads of the home runtime say the
-        // same of `several`.
+        // SAFETY: preemption is disabled at every caller, and all threads of the home runtime pass the
+        // same `several`.
         unsafe { self.state.with(worker.several, work) }
     }
 
     /// Takes a permit, or waits for one.
     ///
     /// # Panics
-    /// Outside a runtime, and while preemption is held off.
+    /// Outside a runtime, and while preemption is disabled.
     ///
     /// ```
     /// static DONE: uthread::Semaphore = uthread::Semaphore::new(0);
@@ -86,7 +87,7 @@ impl Semaphore {
             if taken {
                 state.permits -= 1;
             } else {
-                // SAFETY: a running thread is in no queue; it is alive while it waits.
+                // SAFETY: a running thread is in no queue; it stays alive while it waits.
                 unsafe { state.waiters.push_back(me) };
             }
             taken
@@ -123,7 +124,7 @@ impl Semaphore {
         taken
     }
 
-    /// Gives permits: first to those who wait.
+    /// Adds permits. Waiting threads get them first.
     ///
     /// # Panics
     /// Outside a runtime.
@@ -149,7 +150,7 @@ impl Semaphore {
                 waiter
             });
             let Some(waiter) = waiter else { break };
-            // SAFETY: who waits is alive until woken.
+            // SAFETY: a waiting thread is alive until woken.
             worker.wake(unsafe { &*waiter });
         }
         leave();

@@ -1,4 +1,4 @@
-//! Locks that do not block.
+//! Locks that spin instead of blocking.
 
 use core::cell::UnsafeCell;
 use core::marker::PhantomData;
@@ -9,17 +9,17 @@ use core::{fmt, hint, ptr};
 use crate::thread::Control;
 use crate::worker::{Home, Worker, enter, leave, require_worker};
 
-/// A lock for which threads wait by trying again. There is no order among them.
+/// A spin lock. Waiting threads get it in no particular order.
 ///
-/// A plain one ([`SpinLock::new`]) lets its owner be preempted; who waits meanwhile burns the rest
-/// of its slice. One that holds preemption off ([`SpinLock::holding_preemption_off`]) is for short
-/// sections: no time is burnt on one worker, but nothing may block inside.
+/// A plain spin lock ([`SpinLock::new`]) lets its owner be preempted; a waiting thread then wastes
+/// the rest of its slice. A spin lock that disables preemption
+/// ([`SpinLock::holding_preemption_off`]) is for short sections: with one worker no time is wasted,
+/// but nothing may block inside.
 ///
 /// # Panics
-/// Locking is a panic that names the threads: if the running thread holds the lock already, and if
-/// waiting would never end, for the owner is on the same worker and nobody takes its turn from the
-/// one that waits (a cooperative runtime).
-///
+/// Locking is a panic that names the threads in two cases: the running thread already holds the
+/// lock; or waiting would never end, because the owner is on the same worker and the runtime is
+/// cooperative, so the owner never runs.
 /// ```
 /// use uthread::SpinLock;
 ///
@@ -36,13 +36,13 @@ pub struct SpinLock<T: ?Sized> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value is used by the owner of the lock only.
+// SAFETY: only the owner of the lock uses the value.
 unsafe impl<T: ?Sized + Send> Sync for SpinLock<T> {}
 // SAFETY: a lock that can be moved is not borrowed.
 unsafe impl<T: ?Sized + Send> Send for SpinLock<T> {}
 
 impl<T> SpinLock<T> {
-    /// A plain one.
+    /// A plain spin lock.
     ///
     /// ```
     /// static COUNT: uthread::SpinLock<u32> = uthread::SpinLock::new(0);
@@ -53,7 +53,7 @@ impl<T> SpinLock<T> {
         Self::with(value, false)
     }
 
-    /// One whose owner is not preempted.
+    /// A spin lock whose owner is not preempted.
     ///
     /// ```
     /// static COUNT: uthread::SpinLock<u32> = uthread::SpinLock::holding_preemption_off(0);
@@ -73,7 +73,7 @@ impl<T> SpinLock<T> {
         }
     }
 
-    /// Gives the value back.
+    /// Returns the value.
     ///
     /// ```
     /// assert_eq!(uthread::SpinLock::new(7).into_inner(), 7);
@@ -99,7 +99,7 @@ impl<T: ?Sized> SpinLock<T> {
         self.home.check(&worker.shared, "SpinLock::lock");
         enter();
         while !self.try_own(worker) {
-            // Here a deferred tick is taken: the owner may get its turn.
+            // A deferred tick takes effect here, so the owner may run.
             leave();
             self.check_spin(worker);
             hint::spin_loop();
@@ -129,7 +129,7 @@ impl<T: ?Sized> SpinLock<T> {
         None
     }
 
-    /// The guard of the lock just taken; preemption goes on unless the lock holds it off.
+    /// The guard of the lock just taken. Enables preemption unless the lock disables it.
     #[inline]
     fn guard(&self) -> SpinGuard<'_, T> {
         if !self.holds_preemption_off {
@@ -141,7 +141,7 @@ impl<T: ?Sized> SpinLock<T> {
         }
     }
 
-    /// Preemption must be off.
+    /// Preemption must be disabled.
     #[inline]
     fn try_own(&self, worker: &Worker) -> bool {
         let me = ptr::from_ref(worker.current()).cast_mut();
@@ -161,7 +161,7 @@ impl<T: ?Sized> SpinLock<T> {
         free
     }
 
-    /// Whether trying again can help.
+    /// True if another attempt can succeed.
     #[cold]
     fn check_spin(&self, worker: &Worker) {
         let owner = self.owner.load(Ordering::Relaxed);
@@ -173,7 +173,7 @@ impl<T: ?Sized> SpinLock<T> {
         );
         let stuck = crate::worker::depth() > 0 || !worker.shared.preemptive();
         if stuck && !owner.is_null() && !worker.several {
-            // SAFETY: on the only worker, the owner cannot have gone on since it was read.
+            // SAFETY: with one worker, the owner cannot have run since the load.
             let owner = unsafe { (*owner).label() };
             panic!(
                 "{} waits for a spin lock of {owner}, which cannot run meanwhile",
@@ -199,7 +199,7 @@ pub struct SpinGuard<'a, T: ?Sized> {
     not_send: PhantomData<*const ()>,
 }
 
-// SAFETY: a shared guard gives a shared value.
+// SAFETY: a shared guard gives only shared access to the value.
 unsafe impl<T: ?Sized + Sync> Sync for SpinGuard<'_, T> {}
 
 impl<T: ?Sized> Deref for SpinGuard<'_, T> {
@@ -207,7 +207,7 @@ impl<T: ?Sized> Deref for SpinGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the thread that has the guard owns the lock.
+        // SAFETY: the thread that holds the guard owns the lock.
         unsafe { &*self.lock.value.get() }
     }
 }

@@ -43,7 +43,7 @@ where
     }
 }
 
-/// The properties of a thread to be.
+/// The properties of a new thread.
 ///
 /// ```
 /// use uthread::{Builder, Priority};
@@ -62,7 +62,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A nameless thread with the runtime's stack size and priority ORANGE.
+    /// A thread without a name, with the runtime's stack size and priority ORANGE.
     ///
     /// ```
     /// uthread::run(|| {
@@ -93,8 +93,8 @@ impl Builder {
         self
     }
 
-    /// The size of the stack in bytes, rounded up to 16 KiB times a power of two. It is address
-    /// space: memory is taken as it is touched.
+    /// The size of the stack in bytes, rounded up to 16 KiB times a power of two. This is address
+    /// space: the kernel provides memory page by page at the first touch.
     ///
     /// ```
     /// uthread::run(|| {
@@ -109,7 +109,7 @@ impl Builder {
         self
     }
 
-    /// The priority to begin with.
+    /// The initial priority.
     ///
     /// ```
     /// use uthread::{Builder, Priority};

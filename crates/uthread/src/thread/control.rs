@@ -1,4 +1,4 @@
-//! The control block of a thread, at the top of its stack.
+//! The control block of a thread, near the end of its stack slot.
 
 use core::cell::{Cell, UnsafeCell};
 use core::fmt;
@@ -13,13 +13,13 @@ use crate::stack::{POOL, class_bytes};
 use crate::sync::RawLock;
 use crate::worker::{Worker, current_worker, enter, leave};
 
-/// Where a thread is in its life.
+/// State of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum State {
-    /// No thread lives in the slot. Zero, as in memory never touched.
+    /// No thread is in the slot. Zero, like memory that was never touched.
     Free = 0,
-    /// In a queue of ready threads, not yet started.
+    /// Queued as ready, not yet started.
     New,
     Ready,
     Running,
@@ -40,7 +40,7 @@ impl State {
     }
 }
 
-/// What a blocked thread waits for.
+/// The event that a blocked thread waits for.
 ///
 /// ```
 /// assert_eq!(uthread::Wait::Lock.to_string(), "waits for a lock");
@@ -50,9 +50,9 @@ impl State {
 pub enum Wait {
     /// A lock.
     Lock,
-    /// The lock that it has handed over by a signal.
+    /// The lock that it handed over in a signal.
     Urgent,
-    /// A condition.
+    /// A condition variable.
     Condition,
     /// The end of a thread.
     Join,
@@ -64,9 +64,9 @@ pub enum Wait {
     Channel,
     /// Other threads at a barrier.
     Barrier,
-    /// The kernel, with a transfer.
+    /// A transfer in the kernel.
     Io,
-    /// A moment in time.
+    /// A point in time.
     Sleep,
 }
 
@@ -87,7 +87,7 @@ impl fmt::Display for Wait {
     }
 }
 
-/// The exchange between `suspend` and `resume`; it belongs to the holder of the graph.
+/// The handshake between `suspend` and `resume`, protected by the lock of the wait-for graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Permit {
     None,
@@ -97,9 +97,9 @@ pub(crate) enum Permit {
     Awaited,
 }
 
-/// Everything known of a thread. What is in cells belongs to the thread's worker, and to it only
-/// while preemption is off; while the thread is blocked under a lock's graph, to the holder of that
-/// graph.
+/// All data about a thread. The cells belong to the thread's worker, which may use them only while
+/// preemption is disabled. While the thread is blocked with the wait-for graph locked, they belong
+/// to the holder of that lock.
 #[repr(C, align(64))]
 pub(crate) struct Control {
     context: UnsafeCell<Context>,
@@ -110,20 +110,20 @@ pub(crate) struct Control {
     state: AtomicU8,
     wait: Cell<Wait>,
     class: u8,
-    /// Ticks that find the stack pointer below this have to wait.
+    /// Ticks that find the stack pointer below this address are deferred.
     limit: usize,
     pub(crate) locks: Cell<u32>,
     pub(crate) runtime: u32,
     /// Ceilings of the locks held.
     pub(crate) ceilings: Tally,
-    /// Threads that wait for locks held by this one and lend it their priority.
+    /// Priorities of the threads that wait for locks held by this one.
     pub(crate) heirs: Tally,
     /// The lock this thread waits for.
     pub(crate) blocked_on: Cell<*const RawLock>,
-    /// The lock given up in a condition's `wait`, or the place of a value on its way.
+    /// The lock released in the `wait` of a condition variable, or the slot of a value in transit.
     pub(crate) parcel: Cell<*const ()>,
     pub(crate) permit: Cell<Permit>,
-    /// Null while it runs, [`FINISHED`], [`DETACHED`], or the thread that joins.
+    /// Null while it runs, [`FINISHED`], [`DETACHED`], or the joining thread.
     pub(crate) joiner: AtomicPtr<Control>,
     references: AtomicU32,
     pub(crate) id: u64,
@@ -135,17 +135,17 @@ pub(crate) struct Control {
     name: Option<Box<str>>,
 }
 
-// SAFETY: shared between kernel threads as the comment of the type says.
+// SAFETY: the comment of the type says who may use which field.
 unsafe impl Sync for Control {}
 
-/// Marks in [`Control::joiner`]; no control block has these addresses.
+/// Special values of [`Control::joiner`]; no control block has these addresses.
 pub(crate) const FINISHED: *mut Control = ptr::without_provenance_mut(1);
 pub(crate) const DETACHED: *mut Control = ptr::without_provenance_mut(2);
 
-/// A line of the caches. The last one of a slot belongs to the cache of free slots.
+/// Size of a cache line. The last cache line of each slot holds the free list's link.
 const LINE_BYTES: usize = 64;
 
-/// What a new thread begins with.
+/// Initial values of a new thread.
 pub(crate) struct Birth {
     pub(crate) id: u64,
     pub(crate) runtime: u32,
@@ -155,17 +155,17 @@ pub(crate) struct Birth {
 }
 
 impl Control {
-    /// Where the handler of the ticks finds the limit.
+    /// Offset at which the tick handler reads the limit.
     pub(crate) const LIMIT_OFFSET: usize = core::mem::offset_of!(Self, limit);
 
-    /// Where the control block of a slot is, from where the slot ends: in the last 4 KiB, at one of
-    /// several distances from the end. At the same place in every slot, the blocks and the frames
-    /// below them would compete for a few sets of the caches.
+    /// Address of the control block in the slot that ends at `end`: in the last 4 KiB, at one of 32
+    /// distances from the end. With equal distances in all slots, the blocks and the frames below
+    /// them would compete for a few cache sets.
     #[inline]
     pub(crate) fn at_end(end: NonNull<u8>) -> NonNull<Self> {
         let mixed = (end.addr().get() as u64 >> 14).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let distance = (mixed >> 59) as usize * LINE_BYTES;
-        // SAFETY: within the slot, which is larger than all of this.
+        // SAFETY: inside the slot, which is larger than the sum.
         unsafe { end.sub(LINE_BYTES + distance + size_of::<Self>()).cast() }
     }
 
@@ -178,7 +178,7 @@ impl Control {
         // SAFETY: the slot has this size.
         let control = Self::at_end(unsafe { slot.add(class_bytes(birth.class)) });
         let class = birth.class as u8;
-        // SAFETY: aligned (slots are page aligned) memory that belongs to the caller.
+        // SAFETY: the memory belongs to the caller, and is aligned because slots are page-aligned.
         unsafe {
             control.write(Self::new(birth, class));
             (*control.as_ptr()).limit = control.as_ref().stack_bottom() + HANDLER_BYTES;
@@ -186,7 +186,7 @@ impl Control {
         control
     }
 
-    /// A block for the loop of a worker, which has no slot.
+    /// A block for a worker's loop, which has no slot.
     pub(crate) fn of_worker(runtime: u32) -> Self {
         let birth = Birth {
             id: 0,
@@ -269,47 +269,47 @@ impl Control {
     #[inline]
     fn slot(&self) -> NonNull<u8> {
         let block = NonNull::from(self).cast::<u8>();
-        // SAFETY: the block lies in the last 4 KiB of its slot, whose size is that of the class.
+        // SAFETY: the block is in the last 4 KiB of its slot, whose size is that of the class.
         unsafe {
             let end = block.map_addr(|address| address | 0xfff).add(1);
             end.sub(class_bytes(self.class as usize))
         }
     }
 
-    /// Where the stack may grow down to, above the guard page, in bytes of address.
+    /// Lowest address of the stack, just above the guard page.
     #[inline]
     pub(crate) fn stack_bottom(&self) -> usize {
         self.slot().addr().get() + crate::stack::page_size()
     }
 
-    /// The addresses of the guard page and the size of the stack in bytes.
+    /// Address range of the guard page, and the size of the slot in bytes.
     pub(crate) fn guard_page(&self) -> (core::ops::Range<usize>, usize) {
         let slot = self.slot().addr().get();
         (slot..self.stack_bottom(), class_bytes(self.class as usize))
     }
 
-    /// Keeps the block alive for one more holder.
+    /// Adds a reference to the block.
     pub(crate) fn retain(&self) {
         self.references.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Gives up one hold; the last frees the slot.
+    /// Releases a reference; the last one frees the slot.
     ///
     /// # Safety
-    /// The caller must own a hold and not use the block again; but the thread itself may run on
-    /// its slot until it switches away, if it keeps preemption off.
+    /// The caller must own a reference and not use the block again. Only the thread itself may run
+    /// on its slot until it switches away, with preemption disabled.
     #[inline]
     pub(crate) unsafe fn release(this: NonNull<Self>) {
-        // SAFETY: alive, for the caller holds it.
+        // SAFETY: the caller's reference keeps it alive.
         let references = unsafe { &this.as_ref().references };
-        // The only holder needs no locked instruction to know that it is the last.
+        // The only holder needs no locked instruction: no other can change the count.
         if references.load(Ordering::Acquire) != 1 {
             if references.fetch_sub(1, Ordering::Release) != 1 {
                 return;
             }
             fence(Ordering::Acquire);
         }
-        // SAFETY: nobody else holds it.
+        // SAFETY: this was the last reference.
         unsafe {
             let class = this.as_ref().class as usize;
             let slot = this.as_ref().slot();
@@ -348,7 +348,7 @@ impl Schedulable for Control {
     }
 }
 
-/// How a thread is called in messages.
+/// The name of a thread in messages.
 pub(crate) struct Label<'a>(&'a Control);
 
 impl fmt::Display for Label<'_> {

@@ -1,4 +1,4 @@
-//! What a thread does to itself.
+//! Operations of a thread on itself.
 
 use super::control::{Permit, Wait};
 use super::handle::Thread;
@@ -16,11 +16,11 @@ pub fn current() -> Thread {
     Thread::of(require_worker("current").current())
 }
 
-/// Lets another ready thread of at least this priority run. Outside a runtime, it is the kernel
-/// thread that yields.
+/// Lets another ready thread of at least this priority run. Outside a runtime, the kernel thread
+/// yields.
 ///
 /// # Panics
-/// While a [`NoPreempt`](crate::NoPreempt) lives.
+/// While a [`NoPreempt`](crate::NoPreempt) guard exists.
 ///
 /// ```
 /// uthread::run(|| {
@@ -37,11 +37,11 @@ pub fn yield_now() {
     }
 }
 
-/// Blocks the running thread until [`Thread::resume`]. A `resume` that came before is used up
-/// instead; several count as one.
+/// Blocks the running thread until [`Thread::resume`]. If a `resume` came before, this consumes it
+/// and returns at once. Several earlier `resume` calls count as one.
 ///
 /// # Panics
-/// Outside a runtime, and while a [`NoPreempt`](crate::NoPreempt) lives.
+/// Outside a runtime, and while a [`NoPreempt`](crate::NoPreempt) guard exists.
 ///
 /// ```
 /// uthread::run(|| {
@@ -58,7 +58,7 @@ pub fn suspend() {
     let worker = require_worker("suspend");
     worker.enter_blocking("suspend");
     let me = worker.current();
-    // SAFETY: preemption is off, and all who use the permit say the same of `several`.
+    // SAFETY: preemption is disabled, and all users of the permit pass the same `several`.
     let given = unsafe {
         worker.shared.graph.with(worker.several, |()| {
             let given = me.permit.get() == Permit::Given;
@@ -73,8 +73,8 @@ pub fn suspend() {
     leave();
 }
 
-/// What [`JoinHandle::join`](super::JoinHandle::join) returns as the error for a thread that has
-/// called [`exit`].
+/// The error that [`JoinHandle::join`](super::JoinHandle::join) returns for a thread that called
+/// [`exit`].
 ///
 /// ```
 /// uthread::run(|| {
@@ -85,7 +85,7 @@ pub fn suspend() {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exited;
 
-/// Ends the running thread: its stack is unwound as by a panic, but without a message.
+/// Ends the running thread: unwinds its stack like a panic, but without a message.
 ///
 /// ```
 /// uthread::run(|| {

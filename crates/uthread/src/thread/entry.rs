@@ -15,17 +15,17 @@ use crate::context::Context;
 use crate::stack::{MapError, class_for};
 use crate::worker::{Shared, Worker, enter, leave, require_worker, set_depth};
 
-/// What a thread runs, and in the same place what comes of it. It lies below the control block.
+/// A thread's function, and later its result in the same memory, just below the control block.
 union Packet<F, T> {
     function: ManuallyDrop<F>,
     result: ManuallyDrop<thread::Result<T>>,
 }
 
-/// The stack is at least so many times as large as what lies at its top: builds without
-/// optimization copy it several times.
+/// The stack is at least this many times as large as the packet at its top: builds without
+/// optimization copy the packet several times.
 const LEAST_SHARE: usize = 64;
 
-/// Makes a thread that runs `function`; preemption must be off.
+/// Creates a thread that runs `function`; preemption must be disabled.
 #[inline]
 pub(super) fn make<F, T>(
     worker: &Worker,
@@ -42,8 +42,8 @@ where
     let slot = worker.stacks.take(birth.class)?;
     #[cfg(uthread_asan)]
     forget_the_dead(slot, birth.class);
-    // SAFETY: the slot was free and is ours now. The packet lies below the control block, aligned
-    // and within the slot, of which it takes no more than a part.
+    // SAFETY: the slot was free and belongs to this function. The packet is below the control
+    // block, aligned and inside the slot, of which it uses only a part.
     unsafe {
         let mut control = Control::place(slot, birth);
         let below = control.as_ptr().cast::<u8>().sub(size_of::<Packet<F, T>>());
@@ -61,14 +61,14 @@ where
     }
 }
 
-/// Tells the address sanitizer that the frames of the thread before, which has not returned from all
-/// of them, are no more.
+/// Tells the address sanitizer that the frames of the previous thread are gone. That thread did not
+/// return from all of them.
 #[cfg(uthread_asan)]
 fn forget_the_dead(slot: NonNull<u8>, class: usize) {
     unsafe extern "C" {
         fn __asan_unpoison_memory_region(start: *const u8, bytes: usize);
     }
-    // SAFETY: a slot has this size, and nobody's frames are in it.
+    // SAFETY: a slot has this size, and no thread has frames in it.
     unsafe { __asan_unpoison_memory_region(slot.as_ptr(), crate::stack::class_bytes(class)) };
 }
 
@@ -76,7 +76,7 @@ unsafe extern "C" fn begin(control: *mut ()) -> ! {
     // SAFETY: `make` passed the control block, which is alive while its thread runs.
     let control = unsafe { &*control.cast::<Control>() };
     leave();
-    // SAFETY: the packet holds the function, and is given up to it once.
+    // SAFETY: the packet holds the function, which is taken out once.
     unsafe { (control.run)(control.packet) };
     // SAFETY: only the thread itself uses its locals.
     unsafe { Locals::destroy(control.locals.get()) };
@@ -87,22 +87,22 @@ unsafe extern "C" fn begin(control: *mut ()) -> ! {
         discard_result(control);
         enter();
     }
-    // SAFETY: nothing on this stack is needed any more.
+    // SAFETY: this stack holds nothing that is still needed.
     unsafe { worker.retire() }
 }
 
 unsafe fn run<F: FnOnce() -> T, T>(packet: *mut ()) {
     let packet = packet.cast::<Packet<F, T>>();
-    // SAFETY: the caller's contract: the function is there, and is taken out once.
+    // SAFETY: the caller's contract: the packet holds the function, which is taken out once.
     let function = unsafe { ManuallyDrop::take(&mut (*packet).function) };
     let result = catch_unwind(AssertUnwindSafe(function));
-    // SAFETY: the place is free now.
+    // SAFETY: the memory of the function is free now.
     unsafe { (&raw mut (*packet).result).write(ManuallyDrop::new(result)) };
 }
 
-/// Drops the result of a thread that nobody joins.
+/// Drops the result of a detached thread.
 fn discard_result(control: &Control) {
-    // SAFETY: the result is in place and nobody else will look at it.
+    // SAFETY: the result is in place, and no other code uses it.
     unsafe { (control.drop_result)(control.packet) };
     control.result_gone.set(true);
 }
@@ -115,38 +115,38 @@ unsafe fn drop_result<T>(packet: *mut ()) {
 /// Moves the result out.
 ///
 /// # Safety
-/// The thread must have finished, `T` be its type, and the result not have been taken.
+/// The thread must have finished, `T` must be its type, and the result must not have been taken.
 pub(super) unsafe fn take_result<T>(control: &Control) -> thread::Result<T> {
-    // SAFETY: the caller's contract; a union's fields begin where it begins.
+    // SAFETY: the caller's contract; all fields of a union begin at its address.
     unsafe { control.packet.cast::<thread::Result<T>>().read() }
 }
 
-/// Tells the world that a thread has ended; preemption must be off.
+/// Publishes the end of a thread; preemption must be disabled.
 #[inline]
 pub(crate) fn finish(worker: &Worker, thread: NonNull<Control>) {
-    // SAFETY: alive until released below, or by whoever joins.
+    // SAFETY: alive until it is released below, or by the joining thread.
     let control = unsafe { thread.as_ref() };
     if control.locks.get() > 0 {
-        // A guard was forgotten: the lock will go on naming this thread as its owner.
+        // A guard was forgotten: the lock keeps this thread as its owner.
         control.retain();
     }
     let joiner = if worker.several {
         control.joiner.swap(FINISHED, Ordering::AcqRel)
     } else {
-        // All who wait for it or detach it are threads of this worker, and do not run now.
+        // All threads that may join or detach it are on this worker, and do not run now.
         let joiner = control.joiner.load(Ordering::Relaxed);
         control.joiner.store(FINISHED, Ordering::Release);
         joiner
     };
     if joiner == DETACHED {
         if control.result_gone.get() {
-            // SAFETY: the hold of thread and handle together, and the thread is over.
+            // SAFETY: this is the shared reference of thread and handle, and the thread has ended.
             unsafe { Control::release(thread) };
         } else {
-            // Detached at the last moment. The result may want to block when it is dropped.
+            // Detached just now. The result's destructor may block, so it must not run here.
             add_orphan(thread);
         }
-    // SAFETY: a thread that joins is alive until it is woken.
+    // SAFETY: a joining thread is alive until it is woken.
     } else if let Some(joiner) = unsafe { joiner.as_ref() } {
         worker.wake(joiner);
     }
@@ -154,13 +154,13 @@ pub(crate) fn finish(worker: &Worker, thread: NonNull<Control>) {
 
 struct Orphan(NonNull<Control>);
 
-// SAFETY: a control block that nobody else will free.
+// SAFETY: a control block that only its `Orphan` will free.
 unsafe impl Send for Orphan {}
 
-/// Threads whose handles were dropped where their runtime could not be asked.
+/// Threads whose handles were dropped at a place without access to their runtime.
 static ORPHANS: Mutex<Vec<Orphan>> = Mutex::new(Vec::new());
 
-/// Leaves the result and the slot of a thread to the end of its runtime.
+/// Leaves a thread's result and slot to the end of its runtime.
 pub(super) fn add_orphan(thread: NonNull<Control>) {
     enter();
     ORPHANS
@@ -170,7 +170,7 @@ pub(super) fn add_orphan(thread: NonNull<Control>) {
     leave();
 }
 
-/// Frees what threads of a runtime that is over have left behind.
+/// Frees the orphans of a finished runtime.
 pub(crate) fn reap_orphans(runtime: &Shared) {
     let mut orphans = ORPHANS.lock().unwrap_or_else(PoisonError::into_inner);
     // SAFETY: orphans are alive until they are reaped.
@@ -178,7 +178,7 @@ pub(crate) fn reap_orphans(runtime: &Shared) {
     let mine: Vec<_> = orphans.extract_if(.., is_mine).collect();
     drop(orphans);
     for Orphan(thread) in mine {
-        // SAFETY: as above; the thread has ended, and its handle is gone.
+        // SAFETY: as above; the thread has ended, and its handle no longer exists.
         unsafe {
             if !thread.as_ref().result_gone.get() {
                 discard_result(thread.as_ref());

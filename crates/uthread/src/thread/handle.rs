@@ -1,4 +1,4 @@
-//! Handles of threads.
+//! Thread handles.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -39,7 +39,7 @@ impl fmt::Display for ThreadId {
     }
 }
 
-/// A thread, which may have ended. It keeps the thread's stack reserved while it lives.
+/// A reference to a thread, which may have ended. It keeps the thread's stack allocated.
 ///
 /// ```
 /// let id = uthread::run(|| uthread::current().id());
@@ -47,7 +47,8 @@ impl fmt::Display for ThreadId {
 /// ```
 pub struct Thread(NonNull<Control>);
 
-// SAFETY: what the methods use of the control block is made to be shared, or is under the graph.
+// SAFETY: the methods use only parts of the control block that are `Sync`, or lock the wait-for
+// graph.
 unsafe impl Send for Thread {}
 // SAFETY: as above.
 unsafe impl Sync for Thread {}
@@ -59,7 +60,7 @@ impl Thread {
     }
 
     fn control(&self) -> &Control {
-        // SAFETY: alive, for this handle holds it.
+        // SAFETY: this handle's reference keeps it alive.
         unsafe { self.0.as_ref() }
     }
 
@@ -83,8 +84,8 @@ impl Thread {
         self.control().name()
     }
 
-    /// The priority that counts now: the highest of what is left of the thread's own, the ceilings
-    /// of the locks it holds and the priorities it has inherited.
+    /// The effective priority: the highest of the thread's own after decay, the ceilings of the
+    /// locks that it holds, and the priorities that it has inherited.
     ///
     /// ```
     /// use uthread::Priority;
@@ -95,7 +96,7 @@ impl Thread {
         self.control().rank().effective()
     }
 
-    /// Gives the thread another priority.
+    /// Sets the thread's own priority.
     ///
     /// # Panics
     /// Outside the thread's runtime.
@@ -117,7 +118,7 @@ impl Thread {
             "set_priority on a thread of another runtime"
         );
         enter();
-        // SAFETY: preemption is off, and all threads of the runtime say the same of `several`.
+        // SAFETY: preemption is disabled, and all threads of the runtime pass the same `several`.
         unsafe {
             worker.shared.graph.with(worker.several, |()| {
                 reprioritize(worker, control, |control| control.rank().assign(priority));
@@ -126,7 +127,7 @@ impl Thread {
         leave();
     }
 
-    /// Lets the thread go on from [`suspend`](super::suspend), or not stop at the next one.
+    /// Lets the thread continue from [`suspend`](super::suspend), or not block at the next one.
     ///
     /// # Panics
     /// Outside the thread's runtime.
@@ -146,7 +147,7 @@ impl Thread {
             "resume of a thread of another runtime"
         );
         enter();
-        // SAFETY: preemption is off, and all who use the permit say the same of `several`.
+        // SAFETY: preemption is disabled, and all users of the permit pass the same `several`.
         let awaited = unsafe {
             worker.shared.graph.with(worker.several, |()| {
                 let awaited = control.permit.get() == Permit::Awaited;
@@ -171,7 +172,7 @@ impl Clone for Thread {
 
 impl Drop for Thread {
     fn drop(&mut self) {
-        // SAFETY: this handle's own hold.
+        // SAFETY: this handle's own reference.
         unsafe { Control::release(self.0) };
     }
 }
@@ -185,7 +186,7 @@ impl fmt::Debug for Thread {
     }
 }
 
-/// Waits for a thread and its result. Dropping it lets the thread run on by itself.
+/// Waits for a thread and returns its result. Dropping the handle detaches the thread.
 ///
 /// ```
 /// uthread::run(|| {
@@ -200,9 +201,9 @@ pub struct JoinHandle<T> {
     result: PhantomData<T>,
 }
 
-// SAFETY: it is used where its runtime's threads run, or after the run; the result is `Send`.
+// SAFETY: it is used by threads of its runtime, or after the run; the result is `Send`.
 unsafe impl<T: Send> Send for JoinHandle<T> {}
-// SAFETY: through a shared handle the result cannot be reached.
+// SAFETY: a shared handle gives no access to the result.
 unsafe impl<T> Sync for JoinHandle<T> {}
 
 impl<T> JoinHandle<T> {
@@ -215,11 +216,11 @@ impl<T> JoinHandle<T> {
 
     #[inline]
     fn control(&self) -> &Control {
-        // SAFETY: alive, for this handle holds it.
+        // SAFETY: this handle's reference keeps it alive.
         unsafe { self.control.as_ref() }
     }
 
-    /// The thread itself.
+    /// A handle to the thread itself.
     ///
     /// ```
     /// uthread::run(|| {
@@ -233,7 +234,7 @@ impl<T> JoinHandle<T> {
         Thread::of(self.control())
     }
 
-    /// Whether the thread has ended, so that [`JoinHandle::join`] would not wait.
+    /// True if the thread has ended, so [`JoinHandle::join`] would not wait.
     ///
     /// ```
     /// uthread::run(|| {
@@ -250,10 +251,10 @@ impl<T> JoinHandle<T> {
     /// Waits until the thread has ended.
     ///
     /// # Errors
-    /// The payload, if the thread has panicked or called [`exit`](super::exit).
+    /// The payload, if the thread panicked or called [`exit`](super::exit).
     ///
     /// # Panics
-    /// Outside the thread's runtime while that runs, and in the thread itself.
+    /// Outside the thread's runtime during its run, and in the thread itself.
     ///
     /// ```
     /// uthread::run(|| {
@@ -271,19 +272,20 @@ impl<T> JoinHandle<T> {
                 "join of a thread of another runtime, which still runs"
             ),
         }
-        // SAFETY: it has finished; here, the end of a thread is told by a worker that has left it.
+        // SAFETY: the thread has finished. This code learns of the end from a worker that has left
+        // the thread's stack.
         unsafe { self.take() }
     }
 
-    /// The result.
+    /// Takes the result.
     ///
     /// # Safety
-    /// The thread must have finished and its stack not be in use.
+    /// The thread must have finished, and no worker may use its stack.
     #[inline]
     pub(crate) unsafe fn take(self) -> std::thread::Result<T> {
-        // SAFETY: it has finished, and the handle, which is consumed, was not detached.
+        // SAFETY: it has finished, and this consumes the handle, which was not detached.
         let result = unsafe { take_result(self.control()) };
-        // SAFETY: the hold of thread and handle together; the thread is over.
+        // SAFETY: the shared reference of thread and handle; the thread has ended.
         unsafe { Control::release(self.control) };
         core::mem::forget(self);
         result
@@ -307,7 +309,7 @@ impl<T> JoinHandle<T> {
         assert!(!itself, "{} joins itself", control.label());
     }
 
-    /// Leaves `mark` for the thread to find at its end; `false` if that is over.
+    /// Leaves `mark` for the thread to find at its end; `false` if the thread has already ended.
     #[inline]
     fn replace_running(&self, several: bool, mark: *mut Control) -> bool {
         let joiner = &self.control().joiner;
@@ -317,7 +319,7 @@ impl<T> JoinHandle<T> {
                 .compare_exchange(running, mark, Ordering::AcqRel, Ordering::Acquire)
                 .is_ok();
         }
-        // Preemption is off, and nobody but this worker's threads uses it.
+        // Preemption is disabled, and only threads of this worker use it.
         let running = joiner.load(Ordering::Acquire).is_null();
         if running {
             joiner.store(mark, Ordering::Release);
@@ -341,7 +343,7 @@ impl<T> Drop for JoinHandle<T> {
             _ if is_live(runtime) => return add_orphan(self.control),
             _ => {}
         }
-        // SAFETY: it has finished and nobody has taken the result; the hold is as in `join`.
+        // SAFETY: it has finished and its result was not taken; the reference is the one of `join`.
         unsafe {
             drop(take_result::<T>(self.control()));
             Control::release(self.control);
@@ -358,16 +360,16 @@ impl<T> fmt::Debug for JoinHandle<T> {
 }
 
 impl crate::worker::Worker {
-    /// The priority of `thread` may have changed: puts it where it belongs, if it is ready.
+    /// Moves `thread` to the right queue if it is ready: its priority may have changed.
     pub(crate) fn rank_changed(&self, thread: &Control) {
         let home = thread.worker.get();
         if ptr::eq(home, self) {
             if thread.state() == State::Ready {
-                // SAFETY: a ready thread of this worker stands in its queues.
+                // SAFETY: a ready thread of this worker is in its run queue.
                 unsafe { self.scheduler.replace(thread) };
             }
             self.look_later();
-        // SAFETY: a thread that has started keeps its worker, which outlives it.
+        // SAFETY: a started thread keeps its worker, which outlives it.
         } else if let Some(home) = unsafe { home.as_ref() } {
             home.remote().regroup.store(true, Ordering::Release);
         }

@@ -1,12 +1,12 @@
-//! Values that every thread has for itself.
+//! Thread-local values of user threads.
 
 use core::ptr;
 
 use crate::worker::require_worker;
 
-/// Declares values of which every user thread has its own, made at the first use and dropped at
-/// the thread's end. (A `std::thread_local!` belongs to the kernel thread, hence to all user
-/// threads of a worker together.)
+/// Declares thread-local values of user threads. Each thread's value is created at its first use
+/// and dropped at the thread's end. (A `std::thread_local!` belongs to the kernel thread, so all
+/// user threads of a worker share it.)
 ///
 /// ```
 /// use std::cell::Cell;
@@ -30,7 +30,7 @@ macro_rules! thread_local {
     };
 }
 
-/// A value of which every thread has its own; see [`thread_local!`](crate::thread_local!).
+/// A thread-local value of user threads; see [`thread_local!`](crate::thread_local!).
 ///
 /// ```
 /// uthread::thread_local! {
@@ -42,7 +42,7 @@ macro_rules! thread_local {
 #[derive(Debug)]
 pub struct LocalKey<T: 'static> {
     init: fn() -> T,
-    /// Makes the address of the key its identity: a type of size zero might share it.
+    /// Gives each key its own address: keys of size zero could share one.
     _identity: u8,
 }
 
@@ -52,7 +52,7 @@ impl<T: 'static> LocalKey<T> {
         Self { init, _identity: 0 }
     }
 
-    /// Calls `use_value` with the running thread's value, which is made first if need be.
+    /// Calls `use_value` with the running thread's value, which the first use creates.
     ///
     /// # Panics
     /// Outside a runtime.
@@ -75,13 +75,13 @@ impl<T: 'static> LocalKey<T> {
         // statement here.
         let found = unsafe { (*locals).find(key) };
         let value = found.unwrap_or_else(|| {
-            // It may itself use other locals, or even this one.
+            // The initializer may use other locals, or even this one.
             let value = (self.init)();
             // SAFETY: as above.
             unsafe { (*locals).insert(key, value) }
         });
-        // SAFETY: made by `insert` with this key, hence a `T`; it is dropped when the thread's
-        // function has returned, and the reference given out cannot outlive that.
+        // SAFETY: `insert` created it with this key, hence it is a `T`. It is dropped after the
+        // thread's function has returned, and the reference cannot outlive that.
         use_value(unsafe { &*value.cast::<T>() })
     }
 }
@@ -92,7 +92,7 @@ struct Slot {
     destroy: unsafe fn(*mut ()),
 }
 
-/// The values of one thread.
+/// The thread-local values of one thread.
 pub(crate) struct Locals(Vec<Slot>);
 
 impl Locals {
@@ -109,7 +109,7 @@ impl Locals {
 
     fn insert<T>(&mut self, key: *const (), value: T) -> *mut () {
         unsafe fn destroy<T>(value: *mut ()) {
-            // SAFETY: made below from a box of this type, and destroyed once.
+            // SAFETY: created below from a box of this type, and destroyed once.
             drop(unsafe { Box::from_raw(value.cast::<T>()) });
         }
         let value = Box::into_raw(Box::new(value)).cast();
@@ -125,18 +125,18 @@ impl Locals {
         self.0.pop()
     }
 
-    /// Drops all, the newest first; what a destructor makes anew is dropped as well.
+    /// Drops all values, newest first, including those that a destructor creates.
     ///
     /// # Safety
-    /// To be called by the thread itself, at its end.
+    /// Only the thread itself may call this, at its end.
     pub(super) unsafe fn destroy(locals: *mut Self) {
         // SAFETY: only the thread itself uses its locals; the reference ends before a destructor
         // runs, which may use them in turn.
         while let Some(slot) = unsafe { (*locals).pop() } {
-            // SAFETY: made by `insert`, and just taken out.
+            // SAFETY: `insert` created it, and it was just taken out.
             unsafe { (slot.destroy)(slot.value) };
         }
-        // SAFETY: as above; frees the list itself.
+        // SAFETY: as above; this frees the list itself.
         unsafe { *locals = Self::new() };
     }
 }

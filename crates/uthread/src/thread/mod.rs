@@ -1,4 +1,4 @@
-//! Threads: starting them, waiting for them, and what a thread can do to itself.
+//! Threads: starting, joining, and operations of a thread on itself.
 
 mod builder;
 mod control;

@@ -1,17 +1,17 @@
-//! Where unwinding ends.
+//! Catching panics.
 
 use core::mem;
 use std::panic::{AssertUnwindSafe, UnwindSafe};
 
 use crate::worker::{enter, leave};
 
-/// [`std::panic::catch_unwind`] for threads that a tick may interrupt.
+/// [`std::panic::catch_unwind`] for preemptible threads.
 ///
-/// The standard library counts a panic that was caught off for the whole process first, and for the
-/// kernel thread after that. If a tick took the turn away between the two, the other threads of the
-/// worker would seem to unwind whenever somebody panics on another kernel thread, and locks that they
-/// release would be poisoned. So this function holds preemption off until the panic is caught; what a
-/// thread runs as a whole is caught in this way as well.
+/// After a caught panic, the standard library decrements two panic counters: first that of the
+/// process, then that of the kernel thread. If a tick preempted the thread between the two, the
+/// other threads of the worker would appear to unwind during any panic on another kernel thread,
+/// and locks that they release would be poisoned. So this function disables preemption until the
+/// panic is caught. The same applies to panics that end a thread.
 ///
 /// # Errors
 /// The payload of the panic.
@@ -36,7 +36,7 @@ pub fn catch_unwind<T>(function: impl FnOnce() -> T + UnwindSafe) -> std::thread
     result
 }
 
-/// The last value of a stack that unwinds.
+/// The value that is dropped last while a stack unwinds.
 struct HoldPreemptionOff;
 
 impl Drop for HoldPreemptionOff {

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use super::{Event, Kind, Trace};
 
 impl Trace {
-    /// The trace in the format of <https://ui.perfetto.dev>: each thread is a row on which it is
-    /// seen running; what happens to it besides are marks.
+    /// The trace in the format of <https://ui.perfetto.dev>. Each thread is a row that shows when
+    /// the thread runs; its other events are marks.
     ///
     /// ```
     /// let runtime = uthread::Runtime::builder().trace(100).build().unwrap();

@@ -1,4 +1,4 @@
-//! What the threads did and when: recorded in rings of fixed size, and shown.
+//! Thread events with timestamps, recorded in fixed-size ring buffers, and their display.
 
 mod chrome;
 mod recorder;

@@ -1,4 +1,4 @@
-//! Recording.
+//! Recording of thread events.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::scheduler::Priority;
 use crate::thread::{ThreadId, Wait};
 
-/// What happened to a thread.
+/// Kind of a thread event.
 ///
 /// ```
 /// use uthread::{Kind, Runtime};
@@ -19,25 +19,25 @@ use crate::thread::{ThreadId, Wait};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It was started, but does not run yet.
+    /// It was created and does not run yet.
     Create,
     /// It runs.
     Run,
-    /// Its turn was taken from it.
+    /// It was preempted.
     Preempt,
-    /// It let another run.
+    /// It yielded.
     Yield,
-    /// It waits.
+    /// It blocked.
     Block(Wait),
-    /// It need not wait any more.
+    /// It was woken.
     Wake,
-    /// Its effective priority has become this.
+    /// Its effective priority changed to this.
     Priority(Priority),
     /// It has ended.
     Exit,
 }
 
-/// Something that happened.
+/// An event of a thread.
 ///
 /// ```
 /// let runtime = uthread::Runtime::builder().trace(100).build().unwrap();
@@ -48,15 +48,15 @@ pub enum Kind {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
-    /// Nanoseconds since the run began.
+    /// Time since the start of the run, in nanoseconds.
     pub time_ns: u64,
-    /// The thread that it happened to.
+    /// The thread.
     pub thread: ThreadId,
-    /// What it was.
+    /// The kind of event.
     pub kind: Kind,
 }
 
-/// Longer names are cut.
+/// Longer names are truncated.
 const NAME_BYTES: usize = 24;
 const NAMES: usize = 1024;
 
@@ -67,7 +67,7 @@ struct Name {
     bytes: [u8; NAME_BYTES],
 }
 
-/// The events of one worker: when the ring is full, the oldest make room.
+/// The events of one worker, in a ring buffer: new events overwrite the oldest.
 pub(crate) struct Recorder {
     events: Ring<Option<Event>>,
     names: Ring<Name>,
@@ -78,7 +78,8 @@ struct Ring<T> {
     places: Box<[UnsafeCell<T>]>,
 }
 
-// SAFETY: written by one worker with preemption off, and read when all workers have ended.
+// SAFETY: one worker writes it with preemption disabled, and it is read after all workers have
+// ended.
 unsafe impl<T: Send> Sync for Ring<T> {}
 
 impl<T: Copy> Ring<T> {
@@ -92,15 +93,15 @@ impl<T: Copy> Ring<T> {
 
     fn push(&self, value: T) {
         let written = self.written.load(Ordering::Relaxed);
-        // SAFETY: only the worker itself writes, and nobody reads meanwhile.
+        // SAFETY: only the worker itself writes, and no other thread reads at the same time.
         unsafe { *self.places[written % self.places.len()].get() = value };
         self.written.store(written + 1, Ordering::Release);
     }
 
-    /// What is left, the oldest first.
+    /// The recorded values, oldest first.
     ///
     /// # Safety
-    /// Nobody may write meanwhile.
+    /// No thread may write during the iteration.
     unsafe fn iter(&self) -> impl Iterator<Item = T> + '_ {
         let written = self.written.load(Ordering::Acquire);
         let oldest = written.saturating_sub(self.places.len());
@@ -122,9 +123,9 @@ impl Recorder {
         }
     }
 
-    /// Notes an event; to be called by the worker itself with preemption off.
+    /// Records an event. Only the worker itself may call this, with preemption disabled.
     pub(crate) fn record(&self, time_ns: u64, kind: Kind, thread: u64, name: Option<&str>) {
-        // The loop of the worker has the number 0.
+        // Number 0 is the worker's loop.
         if thread == 0 {
             return;
         }
@@ -148,7 +149,7 @@ impl Recorder {
     }
 }
 
-/// What was recorded in a run, in the order of time.
+/// The recorded events of a run, in order of time.
 ///
 /// ```
 /// use uthread::{Kind, Runtime};
@@ -168,7 +169,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Collects from the recorders of all workers.
+    /// Merges the recorders of all workers.
     ///
     /// # Safety
     /// The workers must have ended.
@@ -191,7 +192,7 @@ impl Trace {
         trace
     }
 
-    /// The events of all workers, in the order of time.
+    /// The events of all workers, in order of time.
     ///
     /// ```
     /// let runtime = uthread::Runtime::builder().trace(100).build().unwrap();

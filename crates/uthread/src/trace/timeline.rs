@@ -1,4 +1,4 @@
-//! The trace as lines of text.
+//! The trace as a text timeline.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::{Kind, Trace};
 use crate::thread::Wait;
 
-/// What a thread is seen doing in one column; where several things happen, the greatest is shown.
+/// State of a thread in one column; the greatest value wins if the state changes within the column.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Cell {
     Absent,
@@ -43,8 +43,8 @@ impl Cell {
 }
 
 impl Trace {
-    /// A line for each thread, `width` columns wide: `#` runs, `-` is ready, `w` waits for a lock,
-    /// `z` sleeps, `.` waits for something else.
+    /// One line per thread, `width` columns wide: `#` runs, `-` is ready, `w` waits for a lock, `z`
+    /// sleeps, `.` waits for another event.
     ///
     /// ```
     /// let runtime = uthread::Runtime::builder().trace(100).build().unwrap();
@@ -83,7 +83,7 @@ impl Trace {
             .unwrap_or(0);
         let mut text = String::new();
         for (id, (cells, from, state)) in &mut rows {
-            // Whoever has not ended goes on beyond the last event.
+            // A thread that has not ended continues beyond the last event.
             for cell in cells.iter_mut().skip(*from) {
                 *cell = (*cell).max(*state);
             }

@@ -1,12 +1,13 @@
-//! Where the kernel thread's own [`Local`](super::local::Local) is.
+//! Address of the kernel thread's own [`Local`](super::local::Local).
 //!
-//! The standard `thread_local!` goes through functions that are inlined only with link-time
-//! optimization; here the address is two instructions anywhere. This is safe where the compiler's own
-//! caching of it would be, for threads stay on the kernel thread on which they have started.
+//! The standard `thread_local!` uses functions that are inlined only with link-time optimization.
+//! Here the address takes two instructions everywhere. The compiler must not cache the address of a
+//! thread-local value across a switch to another kernel thread. That cannot happen here: a user
+//! thread stays on the kernel thread on which it started.
 
 use core::arch::global_asm;
 
-/// The name of the variable; it holds the version, for two of them may be linked together.
+/// The name of the variable. It contains the version, because two versions may be linked together.
 macro_rules! symbol {
     () => {
         concat!(
@@ -20,7 +21,7 @@ macro_rules! symbol {
     };
 }
 
-/// The size of the variable in bytes, zero at the start of every kernel thread.
+/// Size of the variable in bytes. It is zero at the start of every kernel thread.
 pub(super) const BYTES: usize = 16;
 
 global_asm!(
@@ -40,7 +41,7 @@ global_asm!(
 #[inline]
 pub(super) fn address() -> *mut () {
     let address;
-    // SAFETY: reads the thread pointer and a constant of the linker.
+    // SAFETY: the code reads the thread pointer and a constant of the linker.
     unsafe {
         core::arch::asm!(
             concat!("mov {address}, qword ptr [rip + ", symbol!(), "@GOTTPOFF]"),
@@ -57,7 +58,7 @@ pub(super) fn address() -> *mut () {
 #[inline]
 pub(super) fn address() -> *mut () {
     let address;
-    // SAFETY: reads the thread pointer and a constant of the linker.
+    // SAFETY: the code reads the thread pointer and a constant of the linker.
     unsafe {
         core::arch::asm!(
             concat!("adrp {address}, :gottprel:", symbol!()),

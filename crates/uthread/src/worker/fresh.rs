@@ -1,4 +1,4 @@
-//! Threads that have not started yet: any worker may take them.
+//! Threads that have not started yet: any worker may steal them.
 
 use crate::atomic::{AtomicBool, Ordering};
 use crate::scheduler::{Priority, Ready, Schedulable};
@@ -7,11 +7,11 @@ use crate::spin::SpinCell;
 /// The unstarted threads that a worker has spawned.
 pub(crate) struct Fresh<T> {
     ready: SpinCell<Ready<T>>,
-    /// Changed with the queue, and looked at without its lock: idle workers do so all the time.
+    /// Changed together with the queue. Idle workers poll it without the lock.
     occupied: AtomicBool,
 }
 
-// SAFETY: the queue is only touched under its spin lock, and its members are shared by design.
+// SAFETY: the queue is used only with its spin lock held, and its members are `Sync`.
 unsafe impl<T> Sync for Fresh<T> {}
 // SAFETY: as above.
 unsafe impl<T> Send for Fresh<T> {}
@@ -24,13 +24,14 @@ impl<T: Schedulable> Fresh<T> {
         }
     }
 
-    /// Whether there are none, as far as this kernel thread has heard.
+    /// True if there are none, according to the last value that this kernel thread saw.
     pub(crate) fn is_empty(&self) -> bool {
         !self.occupied.load(Ordering::Relaxed)
     }
 
     /// # Safety
-    /// Preemption must be off; `thread` must be in no queue and stay alive until it is taken out.
+    /// Preemption must be disabled; `thread` must be in no queue and stay alive until it is taken
+    /// out.
     pub(crate) unsafe fn push(&self, thread: *const T) {
         // SAFETY: the caller's contract.
         unsafe {
@@ -41,10 +42,10 @@ impl<T: Schedulable> Fresh<T> {
         }
     }
 
-    /// Takes the first of the highest priority, if that is at least `priority`.
+    /// Takes the first thread of the highest priority, if that is at least `priority`.
     ///
     /// # Safety
-    /// Preemption must be off.
+    /// Preemption must be disabled.
     pub(crate) unsafe fn pop(&self, priority: Priority) -> Option<*const T> {
         if self.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! What a worker does between threads: letting in what others gave it, and waiting.
+//! A worker between threads: accepting threads from others, and waiting.
 
 use core::sync::atomic::Ordering;
 use core::time::Duration;
@@ -7,7 +7,7 @@ use super::runner::Worker;
 use crate::scheduler::Priority;
 
 impl Worker {
-    /// Looks after everything that can make threads ready.
+    /// Handles all events that can make threads ready.
     #[cold]
     pub(super) fn attend(&self) {
         if self.several {
@@ -23,7 +23,7 @@ impl Worker {
     fn admit_woken(&self) {
         let remote = self.remote();
         if !remote.inbox.is_empty() {
-            // SAFETY: whoever is in the inbox is blocked on this worker, and alive.
+            // SAFETY: threads in the inbox are blocked on this worker, and alive.
             remote
                 .inbox
                 .take_all(|thread| self.make_ready(unsafe { &*thread }));
@@ -33,11 +33,11 @@ impl Worker {
         }
     }
 
-    /// Lets one unstarted thread in: the worker's own, if it comes before all that are ready, or
-    /// another's, if there is nothing else to do.
+    /// Makes one unstarted thread ready: the worker's own, if no ready thread has a higher
+    /// priority, or one stolen from another worker, if this worker has nothing else to do.
     fn admit_fresh(&self) {
         let highest = self.scheduler.highest();
-        // SAFETY: preemption is off whenever a worker attends.
+        // SAFETY: preemption is disabled whenever a worker attends.
         let mut thread = unsafe { self.remote().fresh.pop(highest.unwrap_or(Priority::Green)) };
         if thread.is_none() && highest.is_none() {
             let (before, after) = self.shared.remotes.split_at(self.index);
@@ -49,7 +49,7 @@ impl Worker {
                 .find_map(|victim| unsafe { victim.fresh.pop(Priority::Green) });
         }
         if let Some(thread) = thread {
-            // SAFETY: taken out of the queue of unstarted threads, so alive and in no queue.
+            // SAFETY: taken out of the queue of unstarted threads, so it is alive and in no queue.
             unsafe {
                 (*thread).worker.set(self);
                 self.scheduler.ready.push_back(thread);
@@ -58,7 +58,7 @@ impl Worker {
         }
     }
 
-    /// When the next sleeper is due.
+    /// Wake-up time of the next sleeper.
     fn deadline_ns(&self) -> Option<u64> {
         self.sleepers
             .borrow()
@@ -78,7 +78,7 @@ impl Worker {
                 .pop()
                 .expect("it was there just now");
             self.shared.external.fetch_sub(1, Ordering::Relaxed);
-            // SAFETY: a sleeping thread is alive, of this worker, and woken only here.
+            // SAFETY: a sleeping thread of this worker is alive, and only this code wakes it.
             self.make_ready(unsafe { &*sleeper.thread });
             match self.deadline_ns() {
                 Some(next) => deadline_ns = next,
@@ -87,7 +87,7 @@ impl Worker {
         }
     }
 
-    /// Takes in finished transfers and sends off new ones; `true` if any are under way.
+    /// Handles finished transfers and submits new ones; `true` if any are in flight.
     fn attend_driver(&self) -> bool {
         let mut driver = self.driver.borrow_mut();
         let Some(driver) = driver.as_mut() else {
@@ -95,13 +95,14 @@ impl Worker {
         };
         driver.attend(|thread| {
             self.shared.external.fetch_sub(1, Ordering::Relaxed);
-            // SAFETY: blocked in its transfer, of this worker, and woken only here.
+            // SAFETY: a thread of this worker, blocked in its transfer, and only this code wakes
+            // it.
             self.make_ready(unsafe { &*thread });
         });
         driver.in_flight() > 0
     }
 
-    /// Waits until something may be ready; `false` if the runtime is over.
+    /// Waits until a thread may be ready; `false` if the runtime has ended.
     pub(super) fn idle(&self) -> bool {
         if self.several {
             self.idle_among_several()
@@ -127,7 +128,7 @@ impl Worker {
         remotes.any(|remote| !remote.fresh.is_empty())
     }
 
-    /// Work often comes soon, and being woken costs far more than looking for a while.
+    /// Spins for a short time: work often arrives soon, and a wake-up costs far more.
     fn comes_soon(&self) -> bool {
         const LOOKS: u32 = 1000;
         (0..LOOKS).any(|_| {
@@ -178,8 +179,8 @@ impl Worker {
             None => crate::io::poll_until(bell, timeout),
         }
         self.remote().bell.awake();
-        // Most waits are shorter than a slice, and setting the timer twice in each would cost as
-        // much as a transfer. So it goes on, until one of its ticks finds nobody to run.
+        // Most waits are shorter than a slice, and setting the timer twice in each wait would cost
+        // as much as a transfer. So the timer stays armed until a tick finds no thread to run.
         if self.tick_due.replace(false) {
             self.disarm();
         }

@@ -1,12 +1,12 @@
-//! Threads that other workers have woken: pushed by anyone, taken by one.
+//! Threads woken by other workers: many producers, one consumer.
 
 use core::ptr;
 
 use crate::atomic::{AtomicPtr, Ordering};
 use crate::scheduler::Linked;
 
-/// A stack that many push to and its owner takes as a whole (Treiber's stack; without single pops
-/// it has no ABA problem).
+/// A stack that many threads push to and its owner takes as a whole (Treiber's stack; without
+/// single pops it has no ABA problem).
 pub(crate) struct Inbox<T> {
     newest: AtomicPtr<T>,
 }
@@ -27,7 +27,7 @@ impl<T: Linked> Inbox<T> {
     pub(crate) unsafe fn push(&self, thread: *const T) {
         let mut newest = self.newest.load(Ordering::Relaxed);
         loop {
-            // SAFETY: alive, and until it is published nobody else looks at its links.
+            // SAFETY: alive, and no other thread uses its links before it is published.
             unsafe { &*thread }.links().next().set(newest);
             let new = thread.cast_mut();
             match self
@@ -40,19 +40,19 @@ impl<T: Linked> Inbox<T> {
         }
     }
 
-    /// Takes all, and hands them to `each` in the order in which they came.
+    /// Takes all threads, and passes them to `each` in FIFO order.
     pub(crate) fn take_all(&self, mut each: impl FnMut(*const T)) {
         let mut newest = self
             .newest
             .swap(ptr::null_mut(), Ordering::Acquire)
             .cast_const();
         let mut oldest = ptr::null();
-        // SAFETY: what was taken belongs to this worker now and is alive.
+        // SAFETY: the threads taken belong to this worker now and are alive.
         while let Some(thread) = unsafe { newest.as_ref() } {
             newest = thread.links().next().replace(oldest);
             oldest = thread;
         }
-        // SAFETY: as above; the successor is read before the thread is handed over.
+        // SAFETY: as above; the successor is read before the thread is passed on.
         while let Some(thread) = unsafe { oldest.as_ref() } {
             oldest = thread.links().next().get();
             each(thread);

@@ -1,7 +1,7 @@
-//! What each kernel thread knows of itself: its worker and the preempt-disable counter.
+//! State of each kernel thread: its worker and the preempt-disable counter.
 //!
-//! Reading these is safe against the tick, which runs on the same kernel thread: it switches only
-//! while the counter is zero, and the counter is zero again when it comes back.
+//! Reading it is safe despite the tick, which runs on the same kernel thread. The tick switches
+//! only while the counter is zero, and the counter is zero again when the thread continues.
 
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering, compiler_fence};
 
@@ -12,9 +12,9 @@ use super::address::{BYTES, address};
 #[repr(C)]
 struct Local {
     worker: AtomicPtr<Worker>,
-    /// While above zero, no tick switches.
+    /// While above zero, ticks do not switch.
     depth: AtomicU32,
-    /// There is a reason to look for another thread when the counter falls to zero.
+    /// A tick or a more important thread asks for a switch when the counter falls to zero.
     pending: AtomicBool,
 }
 
@@ -22,13 +22,13 @@ const _: () = assert!(size_of::<Local>() <= BYTES);
 
 #[inline]
 fn local() -> &'static Local {
-    // SAFETY: the variable is as large, aligned to 16 bytes, and valid while it is zero. It lives as
-    // long as the kernel thread, to which the reference is confined: `Local` is used in this file
-    // only, in functions that do not keep it.
+    // SAFETY: the variable is as large, aligned to 16 bytes, and valid while it is zero. It lives
+    // as long as the kernel thread, and the reference stays on that thread: only functions of this
+    // file use `Local`, and they do not keep it.
     unsafe { &*address().cast::<Local>() }
 }
 
-/// Holds preemption off until the matching [`leave`].
+/// Disables preemption until the matching [`leave`].
 #[inline]
 pub(crate) fn enter() {
     let depth = &local().depth;
@@ -36,7 +36,7 @@ pub(crate) fn enter() {
     compiler_fence(Ordering::SeqCst);
 }
 
-/// Ends what [`enter`] began; a tick that was deferred is taken now.
+/// Ends the section that [`enter`] began. A deferred tick takes effect now.
 #[inline]
 pub(crate) fn leave() {
     if leave_quietly() {
@@ -44,8 +44,8 @@ pub(crate) fn leave() {
     }
 }
 
-/// [`leave`] for the allocator, inside which virtual ticks never strike: it is called from code
-/// that does not expect another thread there.
+/// [`leave`] for the allocator. Virtual ticks never occur inside it: its callers do not expect
+/// another thread to run there.
 #[inline]
 pub(crate) fn leave_allocator() {
     if leave_quietly() {
@@ -53,12 +53,12 @@ pub(crate) fn leave_allocator() {
     }
 }
 
-/// Lowers the counter; `true` if it is zero now and something is pending.
+/// Decrements the counter; `true` if it is zero now and a request is pending.
 #[inline]
 fn leave_quietly() -> bool {
     compiler_fence(Ordering::SeqCst);
     let local = local();
-    // A guard that has left its runtime may be dropped where nothing is counted.
+    // A guard may outlive its runtime and be dropped on a thread whose counter is zero.
     let depth = local.depth.load(Ordering::Relaxed).saturating_sub(1);
     local.depth.store(depth, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
@@ -67,8 +67,8 @@ fn leave_quietly() -> bool {
 
 #[cold]
 fn take_deferred(in_allocator: bool) {
-    // Another thread must not run on top of one that is unwinding: the standard library counts
-    // panics per kernel thread.
+    // No other thread may run while this one unwinds: the standard library counts panics per kernel
+    // thread.
     if std::thread::panicking() {
         return;
     }
@@ -82,14 +82,14 @@ pub(crate) fn depth() -> u32 {
     local().depth.load(Ordering::Relaxed)
 }
 
-/// Sets the counter, whatever guards were forgotten.
+/// Sets the counter, regardless of forgotten guards.
 pub(crate) fn set_depth(depth: u32) {
     compiler_fence(Ordering::SeqCst);
     local().depth.store(depth, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
 }
 
-/// Asks for a look at the ready threads when the counter falls to zero.
+/// Requests a check of the ready threads when the counter falls to zero.
 #[inline]
 pub(crate) fn set_pending(pending: bool) {
     local().pending.store(pending, Ordering::Relaxed);
@@ -103,17 +103,17 @@ pub(super) fn set_worker(worker: *const Worker) {
     local().worker.store(worker.cast_mut(), Ordering::Relaxed);
 }
 
-/// The worker that this kernel thread is, if it is one.
+/// The worker of this kernel thread, if it has one.
 #[inline]
 pub(crate) fn current_worker() -> Option<&'static Worker> {
     let worker = local().worker.load(Ordering::Relaxed);
-    // SAFETY: a worker registers itself for as long as it runs threads, and only those, its own
-    // loop and the tick ask; what they get does not leave the kernel thread (`Worker` is not
-    // `Sync`), so `'static` cannot be abused to outlive it.
+    // SAFETY: a worker registers itself while it runs threads, and only its threads, its own loop
+    // and the tick ask. The reference does not leave the kernel thread (`Worker` is not `Sync`), so
+    // `'static` cannot be abused to outlive it.
     unsafe { worker.as_ref() }
 }
 
-/// The worker, or a panic that names the operation which needs one.
+/// The worker, or a panic that names the operation that needs it.
 #[inline]
 pub(crate) fn require_worker(operation: &str) -> &'static Worker {
     match current_worker() {

@@ -1,4 +1,4 @@
-//! A worker is a kernel thread that runs user threads: it carries out what the scheduler decides.
+//! A worker is a kernel thread that runs user threads and carries out the scheduler's decisions.
 
 mod address;
 mod fresh;

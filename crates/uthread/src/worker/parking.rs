@@ -1,5 +1,5 @@
-//! Idle workers: how they fall asleep without missing a wake-up, and how the last of them knows
-//! that nothing will ever happen again.
+//! Idle workers: falling asleep without a lost wake-up, and detecting a deadlock when the last
+//! worker becomes idle.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::atomic::{AtomicBool, Ordering};
 
-/// The bell of one worker: whether it sleeps, and an eventfd(2) that wakes it.
+/// The bell of one worker: a flag that it sleeps, and an eventfd(2) that wakes it.
 pub(crate) struct Bell {
     asleep: AtomicBool,
     event: OwnedFd,
@@ -15,12 +15,12 @@ pub(crate) struct Bell {
 
 impl Bell {
     pub(crate) fn new() -> io::Result<Self> {
-        // SAFETY: no memory is involved.
+        // SAFETY: the call takes no pointers.
         let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: a fresh descriptor that nobody else owns.
+        // SAFETY: a new descriptor that has no other owner.
         let event = unsafe { OwnedFd::from_raw_fd(fd) };
         Ok(Self {
             asleep: AtomicBool::new(false),
@@ -32,23 +32,23 @@ impl Bell {
         self.event.as_raw_fd()
     }
 
-    /// Announces sleep. Whoever gives work after this rings, whoever gave it before is seen by the
-    /// check that must follow.
+    /// Announces sleep. A thread that publishes work after this rings the bell. Work published
+    /// before is found by the check that the caller must make next.
     pub(crate) fn announce_sleep(&self) {
         self.asleep.swap(true, Ordering::SeqCst);
     }
 
-    /// Takes the announcement back and empties the eventfd.
+    /// Withdraws the announcement and empties the eventfd.
     pub(crate) fn awake(&self) {
         self.asleep.store(false, Ordering::Relaxed);
         let mut count = 0u64;
-        // SAFETY: eight bytes, as eventfd(2) wants them; an empty one answers EAGAIN.
+        // SAFETY: eight bytes, as eventfd(2) requires; an empty one returns EAGAIN.
         unsafe { libc::read(self.fd(), (&raw mut count).cast(), 8) };
     }
 
-    /// Wakes the worker if it sleeps; `true` if it did. To be called after the work was published.
+    /// Wakes the worker if it sleeps; `true` if it did. Call this after publishing the work.
     pub(crate) fn ring(&self) -> bool {
-        // A read-modify-write reads the latest value, which an ordinary load need not.
+        // A read-modify-write reads the latest value. A plain load need not.
         let asleep = self.asleep.swap(false, Ordering::SeqCst);
         if asleep {
             self.ring_always();
@@ -58,14 +58,14 @@ impl Bell {
 
     /// Wakes the worker now or at its next sleep.
     pub(crate) fn ring_always(&self) {
-        // SAFETY: eight bytes, as eventfd(2) wants them.
+        // SAFETY: eight bytes, as eventfd(2) requires.
         unsafe { libc::write(self.fd(), (&raw const ONE).cast(), 8) };
     }
 }
 
 static ONE: u64 = 1;
 
-/// How many workers are idle.
+/// Number of idle workers.
 pub(crate) struct Idlers {
     count: Mutex<usize>,
     workers: usize,
@@ -79,8 +79,8 @@ impl Idlers {
         }
     }
 
-    /// Counts a worker in. If it is the last one, `verdict` is called while nobody else can begin
-    /// or end idling.
+    /// Counts a worker as idle. If it is the last one, calls `verdict` while no other worker can
+    /// start or stop idling.
     pub(crate) fn begin(&self, verdict: impl FnOnce()) {
         let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
         *count += 1;
@@ -89,7 +89,7 @@ impl Idlers {
         }
     }
 
-    /// Counts a worker out; it must not look for work before this.
+    /// Counts a worker as busy. It must not look for work before this call.
     pub(crate) fn end(&self) {
         *self.count.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
     }

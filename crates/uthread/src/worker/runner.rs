@@ -1,4 +1,4 @@
-//! The worker itself: switching, blocking and waking.
+//! The worker: switching, blocking and waking.
 
 use core::cell::{Cell, OnceCell, RefCell};
 use core::ptr::NonNull;
@@ -17,31 +17,31 @@ use crate::stack::Cache;
 use crate::thread::{Control, State, Wait};
 use crate::trace::Kind;
 
-/// What the handler of the ticks looks at before it uses any stack.
+/// State that the tick handler reads before it uses any stack.
 #[repr(C)]
 pub(crate) struct Running {
     pub(crate) current: Cell<*const Control>,
-    /// Counts ticks that found too little stack for their handler.
+    /// Counts ticks that found too little stack for the handler.
     pub(crate) deferred: *const AtomicU64,
 }
 
-/// A kernel thread that runs user threads. Everything here belongs to that kernel thread, and is
-/// used only while preemption is off.
+/// A kernel thread that runs user threads. All fields belong to that kernel thread, and are used
+/// only while preemption is disabled.
 pub(crate) struct Worker {
     pub(super) running: Running,
     pub(crate) scheduler: Scheduler<Control>,
-    /// There may be something to look after before the next thread is chosen.
+    /// Events may need handling before the next thread is chosen.
     pub(crate) attention: Cell<bool>,
     preemptive: bool,
     pub(crate) several: bool,
     pub(super) armed: Cell<bool>,
     pub(super) tick_due: Cell<bool>,
-    /// Ticks in a row that came where the running thread must not be left.
+    /// Number of consecutive deferred ticks.
     pub(super) misses: Cell<u32>,
     pub(crate) traced: bool,
     next_id: Cell<u64>,
     pub(crate) stacks: Cache,
-    /// The loop of the worker, on the kernel thread's own stack.
+    /// The worker's loop, on the kernel thread's own stack.
     pub(super) root: Control,
     pub(super) ticker: OnceCell<Ticker>,
     pub(super) dice: Cell<Option<u64>>,
@@ -88,13 +88,13 @@ impl Worker {
         }
     }
 
-    /// Whether the worker's own loop runs, rather than a thread.
+    /// True if the worker's own loop runs, and no thread.
     #[inline]
     pub(crate) fn is_in_loop(&self) -> bool {
         core::ptr::eq(self.running.current.get(), &raw const self.root)
     }
 
-    /// Whether the timer is armed.
+    /// True if the timer is armed.
     pub(crate) fn is_ticking(&self) -> bool {
         self.armed.get()
     }
@@ -104,7 +104,7 @@ impl Worker {
         &self.shared.remotes[self.index]
     }
 
-    /// The number of the next thread: unique in the runtime, from 1.
+    /// Number for the next thread: unique in the runtime, starting at 1.
     #[inline]
     pub(crate) fn next_id(&self) -> u64 {
         self.next_id
@@ -115,11 +115,11 @@ impl Worker {
     #[inline]
     pub(crate) fn current(&self) -> &'static Control {
         // SAFETY: set while the worker runs, to a block that is alive as long as its thread runs;
-        // callers are that thread.
+        // callers run on that thread.
         unsafe { &*self.running.current.get() }
     }
 
-    /// Notes an event, if the runtime was built to.
+    /// Records an event if tracing is on.
     #[inline]
     pub(crate) fn trace(&self, kind: Kind, thread: &Control) {
         if self.traced {
@@ -134,7 +134,7 @@ impl Worker {
         }
     }
 
-    /// Enters the library for an operation that may block.
+    /// Starts an operation that may block.
     #[inline]
     pub(crate) fn enter_blocking(&self, operation: &str) {
         if local::depth() != 0 {
@@ -153,12 +153,12 @@ impl Worker {
     /// Makes a new thread ready.
     #[inline]
     pub(crate) fn start(&self, thread: NonNull<Control>) {
-        // SAFETY: fresh from `spawn`, in no queue.
+        // SAFETY: new from `spawn`, in no queue.
         let control = unsafe { thread.as_ref() };
         self.trace(Kind::Create, control);
         if self.several {
             self.shared.live.fetch_add(1, Ordering::Relaxed);
-            // SAFETY: preemption is off; the block lives until the thread has ended.
+            // SAFETY: preemption is disabled; the block lives until the thread has ended.
             unsafe { self.remote().fresh.push(thread.as_ptr()) };
             self.arm();
             self.call_an_idle_worker();
@@ -171,9 +171,9 @@ impl Worker {
         }
     }
 
-    /// Makes the first thread ready, before the loop begins. It is not for other workers to take.
+    /// Makes the first thread ready, before the loop begins. Other workers must not steal it.
     pub(crate) fn start_here(&self, thread: NonNull<Control>) {
-        // SAFETY: fresh, in no queue; it lives until the thread has ended.
+        // SAFETY: new, in no queue; it lives until the thread has ended.
         unsafe {
             thread.as_ref().worker.set(self);
             self.trace(Kind::Create, thread.as_ref());
@@ -189,17 +189,17 @@ impl Worker {
         others.any(|remote| remote.bell.ring());
     }
 
-    /// Makes a blocked thread ready, wherever it lives.
+    /// Makes a blocked thread ready, on whichever worker it lives.
     ///
-    /// Preemption must be off, and nobody else may be waking the same thread.
+    /// Preemption must be disabled, and no other thread may wake the same thread.
     #[inline]
     pub(crate) fn wake(&self, thread: &Control) {
         let home = thread.worker.get();
         if core::ptr::eq(home, self) {
             self.make_ready(thread);
         } else {
-            // SAFETY: workers outlive the threads that have started on them; only the part of
-            // `home` that is made to be shared is touched.
+            // SAFETY: workers outlive the threads that started on them; this uses only the `Sync`
+            // part of `home`.
             let remote = unsafe { (*home).remote() };
             // SAFETY: a blocked thread that only this caller wakes is in no queue.
             unsafe { remote.inbox.push(thread) };
@@ -217,7 +217,7 @@ impl Worker {
         self.competitor();
     }
 
-    /// Somebody became ready: the running thread needs a slice now, or has to give way at once.
+    /// A thread became ready: the running thread needs a slice now, or must yield at once.
     #[inline]
     fn competitor(&self) {
         if self.preemptive {
@@ -234,7 +234,7 @@ impl Worker {
         self.competitor();
     }
 
-    /// Lets another ready thread run, if there is one of at least this priority.
+    /// Lets another ready thread of at least this priority run, if there is one.
     #[inline]
     pub(crate) fn yield_now(&self) {
         self.enter_blocking("yield_now");
@@ -255,8 +255,8 @@ impl Worker {
         leave();
     }
 
-    /// Blocks the running thread until somebody wakes it. Whoever will do so knows it already; if
-    /// that happens on another worker first, the wake-up waits in the inbox.
+    /// Blocks the running thread until another thread wakes it. That thread knows it already. If it
+    /// wakes it from another worker before the switch, the wake-up waits in the inbox.
     #[expect(
         clippy::inline_always,
         reason = "returning after a switch misses the predictor"
@@ -272,7 +272,7 @@ impl Worker {
         unsafe { self.switch_to(next) };
     }
 
-    /// Blocks the running thread and gives the processor straight to `next`, which was blocked.
+    /// Blocks the running thread and switches directly to `next`, which was blocked.
     #[expect(
         clippy::inline_always,
         reason = "returning after a switch misses the predictor"
@@ -283,7 +283,7 @@ impl Worker {
         me.set_blocked(wait);
         self.trace(Kind::Block(wait), me);
         self.scheduler.switched();
-        // SAFETY: a blocked thread of this worker that this caller alone wakes.
+        // SAFETY: a blocked thread of this worker that only this caller wakes.
         unsafe { self.switch_to(next) };
     }
 
@@ -297,8 +297,8 @@ impl Worker {
     }
 
     /// # Safety
-    /// Preemption must be off exactly once, `next` be a context of this worker that does not run,
-    /// and the running thread already stand where it is to be found again.
+    /// Preemption must be disabled exactly once. `next` must be a context of this worker that does
+    /// not run. The running thread must already be in its queue.
     #[expect(
         clippy::inline_always,
         reason = "returning after a switch misses the predictor"
@@ -317,7 +317,7 @@ impl Worker {
     /// Ends the running thread, whose result is in place.
     ///
     /// # Safety
-    /// Preemption must be off, and nothing on the thread's stack be needed any more.
+    /// Preemption must be disabled, and the thread's stack must hold nothing that is still needed.
     #[expect(
         clippy::inline_always,
         reason = "returning after a switch misses the predictor"
@@ -328,8 +328,8 @@ impl Worker {
         self.trace(Kind::Exit, me);
         me.set_state(State::Finished);
         let next = if self.several {
-            // The slot must not be free for others while this worker still runs on it: the loop
-            // finishes the thread from its own stack.
+            // The slot must not become free while this worker still runs on it: the loop finishes
+            // the thread from its own stack.
             self.retired.set(Some(NonNull::from(me)));
             &raw const self.root
         } else {
@@ -338,15 +338,16 @@ impl Worker {
             self.pick().unwrap_or(&raw const self.root)
         };
         self.scheduler.switched();
-        // SAFETY: as in `block`; this thread is never continued.
+        // SAFETY: same as in `block`; this thread never continues.
         unsafe { self.switch_to(next) };
         unreachable!("a finished thread was continued")
     }
 
-    /// The loop of the worker; returns when the runtime is over.
+    /// The worker's loop; returns when the runtime has ended.
     pub(crate) fn run(&mut self) -> io::Result<()> {
         if matches!(self.shared.config.mode, Mode::Preemptive { .. }) {
-            // SAFETY: this kernel thread's own, which stays in place until the timer is taken away.
+            // SAFETY: the field belongs to this kernel thread, and stays in place until the timer
+            // is removed.
             let ticker = unsafe { Ticker::new(&raw const self.running) }?;
             let _ = self.ticker.set(ticker);
         }
@@ -366,7 +367,7 @@ impl Worker {
                 self.shared.live.fetch_sub(1, Ordering::Release);
             }
             if let Some(next) = self.pick() {
-                // SAFETY: ready, and the loop is continued whenever nothing is.
+                // SAFETY: ready, and the loop continues whenever no thread is ready.
                 unsafe { self.switch_to(next) };
             } else if !self.idle() {
                 break;

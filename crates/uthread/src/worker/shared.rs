@@ -1,4 +1,4 @@
-//! What the workers of one runtime share.
+//! State that the workers of one runtime share.
 
 use core::ops::Deref;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -16,18 +16,18 @@ use crate::stack::POOL;
 use crate::thread::{Control, State};
 use crate::trace::Recorder;
 
-/// When the turn is taken from a running thread.
+/// Source of preemptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Never.
     Cooperative,
     /// By a timer.
     Preemptive { slice_ns: u64 },
-    /// By dice at the library's own operations.
+    /// At random, at the library's own operations.
     Deterministic { seed: u64, slice_ns: u64 },
 }
 
-/// The choices made in the builder.
+/// The configuration from the builder.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Config {
     pub(crate) mode: Mode,
@@ -39,8 +39,8 @@ pub(crate) struct Config {
     pub(crate) trace_events: usize,
 }
 
-/// What others may touch of a worker. What they write, what they look at, and what is the worker's
-/// own to write lie apart.
+/// The part of a worker that others may use. Fields that others write, fields that others read, and
+/// fields that only the worker writes are on separate cache lines.
 #[repr(C)]
 pub(crate) struct Remote {
     pub(crate) inbox: Inbox<Control>,
@@ -52,8 +52,8 @@ pub(crate) struct Remote {
     pub(crate) recorder: Option<Recorder>,
 }
 
-/// On lines of the caches of its own: what is beside it can be read while this is written by another
-/// processor. Two lines, for processors fetch them in pairs.
+/// A value on its own cache lines: another processor can write it without slowing reads of its
+/// neighbours. Two lines, because processors fetch them in pairs.
 #[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct Apart<T>(T);
@@ -66,7 +66,7 @@ impl<T> Deref for Apart<T> {
     }
 }
 
-/// Counts kept by one worker for everyone to read.
+/// Counters that one worker writes and all may read.
 #[derive(Default)]
 pub(crate) struct Counters {
     pub(crate) taken: AtomicU64,
@@ -84,12 +84,13 @@ pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) several: bool,
     pub(crate) remotes: Box<[Remote]>,
-    /// Who waits for whom: held while a lock with waiters, a condition or an inherited priority
-    /// changes.
+    /// The lock of the wait-for graph: held while a lock with waiters, a condition variable or an
+    /// inherited priority changes.
     pub(crate) graph: Apart<SpinCell<()>>,
     pub(crate) clock: Box<dyn Clock>,
     pub(crate) live: Apart<AtomicUsize>,
-    /// Sleeping threads and transfers under way, which will wake somebody by themselves.
+    /// Number of sleeping threads and transfers in flight: each will wake a thread without other
+    /// help.
     pub(crate) external: Apart<AtomicUsize>,
     pub(crate) idlers: Idlers,
     pub(crate) stop: AtomicBool,
@@ -124,7 +125,7 @@ impl Shared {
         })
     }
 
-    /// The run is over: what belonged to it is free for others.
+    /// Ends the run: other runtimes may use its objects.
     pub(crate) fn close(&self) {
         live().remove(&self.id);
     }
@@ -141,7 +142,7 @@ impl Shared {
         }
     }
 
-    /// Ends the loops of all workers.
+    /// Stops the loops of all workers.
     pub(crate) fn stop_all(&self) {
         self.stop.store(true, Ordering::Release);
         for remote in &self.remotes {
@@ -149,13 +150,13 @@ impl Shared {
         }
     }
 
-    /// Nothing can run and nothing will wake anybody: says who waits for what.
+    /// Describes a deadlock: no thread can run, nothing will wake one. Lists what each waits for.
     pub(super) fn deadlock(&self) -> String {
         const NAMED: usize = 16;
         let mut stuck = Vec::new();
         POOL.for_each(|end| {
-            // SAFETY: every carved slot holds a control block or zeros, which read as `Free`; the
-            // blocks of this runtime stand still, for none of its threads runs.
+            // SAFETY: every carved slot holds a control block or zeros, which read as `Free`. The
+            // blocks of this runtime do not change, because none of its threads runs.
             let thread = unsafe { Control::at_end(end).as_ref() };
             if matches!(thread.state(), State::Blocked) && thread.runtime == self.id {
                 stuck.push(thread);
@@ -185,8 +186,8 @@ fn register() -> u32 {
     id
 }
 
-/// The runtime to which an object of synchronization belongs: the first whose threads use it. In a
-/// runtime of one worker its operations then need no locked instruction.
+/// The runtime that owns a synchronization object: the first whose threads use it. In a runtime
+/// with one worker, its operations then need no locked instruction.
 pub(crate) struct Home(AtomicU32);
 
 impl Home {
@@ -194,7 +195,7 @@ impl Home {
         Self(AtomicU32::new(0))
     }
 
-    /// Checks that the object belongs to `runtime`, or claims it if its runtime is no more.
+    /// Checks that the object belongs to `runtime`, or claims it if its runtime has ended.
     #[inline]
     pub(crate) fn check(&self, runtime: &Shared, operation: &str) {
         if self.0.load(Ordering::Relaxed) != runtime.id {
@@ -202,13 +203,13 @@ impl Home {
         }
     }
 
-    /// Whether the object belongs to `runtime`.
+    /// True if the object belongs to `runtime`.
     #[inline]
     pub(crate) fn is(&self, runtime: &Shared) -> bool {
         self.0.load(Ordering::Relaxed) == runtime.id
     }
 
-    /// Does `work` if the object belongs to no runtime that runs, and keeps any from claiming it
+    /// Runs `work` if the object belongs to no live runtime, and prevents any from claiming it
     /// meanwhile.
     pub(crate) fn unless_live(&self, work: impl FnOnce()) {
         let live = live();
@@ -237,7 +238,7 @@ impl Home {
     }
 }
 
-/// Whether threads of a run may still run.
+/// True while threads of a run may still run.
 pub(crate) fn is_live(runtime: u32) -> bool {
     super::enter();
     let is_live = live().contains(&runtime);

@@ -1,4 +1,4 @@
-//! Arming the timer, and what a worker does at a tick.
+//! Arming the timer, and handling ticks.
 
 use super::local::{self, set_depth, set_pending};
 use super::runner::Worker;
@@ -19,7 +19,7 @@ impl Worker {
         }
     }
 
-    /// The next tick is a whole slice away.
+    /// Sets the next tick a whole slice away.
     fn rearm(&self) {
         if let Some(ticker) = self.ticker.get() {
             ticker.arm(self.shared.slice_ns());
@@ -34,12 +34,12 @@ impl Worker {
         }
     }
 
-    /// Looks again soon, without taking the slice as begun anew. Most calls of a library are short:
-    /// the next instruction looked at is likely the program's own. Who stays in a long one would
-    /// do little but be asked, and is left in peace for longer.
+    /// Retries soon without starting a new slice. Most library calls are short: at the next tick
+    /// the thread probably runs the program's own code. For a long library call, frequent retries
+    /// would use most of its time, so they become rarer.
     pub(crate) fn retry_tick(&self) {
-        /// A look takes some 5 µs in a virtual machine, most of it to set the timer. Sooner than
-        /// this, the thread would hardly come on between two of them.
+        /// A retry takes about 5 µs in a virtual machine, mostly to set the timer. At a shorter
+        /// interval, the thread would hardly progress between two retries.
         const SOON_NS: u64 = 20_000;
         const LATER_NS: u64 = 50_000;
         const SOON: u32 = 8;
@@ -56,7 +56,7 @@ impl Worker {
         }
     }
 
-    /// A tick has come where the running thread may be left for another; preemption is on.
+    /// Handles a tick at a point where another thread may run; preemption is enabled.
     pub(crate) fn take_tick(&self) {
         self.tick_due.set(true);
         self.misses.set(0);
@@ -64,14 +64,14 @@ impl Worker {
         self.take_deferred(false);
     }
 
-    /// A tick has come where the running thread must not be left.
+    /// Handles a tick at a point where no other thread may run.
     pub(crate) fn defer_tick(&self) {
         self.tick_due.set(true);
         count(&self.remote().counters.deferred);
         set_pending(true);
     }
 
-    /// Does what a tick or a more important thread asked for while preemption was off.
+    /// Handles a request that a tick or a more important thread made while preemption was disabled.
     pub(super) fn take_deferred(&self, in_allocator: bool) {
         if self.dice.get().is_some() {
             if !in_allocator {
@@ -90,7 +90,7 @@ impl Worker {
         }
     }
 
-    /// Virtual ticks strike at one in four of the points where they can.
+    /// Virtual ticks occur at one in four of the possible points, at random.
     fn roll(&self) {
         let Some(state) = self.dice.get() else { return };
         let mut random = state;
@@ -111,7 +111,7 @@ impl Worker {
         let me = self.current();
         if self.tick_due.replace(false) {
             if self.misses.replace(0) > 0 {
-                // It is not to be tried again: what it asked for is done here.
+                // No retry is needed: this code handles the request.
                 self.rearm();
             }
             let before = me.rank().effective();
@@ -135,8 +135,8 @@ impl Worker {
         }
     }
 
-    /// Takes the turn from the running thread. If it was `outranked`, it comes first among its
-    /// equals; if its slice was over, last.
+    /// Preempts the running thread. If it was `outranked`, it goes to the front of its queue; if
+    /// its slice was over, to the back.
     fn preempt(&self, outranked: bool) {
         let me = self.current();
         let Some(next) = self.scheduler.pop() else {

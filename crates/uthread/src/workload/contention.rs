@@ -1,4 +1,4 @@
-//! Threads that all want the same lock.
+//! Threads that contend for one lock.
 
 use core::time::Duration;
 use std::io;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{WorkloadError, compute, preemptive};
 use crate::{Barrier, Builder, JoinHandle, Lock, Runtime, SpinLock, Statistics, yield_now};
 
-/// Threads that all want the same lock.
+/// Threads that contend for one lock.
 ///
 /// ```
 /// use std::time::Duration;
@@ -28,18 +28,18 @@ use crate::{Barrier, Builder, JoinHandle, Lock, Runtime, SpinLock, Statistics, y
 pub struct Contention {
     /// Kernel threads that run the threads.
     pub workers: usize,
-    /// The time slice; zero for a cooperative runtime, in which a spin lock that is held across a
-    /// switch is a panic.
+    /// The time slice; zero for a cooperative runtime. There, holding a spin lock across a switch
+    /// is a panic.
     pub slice: Duration,
-    /// How many threads there are.
+    /// Number of threads.
     pub threads: usize,
-    /// What they want.
+    /// The lock that they take.
     pub lock: LockKind,
-    /// What they do inside.
+    /// The work inside the lock.
     pub section: Section,
 }
 
-/// How threads wait for the lock.
+/// Kind of the lock, and so the way in which threads wait.
 ///
 /// ```
 /// use uthread::workload::LockKind;
@@ -54,7 +54,7 @@ pub enum LockKind {
     Spinning,
 }
 
-/// What a thread does inside the lock to the value, which is 1 at first.
+/// Operation inside the lock on the value, which starts at 1.
 ///
 /// ```
 /// use uthread::workload::Section;
@@ -67,12 +67,12 @@ pub enum Section {
     Add,
     /// Adds 1 and yields before it unlocks.
     AddAndYield,
-    /// [`compute`]s so many steps.
+    /// Runs this many steps of [`compute`].
     Compute(u64),
 }
 
 impl Section {
-    /// Does it to `value`.
+    /// Applies the operation to `value`.
     ///
     /// ```
     /// use uthread::workload::Section;
@@ -93,7 +93,7 @@ impl Section {
         }
     }
 
-    /// What the value is after so many entries, found without any thread or lock.
+    /// The value after this many entries, calculated without threads or locks.
     ///
     /// ```
     /// use uthread::workload::{Section, compute};
@@ -109,7 +109,7 @@ impl Section {
     }
 }
 
-/// What came of it.
+/// Result of a run.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -127,13 +127,13 @@ impl Section {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Entered {
-    /// The value at the end: [`Section::expected`] of all entries, if the lock excludes.
+    /// The final value. Equals [`Section::expected`] of all entries if the lock excludes.
     pub value: u64,
-    /// The counts of the run.
+    /// Counters of the run.
     pub statistics: Statistics,
 }
 
-/// The value behind either lock.
+/// The value behind the lock of either kind.
 enum Guarded {
     Blocking(Lock<u64>),
     Spinning(SpinLock<u64>),
@@ -160,10 +160,10 @@ impl Guarded {
 }
 
 impl Contention {
-    /// Starts the threads, of which each enters once, and waits for them; `rounds` times.
+    /// Starts the threads, lets each enter once, and joins them; repeats this `rounds` times.
     ///
     /// # Errors
-    /// If the system does not allow it.
+    /// If the system lacks the resources or does not allow preemption.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -182,10 +182,10 @@ impl Contention {
         self.run(rounds, Guarded::enter)
     }
 
-    /// Starts the threads, and lets all of them enter `entries` times when the last is there.
+    /// Starts the threads. When the last one is ready, each enters `entries` times.
     ///
     /// # Errors
-    /// If the system does not allow it.
+    /// If the system lacks the resources or does not allow preemption.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -222,8 +222,8 @@ impl Contention {
             LockKind::Blocking => Guarded::Blocking(Lock::new(1)),
             LockKind::Spinning => Guarded::Spinning(SpinLock::new(1)),
         };
-        // What is shared outlives the run, and the handles have their room: nothing in it takes
-        // memory or gives any back.
+        // The shared data outlives the run, and the vector of handles has its full capacity. So no
+        // code in the run allocates or frees memory.
         let shared = Arc::new((guarded, work));
         let mut handles: Vec<JoinHandle<()>> = Vec::with_capacity(self.threads);
         let section = self.section;

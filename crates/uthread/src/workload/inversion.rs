@@ -1,4 +1,4 @@
-//! Three threads of three priorities, and a lock between the lowest and the highest.
+//! Three threads of three priorities. The lowest and the highest share a lock.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
@@ -11,8 +11,9 @@ use super::{WorkloadError, compute, preemptive};
 use crate::Priority::{Green, Orange, Red};
 use crate::{Builder, JoinHandle, Lock, Protocol, Runtime, Semaphore, SpawnError, current};
 
-/// A low thread (GREEN) holds a lock and computes; a high one (RED) wants the lock, and a middle one
-/// (ORANGE), which wants nothing, is ready. All run on one worker, and each computes for as long.
+/// A low thread (GREEN) holds a lock and computes. A high thread (RED) waits for the lock. A middle
+/// thread (ORANGE) uses no lock and is ready. All run on one worker, and each computes the same
+/// number of steps.
 ///
 /// ```
 /// use std::time::Duration;
@@ -29,13 +30,13 @@ use crate::{Builder, JoinHandle, Lock, Protocol, Runtime, Semaphore, SpawnError,
 pub struct Inversion {
     /// The time slice.
     pub slice: Duration,
-    /// How much each thread [`compute`]s.
+    /// Number of steps that each thread [`compute`]s.
     pub steps: u64,
-    /// The remedy.
+    /// The lock's protocol against priority inversion.
     pub protocol: Protocol,
 }
 
-/// What happened when, for each thread.
+/// Event times of each thread.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -52,15 +53,15 @@ pub struct Inversion {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Lanes {
-    /// The one that holds the lock at first.
+    /// The thread that holds the lock first.
     pub low: Lane,
-    /// The one that wants nothing.
+    /// The thread that uses no lock.
     pub middle: Lane,
-    /// The one that has to wait.
+    /// The thread that waits for the lock.
     pub high: Lane,
 }
 
-/// What happened to one thread, in ns since the start.
+/// Event times of one thread, in nanoseconds since the start.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -77,11 +78,11 @@ pub struct Lanes {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Lane {
-    /// It had its first turn.
+    /// Time at which it first ran.
     pub begins_ns: u64,
-    /// It had what it needs, which is the lock for two of them.
+    /// Start of the computation: the low and the high thread hold the lock now.
     pub ready_ns: u64,
-    /// It was done; the lock is given back right after.
+    /// End of the computation. The thread releases the lock right after.
     pub ends_ns: u64,
 }
 
@@ -103,7 +104,7 @@ impl Times {
     }
 }
 
-/// What the threads share.
+/// Data that the threads share.
 struct Stage {
     start: Instant,
     lock: Lock<()>,
@@ -147,10 +148,10 @@ impl Stage {
 }
 
 impl Inversion {
-    /// Runs it once.
+    /// Runs the scenario once.
     ///
     /// # Errors
-    /// If the system does not allow it.
+    /// If the system lacks the resources or does not allow preemption.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -167,7 +168,7 @@ impl Inversion {
     pub fn run(&self) -> Result<Lanes, WorkloadError> {
         let builder = Runtime::builder().decay(false).boost_every(0);
         let runtime = preemptive(builder, self.slice).build()?;
-        // It outlives the run, so that no thread gives back its memory.
+        // It outlives the run, so no thread frees its memory.
         let stage = Arc::new(Stage {
             start: Instant::now(),
             lock: Lock::with_protocol((), self.protocol),

@@ -1,11 +1,11 @@
-//! Programs that are known to bear preemption.
+//! Programs that are known to tolerate preemption.
 //!
-//! [`RuntimeBuilder::slice`](crate::RuntimeBuilder::slice) is `unsafe`, since only who wrote the code
-//! that will run can promise that it may be interrupted anywhere. For the classical programs here
-//! this crate gives the promise itself: their threads use atomic numbers, this crate's locks and the
-//! clock; they touch no thread-local, and take and give back no memory, so that it does not matter
-//! which allocator the program has. So they can be run preemptively by safe code, to measure what
-//! locks cost and to see what priorities do.
+//! [`RuntimeBuilder::slice`](crate::RuntimeBuilder::slice) is `unsafe`, because only the author of
+//! the threads' code can guarantee that it may be interrupted anywhere. For the classic programs
+//! here, this crate gives that guarantee itself. Their threads use atomic integers, this crate's
+//! locks and the clock. They use no thread-local value, and neither allocate nor free memory, so
+//! any allocator will do. Safe code can therefore run them preemptively, to measure the cost of
+//! locks and to observe the effect of priorities.
 
 mod contention;
 mod inversion;
@@ -17,7 +17,7 @@ use crate::{BuildError, RuntimeBuilder};
 use core::time::Duration;
 use std::io;
 
-/// Why a workload could not be run.
+/// Reason that a workload could not run.
 ///
 /// ```
 /// use std::time::Duration;
@@ -33,23 +33,23 @@ use std::io;
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum WorkloadError {
-    /// The runtime cannot be had.
+    /// The runtime cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The system lacks what its workers or threads need.
+    /// The system lacks resources for the workers or threads.
     #[error("cannot start the threads: {0}")]
     Start(#[from] io::Error),
 }
 
 /// `builder` with a time slice.
 fn preemptive(builder: RuntimeBuilder, slice: Duration) -> RuntimeBuilder {
-    // SAFETY: only programs of this module come here, and they keep to what it says above.
+    // SAFETY: only programs of this module come here, and they satisfy its description above.
     unsafe { builder.slice(slice) }
 }
 
-/// Computes for `steps` steps, each of which needs the one before (xorshift; Marsaglia, *Journal of
-/// Statistical Software* 8, 2003), so that no compiler can leave one out: the result depends on all
-/// of them, and no formula for it is known.
+/// Computes `steps` steps (xorshift; Marsaglia, *Journal of Statistical Software* 8, 2003). Each
+/// step needs the previous one, and no formula for the result is known, so no compiler can leave
+/// one out.
 ///
 /// ```
 /// use uthread::workload::compute;

@@ -1,4 +1,4 @@
-//! What several test programs use.
+//! Helpers for several test programs.
 
 #![allow(
     dead_code,
@@ -18,8 +18,8 @@ pub fn preemptive(slice: Duration) -> RuntimeBuilder {
     unsafe { Runtime::builder().slice(slice) }
 }
 
-/// Runs one test of this very program again in a process of its own, with `variable` set, for what
-/// ends the process or changes its limits.
+/// Runs one test of this program again in its own process, with `variable` set. For tests that end
+/// the process or change its limits.
 pub fn again(test: &str, variable: &str) -> Output {
     Command::new(std::env::current_exe().unwrap())
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
@@ -40,7 +40,7 @@ pub fn message(payload: &(dyn std::any::Any + Send)) -> String {
     }
 }
 
-/// A generator for tests that do not depend on the quality of chance.
+/// A random number generator. The tests do not depend on its quality.
 pub struct Random(pub u64);
 
 impl Random {

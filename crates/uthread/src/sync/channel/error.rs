@@ -1,8 +1,8 @@
-//! What a channel could not do.
+//! Errors of channels.
 
 use core::fmt;
 
-/// No receiver is left; the value comes back.
+/// No receiver is left; contains the value.
 ///
 /// ```
 /// uthread::run(|| {
@@ -34,7 +34,7 @@ impl<T> fmt::Debug for SendError<T> {
 #[error("the channel is empty and all senders are gone")]
 pub struct RecvError;
 
-/// Nothing could be received at once.
+/// No value was available at once.
 ///
 /// ```
 /// use uthread::TryRecvError;

@@ -1,4 +1,4 @@
-//! Channels of many senders and many receivers.
+//! Channels with multiple senders and multiple receivers.
 
 mod error;
 mod receiver;
@@ -12,7 +12,7 @@ use state::Shared;
 
 use std::sync::Arc;
 
-/// A channel that holds at most `capacity` values; with 0, a sender waits for its receiver.
+/// A channel that holds at most `capacity` values. With 0, each sender waits for its receiver.
 ///
 /// ```
 /// uthread::run(|| {

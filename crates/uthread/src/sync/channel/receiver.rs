@@ -12,8 +12,8 @@ use crate::worker::{enter, leave, require_worker};
 
 /// The receiving end of a channel. Each value goes to one receiver.
 ///
-/// It may be dropped anywhere; but if that happens outside the runtime while it runs, the senders
-/// do not learn of it.
+/// Dropping it is allowed anywhere. But if it is dropped outside the runtime during a run, the
+/// senders do not notice.
 ///
 /// ```
 /// uthread::run(|| {
@@ -26,13 +26,13 @@ use crate::worker::{enter, leave, require_worker};
 pub struct Receiver<T>(pub(super) Arc<Shared<T>>);
 
 impl<T: Send> Receiver<T> {
-    /// Receives a value; waits while there is none. Who waits is served in the order of coming.
+    /// Receives a value; waits while there is none. Waiting threads are served in FIFO order.
     ///
     /// # Errors
     /// If the channel is empty and no sender is left.
     ///
     /// # Panics
-    /// Outside a runtime, and while preemption is held off.
+    /// Outside a runtime, and while preemption is disabled.
     ///
     /// ```
     /// uthread::run(|| {
@@ -51,7 +51,8 @@ impl<T: Send> Receiver<T> {
         let (blocks, sender) = self.0.with(worker, |state| {
             let (value, sender) = state.take();
             let blocks = value.is_none() && state.senders > 0;
-            // SAFETY: this thread's own place; it is alive while it waits, and in no queue yet.
+            // SAFETY: the slot is this thread's own; the thread is alive while it waits, and in no
+            // queue yet.
             unsafe {
                 *place = value;
                 if blocks {

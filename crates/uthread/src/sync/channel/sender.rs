@@ -12,8 +12,8 @@ use crate::worker::{leave, require_worker};
 
 /// The sending end of a channel.
 ///
-/// It may be dropped anywhere; but if that happens outside the runtime while it runs, the receivers
-/// do not learn of it.
+/// Dropping it is allowed anywhere. But if it is dropped outside the runtime during a run, the
+/// receivers do not notice.
 ///
 /// ```
 /// uthread::run(|| {
@@ -27,13 +27,13 @@ use crate::worker::{leave, require_worker};
 pub struct Sender<T>(pub(super) Arc<Shared<T>>);
 
 impl<T: Send> Sender<T> {
-    /// Sends a value; waits while the channel is full. Who waits is served in the order of coming.
+    /// Sends a value; waits while the channel is full. Waiting threads are served in FIFO order.
     ///
     /// # Errors
     /// If no receiver is left.
     ///
     /// # Panics
-    /// Outside a runtime, and while preemption is held off.
+    /// Outside a runtime, and while preemption is disabled.
     ///
     /// ```
     /// uthread::run(|| {
@@ -50,8 +50,8 @@ impl<T: Send> Sender<T> {
         let parcel = UnsafeCell::new(Some(value));
         let place = parcel.get();
         let (blocks, receiver) = self.0.with(worker, |state| {
-            // SAFETY: this thread's own place, here and below; a blocked receiver's is on its
-            // stack, and empty.
+            // SAFETY: the slot is this thread's own, here and below; the slot of a blocked receiver
+            // is on its stack, and empty.
             unsafe {
                 if state.receivers == 0 {
                     return (false, None);

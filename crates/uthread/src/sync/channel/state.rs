@@ -1,4 +1,4 @@
-//! What the ends of a channel share.
+//! State that the ends of a channel share.
 
 use core::sync::atomic::AtomicBool;
 use std::collections::VecDeque;
@@ -9,27 +9,27 @@ use crate::spin::SpinCell;
 use crate::thread::Control;
 use crate::worker::{Home, Worker, current_worker, enter, leave};
 
-/// What is in a channel, and who waits for it.
+/// Values in a channel, and its waiting threads.
 pub(super) struct State<T> {
     pub(super) buffer: VecDeque<T>,
     pub(super) capacity: usize,
-    /// Each has the place of its value in its parcel; one that is woken with the value still there
-    /// has nobody left to receive it.
+    /// Each has the slot of its value in its parcel. A sender that wakes with the value still there
+    /// has no receiver left.
     pub(super) blocked_senders: Queue<Control>,
-    /// Each has an empty place in its parcel; one that is woken with nothing there has nobody left
-    /// to send.
+    /// Each has an empty slot in its parcel. A receiver that wakes with the slot still empty has no
+    /// sender left.
     pub(super) blocked_receivers: Queue<Control>,
     pub(super) senders: usize,
     pub(super) receivers: usize,
 }
 
-// SAFETY: the queues are only chains of threads, used under the spin lock around the state.
+// SAFETY: the queues only link threads, and are used with the spin lock around the state held.
 unsafe impl<T: Send> Send for State<T> {}
 
 impl<T> State<T> {
-    /// The place of a thread that is blocked here.
+    /// The value slot of a thread that is blocked here.
     pub(super) fn parcel(thread: *const Control) -> *mut Option<T> {
-        // SAFETY: who waits is alive until woken.
+        // SAFETY: a waiting thread is alive until woken.
         unsafe { &*thread }
             .parcel
             .get()
@@ -37,11 +37,11 @@ impl<T> State<T> {
             .cast_mut()
     }
 
-    /// Takes the next value, and lets in that of a sender who waits.
+    /// Takes the next value, then moves in the value of a waiting sender.
     pub(super) fn take(&mut self) -> (Option<T>, Option<*const Control>) {
         let value = self.buffer.pop_front();
         let sender = self.blocked_senders.pop_front();
-        // SAFETY: the place of a blocked sender is on its stack, and its own value is in it.
+        // SAFETY: the slot of a blocked sender is on its stack, and holds its value.
         let sent = sender.and_then(|sender| unsafe { (*Self::parcel(sender)).take() });
         match (value, sent) {
             (None, sent) => (sent, sender),
@@ -53,7 +53,7 @@ impl<T> State<T> {
     }
 }
 
-/// What the ends of a channel share.
+/// State that the ends of a channel share, and their counters.
 pub(super) struct Shared<T> {
     pub(super) home: Home,
     state: SpinCell<State<T>>,
@@ -76,26 +76,26 @@ impl<T> Shared<T> {
     }
 
     pub(super) fn with<R>(&self, worker: &Worker, work: impl FnOnce(&mut State<T>) -> R) -> R {
-        // SAFETY: preemption is off at every caller, and all threads of the home runtime say the
-        // same of `several`.
+        // SAFETY: preemption is disabled at every caller, and all threads of the home runtime pass the
+        // same `several`.
         unsafe { self.state.with(worker.several, work) }
     }
 
-    /// Changes the number of ends, from wherever an end is cloned or dropped; `work` returns a
-    /// queue to be woken.
+    /// Changes the number of ends. An end may be cloned or dropped anywhere. `work` returns a queue
+    /// of threads to wake.
     pub(super) fn count(&self, work: impl FnOnce(&mut State<T>) -> Queue<Control>) {
         enter();
         match current_worker() {
             Some(worker) if self.home.is(&worker.shared) => {
                 let woken = self.with(worker, work);
                 while let Some(thread) = woken.pop_front() {
-                    // SAFETY: who waits is alive until woken.
+                    // SAFETY: a waiting thread is alive until woken.
                     worker.wake(unsafe { &*thread });
                 }
             }
             _ => self.home.unless_live(|| {
-                // SAFETY: no runtime uses the channel now or begins to; kernel threads exclude each
-                // other by the spin lock.
+                // SAFETY: no runtime uses the channel now or starts to; the spin lock excludes
+                // other kernel threads.
                 let woken = unsafe { self.state.with(true, work) };
                 debug_assert!(
                     woken.is_empty(),
@@ -109,7 +109,7 @@ impl<T> Shared<T> {
 
 pub(super) fn wake(worker: &Worker, thread: Option<*const Control>) {
     if let Some(thread) = thread {
-        // SAFETY: who waits is alive until woken.
+        // SAFETY: a waiting thread is alive until woken.
         worker.wake(unsafe { &*thread });
     }
 }
