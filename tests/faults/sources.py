@@ -2,7 +2,6 @@
 """The campaigns that live beside the code, as tests of cargo: whoever is on the way between two machines, what
 is planted where files come in, stores that fail at any write. Each test counts as one try."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -30,9 +29,8 @@ for name, words in CAMPAIGNS.items():
             raise Skip("`cargo test` runs it anyway")
         if not shutil.which("cargo") or not (TREE / "Cargo.toml").exists():
             raise Skip("there is no cargo, or no tree of sources")
-        environment = {"OSCOPE_FLIPS": "20000", **os.environ}
         tests = subprocess.run(["cargo", "test", "--release", "--locked", "--no-fail-fast", *words], cwd=TREE,
-                               env=environment, capture_output=True, text=True)
+                               capture_output=True, text=True)
         results = re.findall(r"^test result: \w+\. (\d+) passed; (\d+) failed", tests.stdout, re.MULTILINE)
         passed, failed = (sum(int(result[index]) for result in results) for index in (0, 1))
         fault.tried, fault.failed = passed + failed, failed

@@ -1,17 +1,37 @@
 //! Kernel threads that begin together, or not at all.
 
 use instrument::experiment::MeasureError;
-use platform::placement::pin_to;
+use instrument::need::Need;
+use instrument::plan::Setting;
+use platform::placement::{allowed_cpus, pin_to};
+use std::hint::spin_loop;
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Scope};
+
+/// The processors that a run with this setting may use, in ascending order.
+pub(crate) fn usable_cpus(setting: &Setting) -> Vec<usize> {
+    let allowed = allowed_cpus().unwrap_or_default();
+    let most = setting.machine.topology.threads.unwrap_or(allowed.len());
+    // The last ones: a limit leaves these, and most interrupts go to the first.
+    allowed[allowed.len().saturating_sub(most)..].to_vec()
+}
+
+/// The need of experiments in which several processors work at once.
+pub(crate) fn several_cpus(setting: &Setting) -> Need {
+    Need::Several {
+        count: usable_cpus(setting).len(),
+        what: "processors that this program may use".into(),
+    }
+}
 
 /// Threads wait here until all of them have been started, or one could not be.
 ///
 /// A [`Barrier`](std::sync::Barrier) would keep those that were started waiting for ever, if the
 /// system has no room for the others.
 #[derive(Default)]
-pub(crate) struct Gate {
+struct Gate {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -54,7 +74,7 @@ impl Gate {
     ///
     /// # Errors
     /// If one of them cannot be started; then the others end without having worked.
-    pub(crate) fn start<'scope, 'env, Number: Send + 'scope>(
+    fn start<'scope, 'env, Number: Send + 'scope>(
         &'env self,
         scope: &'scope Scope<'scope, 'env>,
         numbers: impl IntoIterator<Item = Number>,
@@ -72,7 +92,7 @@ impl Gate {
     }
 
     /// Lets the threads go in that were started.
-    pub(crate) fn open(&self) {
+    fn open(&self) {
         self.decide(true);
     }
 }
@@ -98,37 +118,45 @@ pub(crate) fn start_together<T>(
 }
 
 /// Starts a thread on each of `cpus`, pinned to it, which makes its own state by `prepare`. Once all
-/// are ready, `lead` is called with a function that has every thread do the same job with its state
-/// at the same time, and returns when the last has ended.
+/// are ready, calls `lead` with a function that has every thread do the same job with its state, all
+/// from the same moment on, and returns when the last has ended.
 ///
 /// # Errors
 /// If a thread cannot be started or pinned, or cannot prepare, that error without a call of `lead`;
-/// else the error of `lead`.
-#[allow(dead_code, reason = "memory.parallel will use it")]
+/// else the error of `lead`. A job that fails on one of the processors fails for all.
 pub(crate) fn on_cpus<State, Job: Copy + Send, T>(
     cpus: &[usize],
     prepare: impl Fn(usize) -> Result<State, MeasureError> + Sync,
-    work: impl Fn(&mut State, Job) + Sync,
-    lead: impl FnOnce(&dyn Fn(Job)) -> Result<T, MeasureError>,
+    work: impl Fn(&mut State, Job) -> Result<(), MeasureError> + Sync,
+    lead: impl FnOnce(&dyn Fn(Job) -> Result<(), MeasureError>) -> Result<T, MeasureError>,
 ) -> Result<T, MeasureError> {
     // `None` ends the threads.
     let next = Slot(Mutex::new(None));
     let failure = Slot(Mutex::new(None));
+    let arrived = AtomicUsize::new(0);
     let [begin, end] = [(); 2].map(|()| Barrier::new(cpus.len() + 1));
+    let fail = |error| failure.set(Some(error));
     let member = |cpu| {
         let pinned = pin_to(&[cpu]).map_err(MeasureError::from);
-        let mut state = pinned.and_then(|()| prepare(cpu)).map_err(|error| {
-            failure.set(Some(error));
-        });
+        let mut state = pinned.and_then(|()| prepare(cpu)).map_err(fail);
         end.wait();
         loop {
             begin.wait();
             let Some(job) = *next.lock() else { return };
+            // The barrier wakes one thread after another: the early ones wait for the last.
+            let place = arrived.fetch_add(1, Ordering::AcqRel) + 1;
+            while arrived.load(Ordering::Acquire) < place.next_multiple_of(cpus.len()) {
+                spin_loop();
+            }
             if let Ok(state) = &mut state {
-                work(state, job);
+                work(state, job).unwrap_or_else(fail);
             }
             end.wait();
         }
+    };
+    let outcome = || match failure.lock().take() {
+        Some(error) => Err(error),
+        None => Ok(()),
     };
     let gate = Gate::default();
     thread::scope(|scope| {
@@ -136,18 +164,17 @@ pub(crate) fn on_cpus<State, Job: Copy + Send, T>(
         started.map_err(MeasureError::system("start a thread"))?;
         gate.open();
         end.wait();
-        let failed = failure.lock().take();
-        let outcome = match failed {
-            Some(error) => Err(error),
-            None => lead(&|job| {
+        let led = outcome().and_then(|()| {
+            lead(&|job| {
                 next.set(Some(job));
                 begin.wait();
                 end.wait();
-            }),
-        };
+                outcome()
+            })
+        });
         next.set(None);
         begin.wait();
-        outcome
+        led
     })
 }
 
@@ -166,8 +193,10 @@ impl<T> Slot<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Gate, on_cpus, start_together};
+    use super::{Gate, on_cpus, several_cpus, start_together, usable_cpus};
+    use crate::made_up::setting;
     use instrument::experiment::MeasureError;
+    use instrument::plan::Profile;
     use platform::placement::{allowed_cpus, current_cpu};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -198,14 +227,38 @@ mod tests {
         let work = |sum: &mut usize, job: usize| {
             *sum += job;
             done.fetch_add(*sum, Ordering::SeqCst);
+            Ok(())
         };
         let counts = on_cpus(&cpus, prepare, work, |pass| {
-            Ok([1, 10].map(|job| {
-                pass(job);
-                done.load(Ordering::SeqCst) / cpus.len()
-            }))
+            let after = |job| pass(job).map(|()| done.load(Ordering::SeqCst) / cpus.len());
+            Ok([after(1)?, after(10)?])
         });
         assert_eq!(counts.expect("they can be pinned"), [1, 12]);
+    }
+
+    #[test]
+    fn a_job_that_fails_somewhere_fails_and_the_next_is_done() {
+        let cpus = allowed_cpus().expect("this system has them");
+        let work = |cpu: &mut usize, is_bad: bool| match is_bad && *cpu == cpus[0] {
+            true => Err(MeasureError::Unsupported("no luck".into())),
+            false => Ok(()),
+        };
+        let outcome = on_cpus(&cpus, Ok, work, |pass| {
+            let failed = pass(true).expect_err("one fails").to_string();
+            pass(false).map(|()| failed)
+        });
+        assert_eq!(outcome.expect("the second job is done"), "no luck");
+    }
+
+    #[test]
+    fn no_more_processors_are_usable_than_a_limit_leaves() {
+        let mut setting = setting(Profile::Quick);
+        let allowed = allowed_cpus().expect("this system has them");
+        assert_eq!(usable_cpus(&setting), allowed);
+        setting.machine.topology.threads = Some(1);
+        assert_eq!(usable_cpus(&setting), allowed[allowed.len() - 1..]);
+        let missing = several_cpus(&setting).missing(&setting);
+        assert!(missing.is_some_and(|it| it.contains("fewer than two processors")));
     }
 
     #[test]

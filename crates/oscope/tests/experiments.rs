@@ -103,6 +103,30 @@ fn memory_by_several() {
     check("memory.parallel", &["read", "write", "copy"]);
 }
 
+/// Checks an experiment that one processor leaves out.
+fn check_on_several(experiment: &str, metrics: &[&str]) {
+    match platform::placement::allowed_cpus() {
+        Ok(cpus) if cpus.len() > 1 => check(experiment, metrics),
+        _ => eprintln!("skipped: there is only one processor"),
+    }
+}
+
+#[test]
+fn lines_that_two_write_to() {
+    check_on_several("memory.false_sharing", &["increment"]);
+}
+
+#[test]
+fn lines_from_core_to_core() {
+    check_on_several("memory.cores", &["one_way"]);
+}
+
+#[test]
+fn calls_on_all_processors() {
+    let metrics = ["getpid", "open_close", "page_fault", "futex_wake"];
+    check_on_several("process.scale", &metrics);
+}
+
 #[test]
 fn pages_that_are_not_there() {
     check(

@@ -38,6 +38,12 @@ pub fn cpu_of_another_core() -> Result<Option<usize>> {
     os::placement::cpu_of_another_core()
 }
 
+/// The level of the innermost data cache that two CPUs share: 1 for threads of one core, `None` where
+/// they share none or the system does not tell.
+pub fn shared_cache_level(one: usize, other: usize) -> Option<u32> {
+    os::placement::shared_cache_level(one, other)
+}
+
 /// The CPU on which the calling thread runs at this moment.
 pub fn current_cpu() -> Option<usize> {
     os::placement::current_cpu()

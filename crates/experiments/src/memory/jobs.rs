@@ -2,14 +2,10 @@
 //! `memory.nodes`.
 
 use crate::prelude::*;
-use crate::together::Gate;
+use crate::together::on_cpus;
 use kernels::InstructionSet;
 use platform::memory::{Mapping, PageSize};
-use platform::placement::pin_to;
 use std::hint::black_box;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Barrier, Mutex};
-use std::thread;
 
 pub(super) const READ: Metric<&str> = bandwidth("read");
 pub(super) const WRITE: Metric<&str> = bandwidth("write");
@@ -32,9 +28,6 @@ pub(super) enum Job {
     /// One half of each block to the other.
     Copy,
 }
-
-/// Stands for the index of a job when there are no more.
-const NO_MORE: usize = usize::MAX;
 
 impl Job {
     /// The bandwidth of all threads together.
@@ -70,66 +63,30 @@ pub(super) fn run(
     each: usize,
     node: Option<usize>,
 ) -> Result<(), MeasureError> {
-    let next_job = AtomicUsize::new(NO_MORE);
-    let [begin, end] = [(); 2].map(|()| Barrier::new(cpus.len() + 1));
-    let failure = Mutex::new(None);
-    let gate = Gate::default();
     let seed = sampler.seed();
-    let turn = |cpu| {
-        let mut block = prepare(cpu, each, node)
-            .map_err(|error| *failure.lock().expect("nobody panics with it") = Some(error))
-            .ok();
-        // All threads are ready.
-        end.wait();
-        loop {
-            begin.wait();
-            let next = next_job.load(Ordering::Relaxed);
-            if next == NO_MORE {
-                return;
-            }
-            if let Some(block) = &mut block {
-                jobs[next].work(block.as_mut_slice(), seed);
-            }
-            end.wait();
-        }
+    let work = |block: &mut Mapping, job: Job| {
+        job.work(block.as_mut_slice(), seed);
+        Ok(())
     };
-    thread::scope(|scope| {
-        let started = gate.start(scope, cpus.iter().copied(), &turn);
-        started.map_err(MeasureError::system("start a thread"))?;
-        gate.open();
-        end.wait();
-        let outcome = match failure.lock().expect("nobody panics with it").take() {
-            Some(error) => Err(error.into()),
-            None => jobs.iter().enumerate().try_for_each(|(index, job)| {
-                next_job.store(index, Ordering::Relaxed);
-                let pass = || {
-                    begin.wait();
-                    end.wait();
-                };
+    on_cpus(
+        cpus,
+        |_| prepare(each, node),
+        work,
+        |pass| {
+            jobs.iter().try_for_each(|job| {
                 // Puts the caches into the state that every timed pass starts from.
-                pass();
+                pass(*job)?;
                 let size = cpus.len() * each;
                 let counted = if *job == Job::Copy { size / 2 } else { size };
-                sampler.once(
-                    job.metric(),
-                    counted as f64,
-                    |_| Ok(()),
-                    || {
-                        pass();
-                        Ok(())
-                    },
-                )
-            }),
-        };
-        next_job.store(NO_MORE, Ordering::Relaxed);
-        begin.wait();
-        outcome
-    })
+                let (metric, counted) = (job.metric(), counted as f64);
+                sampler.once(metric, counted, |_| Ok(()), || pass(*job))
+            })
+        },
+    )
 }
 
-/// Pins the thread, and gives it memory that it has touched itself.
-fn prepare(cpu: usize, len: usize, node: Option<usize>) -> platform::Result<Mapping> {
-    pin_to(&[cpu])?;
+/// Memory that the calling thread has touched itself.
+fn prepare(len: usize, node: Option<usize>) -> Result<Mapping, MeasureError> {
     let mut block = Mapping::anonymous(len, PageSize::Base)?;
     if let Some(node) = node {
         block.bind_to_node(node)?;

@@ -5,6 +5,8 @@ mod bandwidth;
 mod chain;
 pub(crate) mod claims;
 mod copy;
+mod cores;
+mod false_sharing;
 mod footprint;
 mod hierarchy;
 mod jobs;
@@ -28,5 +30,7 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &copy::Copy,
     &parallel::Parallel,
     &nodes::Nodes,
+    &false_sharing::FalseSharing,
+    &cores::Cores,
     &page_fault::PageFault,
 ];

@@ -7,6 +7,7 @@ pub(crate) mod claims;
 mod fork_size;
 mod ipc;
 mod placement;
+mod scale;
 mod switch;
 mod wakeup;
 
@@ -20,4 +21,5 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &switch::Switch,
     &ipc::Ipc,
     &wakeup::Wakeup,
+    &scale::Scale,
 ];

@@ -2,6 +2,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+pub(crate) use super::topology::shared_cache_level;
 use super::topology::{package, threads_of_core};
 use crate::error::{Error, Result};
 
@@ -174,6 +175,16 @@ mod tests {
                 None => println!("not shown: there is only one core"),
             }
         });
+    }
+
+    #[test]
+    fn a_cpu_shares_the_first_level_with_itself_and_nothing_with_one_that_is_not_there() {
+        let here = allowed_cpus().unwrap()[0];
+        match shared_cache_level(here, here) {
+            Some(level) => assert_eq!(level, 1),
+            None => println!("not shown: the system does not tell of caches"),
+        }
+        assert_eq!(shared_cache_level(here, 100_000), None);
     }
 
     #[test]

@@ -49,12 +49,7 @@ struct Sort {
 pub(super) fn caches() -> Vec<Cache> {
     let mut instances: BTreeMap<Sort, BTreeSet<Vec<usize>>> = BTreeMap::new();
     for cpu in cpus("online").into_iter().flatten() {
-        let dir = cpu_dir(cpu).join("cache");
-        for (sort, shared_by) in (0..)
-            .map(|index| dir.join(format!("index{index}")))
-            .take_while(|index| index.exists())
-            .filter_map(|index| cache(&index))
-        {
+        for (sort, shared_by) in caches_of(cpu) {
             instances.entry(sort).or_default().insert(shared_by);
         }
     }
@@ -70,6 +65,24 @@ pub(super) fn caches() -> Vec<Cache> {
             instances: instances.len(),
         })
         .collect()
+}
+
+/// The caches of `cpu`, each with the CPUs that share it.
+fn caches_of(cpu: usize) -> impl Iterator<Item = (Sort, Vec<usize>)> {
+    let dir = cpu_dir(cpu).join("cache");
+    (0..)
+        .map(move |index| dir.join(format!("index{index}")))
+        .take_while(|index| index.exists())
+        .filter_map(|index| cache(&index))
+}
+
+/// The level of the innermost cache for data that both share.
+pub(crate) fn shared_cache_level(one: usize, other: usize) -> Option<u32> {
+    let is_common = |(sort, shared_by): &(Sort, Vec<usize>)| {
+        sort.kind != CacheKind::Instruction && shared_by.contains(&other)
+    };
+    let common = caches_of(one).filter(is_common);
+    common.map(|(sort, _)| sort.level).min()
 }
 
 /// A cache and the CPUs that share it.

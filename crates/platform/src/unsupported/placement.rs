@@ -17,6 +17,10 @@ pub(crate) fn cpu_of_another_core() -> Result<Option<usize>> {
     refuse("the list of allowed CPUs")
 }
 
+pub(crate) fn shared_cache_level(_one: usize, _other: usize) -> Option<u32> {
+    None
+}
+
 pub(crate) fn current_cpu() -> Option<usize> {
     None
 }

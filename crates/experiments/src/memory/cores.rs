@@ -1,0 +1,369 @@
+//! `memory.cores`: the time that a cache line takes from core to core.
+
+use crate::estimates::{grade, ratio, told};
+use crate::figures::{bars, names, scale_of};
+use crate::judging::exceeds;
+use crate::prelude::*;
+use crate::together::{on_cpus, several_cpus, usable_cpus};
+use instrument::claim::Ruling;
+use instrument::figure::{FigurePoint, Series};
+use instrument::results::PointResult;
+use platform::placement::shared_cache_level;
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The time that a cache line takes from core to core.
+pub(crate) struct Cores;
+
+const ONE: AxisOf<Count> = AxisOf::new("one", "processor");
+const OTHER: AxisOf<Count> = AxisOf::new("other", "and processor");
+const ONE_WAY: Metric<&str> = Metric::time("one_way", "time one way").bounded(SHORTEST_WAY_NS);
+/// Only where the two share a cache and the system tells.
+const SHARED: Metric<&str> = Metric::fact("shared_cache", "level of the shared cache", Unit::Count);
+
+/// A load from the nearest cache takes several cycles; no processor does ten in a nanosecond.
+const SHORTEST_WAY_NS: f64 = 0.1;
+/// Enough that no single home of a line, such as a slice of the last-level cache, decides the time;
+/// few enough for the first-level cache.
+const LINES: usize = 64;
+/// Of many pairs, the extremes lie this far apart by chance.
+const CHANCE: f64 = 1.1;
+
+/// A cache line of its own, the adjacent one included, which a prefetcher takes with it.
+#[derive(Default)]
+#[repr(align(128))]
+struct Line(AtomicU64);
+
+const DESIGN: Design = Design {
+    id: "memory.cores",
+    title: "From core to core",
+    question: "How long does a cache line take from one core to another, and which cores are near to \
+               each other?",
+    method: formatcp!(
+        "Two threads, each pinned to a processor, hand messages to and fro: the first writes to a \
+         cache line that the second polls, and the second writes its answer to the same line. Each \
+         round trip takes the next of {LINES} lines, which were last used {LINES} round trips ago \
+         and are allocated anew in each process. The time is half that of a round trip: a store \
+         that takes the line from the other core, and the load that fetches it back. Each pair is \
+         measured in one order. On machines with many processors, pairs are those among neighbours \
+         at evenly spaced places in the list of processors: 4 processors in a quick run, 8 in a \
+         standard run, 12 in a thorough one. The level of the innermost cache that both share is \
+         what the system states."
+    ),
+    source: "common practice",
+    axes: &[ONE.axis(), OTHER.axis()],
+    metrics: &[ONE_WAY, SHARED],
+};
+
+impl Experiment for Cores {
+    fn design(&self) -> &'static Design {
+        &DESIGN
+    }
+
+    fn needs(&self, setting: &Setting) -> Vec<Need> {
+        vec![several_cpus(setting)]
+    }
+
+    fn points(&self, setting: &Setting) -> Vec<Point> {
+        let most = match setting.profile {
+            Profile::Quick => 4,
+            Profile::Standard => 8,
+            Profile::Thorough => 12,
+        };
+        pairs(&picked(&usable_cpus(setting), most))
+    }
+
+    fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        let [one, other] = [point.level(ONE)?, point.level(OTHER)?].map(|it| it.0 as usize);
+        if let Some(level) = shared_cache_level(one, other) {
+            sampler.value(SHARED, f64::from(level))?;
+        }
+        let lines: Vec<Line> = (0..LINES).map(|_| Line::default()).collect();
+        let side = |cpu| {
+            Ok(Side {
+                lines: &lines,
+                is_first: cpu == one,
+                round_trips: 0,
+            })
+        };
+        let exchange = |side: &mut Side<'_>, round_trips: u64| {
+            (0..round_trips).for_each(|_| side.exchange());
+            Ok(())
+        };
+        on_cpus(&[one, other], side, exchange, |pass| {
+            sampler.repeat(ONE_WAY, 2.0, pass)
+        })
+    }
+
+    fn findings(&self, results: &Results) -> Vec<Finding> {
+        let ways = ways(results);
+        let findings = [only(&ways), range(&ways), near(&ways)];
+        findings.into_iter().flatten().collect()
+    }
+
+    fn figures(&self, results: &Results) -> Vec<Figure> {
+        let bar = |result: &PointResult| {
+            let estimate = result.estimate(ONE_WAY)?;
+            let [one, other] = cpus_of(&result.point)?;
+            Some(FigurePoint {
+                x: format!("{one} and {other}").as_str().into(),
+                estimate: estimate.clone(),
+                doubtful: result.is_doubtful(ONE_WAY.name) || !estimate.is_sound(),
+            })
+        };
+        let points = results.points.iter().filter_map(bar).collect();
+        let label = ONE_WAY.title.into();
+        vec![bars(
+            ONE_WAY,
+            "A cache line between two processors",
+            (names("processors"), scale_of(ONE_WAY)),
+            vec![Series { label, points }],
+        )]
+    }
+}
+
+/// One of the two that hand lines to each other.
+struct Side<'l> {
+    lines: &'l [Line],
+    is_first: bool,
+    round_trips: u64,
+}
+
+impl Side<'_> {
+    /// Does its part of a round trip. The number on a line is that of the message it carries.
+    fn exchange(&mut self) {
+        let line = &self.lines[self.round_trips as usize % LINES].0;
+        let message = 2 * self.round_trips + 1;
+        let wait_for = |number| {
+            while line.load(Ordering::Acquire) != number {
+                spin_loop();
+            }
+        };
+        if self.is_first {
+            line.store(message, Ordering::Release);
+            wait_for(message + 1);
+        } else {
+            wait_for(message);
+            line.store(message + 1, Ordering::Release);
+        }
+        self.round_trips += 1;
+    }
+}
+
+/// At most `most` of the processors, an even number: neighbours, from evenly spaced places on. Systems
+/// number the threads of a core next to each other, or half the list apart.
+fn picked(cpus: &[usize], most: usize) -> Vec<usize> {
+    if cpus.len() <= most {
+        return cpus.to_vec();
+    }
+    let place = |index: usize| (index / 2) * cpus.len() / (most / 2) + index % 2;
+    (0..most).map(|index| cpus[place(index)]).collect()
+}
+
+fn pairs(cpus: &[usize]) -> Vec<Point> {
+    let with_later = |(index, one): (usize, &usize)| {
+        let point = Point::new().at(ONE, Count(*one as u64));
+        let others = cpus[index + 1..].to_vec().into_iter();
+        others.map(move |other| point.clone().at(OTHER, Count(other as u64)))
+    };
+    cpus.iter().enumerate().flat_map(with_later).collect()
+}
+
+fn cpus_of(point: &Point) -> Option<[Count; 2]> {
+    Some([point.level(ONE).ok()?, point.level(OTHER).ok()?])
+}
+
+/// What a pair takes.
+struct Way<'r> {
+    cpus: [Count; 2],
+    time: &'r Estimate,
+    /// Level of the innermost cache that both share.
+    shared: Option<u64>,
+}
+
+/// The pairs, the fastest first.
+fn ways<'r>(results: &'r Results) -> Vec<Way<'r>> {
+    let way = |result: &'r PointResult| {
+        Some(Way {
+            cpus: cpus_of(&result.point)?,
+            time: result.sound(ONE_WAY)?,
+            shared: result
+                .sound(SHARED)
+                .map(|level| level.centre.round() as u64),
+        })
+    };
+    let mut ways: Vec<_> = results.points.iter().filter_map(way).collect();
+    ways.sort_by(|one, other| one.time.centre.total_cmp(&other.time.centre));
+    ways
+}
+
+fn only(ways: &[Way<'_>]) -> Option<Finding> {
+    let [Way { cpus, time, .. }] = ways else {
+        return None;
+    };
+    let said = sentence!(
+        "A cache line takes {time} from processor {one} to processor {other}.",
+        one = cpus[0],
+        other = cpus[1],
+    );
+    Some(Finding::new("only", said).graded(told(time)))
+}
+
+fn range(ways: &[Way<'_>]) -> Option<Finding> {
+    let [nearest, .., farthest] = ways else {
+        return None;
+    };
+    let ([a, b], [c, d]) = (nearest.cpus, farthest.cpus);
+    let (fastest, slowest) = (nearest.time, farthest.time);
+    let times = ratio(slowest, fastest)?;
+    let differ = exceeds(&times, CHANCE) == Ruling::Holds;
+    let said = if differ {
+        sentence!(
+            "A cache line takes {fastest} between the nearest processors, {a} and {b}, and {slowest} \
+             between the farthest, {c} and {d}: {times} as long."
+        )
+    } else {
+        sentence!(
+            "No processors stand out: a cache line takes {fastest} between the fastest pair of {count} \
+             and {slowest} between the slowest.",
+            count = Count(ways.len() as u64),
+        )
+    };
+    let sure = if differ {
+        Grade::Certain
+    } else {
+        Grade::Likely
+    };
+    let finding = Finding::new("range", said).beside("times", times);
+    Some(finding.graded(sure).weighing(0.55))
+}
+
+/// The gain of sharing the innermost cache that any pair shares, over the next group outwards.
+fn near(ways: &[Way<'_>]) -> Option<Finding> {
+    let group = |level: Option<u64>| -> Vec<&Way<'_>> {
+        ways.iter().filter(|way| way.shared == level).collect()
+    };
+    let level = ways.iter().filter_map(|way| way.shared).min()?;
+    let outer = ways
+        .iter()
+        .map(|way| way.shared)
+        .filter(|it| *it != Some(level));
+    // `None` is farther than any level.
+    let outer = outer.min_by_key(|level| level.unwrap_or(u64::MAX))?;
+    let typical = |ways: Vec<&Way<'_>>| ways.get(ways.len() / 2).map(|way| way.time).cloned();
+    let [near, far] = [typical(group(Some(level)))?, typical(group(outer))?];
+    let times = ratio(&far, &near)?;
+    let cores = match level {
+        1 => sentence!("on one core"),
+        _ => sentence!("that share a cache of level {level}", level = Count(level)),
+    };
+    let others = match outer {
+        Some(outer) => sentence!("that share only level {outer}", outer = Count(outer)),
+        None => sentence!("that share no cache"),
+    };
+    let said = sentence!(
+        "Between processors {cores}, a cache line typically takes {near}; between those {others}, \
+         {far}: {times} as long. Threads that often hand data to \
+         each other belong on the former.",
+    );
+    let follows = exceeds(&times, CHANCE) == Ruling::Holds;
+    follows.then(|| {
+        let finding = Finding::new("near", said).graded(grade(&times, 1.0));
+        finding.weighing(0.6)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cores, ONE, ONE_WAY, OTHER, SHARED, pairs, picked};
+    use crate::made_up::{count, figures, findings, measure, measured, setting, value, values};
+    use crate::prelude::*;
+    use instrument::results::PointResult;
+    use platform::placement::{allowed_cpus, shared_cache_level};
+    use std::path::Path;
+
+    fn pair(one: u64, other: u64) -> Point {
+        Point::new().at(ONE, Count(one)).at(OTHER, Count(other))
+    }
+
+    fn at(one: u64, other: u64, ns: f64, shared: Option<f64>) -> PointResult {
+        let mut values = vec![(ONE_WAY, ns)];
+        values.extend(shared.map(|level| (SHARED, level)));
+        measured(pair(one, other), &values)
+    }
+
+    fn keys(findings: &[Finding]) -> Vec<&str> {
+        findings.iter().map(|it| it.key.as_str()).collect()
+    }
+
+    #[test]
+    fn of_many_processors_neighbours_at_even_places_are_picked() {
+        assert_eq!(picked(&[3, 5], 4), [3, 5]);
+        let many: Vec<usize> = (0..64).collect();
+        assert_eq!(picked(&many, 4), [0, 1, 32, 33]);
+        assert_eq!(picked(&many, 8), [0, 1, 16, 17, 32, 33, 48, 49]);
+        assert_eq!(picked(&many[..5], 4), [0, 1, 2, 3]);
+        assert_eq!(pairs(&picked(&many, 8)).len(), 28);
+        assert_eq!(pairs(&[2, 4, 6]), [pair(2, 4), pair(2, 6), pair(4, 6)]);
+    }
+
+    #[test]
+    fn near_and_far_pairs_are_told_with_what_the_near_share() {
+        let found = findings(
+            &Cores,
+            vec![
+                at(0, 1, 10.0, Some(1.0)),
+                at(0, 2, 40.0, Some(3.0)),
+                at(1, 2, 44.0, Some(3.0)),
+                at(0, 3, 120.0, None),
+            ],
+        );
+        assert_eq!(keys(&found), ["range", "near"]);
+        assert!((value(&found, "range", "times") - 12.0).abs() < 0.1);
+        assert!((value(&found, "range", "d") - 3.0).abs() < f64::EPSILON);
+        assert!((value(&found, "near", "times") - 4.4).abs() < 0.1);
+        let said = found[1].sentence.to_string();
+        assert!(
+            said.contains("on one core") && said.contains("share only level 3"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn pairs_that_are_alike_and_a_single_one_are_not_set_against_each_other() {
+        let shared = Some(3.0);
+        let alike = [
+            at(0, 1, 40.0, shared),
+            at(0, 2, 41.0, shared),
+            at(1, 2, 40.5, shared),
+        ];
+        let found = findings(&Cores, alike.to_vec());
+        assert_eq!(keys(&found), ["range"]);
+        assert_eq!(found[0].grade, Grade::Likely);
+        let found = findings(&Cores, vec![at(0, 1, 40.0, None)]);
+        assert_eq!(keys(&found), ["only"]);
+        assert!(findings(&Cores, Vec::new()).is_empty());
+        let drawn = figures(&Cores, alike.to_vec());
+        assert_eq!(drawn[0].series[0].points.len(), 3);
+    }
+
+    #[test]
+    fn a_line_goes_to_and_fro_here() {
+        let cpus = allowed_cpus().expect("this system has them");
+        if cpus.len() < 2 {
+            return println!("skipped: there is one processor");
+        }
+        let most = |profile| Cores.points(&setting(profile)).len();
+        assert!((1..=6).contains(&most(Profile::Quick)));
+        assert!((1..=28).contains(&most(Profile::Standard)));
+        let (samples, _) = measure(
+            &Cores,
+            &pair(cpus[0] as u64, cpus[1] as u64),
+            Path::new("/"),
+        )
+        .expect("runs");
+        assert!(count(&samples, ONE_WAY) >= 1);
+        let stated = shared_cache_level(cpus[0], cpus[1]).map(f64::from);
+        assert_eq!(values(&samples, SHARED), Vec::from_iter(stated));
+    }
+}

@@ -1,0 +1,170 @@
+//! `memory.false_sharing`: the cost of a cache line that two threads write to.
+
+use crate::estimates::{grade, ratio};
+use crate::figures::{axis_of, bars, scale_of};
+use crate::prelude::*;
+use crate::together::{on_cpus, several_cpus};
+use platform::placement::{cpu_of_another_core, current_cpu};
+use std::hint::black_box;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The cost of a cache line that two threads write to.
+pub(crate) struct FalseSharing;
+
+const COUNTERS: AxisOf<Counters> = AxisOf::new("counters", "counters");
+const INCREMENT: Metric<&str> =
+    Metric::time("increment", "time of an increment").bounded(SHORTEST_INCREMENT_NS);
+
+/// A locked instruction takes several cycles; no processor does ten in a nanosecond.
+const SHORTEST_INCREMENT_NS: f64 = 0.1;
+
+/// The place of the second counter.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+enum Counters {
+    OneLine,
+    TwoLines,
+}
+
+impl Counters {
+    /// The distance between the counters in words of 8 bytes.
+    fn distance(self) -> usize {
+        match self {
+            Self::OneLine => 1,
+            Self::TwoLines => 16,
+        }
+    }
+}
+
+/// Two pairs of cache lines, each aligned like what an adjacent-line prefetcher takes together.
+#[derive(Default)]
+#[repr(align(128))]
+struct Lines([AtomicU64; 32]);
+
+const DESIGN: Design = Design {
+    id: "memory.false_sharing",
+    title: "False sharing",
+    question: "What does it cost when two threads write to different variables on one cache line?",
+    method: "Two threads on two cores each increment an atomic counter of their own, both from the same \
+             moment on. One line: the counters are 8 bytes apart on one cache line. Two lines: they \
+             are 128 bytes apart, so that a prefetch of adjacent lines does not join them. The time \
+             is that of n increments by each thread, from the common start to the end of the slower \
+             thread, over n.",
+    source: "common practice",
+    axes: &[COUNTERS.axis()],
+    metrics: &[INCREMENT],
+};
+
+impl Experiment for FalseSharing {
+    fn design(&self) -> &'static Design {
+        &DESIGN
+    }
+
+    fn needs(&self, setting: &Setting) -> Vec<Need> {
+        vec![several_cpus(setting)]
+    }
+
+    fn points(&self, _setting: &Setting) -> Vec<Point> {
+        let counters = Counters::ALL.iter();
+        counters.map(|it| Point::new().at(COUNTERS, *it)).collect()
+    }
+
+    fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        let distance = point.level(COUNTERS)?.distance();
+        let here = current_cpu().unwrap_or(0);
+        let there = cpu_of_another_core()?.ok_or_else(|| {
+            MeasureError::Unsupported("this program may use only one core".into())
+        })?;
+        sampler.remark(format!("on the processors {here} and {there}"))?;
+        let lines = Lines::default();
+        let own = |cpu| Ok(&lines.0[if cpu == here { 0 } else { distance }]);
+        let count = |counter: &mut &AtomicU64, increments: u64| {
+            for _ in 0..increments {
+                black_box(*counter).fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(())
+        };
+        on_cpus(&[here, there], own, count, |pass| {
+            sampler.repeat(INCREMENT, 1.0, pass)
+        })
+    }
+
+    fn findings(&self, results: &Results) -> Vec<Finding> {
+        cost(results).into_iter().collect()
+    }
+
+    fn figures(&self, results: &Results) -> Vec<Figure> {
+        vec![bars(
+            INCREMENT,
+            "Two threads increment a counter each",
+            (axis_of(COUNTERS), scale_of(INCREMENT)),
+            vec![results.series(INCREMENT.title, INCREMENT, COUNTERS, &[])],
+        )]
+    }
+}
+
+fn cost(results: &Results) -> Option<Finding> {
+    let time = |counters| results.sound(INCREMENT, &[COUNTERS.at(counters)]);
+    let (shared, apart) = (time(Counters::OneLine)?, time(Counters::TwoLines)?);
+    let gain = ratio(shared, apart)?;
+    let said = sentence!(
+        "Two threads that increment their own counters take {shared} an increment on one cache line \
+         and {apart} on two: two lines are {gain} as fast as one. Pad what different threads write \
+         to one cache line each."
+    );
+    let alike = sentence!(
+        "Two threads that increment their own counters take {shared} an increment on one cache line \
+         and {apart} on two: here, sharing the line costs nothing that shows."
+    );
+    let costs = gain.extent().low > 1.0;
+    let finding = Finding::new("two_lines", if costs { said } else { alike });
+    Some(finding.beside("gain", gain).graded(grade(&gain, 1.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{COUNTERS, Counters, FalseSharing, INCREMENT};
+    use crate::made_up::{count, finding, findings, measure, measured, setting, value};
+    use crate::prelude::*;
+    use platform::placement::cpu_of_another_core;
+    use std::path::Path;
+
+    fn found(shared: f64, apart: f64) -> Vec<Finding> {
+        let times = [(Counters::OneLine, shared), (Counters::TwoLines, apart)];
+        let point =
+            |(counters, ns)| measured(Point::new().at(COUNTERS, counters), &[(INCREMENT, ns)]);
+        findings(&FalseSharing, times.map(point).to_vec())
+    }
+
+    #[test]
+    fn padding_is_advised_only_where_it_gains() {
+        let costly = found(40.0, 4.0);
+        assert!((value(&costly, "two_lines", "gain") - 10.0).abs() < 0.1);
+        let said = finding(&costly, "two_lines").sentence.to_string();
+        assert!(said.contains("Pad"), "{said}");
+        let alike = found(4.0, 4.0);
+        let alike = finding(&alike, "two_lines");
+        assert_eq!(alike.grade, Grade::CannotBeTold);
+        assert!(!alike.sentence.to_string().contains("Pad"), "{alike:?}");
+        assert!(findings(&FalseSharing, Vec::new()).is_empty());
+    }
+
+    #[test]
+    fn one_processor_leaves_it_out_with_the_reason() {
+        let mut setting = setting(Profile::Quick);
+        setting.machine.topology.threads = Some(1);
+        let needs = FalseSharing.needs(&setting);
+        assert!(needs[0].is_left_out(&setting), "{needs:?}");
+    }
+
+    #[test]
+    fn both_threads_count_here() {
+        if !matches!(cpu_of_another_core(), Ok(Some(_))) {
+            return println!("skipped: there is one core");
+        }
+        for point in FalseSharing.points(&setting(Profile::Quick)) {
+            let (samples, remarks) = measure(&FalseSharing, &point, Path::new("/")).expect("runs");
+            assert!(count(&samples, INCREMENT) >= 1, "{point}");
+            assert_eq!(remarks.len(), 1, "{point}");
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! `process.scale`: the same system call on one, several and all processors at once.
+
+use crate::estimates::{grade, ratio};
+use crate::figures::{curves, linear, logarithmic};
+use crate::prelude::*;
+use crate::together::{on_cpus, several_cpus, usable_cpus};
+use platform::call;
+use platform::file::{OpenMode, create};
+use platform::machine::Machine;
+use platform::memory::{Advice, Mapping, PageSize};
+use platform::placement::parent_cpus;
+use platform::shared::wake_one;
+use std::ffi::CString;
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::atomic::AtomicU32;
+
+/// The same system call on one, several and all processors at once.
+pub(crate) struct Scale;
+
+const THREADS: AxisOf<Count> = AxisOf::new("threads", "threads");
+
+/// Even a call that does nothing takes half a nanosecond; no machine has more processors than 4096.
+const MOST_PER_SECOND: f64 = 2e9 * 4096.0;
+/// Pages that a thread touches before it gives them back all at once.
+const PAGES: usize = 256;
+/// A call that reaches less than this part of linear scaling no longer scales, in percent.
+const LEAST_PERCENT: u32 = 75;
+
+/// What the threads do.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+enum Call {
+    Getpid,
+    #[choice("open+close")]
+    Open,
+    PageFault,
+    #[choice("futex wake")]
+    Wake,
+}
+
+const fn rate(name: &'static str, title: &'static str) -> Metric<&'static str> {
+    Metric::rate(name, title).bounded(MOST_PER_SECOND)
+}
+
+const GETPID: Metric<&str> = rate("getpid", "getpid");
+const OPEN: Metric<&str> = rate("open_close", "open+close");
+const PAGE_FAULT: Metric<&str> = rate("page_fault", "page fault");
+const WAKE: Metric<&str> = rate("futex_wake", "futex wake");
+
+impl Call {
+    /// The rate of all threads together.
+    fn metric(self) -> Metric<&'static str> {
+        match self {
+            Self::Getpid => GETPID,
+            Self::Open => OPEN,
+            Self::PageFault => PAGE_FAULT,
+            Self::Wake => WAKE,
+        }
+    }
+}
+
+const DESIGN: Design = Design {
+    id: "process.scale",
+    title: "Calls on all processors",
+    question: "Do system calls get faster by more threads, or do they wait for each other in the \
+               kernel?",
+    method: formatcp!(
+        "Threads of one process, each pinned to a processor of its own, do the same call over and \
+         over, all from the same moment on, and none uses what belongs to another. The rate counts \
+         the calls of all threads, from the common start to the end of the last. getpid: a system \
+         call that touches nothing shared. open+close: each thread opens a file of its own, all in \
+         one directory; the table of open files is the process's. Page fault: each thread writes to \
+         a new page of a mapping of its own; after {PAGES} pages it gives them back (madvise), \
+         which counts too. futex wake: a wakeup on a word of the thread's own on which nobody \
+         waits. Linear scaling is the rate of one thread times the number of threads; a call that \
+         reaches less than {LEAST_PERCENT} % of it no longer scales."
+    ),
+    source: "common practice (will-it-scale)",
+    axes: &[THREADS.axis()],
+    metrics: &[GETPID, OPEN, PAGE_FAULT, WAKE],
+};
+
+impl Experiment for Scale {
+    fn design(&self) -> &'static Design {
+        &DESIGN
+    }
+
+    fn needs(&self, setting: &Setting) -> Vec<Need> {
+        vec![several_cpus(setting), Need::Space(Bytes(4096))]
+    }
+
+    fn points(&self, setting: &Setting) -> Vec<Point> {
+        let counts = counts(usable_cpus(setting).len() as u64).into_iter();
+        counts
+            .map(|count| Point::new().at(THREADS, Count(count)))
+            .collect()
+    }
+
+    fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        let threads = point.level(THREADS)?.0 as usize;
+        // The last ones: most interrupts go to the first.
+        let cpus: Vec<usize> = parent_cpus()?.into_iter().rev().take(threads).collect();
+        if cpus.len() < threads {
+            return Err(MeasureError::Unsupported(format!(
+                "only {} processors may be used here",
+                cpus.len()
+            )));
+        }
+        let unknown = || MeasureError::Unsupported("the system does not tell its page size".into());
+        let page = Machine::read().page_bytes.ok_or_else(unknown)? as usize;
+        let scratch = sampler.scratch().to_owned();
+        let own = |cpu| Own::new(&scratch, cpu, page);
+        let work =
+            |own: &mut Own, (call, times): (Call, u64)| (0..times).try_for_each(|_| own.call(call));
+        on_cpus(&cpus, own, work, |pass| {
+            Call::ALL.iter().try_for_each(|call| {
+                let run = |times| pass((*call, times));
+                sampler.repeat(call.metric(), threads as f64, run)
+            })
+        })
+    }
+
+    fn findings(&self, results: &Results) -> Vec<Finding> {
+        let shares = Call::ALL
+            .iter()
+            .filter_map(|call| Shares::of(results, *call));
+        let shares: Vec<Shares> = shares.collect();
+        let each = shares.iter().map(Shares::finding);
+        first_to_stop(&shares).into_iter().chain(each).collect()
+    }
+
+    fn figures(&self, results: &Results) -> Vec<Figure> {
+        let calls = Call::ALL.iter();
+        let series = calls.map(|call| results.series(call.name(), call.metric(), THREADS, &[]));
+        let axes = (
+            linear("threads", Unit::Count),
+            logarithmic("calls of all threads", Unit::OperationsPerSecond),
+        );
+        vec![curves(
+            "rate",
+            "Calls by number of threads",
+            axes,
+            series.collect(),
+            Vec::new(),
+        )]
+    }
+}
+
+/// Powers of two, and all processors.
+fn counts(most: u64) -> Vec<u64> {
+    let is_wanted = |count: &u64| count.is_power_of_two() || *count == most;
+    (1..=most).filter(is_wanted).collect()
+}
+
+/// What belongs to one thread.
+struct Own {
+    path: CString,
+    pages: Mapping,
+    page_bytes: usize,
+    touched: usize,
+    word: AtomicU32,
+}
+
+impl Own {
+    fn new(scratch: &Path, cpu: usize, page_bytes: usize) -> Result<Self, MeasureError> {
+        let path = scratch.join(format!("process.scale-{cpu}"));
+        create(&path, OpenMode::Plain)?;
+        Ok(Self {
+            path: CString::new(path.into_os_string().into_encoded_bytes())
+                .map_err(MeasureError::system("name a scratch file"))?,
+            pages: Mapping::anonymous(PAGES * page_bytes, PageSize::Base)?,
+            page_bytes,
+            touched: 0,
+            word: AtomicU32::new(0),
+        })
+    }
+
+    fn call(&mut self, call: Call) -> Result<(), MeasureError> {
+        match call {
+            Call::Getpid => Ok(call::getpid_syscall().map(drop)?),
+            Call::Open => Ok(call::open_close(&self.path)?),
+            Call::PageFault => self.touch(),
+            Call::Wake => Ok(wake_one(&self.word)?),
+        }
+    }
+
+    fn touch(&mut self) -> Result<(), MeasureError> {
+        if self.touched == PAGES {
+            self.pages.advise(Advice::DontNeed)?;
+            self.touched = 0;
+        }
+        self.pages.as_mut_slice()[self.touched * self.page_bytes] = black_box(1);
+        self.touched += 1;
+        Ok(())
+    }
+}
+
+/// What a call reaches of linear scaling.
+struct Shares<'r> {
+    call: Call,
+    /// The rate of one thread, and of all.
+    one: &'r Estimate,
+    all: &'r Estimate,
+    /// The share at each number of threads above one, in ascending order; there is at least one.
+    along: Vec<(Count, Quantity)>,
+}
+
+impl<'r> Shares<'r> {
+    fn of(results: &'r Results, call: Call) -> Option<Self> {
+        let curve = results.along(THREADS, call.metric(), &[]);
+        let [(Count(1), one), .., (_, all)] = *curve.as_slice() else {
+            return None;
+        };
+        let share = |(threads, rate): &(Count, &Estimate)| {
+            let share = ratio(rate, one)?.times(1.0 / threads.0 as f64);
+            Some((*threads, share.in_unit(Unit::Share)))
+        };
+        let along: Vec<_> = curve[1..].iter().filter_map(share).collect();
+        (!along.is_empty()).then_some(Self {
+            call,
+            one,
+            all,
+            along,
+        })
+    }
+
+    /// The share at all processors.
+    fn last(&self) -> (Count, Quantity) {
+        self.along[self.along.len() - 1]
+    }
+
+    /// The first number of threads at which it no longer scales, with the share there.
+    fn stop(&self) -> Option<(Count, Quantity)> {
+        let has_stopped = |(_, share): &&(Count, Quantity)| {
+            100.0 * share.extent().high < f64::from(LEAST_PERCENT)
+        };
+        self.along.iter().find(has_stopped).copied()
+    }
+
+    fn finding(&self) -> Finding {
+        let (threads, share) = self.last();
+        let (one, all) = (self.one, self.all);
+        let said = sentence!(
+            "{call}: {threads} threads at once reach {share} of linear scaling, {all} together where \
+             one alone does {one}.",
+            call = self.call.name(),
+        );
+        let finding = Finding::new(self.call.metric().name, said);
+        finding.graded(grade(&share, 1.0)).weighing(0.45)
+    }
+}
+
+/// The call that stops scaling at the fewest threads; of several, the one that reaches least there.
+fn first_to_stop(shares: &[Shares<'_>]) -> Option<Finding> {
+    let stopped = shares.iter().filter_map(|it| Some((it.call, it.stop()?)));
+    let first = stopped.min_by(|(_, (one, share)), (_, (other, other_share))| {
+        one.cmp(other)
+            .then(share.value.total_cmp(&other_share.value))
+    });
+    let said = match first {
+        Some((call, (threads, share))) => sentence!(
+            "{call} is the first of the calls to stop scaling: {threads} threads reach only {share} of \
+             linear scaling.",
+            call = call.name(),
+        ),
+        None => {
+            let by_share = |one: &&Shares<'_>, other: &&Shares<'_>| {
+                one.last().1.value.total_cmp(&other.last().1.value)
+            };
+            let worst = shares.iter().min_by(by_share)?;
+            let (threads, share) = worst.last();
+            sentence!(
+                "No call stops scaling up to {threads} threads; {call} comes nearest to it, with {share} \
+                 of linear scaling.",
+                call = worst.call.name(),
+            )
+        }
+    };
+    let sure = if first.is_some() {
+        Grade::Certain
+    } else {
+        Grade::Likely
+    };
+    Some(Finding::new("first", said).graded(sure).weighing(0.6))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Call, GETPID, OPEN, PAGE_FAULT, Scale, THREADS, WAKE, counts};
+    use crate::file::testing::scratch;
+    use crate::made_up::{count, figures, finding, findings, measure, measured, setting, value};
+    use crate::prelude::*;
+    use instrument::results::PointResult;
+    use platform::placement::allowed_cpus;
+
+    fn point(threads: u64) -> Point {
+        Point::new().at(THREADS, Count(threads))
+    }
+
+    /// Open+close reaches `open` of linear scaling, page faults `fault`, and the others all of it.
+    fn at(threads: u64, open: f64, fault: f64) -> PointResult {
+        let all = threads as f64;
+        let rates = [
+            (GETPID, 20e6 * all),
+            (OPEN, 1e6 * all * open),
+            (PAGE_FAULT, 2e6 * all * fault),
+            (WAKE, 10e6 * all),
+        ];
+        measured(point(threads), &rates)
+    }
+
+    #[test]
+    fn threads_go_in_powers_of_two_up_to_all_processors() {
+        assert_eq!(counts(1), [1]);
+        assert_eq!(counts(2), [1, 2]);
+        assert_eq!(counts(12), [1, 2, 4, 8, 12]);
+    }
+
+    #[test]
+    fn what_each_call_reaches_is_told_and_which_stops_first() {
+        let points = vec![at(1, 1.0, 1.0), at(2, 0.8, 0.6), at(4, 0.3, 0.5)];
+        assert_eq!(figures(&Scale, points.clone())[0].series.len(), 4);
+        let found = findings(&Scale, points);
+        let keys: Vec<_> = found.iter().map(|it| it.key.as_str()).collect();
+        assert_eq!(
+            keys,
+            ["first", "getpid", "open_close", "page_fault", "futex_wake"]
+        );
+        assert!((value(&found, "open_close", "share") - 0.3).abs() < 0.01);
+        // Open+close reaches least of all at the end, but page faults stopped before.
+        assert!((value(&found, "first", "threads") - 2.0).abs() < f64::EPSILON);
+        let said = finding(&found, "first").sentence.to_string();
+        assert!(said.starts_with("page fault is the first"), "{said}");
+    }
+
+    #[test]
+    fn where_all_scale_none_is_told_to_stop() {
+        let found = findings(&Scale, vec![at(1, 1.0, 1.0), at(2, 0.9, 0.95)]);
+        let said = finding(&found, "first").sentence.to_string();
+        assert!(
+            said.starts_with("No call") && said.contains("open+close"),
+            "{said}"
+        );
+        assert!(findings(&Scale, vec![at(1, 1.0, 1.0)]).is_empty());
+        assert!(findings(&Scale, vec![at(2, 1.0, 1.0)]).is_empty());
+        assert!(findings(&Scale, Vec::new()).is_empty());
+    }
+
+    #[test]
+    fn every_call_is_measured_here_on_one_and_on_all() {
+        let scratch = scratch();
+        let all = allowed_cpus().expect("this system has them").len() as u64;
+        for threads in [1, all] {
+            let (samples, _) = measure(&Scale, &point(threads), scratch.path()).expect("runs");
+            for call in Call::ALL {
+                assert!(count(&samples, call.metric()) >= 1, "{threads}: {call}");
+            }
+        }
+        let error = measure(&Scale, &point(100_000), scratch.path()).expect_err("too many");
+        assert!(error.to_string().contains("processors"), "{error}");
+    }
+
+    #[test]
+    fn one_processor_leaves_it_out_with_the_reason() {
+        let mut setting = setting(Profile::Quick);
+        setting.machine.topology.threads = Some(1);
+        let needs = Scale.needs(&setting);
+        assert!(needs[0].is_left_out(&setting), "{needs:?}");
+    }
+}
