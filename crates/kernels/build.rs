@@ -1,5 +1,5 @@
-//! Compiles the loops in C once for each optimisation level, and bakes in what the compiler was told
-//! in the end: `CFLAGS` come after what is asked for here.
+//! Compiles the loops in C once for each optimisation level, and records the final compiler flags:
+//! `CFLAGS` come after the flags set here.
 
 const SOURCE: &str = "levels/loops.c";
 
@@ -12,7 +12,8 @@ fn main() {
             .file(SOURCE)
             .opt_level(level)
             .define("LEVEL", level.to_string().as_str())
-            // Or a square root would be a call, to set `errno` for negative numbers.
+            // Without this flag a square root would be a call, which sets `errno` for negative
+            // numbers.
             .flag("-fno-math-errno")
             .debug(false);
         let told = build.get_compiler();

@@ -1,4 +1,4 @@
-//! Puts the compiler and its flags on the record: `environment::Build` reads what is set here.
+//! Records the compiler and its flags: `environment::Build` reads the variables set here.
 
 use std::env;
 use std::process::Command;
@@ -12,7 +12,7 @@ fn main() {
         .ok()
         .and_then(|output| String::from_utf8(output.stdout).ok())
         .unwrap_or_default();
-    // Flags arrive separated by the unit separator, so that they may hold spaces.
+    // The unit separator separates the flags, so that a flag may contain spaces.
     let flags = variable("CARGO_ENCODED_RUSTFLAGS").replace('\u{1f}', " ");
 
     set("OSCOPE_BUILD_COMPILER", compiler.trim());

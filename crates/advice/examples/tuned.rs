@@ -1,7 +1,7 @@
-//! A program that loads its settings when it starts, and what it gains by them.
+//! A program that loads its settings at start, and measures the gain over common defaults.
 //!
-//! It sums a file in blocks, and goes over a large array several times; each once in the usual way and
-//! once as advised, turn and turn about.
+//! It sums a file in blocks and makes several passes over a large array. Each round runs a task first
+//! with the common settings and then with the advised ones.
 //!
 //! usage: tuned FILE [ROUNDS]
 
@@ -10,11 +10,11 @@ use std::hint::black_box;
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-/// What a program takes where there is no advice.
+/// Block size of a program without advice.
 const USUAL_BLOCK_BYTES: u64 = 4096;
 /// Words of the array: 64 MiB.
 const WORDS: usize = 8 << 20;
-/// How often each word is worked on.
+/// Passes over the array.
 const PASSES: usize = 8;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let block_bytes = advice
         .number("read_block_size")
         .unwrap_or(USUAL_BLOCK_BYTES);
-    // The first pass brings the file into memory.
+    // The first pass fills the page cache.
     sum_file(&path, USUAL_BLOCK_BYTES as usize)?;
     let (usual, advised) = take_turns(rounds, |is_advised| {
         let block_bytes = if is_advised {
@@ -71,7 +71,7 @@ fn sum_file(path: &str, block_bytes: usize) -> io::Result<u64> {
     }
 }
 
-/// Works on every word several times, piece by piece.
+/// Makes several passes over each piece before it moves to the next piece.
 fn work(array: &mut [u64], piece_words: usize) {
     for piece in array.chunks_mut(piece_words.max(1)) {
         for _ in 0..PASSES {
@@ -83,7 +83,7 @@ fn work(array: &mut [u64], piece_words: usize) {
     }
 }
 
-/// The times of both ways, one after the other in each round.
+/// The times of both ways, measured back-to-back in each round.
 fn take_turns(
     rounds: usize,
     mut run: impl FnMut(bool) -> io::Result<()>,
@@ -100,7 +100,7 @@ fn take_turns(
     Ok((usual, advised))
 }
 
-/// The ratios of each round: the middle one, the smallest and the largest.
+/// Prints the ratios of all rounds: median, minimum and maximum.
 fn tell(what: &str, bytes: u64, usual: &[Duration], advised: &[Duration]) {
     let mut ratios: Vec<f64> = usual
         .iter()

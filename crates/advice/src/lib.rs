@@ -12,8 +12,8 @@
 //! # assert!(block_size > 0);
 //! ```
 //!
-//! The file is JSON, described by [`Advice`] and by `schema/advice-1.schema.json`, and made to be read
-//! from any language. It holds those of these settings that were measured:
+//! The file is JSON. [`Advice`] and `schema/advice-1.schema.json` describe it, and any language can
+//! read it. It holds those of the following settings that were measured:
 //!
 //! | setting | value |
 //! | --- | --- |
@@ -30,7 +30,7 @@
 //!
 //! # What it uses
 //!
-//! Nothing of oscope: a program that takes its advice does not take the instrument with it.
+//! No other crate of oscope: a program that loads advice does not link the instrument.
 //!
 //! # What it must never do
 //!
@@ -41,62 +41,61 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// The version of the file that this library writes and reads.
+/// Version of the file format that this library writes and reads.
 pub const FORMAT: u32 = 1;
-/// Names another file than the usual one.
+/// Environment variable with the path of the advice file, instead of the default path.
 pub const VARIABLE: &str = "OSCOPE_ADVICE";
 
-/// What programs should use on one machine.
+/// Recommended settings for programs on one machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
-    /// [`FORMAT`]; it is raised when a field changes its meaning or goes.
+    /// Always [`FORMAT`]; it increases when a field changes its meaning or is removed.
     pub format: u32,
-    /// When it was measured, in ISO 8601.
+    /// Time of the measurement, in ISO 8601.
     pub measured: String,
-    /// The machine: its processor, for people.
+    /// The machine's processor, as text for people.
     pub machine: Option<String>,
-    /// The machine: oscope's fingerprint of it.
+    /// oscope's fingerprint of the machine.
     pub machine_fingerprint: String,
-    /// The run that it follows from.
+    /// Identifier of the run on which the advice is based.
     pub run: String,
-    /// By name: `read_block_size`.
+    /// Settings by name, e.g. `read_block_size`.
     pub settings: BTreeMap<String, Setting>,
 }
 
 /// One setting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Setting {
-    /// What it sets, for people.
+    /// Description for people.
     pub title: String,
-    /// What to use.
+    /// The recommended value.
     pub value: Value,
-    /// What numbers are counted in: `bytes`, `nanoseconds` or `count`; `None` where
-    /// the value is always a choice.
+    /// Unit of numbers: `bytes`, `nanoseconds` or `count`; `None` if the value is always a choice.
     pub unit: Option<String>,
-    /// What programs use when nobody has thought about it.
+    /// The value that programs commonly use without tuning.
     pub usual: Value,
-    /// How many times as fast the advised value is as the usual one.
+    /// Speed of the advised value as a multiple of the common value's.
     pub gain: Option<Gain>,
-    /// What it follows from, as a sentence.
+    /// The reason, as a sentence.
     pub because: String,
-    /// The experiments that were asked.
+    /// The experiments that gave the evidence.
     pub experiments: Vec<String>,
 }
 
-/// What to use: a number or a named choice.
+/// A recommended value: a number or a named choice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
     /// Bytes, nanoseconds or a count, as the unit says.
     Number(u64),
-    /// As in `read` or `mmap`.
+    /// A named choice, e.g. `read` or `mmap`.
     Choice(String),
 }
 
-/// How many times as fast something is, with its 95 % confidence interval where it has one.
+/// A speed-up, with its 95 % confidence interval if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gain {
-    /// The ratio of the rates.
+    /// Ratio of the rates.
     pub ratio: f64,
     /// The interval's lower end.
     pub low: Option<f64>,
@@ -104,10 +103,10 @@ pub struct Gain {
     pub high: Option<f64>,
 }
 
-/// Why there is no advice.
+/// The reason for missing advice.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The environment does not tell where a person's data are.
+    /// The environment does not name the user's data directory.
     #[error("there is no place for a person's data; name a file with {VARIABLE}")]
     NoPlace,
     /// The file cannot be read.
@@ -115,28 +114,28 @@ pub enum Error {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The file is not advice.
+    /// The file is no valid advice.
     #[error("{} is no advice: {source}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The parse error.
         source: serde_json::Error,
     },
-    /// The file has another format.
+    /// The file has an unsupported format version.
     #[error("{} has format {found}, and this program reads format {FORMAT}", path.display())]
     OtherFormat {
         /// The file.
         path: PathBuf,
-        /// Its format.
+        /// Its format version.
         found: u32,
     },
 }
 
-/// The advice for this machine: that in the file that [`VARIABLE`] names, or else in
+/// Loads the advice for this machine: from the file that [`VARIABLE`] names, or from
 /// [`default_path`].
 ///
 /// # Errors
@@ -148,10 +147,10 @@ pub fn load() -> Result<Advice, Error> {
     }
 }
 
-/// The advice in a file.
+/// Loads the advice in a file.
 ///
 /// # Errors
-/// Where the file cannot be read, is no advice, or has another format.
+/// If the file cannot be read, is not advice, or has another format.
 pub fn load_from(path: &Path) -> Result<Advice, Error> {
     let path_buf = || path.to_owned();
     let text = fs::read(path).map_err(|source| Error::Unreadable {
@@ -162,7 +161,7 @@ pub fn load_from(path: &Path) -> Result<Advice, Error> {
         path: path_buf(),
         source,
     };
-    // The format comes first: what else stands in a newer file may not be what this one expects.
+    // The format is checked first: other fields of a newer file may have changed.
     let format: Format = serde_json::from_slice(&text).map_err(damaged)?;
     if format.format != FORMAT {
         return Err(Error::OtherFormat {
@@ -178,11 +177,10 @@ struct Format {
     format: u32,
 }
 
-/// Where advice is kept when nobody names a place: `oscope/advice.json` in the folder for a
-/// person's data.
+/// The default path of the advice file: `oscope/advice.json` in the user's data directory.
 ///
 /// # Errors
-/// [`Error::NoPlace`] if the environment does not tell.
+/// [`Error::NoPlace`] if the environment does not name that directory.
 pub fn default_path() -> Result<PathBuf, Error> {
     let folder = dirs::data_local_dir().ok_or(Error::NoPlace)?;
     Ok(folder.join("oscope").join("advice.json"))

@@ -1,4 +1,4 @@
-//! What the library writes is valid by the committed schema.
+//! The committed schema accepts all output of the library.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -1,10 +1,10 @@
-//! The leanest loop of random 4 KiB reads that this library's floor allows, for `bench/file`: prints
-//! the reads per second of all jobs, and the ns of a job for one.
+//! A minimal loop of random 4 KiB reads, for `bench/file`: the fastest that this library's calls
+//! allow. It prints the reads per second of all jobs, and the time in ns of one read by one job.
 //!
 //! usage: `random_reads` FILE JOBS SECONDS pread|null
 //!
-//! With `null` the call is left out, so that what remains is the cost of the loop itself: drawing an
-//! offset, counting and looking at the clock.
+//! `null` leaves out the call. It measures the cost of the loop itself: the random offset, the
+//! counter and the clock.
 
 use platform::block_io::read_at;
 use platform::clock::now_ns;
@@ -17,7 +17,7 @@ use std::path::Path;
 use std::thread;
 
 const BLOCK_BYTES: u64 = 4096;
-/// Reads between two looks at the clock.
+/// Reads between two clock checks.
 const READS: u64 = 1024;
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -47,7 +47,7 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// Reads for so long, and tells how many a second.
+/// Reads for the given time.
 fn run(file: &File, blocks: u64, job: u64, time_ns: u64, is_null: bool) -> Outcome<f64> {
     let mut buffer = Mapping::anonymous(BLOCK_BYTES as usize, PageSize::Base)?;
     buffer.populate()?;
@@ -60,7 +60,7 @@ fn run(file: &File, blocks: u64, job: u64, time_ns: u64, is_null: bool) -> Outco
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            // The high half of a product spreads evenly over the blocks, without a division.
+            // The high half of the product distributes evenly over the blocks, without a division.
             let number = ((u128::from(state) * u128::from(blocks)) >> 64) as u64;
             let offset = number * BLOCK_BYTES;
             if is_null {

@@ -1,4 +1,4 @@
-//! Bringing a file into a known state of the page cache.
+//! Puts a file into a known state of the page cache.
 
 use crate::read::read_stream;
 use crate::{Error, Result, Source, Watch};
@@ -10,47 +10,48 @@ use std::io::{Seek, SeekFrom};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// A file of which less than this share is resident is cold, and one of which less is missing warm: the
-/// kernel may take a page or bring one in at any time.
+/// A file is cold if less than this share is resident, and warm if less than this share is missing.
+/// It is not 0, since the kernel may evict or load a page at any time.
 const NEXT_TO_NOTHING: f64 = 0.001;
-/// How long reading ahead is given to come to its end.
+/// Time in ms to let a read-ahead finish.
 const PATIENCE_MS: u32 = 100;
-/// How often a file is read in before it is said not to stay.
+/// Attempts to warm a file before it counts as not staying in the page cache.
 const WARMING_ATTEMPTS: u32 = 4;
-/// What is read at once to warm a file.
+/// Block size for warming a file.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// What came of evicting a file.
+/// Outcome of evicting a file.
 #[derive(Clone, Debug)]
 pub struct Evicted {
-    /// The way that was taken last.
+    /// The last method used.
     pub way: Eviction,
-    /// What of it is still there.
+    /// The part of the file that is still in the page cache.
     pub left: Residency,
 }
 
 impl Evicted {
-    /// Whether reading the file will read its device.
+    /// True if reads of the file will go to its device.
     pub fn is_cold(&self) -> bool {
         is_cold(&self.left)
     }
 }
 
-/// Whether next to nothing of a file is in the page cache.
+/// True if almost nothing of the file is in the page cache.
 pub fn is_cold(residency: &Residency) -> bool {
     residency.share() < NEXT_TO_NOTHING
 }
 
-/// Whether next to nothing of a file is missing in the page cache.
+/// True if almost all of the file is in the page cache.
 pub fn is_warm(residency: &Residency) -> bool {
     residency.is_whole() || 1.0 - residency.share() < NEXT_TO_NOTHING
 }
 
-/// Puts a file on its device and takes it out of the page cache: alone, or, where that does not
-/// work, with all others. `storage`, if it is known, tells whether waiting may help.
+/// Writes a file's dirty pages to its device and evicts the file from the page cache: first this
+/// file alone, and if that fails, the page cache of the whole machine. `storage`, if known, tells
+/// if a retry after a pause may help.
 ///
 /// # Errors
-/// If the file cannot be put on its device, or nobody tells what of it is in the page cache.
+/// If the file cannot be synchronised, or the system does not report its resident pages.
 pub fn chill(file: &File, storage: Option<&Storage>) -> platform::Result<Evicted> {
     let evicted = |reach| {
         let way = evict(file, reach)?;
@@ -58,7 +59,8 @@ pub fn chill(file: &File, storage: Option<&Storage>) -> platform::Result<Evicted
         Ok(Evicted { way, left })
     };
     let mut outcome = evicted(Reach::File)?;
-    // Pages that are still being read ahead cannot be evicted yet; those of a file in memory never.
+    // Pages under read-ahead cannot be evicted yet. Pages of a file system in memory can never be
+    // evicted, so waiting does not help there.
     if !storage.is_some_and(Storage::is_memory) {
         for _ in 0..PATIENCE_MS {
             if outcome.is_cold() {
@@ -75,17 +77,17 @@ pub fn chill(file: &File, storage: Option<&Storage>) -> platform::Result<Evicted
     }
 }
 
-/// Has a file read in by `read_in` until all of it is in the page cache, and tells what is there in
-/// the end.
+/// Reads a file with `read_in`, repeatedly if needed, until all of it is in the page cache. Returns
+/// the final residency.
 ///
 /// # Errors
-/// Those of `read_in`, and if nobody tells what is there.
+/// Those of `read_in`, and if the system does not report the resident pages.
 pub fn warm<E: From<platform::Error>>(
     file: &File,
     mut read_in: impl FnMut() -> std::result::Result<(), E>,
 ) -> std::result::Result<Residency, E> {
     let mut found = residency(file)?;
-    // Somebody else may drop the caches of the machine just then.
+    // Another process may drop the machine's caches at the same time.
     for _ in 0..WARMING_ATTEMPTS {
         if found.is_whole() {
             break;
@@ -96,10 +98,10 @@ pub fn warm<E: From<platform::Error>>(
     Ok(found)
 }
 
-/// Takes a file out of the page cache.
+/// Evicts a file from the page cache.
 ///
 /// # Errors
-/// [`Error::StaysWarm`] if it stays there all the same.
+/// [`Error::StaysWarm`] if it remains there.
 pub fn make_cold(source: &Source) -> Result<Residency> {
     source.required_size()?;
     // Standard input has no path.
@@ -117,7 +119,7 @@ pub fn make_cold(source: &Source) -> Result<Residency> {
 /// Reads a whole file into the page cache.
 ///
 /// # Errors
-/// [`Error::StaysCold`] if it does not stay there.
+/// [`Error::StaysCold`] if the kernel does not keep it there.
 pub fn make_warm(source: &Source, watch: &Watch<'_>) -> Result<Residency> {
     source.required_size()?;
     let rewind = || {
@@ -139,7 +141,7 @@ pub fn make_warm(source: &Source, watch: &Watch<'_>) -> Result<Residency> {
     })
 }
 
-/// The share of a file that is in the page cache, from 0 to 1; `None` where nobody tells.
+/// The share of a file that is in the page cache, from 0 to 1; `None` if the system does not tell.
 pub fn resident_share(source: &Source) -> Option<f64> {
     source.size()?;
     residency(source.file()).ok().map(|found| found.share())

@@ -1,9 +1,9 @@
-//! The fastest way to sum a file, found on the file itself.
+//! Finds the fastest method to sum a file by trying the methods on the file itself.
 //!
-//! Which way is fastest depends on more than a program can look up: whether the page cache holds the
-//! file, and in pages of what size; what a page fault, a system call and a copy cost here. So the
-//! ways are tried in turn on the first stretches of the file, whose sums count, and the rest is read
-//! in the fastest of them.
+//! The fastest method depends on more than a program can look up: the state of the page cache, its
+//! page sizes, and the cost of a page fault, a system call and a copy on this machine. So each
+//! candidate sums one of the first sections of the file, and the fastest candidate sums the rest.
+//! The sums of the trials count.
 
 use crate::lane::Lane;
 use crate::sum::{Sum, SumOptions, Xor, sum_lane, sum_stream};
@@ -14,34 +14,34 @@ use std::thread;
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 
-/// A smaller file is over before anything was tried.
+/// A smaller file is finished before the trials would be.
 const WORTH_TRYING_BYTES: u64 = 128 * MIB as u64;
-/// From here on several threads do more than starting them costs.
+/// From this size on, several threads save more than their start costs.
 const WORTH_THREADS_BYTES: u64 = 8 * MIB as u64;
-/// A stretch of a file in the page cache is at least this long,
+/// Minimum length of a section of a file in the page cache,
 const WARM_STRETCH_BYTES: u64 = 8 * MIB as u64;
-/// and this share of a large one: enough that chance decides little, and so little that slow ways
+/// its share of a large file: long enough to limit noise, and short enough that slow candidates
 /// cost little,
 const WARM_SHARE: u64 = 64;
-/// but no longer than this.
+/// and its maximum length.
 const LONGEST_WARM_STRETCH_BYTES: u64 = 128 * MIB as u64;
-/// Stretches of a file in the page cache that each way gets: it is judged by its best, since the
-/// cache may hold the beginning of a file in smaller pages than the rest.
+/// Sections that each candidate gets of a file in the page cache. Its best section counts, since
+/// the start of a file may lie in smaller pages than the rest.
 const WARM_ROUNDS: usize = 2;
-/// How much of a file on the device: longer than what the kernel reads ahead.
+/// Length of a section of a file on the device: longer than the kernel's read-ahead.
 const COLD_STRETCH_BYTES: u64 = 32 * MIB as u64;
-/// More threads than this have not been seen to read faster.
+/// More threads have not been observed to read faster.
 const MOST_THREADS: usize = 16;
 
-/// Half of the level-2 cache of common processors: what was copied there is still there when it is
-/// summed.
+/// Half of the L2 cache of common processors: a block is still in that cache when it is summed
+/// after the copy.
 pub const WARM_BLOCK_BYTES: usize = 256 * KIB;
-/// Several huge pages, so that those of the page cache are mapped as such, and mapping costs little
-/// beside what is mapped.
+/// Several huge pages. So huge pages of the page cache are mapped as such, and the mapping costs
+/// little compared to reading it.
 const MAPPED_BLOCK_BYTES: usize = 8 * MIB;
 const DIRECT_BLOCK_BYTES: usize = MIB;
 
-/// What the caller has decided already; the rest is found.
+/// The options that the caller fixed; the search finds the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wishes {
     /// The method.
@@ -52,32 +52,32 @@ pub struct Wishes {
     pub threads: Option<usize>,
 }
 
-/// How a file was summed, and why so.
+/// The options of a sum, and the reason for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The way most of it was read.
+    /// The options for most of the file.
     pub options: SumOptions,
-    /// What led to it.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// What led to a choice.
+/// The reason for a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The caller left nothing open.
+    /// The caller fixed all options.
     AsAsked,
-    /// It can only be read from start to end.
+    /// The file can only be read from start to end.
     Stream,
-    /// It is too small for trying to pay.
+    /// The file is too small for trials.
     Small,
-    /// Tried on a file that is in the page cache.
+    /// Trials on a file in the page cache.
     TriedWarm,
-    /// Tried on a file that is not in the page cache.
+    /// Trials on a file that is not in the page cache.
     TriedCold,
 }
 
 impl Reason {
-    /// In words.
+    /// The reason as text.
     pub const fn words(self) -> &'static str {
         match self {
             Self::AsAsked => "as asked",
@@ -89,7 +89,7 @@ impl Reason {
     }
 }
 
-/// Sums a file in the fastest way that fits the wishes.
+/// Sums a file with the fastest method that the caller's options allow.
 ///
 /// # Errors
 /// As [`crate::sum()`].
@@ -156,12 +156,12 @@ const fn good_block_bytes(method: Method) -> usize {
     }
 }
 
-/// The ways worth trying.
+/// The candidates for the trials.
 struct Candidates {
-    /// The likeliest first.
+    /// The likeliest candidate first.
     ways: Vec<SumOptions>,
     reason: Reason,
-    /// How much of the file each gets in a round.
+    /// Length of the section that each candidate sums in a round.
     stretch_bytes: u64,
     rounds: usize,
 }
@@ -223,7 +223,7 @@ fn candidates(source: &Source, size: u64, wishes: &Wishes) -> Candidates {
     } else {
         (Reason::TriedCold, COLD_STRETCH_BYTES, 1)
     };
-    // Every way does whole blocks, and every thread as many of them.
+    // Each candidate sums whole blocks, and all of its threads the same number of them.
     let blocks = |way: &SumOptions| (way.threads * way.block_bytes) as u64;
     let unit_bytes = options.iter().map(blocks).max().unwrap_or(1).max(1);
     Candidates {
@@ -234,7 +234,7 @@ fn candidates(source: &Source, size: u64, wishes: &Wishes) -> Candidates {
     }
 }
 
-/// A file of which the first part is summed.
+/// A file whose first part is summed already.
 struct Trial<'a> {
     source: &'a Source,
     watch: &'a Watch<'a>,
@@ -244,7 +244,7 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Sums on up to `end`, and tells how long the busiest thread took.
+    /// Sums on to `end`, and returns the time of the slowest thread in ns.
     fn run(&mut self, options: &SumOptions, end: u64) -> Result<u64> {
         let lane = Lane::whole(self.done, end.min(self.size), options.block_bytes);
         let part = sum_lane(
@@ -259,9 +259,10 @@ impl Trial<'_> {
         Ok(part.busy_ns)
     }
 
-    /// Tries each way on stretches of its own, forth and back, and takes the one with the fastest
-    /// stretch. A way that this file or system does not offer is left out, and its stretch goes to
-    /// the next. Where the file ends before all were tried, those that were not are not chosen.
+    /// Tries each candidate on sections of its own, in ascending and then in descending order, and
+    /// returns the candidate with the fastest section. A candidate that this file or system does
+    /// not support is dropped, and the next one gets its section. If the file ends early, untried
+    /// candidates are not chosen.
     fn fastest(
         &mut self,
         ways: &[SumOptions],
@@ -277,7 +278,7 @@ impl Trial<'_> {
             }
             for way in order {
                 let end = self.done.saturating_add(stretch_bytes);
-                // A shorter stretch would look faster than it is.
+                // A shorter section would look faster than it is.
                 if end > self.size {
                     break;
                 }

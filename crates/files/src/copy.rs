@@ -1,4 +1,4 @@
-//! Copying a file by each method.
+//! Copies a file by each method.
 
 use crate::dd::Dd;
 use crate::lane::Lane;
@@ -11,26 +11,26 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
 
-/// Rounds of a comparison: the least of which a median and a spread can be told.
+/// Rounds of a comparison: the minimum for a median and a spread.
 const ROUNDS: usize = 5;
 
-/// A way of copying a file.
+/// A method of copying a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CopyMethod {
-    /// `read` and `write`, a block each.
+    /// `read` and `write`, block by block.
     ReadWrite,
-    /// `copy_file_range`: within the kernel.
+    /// `copy_file_range`: the copy stays within the kernel.
     CopyFileRange,
-    /// The source as memory, written block by block.
+    /// The source is mapped, and written block by block.
     Mmap,
-    /// `io_uring` reads several blocks at a time, which are written as they come.
+    /// `io_uring` reads several blocks concurrently, and each is written when its read completes.
     Uring,
-    /// Both files share their blocks until one is changed (`FICLONE`): nothing is copied.
+    /// Both files share their blocks until one changes (`FICLONE`): nothing is copied.
     Reflink,
 }
 
 impl CopyMethod {
-    /// All of them.
+    /// All methods.
     pub const ALL: [Self; 5] = [
         Self::ReadWrite,
         Self::CopyFileRange,
@@ -51,23 +51,23 @@ impl CopyMethod {
     }
 }
 
-/// How a file is copied.
+/// Options of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyOptions {
-    /// The way.
+    /// The method.
     pub method: CopyMethod,
     /// Size of a block, in bytes.
     pub block_bytes: usize,
-    /// Whether a target that is there may be written over.
+    /// True if an existing target may be overwritten.
     pub force: bool,
 }
 
-/// Copies `source` to `target` and returns how many bytes that were. What is a hole in the source is
-/// one in a target that is a file, and counts as copied. Nothing is waited for on the device.
+/// Copies `source` to `target` and returns the number of bytes. A hole of the source becomes a hole
+/// of a target that is a new file, and counts as copied. The copy does not wait for the device.
 ///
 /// # Errors
-/// If the target is there and not to be written over, the source changes meanwhile, or the system
-/// refuses; then no part of the target is left.
+/// If the target exists and may not be overwritten, the source changes during the copy, or the
+/// system refuses. No partial target is left then.
 pub fn copy(
     source: &Source,
     target: &Path,
@@ -103,22 +103,22 @@ pub fn copy(
     Ok(bytes)
 }
 
-/// Copies by us and by dd, in turn.
+/// Alternating copies by this program and by dd.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Against {
-    /// Wall times in ns of each round, ours first, dd's by its own clock.
+    /// Wall times of each round in ns: first this program's, then dd's by its own clock.
     pub rounds: Vec<(f64, f64)>,
 }
 
 impl Against {
-    /// How many times as long dd took: the least, the median and the most over the rounds.
+    /// dd's time as a multiple of this program's: minimum, median and maximum over the rounds.
     pub fn ratios(&self) -> (f64, f64, f64) {
         let ratios = sorted(self.rounds.iter().map(|(ours, dd)| dd / ours));
         let last = ratios.len().saturating_sub(1);
         (ratios[0], ratios[last / 2], ratios[last])
     }
 
-    /// The median of our times, in ns.
+    /// The median of this program's times, in ns.
     pub fn median_ours_ns(&self) -> f64 {
         let times = sorted(self.rounds.iter().map(|(ours, _)| *ours));
         times[(times.len() - 1) / 2]
@@ -137,8 +137,8 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// Copies a file again, a few times by us and by dd in turn, to names beside `target` that are
-/// removed after each copy.
+/// Copies a file several times, alternating between this program and dd, to names beside `target`.
+/// Each copy is removed at once.
 ///
 /// # Errors
 /// As [`copy`], and if dd is missing or fails.
@@ -235,7 +235,7 @@ impl Job<'_> {
         }
     }
 
-    /// Copies up to `len` bytes from one file's position to the other's.
+    /// Copies up to `len` bytes from the current position of one file to that of the other.
     fn copy_ranges(&self, len: u64) -> Result<u64> {
         let mut bytes = 0;
         loop {
@@ -250,9 +250,9 @@ impl Job<'_> {
         }
     }
 
-    /// Does `copy` with the length of each range of the source that holds data, both files at its
-    /// beginning: what lies at `origin` in the source is the first byte of the target. Returns how
-    /// many bytes the target has.
+    /// Calls `copy` with the length of each data range of the source, with both files at its start:
+    /// offset `origin` of the source is offset 0 of the target. Returns the target's length in
+    /// bytes.
     fn each_extent(
         &self,
         origin: u64,
@@ -267,13 +267,13 @@ impl Job<'_> {
             go_to(start)?;
             copy(end - start)
         })?;
-        // A process that shares the source's position finds all of it read.
+        // A process that shares the file position then sees the whole source as read.
         go_to(size.max(origin))?;
         Ok(size.saturating_sub(origin))
     }
 
-    /// Does `copy` with each range of the source that holds data. In a target that is a new file, what
-    /// lies between them becomes a hole; anything else is given its zeros.
+    /// Calls `copy` with each data range of the source. The gaps become holes in a target that is a
+    /// new file, and zeros in any other target.
     fn each_range(
         &self,
         origin: u64,
@@ -299,7 +299,7 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// The offset at which the copy begins: 0, or the position of standard input.
+    /// The offset at which the copy starts: 0, or the position of standard input.
     fn origin(&self) -> Result<u64> {
         if self.source.path() != Path::new("-") {
             return Ok(0);

@@ -1,4 +1,4 @@
-//! The program `dd`, as a peer to be measured against.
+//! The program `dd`, as a baseline for comparison.
 
 use crate::{Error, Result, Watch};
 use std::ffi::OsString;
@@ -7,39 +7,39 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Time between two looks at whether to go on. dd times itself by its own clock.
+/// Time between two checks of the stop flag. It does not affect the result, since dd times itself.
 const PATIENCE: Duration = Duration::from_millis(5);
 
-/// What `dd` is to do.
+/// Options of a `dd` run.
 #[derive(Clone, Copy, Debug)]
 pub struct Dd<'a> {
-    /// What it reads.
+    /// Input file.
     pub input: &'a Path,
-    /// What it writes, over what is there.
+    /// Output file; existing contents are overwritten.
     pub output: &'a Path,
     /// Size of a block, in bytes.
     pub block_bytes: usize,
-    /// Blocks that it copies; all if `None`.
+    /// Number of blocks to copy; all if `None`.
     pub count: Option<u64>,
-    /// Whether it writes over a file in place, instead of emptying it first.
+    /// True to overwrite the file in place, instead of truncating it first.
     pub in_place: bool,
 }
 
-/// What `dd` did.
+/// The report of a `dd` run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DdReport {
-    /// Bytes that it copied.
+    /// Bytes copied.
     pub bytes: u64,
-    /// Wall time by its own clock, in ns: from the opening of its files to its report, without the
-    /// start of its process.
+    /// Wall time by dd's own clock, in ns: from opening its files to its report, without the start
+    /// of its process.
     pub wall_ns: f64,
 }
 
 impl Dd<'_> {
-    /// Runs it, and reads what it reports. It is killed if `watch` says no more.
+    /// Runs `dd` and parses its report. Kills it if `watch` stops the work.
     ///
     /// # Errors
-    /// [`Error::NoDd`] if it is not installed; [`Error::DdFailed`] with its words if it fails.
+    /// [`Error::NoDd`] if it is not installed; [`Error::DdFailed`] with its message if it fails.
     pub fn run(&self, watch: &Watch<'_>) -> Result<DdReport> {
         let operand = |name: &str, path: &Path| {
             let mut operand = OsString::from(name);
@@ -62,10 +62,10 @@ impl Dd<'_> {
             _ => Error::io(Path::new("dd"), "start a program")(error),
         })?;
         let refused = Error::io(Path::new("dd"), "wait for a program");
-        // Its words are few, and find room in the pipe.
+        // The report is short and fits into the pipe's buffer.
         while watch.can_stop() && child.try_wait().map_err(&refused)?.is_none() {
             if let Err(stopped) = watch.pass(0) {
-                // The first error is the one to tell.
+                // The first error is the one to report.
                 let _ = child.kill();
                 let _ = child.wait();
                 return Err(stopped);
@@ -79,7 +79,7 @@ impl Dd<'_> {
     }
 }
 
-/// Reads `1073741824 bytes (1.1 GB, 1.0 GiB) copied, 0.19 s, 5.6 GB/s`.
+/// Parses `1073741824 bytes (1.1 GB, 1.0 GiB) copied, 0.19 s, 5.6 GB/s`.
 fn parse(words: &str) -> Option<DdReport> {
     let line = words.lines().find(|line| line.contains(" copied, "))?;
     let bytes = line.split(' ').next()?.parse().ok()?;

@@ -1,69 +1,69 @@
-//! Why something was not done to a file.
+//! Errors of file operations.
 
 use instrument::quantity::Bytes;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why something was not done to a file, and what to do about it.
+/// The reason for a failed file operation, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// It holds no bytes of its own.
+    /// A directory has no contents to read.
     #[error("{} is a directory: name the files in it", .0.display())]
     Directory(PathBuf),
-    /// It is no file that can be opened.
+    /// A socket cannot be opened.
     #[error("{} is a socket: nothing can be read from it as from a file", .0.display())]
     Socket(PathBuf),
-    /// Another program changed it.
+    /// Another program changed the file.
     #[error("{} was {how} while it was read: what was read of it means nothing; try again when \
              nobody writes to it", path.display())]
     Changed {
         /// The file.
         path: PathBuf,
-        /// What happened, as in `cut short`.
+        /// The change, e.g. `cut short`.
         how: &'static str,
     },
-    /// The method reads at offsets and in parallel, and this has none.
+    /// The method needs offsets and parallel reads, and this file has no offsets.
     #[error("{} is no regular file with a size: it can only be read from start to end, by `read`", .0.display())]
     NoOffsets(PathBuf),
-    /// A block of no bytes.
+    /// The block size is 0.
     #[error("the block size is 0: take at least 1 byte; 64 KiB is a good size on most machines")]
     EmptyBlock,
-    /// A block that does not fit into the memory there is.
+    /// The block does not fit into memory.
     #[error("a block of {0} is more than this system can address: take a smaller one")]
     HugeBlock(Bytes),
-    /// Direct transfers of a length that the device does not do.
+    /// The device cannot transfer this length directly.
     #[error("direct transfers of {} go in multiples of {sector}, and the block size {block} is none: \
              take {suggested}", path.display())]
     Misaligned {
         /// The file.
         path: PathBuf,
-        /// What was asked for.
+        /// The requested block size.
         block: Bytes,
-        /// What it must be a multiple of.
+        /// The required divisor of the block size.
         sector: Bytes,
-        /// The nearest that is.
+        /// The nearest valid block size.
         suggested: Bytes,
     },
-    /// The target is there.
+    /// The target exists.
     #[error("{} is there already; `--force` writes over it", .0.display())]
     Exists(PathBuf),
-    /// Source and target are one.
+    /// Source and target are the same file.
     #[error("{} and {} are the same file", .0.display(), .1.display())]
     SameFile(PathBuf, PathBuf),
-    /// There is less in it than was asked for.
+    /// The file is shorter than requested.
     #[error("{} has only {found}, and {wanted} were asked for", path.display())]
     TooShort {
         /// The file.
         path: PathBuf,
-        /// What was asked for.
+        /// The requested length.
         wanted: Bytes,
-        /// What there is.
+        /// The actual length.
         found: Bytes,
     },
     /// The file system is full.
     #[error("no space left for {}: free some, or name a file on another file system", .0.display())]
     Full(PathBuf),
-    /// It does not leave the page cache.
+    /// The file stays in the page cache.
     #[error("{} cannot be made cold: it stays in the page cache of {file_system}", path.display())]
     StaysWarm {
         /// The file.
@@ -71,35 +71,35 @@ pub enum Error {
         /// Type of its file system.
         file_system: String,
     },
-    /// It does not stay in the page cache.
+    /// The kernel does not keep the file in the page cache.
     #[error("{} cannot be made warm: after reading it, only {resident} of {total} are in the page \
              cache", path.display())]
     StaysCold {
         /// The file.
         path: PathBuf,
-        /// What is in the page cache.
+        /// Bytes in the page cache.
         resident: Bytes,
         /// Its size.
         total: Bytes,
     },
-    /// The peer is missing.
+    /// dd is not installed.
     #[error("there is no program `dd` here to compare with")]
     NoDd,
-    /// The peer failed, with its words.
+    /// dd failed, with this message.
     #[error("dd failed: {0}")]
     DdFailed(String),
-    /// Somebody wants an end.
+    /// The caller requested a stop.
     #[error("stopped")]
     Stopped,
-    /// The system refused something on a file.
+    /// The system refused an operation on a file.
     #[error("{}: {reason}", path.display())]
     System {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         reason: platform::Error,
     },
-    /// The system refused something else.
+    /// The system refused another operation.
     #[error(transparent)]
     Platform(#[from] platform::Error),
 }
@@ -108,14 +108,14 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// For `map_err`: what the system said about `path`.
+    /// For `map_err`: adds `path` to the system's error.
     pub(crate) fn on(path: &Path) -> impl Fn(platform::Error) -> Self {
         move |reason| match (reason.io_error().map(io::Error::kind), &reason) {
             (Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded), _) => {
                 Self::Full(path.to_owned())
             }
             (Some(io::ErrorKind::AlreadyExists), _) => Self::Exists(path.to_owned()),
-            // It names its path itself.
+            // This error names its path already.
             (_, platform::Error::Path { .. }) => Self::Platform(reason),
             _ => Self::System {
                 path: path.to_owned(),
@@ -124,7 +124,7 @@ impl Error {
         }
     }
 
-    /// For `map_err`: what the standard library said about `path`.
+    /// For `map_err`: adds `path` and `action` to the standard library's error.
     pub(crate) fn io(path: &Path, action: &'static str) -> impl Fn(io::Error) -> Self {
         let on = Self::on(path);
         move |source| on(platform::Error::Os { action, source })

@@ -1,4 +1,4 @@
-//! The size of a file that takes a wanted time to read.
+//! Finds the file size whose read takes a given time.
 
 use crate::lane::Lane;
 use crate::partial::Partial;
@@ -11,9 +11,10 @@ use std::path::Path;
 
 /// Blocks in the first prefix.
 const FIRST_BLOCKS: u64 = 1024;
-/// Prefixes that are tried: doubling from a byte would reach any file sooner.
+/// Maximum number of prefixes: more than enough, since doubling from 1 byte reaches any file size
+/// earlier.
 const MOST_STEPS: usize = 100;
-/// How a scratch file is written, whatever it is read by.
+/// Block size for writing a scratch file, independent of the block size for reading.
 const WRITE_BYTES: usize = 1 << 20;
 
 /// A prefix of a file, and how long it took to read.
@@ -21,26 +22,30 @@ const WRITE_BYTES: usize = 1 << 20;
 pub struct Prefix {
     /// Its size, in bytes.
     pub bytes: u64,
-    /// The same in blocks.
+    /// Its size in blocks.
     pub blocks: u64,
-    /// Wall time in ns.
+    /// Wall time of the read, in ns.
     pub wall_ns: u64,
-    /// CPU time in ns.
+    /// CPU time of the read, in ns.
     pub cpu_ns: u64,
 }
 
-/// What was searched for and how.
+/// Parameters of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Search {
     /// Size of a block, in bytes.
     pub block_bytes: usize,
-    /// The shortest and the longest wall time that will do, in ns.
+    /// Minimum and maximum wall time of an accepted read, in ns.
     pub wanted_ns: (u64, u64),
 }
 
-/// Reads ever longer prefixes of `source`, each twice as long as the one before, until one takes the
-/// wanted time; a step that went too far is followed by one of a size between. Each is told to
-/// `seen`. Returns the prefix that fits, or `None` if the whole file takes less.
+/// Finds a prefix of `source` whose read takes the requested time:
+///
+/// 1. Each prefix is twice as long as the previous one.
+/// 2. After a prefix that takes too long, the next is halfway between the last two.
+///
+/// Calls `seen` with each prefix. Returns the accepted prefix, or `None` if reading the whole file
+/// takes less time.
 ///
 /// # Errors
 /// As [`read()`].
@@ -67,11 +72,11 @@ pub fn find_size(
     Ok(found)
 }
 
-/// As [`find_size`], over a scratch file at `path` that grows before each prefix, up to `limit_bytes`,
-/// and is removed at the end.
+/// As [`find_size`], with a scratch file at `path` that grows before each prefix, up to
+/// `limit_bytes`, and is removed at the end.
 ///
 /// # Errors
-/// As [`find_size`], and if there is no room.
+/// As [`find_size`], and if there is no space left.
 pub fn find_size_growing(
     path: &Path,
     limit_bytes: u64,
@@ -93,7 +98,7 @@ pub fn find_size_growing(
             grown += count as u64;
             watch.pass(0)?;
         }
-        // It has no name to open it by.
+        // The file has no name by which it could be opened.
         let file = reopen_read(partial.file(), path, OpenMode::Plain).map_err(Error::on(path))?;
         let source = Source::of(file, path)?;
         let lane = Lane::whole(0, bytes, search.block_bytes);
@@ -108,7 +113,7 @@ pub fn find_size_growing(
     step_up(size, limit_bytes, search.wanted_ns, read_prefix, seen)
 }
 
-/// Tries sizes until one takes the wanted time, or all there is takes less.
+/// Tries sizes until one takes the requested time, or the largest takes less.
 fn step_up(
     block: u64,
     limit_bytes: u64,
@@ -143,7 +148,7 @@ fn step_up(
     Ok(None)
 }
 
-/// Halfway, in whole blocks.
+/// The midpoint, in whole blocks.
 fn between(small: u64, large: u64, block: u64) -> u64 {
     (small.midpoint(large) / block * block).max(small + 1)
 }
@@ -152,7 +157,7 @@ fn between(small: u64, large: u64, block: u64) -> u64 {
 mod tests {
     use super::{Prefix, step_up};
 
-    /// A file that is read at 1 ns a byte, but for what starting costs.
+    /// A prefix of a file that takes 1 ns per byte, plus a fixed start-up cost.
     fn prefix(bytes: u64) -> Prefix {
         Prefix {
             bytes,

@@ -1,22 +1,22 @@
-//! Which blocks of a file a thread takes.
+//! The blocks of a file that one thread processes.
 
-/// The blocks `first`, `first + step`, … of a stretch of a file.
+/// The blocks `first`, `first + step`, … of a section of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lane {
-    /// Where the stretch begins, in bytes.
+    /// Start of the section, in bytes.
     pub start: u64,
-    /// Where it ends, in bytes.
+    /// End of the section, in bytes.
     pub end: u64,
-    /// Size of a block, in bytes; the last of the stretch may be smaller.
+    /// Block size in bytes; the last block of the section may be shorter.
     pub block_bytes: usize,
-    /// The first block taken, counted from the start of the stretch.
+    /// Index of the first block, from the start of the section.
     pub first: u64,
-    /// From one block taken to the next.
+    /// Distance between two blocks of the lane, in blocks.
     pub step: u64,
 }
 
 impl Lane {
-    /// All blocks of a stretch, one after the other.
+    /// All blocks of a section, in order.
     pub fn whole(start: u64, end: u64, block_bytes: usize) -> Self {
         Self {
             start,
@@ -27,7 +27,7 @@ impl Lane {
         }
     }
 
-    /// The lanes of so many threads, which together are this one.
+    /// Splits this lane into `threads` lanes, round-robin.
     pub fn split(&self, threads: usize) -> impl Iterator<Item = Self> + '_ {
         let threads = threads.max(1) as u64;
         (0..threads).map(move |thread| Self {
@@ -50,13 +50,13 @@ impl Lane {
         })
     }
 
-    /// The length of the longest block that it can hold.
+    /// Length of the longest block in the lane.
     pub fn longest_block(&self) -> usize {
         let len = self.end.saturating_sub(self.start);
         len.min(self.block_bytes as u64) as usize
     }
 
-    /// Whether the blocks follow one another without gaps.
+    /// True if the blocks follow each other without gaps.
     pub fn is_gapless(&self) -> bool {
         self.step == 1
     }

@@ -1,10 +1,10 @@
-//! Files, read, summed, written and copied by every method there is, as fast as each allows.
+//! Reads, sums, writes and copies files by every available method, as fast as each allows.
 //!
 //! # What it is
 //!
-//! The machinery under the direct commands and under the experiments on files: where a file is cut
-//! into blocks ([`lane`]), how blocks are read ([`read()`]), the exclusive or over all of them
-//! ([`sum()`]), how the fastest way is found ([`choose`]), and writing, copying and growing files.
+//! The code under the direct commands and the file experiments. It divides a file into blocks
+//! ([`lane`]), reads them ([`read()`]), computes the exclusive or over all of them ([`sum()`]),
+//! finds the fastest method ([`choose`]), and writes, copies and grows files.
 //!
 //! # What it uses
 //!
@@ -12,8 +12,8 @@
 //!
 //! # What it must never do
 //!
-//! Know an experiment or a command, or print. A file that changes while it is read gives an error
-//! and never a result.
+//! Know an experiment or a command, or print. A file that changes during a read gives an error,
+//! never a result.
 
 pub mod cache;
 pub mod choose;

@@ -1,26 +1,26 @@
-//! The ways of reading a file.
+//! The methods of reading a file.
 
-/// A way of reading a file.
+/// A method of reading a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// `read`, from the file's position on.
+    /// `read` at the file's current position.
     Read,
     /// `pread`, at an offset.
     Pread,
-    /// `fread` of the C library, through its own buffer.
+    /// `fread` of the C library, through the stream's own buffer.
     Stdio,
-    /// The file as memory, mapped block by block.
+    /// The file is mapped, block by block.
     Mmap,
-    /// `io_uring`, several blocks at a time.
+    /// `io_uring`, several blocks concurrently.
     Uring,
-    /// `pread` past the page cache (`O_DIRECT`).
+    /// `pread` that bypasses the page cache (`O_DIRECT`).
     Direct,
-    /// `io_uring` past the page cache (`O_DIRECT`), several blocks at a time.
+    /// `io_uring` that bypasses the page cache (`O_DIRECT`), several blocks concurrently.
     DirectUring,
 }
 
 impl Method {
-    /// All of them.
+    /// All methods.
     pub const ALL: [Self; 7] = [
         Self::Read,
         Self::Pread,
@@ -49,7 +49,7 @@ impl Method {
         Self::ALL.into_iter().find(|method| method.name() == name)
     }
 
-    /// Whether it goes past the page cache.
+    /// True if it bypasses the page cache.
     pub const fn is_direct(self) -> bool {
         matches!(self, Self::Direct | Self::DirectUring)
     }

@@ -1,4 +1,4 @@
-//! Targets that are whole, or not there at all.
+//! Targets that are complete or absent.
 
 use crate::{Error, Result, Watch};
 use platform::block_io::wait_writable;
@@ -15,38 +15,38 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Time between two looks at whether to go on while a pipe is waited for.
+/// Time between two checks of the stop flag while waiting for a pipe.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// A file that is being written. It gets its name when it is finished; without that, nothing of it
-/// stays, and also after a kill where the file system has files without a name.
+/// A file during its creation. It gets its name when it is complete. Otherwise nothing of it
+/// remains, also not after a kill if the file system supports unnamed files.
 #[derive(Debug)]
 pub struct Partial {
     file: File,
     path: PathBuf,
-    /// What becomes of it at the end; `None` where there is nothing to do, as with a device.
+    /// The final target; `None` for targets that need no rename, such as a device.
     target: Option<Target>,
-    /// The name under which it waits, where it needs one.
+    /// The temporary name, if the file needs one.
     waiting: Option<Beside>,
 }
 
-/// The name that a file is to get.
+/// The final name of the file.
 #[derive(Debug)]
 struct Target {
     directory: Directory,
     name: OsString,
-    /// Whether another has it, whose place is taken.
+    /// True if the name exists and is replaced.
     is_taken: bool,
 }
 
 impl Partial {
-    /// Begins a file for `target`. One that is there is kept, unless `force` says otherwise; then it
-    /// stays until this is finished, which keeps its owner and its permissions. A new file has the
-    /// permissions of `model`, if there is one, as far as the umask lets it. A device or a pipe takes
-    /// what it is given, and a pipe is waited for until somebody reads it or `watch` says no more.
+    /// Starts a file for `target`. An existing file is kept, unless `force` is set. Then it stays
+    /// until the new file is complete, and the new file gets its owner and permissions. Otherwise a
+    /// new file gets the permissions of `model`, if given, less the umask. A device or a pipe is
+    /// written directly; this waits until a pipe has a reader or `watch` stops the work.
     ///
     /// # Errors
-    /// If the target is there and not to be replaced, or no file can be made beside it.
+    /// If the target exists and may not be replaced, or no file can be created beside it.
     pub fn begin(
         target: &Path,
         mode: OpenMode,
@@ -58,7 +58,7 @@ impl Partial {
         match fs::metadata(target) {
             Ok(_) if !force => Err(Error::Exists(target.to_owned())),
             Ok(metadata) if metadata.is_dir() => Err(Error::Directory(target.to_owned())),
-            // There is nothing to put in its place.
+            // A device or a pipe cannot be replaced by a file.
             Ok(metadata) if !metadata.is_file() => Ok(Self {
                 file: if is_stream(&metadata) {
                     open_stream(target, mode, watch)?
@@ -70,7 +70,7 @@ impl Partial {
                 waiting: None,
             }),
             Ok(metadata) => {
-                // A link stays one, and leads to the new file.
+                // A symbolic link is kept and points to the new file.
                 let resolved = target.canonicalize();
                 let path = resolved.map_err(Error::io(target, "follow a link"))?;
                 let begun = Self::make(&path, true, mode, Some(&metadata))?;
@@ -78,7 +78,7 @@ impl Partial {
                 Ok(begun)
             }
             Err(_) => {
-                // By a link that leads nowhere.
+                // True for a dangling symbolic link.
                 let is_taken = target.is_symlink();
                 if is_taken && !force {
                     return Err(Error::Exists(target.to_owned()));
@@ -119,16 +119,16 @@ impl Partial {
         &self.file
     }
 
-    /// True for a new file, which has a length and takes blocks at any offset.
+    /// True for a new file: it has a length, and any offset can be written.
     pub(crate) fn is_new_file(&self) -> bool {
         self.target.is_some()
     }
 
-    /// Writes all of `bytes` where the last write ended. A pipe or a device that takes no more is
-    /// waited for until it does, or `watch` says no more.
+    /// Appends all of `bytes`. If a pipe or a device is full, this waits for room until `watch`
+    /// stops the work.
     ///
     /// # Errors
-    /// If the system refuses, or `watch` says so.
+    /// If the system refuses, or `watch` stops the work.
     pub fn write_all(&self, mut bytes: &[u8], watch: &Watch<'_>) -> Result<()> {
         let refused = Error::io(&self.path, "write a file");
         while !bytes.is_empty() {
@@ -149,7 +149,7 @@ impl Partial {
     /// Gives the file its name.
     ///
     /// # Errors
-    /// If the name was taken meanwhile and is not to be replaced, or the file system refuses.
+    /// If the name was taken in the meantime and may not be replaced, or the file system refuses.
     pub fn finish(self) -> Result<()> {
         let Some(target) = self.target else {
             return Ok(());
@@ -165,7 +165,7 @@ impl Partial {
             waiting => {
                 let waiting = match waiting {
                     Some(waiting) => waiting,
-                    // There is no way to put a file without a name in the place of another.
+                    // No system call replaces a named file by an unnamed one in one step.
                     None => Beside::name(directory, &self.file, &path)?,
                 };
                 directory.rename(waiting.name_in_directory(), name, *is_taken)
@@ -175,7 +175,7 @@ impl Partial {
     }
 }
 
-/// The directory in which a path lies.
+/// The directory that contains a path.
 pub fn folder(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
@@ -195,13 +195,13 @@ fn open_stream(path: &Path, mode: OpenMode, watch: &Watch<'_>) -> Result<File> {
     }
 }
 
-/// A name in the same directory as a target, hidden, that nobody can guess. What has it is removed
-/// with this.
+/// A hidden, unpredictable name in the directory of a target. Dropping it removes the file of that
+/// name.
 #[derive(Debug)]
 pub(crate) struct Beside(PathBuf);
 
 impl Beside {
-    /// Puts an empty file there.
+    /// Creates an empty file with such a name.
     pub(crate) fn new(target: &Path) -> Result<Self> {
         let made = Self::make(target, OpenMode::Plain, None);
         made.map(|(_, beside)| beside).map_err(Error::on(target))
@@ -236,7 +236,7 @@ impl Beside {
 
     fn free(target: &Path) -> Self {
         let name = target.file_name().unwrap_or_default();
-        // A fresh `RandomState` is seeded by the system.
+        // The system seeds a new `RandomState`.
         let random = RandomState::new().hash_one(std::process::id());
         let mut beside = OsString::from(".");
         beside.push(shortened(name));
@@ -245,7 +245,7 @@ impl Beside {
     }
 }
 
-/// As much of a name as leaves room for what is added to it.
+/// Shortens a name to leave room for the added suffix.
 fn shortened(name: &OsStr) -> String {
     const MOST_BYTES: usize = 200;
     let name = name.to_string_lossy();
@@ -254,7 +254,7 @@ fn shortened(name: &OsStr) -> String {
 
 impl Drop for Beside {
     fn drop(&mut self) {
-        // The error that led here is the one to tell; after a renaming there is nothing to remove.
+        // The first error is the one to report. After a rename there is nothing to remove.
         let _ = fs::remove_file(&self.0);
     }
 }

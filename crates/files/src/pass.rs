@@ -1,4 +1,4 @@
-//! One pass over a file or its beginning, summed.
+//! One timed pass over a file or its first blocks, with its sum.
 
 use crate::lane::Lane;
 use crate::read::{buffer, buffer_for, read_into, read_stream_into};
@@ -6,22 +6,22 @@ use crate::sum::{Sum, Xor};
 use crate::{Error, Method, Result, Source, Timed, Watch, timed};
 use instrument::quantity::Bytes;
 
-/// How a file is gone through.
+/// Options of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PassOptions {
-    /// How blocks are read.
+    /// Read method.
     pub method: Method,
     /// Size of a block, in bytes.
     pub block_bytes: usize,
-    /// Blocks to read; all if `None`.
+    /// Number of blocks to read; all if `None`.
     pub count: Option<u64>,
 }
 
-/// Goes through a file, or as many blocks of it as asked for, by one thread, and sums what it reads.
-/// The memory that it reads into is there before time is taken.
+/// Reads a file, or `count` blocks of it, with one thread, and sums the bytes. The buffer's pages
+/// are allocated before the timing starts.
 ///
 /// # Errors
-/// [`Error::TooShort`] if there are not so many bytes; as [`read`](fn@crate::read).
+/// [`Error::TooShort`] if the file is too short; as [`read`](fn@crate::read).
 pub fn pass(source: &Source, options: &PassOptions, watch: &Watch<'_>) -> Result<Timed<Sum>> {
     let wanted = options
         .count

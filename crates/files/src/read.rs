@@ -1,4 +1,4 @@
-//! Reading the blocks of a lane by each method.
+//! Reads the blocks of a lane by each method.
 
 use crate::lane::Lane;
 use crate::{Error, Method, Result, Source, Watch};
@@ -12,19 +12,19 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::time::Duration;
 
-/// Blocks that a ring has under way at once.
+/// Queue depth of a ring.
 const RING_DEPTH: u32 = 8;
-/// How long a pipe is waited for until the next look at whether to go on.
+/// Time to wait for a pipe between two checks of the stop flag.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// Where a page of a mapping may begin.
+/// Alignment of a mapping's offset: the largest page size of common systems.
 const PAGE_BYTES: u64 = 65_536;
 
-/// Reads the blocks of `lane` and shows each to `visit`, with its offset; in their order but for the
-/// rings, which show them as they come.
+/// Reads the blocks of `lane` and passes each to `visit`, with its offset. The blocks come in
+/// order, except from rings, which pass them in the order of completion.
 ///
 /// # Errors
-/// If a block cannot be read whole, since the file was cut short or the system refuses; if `watch`
-/// says so.
+/// If a block cannot be read completely, because the file was truncated or the system refuses; if
+/// `watch` stops the work.
 pub fn read(
     source: &Source,
     method: Method,
@@ -36,19 +36,19 @@ pub fn read(
     read_into(&mut buffer, source, method, lane, watch, visit)
 }
 
-/// The memory into which [`read_into`] reads.
+/// The buffer for [`read_into`].
 pub(crate) fn buffer_for(method: Method, lane: &Lane) -> Result<Mapping> {
     ensure_sane(lane.block_bytes)?;
     match method {
-        // These bring their own.
+        // These methods have buffers of their own.
         Method::Mmap | Method::Uring | Method::DirectUring => buffer(1),
-        // Direct reads are of whole blocks also where the file ends within one.
+        // Direct reads need a whole block, even at the end of the file.
         Method::Direct => buffer(lane.block_bytes),
         Method::Read | Method::Pread | Method::Stdio => buffer(lane.longest_block().max(1)),
     }
 }
 
-/// As [`read()`], into memory that is there already.
+/// As [`read()`], into a buffer that exists already.
 pub(crate) fn read_into(
     buffer: &mut Mapping,
     source: &Source,
@@ -88,11 +88,10 @@ pub(crate) fn read_into(
     }
 }
 
-/// Reads whatever comes from the file's position to its end, in blocks of up to `block_bytes`, and
-/// shows each to `visit`. Returns how many bytes came. This is the way for pipes and devices.
-///
+/// Reads from the file's position to its end, in blocks of up to `block_bytes`, and passes each
+/// block to `visit`. Returns the number of bytes. For pipes and devices.
 /// # Errors
-/// If the system refuses, or `watch` says so.
+/// If the system refuses, or `watch` stops the work.
 pub fn read_stream(
     source: &Source,
     block_bytes: usize,
@@ -102,7 +101,7 @@ pub fn read_stream(
     read_stream_into(&mut buffer(block_bytes)?, source, u64::MAX, watch, visit)
 }
 
-/// As [`read_stream`], in blocks of the size of `buffer`, and no more than `limit_bytes`.
+/// As [`read_stream`], with blocks of the size of `buffer`, up to `limit_bytes` in total.
 pub(crate) fn read_stream_into(
     buffer: &mut Mapping,
     source: &Source,
@@ -113,7 +112,7 @@ pub(crate) fn read_stream_into(
     let block_bytes = buffer.len();
     let mut offset = 0;
     loop {
-        // So that it can be stopped while nothing comes.
+        // A blocking read could not be stopped while no data arrives.
         while !source.is_regular() && !wait_readable(source.file(), PATIENCE)? {
             watch.pass(0)?;
         }
@@ -138,7 +137,7 @@ pub(crate) fn read_stream_into(
     }
 }
 
-/// Refuses blocks that nobody can mean.
+/// Rejects invalid block sizes.
 pub(crate) fn ensure_sane(block_bytes: usize) -> Result<()> {
     match block_bytes {
         0 => Err(Error::EmptyBlock),
@@ -147,7 +146,7 @@ pub(crate) fn ensure_sane(block_bytes: usize) -> Result<()> {
     }
 }
 
-/// A buffer whose pages are there, so that making them is not part of reading.
+/// A buffer whose pages are allocated, so that reads do not fault.
 pub(crate) fn buffer(bytes: usize) -> Result<Mapping> {
     ensure_sane(bytes)?;
     let mut buffer = Mapping::anonymous(bytes, PageSize::Base)?;
@@ -183,7 +182,7 @@ impl<V: FnMut(u64, &[u8])> Reader<'_, V> {
         let refused = Error::on(self.source.path());
         let is_direct = self.method.is_direct();
         for (offset, len) in self.lane.blocks() {
-            // Direct reads are of whole blocks also where the file ends within one.
+            // Direct reads need a whole block, even at the end of the file.
             let asked = if is_direct {
                 self.lane.block_bytes
             } else {
@@ -277,7 +276,8 @@ impl<V: FnMut(u64, &[u8])> Reader<'_, V> {
         Ok(())
     }
 
-    /// Reads until `len` bytes of the block are there, of which `filled` already are, then shows it.
+    /// Reads until the block holds `len` bytes (`filled` of them are there already), then passes it
+    /// on.
     fn fill(
         &mut self,
         offset: u64,

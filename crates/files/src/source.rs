@@ -1,4 +1,4 @@
-//! A file that is read, what kind of file it is, and whether it stayed as it was.
+//! An input file, its type, and a check that it did not change.
 
 use crate::{Error, Method, Result};
 use instrument::quantity::Bytes;
@@ -11,12 +11,12 @@ use std::cmp::Ordering;
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 
-/// What is told of the pages of a file at the smallest.
+/// Base page size in bytes. The files of /sys report it as their length, whatever their contents.
 const PAGE_BYTES: u64 = 4096;
-/// Direct transfers work in multiples of this on nearly all devices that do not tell.
+/// Alignment of direct transfers in bytes on almost all devices that do not report it.
 const USUAL_SECTOR_BYTES: u64 = 4096;
 
-/// A file that is open for reading.
+/// A file open for reading.
 #[derive(Debug)]
 pub struct Source {
     file: File,
@@ -25,7 +25,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Opens `path`; `-` is standard input.
+    /// Opens `path`; `-` means standard input.
     ///
     /// # Errors
     /// If it cannot be opened, or is a directory or a socket.
@@ -33,7 +33,7 @@ impl Source {
         let file = if path == Path::new("-") {
             standard_input()?
         } else {
-            // Opening a socket fails with an error that explains nothing.
+            // Opening a socket fails with an unclear error.
             if std::fs::metadata(path).is_ok_and(|metadata| is_socket(&metadata)) {
                 return Err(Error::Socket(path.to_owned()));
             }
@@ -49,7 +49,7 @@ impl Source {
         Self::of(file, path)
     }
 
-    /// What is open for reading already, as the file at `path`.
+    /// A source from a file that is open for reading, found at `path`.
     pub(crate) fn of(file: File, path: &Path) -> Result<Self> {
         let before = file.metadata().map_err(Error::io(path, "look at a file"))?;
         if before.is_dir() {
@@ -67,13 +67,13 @@ impl Source {
         &self.file
     }
 
-    /// Its path, as it was given.
+    /// Its path, as given.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its size, if it can be read at offsets up to there. Pipes and devices have none; nor have the
-    /// files of /proc and /sys, which say 0 or a page, whatever is in them.
+    /// Its size, if it supports reads at offsets up to that size. Pipes and devices have no size.
+    /// Nor have files in /proc and /sys: they report 0 or one page, whatever their contents.
     pub fn size(&self) -> Option<u64> {
         let len = self.before.len();
         let says_little =
@@ -81,10 +81,10 @@ impl Source {
         (self.before.is_file() && !says_little).then_some(len)
     }
 
-    /// The length of what can be read at offsets.
+    /// The size of a file with offsets.
     ///
     /// # Errors
-    /// [`Error::NoOffsets`] if there is none.
+    /// [`Error::NoOffsets`] if it has none.
     pub(crate) fn required_size(&self) -> Result<u64> {
         match self.size() {
             Some(size) => Ok(size),
@@ -93,7 +93,7 @@ impl Source {
         }
     }
 
-    /// Whether this is a regular file in which nothing is, which its length alone does not tell: see
+    /// True for a regular file without contents. The length alone does not tell: see
     /// [`Source::size`].
     fn is_empty(&self) -> Result<bool> {
         if !self.before.is_file() || self.before.len() > 0 {
@@ -103,7 +103,7 @@ impl Source {
         Ok(read == 0)
     }
 
-    /// Another way to the same file, with a position of its own.
+    /// Opens the same file again, with a position of its own.
     pub(crate) fn reopen(&self, method: Method) -> Result<File> {
         let mode = if method.is_direct() {
             OpenMode::Direct
@@ -113,7 +113,7 @@ impl Source {
         reopen_read(&self.file, &self.path, mode).map_err(Error::on(&self.path))
     }
 
-    /// Makes sure that blocks of this size can be read directly.
+    /// Checks that direct reads support this block size.
     pub(crate) fn ensure_aligned(&self, block_bytes: u64) -> Result<()> {
         let told = direct_alignment(&self.file).map_err(Error::on(&self.path))?;
         let sector = match told {
@@ -134,10 +134,10 @@ impl Source {
         })
     }
 
-    /// Makes sure that the file is as it was when it was opened.
+    /// Checks that the file has not changed since it was opened.
     ///
     /// # Errors
-    /// [`Error::Changed`] if its size or its time of change is another.
+    /// [`Error::Changed`] if its size or its modification time differs.
     pub fn ensure_unchanged(&self) -> Result<()> {
         if !self.before.is_file() {
             return Ok(());
@@ -147,7 +147,7 @@ impl Source {
         let how = match now.len().cmp(&self.before.len()) {
             Ordering::Less => "cut short",
             Ordering::Greater => "added to",
-            // Files that are made as they are read have no time of change.
+            // Files that the kernel generates on read have no modification time.
             Ordering::Equal
                 if self.size().is_some() && now.modified().ok() != self.before.modified().ok() =>
             {
@@ -166,7 +166,7 @@ impl Source {
         &self.before
     }
 
-    /// What a copy of this is to be like; a pipe or a device is no model for a file.
+    /// The metadata that a copy should get; `None` for a pipe or a device.
     pub(crate) fn model(&self) -> Option<&Metadata> {
         self.is_regular().then_some(&self.before)
     }

@@ -6,50 +6,51 @@ use crate::{Error, Method, Result, Source, Watch};
 use platform::clock::now_ns;
 use std::thread;
 
-/// How a file is summed.
+/// Options of a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SumOptions {
-    /// How blocks are read.
+    /// Read method.
     pub method: Method,
     /// Size of a block, in bytes.
     pub block_bytes: usize,
-    /// Threads that take blocks in turn.
+    /// Number of threads; they take the blocks round-robin.
     pub threads: usize,
 }
 
-/// The exclusive or of the little-endian 32-bit words of a file, the last one filled up with zeros.
+/// The exclusive or of all little-endian 32-bit words of a file; the last word is padded with
+/// zeros.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Xor(pub u32);
 
 impl Xor {
-    /// Takes in a block from anywhere in the file; the order does not matter.
+    /// Adds a block at any offset of the file, in any order.
     #[inline]
     pub fn take(&mut self, offset: u64, block: &[u8]) {
         self.take_words(offset, kernels::xor_words(block));
     }
 
-    /// Takes in a block whose own words sum up to `words`.
+    /// Adds a block whose own words have the exclusive or `words`.
     #[inline]
     pub(crate) fn take_words(&mut self, offset: u64, words: u32) {
-        // A block that does not begin with a word has its bytes in other places of the file's words.
+        // In a block at an unaligned offset, each byte has another place within the file's words.
         self.0 ^= words.rotate_left(8 * (offset % 4) as u32);
     }
 }
 
-/// What a file sums up to.
+/// The sum of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
     /// The sum.
     pub xor: Xor,
-    /// Bytes that are in it: the size of the file.
+    /// Bytes in the sum: the size of the file.
     pub bytes: u64,
 }
 
-/// Sums a whole file. One without offsets is read from start to end by one thread, whatever the
+/// Sums a whole file. A file without offsets is read from start to end by one thread, whatever the
 /// options say.
 ///
 /// # Errors
-/// If it cannot be read, or changes meanwhile.
+/// If it cannot be read, or changes during the read.
 pub fn sum(source: &Source, options: &SumOptions, watch: &Watch<'_>) -> Result<Sum> {
     let Some(len) = source.size() else {
         return sum_stream(source, options.block_bytes, watch);
@@ -63,7 +64,7 @@ pub fn sum(source: &Source, options: &SumOptions, watch: &Watch<'_>) -> Result<S
     })
 }
 
-/// Sums what comes, whatever it is.
+/// Sums any file from its current position to its end.
 pub(crate) fn sum_stream(source: &Source, block_bytes: usize, watch: &Watch<'_>) -> Result<Sum> {
     let mut xor = Xor::default();
     let bytes = read_stream(source, block_bytes, watch, |at, block| xor.take(at, block))?;
@@ -71,16 +72,17 @@ pub(crate) fn sum_stream(source: &Source, block_bytes: usize, watch: &Watch<'_>)
     Ok(Sum { xor, bytes })
 }
 
-/// What a part of a file sums up to.
+/// The sum of a part of a file.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Part {
     pub xor: Xor,
-    /// How long the thread took that took longest, from its first block on: what starting threads
-    /// costs is not in it.
+    /// Time of the slowest thread in ns, from its first block on. It does not include the start of
+    /// the threads.
     pub busy_ns: u64,
 }
 
-/// Sums the blocks of a lane, `threads` taking them in turn. Fails if one of them cannot be started.
+/// Sums the blocks of a lane; `threads` threads take them round-robin. Fails if a thread cannot be
+/// started.
 pub(crate) fn sum_lane(
     source: &Source,
     method: Method,

@@ -1,21 +1,21 @@
-//! How long work takes.
+//! Measures the time of an operation.
 
 use crate::Result;
 use platform::clock::{now_ns, process_cpu_ns};
 
-/// How long work took.
+/// The outcome and the times of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timed<T> {
-    /// What came of it.
+    /// The outcome.
     pub value: T,
     /// Wall time in ns.
     pub wall_ns: u64,
-    /// CPU time of all threads of this process together in ns. It is no wall time: of two threads
-    /// that work side by side, both count.
+    /// CPU time of all threads of this process in ns. With two busy threads it grows twice as fast
+    /// as the wall time.
     pub cpu_ns: u64,
 }
 
-/// Does `work` and tells how long it took.
+/// Runs `work` and measures its time.
 ///
 /// # Errors
 /// Those of `work`.

@@ -1,9 +1,9 @@
-//! Looking on while a file is worked through, and stopping it.
+//! Progress of an operation on a file, and a flag to stop it.
 
 use crate::{Error, Result};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How far the work is, for whoever looks on from another thread, and whether it shall stop.
+/// Progress of an operation, which another thread can read, and its stop flag.
 #[derive(Debug, Default)]
 pub struct Watch<'a> {
     stop: Option<&'a AtomicBool>,
@@ -11,7 +11,7 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Work that ends with [`Error::Stopped`] soon after `stop` is set.
+    /// An operation that ends with [`Error::Stopped`] soon after `stop` is set.
     pub fn stopped_by(stop: &'a AtomicBool) -> Self {
         Self {
             stop: Some(stop),
@@ -19,20 +19,20 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Bytes that are done.
+    /// Bytes processed so far.
     pub fn done_bytes(&self) -> u64 {
         self.done_bytes.load(Ordering::Relaxed)
     }
 
-    /// True if somebody can stop the work.
+    /// True if the operation has a stop flag.
     pub(crate) fn can_stop(&self) -> bool {
         self.stop.is_some()
     }
 
-    /// Notes that so many more bytes are done.
+    /// Adds `bytes` to the progress.
     ///
     /// # Errors
-    /// [`Error::Stopped`] if the work shall stop.
+    /// [`Error::Stopped`] if the stop flag is set.
     #[inline]
     pub(crate) fn pass(&self, bytes: u64) -> Result<()> {
         self.done_bytes.fetch_add(bytes, Ordering::Relaxed);

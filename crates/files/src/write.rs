@@ -1,4 +1,4 @@
-//! Writing a file of pseudo-random bytes.
+//! Writes a file of pseudo-random bytes.
 
 use crate::partial::Partial;
 use crate::read::buffer;
@@ -10,31 +10,31 @@ use platform::block_io::direct_alignment;
 use platform::file::OpenMode;
 use std::path::Path;
 
-/// Bytes of a block that hold its number.
+/// Bytes of a block that hold its index.
 const STAMP_BYTES: usize = 8;
 
-/// How a file is written.
+/// Options of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteOptions {
     /// Size of a block, in bytes.
     pub block_bytes: usize,
     /// Number of blocks.
     pub count: u64,
-    /// What writes wait for.
+    /// Selects the event for which each write waits.
     pub mode: OpenMode,
-    /// Whether a file that is there may be written over.
+    /// True if an existing file may be overwritten.
     pub force: bool,
-    /// Decides the bytes.
+    /// Seed of the pseudo-random bytes.
     pub seed: u64,
 }
 
-/// Writes `count` blocks of pseudo-random bytes to `path`, one `write` each, and returns what they
-/// sum up to. The bytes are drawn once, and each block differs from the others by its number, so that
-/// drawing them takes no time and no file system can store them once.
+/// Writes `count` blocks of pseudo-random bytes to `path`, one `write` each, and returns their sum.
+/// The bytes are generated once, so that their generation takes no time. Each block differs by its
+/// index, so that no file system can deduplicate them.
 ///
 /// # Errors
-/// If the file is there and not to be written over, or the system refuses; then no part of it is
-/// left.
+/// If the file exists and may not be overwritten, or the system refuses. No part of it is left
+/// then.
 pub fn write(path: &Path, options: &WriteOptions, watch: &Watch<'_>) -> Result<Sum> {
     let mut buffer = buffer(options.block_bytes)?;
     let block = buffer.as_mut_slice();
@@ -56,7 +56,8 @@ pub fn write(path: &Path, options: &WriteOptions, watch: &Watch<'_>) -> Result<S
     Ok(sum)
 }
 
-/// What so many blocks sum up to that differ by their stamps alone: summing each would take time.
+/// The sum of `count` blocks that differ by their stamps alone, computed without summing each
+/// block.
 fn expected(block: &mut [u8], count: u64) -> Xor {
     stamp(block, 0);
     let of_first_block = kernels::xor_words(block);
@@ -84,14 +85,15 @@ pub fn fill(block: &mut [u8], seed: u64) {
     }
 }
 
-/// Sets a block apart from others that were filled like it.
+/// Writes the index of a block into it, so that it differs from all other blocks.
 pub fn stamp(block: &mut [u8], number: u64) {
     if let Some(place) = block.first_chunk_mut::<STAMP_BYTES>() {
         *place = scattered(number).to_le_bytes();
     }
 }
 
-/// A number for which the exclusive or over the first few is not 0, as it is over 0, 1, 2 and 3.
+/// Maps an index to a number whose exclusive or over the first few indices is not 0, as it is over
+/// 0, 1, 2 and 3.
 fn scattered(number: u64) -> u64 {
     let product = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     product ^ (product >> 29)

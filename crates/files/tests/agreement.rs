@@ -1,4 +1,4 @@
-//! Every method gives the sum that the definition asks for, whatever the sizes.
+//! Every method gives the sum of the definition, for all sizes.
 
 use oscope_files::choose::{Reason, Wishes, sum_fastest};
 use oscope_files::sum::{SumOptions, Xor};
@@ -8,10 +8,10 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Longer than a few blocks of any size that is drawn.
+/// Longer than several blocks of any generated size.
 const LONGEST: usize = 300_000;
 
-/// Beside this program, since the usual place for temporary files may be memory.
+/// In the folder of this program: the default folder for temporary files may be in memory.
 fn dir() -> TempDir {
     let program = std::env::current_exe().expect("a running program has a path");
     tempfile::tempdir_in(program.parent().expect("it lies in a folder")).expect("room")
@@ -59,7 +59,7 @@ proptest! {
         threads in 1_usize..6,
         seed: u8,
     ) {
-        // A call for each byte of a long file takes long and shows no more.
+        // One call for each byte of a long file takes long and proves nothing more.
         let len = len.min(block * 500);
         let dir = dir();
         let path = dir.path().join("file");

@@ -1,4 +1,4 @@
-//! What goes wrong with files while they are read, written and copied: an error, never a wrong sum.
+//! Faults during reads, writes and copies of files: each gives an error, never a wrong sum.
 
 use oscope_files::copy::{CopyMethod, CopyOptions};
 use oscope_files::pass::PassOptions;
@@ -20,7 +20,7 @@ struct Place {
 }
 
 impl Place {
-    /// Beside this program, since the usual place for temporary files may be memory.
+    /// In the folder of this program: the default folder for temporary files may be in memory.
     fn new() -> Self {
         let program = std::env::current_exe().expect("a running program has a path");
         let dir = tempfile::tempdir_in(program.parent().expect("it lies in a folder"));
@@ -54,7 +54,7 @@ fn options(method: Method) -> SumOptions {
     }
 }
 
-/// Whether the error only says that this system has no such method.
+/// True if the error only says that this system lacks the method.
 fn is_missing(error: &Error) -> bool {
     let (Error::System { reason, .. } | Error::Platform(reason)) = error else {
         return false;
@@ -273,7 +273,7 @@ fn a_copy_has_the_permissions_that_cp_would_give_it() {
     set(&place.file(), 0o4700);
     let target = place.path("copy");
     copy_to(&target, false).expect("a new file");
-    // Those of the source; who runs it is not handed on.
+    // The permissions of the source, without set-user-ID.
     assert_eq!(mode(&target), 0o700);
 
     set(&target, 0o640);
@@ -287,7 +287,7 @@ fn a_copy_has_the_permissions_that_cp_would_give_it() {
         fs::read(place.file()).expect("there")
     );
 
-    // Whoever may give files away gives it to the owner of what was there.
+    // Only a process that may change owners gives the new file to the old owner.
     if std::os::unix::fs::chown(&target, Some(65_534), Some(65_534)).is_err() {
         return println!("skipped: giving files away needs the rights of root");
     }

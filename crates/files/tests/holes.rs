@@ -1,4 +1,4 @@
-//! A copy has the holes of what it was made of.
+//! A copy has the holes of its source.
 #![cfg(target_os = "linux")]
 
 use oscope_files::copy::{CopyMethod, CopyOptions};
@@ -9,7 +9,7 @@ use std::path::Path;
 
 const PIECE: u64 = 256 << 10;
 
-/// A file of so many pieces, of which `data` are no holes, and `tail` bytes more.
+/// A file of `pieces` pieces, of which those in `data` are no holes, and `tail` bytes more.
 fn sparse(path: &Path, pieces: u64, data: &[u64], tail: u64) {
     let file = File::create_new(path).expect("it is new");
     file.set_len(pieces * PIECE + tail).expect("a length");

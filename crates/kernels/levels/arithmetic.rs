@@ -1,24 +1,23 @@
-//! Integer and floating-point operations: each waiting for the one before, several at a time, and on
-//! the elements of an array.
+//! Integer and floating-point operations: dependent, independent, and on the elements of an array.
 
 use core::hint::black_box;
 
-/// `turns` turns that start from the value with the bits `x` and apply an operation whose other
-/// operand has the bits `y`; gives the bits of the outcome.
+/// Runs `turns` iterations from the value with the bits `x`, with an operation whose other operand
+/// has the bits `y`. Returns the bits of the result.
 pub type Loop = unsafe extern "C" fn(turns: u64, x: u64, y: u64) -> u64;
 /// Dependent operations, independent operations, and the operation on the elements of an array.
 pub type Loops = [Loop; 3];
 
-/// Operations in a turn of the first two loops.
+/// Operations per iteration of the first two loops.
 pub const OPERATIONS_IN_A_TURN: u64 = 20;
-/// Chains of the second loop: more than any unit has operations under way at once, and as many as
-/// there are registers for.
+/// Chains of the second loop: more than the operations in flight in any unit, and as many as there
+/// are registers.
 pub const CHAINS: u64 = 10;
-/// Bytes of each of the two arrays, on each of whose elements a turn of the third loop operates:
-/// together they are in any first-level cache.
+/// Bytes of each of the two arrays of the third loop; each iteration processes all elements.
+/// Together the arrays fit into any L1 cache.
 pub const ELEMENTS_BYTES: usize = 4096;
 
-/// A value in the 64 bits in which it comes and goes.
+/// A value and its representation in 64 bits.
 trait Bits {
     fn from_word(word: u64) -> Self;
     fn to_word(self) -> u64;
@@ -60,7 +59,7 @@ impl Bits for f64 {
     }
 }
 
-/// Mixes a value into a sum in which equal values do not cancel.
+/// Adds a value to a sum in which equal values do not cancel.
 fn mix(sum: u64, value: impl Bits) -> u64 {
     sum.rotate_left(7) ^ value.to_word()
 }
@@ -80,8 +79,8 @@ macro_rules! multiply {
         $x * $y
     };
 }
-/// Goes through the divisor: y / (y / x) is about x, so that the quotients of a chain stay as they
-/// are however long it is.
+/// Each result is the next divisor: y / (y / x) is about x, so the quotients of a chain stay in
+/// range, whatever its length.
 macro_rules! divide {
     ($x:expr, $y:expr) => {
         $y / $x
@@ -92,8 +91,8 @@ macro_rules! fused {
         $x.mul_add($y, $y)
     };
 }
-/// A chain of them would end at 1, which some processors take faster: a multiplication after each
-/// turn keeps it away from there.
+/// A chain of square roots would converge to 1, which some processors compute faster. A
+/// multiplication after each iteration prevents that.
 macro_rules! root {
     ($x:expr, $y:expr) => {
         $x.sqrt()
@@ -169,7 +168,8 @@ macro_rules! loops {
             let mut right = [<$type>::from_word(y); ELEMENTS];
             let mut turn = 0;
             while turn < turns {
-                // Turns must not be swapped with elements, nor the elements be known.
+                // The compiler must not swap the loops over iterations and elements, nor know the
+                // elements.
                 black_box((&mut left, &mut right));
                 let mut at = 0;
                 while at < ELEMENTS {
@@ -204,19 +204,19 @@ macro_rules! operations {
             }
         })*
 
-        /// By name: the loops for any processor of this architecture.
+        /// The loops for any processor of this architecture, by name.
         pub static PLAIN: &[(&str, Loops)] = &[$((
             stringify!($name),
             [$name::plain::latency, $name::plain::throughput, $name::plain::array],
         ),)*];
 
-        /// By name: the loops for a processor with AVX2 and FMA.
+        /// The loops for a processor with AVX2 and FMA, by name.
         #[cfg(target_arch = "x86_64")]
         pub static AVX2: &[(&str, Loops)] = &[$((
             stringify!($name),
             [$name::avx2::latency, $name::avx2::throughput, $name::avx2::array],
         ),)*];
-        /// By name: the loops for a processor with AVX2 and FMA, which none of this architecture has.
+        /// Empty: no processor of this architecture has AVX2 and FMA.
         #[cfg(not(target_arch = "x86_64"))]
         pub static AVX2: &[(&str, Loops)] = &[];
     };

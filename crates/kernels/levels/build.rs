@@ -1,5 +1,5 @@
-//! Bakes in how these loops were compiled: the optimisation that cargo asked for, and the flags that
-//! may have overruled it.
+//! Records the compilation of these loops: cargo's optimisation level, and the flags that may
+//! override it.
 
 use std::env;
 
@@ -7,10 +7,10 @@ fn main() {
     println!("cargo::rerun-if-changed=../levels/build.rs");
     println!("cargo::rustc-check-cfg=cfg(optimised)");
     let level = env::var("OPT_LEVEL").unwrap_or_default();
-    // Flags arrive separated by the unit separator, so that they may hold spaces.
+    // The unit separator separates the flags, so that a flag may contain spaces.
     let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
     let flags = flags.replace('\u{1f}', " ");
-    // Flags come after what cargo asks for, and the last word counts.
+    // The flags come after cargo's own options, and the last option wins.
     let is_overruled = flags.contains("opt-level") || flags.split(' ').any(|flag| flag == "-O");
     if level != "0" || is_overruled {
         println!("cargo::rustc-cfg=optimised");

@@ -1,14 +1,14 @@
-//! The same nested loop in four ways: inline, by function, by recursion, and row by row for whoever
-//! wants to have each row computed elsewhere. All give the same sum.
+//! The same nested loop in four forms: inline, by function, by recursion, and row by row for a
+//! caller that computes each row elsewhere. All give the same sum.
 
 use core::hint::black_box;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// The address of a variable in the innermost frame of the last recursion: how much of the stack a
-/// call takes follows from two of them.
+/// The address of a variable in the innermost frame of the last recursion. The difference of two
+/// such addresses gives the stack size of a call.
 pub static DEEPEST: AtomicUsize = AtomicUsize::new(0);
 
-/// The inner loop, written out wherever it stands.
+/// The inner loop, expanded in place.
 macro_rules! add_row {
     ($sum:ident, $row:expr, $steps:expr) => {
         let mut step = 0;
@@ -31,7 +31,7 @@ pub fn inline(rows: u64, steps: u64) -> u64 {
     sum
 }
 
-/// The inner loop is a function of its own.
+/// Each row is a call of the inner loop's function.
 #[inline(never)]
 pub fn by_function(rows: u64, steps: u64) -> u64 {
     let mut sum = 0_u64;
@@ -49,13 +49,14 @@ pub fn row(at: u64, steps: u64) -> u64 {
     one_row(at, steps)
 }
 
-/// Each row is a call of the next, `rows` deep.
+/// Each row is a recursive call, `rows` deep.
 #[inline(never)]
 pub fn by_recursion(rows: u64, steps: u64) -> u64 {
     descend(rows, steps)
 }
 
-// What is called in the loops is private: calls of what other crates may see go by a table.
+// The loops call private functions: calls of public functions of other crates may go through a
+// table.
 
 #[inline(never)]
 fn one_row(at: u64, steps: u64) -> u64 {
@@ -75,8 +76,8 @@ fn descend(rows: u64, steps: u64) -> u64 {
     let at = rows - 1;
     let mut sum = 0_u64;
     add_row!(sum, at, steps);
-    // Something is left to do after the call and nothing is known of what it returns, or the
-    // compiler would make a loop of the recursion.
+    // Work is left after the call, and its result is opaque. Otherwise the compiler would turn the
+    // recursion into a loop.
     #[cfg_attr(not(optimised), expect(unused_mut, reason = "there it is not hidden"))]
     let mut rest = descend(at, steps);
     veil!(integer rest);

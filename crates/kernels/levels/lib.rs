@@ -1,15 +1,15 @@
-//! Loops whose compiled code is the subject, as one compiler makes them at one optimisation level.
+//! Loops whose compiled code is measured, from one compiler at one optimisation level.
 //!
 //! # What it is
 //!
-//! One source for four crates, which differ in nothing but the `opt-level` that the workspace's
-//! profiles give them; `loops.c` says the same in C. `oscope_kernels::levels` is the face of all.
+//! One source for four crates, which differ only in their `opt-level` in the workspace's profiles;
+//! `loops.c` has the same loops in C. `oscope_kernels::levels` is the interface to all of them.
 //!
 //! # What it must never do
 //!
-//! Be inlined into another crate, which would compile it anew at that crate's level: every entry is
-//! `#[inline(never)]` and none is generic. Loops are `while`, since the iterator of a `for` is a call
-//! where nothing is optimised.
+//! Be inlined into another crate, which would compile the code again at its own level: every entry
+//! is `#[inline(never)]`, and none is generic. Loops are `while`, since the iterator of a `for` is
+//! a call without optimisation.
 
 #![cfg_attr(
     optimised,
@@ -35,9 +35,9 @@ pub use call_styles::{DEEPEST, by_function, by_recursion, inline, row};
 pub use pass::write;
 pub use repeat::repeat;
 
-/// The optimisation level that cargo asked for.
+/// cargo's optimisation level.
 pub const LEVEL: &str = env!("OSCOPE_KERNELS_LEVEL");
-/// The flags given to the compiler beside it.
+/// Additional compiler flags.
 pub const FLAGS: &str = env!("OSCOPE_KERNELS_FLAGS");
-/// Whether the flags overrule the level.
+/// True if the flags override the level.
 pub const IS_OVERRULED: bool = matches!(env!("OSCOPE_KERNELS_OVERRULED").as_bytes(), b"true");

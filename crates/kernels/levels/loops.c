@@ -1,7 +1,7 @@
-/* The loops of this folder once more, in C: a second code generator beside rustc's.
+/* The loops of this folder in C: a second code generator beside rustc's.
  *
- * Compiled once for each optimisation level, with LEVEL defined as its digit. Whatever is exported is
- * in one table, `oscope_kernels_c_LEVEL`, whose layout `../src/levels/c.rs` repeats.
+ * Compiled once for each optimisation level, with LEVEL defined as its digit. All exports are in one
+ * table, `oscope_kernels_c_LEVEL`, whose layout `../src/levels/c.rs` repeats.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 #define NEVER_INLINE __attribute__((noinline))
 #endif
 
-/* Hides a value from the compiler without an instruction, where there is anything to hide. */
+/* Hides a value from an optimising compiler without an instruction. */
 #if !defined(__OPTIMIZE__)
 #define VEIL_integer(value)
 #define VEIL_float(value)
@@ -51,7 +51,7 @@ enum { ELEMENTS_BYTES = 4096 };
         memcpy(&bits, &value, sizeof value);                                                       \
         return (sum << 7 | sum >> 57) ^ bits;                                                      \
     }
-/* Bits come in the low end of a word. */
+/* The bits are the low ones of a word. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the bits of a value would not be the low ones of a word"
 #endif
@@ -60,7 +60,7 @@ TYPE(uint64_t)
 TYPE(float)
 TYPE(double)
 
-/* `renewing` is 1 where each turn ends with RENEW. */
+/* `renewing` is 1 if each iteration ends with RENEW. */
 #define LOOPS(name, variant, attributes, kind, type, APPLY, renewing, RENEW)                       \
     attributes NEVER_INLINE static word name##_latency_##variant(word turns, word x_bits,          \
                                                                  word y_bits) {                    \
@@ -150,7 +150,7 @@ OPERATIONS(AVX2_LOOPS)
 #define AVX2_OF(name) { 0, 0, 0 }
 #endif
 
-/* The inner loop of the call styles, written out wherever it stands. */
+/* The inner loop of the call styles, expanded in place. */
 #define ADD_ROW(sum, row, steps)                                                                   \
     for (word step = 0; step < (steps); step++) (sum) += (row) ^ step;
 

@@ -1,6 +1,6 @@
 //! A pass over memory.
 
-/// Stores the word everywhere, one after the other.
+/// Stores `word` into each element, in ascending order.
 #[inline(never)]
 pub fn write(words: &mut [u64], word: u64) {
     let mut at = 0;

@@ -1,6 +1,6 @@
-//! A loop around something that the caller gives, such as a system call.
+//! A loop around an operation of the caller, such as a system call.
 
-/// Does `operation` so many times, or until it says that it failed; whether all went well.
+/// Calls `operation` `times` times, or until it returns false. Returns true if all calls succeeded.
 #[inline(never)]
 pub fn repeat(times: u64, operation: &mut dyn FnMut() -> bool) -> bool {
     let mut done = 0;

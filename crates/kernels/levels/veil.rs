@@ -1,7 +1,9 @@
-//! What hides a value from the compiler without an instruction: it must make the value, keep it in a
-//! register and believe that it may have changed, so that no chain of operations can be folded.
+//! Hides a value from the compiler without an instruction: the compiler must compute the value,
+//! keep it in a register and assume that it has changed, so that it cannot fold a chain of
+//! operations.
 
-/// Hides an integer or a float. Without optimisation nothing is folded and there is nothing to hide.
+/// Hides an integer or a float. Without optimisation nothing is folded, so there is nothing to
+/// hide.
 #[cfg(not(optimised))]
 macro_rules! veil {
     ($class:ident $value:ident) => {};
@@ -16,7 +18,7 @@ macro_rules! veil {
         veil!(xmm_reg "/* {0} */" $value)
     };
     ($register:ident $comment:literal $value:ident) => {
-        // SAFETY: it is a comment and has no instruction.
+        // SAFETY: the assembly is a comment, without an instruction.
         unsafe {
             core::arch::asm!($comment, inout($register) $value,
                 options(nomem, nostack, preserves_flags));
@@ -33,7 +35,7 @@ macro_rules! veil {
         veil!(vreg "/* {0:v} */" $value)
     };
     ($register:ident $comment:literal $value:ident) => {
-        // SAFETY: it is a comment and has no instruction.
+        // SAFETY: the assembly is a comment, without an instruction.
         unsafe {
             core::arch::asm!($comment, inout($register) $value,
                 options(nomem, nostack, preserves_flags));

@@ -1,22 +1,23 @@
 //! Loops over registers of 64 bytes (AVX-512 Foundation).
 
-use crate::{InstructionSet, portable};
+use crate::instruction_set::InstructionSet;
+use crate::portable;
 use std::arch::x86_64::{
     __m512i, _mm512_loadu_si512, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_storeu_si512,
     _mm512_xor_si512,
 };
 use std::mem;
 
-/// Bytes in a register.
+/// Bytes per register.
 const WIDTH: usize = 64;
-/// Registers that one turn of the loop takes. The turn is written out, since the compiler does not
-/// always unroll an inner loop.
+/// Registers per iteration. The iteration is unrolled by hand, since the compiler does not always
+/// unroll an inner loop.
 const UNROLLED: usize = 8;
 
 pub(crate) fn loops() -> Option<InstructionSet> {
     is_x86_feature_detected!("avx512f").then_some(InstructionSet {
         name: "AVX-512",
-        // SAFETY: the processor has AVX-512 Foundation, as was just asked.
+        // SAFETY: the processor has AVX-512 Foundation, as checked above.
         read: |bytes| unsafe { read(bytes) },
         // SAFETY: as for `read`.
         write: |bytes, word| unsafe { write(bytes, word) },
@@ -56,7 +57,7 @@ fn read(bytes: &[u8]) -> u64 {
     // SAFETY: both are 64 plain bytes.
     let words: [u64; 8] = unsafe { mem::transmute(sum) };
     let sum = words.into_iter().fold(0, |sum, word| sum ^ word);
-    // The call costs as much as a short block.
+    // The call takes as long as a short block.
     if tail.is_empty() {
         sum
     } else {

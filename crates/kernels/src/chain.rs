@@ -1,32 +1,32 @@
-//! Loads of which each needs the one before it.
+//! Dependent loads: each load needs the result of the previous one.
 
 use std::marker::PhantomData;
 
-/// Places in memory, each of which holds the address of the next, the last that of the first.
+/// A cyclic chain of places in memory, each of which holds the address of the next.
 ///
-/// A processor cannot begin to load a place before it has loaded the one before, and, where the
-/// order is random, cannot guess it either: the time of a step is the latency of a load.
+/// A processor cannot start a load before the previous one is complete. If the order is random, it
+/// cannot prefetch either. So the time of a step is the latency of a load.
 #[derive(Debug)]
 pub struct Chain<'m> {
     at: *const Place,
     memory: PhantomData<&'m mut [u8]>,
 }
 
-/// What lies at each place.
+/// Contents of each place.
 #[derive(Debug)]
 #[repr(transparent)]
 struct Place {
     next: *const Place,
 }
 
-/// Steps that one turn of the loop takes.
+/// Steps per iteration of the loop.
 const UNROLLED: u64 = 8;
 
 impl<'m> Chain<'m> {
     /// Links the places at `offsets` in `memory`, in their order.
     ///
     /// # Panics
-    /// If there is no place, or one that is not aligned as an address or not wholly in `memory`.
+    /// If there is no place, or a place is unaligned or not entirely within `memory`.
     pub fn link(memory: &'m mut [u8], offsets: impl IntoIterator<Item = usize>) -> Self {
         let mut places = offsets.into_iter().map(|offset| {
             let bytes = &mut memory[offset..offset + size_of::<Place>()];
@@ -50,7 +50,7 @@ impl<'m> Chain<'m> {
         }
     }
 
-    /// Goes so many steps on from where the last call ended.
+    /// Follows the chain for `steps` steps from the end of the previous call.
     #[inline(never)]
     pub fn follow(&mut self, steps: u64) {
         let mut at = self.at;
@@ -60,11 +60,11 @@ impl<'m> Chain<'m> {
         for _ in 0..steps % UNROLLED {
             at = next(at);
         }
-        // Kept, so that the loop cannot be left out.
+        // Keeps the compiler from removing the loop.
         self.at = std::hint::black_box(at);
     }
 
-    /// Where it stands, as an offset from `start`, the beginning of the memory.
+    /// The current position, as an offset from `start`, the beginning of the memory.
     pub fn offset_from(&self, start: *const u8) -> usize {
         self.at.addr() - start.addr()
     }
@@ -72,8 +72,8 @@ impl<'m> Chain<'m> {
 
 #[inline]
 fn next(place: *const Place) -> *const Place {
-    // SAFETY: every place of a chain holds the address of another one, written by `Chain::link`, and
-    // nobody else can write there while the memory is borrowed.
+    // SAFETY: every place of a chain holds the address of another place, written by `Chain::link`,
+    // and nothing else can write there while the memory is borrowed.
     unsafe { (*place).next }
 }
 

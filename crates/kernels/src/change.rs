@@ -1,5 +1,5 @@
-/// Changes every byte: adds 5 and takes the remainder by 250. Each byte is loaded and stored once,
-/// in ascending order.
+/// Changes every byte: adds 5 and takes the remainder by 250. Loads and stores each byte once, in
+/// ascending order.
 #[inline(never)]
 pub fn change(bytes: &mut [u8]) {
     for byte in bytes {

@@ -1,15 +1,15 @@
-//! Ways of copying memory.
+//! Methods of copying memory.
 
 use std::fmt;
 
-/// A way of copying bytes from one block to another of the same length.
+/// A method of copying bytes from one block to another of the same length.
 #[derive(Clone, Copy)]
 pub struct CopyMethod {
     name: &'static str,
     copy: fn(&mut [u8], &[u8]),
 }
 
-/// All of them. Each tells whether this processor has it.
+/// All methods. Each returns `None` if this processor lacks it.
 const METHODS: &[fn() -> Option<CopyMethod>] = &[
     memcpy,
     #[cfg(target_arch = "x86_64")]
@@ -19,22 +19,22 @@ const METHODS: &[fn() -> Option<CopyMethod>] = &[
 ];
 
 impl CopyMethod {
-    /// Those that this processor has.
+    /// The methods that this processor supports.
     pub fn available() -> impl Iterator<Item = Self> {
         METHODS.iter().filter_map(|method| method())
     }
 
-    /// The one called `name`, if this processor has it.
+    /// The method called `name`, if this processor supports it.
     pub fn called(name: &str) -> Option<Self> {
         Self::available().find(|method| method.name == name)
     }
 
-    /// As its field calls it: `memcpy`, `non-temporal stores`, `rep movsb`.
+    /// Its common name: `memcpy`, `non-temporal stores`, `rep movsb`.
     pub fn name(self) -> &'static str {
         self.name
     }
 
-    /// Copies.
+    /// Copies `source` to `target`.
     ///
     /// # Panics
     /// If the blocks differ in length.
@@ -51,7 +51,7 @@ impl fmt::Debug for CopyMethod {
     }
 }
 
-/// The C library's, which chooses by length and processor.
+/// The C library's `memcpy`, which selects its code by length and processor.
 #[expect(clippy::unnecessary_wraps, reason = "as every method")]
 fn memcpy() -> Option<CopyMethod> {
     Some(CopyMethod {
@@ -69,7 +69,7 @@ mod x86_64 {
         _mm512_stream_si512,
     };
 
-    /// Stores that go past the caches want whole lines.
+    /// A cache line: non-temporal stores need whole ones.
     #[repr(align(64))]
     struct Line {
         _bytes: [u8; LINE],
@@ -81,7 +81,7 @@ mod x86_64 {
     pub(super) fn non_temporal() -> Option<CopyMethod> {
         let copy = if is_x86_feature_detected!("avx512f") {
             |target: &mut [u8], source: &[u8]| {
-                // SAFETY: the processor has AVX-512 Foundation, as was just asked.
+                // SAFETY: the processor has AVX-512 Foundation, as checked above.
                 by_lines(target, source, |lines, from| unsafe { wide(lines, from) });
             }
         } else {
@@ -99,8 +99,8 @@ mod x86_64 {
             name: "rep movsb",
             copy: |target, source| {
                 let len = target.len().min(source.len());
-                // SAFETY: so many bytes of either may be accessed, and they do not overlap, since
-                // one is borrowed for writing.
+                // SAFETY: `len` bytes of both may be accessed, and they do not overlap, since one
+                // is borrowed for writing.
                 unsafe {
                     asm!(
                         "rep movsb",
@@ -114,9 +114,10 @@ mod x86_64 {
         })
     }
 
-    /// Copies the lines of `target` by `lines`, and what is before and behind them as usual.
+    /// Copies the whole cache lines of `target` with `lines`, and the bytes before and after them
+    /// with `memcpy`.
     fn by_lines(target: &mut [u8], source: &[u8], lines: fn(&mut [Line], &[[u8; LINE]])) {
-        // SAFETY: any bytes are a line.
+        // SAFETY: any bytes are a valid line.
         let (head, whole, tail) = unsafe { target.align_to_mut::<Line>() };
         let (source_head, source) = source.split_at(head.len());
         let (source_whole, source_tail) = source.as_chunks::<LINE>();
@@ -151,7 +152,7 @@ mod x86_64 {
                 }
             }
         }
-        // SAFETY: every x86-64 has it.
+        // SAFETY: every x86-64 processor has this instruction.
         unsafe { _mm_sfence() };
     }
 

@@ -1,47 +1,18 @@
-//! The choice among the instruction sets for which there are loops.
+//! The loops of one instruction set. Each instruction set fills in one [`InstructionSet`]; `dispatch`
+//! selects among them.
 
-use crate::portable;
-use std::sync::LazyLock;
-
-/// The loops written for one set of vector instructions, all of which this processor has.
+/// The loops for one set of vector instructions that this processor supports.
 #[derive(Clone, Copy, Debug)]
 pub struct InstructionSet {
-    /// As its vendor calls it: `AVX-512`.
+    /// The vendor's name: `AVX-512`.
     pub(crate) name: &'static str,
     pub(crate) read: fn(&[u8]) -> u64,
     pub(crate) write: fn(&mut [u8], u64),
 }
 
-/// The widest first. Each gives its loops if the processor has the instructions.
-#[cfg(target_arch = "x86_64")]
-const VECTOR_SETS: &[fn() -> Option<InstructionSet>] = &[crate::avx512::loops, crate::avx2::loops];
-#[cfg(target_arch = "aarch64")]
-const VECTOR_SETS: &[fn() -> Option<InstructionSet>] = &[crate::neon::loops];
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-const VECTOR_SETS: &[fn() -> Option<InstructionSet>] = &[];
-
-static BEST: LazyLock<InstructionSet> = LazyLock::new(|| {
-    InstructionSet::available()
-        .next()
-        .expect("the portable loops are always available")
-});
-
 impl InstructionSet {
-    /// The widest that this processor has.
-    #[inline]
-    pub fn best() -> Self {
-        *BEST
-    }
-
-    /// All that this processor has, the widest first, the portable loops last.
-    pub fn available() -> impl Iterator<Item = Self> {
-        VECTOR_SETS
-            .iter()
-            .filter_map(|loops| loops())
-            .chain([portable::loops()])
-    }
-
-    /// As its vendor calls it: `AVX-512`, `AVX2`, `NEON`; `portable` for the loops without any.
+    /// The vendor's name: `AVX-512`, `AVX2`, `NEON`; `portable` for the loops without vector
+    /// instructions.
     pub fn name(self) -> &'static str {
         self.name
     }

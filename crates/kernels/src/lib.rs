@@ -1,25 +1,25 @@
-//! The loops whose compiled code is the subject of a measurement.
+//! Loops whose compiled code is measured.
 //!
 //! # What it is
 //!
-//! [`read()`] and [`write()`] go over a block of memory once, touching every byte, as fast as one core
-//! can: with the widest registers the processor has, chosen at run time, and several of them in
-//! turn, so that the loop waits for memory and not for itself. Each instruction set has a file of
-//! its own; all of them give the same results.
+//! [`read()`] and [`write()`] make one pass over a block of memory and touch every byte, as fast as
+//! one core can. They use the widest registers of the processor, selected at run time, and several
+//! registers per iteration, so that the loop is limited by memory and not by itself. Each
+//! instruction set has its own file; all give the same results.
 //!
 //! [`Vectors`] are arithmetic operations in those registers.
 //!
-//! [`levels`] are loops whose compiled code itself is in question: one source at four optimisation
-//! levels, by two compilers.
+//! [`levels`] are loops that compare compilers: one source at four optimisation levels, by two
+//! compilers.
 //!
 //! # What it uses
 //!
-//! Nothing but the standard library's intrinsics and the processor's word on what it can do, and the
-//! crates `level0` to `level3` beside this one, which are its own source at other levels.
+//! The standard library's intrinsics and processor feature detection, and the crates `level0` to
+//! `level3` beside this one: the same source at different levels.
 //!
 //! # What it must never do
 //!
-//! Allocate, or call the operating system: whatever else ran inside a loop would be timed with it.
+//! Allocate, or call the operating system: that would be timed with the loop.
 
 #![expect(
     unsafe_code,
@@ -33,6 +33,7 @@ mod avx512;
 mod chain;
 mod change;
 mod copy;
+mod dispatch;
 mod instruction_set;
 pub mod levels;
 #[cfg(target_arch = "aarch64")]
@@ -46,25 +47,25 @@ pub use copy::CopyMethod;
 pub use instruction_set::InstructionSet;
 pub use vectors::{VECTORS_IN_A_TURN, Vectors};
 
-/// The exclusive or of the little-endian 64-bit words of `bytes`, the last one filled up with
-/// zeros. Every byte is loaded once, in ascending order.
+/// The exclusive or of the little-endian 64-bit words of `bytes`; the last word is padded with
+/// zeros. Loads every byte once, in ascending order.
 ///
-/// A caller that times it must use the result, or the compiler may leave the loop out.
+/// A caller that times it must use the result, or the compiler may remove the loop.
 #[inline]
 pub fn read(bytes: &[u8]) -> u64 {
     InstructionSet::best().read(bytes)
 }
 
-/// The exclusive or of the little-endian 32-bit words of `bytes`, the last one filled up with zeros:
-/// what [`read()`] gives, its two halves put together.
+/// The exclusive or of the little-endian 32-bit words of `bytes`; the last word is padded with
+/// zeros. It is the exclusive or of the two halves of [`read()`]'s result.
 #[inline]
 pub fn xor_words(bytes: &[u8]) -> u32 {
     let sum = read(bytes);
     sum as u32 ^ (sum >> 32) as u32
 }
 
-/// Fills `bytes` with the little-endian bytes of `word` over and over, the last one cut short.
-/// Every byte is stored once, in ascending order, through the caches: no store bypasses them.
+/// Fills `bytes` with the little-endian bytes of `word`, repeatedly; the last copy may be cut
+/// short. Stores every byte once, in ascending order, through the caches: no store bypasses them.
 #[inline]
 pub fn write(bytes: &mut [u8], word: u64) {
     InstructionSet::best().write(bytes, word);

@@ -1,22 +1,23 @@
 //! Loops over registers of 16 bytes (NEON).
 
-use crate::{InstructionSet, portable};
+use crate::instruction_set::InstructionSet;
+use crate::portable;
 use std::arch::aarch64::{
     uint8x16_t, vdupq_n_u8, vdupq_n_u64, veorq_u8, vld1q_u8, vreinterpretq_u8_u64, vst1q_u8,
 };
 use std::arch::is_aarch64_feature_detected;
 use std::mem;
 
-/// Bytes in a register.
+/// Bytes per register.
 const WIDTH: usize = 16;
-/// Registers that one turn of the loop takes. The turn is written out, since the compiler does not
-/// always unroll an inner loop.
+/// Registers per iteration. The iteration is unrolled by hand, since the compiler does not always
+/// unroll an inner loop.
 const UNROLLED: usize = 8;
 
 pub(crate) fn loops() -> Option<InstructionSet> {
     is_aarch64_feature_detected!("neon").then_some(InstructionSet {
         name: "NEON",
-        // SAFETY: the processor has NEON, as was just asked.
+        // SAFETY: the processor has NEON, as checked above.
         read: |bytes| unsafe { read(bytes) },
         // SAFETY: as for `read`.
         write: |bytes, word| unsafe { write(bytes, word) },
@@ -50,7 +51,7 @@ fn read(bytes: &[u8]) -> u64 {
     // SAFETY: both are 16 plain bytes.
     let words: [u64; 2] = unsafe { mem::transmute(sum) };
     let sum = words.into_iter().fold(0, |sum, word| sum ^ word);
-    // The call costs as much as a short block.
+    // The call takes as long as a short block.
     if tail.is_empty() {
         sum
     } else {
@@ -61,7 +62,7 @@ fn read(bytes: &[u8]) -> u64 {
 #[target_feature(enable = "neon")]
 #[inline(never)]
 fn write(bytes: &mut [u8], word: u64) {
-    // A register's first byte in memory is its lowest: that of a little-endian word.
+    // The first byte in memory is the lowest byte of a register, as in a little-endian word.
     let pattern = vreinterpretq_u8_u64(vdupq_n_u64(word));
     let (vectors, tail) = bytes.as_chunks_mut::<WIDTH>();
     let (groups, singles) = vectors.as_chunks_mut::<UNROLLED>();

@@ -1,9 +1,9 @@
-//! Loops in plain Rust, for any processor and for what is left over from the vector loops.
+//! Loops in plain Rust, for any processor and for the tails of the vector loops.
 
-use crate::InstructionSet;
+use crate::instruction_set::InstructionSet;
 
-/// Words that one turn of the loop takes. The turn is written out, since the compiler does not
-/// always unroll an inner loop.
+/// Words per iteration. The iteration is unrolled by hand, since the compiler does not always
+/// unroll an inner loop.
 const UNROLLED: usize = 8;
 
 pub(crate) fn loops() -> InstructionSet {

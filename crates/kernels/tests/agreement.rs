@@ -1,10 +1,10 @@
-//! Every instruction set gives the results that the definition asks for.
+//! Every instruction set gives the results of the definition.
 
 use oscope_kernels::{CopyMethod, InstructionSet};
 use proptest::prelude::*;
 
-/// Longer than two turns of the widest loop (512 bytes), so that loop, single registers and tail
-/// all take part.
+/// Longer than two iterations of the widest loop (512 bytes), so that loop, single registers and
+/// tail all run.
 const LONGEST: usize = 1500;
 /// More than any register's width, so that every alignment occurs.
 const OFFSETS: usize = 65;

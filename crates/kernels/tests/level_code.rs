@@ -1,5 +1,5 @@
-//! The levels are what they are called: the code differs from level to level, and at none of them did
-//! a compiler fold the operations.
+//! The levels match their names: the code differs from level to level, and no compiler folded the
+//! operations at any level.
 
 #![cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 
@@ -9,7 +9,7 @@ use disassembly::{Instruction, functions, most_in_a_loop};
 use oscope_kernels::levels::{Compiler, Level, Loops, OPERATIONS_IN_A_TURN};
 use std::collections::BTreeSet;
 
-/// Operations, and what their instructions' names hold on x86-64 and on ARM.
+/// Operations, and parts of their mnemonics on x86-64 and on ARM.
 const OPERATIONS: &[(&str, &str, &str)] = &[
     ("add_u32", "add", "add"),
     ("subtract_u64", "sub", "sub"),
@@ -20,18 +20,18 @@ const OPERATIONS: &[(&str, &str, &str)] = &[
     ("multiply_f64", "mulsd", "fmul"),
     ("divide_f64", "divsd", "fdiv"),
 ];
-/// Those that are calls of the library where nothing is optimised.
+/// Operations that are library calls without optimisation.
 const OPTIMISED_OPERATIONS: &[(&str, &str, &str)] = &[
     ("fused_f64", "fmadd", "fmadd"),
     ("root_f32", "sqrtss", "fsqrt"),
 ];
 
 const IS_ARM: bool = cfg!(target_arch = "aarch64");
-/// The variant of the loops that is looked at.
+/// The variant of the loops under test.
 const VARIANT: &str = if IS_ARM { "plain" } else { "avx2" };
 
-/// The functions of that name at each level in Rust. Makes the linker keep them, and says why if
-/// they are not to be looked at.
+/// The functions of that name at each level in Rust. Makes the linker keep them, and prints the
+/// reason if they cannot be inspected.
 fn in_rust(path: &str) -> Option<Vec<Vec<Instruction>>> {
     let levels = Level::ALL.map(|level| (level, Loops::of(Compiler::Rust, level)));
     if let Some(flags) = levels.iter().find_map(|(_, loops)| loops.overruled_by()) {
@@ -46,7 +46,7 @@ fn in_rust(path: &str) -> Option<Vec<Vec<Instruction>>> {
     functions.into_iter().collect()
 }
 
-/// The functions of that name in C, in no certain order.
+/// The functions of that name in C, in no particular order.
 fn in_c(name: &str) -> Option<Vec<Vec<Instruction>>> {
     let levels = Level::ALL.map(|level| Loops::of(Compiler::C, level));
     if let Some(flags) = levels.iter().find_map(Loops::overruled_by) {
@@ -56,7 +56,7 @@ fn in_c(name: &str) -> Option<Vec<Vec<Instruction>>> {
     functions(name)
 }
 
-/// The instructions without the addresses in them.
+/// The instructions without their addresses.
 fn code(function: &[Instruction]) -> Vec<String> {
     let without_addresses = |instruction: &Instruction| {
         let text = instruction.text.split(['#', '<']).next().unwrap_or("");

@@ -1,5 +1,5 @@
-//! The loops do what they say at every level by either compiler: their outcomes are those of counted
-//! operations, so nothing was folded, left out or done twice.
+//! The loops are correct at every level and by both compilers: each result equals that of the
+//! counted operations, so nothing was folded, left out or done twice.
 
 use oscope_kernels::levels::{
     CHAINS, Compiler, ELEMENTS_BYTES, Level, Loops, OPERATIONS_IN_A_TURN, Operation,
@@ -18,7 +18,7 @@ fn all() -> impl Iterator<Item = (String, Loops)> {
         })
 }
 
-/// A value in the bits in which the loops take it.
+/// A value and its representation in the loops.
 trait Value: Copy {
     fn bits(self) -> u64;
 }
@@ -48,7 +48,7 @@ fn mix(sum: u64, bits: u64) -> u64 {
     sum.rotate_left(7) ^ bits
 }
 
-/// Compares each loop with `apply` applied one by one, as often as the loop says that it does.
+/// Compares each loop with individual calls of `apply`, as many as the loop promises.
 fn check<T: Value>(name: &str, x: T, y: T, apply: impl Fn(T, T) -> T, renew: impl Fn(T, T) -> T) {
     let turn = |mut x: T, operations: u64| {
         for _ in 0..operations {

@@ -1,13 +1,14 @@
-//! The compiler left the loops as they were written: each turn loads or stores several of the
-//! widest registers, follows a chain eight steps, or does what its way of copying is called after.
+//! The compiler kept the loops as written: each iteration loads or stores several of the widest
+//! registers, follows a chain for eight steps, or uses the instruction after which its copy method
+//! is named.
 
 mod disassembly;
 
 use disassembly::{functions, most_in_a_loop};
 use oscope_kernels::Chain;
 
-/// Whether an instruction moves a register called `prefix` and a number from or to memory, whose
-/// address stands in parentheses on x86-64 and in brackets on ARM.
+/// True if an instruction moves a register `prefix` + number from or to memory. The address is in
+/// parentheses on x86-64 and in brackets on ARM.
 fn accesses_memory(text: &str, prefix: &str) -> bool {
     let is_register = |operand: &str| {
         operand
@@ -23,7 +24,7 @@ fn check(function: &str, register: &str, least: usize) {
     });
 }
 
-/// Sees to it that a loop of the function has at least so many instructions that are wanted.
+/// Checks that a loop of the function has at least `least` wanted instructions.
 fn check_all(function: &str, what: &str, least: usize, is_wanted: impl Fn(&str) -> bool) {
     let Some(found) = functions(&format!("oscope_kernels::{function}")) else {
         return;
@@ -55,12 +56,12 @@ fn the_avx2_loops_move_eight_registers_a_turn() {
 #[test]
 fn the_neon_loops_move_eight_registers_a_turn() {
     keep();
-    // A pair of registers may be moved by one instruction.
+    // One instruction may move a pair of registers.
     check("neon::read", "q", 4);
     check("neon::write", "q", 4);
 }
 
-/// Each load takes its address from the one before, and none is left out.
+/// Each load takes its address from the previous one, and none is left out.
 #[test]
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn a_chain_is_followed_eight_steps_a_turn() {

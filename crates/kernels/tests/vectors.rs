@@ -1,4 +1,5 @@
-//! Operations on whole registers give what they give on single numbers, by every instruction set.
+//! Operations on whole registers give the results of operations on single numbers, in every
+//! instruction set.
 
 mod disassembly;
 
@@ -6,7 +7,7 @@ use disassembly::{functions, most_in_a_loop};
 use oscope_kernels::Vectors;
 use oscope_kernels::levels::{Compiler, Level, Loops, OPERATIONS_IN_A_TURN};
 
-/// What a loop gives whose elements all ended as `bits`, of a type of so many bytes.
+/// The result of a loop whose elements all end as `bits`, of a type of `bytes` bytes.
 fn mixed(bits: u64, bytes: u32, register_bytes: u64) -> u64 {
     let word = if bytes == 4 { bits << 32 | bits } else { bits };
     (0..10 * register_bytes / 8).fold(0, |sum: u64, _| sum.rotate_left(7) ^ word)
@@ -80,11 +81,11 @@ fn what_no_set_has_is_missing() {
     }
 }
 
-/// No operation was folded into another: the loop has all of a turn.
+/// No operation was folded into another: the loop has all instructions of an iteration.
 #[test]
 fn a_turn_has_all_its_instructions() {
     for vectors in Vectors::available("add_f32") {
-        // Keeps the linker from leaving the loop out.
+        // Keeps the linker from removing the loop.
         vectors.throughput(1, 0, 0);
         let (module, addition, register) = match vectors.set() {
             "AVX-512" => ("avx512", "vaddps", "%zmm"),

@@ -1,5 +1,5 @@
-//! Parts of files: read and written at an offset, without waiting, without caching, copied and
-//! shared within the kernel; and the alignment that direct transfers need.
+//! Block input and output: reads and writes at an offset, reads that never wait or never fill the
+//! page cache, copies and reflinks within the kernel, and the alignment of direct transfers.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -10,22 +10,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result, os};
 
-/// Reads up to `block.len()` bytes at `offset` (one `pread`, again if a signal cut it off); 0 at the
-/// end of the file.
+/// Reads up to `block.len()` bytes at `offset` (one `pread`, repeated if a signal interrupts it).
+/// Returns 0 at the end of the file.
 ///
 /// # Errors
-/// If the file cannot be read, or has no offsets, as a pipe.
+/// If the file cannot be read, or has no offsets, such as a pipe.
 #[inline]
 pub fn read_at(file: &File, block: &mut [u8], offset: u64) -> Result<usize> {
     os::block_io::read_at(file, block, offset)
 }
 
-/// Fills `block` from `offset` on: one `pread`, and more of them only where the system gives less than
-/// was asked for.
+/// Fills `block` from `offset` on: one `pread`, and more only after a short read.
 ///
 /// # Errors
-/// As [`read_at`], and [`crate::Error::Os`] with [`std::io::ErrorKind::UnexpectedEof`] if the file ends
-/// before.
+/// As [`read_at`], and [`crate::Error::Os`] with [`std::io::ErrorKind::UnexpectedEof`] if the file
+/// ends too early.
 #[inline]
 pub fn read_exact_at(file: &File, block: &mut [u8], offset: u64) -> Result<()> {
     let mut filled = 0;
@@ -38,31 +37,31 @@ pub fn read_exact_at(file: &File, block: &mut [u8], offset: u64) -> Result<()> {
     Ok(())
 }
 
-/// Writes all of `block` at `offset`, by as few `pwrite` as the system lets it.
+/// Writes all of `block` at `offset`, with as few `pwrite` calls as the system allows.
 ///
 /// # Errors
-/// If the file cannot be written, or there is no room.
+/// If the file cannot be written, or no space is left.
 #[inline]
 pub fn write_at(file: &File, block: &[u8], offset: u64) -> Result<()> {
     os::block_io::write_at(file, block, offset)
 }
 
-/// How [`read_at_as`] reads.
+/// Mode of [`read_at_as`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadManner {
-    /// Only what needs no waiting, which is what is in the page cache (`RWF_NOWAIT`, Linux 4.14).
+    /// Reads only from the page cache and never waits (`RWF_NOWAIT`, Linux 4.14).
     WithoutWaiting,
-    /// What was not in the page cache leaves it again after the read (`RWF_DONTCACHE`, Linux 6.14, on
-    /// some file systems).
+    /// Evicts the read pages from the page cache after the read, unless they were there before
+    /// (`RWF_DONTCACHE`, Linux 6.14, on some file systems).
     WithoutCaching,
 }
 
-/// As [`read_at`], in a manner (one `preadv2`); `None` if that would have had to wait.
+/// As [`read_at`], in the given mode (one `preadv2`); `None` if the read would have to wait.
 ///
 /// # Errors
-/// [`crate::Error::NotSupported`] if this kernel or file system knows no such manner; else as
-/// [`read_at`].
+/// [`crate::Error::NotSupported`] if this kernel or file system does not support the mode;
+/// otherwise as [`read_at`].
 #[inline]
 pub fn read_at_as(
     file: &File,
@@ -73,45 +72,46 @@ pub fn read_at_as(
     os::block_io::read_at_as(file, block, offset, manner)
 }
 
-/// Copies up to `len` bytes from one file's position to another's without their passing through this
-/// process (one `copy_file_range`); both positions move on. 0 at the end of `from`.
+/// Copies up to `len` bytes from the current position of one file to that of another, within the
+/// kernel (one `copy_file_range`). Both positions advance. Returns 0 at the end of `from`.
 ///
 /// # Errors
-/// [`crate::Error::NotSupported`] if this pair of files cannot do that; else if one of them cannot
-/// be read or written.
+/// [`crate::Error::NotSupported`] if the kernel cannot copy between these two files; another error
+/// if one of them cannot be read or written.
 pub fn copy_range(from: &File, to: &File, len: usize) -> Result<usize> {
     os::block_io::copy_range(from, to, len)
 }
 
-/// Lets `to` share all blocks of `from` until one of them is changed (reflink, `FICLONE`); takes the
-/// place of what `to` held.
+/// Makes `to` share all blocks of `from` until one of them changes (reflink, `FICLONE`). Replaces
+/// the contents of `to`.
 ///
 /// # Errors
-/// [`crate::Error::NotSupported`] if their file system cannot share blocks, or they lie on two.
+/// [`crate::Error::NotSupported`] if the file system cannot share blocks, or the files are on
+/// different file systems.
 pub fn share_blocks(from: &File, to: &File) -> Result<()> {
     os::block_io::share_blocks(from, to)
 }
 
-/// What direct transfers ([`crate::file::OpenMode::Direct`]) of a file must be multiples of.
+/// Required alignment of direct transfers ([`crate::file::OpenMode::Direct`]) of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DirectAlignment {
-    /// The address of the buffer, in bytes.
+    /// Of the buffer's address, in bytes.
     pub memory_bytes: u32,
-    /// Offset in the file, and length, in bytes.
+    /// Of the file offset and of the length, in bytes.
     pub offset_bytes: u32,
 }
 
-/// Asks for the alignment of direct transfers (`statx` with `STATX_DIOALIGN`, Linux 6.1); `None`
-/// where the kernel or the file system does not tell.
+/// The alignment of direct transfers (`statx` with `STATX_DIOALIGN`, Linux 6.1); `None` if the
+/// kernel or the file system does not report it.
 ///
 /// # Errors
-/// [`crate::Error::NotSupported`] if it tells that this file has no direct transfers.
+/// [`crate::Error::NotSupported`] if this file does not support direct transfers.
 pub fn direct_alignment(file: &File) -> Result<Option<DirectAlignment>> {
     os::block_io::direct_alignment(file)
 }
 
-/// Waits until a read of a pipe or device will not block, at most for `timeout`; whether it will not.
-/// So a caller can look about while nothing comes.
+/// Waits for at most `timeout` until a read of a pipe or device will not block. Returns false on a
+/// timeout, so that the caller can check a stop flag while no data arrives.
 ///
 /// # Errors
 /// If the system refuses.
@@ -119,7 +119,8 @@ pub fn wait_readable(file: &File, timeout: Duration) -> Result<bool> {
     os::block_io::wait_readable(file, timeout)
 }
 
-/// Waits until a write to a pipe or device will not block, at most for `timeout`; whether it will not.
+/// Waits for at most `timeout` until a write to a pipe or device will not block; false on a
+/// timeout.
 ///
 /// # Errors
 /// If the system refuses.

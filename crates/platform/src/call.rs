@@ -1,5 +1,5 @@
 //! The calls whose cost is measured. Each function does one operation, through the C library, and
-//! nothing else that costs: the caller repeats and times it.
+//! nothing else of any cost. The caller repeats and times it.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -7,36 +7,36 @@ use std::marker::PhantomData;
 
 use crate::{Result, os};
 
-/// Reads the monotonic clock as programs do: through the C library, which asks the kernel's vDSO
-/// and so need not enter the kernel where the clock source allows it.
+/// Reads the monotonic clock as programs do: through the C library, which uses the kernel's vDSO
+/// and does not enter the kernel if the clock source allows it.
 ///
 /// # Errors
-/// Only where there is no such call.
+/// Only if the system has no such call.
 #[inline]
 pub fn clock_gettime() -> Result<()> {
     os::call::clock_gettime()
 }
 
-/// Reads the same clock by a system call.
+/// Reads the same clock with a system call.
 ///
 /// # Errors
-/// Only where there is no such call.
+/// Only if the system has no such call.
 #[inline]
 pub fn clock_gettime_syscall() -> Result<()> {
     os::call::clock_gettime_syscall()
 }
 
-/// Asks the kernel for the process number: the shortest way into the kernel and back. Through
-/// `syscall(2)`, so that no library can answer from memory.
+/// Asks the kernel for the process id: the cheapest system call. It goes through `syscall(2)`, so
+/// that no library can return a cached value.
 ///
 /// # Errors
-/// Only where there is no such call.
+/// Only if the system has no such call.
 #[inline]
 pub fn getpid_syscall() -> Result<u32> {
     os::call::getpid_syscall()
 }
 
-/// Reads 1 byte at the file's position, which moves on: one `read`. `None` at the end of the file.
+/// Reads 1 byte at the file's position, which advances: one `read`. `None` at the end of the file.
 ///
 /// # Errors
 /// If the file cannot be read.
@@ -48,22 +48,22 @@ pub fn read_byte(file: &File) -> Result<Option<u8>> {
 /// Writes 1 byte at the file's position: one `write`.
 ///
 /// # Errors
-/// If the file takes none.
+/// If the file cannot be written.
 #[inline]
 pub fn write_byte(file: &File) -> Result<()> {
     os::call::write_byte(file)
 }
 
-/// Asks for the size, the times and the rights of a file: one `stat`.
+/// Reads the size, times and permissions of a file: one `stat`.
 ///
 /// # Errors
-/// If the file is not there.
+/// If the file does not exist.
 #[inline]
 pub fn stat(path: &CStr) -> Result<()> {
     os::call::stat(path)
 }
 
-/// Moves the file's position on by 1 byte: one `lseek`. Returns the new position.
+/// Moves the file's position forward by 1 byte: one `lseek`. Returns the new position.
 ///
 /// # Errors
 /// If the file has no position.
@@ -81,8 +81,8 @@ pub fn open_close(path: &CStr) -> Result<()> {
     os::call::open_close(path)
 }
 
-/// Opens a stream for reading and closes it: one `fopen`, one `fclose`, which is `open`, `close` and
-/// the stream's own memory. The buffer is not made, since nothing is read.
+/// Opens a stream for reading and closes it: one `fopen`, one `fclose`. That is `open`, `close` and
+/// the allocation of the stream. The buffer is not allocated, since nothing is read.
 ///
 /// # Errors
 /// If the file cannot be opened.
@@ -91,17 +91,17 @@ pub fn fopen_fclose(path: &CStr) -> Result<()> {
     os::call::fopen_fclose(path)
 }
 
-/// Makes an empty file that must not exist, closes it, and deletes it: one `open`, `close` and
-/// `unlink`. Nothing is waited for on the device.
+/// Creates an empty file that must not exist, closes it, and deletes it: one `open`, `close` and
+/// `unlink`. It does not wait for the device.
 ///
 /// # Errors
-/// If the file exists or cannot be made.
+/// If the file exists or cannot be created.
 #[inline]
 pub fn create_delete(path: &CStr) -> Result<()> {
     os::call::create_delete(path)
 }
 
-/// Takes memory from the C library and gives it back: one `malloc`, one `free`. The memory is not
+/// Allocates memory from the C library and frees it: one `malloc`, one `free`. The memory is not
 /// touched; small sizes come from the allocator's per-thread cache.
 ///
 /// # Errors
@@ -111,51 +111,51 @@ pub fn malloc_free(bytes: usize) -> Result<()> {
     os::call::malloc_free(bytes)
 }
 
-/// Maps private memory and takes it away again: one `mmap`, one `munmap`. The memory is not touched,
-/// so that no page is made.
+/// Maps private memory and unmaps it: one `mmap`, one `munmap`. The memory is not touched, so no
+/// page is allocated.
 ///
 /// # Errors
-/// If there is no room, or `bytes` is 0.
+/// If the address space is full, or `bytes` is 0.
 #[inline]
 pub fn map_unmap(bytes: usize) -> Result<()> {
     os::call::map_unmap(bytes)
 }
 
-/// Makes a thread that ends at once, and waits for it: one `pthread_create`, one `pthread_join`.
+/// Creates a thread that exits at once, and joins it: one `pthread_create`, one `pthread_join`.
 ///
 /// # Errors
-/// If no thread can be made.
+/// If no thread can be created.
 #[inline]
 pub fn thread_create_join() -> Result<()> {
     os::call::thread_create_join()
 }
 
-/// Makes a process that ends at once, and waits for it: one `fork`, `_exit` in the child, `waitpid`
-/// in the parent. Serial: the next fork starts only after this child is gone. What a fork costs
-/// grows with the memory that the parent has mapped and touched.
+/// Creates a process that exits at once, and waits for it: one `fork`, `_exit` in the child,
+/// `waitpid` in the parent. Forks are serial: the next one starts after this child is gone. The
+/// cost of a fork grows with the memory that the parent has mapped and touched.
 ///
 /// # Errors
-/// If no process can be made.
+/// If no process can be created.
 #[inline]
 pub fn fork_exit_wait() -> Result<()> {
     os::call::fork_exit_wait()
 }
 
-/// As [`fork_exit_wait`], but the child borrows the memory of its parent, which sleeps until it ends:
-/// what `vfork` does.
+/// As [`fork_exit_wait`], but the child shares the memory of its parent, which sleeps until the
+/// child exits, as with `vfork`.
 ///
 /// # Errors
-/// If no process can be made.
+/// If no process can be created.
 #[inline]
 pub fn vfork_exit_wait() -> Result<()> {
     os::call::vfork_exit_wait()
 }
 
-/// Starts a program without arguments and environment, and waits for its end: one `fork`, `execve` in
-/// the child, `waitpid` in the parent. What the program itself does until it ends is in the time.
+/// Starts a program without arguments and environment, and waits for its exit: one `fork`, `execve`
+/// in the child, `waitpid` in the parent. The time includes the run time of the program itself.
 ///
 /// # Errors
-/// If no process can be made, or the program cannot be started or fails.
+/// If no process can be created, or the program cannot be started or fails.
 #[inline]
 pub fn fork_exec_wait(program: &CStr) -> Result<()> {
     os::call::fork_exec_wait(program)
@@ -164,17 +164,17 @@ pub fn fork_exec_wait(program: &CStr) -> Result<()> {
 /// As [`fork_exec_wait`] through `posix_spawn`, which need not copy the parent's address space.
 ///
 /// # Errors
-/// As there.
+/// As [`fork_exec_wait`].
 #[inline]
 pub fn spawn_wait(program: &CStr) -> Result<()> {
     os::call::spawn_wait(program)
 }
 
-/// A handler of a signal (SIGUSR1) that only counts, installed until this is dropped, and the thread
-/// that made it.
+/// A handler of a signal (SIGUSR1) that only counts, and the thread that installed it. The handler
+/// stays until this value is dropped.
 pub struct SignalProbe {
     probe: os::call::SignalProbe,
-    /// Signals go to the thread that made the probe.
+    /// Signals go to the thread that created the probe.
     not_send: PhantomData<*const ()>,
 }
 
@@ -199,8 +199,8 @@ impl SignalProbe {
         self.probe.install()
     }
 
-    /// Sends the signal to this thread, which handles it before this returns: one `tgkill`, the
-    /// handler, and the return from it.
+    /// Sends the signal to this thread, which handles it before this call returns: one `tgkill`,
+    /// the handler, and the return from it.
     ///
     /// # Errors
     /// If the system does not allow it.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Result, os};
 
-/// Nanoseconds since a fixed moment in the past, never going backwards and never set.
+/// Nanoseconds since a fixed moment in the past. The clock never goes backwards and is never set.
 ///
 /// On Linux `CLOCK_MONOTONIC`, read without entering the kernel where the vDSO allows it
 /// ([clock_gettime(2)](https://man7.org/linux/man-pages/man2/clock_gettime.2.html)).
@@ -14,28 +14,28 @@ pub fn now_ns() -> u64 {
     os::clock::now_ns()
 }
 
-/// CPU time that all threads of this process have used, user and system together, in ns.
+/// CPU time of all threads of this process, user plus system, in ns.
 ///
-/// On Linux `CLOCK_PROCESS_CPUTIME_ID`: exact, a system call.
+/// On Linux `CLOCK_PROCESS_CPUTIME_ID`: exact, but a system call.
 ///
 /// # Errors
-/// Only where the system has no such clock.
+/// Only if the system has no such clock.
 #[inline]
 pub fn process_cpu_ns() -> Result<u64> {
     os::clock::process_cpu_ns()
 }
 
-/// How fine [`now_ns`] is and what it costs, as observed.
+/// Observed resolution and cost of [`now_ns`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Calibration {
-    /// The smallest step between two readings that differ, in ns. At least the 1 ns in which the
-    /// clock is told.
+    /// The smallest step between two readings that differ, in ns. At least 1 ns, the unit of the
+    /// clock.
     pub resolution_ns: f64,
     /// The median cost of one reading, in ns.
     pub cost_ns: f64,
 }
 
-/// Observes the clock for a few milliseconds.
+/// Measures the clock for a few milliseconds.
 pub fn calibrate() -> Calibration {
     Calibration {
         resolution_ns: smallest_step_ns(),
@@ -43,7 +43,7 @@ pub fn calibrate() -> Calibration {
     }
 }
 
-/// The smallest step among many: each waits for the clock to move once.
+/// The smallest of many steps. To find a step, the loop reads the clock until it changes.
 fn smallest_step_ns() -> f64 {
     const STEPS: usize = 10_000;
     (0..STEPS)
@@ -59,8 +59,8 @@ fn smallest_step_ns() -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
-/// The median over batches of the mean cost within a batch. A batch is long beside a reading, so
-/// that the clock's own resolution does not show; the median leaves out batches that were preempted.
+/// The median of the mean cost in each batch. A batch takes much longer than a reading, so that the
+/// clock's resolution does not matter. The median excludes batches that were preempted.
 fn median_cost_ns() -> f64 {
     const BATCHES: usize = 101;
     const CALLS: u32 = 1_000;

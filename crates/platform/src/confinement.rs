@@ -1,75 +1,77 @@
-//! Limits on the memory of a worker, and swap for it, all undone even after this process was killed.
+//! Limits on the memory of a worker, and swap for it. Both are undone even if this process is
+//! killed.
 //!
-//! What is made here is recorded in a scratch directory before it is made. [`crate::scratch`] undoes
-//! it before it removes that directory, whether its owner ended well or was killed: the processes
-//! of the group are killed and waited for, its limit is raised, the swap file is switched off, and
-//! the group, the file and the record go.
+//! Everything created here is recorded in a scratch directory first. [`crate::scratch`] undoes it
+//! before it removes that directory, whether its owner exited or was killed, in this order: it
+//! kills the processes of the group and waits for them, raises the limit, switches the swap file
+//! off, and removes the group, the file and the record.
 
 use std::path::Path;
 
 use crate::{Result, os};
 
-/// A control group whose processes together may hold so much memory and no more
+/// A control group that limits the total memory of its processes
 /// ([cgroups(7)](https://man7.org/linux/man-pages/man7/cgroups.7.html), version 1 or 2). A worker
-/// enters it before its program starts ([`crate::process::WorkerOptions`]). Dropping it kills
-/// whoever is still in it and removes it.
+/// enters it before its program starts ([`crate::process::WorkerOptions`]). Dropping it kills all
+/// processes in it and removes it.
 #[derive(Debug)]
 pub struct MemoryGroup {
     pub(crate) group: os::confinement::Group,
 }
 
 impl MemoryGroup {
-    /// Makes a group. There is one at a time for each scratch directory.
+    /// Creates a group. Each scratch directory can have one at a time.
     ///
     /// # Errors
-    /// [`crate::Error::NotPermitted`] without the right to; [`crate::Error::NotSupported`] where no
-    /// memory controller is within reach; [`crate::Error::TooMuch`] if the limit is above what is
-    /// available, since the host and not the limit would then stop the group.
+    /// [`crate::Error::NotPermitted`] without the right; [`crate::Error::NotSupported`] if no
+    /// memory controller is accessible; [`crate::Error::TooMuch`] if the limit exceeds the
+    /// available memory, since the host and not the limit would then stop the group.
     pub fn create(limit_bytes: u64, scratch: &Path) -> Result<Self> {
         os::confinement::Group::create(limit_bytes, scratch).map(|group| Self { group })
     }
 }
 
 impl MemoryGroup {
-    /// Lets the group move nothing to swap: what does not fit within the limit ends a process of it.
+    /// Forbids swap for the group: if its memory does not fit within the limit, one of its
+    /// processes is killed.
     ///
     /// # Errors
-    /// If the system does not let it.
+    /// If the system refuses.
     pub fn forbid_swap(&self) -> Result<()> {
         self.group.forbid_swap()
     }
 
-    /// The most memory that the group has held so far, in bytes, pages of files included; `None` where
-    /// the kernel does not tell (version 2 before Linux 5.19).
+    /// The group's peak memory so far, in bytes, page cache included; `None` if the kernel does not
+    /// report it (version 2 before Linux 5.19).
     pub fn peak_bytes(&self) -> Option<u64> {
         self.group.peak_bytes()
     }
 }
 
-/// A temporary file that the system uses as swap. Dropping it switches it off and removes it.
+/// A temporary swap file. Dropping it switches it off and removes it.
 #[derive(Debug)]
 pub struct SwapFile {
     _file: os::confinement::SwapFile,
 }
 
 impl SwapFile {
-    /// Makes a file of so many bytes in a scratch directory, one for each directory, and switches it
-    /// on ([swapon(2)](https://man7.org/linux/man-pages/man2/swapon.2.html)).
+    /// Creates a swap file of `len_bytes` in a scratch directory, one per directory, and switches
+    /// it on ([swapon(2)](https://man7.org/linux/man-pages/man2/swapon.2.html)).
     ///
     /// # Errors
-    /// [`crate::Error::NotPermitted`] without the right to, [`crate::Error::NotSupported`] where the
-    /// file system cannot hold swap, [`crate::Error::Path`] if there is no room.
+    /// [`crate::Error::NotPermitted`] without the right, [`crate::Error::NotSupported`] if the file
+    /// system does not support swap files, [`crate::Error::Path`] if no space is left.
     pub fn create(len_bytes: u64, scratch: &Path) -> Result<Self> {
         os::confinement::SwapFile::create(len_bytes, scratch).map(|file| Self { _file: file })
     }
 }
 
-/// Whether [`MemoryGroup::create`] is likely to work here.
+/// True if [`MemoryGroup::create`] will probably work here.
 pub fn can_limit_memory() -> bool {
     os::confinement::can_limit_memory()
 }
 
-/// Swap that nobody uses, in bytes.
+/// Free swap space, in bytes.
 pub fn free_swap_bytes() -> u64 {
     os::confinement::free_swap_bytes()
 }

@@ -1,10 +1,10 @@
-//! What an x86-64 CPU says about itself, whatever system runs on it.
+//! The identity and features of an x86-64 CPU, on any operating system.
 
 use raw_cpuid::{CpuId, Hypervisor};
 
 use crate::machine::Cpu;
 
-/// The processor under this thread.
+/// The processor that runs this thread.
 pub(crate) fn cpu() -> Cpu {
     let cpuid = CpuId::new();
     let feature = cpuid.get_feature_info();
@@ -23,13 +23,13 @@ pub(crate) fn cpu() -> Cpu {
     }
 }
 
-/// The name of the hypervisor, if the CPU says that there is one.
+/// The name of the hypervisor, if the CPU reports one.
 pub(crate) fn hypervisor() -> Option<String> {
     let cpuid = CpuId::new();
     if !cpuid.get_feature_info()?.has_hypervisor() {
         return None;
     }
-    // A hypervisor without leaves of its own stays nameless, but it is one.
+    // A hypervisor without CPUID leaves of its own has no name, but it is one.
     let Some(info) = cpuid.get_hypervisor_info() else {
         return Some("unknown".to_owned());
     };
@@ -39,7 +39,8 @@ pub(crate) fn hypervisor() -> Option<String> {
     })
 }
 
-/// Extensions that kernels and string functions choose by, as far as CPU and system allow them.
+/// Extensions that kernels and string functions use for their selection, if both CPU and system
+/// enable them.
 fn features() -> Vec<String> {
     macro_rules! detected {
         ($($name:tt),*) => {

@@ -1,5 +1,5 @@
-//! A directory that is held open, and the files directly in it: names given by somebody else lead
-//! nowhere but there.
+//! An open directory and the files directly in it. A file name from an untrusted source can never
+//! lead outside the directory.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::file::OpenMode;
 use crate::{Result, os};
 
-/// A directory that is held open. It stays the same one when its path is given to another.
+/// An open directory. It stays the same directory even if its path later leads to another one.
 #[derive(Debug)]
 pub struct Directory {
     handle: os::directory::Handle,
@@ -19,7 +19,7 @@ impl Directory {
     /// Opens a directory.
     ///
     /// # Errors
-    /// If it is not there, is no directory, or may not be opened.
+    /// If it does not exist, is not a directory, or may not be opened.
     pub fn open(path: &Path) -> Result<Self> {
         Ok(Self {
             handle: os::directory::open(path)?,
@@ -27,34 +27,34 @@ impl Directory {
         })
     }
 
-    /// The path by which it was opened.
+    /// The path given to [`Directory::open`].
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Opens the regular file `name` in it for reading and writing, or makes it. Links are not
-    /// followed, and the name cannot lead elsewhere: on Linux by
-    /// [openat2(2)](https://man7.org/linux/man-pages/man2/openat2.2.html) with `RESOLVE_BENEATH`
-    /// where the kernel has it.
+    /// Opens the regular file `name` in it for reading and writing, or creates it. Links are not
+    /// followed, and the name cannot lead outside: Linux uses
+    /// [openat2(2)](https://man7.org/linux/man-pages/man2/openat2.2.html) with `RESOLVE_BENEATH` if
+    /// the kernel supports it.
     ///
     /// # Errors
-    /// If it cannot be opened, or is no regular file.
+    /// If it cannot be opened, or is not a regular file.
     pub fn open_or_create(&self, name: &OsStr) -> Result<File> {
         os::directory::open_or_create(&self.handle, &self.path, name)
     }
 
-    /// Makes a file in its file system that has no name yet, and goes away by itself if it gets none
-    /// (`O_TMPFILE` on Linux). It has the permissions of `model`, if there is one, less what the
-    /// process's umask takes away.
+    /// Creates an unnamed file in its file system, which vanishes if it never gets a name
+    /// (`O_TMPFILE` on Linux). It has the permissions of `model`, if given, less the process's
+    /// umask.
     ///
     /// # Errors
-    /// If none can be made; [`crate::Error::NotSupported`] where there are no such files, or none in
-    /// this mode.
+    /// If none can be created; [`crate::Error::NotSupported`] if the file system has no unnamed
+    /// files, or not in this mode.
     pub fn create_unnamed(&self, mode: OpenMode, model: Option<&Metadata>) -> Result<File> {
         os::directory::create_unnamed(&self.handle, &self.path, mode, model)
     }
 
-    /// Gives a file of [`Directory::create_unnamed`] a name.
+    /// Gives a file from [`Directory::create_unnamed`] a name.
     ///
     /// # Errors
     /// With [`std::io::ErrorKind::AlreadyExists`] if the name is taken, or if the file system refuses.
@@ -62,7 +62,7 @@ impl Directory {
         os::directory::give_name(&self.handle, &self.path, file, name)
     }
 
-    /// What is there under `name`, links not followed; `None` if nothing is.
+    /// The type of `name`, without following links; `None` if it does not exist.
     ///
     /// # Errors
     /// If the directory cannot be searched.
@@ -70,7 +70,7 @@ impl Directory {
         os::directory::what_is(&self.handle, &self.path, name)
     }
 
-    /// Whether `name` still stands for this open file.
+    /// True if `name` still names this open file.
     ///
     /// # Errors
     /// If the directory cannot be searched.
@@ -78,12 +78,12 @@ impl Directory {
         os::directory::holds(&self.handle, &self.path, name, file)
     }
 
-    /// Opens the directory `name` in it, or makes it, for this user alone (`0700` on Linux). Links are
-    /// not followed.
+    /// Opens the directory `name` in it, or creates it, with access for this user only (`0700` on
+    /// Linux). Links are not followed.
     ///
     /// # Errors
-    /// [`crate::Error::Planted`] if it belongs to another user or others may write to it; another if it
-    /// cannot be opened.
+    /// [`crate::Error::Planted`] if it belongs to another user or others may write to it; another
+    /// error if it cannot be opened.
     pub fn open_private(&self, name: &OsStr) -> Result<Self> {
         Ok(Self {
             handle: os::directory::open_private(&self.handle, &self.path, name)?,
@@ -91,11 +91,11 @@ impl Directory {
         })
     }
 
-    /// As [`Directory::open_or_create`], for a file that nobody else has a hand in.
+    /// As [`Directory::open_or_create`], for a file that no other user can change.
     ///
     /// # Errors
-    /// [`crate::Error::Planted`] if it belongs to another user or has a second name; another if it
-    /// cannot be opened, or is no regular file.
+    /// [`crate::Error::Planted`] if it belongs to another user or has a second name; another error
+    /// if it cannot be opened, or is not a regular file.
     pub fn open_own(&self, name: &OsStr) -> Result<File> {
         os::directory::open_own(&self.handle, &self.path, name)
     }
@@ -108,14 +108,14 @@ impl Directory {
         os::directory::remove_directory(&self.handle, &self.path, name)
     }
 
-    /// Bytes that the regular files directly in it take on the device; `None` if the system does not
-    /// tell.
+    /// Device space of the regular files directly in it, in bytes; `None` if the system does not
+    /// report it.
     pub fn files_bytes(&self) -> Option<u64> {
         os::directory::files_bytes(&self.handle)
     }
 
-    /// Gives the file `from` the name `to` in one step. Without `replace`, what is there under that
-    /// name stays and this fails with [`std::io::ErrorKind::AlreadyExists`].
+    /// Renames `from` to `to` atomically. Without `replace`, an existing `to` stays and this call
+    /// fails with [`std::io::ErrorKind::AlreadyExists`].
     ///
     /// # Errors
     /// If the name is taken, or the file system refuses.
@@ -143,7 +143,7 @@ impl Directory {
         os::directory::remove(&self.handle, &self.path, name)
     }
 
-    /// Waits until changes of names are on the device.
+    /// Waits until all renames are on the device.
     ///
     /// # Errors
     /// If the device refuses.
@@ -151,13 +151,14 @@ impl Directory {
         os::directory::sync(&self.handle, &self.path)
     }
 
-    /// Room in its file system for this user, in bytes; `None` if the system does not tell.
+    /// Space in its file system available to this user, in bytes; `None` if the system does not
+    /// report it.
     pub fn free_bytes(&self) -> Option<u64> {
         os::directory::free_bytes(&self.handle)
     }
 }
 
-/// What a name stands for.
+/// The type of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A regular file.
@@ -166,18 +167,18 @@ pub enum Kind {
     Other,
 }
 
-/// The name that these bytes are on this system; `None` where it has no such names.
+/// The file name with these bytes; `None` if this system's names are not bytes.
 pub fn name_from_bytes(bytes: &[u8]) -> Option<OsString> {
     os::directory::name_from_bytes(bytes)
 }
 
-/// The permission bits of a file (`0o644`); `None` where there are none.
+/// The permission bits of a file (`0o644`); `None` if the system has none.
 pub fn mode(metadata: &Metadata) -> Option<u32> {
     os::directory::mode(metadata)
 }
 
-/// Sets a file's permission bits; of `mode` only `0o777` count, so that nobody is handed a program
-/// that runs with another's rights.
+/// Sets a file's permission bits. Only `0o777` of `mode` count, so that no program ever gains the
+/// rights of another user.
 ///
 /// # Errors
 /// If the file system refuses.

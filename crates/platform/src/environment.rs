@@ -1,4 +1,4 @@
-//! What surrounds a measurement and may differ the next time: system, settings, limits, build.
+//! The conditions of a measurement that may differ between runs: system, settings, limits, build.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::os;
 
-/// The surroundings of a measurement. Hardware is in [`crate::machine::Machine`].
+/// The conditions of a measurement. Hardware is in [`crate::machine::Machine`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
     /// Name of the distribution or system, e.g. `Debian GNU/Linux`.
@@ -18,97 +18,98 @@ pub struct Environment {
     pub kernel_name: Option<String>,
     /// Its release, e.g. `6.1.0-18-amd64`.
     pub kernel_release: Option<String>,
-    /// How and when it was built, e.g. `#1 SMP PREEMPT_DYNAMIC …`.
+    /// Its build, e.g. `#1 SMP PREEMPT_DYNAMIC …`.
     pub kernel_version: Option<String>,
-    /// How this program was compiled.
+    /// Compilation of this program.
     pub build: Build,
     /// The command line of this process.
     pub command_line: Vec<String>,
-    /// Whether this process has the rights of root (effective user 0).
+    /// True if this process has the rights of root (effective user 0).
     pub is_root: Option<bool>,
-    /// Hardware vulnerability to what is done about it, in the kernel's words.
+    /// Each hardware vulnerability and its mitigation, in the kernel's words.
     pub mitigations: BTreeMap<String, String>,
-    /// How the clock frequency of the CPU is governed.
+    /// Control of the CPU's clock frequency.
     pub frequency: Frequency,
-    /// Whether two hardware threads share a core.
+    /// True if simultaneous multithreading is active: two hardware threads share a core.
     pub smt_active: Option<bool>,
-    /// CPUs that the scheduler leaves alone.
+    /// CPUs that the scheduler does not use by default.
     pub isolated_cpus: Option<Vec<usize>>,
     /// The hardware behind the clocks, e.g. `tsc`.
     pub clock_source: Option<String>,
-    /// When memory is backed by huge pages: `always`, `madvise` or `never`.
+    /// Policy for transparent huge pages: `always`, `madvise` or `never`.
     pub transparent_huge_pages: Option<String>,
-    /// Swap space, in bytes; 0 is none.
+    /// Swap space, in bytes; 0 means none.
     pub swap_total_bytes: Option<u64>,
-    /// Memory that could be had without swapping, in bytes, before any cgroup limit.
+    /// Memory available without swapping, in bytes, regardless of cgroup limits.
     pub memory_available_bytes: Option<u64>,
-    /// Whether more memory is promised than there is.
+    /// Policy for memory overcommit.
     pub overcommit: Option<Overcommit>,
-    /// How much of the address space is placed at random.
+    /// Extent of address-space randomisation.
     pub address_randomisation: Option<AddressRandomisation>,
-    /// What the control groups of this process allow it.
+    /// Limits from the control groups of this process.
     pub cgroup: CgroupLimits,
     /// Runnable processes, averaged over 1, 5 and 15 minutes.
     pub load_average: Option<[f64; 3]>,
-    /// Since the system started, in seconds.
+    /// Time since the system started, in seconds.
     pub uptime_seconds: Option<f64>,
 }
 
-/// How the clock frequency of the first CPU is governed. All `None` in most virtual machines.
+/// Control of the first CPU's clock frequency. All fields are `None` in most virtual machines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Frequency {
     /// The kernel's driver, e.g. `intel_pstate`.
     pub driver: Option<String>,
     /// Its policy, e.g. `powersave`.
     pub governor: Option<String>,
-    /// Whether the clock may rise above its nominal frequency.
+    /// True if the frequency may exceed the nominal one.
     pub turbo: Option<bool>,
-    /// Now, in Hz.
+    /// Current frequency, in Hz.
     pub current_hz: Option<f64>,
-    /// The lowest that is allowed, in Hz.
+    /// Minimum frequency allowed, in Hz.
     pub minimum_hz: Option<f64>,
-    /// The highest that is allowed, in Hz.
+    /// Maximum frequency allowed, in Hz.
     pub maximum_hz: Option<f64>,
 }
 
-/// Whether more memory is promised than there is
-/// ([proc_sys_vm(5)](https://man7.org/linux/man-pages/man5/proc_sys_vm.5.html), `overcommit_memory`).
+/// Policy for memory overcommit
+/// ([proc_sys_vm(5)](https://man7.org/linux/man-pages/man5/proc_sys_vm.5.html),
+/// `overcommit_memory`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Overcommit {
-    /// Obvious excess is refused.
+    /// The kernel refuses obvious overcommit.
     Heuristic,
-    /// Everything is promised.
+    /// The kernel grants every allocation.
     Always,
-    /// Nothing beyond the commit limit is promised.
+    /// The kernel grants nothing beyond the commit limit.
     Never,
 }
 
-/// How much of the address space is placed at random
+/// Extent of address-space randomisation
 /// ([proc_sys_kernel(5)](https://man7.org/linux/man-pages/man5/proc_sys_kernel.5.html),
 /// `randomize_va_space`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AddressRandomisation {
-    /// Nothing.
+    /// None.
     Off,
     /// Mappings, stack and vDSO.
     WithoutHeap,
-    /// These and the heap.
+    /// Mappings, stack, vDSO and heap.
     Full,
 }
 
-/// The tightest limits among the control groups that hold this process; `None` is unlimited or
+/// The tightest limits of all control groups that contain this process; `None` means unlimited or
 /// unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CgroupLimits {
     /// Memory, in bytes.
     pub memory_bytes: Option<u64>,
-    /// CPU time per wall time: 1.5 is one and a half CPUs.
+    /// CPU time per wall time: 1.5 means one and a half CPUs.
     pub cpus: Option<f64>,
 }
 
-/// How this program was compiled.
+/// Compilation of this program.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Build {
     /// Version of oscope.
@@ -119,19 +120,19 @@ pub struct Build {
     pub target: Option<String>,
     /// Optimisation level: `0`, `1`, `2`, `3`, `s` or `z`.
     pub optimisation_level: Option<String>,
-    /// Further compiler flags; `None` if there were none.
+    /// Additional compiler flags; `None` if there were none.
     pub flags: Option<String>,
 }
 
 impl Environment {
-    /// Asks the system.
+    /// Reads the current environment.
     pub fn read() -> Self {
         os::environment::read()
     }
 }
 
 impl Build {
-    /// Of the running program.
+    /// The build of the running program.
     pub fn of_this_program() -> Self {
         let known = |value: &str| (!value.is_empty()).then(|| value.to_owned());
         Self {

@@ -1,45 +1,45 @@
-//! What can go wrong when the system is asked.
+//! Errors of system calls and queries.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A question the system did not answer, or a thing it would not do.
+/// The system refused a query or an operation.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// This system, this kernel or this file system has no such thing.
+    /// This system, kernel or file system does not support it.
     #[error("{what} is not supported here")]
     NotSupported {
-        /// What was asked for, as the subject of a sentence.
+        /// The refused operation, as the subject of a sentence.
         what: &'static str,
     },
     /// The process lacks a right.
     #[error("{what} needs {needs}")]
     NotPermitted {
-        /// What was asked for, as the subject of a sentence.
+        /// The refused operation, as the subject of a sentence.
         what: &'static str,
-        /// The right that is missing, in words.
+        /// The missing right, in words.
         needs: &'static str,
     },
     /// The memory cannot be backed by huge pages.
     #[error("no huge pages: {reason}")]
     NoHugePages {
-        /// Why, and where that is set.
+        /// The reason, and the setting that controls it.
         reason: String,
     },
-    /// More than there is.
+    /// The request exceeds the available amount.
     #[error("{what} would be {asked_bytes} bytes, where {available_bytes} are available")]
     TooMuch {
-        /// What was asked for, as the subject of a sentence.
+        /// The requested resource, as the subject of a sentence.
         what: &'static str,
-        /// How much of it, in bytes.
+        /// Requested amount, in bytes.
         asked_bytes: u64,
-        /// How much there is, in bytes.
+        /// Available amount, in bytes.
         available_bytes: u64,
     },
-    /// Something lies where only this user should have put anything.
+    /// A path that only this user should control may be under another user's control.
     #[error("{} is not to be trusted: {what}", path.display())]
     Planted {
-        /// Which.
+        /// The path.
         path: PathBuf,
         /// The reason, as a sentence.
         what: &'static str,
@@ -47,19 +47,19 @@ pub enum Error {
     /// A system call failed.
     #[error("cannot {action}: {source}")]
     Os {
-        /// What was tried, as a verb.
+        /// The failed action, as a verb.
         action: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A system call on a path failed.
     #[error("cannot {action} {}: {source}", path.display())]
     Path {
-        /// What was tried, as a verb.
+        /// The failed action, as a verb.
         action: &'static str,
-        /// On which path.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -67,7 +67,7 @@ pub enum Error {
 /// A result with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Whether a system refused since it has no such thing, or no right to it or no room for it.
+/// True if the system refused because it lacks the function, the right or the resources.
 pub fn is_lacking(refusal: &io::Error) -> bool {
     matches!(
         refusal.kind(),
@@ -80,7 +80,7 @@ pub fn is_lacking(refusal: &io::Error) -> bool {
     )
 }
 
-/// What the system said, for callers that deal in that.
+/// The system's error, for callers that use [`io::Error`].
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         match error {
@@ -91,13 +91,13 @@ impl From<Error> for io::Error {
 }
 
 impl Error {
-    /// Whether the thing does not exist here at all, as opposed to having failed.
+    /// True if the function does not exist here, as opposed to having failed.
     pub fn is_not_supported(&self) -> bool {
         matches!(self, Self::NotSupported { .. })
     }
 
-    /// Whether this system has not what was asked for, or not for this process, as opposed to its
-    /// having gone wrong.
+    /// True if this system lacks the function, or denies it to this process, as opposed to a
+    /// failure.
     pub fn is_lacking(&self) -> bool {
         match self {
             Self::Os { source, .. } | Self::Path { source, .. } => is_lacking(source),
@@ -105,7 +105,7 @@ impl Error {
         }
     }
 
-    /// What the system said, where it was the system that refused.
+    /// The system's error, if the system refused.
     pub fn io_error(&self) -> Option<&io::Error> {
         match self {
             Self::Os { source, .. } | Self::Path { source, .. } => Some(source),

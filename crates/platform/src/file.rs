@@ -1,4 +1,5 @@
-//! Opening files in the ways that matter to measuring, and what of them is in the page cache.
+//! Opens files in the modes that matter for measurements, and reports which part of a file is in
+//! the page cache.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
@@ -10,33 +11,34 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result, os};
 
-/// What a file's reads and writes wait for
+/// The event for which reads and writes of a file wait
 /// ([open(2)](https://man7.org/linux/man-pages/man2/open.2.html)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OpenMode {
     /// The page cache (no flag).
     Plain,
-    /// The device, past the page cache (`O_DIRECT`). Buffer, offset and length must be multiples of
-    /// the device's logical block; a [`crate::memory::Mapping`] is.
+    /// The device, bypassing the page cache (`O_DIRECT`). Buffer, offset and length must be
+    /// multiples of the device's logical block; the buffer of a [`crate::memory::Mapping`] is.
     Direct,
     /// Writes wait until data and metadata are on the device (`O_SYNC`).
     Synchronous,
-    /// Writes wait until the data, and what is needed to read it, are on the device (`O_DSYNC`).
+    /// Writes wait until the data, and the metadata needed to read it, are on the device
+    /// (`O_DSYNC`).
     DataSynchronous,
 }
 
 /// Opens an existing file for reading.
 ///
 /// # Errors
-/// If it cannot be opened; [`Error::NotSupported`] if its file system has no such mode.
+/// If it cannot be opened; [`Error::NotSupported`] if its file system does not support the mode.
 pub fn open_read(path: &Path, mode: OpenMode) -> Result<File> {
     open(OpenOptions::new().read(true), path, mode)
 }
 
-/// Opens whatever is at a path for reading, and tells what it is; a named pipe without waiting for whoever
-/// writes to it. Reads of that fail with [`io::ErrorKind::WouldBlock`] while nothing is there
-/// ([`crate::block_io::wait_readable`] waits for it).
+/// Opens any file at a path for reading, and returns its metadata. A named pipe opens without
+/// waiting for a writer. Reads of it fail with [`io::ErrorKind::WouldBlock`] while it is empty
+/// ([`crate::block_io::wait_readable`] waits for data).
 ///
 /// # Errors
 /// If it cannot be opened.
@@ -44,9 +46,9 @@ pub fn open_without_waiting(path: &Path) -> io::Result<(File, Metadata)> {
     os::file::open_without_waiting(path)
 }
 
-/// Opens a named pipe or a character device for writing without waiting for whoever reads it; `None`
-/// while nobody has opened a pipe for reading. Writes to it fail with [`io::ErrorKind::WouldBlock`]
-/// while there is no room ([`crate::block_io::wait_writable`] waits for it).
+/// Opens a named pipe or a character device for writing without waiting for a reader; `None` while
+/// a pipe has no reader. Writes to it fail with [`io::ErrorKind::WouldBlock`] while it is full
+/// ([`crate::block_io::wait_writable`] waits for room).
 ///
 /// # Errors
 /// As [`open_read`].
@@ -54,7 +56,7 @@ pub fn open_write_without_waiting(path: &Path, mode: OpenMode) -> Result<Option<
     os::file::open_write_without_waiting(path, mode)
 }
 
-/// Opens an existing file for writing over what is there.
+/// Opens an existing file for overwriting in place.
 ///
 /// # Errors
 /// As [`open_read`].
@@ -70,7 +72,7 @@ pub fn open_read_write(path: &Path, mode: OpenMode) -> Result<File> {
     open(OpenOptions::new().read(true).write(true), path, mode)
 }
 
-/// Makes a new file for reading and writing; never opens one that is there.
+/// Creates a new file for reading and writing; never opens an existing one.
 ///
 /// # Errors
 /// As [`open_read`], and if the file exists.
@@ -79,7 +81,7 @@ pub fn create_new(path: &Path, mode: OpenMode) -> Result<File> {
     open(options.read(true).write(true).create_new(true), path, mode)
 }
 
-/// As [`create_new`], with the permissions of `model`, less what the process's umask takes away.
+/// As [`create_new`], with the permissions of `model`, less the process's umask.
 ///
 /// # Errors
 /// As [`create_new`].
@@ -89,24 +91,24 @@ pub fn create_new_like(path: &Path, mode: OpenMode, model: &Metadata) -> Result<
     open(options.read(true).write(true).create_new(true), path, mode)
 }
 
-/// Gives a file the owner, the group and the permissions of another.
+/// Gives a file the owner, group and permissions of another.
 ///
 /// # Errors
-/// [`Error::NotPermitted`] if the other belongs to somebody else, and this process may give nothing
-/// away.
+/// [`Error::NotPermitted`] if the other file belongs to another user, and this process may not
+/// change owners.
 pub fn become_like(file: &File, model: &Metadata) -> Result<()> {
     os::file::become_like(file, model)
 }
 
-/// Makes a file that only this user can read (`0600` on Linux). One that is there stays.
+/// Creates a file that only this user can read (`0600` on Linux). An existing file is not replaced.
 ///
 /// # Errors
-/// If something is there, or nothing can be made.
+/// If the path exists, or no file can be created.
 pub fn create_secret(path: &Path) -> io::Result<File> {
     os::file::create_secret(path)
 }
 
-/// Makes a file for reading and writing, or empties the one that is there.
+/// Creates a file for reading and writing, or truncates an existing one.
 ///
 /// # Errors
 /// As [`open_read`].
@@ -122,7 +124,7 @@ pub fn create(path: &Path, mode: OpenMode) -> Result<File> {
 fn open(options: &mut OpenOptions, path: &Path, mode: OpenMode) -> Result<File> {
     os::file::set_mode(options, mode)?;
     options.open(path).map_err(|error| {
-        // That is how open(2) says that the file system has no direct mode.
+        // open(2) reports a file system without direct mode this way.
         if mode == OpenMode::Direct && error.kind() == io::ErrorKind::InvalidInput {
             Error::NotSupported {
                 what: "direct input and output",
@@ -133,8 +135,8 @@ fn open(options: &mut OpenOptions, path: &Path, mode: OpenMode) -> Result<File> 
     })
 }
 
-/// Opens for reading what `file` has open, with a position and a mode of its own, even if its path
-/// leads elsewhere by now. `path` is for error messages.
+/// Opens the file behind `file` again for reading, with its own position and mode, even if its path
+/// now leads elsewhere. `path` is for error messages.
 ///
 /// # Errors
 /// As [`open_read`].
@@ -146,7 +148,7 @@ pub fn reopen_read(file: &File, path: &Path, mode: OpenMode) -> Result<File> {
     })
 }
 
-/// Standard input as a file. It shares its position with all others that have it.
+/// Standard input as a file. It shares its position with all other processes that have it open.
 ///
 /// # Errors
 /// If it is closed.
@@ -154,39 +156,39 @@ pub fn standard_input() -> Result<File> {
     os::file::standard_input()
 }
 
-/// True for the metadata of a named pipe, a terminal or another device that takes bytes as they come.
+/// True for the metadata of a named pipe, a terminal or another device that accepts a byte stream.
 pub fn is_stream(metadata: &Metadata) -> bool {
     os::file::is_named_pipe(metadata) || os::file::is_character_device(metadata)
 }
 
-/// Whether this is the metadata of a socket, which cannot be opened.
+/// True for the metadata of a socket, which cannot be opened.
 pub fn is_socket(metadata: &Metadata) -> bool {
     os::file::is_socket(metadata)
 }
 
-/// How much room a file takes on its device, in bytes: less than its size if it is sparse, nothing
-/// if the kernel makes it up as it is read.
+/// Device space of a file, in bytes: less than its size if it is sparse, 0 if the kernel generates
+/// it on read.
 pub fn allocated_bytes(metadata: &Metadata) -> Option<u64> {
     os::file::allocated_bytes(metadata)
 }
 
-/// Whether two open files are one.
+/// True if both are metadata of the same file.
 pub fn is_same(one: &Metadata, other: &Metadata) -> bool {
     os::file::is_same(one, other)
 }
 
-/// Gives a file `len` bytes from `offset` on the device, so that later writes need not find room
-/// ([fallocate(2)](https://man7.org/linux/man-pages/man2/fallocate.2.html)). Its size becomes at
-/// least `offset + len`; new bytes read as zeros.
+/// Allocates `len` bytes of a file from `offset` on the device, so that later writes need no
+/// allocation ([fallocate(2)](https://man7.org/linux/man-pages/man2/fallocate.2.html)). Its size
+/// becomes at least `offset + len`; new bytes read as zeros.
 ///
 /// # Errors
-/// If the device is full; [`Error::NotSupported`] if the file system cannot do this.
+/// If the device is full; [`Error::NotSupported`] if the file system does not support it.
 pub fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()> {
     os::file::allocate(file, offset, len)
 }
 
-/// As [`allocate_range`], but the file's size stays as it is: what lies behind its end is a
-/// reservation, which [`File::set_len`] gives back.
+/// As [`allocate_range`], but the file's size does not change: the space after its end is a
+/// reservation, which [`File::set_len`] releases.
 ///
 /// # Errors
 /// As [`allocate_range`].
@@ -194,47 +196,47 @@ pub fn reserve(file: &File, offset: u64, len: u64) -> Result<()> {
     os::file::reserve(file, offset, len)
 }
 
-/// Whether the file's file system finds room for each page as it is written, unless it was reserved
-/// before: on Linux that is ext4 ("delayed allocation",
+/// True if the file's file system allocates each page when it is written, unless it was reserved
+/// before. On Linux that is ext4 ("delayed allocation",
 /// [Documentation/filesystems/ext4](https://docs.kernel.org/admin-guide/ext4.html)).
 pub fn finds_room_by_page(file: &File) -> bool {
     os::file::finds_room_by_page(file)
 }
 
-/// The next range of a file from `offset` on that holds data, as start and end; `None` if only a hole
-/// follows. Where the file system does not tell, all of it is data.
+/// The next data range of a file from `offset` on, as start and end; `None` if only a hole follows.
+/// If the file system does not report holes, the whole file is data.
 ///
 /// # Errors
-/// If the file cannot be asked.
+/// If the system call fails.
 pub fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option<(u64, u64)>> {
     os::file::next_data(file, offset, len)
 }
 
-/// How far an eviction may reach.
+/// Scope of an eviction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reach {
     /// The pages of one file.
     File,
-    /// The page cache of the whole machine, where this process has the right; else of one file.
+    /// The page cache of the whole machine, if this process has the right; otherwise of one file.
     Machine,
 }
 
-/// How a file was evicted.
+/// Method of an eviction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Eviction {
-    /// The kernel was told that the file is not needed (`POSIX_FADV_DONTNEED`).
+    /// Advice to the kernel that the file is not needed (`POSIX_FADV_DONTNEED`).
     Advice,
-    /// The page cache of the whole machine was dropped.
+    /// A drop of the whole machine's page cache.
     DropCaches,
 }
 
-/// Puts a file's changed pages on the device, then removes its pages from the page cache, and tells
-/// in which way.
+/// Writes a file's dirty pages to the device, then evicts its pages from the page cache. Returns
+/// the method used.
 ///
-/// Neither way is certain: pages that somebody has mapped or is writing stay. Ask [`residency`]
-/// before trusting that a read will be cold. What a host or a disk caches is not reached.
+/// Neither method is certain: pages that a process has mapped or is writing stay. Check
+/// [`residency`] before relying on a cold read. Caches of the host or the disk are not affected.
 ///
 /// # Errors
 /// If the file cannot be synchronised.
@@ -242,11 +244,10 @@ pub fn evict(file: &File, reach: Reach) -> Result<Eviction> {
     os::file::evict(file, reach)
 }
 
-/// What [`drop_caches`] drops
-/// ([proc_sys_vm(5)](https://man7.org/linux/man-pages/man5/proc_sys_vm.5.html)).
+/// The caches to drop ([proc_sys_vm(5)](https://man7.org/linux/man-pages/man5/proc_sys_vm.5.html)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caches {
-    /// 1: pages of files.
+    /// 1: the page cache.
     Pages,
     /// 2: directory entries, inodes and other reclaimable kernel objects.
     Objects,
@@ -254,18 +255,18 @@ pub enum Caches {
     All,
 }
 
-/// Drops clean caches of the whole machine. Changed pages stay: synchronise first.
+/// Drops clean caches of the whole machine. Dirty pages stay: synchronise first.
 ///
 /// # Errors
-/// [`Error::NotPermitted`] without the right to, and after [`spare_caches`].
+/// [`Error::NotPermitted`] without the right, and after [`spare_caches`].
 pub fn drop_caches(caches: Caches) -> Result<()> {
     os::file::drop_caches(caches)
 }
 
 static SPARES_CACHES: AtomicBool = AtomicBool::new(false);
 
-/// From now on this process leaves the caches of the whole machine alone: [`drop_caches`] refuses, and
-/// [`evict`] reaches no further than its file.
+/// Keeps this process from dropping the whole machine's caches from now on: [`drop_caches`] fails,
+/// and [`evict`] affects only its file.
 pub fn spare_caches() {
     SPARES_CACHES.store(true, Ordering::Relaxed);
 }
@@ -275,16 +276,16 @@ pub(crate) fn spares_caches() -> bool {
     SPARES_CACHES.load(Ordering::Relaxed)
 }
 
-/// How much of a file is in the page cache.
+/// The part of a file that is in the page cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Residency {
-    /// In the page cache, in bytes: whole pages, of the last only what the file fills.
+    /// Bytes in the page cache: whole pages, and of the last page only the part within the file.
     pub resident_bytes: u64,
-    /// Of these, changed and not yet on the device, in bytes; `None` if the method does not tell.
+    /// Dirty bytes among them, not yet on the device; `None` if the method does not report them.
     pub dirty_bytes: Option<u64>,
     /// Size of the file, in bytes.
     pub total_bytes: u64,
-    /// Who told.
+    /// Method that reported it.
     pub method: ResidencyMethod,
 }
 
@@ -294,40 +295,40 @@ impl Residency {
         self.resident_bytes as f64 / self.total_bytes.max(1) as f64
     }
 
-    /// Whether all of it is there.
+    /// True if the whole file is in the page cache.
     pub fn is_whole(&self) -> bool {
         self.resident_bytes >= self.total_bytes
     }
 }
 
-/// Who told how much of a file is in the page cache.
+/// Method that reports the resident part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ResidencyMethod {
-    /// `cachestat`, system call 451 of Linux since 6.5 (`mm/filemap.c`).
+    /// `cachestat`, system call 451, since Linux 6.5 (`mm/filemap.c`).
     Cachestat,
     /// [mincore(2)](https://man7.org/linux/man-pages/man2/mincore.2.html).
     Mincore,
 }
 
-/// Asks how much of a file is in the page cache.
+/// Reports the part of a file that is in the page cache.
 ///
-/// First by `cachestat`, which needs no mapping. Where that is missing or refused by `mincore`, but
-/// only for a file that this process owns or may write: for any other, Linux since 5.2 answers that
-/// every page is resident, to hide what others read (CVE-2019-5489).
+/// Uses `cachestat`, which needs no mapping. If that is missing or refused, it uses `mincore`, but
+/// only for a file that this process owns or may write: for any other file, Linux since 5.2 reports
+/// every page as resident, to hide other users' reads (CVE-2019-5489).
 ///
 /// # Errors
-/// [`Error::NotPermitted`] if the answer could not be trusted.
+/// [`Error::NotPermitted`] if the result could not be trusted.
 pub fn residency(file: &File) -> Result<Residency> {
     os::file::residency(file)
 }
 
-/// What a file is opened and locked for.
+/// Access for which a file is opened and locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Reading; others may too.
+    /// Reading; other processes may read too.
     Read,
-    /// Reading and writing; nobody else may do either.
+    /// Reading and writing; no other process may do either.
     Write,
 }
 
@@ -339,7 +340,7 @@ pub struct LockedFile {
 }
 
 impl LockedFile {
-    /// Locks a file until this is dropped.
+    /// Locks a file until this value is dropped.
     ///
     /// # Errors
     /// [`Error::Os`] with [`io::ErrorKind::WouldBlock`] if it is locked already, in this process or
@@ -359,7 +360,7 @@ impl LockedFile {
         &self.file
     }
 
-    /// What it is locked for.
+    /// The locked access.
     pub fn access(&self) -> Access {
         self.access
     }

@@ -1,17 +1,15 @@
-//! Every question that oscope puts to the operating system, behind one face.
+//! oscope's only interface to the operating system.
 //!
-//! The modules here hold the types and thin functions that the other crates see. What differs from
-//! system to system lives in one backend, chosen once, below: `linux` where that is the target, and
-//! `unsupported` elsewhere, which answers what the standard library can answer and otherwise says
-//! [`Error::NotSupported`] or `None`. A backend for another system is a folder beside these two with
-//! the same functions.
+//! The modules here contain the types and thin functions for the other crates. System-specific code
+//! is in one backend, selected once, below: `linux` on that target, and `unsupported` elsewhere,
+//! which returns what the standard library knows and otherwise [`Error::NotSupported`] or `None`. A
+//! backend for another system is a folder beside these two with the same functions.
 //!
-//! Uses: `rustix` where it has a safe call, `io-uring` for rings, `libc` for the rest, `raw-cpuid` on
-//! x86-64.
+//! Uses: `rustix` for calls that it wraps safely, `io-uring` for rings, `libc` for the rest,
+//! `raw-cpuid` on x86-64.
 //!
-//! It must never hold policy: it tells and does what it is asked, and decides nothing about how to
-//! measure. A fact that cannot be had is `None`, never a guess. It depends on no other crate of
-//! oscope.
+//! It must never contain policy: it answers queries and executes calls, and does not decide how to
+//! measure. An unknown fact is `None`, never a guess. It depends on no other crate of oscope.
 
 #![cfg_attr(
     target_os = "linux",

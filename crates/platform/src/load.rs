@@ -1,4 +1,4 @@
-//! What the CPUs are doing.
+//! Activity of the CPUs.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::os;
 
-/// How the time of CPUs was spent since the start of the system, or between two such readings.
+/// Use of CPU time since the system started, or between two readings.
 ///
-/// On Linux from [/proc/stat](https://man7.org/linux/man-pages/man5/proc_stat.5.html), counted in
-/// ticks (mostly 10 ms). CPUs that are switched off do not appear.
+/// On Linux from [/proc/stat](https://man7.org/linux/man-pages/man5/proc_stat.5.html), in units of
+/// ticks (usually 10 ms). Offline CPUs are not included.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuTimes {
     /// All CPUs together.
@@ -19,35 +19,35 @@ pub struct CpuTimes {
     pub per_cpu: BTreeMap<usize, CpuTime>,
 }
 
-/// How CPU time was spent, in ns. The fields do not overlap.
+/// Use of CPU time, in ns. The fields do not overlap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuTime {
-    /// In programs, virtual machines among them.
+    /// In programs, including virtual machines.
     pub user_ns: u64,
-    /// In programs of lowered priority.
+    /// In programs with lowered priority.
     pub nice_ns: u64,
     /// In the kernel, on behalf of programs.
     pub system_ns: u64,
-    /// Doing nothing.
+    /// Idle.
     pub idle_ns: u64,
-    /// Doing nothing while input or output is under way.
+    /// Idle while input or output is in flight.
     pub iowait_ns: u64,
     /// In interrupts.
     pub irq_ns: u64,
     /// In deferred interrupt work.
     pub softirq_ns: u64,
-    /// Wanted by this virtual machine, given to another by the host.
+    /// Requested by this virtual machine, but given to another by the host.
     pub steal_ns: u64,
 }
 
 impl CpuTimes {
-    /// Asks the system.
+    /// Reads the current counts.
     pub fn read() -> Option<Self> {
         os::load::cpu_times()
     }
 
-    /// What was spent between an earlier reading and this one. A CPU that appeared in between
-    /// counts from 0, one that disappeared is left out.
+    /// The time between an earlier reading and this one. A CPU that appeared in between counts from
+    /// 0; one that disappeared is left out.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -65,8 +65,8 @@ impl CpuTimes {
 }
 
 impl CpuTime {
-    /// What was spent between an earlier reading and this one. A count that went backwards (on
-    /// Linux `iowait` may) becomes 0.
+    /// The time between an earlier reading and this one. A count that went backwards (on Linux
+    /// `iowait` may) becomes 0.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -81,7 +81,7 @@ impl CpuTime {
         }
     }
 
-    /// Time in which the CPU worked for somebody here: all but idle, iowait and steal, in ns.
+    /// Busy time in ns: all but idle, iowait and steal.
     pub fn busy_ns(&self) -> u64 {
         [
             self.user_ns,
@@ -95,7 +95,7 @@ impl CpuTime {
     }
 }
 
-/// The clock frequency of one CPU now, in Hz, as the kernel's frequency driver tells; `None` where
+/// The current clock frequency of one CPU, in Hz, from the kernel's frequency driver; `None` if
 /// there is no such driver, as in most virtual machines.
 pub fn frequency_hz(cpu: usize) -> Option<f64> {
     os::load::frequency_hz(cpu)

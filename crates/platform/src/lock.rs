@@ -1,24 +1,24 @@
-//! The locks of the C library for kernel threads, to be measured: what programs in C wait with.
+//! The C library's locks for kernel threads, as a subject of measurement.
 
 use std::fmt;
 
 use crate::{Result, os};
 
-/// A value behind a `pthread_mutex_t` with the default attributes: a thread that finds it held
+/// A value behind a `pthread_mutex_t` with the default attributes: a thread that finds it locked
 /// sleeps in the kernel
 /// ([pthread_mutex_lock(3p)](https://man7.org/linux/man-pages/man3/pthread_mutex_lock.3p.html)).
 pub struct PthreadMutex<T>(os::lock::Mutex<T>);
 
 impl<T: Send> PthreadMutex<T> {
-    /// A free lock around `value`.
+    /// An unlocked lock around `value`.
     ///
     /// # Errors
-    /// Where there is no such lock.
+    /// If the system has no such lock.
     pub fn new(value: T) -> Result<Self> {
         os::lock::Mutex::new(value).map(Self)
     }
 
-    /// Lets `work` have the value while the lock is held. It must not be locked again inside.
+    /// Calls `work` with the value while the lock is held. `work` must not lock it again.
     #[inline]
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         self.0.with(work)
@@ -31,20 +31,20 @@ impl<T> fmt::Debug for PthreadMutex<T> {
     }
 }
 
-/// A value behind a `pthread_spinlock_t`: a thread that finds it held tries again until it is free
+/// A value behind a `pthread_spinlock_t`: a thread that finds it locked spins until it is free
 /// ([pthread_spin_lock(3p)](https://man7.org/linux/man-pages/man3/pthread_spin_lock.3p.html)).
 pub struct PthreadSpin<T>(os::lock::Spin<T>);
 
 impl<T: Send> PthreadSpin<T> {
-    /// A free lock around `value`.
+    /// An unlocked lock around `value`.
     ///
     /// # Errors
-    /// Where there is no such lock.
+    /// If the system has no such lock.
     pub fn new(value: T) -> Result<Self> {
         os::lock::Spin::new(value).map(Self)
     }
 
-    /// Lets `work` have the value while the lock is held. It must not be locked again inside.
+    /// Calls `work` with the value while the lock is held. `work` must not lock it again.
     #[inline]
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         self.0.with(work)

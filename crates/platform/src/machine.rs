@@ -1,4 +1,4 @@
-//! The hardware, as far as it stays the same from one start to the next.
+//! The hardware, as far as it is constant across reboots.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -15,23 +15,23 @@ use crate::os;
 pub struct Machine {
     /// The processor.
     pub cpu: Cpu,
-    /// How many of what.
+    /// Numbers of sockets, cores, threads and nodes.
     pub topology: Topology,
-    /// The caches as the CPU documents them, from the first level outwards. A virtual machine may
-    /// show its host's: 300 MiB of third level need not be its own.
+    /// The caches as the CPU reports them, from the first level outwards. A virtual machine may
+    /// report those of its host: 300 MiB of L3 need not be its own.
     pub caches: Vec<Cache>,
-    /// Memory that the kernel manages, in bytes: what is installed less what firmware and kernel
-    /// keep for themselves.
+    /// Memory that the kernel manages, in bytes: the installed memory less the parts reserved by
+    /// firmware and kernel.
     pub memory_bytes: Option<u64>,
-    /// Base page, in bytes.
+    /// Base page size, in bytes.
     pub page_bytes: Option<u64>,
-    /// Page that transparent huge pages use, in bytes.
+    /// Size of transparent huge pages, in bytes.
     pub huge_page_bytes: Option<u64>,
-    /// Who virtualises this machine, e.g. `KVM`; `None` on bare metal or where it hides.
+    /// The hypervisor, e.g. `KVM`; `None` on bare metal or if it is hidden.
     pub hypervisor: Option<String>,
-    /// Vendor and name of the machine, as its firmware tells.
+    /// Vendor and name of the machine, from its firmware.
     pub product: Option<String>,
-    /// SHA-256 (hexadecimal) over the installation's own identifier, which itself should not leave
+    /// SHA-256 (hexadecimal) of the installation's own identifier, which itself should not leave
     /// the machine ([machine-id(5)](https://man7.org/linux/man-pages/man5/machine-id.5.html)).
     pub installation: Option<String>,
 }
@@ -51,27 +51,27 @@ pub struct Cpu {
     pub model_number: Option<u32>,
     /// x86 stepping; on ARM the revision.
     pub stepping: Option<u32>,
-    /// Instruction-set extensions that programs may use here; on x86-64 those by which kernels and
-    /// string functions choose.
+    /// Instruction-set extensions available to programs; on x86-64 those that kernels and string
+    /// functions use for their selection.
     pub features: Vec<String>,
 }
 
-/// How many of what.
+/// Numbers of sockets, cores, threads and nodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Topology {
     /// Processor packages.
     pub sockets: Option<usize>,
-    /// Physical cores that are switched on.
+    /// Physical cores online.
     pub cores: Option<usize>,
-    /// Hardware threads that are switched on.
+    /// Hardware threads online.
     pub threads: Option<usize>,
-    /// Hardware threads that are there, on or off.
+    /// Hardware threads present, online or offline.
     pub threads_present: Option<usize>,
     /// NUMA nodes with memory.
     pub numa_nodes: Option<usize>,
 }
 
-/// What a cache holds.
+/// Contents of a cache.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -98,40 +98,40 @@ impl fmt::Display for CacheKind {
 /// All caches of one sort.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cache {
-    /// 1 is nearest to the core.
+    /// Cache level; 1 is nearest to the core.
     pub level: u32,
-    /// What it holds.
+    /// Contents.
     pub kind: CacheKind,
     /// Size of one instance, in bytes.
     pub size_bytes: Option<u64>,
-    /// Cache line, in bytes.
+    /// Cache line size, in bytes.
     pub line_bytes: Option<u64>,
     /// Associativity.
     pub ways: Option<u32>,
-    /// How many hardware threads share one instance.
+    /// Number of hardware threads that share one instance.
     pub shared_by_cpus: usize,
-    /// How many instances there are.
+    /// Number of instances.
     pub instances: usize,
 }
 
 impl Machine {
-    /// Asks the system.
+    /// Reads the facts from the system.
     pub fn read() -> Self {
         os::machine::read()
     }
 
-    /// A short name for this machine: 16 hexadecimal digits, the same after a restart, under
+    /// A short name for this machine: 16 hexadecimal digits. It is the same after a reboot, under
     /// another kernel and under any load, and different on another machine or installation.
     ///
-    /// Equal machines that keep no identifier of their installation (some containers) share a name.
-    /// Left out are: what a kernel or its settings can change (features, threads and cores that are
-    /// switched on, caches' sharing) and the exact memory size, which moves by what the kernel keeps;
-    /// it enters rounded up to an eighth of a power of two.
+    /// Identical machines without an installation identifier (some containers) share a name. The
+    /// fingerprint excludes everything that a kernel or its settings can change (features, online
+    /// threads and cores, sharing of caches). It excludes the exact memory size, which varies with
+    /// the kernel's reservations, and includes the size rounded up to an eighth of a power of two.
     pub fn fingerprint(&self) -> String {
         hex(&Sha256::digest(self.identity()), 8)
     }
 
-    /// The facts that make up the fingerprint, one to a line.
+    /// The facts in the fingerprint, one per line.
     fn identity(&self) -> String {
         let cpu = &self.cpu;
         let memory = self.memory_bytes.map(rounded_memory);

@@ -1,4 +1,4 @@
-//! How much memory there is, and memory of a known page size.
+//! Amounts of memory, and memory with a given page size.
 
 use std::io;
 use std::marker::PhantomData;
@@ -9,79 +9,79 @@ use serde::{Deserialize, Serialize};
 use crate::file::{Access, LockedFile};
 use crate::{Error, Result, os};
 
-/// Memory that this process could still use without swapping, in bytes: the least of what the
-/// system has, what the control groups leave and what the address-space limit leaves.
+/// Memory that this process can still use without swapping, in bytes: the minimum of the system's
+/// available memory, the room in its control groups and the room under its address-space limit.
 pub fn available_bytes() -> Option<u64> {
     os::memory::available_bytes()
 }
 
-/// A control group with a limit on memory that holds this process.
+/// A control group with a memory limit that contains this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupRoom {
-    /// What its processes together may hold, in bytes.
+    /// Limit for the sum of its processes, in bytes.
     pub limit_bytes: u64,
-    /// What they can still have, in bytes. Pages of files that were not used of late count as free.
+    /// Memory left in it, in bytes. Inactive page-cache pages count as free.
     pub left_bytes: u64,
 }
 
-/// The control group around this process that leaves the least memory; `None` if none has a limit.
+/// The control group of this process that leaves the least memory; `None` if no group has a limit.
 pub fn group_room() -> Option<GroupRoom> {
     os::memory::group_room()
 }
 
-/// Memory that this process has in RAM, its page tables included, in bytes. What the kernel keeps
-/// for the process otherwise, such as the kernel stacks of its threads, is not in it.
+/// Resident memory of this process in bytes, including its page tables. It does not include other
+/// kernel memory of the process, such as the kernel stacks of its threads.
 pub fn footprint_bytes() -> Option<u64> {
     os::memory::footprint_bytes()
 }
 
-/// The pages behind a [`Mapping`]. Their sizes are in [`crate::machine::Machine`].
+/// Page size of a [`Mapping`]. The sizes in bytes are in [`crate::machine::Machine`].
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum PageSize {
-    /// The smallest, on x86-64 always 4 KiB.
+    /// The smallest, always 4 KiB on x86-64.
     Base,
-    /// The size of transparent huge pages, on x86-64 2 MiB.
+    /// The size of transparent huge pages, 2 MiB on x86-64.
     Huge,
 }
 
-/// What a program tells about its use of memory
+/// A program's hint about its use of memory
 /// ([madvise(2)](https://man7.org/linux/man-pages/man2/madvise.2.html)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advice {
-    /// Nothing in particular.
+    /// No special pattern.
     Normal,
-    /// From the start to the end.
+    /// From start to end.
     Sequential,
-    /// In no order: reading ahead is of no use.
+    /// At random: read-ahead is of no use.
     Random,
-    /// Soon.
+    /// The memory is needed soon.
     WillNeed,
-    /// Not soon. Private memory loses its contents and reads as zeros.
+    /// The memory is not needed soon. Private memory loses its contents and reads as zeros.
     DontNeed,
 }
 
-/// Private memory that starts on the boundary of a huge page and has inaccessible pages on both
-/// sides. It reads as zeros, and its pages are made at the first touch. Given back on drop.
+/// Private memory that starts on a huge-page boundary and has inaccessible pages on both sides. It
+/// reads as zeros, and its pages are allocated on the first touch. Dropping it unmaps it.
 #[derive(Debug)]
 pub struct Mapping {
     region: os::memory::Region,
 }
 
 impl Mapping {
-    /// Reserves `len` bytes (at least 1) that shall be backed by pages of one size: huge ones as far
-    /// as the kernel finds them ([`Mapping::huge_bytes`] tells how far that was), or base ones only.
+    /// Reserves `len` bytes (at least 1) with pages of one size: base pages only, or huge pages as
+    /// far as the kernel can allocate them ([`Mapping::huge_bytes`] reports the number of bytes).
     ///
     /// # Errors
-    /// [`Error::NoHugePages`] with the reason, if huge ones are asked for and switched off;
-    /// [`Error::Os`] if the memory cannot be had.
+    /// [`Error::NoHugePages`] with the reason, if huge pages are requested and switched off;
+    /// [`Error::Os`] if the memory cannot be mapped.
     pub fn anonymous(len: usize, page_size: PageSize) -> Result<Self> {
         os::memory::Region::anonymous(len, page_size).map(|region| Self { region })
     }
 
-    /// Length in bytes, as asked for.
+    /// Requested length, in bytes.
     #[expect(clippy::len_without_is_empty, reason = "a mapping is never empty")]
     pub fn len(&self) -> usize {
         self.region.as_slice().len()
@@ -92,12 +92,12 @@ impl Mapping {
         self.region.as_slice()
     }
 
-    /// The memory, to be changed.
+    /// The memory, mutable.
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         self.region.as_mut_slice()
     }
 
-    /// Makes all pages now, so that no later touch faults. The contents stay.
+    /// Allocates all pages now, so that no later touch faults. The contents stay.
     ///
     /// # Errors
     /// If memory runs out.
@@ -105,15 +105,15 @@ impl Mapping {
         self.region.populate()
     }
 
-    /// How many bytes are backed by huge pages now.
+    /// Bytes currently backed by huge pages.
     ///
     /// # Errors
-    /// If the system does not tell.
+    /// If the system does not report it.
     pub fn huge_bytes(&self) -> Result<u64> {
         self.region.huge_bytes()
     }
 
-    /// Tells the kernel how the memory will be used.
+    /// Gives the kernel a hint about the use of the memory.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -121,26 +121,26 @@ impl Mapping {
         self.region.advise(advice)
     }
 
-    /// Asks the kernel to move all of it to swap now (`MADV_PAGEOUT`, Linux since 5.4). It moves what
-    /// it likes: ask [`Mapping::resident_bytes`], and ask again.
+    /// Asks the kernel to move all of it to swap now (`MADV_PAGEOUT`, Linux since 5.4). The kernel
+    /// may move only a part: check [`Mapping::resident_bytes`], and repeat.
     ///
     /// # Errors
-    /// [`crate::Error::NotSupported`] by an older kernel.
+    /// [`crate::Error::NotSupported`] on an older kernel.
     pub fn page_out(&mut self) -> Result<()> {
         self.region.page_out()
     }
 
-    /// Has pages that are not there yet come from the memory of one [`crate::node::Node`] and no
-    /// other ([mbind(2)](https://man7.org/linux/man-pages/man2/mbind.2.html)).
+    /// Binds pages that are not allocated yet to the memory of one [`crate::node::Node`]
+    /// ([mbind(2)](https://man7.org/linux/man-pages/man2/mbind.2.html)).
     ///
     /// # Errors
-    /// If there is no such node or it has no memory; [`crate::Error::NotPermitted`] in containers
+    /// If the node does not exist or has no memory; [`crate::Error::NotPermitted`] in containers
     /// that forbid the call.
     pub fn bind_to_node(&mut self, node: usize) -> Result<()> {
         self.region.bind_to_node(node)
     }
 
-    /// How many bytes lie in the memory of a node now
+    /// Bytes that are currently in the memory of a node
     /// ([move_pages(2)](https://man7.org/linux/man-pages/man2/move_pages.2.html)).
     ///
     /// # Errors
@@ -149,23 +149,23 @@ impl Mapping {
         self.region.bytes_on_node(node)
     }
 
-    /// How many bytes are in memory now, those about to be swapped included
+    /// Bytes that are currently resident, including those about to be swapped out
     /// ([mincore(2)](https://man7.org/linux/man-pages/man2/mincore.2.html)).
     ///
     /// # Errors
-    /// If the system does not tell.
+    /// If the system does not report it.
     pub fn resident_bytes(&self) -> Result<u64> {
         self.region.resident_bytes()
     }
 }
 
-/// A part of a file as memory, shared with the file: what is written here reaches it, and anybody
-/// who reads it. Taken away on drop.
+/// A mapped part of a file, shared with the file: writes to the memory change the file, and all of
+/// its readers see them. Dropping it unmaps it.
 ///
-/// The file is locked and borrowed for as long, so that oscope cannot change it behind the slices.
-/// Another program that ignores the lock can, as it can write to `/proc/PID/mem`. Should it cut the
-/// file short, what is gone reads as zeros and takes writes that reach nobody, instead of ending the
-/// process with SIGBUS; [`FileMapping::ensure_whole`] tells.
+/// The file stays locked and borrowed meanwhile, so that oscope cannot change it during the life of
+/// the slices. Another program that ignores the lock can, just as it can write to `/proc/PID/mem`.
+/// If it truncates the file, the lost part reads as zeros and writes to it are lost, instead of a
+/// SIGBUS that kills the process; [`FileMapping::ensure_whole`] reports this.
 #[derive(Debug)]
 pub struct FileMapping<'file> {
     region: os::memory::Region,
@@ -178,8 +178,8 @@ impl<'file> FileMapping<'file> {
     /// at least that long.
     ///
     /// # Errors
-    /// If the file's system cannot map, the offset is no multiple, or the file was not opened for
-    /// what it was locked for.
+    /// If the file system does not support mappings, the offset is not a multiple, or the file was
+    /// not opened for the access for which it is locked.
     pub fn new(file: &'file mut LockedFile, offset: u64, len: usize) -> Result<Self> {
         let access = file.access();
         let region = os::memory::Region::file(file.file(), offset, len, access)?;
@@ -201,17 +201,17 @@ impl<'file> FileMapping<'file> {
         self.region.as_slice()
     }
 
-    /// The bytes, to be changed; `None` if the file was locked for reading.
+    /// The bytes, mutable; `None` if the file was locked for reading.
     pub fn as_mut_slice(&mut self) -> Option<&mut [u8]> {
         (self.access == Access::Write).then(|| self.region.as_mut_slice())
     }
 
-    /// Makes sure that whatever was touched so far was the file. To be asked after the bytes were
-    /// used and before what came of them is believed.
+    /// Checks that all bytes touched so far were the file's. Call it after using the bytes and
+    /// before trusting the result.
     ///
     /// # Errors
-    /// [`Error::Os`] with [`io::ErrorKind::UnexpectedEof`] if a part of the file was gone: cut off,
-    /// or on a device that failed.
+    /// [`Error::Os`] with [`io::ErrorKind::UnexpectedEof`] if a part of the file was gone:
+    /// truncated, or on a failed device.
     pub fn ensure_whole(&self) -> Result<()> {
         if self.region.has_lost() {
             let reason = "it was cut short, or its device failed, while it was mapped";
@@ -221,7 +221,7 @@ impl<'file> FileMapping<'file> {
         Ok(())
     }
 
-    /// Waits until what was changed is on the device
+    /// Waits until all changes are on the device
     /// ([msync(2)](https://man7.org/linux/man-pages/man2/msync.2.html) with `MS_SYNC`).
     ///
     /// # Errors
@@ -230,7 +230,7 @@ impl<'file> FileMapping<'file> {
         self.region.sync()
     }
 
-    /// Tells the kernel how the memory will be used.
+    /// Gives the kernel a hint about the use of the memory.
     ///
     /// # Errors
     /// If the kernel refuses.

@@ -1,20 +1,20 @@
-//! Nodes: processors and the memory that is near to them (NUMA).
+//! Nodes: processors and their local memory (NUMA).
 
 use crate::os;
 
-/// Processors and memory that are near to each other. Either may be absent.
+/// Processors and their local memory. Either may be absent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Its number; numbers need not follow each other.
+    /// Its number; numbers need not be contiguous.
     pub number: usize,
-    /// Its processors that are switched on, in ascending order.
+    /// Its online processors, in ascending order.
     pub cpus: Vec<usize>,
-    /// Its memory that can be had without swapping, in bytes; `None` if it has no memory.
+    /// Its memory available without swapping, in bytes; `None` if it has no memory.
     pub available_bytes: Option<u64>,
 }
 
-/// The nodes of this machine that are switched on, in ascending order; none where the system does not
-/// tell. [`crate::memory::Mapping::bind_to_node`] chooses one for memory.
+/// The online nodes of this machine, in ascending order; empty if the system does not report them.
+/// [`crate::memory::Mapping::bind_to_node`] selects one for memory.
 pub fn all() -> Vec<Node> {
     os::node::all()
 }

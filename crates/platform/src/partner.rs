@@ -2,23 +2,24 @@
 
 use crate::{Result, os};
 
-/// A copy of this process, on a CPU of its own choice, that runs one function. It is killed when this
-/// is dropped and when the thread that started it ends, so that it never outlives its parent.
+/// A copy of this process, on a CPU of its own, that runs one function. It is killed when this
+/// value is dropped, and when the thread that started it exits, so that it never outlives its
+/// parent.
 #[derive(Debug)]
 pub struct Partner {
     _partner: os::partner::Partner,
 }
 
 impl Partner {
-    /// Copies this process; the copy runs `body` on `cpu` and ends. Returns when the copy is there
-    /// and pinned.
+    /// Copies this process; the copy runs `body` on `cpu` and exits. Returns when the copy exists
+    /// and is pinned.
     ///
-    /// The body should go on until it is killed or has nothing left to do. What it says on standard
-    /// output would go where this process's does.
+    /// The body should run until it is killed or has no more work. It shares this process's
+    /// standard output.
     ///
     /// # Errors
-    /// If no process can be made, it cannot be pinned, or this process has several threads: of a
-    /// copy, only the calling one would go on, and locks that others hold would never be free.
+    /// If no process can be created, it cannot be pinned, or this process has several threads: a
+    /// copy has only the calling thread, and locks held by other threads would never be released.
     pub fn start(cpu: usize, body: impl FnOnce()) -> Result<Self> {
         os::partner::Partner::start(cpu, body).map(|partner| Self { _partner: partner })
     }

@@ -1,19 +1,19 @@
-//! What the machine draws its power from.
+//! The machine's power source.
 
 use crate::os;
 
-/// A battery that the machine runs on. Those of mice and other devices are left out.
+/// A battery that powers the machine. Batteries of mice and other devices are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Battery {
     /// The kernel's name for it, e.g. `BAT0`.
     pub name: String,
-    /// Whether the machine draws on it now.
+    /// True if the machine currently draws power from it.
     pub is_discharging: bool,
-    /// What it still holds, in per cent.
+    /// Charge, in per cent.
     pub percent: Option<u8>,
 }
 
-/// The machine's batteries; none where there is none, or the system does not tell.
+/// The machine's batteries; empty if there are none, or the system does not report them.
 pub fn batteries() -> Vec<Battery> {
     os::power::batteries()
 }

@@ -1,4 +1,4 @@
-//! Worker processes: children that get lines, give lines, and never outlive their parent.
+//! Worker processes: children that read and write lines, and never outlive their parent.
 
 use std::fmt;
 use std::io;
@@ -12,18 +12,18 @@ use crate::confinement::MemoryGroup;
 use crate::usage::Usage;
 use crate::{Error, os};
 
-/// How a process ended.
+/// Exit of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Exit {
-    /// By itself, with this exit code; 0 is success.
+    /// The process exited with this code; 0 is success.
     Code(i32),
-    /// By this signal.
+    /// This signal killed it.
     Signal(i32),
 }
 
 impl Exit {
-    /// Whether it ended by itself with exit code 0.
+    /// True for exit code 0.
     pub fn is_success(self) -> bool {
         self == Self::Code(0)
     }
@@ -41,52 +41,52 @@ impl fmt::Display for Exit {
     }
 }
 
-/// How a process ended and what it used.
+/// Exit of a process and its resource usage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finished {
-    /// How it ended.
+    /// The exit.
     pub exit: Exit,
-    /// What it and its own children used.
+    /// Usage of the process and its own children.
     pub usage: Usage,
 }
 
-/// How a worker is started.
+/// Options of a worker.
 #[derive(Clone, Debug, Default)]
 pub struct WorkerOptions<'a> {
-    /// The one CPU on which it may run; `None` leaves it where its parent may run.
+    /// The only CPU on which it may run; `None` keeps the CPUs of its parent.
     pub pin_cpu: Option<usize>,
-    /// The group that it enters before its program starts; `None` leaves it in its parent's.
+    /// The group that it enters before its program starts; `None` keeps the group of its parent.
     pub memory_group: Option<&'a MemoryGroup>,
-    /// What it may have.
+    /// Its limits.
     pub limits: WorkerLimits,
 }
 
-/// What a worker, and each process that it starts, may have
-/// ([setrlimit(2)](https://man7.org/linux/man-pages/man2/setrlimit.2.html)). A limit that it has
-/// already and that is lower stays.
+/// Limits of a worker, and of each process that it starts
+/// ([setrlimit(2)](https://man7.org/linux/man-pages/man2/setrlimit.2.html)). An existing lower
+/// limit stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkerLimits {
     /// The largest address space of one process, in bytes.
     pub address_space_bytes: Option<u64>,
-    /// The largest file that it may make, in bytes. A write beyond fails.
+    /// The largest file that it may create, in bytes. A write beyond that fails.
     pub file_bytes: Option<u64>,
 }
 
-/// Why there is no answer from a worker.
+/// The reason for a missing answer of a worker.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
     /// The deadline passed. The worker still runs: drop or kill it.
     #[error("the worker did not answer in time")]
     TimedOut,
-    /// The caller's flag was raised. The worker still runs: drop or kill it.
+    /// The caller's flag was set. The worker still runs: drop or kill it.
     #[error("interrupted while waiting for the worker")]
     Interrupted,
-    /// It ended before its time, or unasked.
+    /// The worker exited too early, or without a request.
     #[error("the worker ended with {}{}", finished.exit, quoted(stderr))]
     Died {
-        /// How, and what it had used.
+        /// Its exit and its usage.
         finished: Finished,
-        /// The end of what it wrote to its standard error.
+        /// The end of its standard error.
         stderr: String,
     },
     /// It could not be started.
@@ -100,7 +100,7 @@ pub enum WorkerError {
     Platform(#[from] Error),
 }
 
-/// What the worker said last, where it said anything.
+/// The worker's last words, if any.
 fn quoted(stderr: &str) -> String {
     match stderr.trim() {
         "" => String::new(),
@@ -108,16 +108,16 @@ fn quoted(stderr: &str) -> String {
     }
 }
 
-/// A copy of this process that does nothing but share its memory: until either writes to a page,
-/// both have the same ([fork(2)](https://man7.org/linux/man-pages/man2/fork.2.html)). It ends when
-/// this is dropped, or with its parent.
+/// A copy of this process that only shares its memory: until one of them writes to a page, both
+/// have the same page ([fork(2)](https://man7.org/linux/man-pages/man2/fork.2.html)). It exits when
+/// this value is dropped, or with its parent.
 #[derive(Debug)]
 pub struct Twin {
     _twin: os::process::Twin,
 }
 
 impl Twin {
-    /// Makes the copy.
+    /// Creates the copy.
     ///
     /// # Errors
     /// If the system allows no more processes, or has too little memory.
@@ -128,34 +128,35 @@ impl Twin {
 
 /// A child process with pipes to its standard input, output and error.
 ///
-/// It is in a process group of its own, so that a terminal's Ctrl-C reaches only its parent, and it
-/// is killed when the thread that started it ends, so that it never outlives it (on Linux
-/// `PR_SET_PDEATHSIG`): start it from a thread that stays. Dropping it kills it and what is left of
-/// its group.
+/// It has its own process group, so that Ctrl-C on a terminal reaches only its parent. It is killed
+/// when the thread that started it exits, so that it never outlives it (on Linux
+/// `PR_SET_PDEATHSIG`): start it from a long-lived thread. Dropping it kills it and the rest of its
+/// group.
 ///
-/// What it writes to its standard error is read along and the last 16 KiB are kept.
+/// Its standard error is read continuously, and the last 16 KiB are kept.
 #[derive(Debug)]
 pub struct Worker {
     worker: os::process::Worker,
 }
 
 impl Worker {
-    /// Starts a worker. The command's own settings of standard input, output and error are replaced.
+    /// Starts a worker. Replaces the command's own settings of standard input, output and error.
     ///
     /// # Errors
-    /// [`WorkerError::Spawn`] if the program is not there, cannot be run, or cannot be pinned.
+    /// [`WorkerError::Spawn`] if the program does not exist, cannot be executed, or cannot be
+    /// pinned.
     pub fn spawn(command: Command, options: &WorkerOptions<'_>) -> Result<Self, WorkerError> {
         os::process::Worker::spawn(command, options).map(|worker| Self { worker })
     }
 
-    /// The number of the process.
+    /// The process id.
     pub fn id(&self) -> u32 {
         self.worker.id()
     }
 
-    /// Writes to its standard input, reading along what it says meanwhile, so that neither waits for
-    /// the other. Gives up at `deadline_ns` (of [`crate::clock::now_ns`]) or soon after `interrupted`
-    /// becomes true.
+    /// Writes to its standard input and reads its output at the same time, so that neither process
+    /// blocks the other. Gives up at `deadline_ns` (of [`crate::clock::now_ns`]) or soon after
+    /// `interrupted` becomes true.
     ///
     /// # Errors
     /// [`WorkerError::Died`] if it no longer reads.
@@ -168,13 +169,13 @@ impl Worker {
         self.worker.send(bytes, deadline_ns, interrupted)
     }
 
-    /// The next line from its standard output, without its line feed; `None` if it has ended with
-    /// success and said all. Gives up at `deadline_ns` (of [`crate::clock::now_ns`]) or soon after
-    /// `interrupted` becomes true.
+    /// The next line of its standard output, without the line feed; `None` after the last line if
+    /// it exited with success. Gives up at `deadline_ns` (of [`crate::clock::now_ns`]) or soon
+    /// after `interrupted` becomes true.
     ///
     /// # Errors
-    /// [`WorkerError::Died`] if it ended otherwise; [`WorkerError::Io`] if a line is no UTF-8 or
-    /// longer than 16 MiB.
+    /// [`WorkerError::Died`] if it exited otherwise; [`WorkerError::Io`] if a line is not UTF-8 or
+    /// is longer than 16 MiB.
     pub fn read_line_until(
         &mut self,
         deadline_ns: u64,
@@ -183,11 +184,11 @@ impl Worker {
         self.worker.read_line_until(deadline_ns, interrupted)
     }
 
-    /// Closes its standard input and waits for its end, reading along and forgetting what it still
-    /// says. Any end is a result here, not an error.
+    /// Closes its standard input and waits for its exit, and discards its remaining output. Any
+    /// exit is a result here, not an error.
     ///
     /// # Errors
-    /// If it does not end in time.
+    /// If it does not exit in time.
     pub fn wait(
         &mut self,
         deadline_ns: u64,
@@ -196,15 +197,15 @@ impl Worker {
         self.worker.wait(deadline_ns, interrupted)
     }
 
-    /// Kills it and its process group, and waits for its end.
+    /// Kills it and its process group, and waits for its exit.
     ///
     /// # Errors
-    /// If the system does not tell how it ended.
+    /// If the system does not report its exit.
     pub fn kill(&mut self) -> Result<Finished, WorkerError> {
         self.worker.kill()
     }
 
-    /// The end of what it has written to its standard error so far.
+    /// The last 16 KiB of its standard error so far.
     pub fn stderr_tail(&self) -> String {
         self.worker.stderr_tail()
     }

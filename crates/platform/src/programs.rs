@@ -1,19 +1,19 @@
-//! The programs that are running: who uses the processors.
+//! The running programs and their CPU time.
 
 use crate::os;
 
 /// A running process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// The number of the process.
+    /// The process id.
     pub id: u32,
-    /// The short name that the kernel keeps of it (on Linux at most 15 bytes).
+    /// The kernel's short name for it (on Linux at most 15 bytes).
     pub name: String,
-    /// CPU time that it has used so far in ns; the kernel counts in ticks.
+    /// CPU time so far in ns; the kernel counts in ticks.
     pub cpu_ns: u64,
 }
 
-/// Every running process that this one may see; empty where the system does not tell.
+/// All running processes visible to this one; empty if the system does not report them.
 pub fn running() -> Vec<Program> {
     os::programs::running()
 }

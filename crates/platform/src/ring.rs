@@ -1,5 +1,5 @@
-//! Reads through `io_uring(7)`: many at a time, handed over and taken back through memory that is
-//! shared with the kernel.
+//! Reads through `io_uring(7)`: many concurrent reads, submitted and completed through memory that
+//! is shared with the kernel.
 
 use std::fs::File;
 use std::io;
@@ -7,43 +7,43 @@ use std::marker::PhantomData;
 
 use crate::{Result, os};
 
-/// How a [`ReadRing`] is set up.
+/// Options of a [`ReadRing`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingOptions {
-    /// Reads that can be under way at once, from 1 to 4096; each has a buffer of its own.
+    /// Queue depth: reads in flight at once, from 1 to 4096; each has its own buffer.
     pub depth: u32,
-    /// Size of each buffer, in bytes: a multiple of what direct reads need, should the file be open
-    /// for those.
+    /// Size of each buffer, in bytes: for a file that is open for direct reads, a multiple of their
+    /// alignment.
     pub block_bytes: usize,
-    /// Whether the buffers are made known to the kernel once, instead of at each read.
+    /// True to register the buffers with the kernel once, instead of passing them with each read.
     pub registered_buffers: bool,
-    /// Whether the file is made known to the kernel once, instead of at each read.
+    /// True to register the file with the kernel once, instead of passing it with each read.
     pub registered_file: bool,
 }
 
-/// A ring that reads one file into buffers of its own.
+/// A ring that reads one file into its own buffers.
 #[derive(Debug)]
 pub struct ReadRing<'file> {
     ring: os::ring::ReadRing,
     file: PhantomData<&'file File>,
 }
 
-/// A read that is done.
+/// A completed read.
 #[derive(Debug)]
 pub struct Completed<'ring> {
-    /// Where in the file it began.
+    /// Its offset in the file.
     pub offset: u64,
-    /// What was read, which is less than asked for only at the end of the file; or what the kernel
-    /// said against it.
+    /// The bytes read, fewer than requested only at the end of the file; or the kernel's error.
     pub bytes: io::Result<&'ring [u8]>,
 }
 
 impl<'file> ReadRing<'file> {
-    /// Sets up a ring, its buffers' pages made.
+    /// Sets up a ring and allocates the pages of its buffers.
     ///
     /// # Errors
-    /// [`crate::Error::NotSupported`] if this kernel has no such rings, [`crate::Error::NotPermitted`]
-    /// if they are forbidden, [`crate::Error::Os`] if memory cannot be had or may not be locked.
+    /// [`crate::Error::NotSupported`] if this kernel has no such rings,
+    /// [`crate::Error::NotPermitted`] if they are forbidden, [`crate::Error::Os`] if memory cannot
+    /// be allocated or locked.
     pub fn new(file: &'file File, options: &RingOptions) -> Result<Self> {
         let ring = os::ring::ReadRing::new(file, options)?;
         Ok(Self {
@@ -52,29 +52,30 @@ impl<'file> ReadRing<'file> {
         })
     }
 
-    /// Whether another read can be queued.
+    /// True if another read can be queued.
     #[inline]
     pub fn has_room(&self) -> bool {
         self.ring.has_room()
     }
 
-    /// Reads that were queued and not taken back yet.
+    /// Reads that are queued and not yet taken back.
     #[inline]
     pub fn in_flight(&self) -> u32 {
         self.ring.in_flight()
     }
 
-    /// Queues a read of up to `len` bytes, at most a block, at `offset`; the kernel hears of it at
-    /// the next [`ReadRing::submit`].
+    /// Queues a read of up to `len` bytes, at most a block, at `offset`. The next
+    /// [`ReadRing::submit`] submits it.
     ///
     /// # Panics
-    /// If there is no room.
+    /// If the queue is full.
     #[inline]
     pub fn queue(&mut self, offset: u64, len: usize) {
         self.ring.queue(offset, len);
     }
 
-    /// Hands what is queued to the kernel, and waits until at least `wait_for` reads are done.
+    /// Submits the queued reads to the kernel, and waits until at least `wait_for` reads are
+    /// complete.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -83,8 +84,8 @@ impl<'file> ReadRing<'file> {
         self.ring.submit(wait_for)
     }
 
-    /// Takes back a read that is done, in the order in which they ended; `None` if there is none.
-    /// Its buffer is used again after the next call.
+    /// Takes a completed read, in order of completion; `None` if there is none. The next call
+    /// reuses its buffer.
     #[inline]
     pub fn take(&mut self) -> Option<Completed<'_>> {
         self.ring.take()

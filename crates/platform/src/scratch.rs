@@ -1,4 +1,4 @@
-//! A directory for measuring that is always removed, even after its owner was killed.
+//! A temporary directory for measurements that is always removed, even if its owner is killed.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -14,21 +14,21 @@ const PREFIX: &str = "oscope-scratch-";
 const LOCK: &str = "lock";
 /// The lock file's name until it is locked.
 const UNLOCKED: &str = "lock.new";
-/// Holds the path of another directory in which the owner has a scratch directory too.
+/// Holds the path of another directory in which the owner also has a scratch directory.
 const ELSEWHERE: &str = "elsewhere";
 
-/// A directory without a lock file is taken for abandoned when nothing in it changed for so long.
-/// Its owner would have no lock to show that it lives: another program removed the file, or the owner was
-/// killed as it made it.
+/// A directory without a lock file counts as abandoned if nothing in it changed for this time. Its
+/// owner may still run: another program may have removed the lock file, or the owner was killed
+/// while creating the directory.
 const LONG_AGO: Duration = Duration::from_hours(24);
 
-/// A directory `oscope-scratch-<16 hexadecimal digits>` that only its owner can enter, removed with
-/// all it holds when this is dropped.
+/// A directory `oscope-scratch-<16 hexadecimal digits>` that only its owner can enter. Dropping it
+/// removes it with its contents.
 ///
-/// In it lies a file `lock`, under an advisory lock for as long as its owner lives. The kernel frees
-/// that lock when the owner ends in whatever way, and then [`Scratch::sweep`] removes the directory.
-/// The lock file gets its name only once it is locked, so there is no moment at which a directory in
-/// the making looks abandoned. The lock is not inherited by programs that the owner starts.
+/// Its file `lock` is under an advisory lock for as long as its owner lives. The kernel releases
+/// that lock however the owner ends, and then [`Scratch::sweep`] removes the directory. The lock
+/// file gets its name only after it is locked, so a new directory never looks abandoned. Programs
+/// that the owner starts do not inherit the lock.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
@@ -36,22 +36,23 @@ pub struct Scratch {
     lock: Option<File>,
 }
 
-/// What a sweep did with the directories whose owner is gone.
+/// Result of a sweep over the abandoned directories.
 #[derive(Debug, Default)]
 pub struct Sweep {
-    /// Those that are gone too now.
+    /// Directories that were removed.
     pub removed: Vec<PathBuf>,
-    /// Those that could not be removed, or what was made for them not undone, and why.
+    /// Directories that could not be removed, or whose groups and swap could not be undone, and the
+    /// reason.
     pub left: Vec<(PathBuf, io::Error)>,
 }
 
-/// Why there can be no scratch directory, and what to do.
+/// The reason for a failed creation of a scratch directory, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ScratchError {
-    /// The directory that should hold it is not there.
+    /// The parent directory does not exist.
     #[error("{} does not exist: make it, or name another directory", .0.display())]
     Missing(PathBuf),
-    /// There is something, but no directory.
+    /// The path is not a directory.
     #[error("{} is not a directory: name a directory", .0.display())]
     NotADirectory(PathBuf),
     /// The file system is mounted read-only.
@@ -60,18 +61,18 @@ pub enum ScratchError {
     /// The file system or the quota is full.
     #[error("no space left in {}: free some, or name a directory on another file system", .0.display())]
     Full(PathBuf),
-    /// No right to write there.
+    /// This process may not write there.
     #[error("no right to write in {}: name a directory of your own", .0.display())]
     NotPermitted(PathBuf),
-    /// The file system has no locks.
+    /// The file system does not support locks.
     #[error("the file system of {} has no file locks: name a directory on another", .0.display())]
     NoLocks(PathBuf),
-    /// Anything else.
+    /// Any other error.
     #[error("cannot make a scratch directory in {}: {source}", path.display())]
     Io {
-        /// The directory that should hold it.
+        /// The parent directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -92,12 +93,12 @@ impl ScratchError {
 }
 
 impl Scratch {
-    /// Makes a scratch directory in `in_dir`, which must exist.
+    /// Creates a scratch directory in `in_dir`, which must exist.
     ///
     /// # Errors
-    /// See [`ScratchError`]; nothing is left behind.
+    /// See [`ScratchError`]; nothing remains after an error.
     pub fn create(in_dir: &Path) -> Result<Self, ScratchError> {
-        // A fresh `RandomState` is seeded by the system.
+        // The system seeds a new `RandomState`.
         let random = RandomState::new().hash_one(std::process::id());
         let path = in_dir.join(format!("{PREFIX}{random:016x}"));
         os::scratch::create_private_dir(&path).map_err(|error| ScratchError::new(in_dir, error))?;
@@ -107,7 +108,7 @@ impl Scratch {
                 lock: Some(lock),
             }),
             Err(error) => {
-                // The first error is the one to tell. Without descriptors nobody can look into a directory.
+                // The first error is the one to report. Without descriptors no directory can be listed.
                 let _ = fs::remove_file(path.join(UNLOCKED));
                 let _ = fs::remove_dir(&path);
                 Err(ScratchError::new(in_dir, error))
@@ -115,8 +116,8 @@ impl Scratch {
         }
     }
 
-    /// Makes another scratch directory in `in_dir`, and remembers `in_dir` in this one: whoever sweeps
-    /// this one sweeps there as well.
+    /// Creates another scratch directory in `in_dir`, and records `in_dir` in this one: a sweep of
+    /// this one also sweeps there.
     ///
     /// # Errors
     /// As [`Scratch::create`].
@@ -134,19 +135,20 @@ impl Scratch {
         &self.path
     }
 
-    /// Where a file of this name lies in it.
+    /// The path of file `name` in it.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    /// Removes the scratch directories in `in_dir` whose owner is gone, with the control groups and
-    /// the swap that were made for them; and those in the directories that they remember.
+    /// Removes the abandoned scratch directories in `in_dir`, and the control groups and swap files
+    /// created for them; then those in the directories that they record.
     ///
-    /// Only a directory of this user with a name of ours and a lock file of ours that nobody holds
-    /// is removed; one without a lock file only if all it holds looks like ours and nothing in it
-    /// changed for a day. Links are never followed. What cannot be removed is left for the next time. On a network
-    /// file system whose locks do not reach other hosts (NFS mounted with `local_lock`), the owner
-    /// must be on this host to be seen.
+    /// A directory is removed only if it belongs to this user, has a name that this program gives,
+    /// and contains a lock file that no process has locked. Without a lock file it is removed only
+    /// if all of its contents look like this program's and nothing in it changed for a day. Links
+    /// are never followed. A directory that cannot be removed stays until the next sweep. On a
+    /// network file system whose locks do not reach other hosts (NFS mounted with `local_lock`),
+    /// only owners on this host are seen.
     pub fn sweep(in_dir: &Path) -> Sweep {
         let mut sweep = Sweep::default();
         let Ok(entries) = fs::read_dir(in_dir) else {
@@ -165,7 +167,7 @@ impl Scratch {
             let Ok(Some(lock)) = lock else {
                 continue;
             };
-            // Its lock is held, so that two that remember each other are not swept for ever.
+            // Its lock is held, so two directories that record each other are not swept forever.
             if let Some(there) = elsewhere(&path) {
                 let there = Self::sweep(&there);
                 sweep.removed.extend(there.removed);
@@ -182,7 +184,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Whatever is left is swept at the next start.
+        // The next start sweeps the rest.
         let _ = remove(&self.path, self.lock.take());
     }
 }
@@ -204,7 +206,7 @@ fn make_lock(dir: &Path) -> io::Result<File> {
     Ok(lock)
 }
 
-/// The lock of a directory of ours that nobody held any more.
+/// Locks a directory of this program that no process has locked.
 fn lock_abandoned(dir: &Path) -> io::Result<Option<File>> {
     let metadata = fs::symlink_metadata(dir)?;
     if !metadata.is_dir() || !os::scratch::is_own(&metadata) {
@@ -217,7 +219,7 @@ fn lock_abandoned(dir: &Path) -> io::Result<Option<File>> {
     Ok(Some(lock))
 }
 
-/// A new lock of a directory of ours that has none and in which nothing has happened for long.
+/// Creates a new lock in a directory of this program that has none and has not changed for long.
 fn lock_forgotten(dir: &Path) -> io::Result<Option<File>> {
     let metadata = fs::symlink_metadata(dir)?;
     if !metadata.is_dir() || !os::scratch::is_own(&metadata) || !is_old(&metadata) {
@@ -246,8 +248,8 @@ fn lock_forgotten(dir: &Path) -> io::Result<Option<File>> {
     Ok(Some(lock))
 }
 
-/// What the files below a directory take on the device, in bytes. What cannot be looked at, or is gone by
-/// then, counts nothing.
+/// Device space of the files below a directory, in bytes. Files that cannot be accessed, or are
+/// gone by then, count as 0.
 pub fn bytes_below(directory: &Path) -> u64 {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     entries
@@ -268,8 +270,8 @@ fn is_old(metadata: &fs::Metadata) -> bool {
     age.is_some_and(|age| age >= LONG_AGO)
 }
 
-/// True if an entry of a scratch directory has a name that runs give: one of this module or of
-/// confinement, or one that begins with the name of an experiment, such as `file.block_size 4096`.
+/// True if this program gives such a name to an entry of a scratch directory: a name of this module
+/// or of confinement, or one that begins with an experiment's name, such as `file.block_size 4096`.
 fn is_made_here(entry: &fs::DirEntry) -> bool {
     let name = entry.file_name();
     let name = name.to_str().unwrap_or_default();
@@ -284,7 +286,7 @@ fn is_made_here(entry: &fs::DirEntry) -> bool {
     is_of_experiment || name == UNLOCKED || name == ELSEWHERE || os::confinement::is_record(name)
 }
 
-/// The directory that a scratch directory remembers.
+/// The other directory recorded in a scratch directory.
 fn elsewhere(dir: &Path) -> Option<PathBuf> {
     let mut path = Vec::new();
     let mut file = os::scratch::open_existing(&dir.join(ELSEWHERE)).ok()?;
@@ -292,9 +294,10 @@ fn elsewhere(dir: &Path) -> Option<PathBuf> {
     name_from_bytes(&path).map(PathBuf::from)
 }
 
-/// Removes a scratch directory and undoes what was made for it, its lock file last: if this is cut
-/// short, the rest can be swept. The lock is held until nothing else is left: where files that are
-/// open cannot go, as on NFS and FUSE, the directory would stay with a hidden file in it.
+/// Removes a scratch directory and undoes everything created for it. The lock file goes last: if
+/// this is interrupted, a sweep can remove the rest. The lock is held until only the lock file is
+/// left. It is released before that is removed: NFS and FUSE rename an open file to a hidden one
+/// instead, and the directory could not be removed.
 fn remove(dir: &Path, lock: Option<File>) -> io::Result<()> {
     os::confinement::undo(dir).map_err(io::Error::other)?;
     for entry in fs::read_dir(dir)? {

@@ -1,88 +1,89 @@
-//! Memory that a process shares with the partners it starts later, and waiting for a change of it.
+//! Memory shared between a process and the partners that it starts later, and waiting for a change
+//! of it.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 use crate::{Result, os};
 
-/// Words of memory, zero at first, that are the same for this process and its later copies
-/// ([`crate::partner::Partner`]). Each is on a cache line of its own.
+/// Zeroed words of memory, shared between this process and its later copies
+/// ([`crate::partner::Partner`]). Each word is on its own cache line.
 #[derive(Debug)]
 pub struct Words {
     words: os::shared::Words,
 }
 
 impl Words {
-    /// Makes `count` words (at least 1).
+    /// Allocates `count` words (at least 1).
     ///
     /// # Errors
-    /// If the memory cannot be had.
+    /// If the memory cannot be allocated.
     pub fn new(count: usize) -> Result<Self> {
         os::shared::Words::new(count).map(|words| Self { words })
     }
 
-    /// The word of this number.
+    /// The word at `index`.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If there are fewer words.
     pub fn word(&self, index: usize) -> &AtomicU32 {
         self.words.word(index)
     }
 }
 
 /// Sleeps while `word` has this value, or until it is woken
-/// ([futex(2)](https://man7.org/linux/man-pages/man2/futex.2.html)). It may also end for no reason:
-/// look at the word again.
+/// ([futex(2)](https://man7.org/linux/man-pages/man2/futex.2.html)). Spurious wake-ups occur: check
+/// the word again.
 ///
 /// # Errors
-/// If the system cannot.
+/// If the system refuses.
 pub fn wait_while(word: &AtomicU32, value: u32) -> Result<()> {
     os::shared::wait_while(word, value)
 }
 
-/// Wakes one who sleeps on `word`, if anybody does.
+/// Wakes one thread that sleeps on `word`, if there is one.
 ///
 /// # Errors
-/// If the system cannot.
+/// If the system refuses.
 pub fn wake_one(word: &AtomicU32) -> Result<()> {
     os::shared::wake_one(word)
 }
 
-/// A ring of bytes in shared memory, for one who sends and one who receives. Neither calls the system:
-/// who has to wait asks again and again.
+/// A ring buffer in shared memory, for one sender and one receiver. Neither makes system calls:
+/// both wait by polling.
 ///
-/// It holds as many bytes as `capacity` says, a power of two.
+/// It holds `capacity` bytes, a power of two.
 ///
 /// # Errors
-/// If the memory cannot be had, or the number is no power of two.
+/// If the memory cannot be allocated, or the number is not a power of two.
 pub fn ring(capacity: usize) -> Result<(Sender, Receiver)> {
     let ring = Arc::new(os::shared::Ring::new(capacity)?);
     let sender = Sender { ring: ring.clone() };
     Ok((sender, Receiver { ring }))
 }
 
-/// The end of a ring into which bytes go. Of the copies that partners get with the rest of a process's
-/// memory, only one may be used.
+/// The sending end of a ring. A partner gets a copy with the rest of the process's memory; only one
+/// copy may be used.
 #[derive(Debug)]
 pub struct Sender {
     ring: Arc<os::shared::Ring>,
 }
 
 impl Sender {
-    /// Copies a message into the ring, waiting for room.
+    /// Copies a message into the ring, and waits for room.
     pub fn send(&mut self, message: &[u8]) {
         self.ring.send(message);
     }
 }
 
-/// The end of a ring from which bytes come. As with [`Sender`], only one copy may be used.
+/// The receiving end of a ring. As with [`Sender`], only one copy may be used.
 #[derive(Debug)]
 pub struct Receiver {
     ring: Arc<os::shared::Ring>,
 }
 
 impl Receiver {
-    /// Copies so many bytes out of the ring, waiting for them.
+    /// Copies `message.len()` bytes out of the ring, and waits for them.
     pub fn receive(&mut self, message: &mut [u8]) {
         self.ring.receive(message);
     }

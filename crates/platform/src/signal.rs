@@ -1,4 +1,4 @@
-//! Being asked to stop.
+//! Requests to stop.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,18 +11,18 @@ use crate::{Result, os};
 pub enum Signal {
     /// Ctrl-C on the terminal (SIGINT).
     Interrupt,
-    /// Another process asks for the end (SIGTERM).
+    /// Request of another process to terminate (SIGTERM).
     Terminate,
-    /// The terminal is gone (SIGHUP).
+    /// The terminal was closed (SIGHUP).
     HangUp,
-    /// Nobody reads what this process writes any more (SIGPIPE).
+    /// This process writes to a pipe without a reader (SIGPIPE).
     ClosedPipe,
 }
 
 impl Signal {
-    /// Its number, for the exit code 128 + number that shells expect.
+    /// Its number, for the shells' exit code 128 + number.
     pub fn number(self) -> i32 {
-        // The numbers that POSIX gives them in kill(1).
+        // POSIX defines these numbers in kill(1).
         match self {
             Self::HangUp => 1,
             Self::Interrupt => 2,
@@ -43,18 +43,17 @@ impl fmt::Display for Signal {
     }
 }
 
-/// Whether this process was asked to stop.
+/// The flag for requests to stop.
 #[derive(Clone, Copy, Debug)]
 pub struct Interrupt {
     _installed: (),
 }
 
 impl Interrupt {
-    /// From now on a first SIGINT, SIGTERM or SIGHUP only sets a flag, for the whole process; a
-    /// second one has its usual effect, so that an impatient person can still end it. SIGPIPE sets the
-    /// flag as often as it comes, and the write fails with
-    /// [`BrokenPipe`](std::io::ErrorKind::BrokenPipe). A signal that was ignored (under `nohup`, say)
-    /// stays ignored. Interrupted system calls go on.
+    /// From now on, the first SIGINT, SIGTERM or SIGHUP only sets a flag, for the whole process. A
+    /// second one has its default effect, so that a user can still end the process. Each SIGPIPE
+    /// sets the flag, and the write fails with [`BrokenPipe`](std::io::ErrorKind::BrokenPipe). An
+    /// ignored signal (e.g. under `nohup`) stays ignored. Interrupted system calls are restarted.
     ///
     /// # Errors
     /// If the system does not allow it.
@@ -63,9 +62,9 @@ impl Interrupt {
         Ok(Self { _installed: () })
     }
 
-    /// As [`Interrupt::install`], and the first signal has its usual effect, too, if the process is still
-    /// there so long after it: some calls go on for seconds, such as a write of a large block. SIGALRM is
-    /// taken for that.
+    /// As [`Interrupt::install`]. In addition, the first signal has its default effect if the
+    /// process still runs after `patience`: some system calls take seconds, such as a write of a
+    /// large block. This uses SIGALRM.
     ///
     /// # Errors
     /// As [`Interrupt::install`].
@@ -74,37 +73,37 @@ impl Interrupt {
         Self::install()
     }
 
-    /// Whether the process was asked to stop.
+    /// True if the process was asked to stop.
     pub fn is_set(self) -> bool {
         self.flag().load(Ordering::Acquire)
     }
 
-    /// By which signal.
+    /// The signal that asked to stop.
     pub fn signal(self) -> Option<Signal> {
         os::signal::received()
     }
 
-    /// The flag itself, for loops that know nothing of signals.
+    /// The flag itself, for loops without knowledge of signals.
     pub fn flag(self) -> &'static AtomicBool {
         os::signal::flag()
     }
 }
 
-/// Lets a write to a closed pipe end this process quietly, as other programs do, instead of
-/// failing: `oscope list | head -1`.
+/// Restores the default effect of SIGPIPE: a write to a closed pipe ends this process silently, as
+/// in other programs, instead of failing. Example: `oscope list | head -1`.
 pub fn restore_default_sigpipe() {
     os::signal::restore_default_sigpipe();
 }
 
-/// Lets a write beyond the limit on the size of files (`ulimit -f`) fail with
+/// Makes a write beyond the file-size limit (`ulimit -f`) fail with
 /// [`FileTooLarge`](std::io::ErrorKind::FileTooLarge) instead of ending this process.
 pub fn ignore_sigxfsz() {
     os::signal::ignore_sigxfsz();
 }
 
-/// Lets a write to a connection or pipe that nobody reads any more fail with
-/// [`BrokenPipe`](std::io::ErrorKind::BrokenPipe) instead of ending this process. Of the calls that
-/// move a file into a connection, neither `sendfile` nor `splice` can be asked for that one by one.
+/// Makes a write to a connection or pipe without a reader fail with
+/// [`BrokenPipe`](std::io::ErrorKind::BrokenPipe) instead of ending this process. `sendfile` and
+/// `splice` have no flag for this on a single call.
 pub fn ignore_sigpipe() {
     os::signal::ignore_sigpipe();
 }

@@ -1,6 +1,5 @@
-//! Ways of moving bytes between files and TCP connections that the standard library does not have.
-//!
-//! All of them respect the timeouts of the connection ([`TcpStream::set_read_timeout`]): they then
+//! Methods of moving bytes between files and TCP connections that the standard library lacks.
+//! All of them respect the timeouts of the connection ([`TcpStream::set_read_timeout`]), and then
 //! fail with [`std::io::ErrorKind::WouldBlock`].
 
 use std::fs::File;
@@ -10,30 +9,29 @@ use std::time::Duration;
 
 use crate::os;
 
-/// Calls a thread away from [`accept_within`].
+/// Interrupts a thread in [`accept_within`].
 #[derive(Debug)]
 pub struct Bell {
     bell: os::socket::Bell,
 }
 
 impl Bell {
-    /// A bell that nobody has rung.
+    /// A bell that has not been rung.
     ///
     /// # Errors
-    /// If the system has no more descriptors.
+    /// If no descriptor is left.
     pub fn new() -> io::Result<Self> {
         os::socket::Bell::new().map(|bell| Self { bell })
     }
 
-    /// Rings it: whoever waits, or is the next to, is called away once.
+    /// Rings it: the thread that waits now, or the next one that does, is interrupted once.
     pub fn ring(&self) {
         self.bell.ring();
     }
 }
 
-/// Accepts the next connection, if one comes within `timeout` and before `bell` is rung. The listener
-/// must not block ([`TcpListener::set_nonblocking`]); the connection does.
-///
+/// Accepts the next connection, if one arrives within `timeout` and before `bell` is rung. The
+/// listener must be non-blocking ([`TcpListener::set_nonblocking`]); the connection is blocking.
 /// # Errors
 /// If the listener fails.
 pub fn accept_within(
@@ -47,7 +45,7 @@ pub fn accept_within(
             socket.set_nonblocking(false)?;
             Ok(Some(socket))
         }
-        // Nobody came, or went away again.
+        // No connection arrived, or it was closed again.
         Err(error)
             if matches!(
                 error.kind(),
@@ -64,22 +62,22 @@ pub fn accept_within(
 
 /// Connects to `address`, or gives up after `timeout`.
 ///
-/// A connection that does not leave this machine is not paced: an algorithm for networks such as BBR
-/// spaces packets by a timer, which here only makes both ends wait. Reno
-/// ([tcp(7)](https://man7.org/linux/man-pages/man7/tcp.7.html)) sends whatever there is room for. It
-/// is chosen before the connection is made; chosen later, the timer stays.
+/// A connection within this machine is not paced: an algorithm for networks such as BBR paces
+/// packets by a timer, which here only delays both ends. Reno
+/// ([tcp(7)](https://man7.org/linux/man-pages/man7/tcp.7.html)) sends as much as fits. It must be
+/// selected before the connection is established; afterwards the timer remains.
 ///
 /// # Errors
-/// If nobody listens there, or not in time.
+/// If no process listens there, or the connection takes too long.
 pub fn connect(address: &SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
     os::socket::connect(address, timeout)
 }
 
-/// Listens at the first of `addresses` that can be had. What it accepts on this machine is not paced,
-/// as with [`connect`].
+/// Listens on the first available address of `addresses`. Connections within this machine are not
+/// paced, as with [`connect`].
 ///
 /// # Errors
-/// If none can be had: that of the last.
+/// If none is available: the error of the last one.
 pub fn listen(addresses: &[SocketAddr]) -> io::Result<TcpListener> {
     let mut last = io::Error::new(io::ErrorKind::InvalidInput, "there is no such address");
     for address in addresses {
@@ -91,22 +89,22 @@ pub fn listen(addresses: &[SocketAddr]) -> io::Result<TcpListener> {
     Err(last)
 }
 
-/// True if the process at the other end of a connection within this machine acts for the same user as
-/// this one; `None` where the system does not tell (on Linux `sock_diag` is asked, or `/proc/net/tcp` is read).
+/// True if the process at the other end of a connection within this machine belongs to the same
+/// user; `None` if the system does not tell (Linux: from `sock_diag` or `/proc/net/tcp`).
 ///
 /// # Errors
-/// If the connection is gone.
+/// If the connection is closed.
 pub fn is_of_same_user(socket: &TcpStream) -> io::Result<Option<bool>> {
     os::socket::is_of_same_user(socket)
 }
 
-/// True if the system tells who holds the other end of a connection ([`is_of_same_user`]).
+/// True if the system reports the user at the other end of a connection ([`is_of_same_user`]).
 pub fn tells_users() -> bool {
     os::socket::tells_users()
 }
 
-/// Receives until all `parts` are full, the connection's timeout passes or the peer has closed, in one
-/// call (`MSG_WAITALL`); 0 means that the peer has closed.
+/// Receives in one call until all `parts` are full, the connection's timeout passes or the peer
+/// closes (`MSG_WAITALL`); 0 means that the peer has closed.
 ///
 /// # Errors
 /// If the connection fails.
@@ -114,8 +112,8 @@ pub fn receive_parts(socket: &TcpStream, parts: &mut [IoSliceMut<'_>]) -> io::Re
     os::socket::receive_parts(socket, parts)
 }
 
-/// Sends `parts` one after the other in one call, and tells how many bytes the system took. With
-/// `more`, it need not make a packet of the last of them, since more follows at once (`MSG_MORE`).
+/// Sends `parts` in order in one call, and returns the number of bytes accepted. With `more`, the
+/// kernel may hold back the last packet, since more data follows at once (`MSG_MORE`).
 ///
 /// # Errors
 /// If the connection fails.
@@ -123,17 +121,17 @@ pub fn send_parts(socket: &TcpStream, parts: &[IoSlice<'_>], more: bool) -> io::
     os::socket::send_parts(socket, parts, more)
 }
 
-/// How many bytes are there to be received at once (`FIONREAD`).
+/// Number of bytes that can be received at once (`FIONREAD`).
 ///
 /// # Errors
-/// If the connection is gone.
+/// If the connection is closed.
 pub fn pending_bytes(socket: &TcpStream) -> io::Result<u64> {
     os::socket::pending_bytes(socket)
 }
 
-/// Lets whoever waits for the connection sleep until so many bytes are there (`SO_RCVLOWAT`). Woken
-/// for each packet, a receiver costs the sender more than its packets do. Fewer bytes than this wake
-/// nobody, not even one who waits for fewer: set it to 1 again before the last of them.
+/// Lets a waiting receiver sleep until `bytes` bytes have arrived (`SO_RCVLOWAT`). A wake-up for
+/// each packet would cost the sender more than the packets do. Fewer bytes than this wake no
+/// receiver, not even one that needs fewer: set it to 1 again before the last bytes.
 ///
 /// # Errors
 /// If the connection fails.
@@ -141,27 +139,27 @@ pub fn wake_at(socket: &TcpStream, bytes: usize) -> io::Result<()> {
     os::socket::wake_at(socket, bytes)
 }
 
-/// How many bytes that were sent have not arrived at the other end yet (`SIOCOUTQ`,
+/// Number of sent bytes that the other end has not acknowledged yet (`SIOCOUTQ`,
 /// [tcp(7)](https://man7.org/linux/man-pages/man7/tcp.7.html)).
 ///
 /// # Errors
-/// If the system does not tell.
+/// If the system does not report it.
 pub fn on_their_way(socket: &TcpStream) -> io::Result<usize> {
     os::socket::on_their_way(socket)
 }
 
-/// Sends up to `len` bytes of a file from `offset` without bringing them into this process
-/// ([sendfile(2)](https://man7.org/linux/man-pages/man2/sendfile.2.html)). Tells how many it took; 0
-/// means that the file ends there.
+/// Sends up to `len` bytes of a file from `offset` without copying them into this process
+/// ([sendfile(2)](https://man7.org/linux/man-pages/man2/sendfile.2.html)). Returns the number of
+/// bytes; 0 means the end of the file.
 ///
 /// # Errors
-/// If the file or the connection fails; [`io::ErrorKind::Unsupported`] where the system has no such
+/// If the file or the connection fails; [`io::ErrorKind::Unsupported`] if the system has no such
 /// call.
 pub fn send_file(socket: &TcpStream, file: &File, offset: u64, len: usize) -> io::Result<usize> {
     os::socket::send_file(socket, file, offset, len)
 }
 
-/// A pipe within the kernel through which bytes go from a file to a connection or back
+/// A pipe within the kernel that moves bytes from a file to a connection or back
 /// ([splice(2)](https://man7.org/linux/man-pages/man2/splice.2.html)).
 #[derive(Debug)]
 pub struct Conduit {
@@ -169,16 +167,16 @@ pub struct Conduit {
 }
 
 impl Conduit {
-    /// A pipe that holds `capacity` bytes, or as many as the user may have.
+    /// A pipe of `capacity` bytes, or of as many as the user's limit allows.
     ///
     /// # Errors
-    /// If there is none to be had.
+    /// If no pipe can be created.
     pub fn new(capacity: usize) -> io::Result<Self> {
         os::socket::Pipe::new(capacity).map(|pipe| Self { pipe })
     }
 
-    /// Moves up to `len` bytes of a file from `offset` to a connection, and tells how many; 0 means
-    /// that the file ends there. After an error the conduit may hold bytes: drop it.
+    /// Moves up to `len` bytes of a file from `offset` to a connection, and returns the number; 0
+    /// means the end of the file. After an error the conduit may hold bytes: drop it.
     ///
     /// # Errors
     /// If the file or the connection fails.
@@ -193,8 +191,8 @@ impl Conduit {
         self.pipe.send(file, offset, socket, len, &mut retry)
     }
 
-    /// Takes up to `len` bytes from a connection into the pipe, and tells how many; 0 means that the
-    /// peer has closed.
+    /// Moves up to `len` bytes from a connection into the pipe, and returns the number; 0 means
+    /// that the peer has closed.
     ///
     /// # Errors
     /// If the connection fails.
@@ -202,8 +200,8 @@ impl Conduit {
         self.pipe.take(socket, len)
     }
 
-    /// Puts `len` bytes from the pipe, which must hold them, into a file at `offset`. After an error
-    /// the conduit may still hold some: drop it.
+    /// Moves `len` bytes from the pipe, which must hold them, into a file at `offset`. After an
+    /// error the conduit may still hold bytes: drop it.
     ///
     /// # Errors
     /// If the file fails.
@@ -212,27 +210,27 @@ impl Conduit {
     }
 }
 
-/// Sends out of its own buffers without copying them
-/// ([`MSG_ZEROCOPY`](https://docs.kernel.org/networking/msg_zerocopy.html)): a buffer is given out
-/// again only when the kernel has said that it no longer needs it.
+/// Sends from its own buffers without copying them
+/// ([`MSG_ZEROCOPY`](https://docs.kernel.org/networking/msg_zerocopy.html)). A buffer is reused
+/// only after the kernel reports that it no longer needs it.
 ///
-/// Over loopback the kernel copies all the same, and [`ZeroCopy::was_copied`] tells.
+/// Over loopback the kernel copies anyway, and [`ZeroCopy::was_copied`] reports it.
 #[derive(Debug)]
 pub struct ZeroCopy {
     ring: os::socket::ZeroCopyRing,
 }
 
 impl ZeroCopy {
-    /// Buffers of `buffer_len` bytes each for a connection.
+    /// Allocates `buffers` buffers of `buffer_len` bytes each for a connection.
     ///
     /// # Errors
-    /// [`io::ErrorKind::Unsupported`] where the system cannot do this.
+    /// [`io::ErrorKind::Unsupported`] if the system does not support it.
     pub fn new(socket: &TcpStream, buffers: usize, buffer_len: usize) -> io::Result<Self> {
         os::socket::ZeroCopyRing::new(socket, buffers, buffer_len).map(|ring| Self { ring })
     }
 
-    /// Goes on to the next buffer, once it is free. [`io::ErrorKind::WouldBlock`] if it is not within
-    /// the connection's write timeout.
+    /// Waits for the next buffer to be free and selects it. Fails with
+    /// [`io::ErrorKind::WouldBlock`] after the connection's write timeout.
     ///
     /// # Errors
     /// If the connection fails.
@@ -240,14 +238,14 @@ impl ZeroCopy {
         self.ring.advance(socket)
     }
 
-    /// The buffer, to be filled. It must not be changed between [`ZeroCopy::send`] and
-    /// [`ZeroCopy::advance`], or what arrives is undefined.
+    /// The current buffer, mutable. Do not change it between [`ZeroCopy::send`] and
+    /// [`ZeroCopy::advance`], or the received bytes are undefined.
     pub fn buffer(&mut self) -> &mut [u8] {
         self.ring.buffer()
     }
 
-    /// Sends the first `len` bytes of the buffer. `retry` is
-    /// asked whether to go on each time that the connection's timeout passes.
+    /// Sends the first `len` bytes of the buffer. Calls `retry` each time that the connection's
+    /// timeout passes; its error ends the call.
     ///
     /// # Errors
     /// If the connection fails.
@@ -260,7 +258,7 @@ impl ZeroCopy {
         self.ring.send(socket, len, &mut retry)
     }
 
-    /// Whether the kernel said of a buffer that it copied it.
+    /// True if the kernel reported that it copied a buffer.
     pub fn was_copied(&self) -> bool {
         self.ring.was_copied()
     }

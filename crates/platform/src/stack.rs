@@ -2,8 +2,8 @@
 
 use crate::os;
 
-/// Bytes of the calling thread's stack below its present frame, all of which it may use; `None` where
-/// the system does not tell.
+/// Stack space left below the calling thread's current frame, in bytes; `None` if the system does
+/// not report it.
 pub fn left_bytes() -> Option<u64> {
     os::stack::left_bytes()
 }

@@ -4,28 +4,27 @@ use std::fs::File;
 
 use crate::{Result, os};
 
-/// The buffer between a stream's calls and the system's
+/// Buffering between a stream's calls and system calls
 /// ([setvbuf(3)](https://man7.org/linux/man-pages/man3/setvbuf.3.html)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffering {
-    /// What the C library gives a stream on its own: in glibc as large as the file system's
-    /// preferred block, which is mostly 4 KiB.
+    /// The C library's default: in glibc the file system's preferred block size, usually 4 KiB.
     Default,
-    /// None (`_IONBF`): what is asked of the stream is asked of the system.
+    /// No buffer (`_IONBF`): each call of the stream is a system call.
     None,
-    /// A full buffer (`_IOFBF`) of so many bytes, at least 1.
+    /// A full buffer (`_IOFBF`) of this many bytes, at least 1.
     Bytes(usize),
 }
 
 /// A stream over an open file. It starts at the file's position. Dropping it closes the file; call
-/// [`Stream::close`] where it matters whether what was buffered could be written.
+/// [`Stream::close`] to see errors of the final write.
 #[derive(Debug)]
 pub struct Stream {
     stream: os::stdio::Stream,
 }
 
 impl Stream {
-    /// A stream over `file`, for what the file was opened for (`fdopen`, then `setvbuf`).
+    /// A stream over `file`, with the access for which the file is open (`fdopen`, then `setvbuf`).
     ///
     /// # Errors
     /// If the C library refuses the buffer or has no memory for the stream.
@@ -33,8 +32,8 @@ impl Stream {
         os::stdio::Stream::over(file, buffering).map(|stream| Self { stream })
     }
 
-    /// Reads up to `block.len()` bytes (`fread` of one byte so many times), less only at the end of
-    /// the file.
+    /// Reads up to `block.len()` bytes (`fread` with items of 1 byte), fewer only at the end of the
+    /// file.
     ///
     /// # Errors
     /// If the system cannot read.
@@ -43,17 +42,17 @@ impl Stream {
         self.stream.read(block)
     }
 
-    /// Writes all of `block` (`fwrite` of one byte so many times), into the buffer at first.
+    /// Writes all of `block` (`fwrite` with items of 1 byte), first into the buffer.
     ///
     /// # Errors
-    /// If the system cannot write what had to leave the buffer.
+    /// If the system cannot write the bytes that leave the buffer.
     #[inline]
     pub fn write(&mut self, block: &[u8]) -> Result<()> {
         self.stream.write(block)
     }
 
-    /// Moves to `position`, in bytes from the start (`fseeko`). What is buffered for writing is
-    /// written first. A call of this is needed between reading and writing.
+    /// Moves to `position`, in bytes from the start (`fseeko`), after writing the buffered bytes.
+    /// This call is required between reading and writing.
     ///
     /// # Errors
     /// If the system cannot write, or the file has no position.
@@ -62,7 +61,7 @@ impl Stream {
         self.stream.seek(position)
     }
 
-    /// Hands what is buffered for writing to the system (`fflush`).
+    /// Writes the buffered bytes to the system (`fflush`).
     ///
     /// # Errors
     /// If the system cannot write.
@@ -73,7 +72,7 @@ impl Stream {
     /// Flushes and closes (`fclose`).
     ///
     /// # Errors
-    /// If the system cannot write what was buffered.
+    /// If the system cannot write the buffered bytes.
     pub fn close(self) -> Result<()> {
         self.stream.close()
     }

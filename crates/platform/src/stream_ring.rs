@@ -1,8 +1,8 @@
-//! Blocks of memory that `io_uring(7)` moves between files and connections, several at a time.
+//! Blocks of memory that `io_uring(7)` moves between files and connections, several concurrently.
 //!
-//! A [`Block`] belongs to whoever holds it. Handed to the ring with what shall be done with it, it is
-//! out of reach until that is done and [`StreamRing::wait`] gives it back: nobody can look at memory
-//! that the kernel writes to, or change what it reads.
+//! A [`Block`] has one owner at a time. [`StreamRing::begin`] takes the block with its operation,
+//! and [`StreamRing::wait`] returns it after completion. Until then no code can read memory that
+//! the kernel writes, or change memory that it reads.
 
 use std::fs::File;
 use std::io;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::memory::{Mapping, PageSize};
 use crate::{Result, os};
 
-/// Memory for a ring to move bytes into and out of.
+/// Memory that a ring moves bytes into and out of.
 #[derive(Debug)]
 pub struct Block {
     memory: Mapping,
@@ -25,35 +25,37 @@ pub struct StreamRing {
     ring: os::stream_ring::StreamRing,
 }
 
-/// What a ring does with a range of a block.
+/// An operation of a ring on a range of a block.
 #[derive(Clone, Copy, Debug)]
 pub enum Operation<'a> {
-    /// Fills it from a file, beginning at this offset, with as much as there is.
+    /// Fills the range from a file at this offset, as far as the file has data.
     Read(&'a File, u64),
-    /// Writes it to a file, beginning at this offset.
+    /// Writes the range to a file at this offset.
     Write(&'a File, u64),
-    /// Sends it, all of it unless the connection fails. Two at a time would mix.
+    /// Sends the whole range, unless the connection fails. Two concurrent sends would mix their
+    /// bytes.
     Send(&'a TcpStream),
-    /// Receives until it is full or the connection ends. Two at a time would mix.
+    /// Receives until the range is full or the connection ends. Two concurrent receives would mix
+    /// their bytes.
     Receive(&'a TcpStream),
 }
 
-/// A block that is back.
+/// A completed operation with its block.
 #[derive(Debug)]
 pub struct Done {
-    /// What the operation was called.
+    /// The tag of the operation.
     pub tag: u64,
     /// The block.
     pub block: Block,
-    /// How many bytes went; 0 at the end of a file or a connection.
+    /// Number of bytes moved; 0 at the end of a file or a connection.
     pub moved: io::Result<usize>,
 }
 
 impl Block {
-    /// A block of so many bytes, its pages made.
+    /// Allocates a block of `len` bytes, with its pages.
     ///
     /// # Errors
-    /// If memory cannot be had.
+    /// If memory cannot be allocated.
     pub fn new(len: usize) -> Result<Self> {
         let mut memory = Mapping::anonymous(len, PageSize::Base)?;
         memory.populate()?;
@@ -65,14 +67,14 @@ impl Block {
         self.memory.as_slice()
     }
 
-    /// Its bytes, to be changed.
+    /// Its bytes, mutable.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         self.memory.as_mut_slice()
     }
 }
 
 impl StreamRing {
-    /// A ring for up to `depth` operations at a time.
+    /// A ring with up to `depth` operations in flight.
     ///
     /// # Errors
     /// [`crate::Error::NotSupported`] if this kernel has no such rings, [`crate::Error::NotPermitted`]
@@ -81,18 +83,18 @@ impl StreamRing {
         os::stream_ring::StreamRing::new(depth).map(|ring| Self { ring })
     }
 
-    /// How many blocks it has.
+    /// Number of blocks in flight.
     pub fn in_flight(&self) -> usize {
         self.ring.in_flight()
     }
 
-    /// Begins an operation on a range of the block.
+    /// Starts an operation on a range of the block.
     ///
     /// # Errors
-    /// If the kernel takes nothing more.
+    /// If the kernel accepts no more operations.
     ///
     /// # Panics
-    /// If the range is beyond the block, or more operations are under way than the ring is for.
+    /// If the range is beyond the block, or the ring's depth is exceeded.
     pub fn begin(
         &mut self,
         tag: u64,
@@ -103,11 +105,11 @@ impl StreamRing {
         self.ring.begin(tag, operation, block, range)
     }
 
-    /// Waits until an operation is done, and gives its block back.
+    /// Waits until an operation completes, and returns its block.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] if none is within `timeout`, [`io::ErrorKind::Interrupted`] after
-    /// a signal.
+    /// [`io::ErrorKind::WouldBlock`] if none completes within `timeout`,
+    /// [`io::ErrorKind::Interrupted`] after a signal.
     pub fn wait(&mut self, timeout: Duration) -> io::Result<Done> {
         self.ring.wait(timeout)
     }

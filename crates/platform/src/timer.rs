@@ -1,4 +1,4 @@
-//! Waiting for a moment.
+//! Waits for a point in time.
 
 use crate::{Result, os};
 
@@ -6,21 +6,21 @@ use crate::{Result, os};
 /// ([clock_nanosleep(2)](https://man7.org/linux/man-pages/man2/clock_nanosleep.2.html)).
 ///
 /// # Errors
-/// If the system cannot.
+/// If the system refuses.
 pub fn sleep_until(moment_ns: u64) -> Result<()> {
     os::timer::sleep_until(moment_ns)
 }
 
-/// How much later than asked the kernel may end a sleep of this thread, so that it can serve several
-/// at once, in ns.
+/// Timer slack of this thread, in ns: the kernel may delay a wake-up by this time, to handle
+/// several wake-ups at once.
 ///
 /// # Errors
-/// If the system does not tell.
+/// If the system does not report it.
 pub fn slack_ns() -> Result<u64> {
     os::timer::slack_ns()
 }
 
-/// A timer that is waited for as a file is read
+/// A timer that is waited for with a read of its descriptor
 /// ([timerfd_create(2)](https://man7.org/linux/man-pages/man2/timerfd_create.2.html)).
 #[derive(Debug)]
 pub struct Timer {
@@ -28,19 +28,19 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// A timer that is not set.
+    /// A timer that is not armed.
     ///
     /// # Errors
-    /// If the system has no room for it, or no such thing.
+    /// If the system has too few resources, or does not support such timers.
     pub fn new() -> Result<Self> {
         os::timer::Timer::new().map(|timer| Self { timer })
     }
 
-    /// Sets it to go off once, when [`crate::clock::now_ns`] has reached `moment_ns`, and waits for
-    /// that.
+    /// Arms it once for the time when [`crate::clock::now_ns`] reaches `moment_ns`, and waits for
+    /// it.
     ///
     /// # Errors
-    /// If the system cannot.
+    /// If the system refuses.
     pub fn wait_until(&mut self, moment_ns: u64) -> Result<()> {
         self.timer.wait_until(moment_ns)
     }

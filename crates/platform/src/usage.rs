@@ -1,4 +1,4 @@
-//! What a process or thread has used: CPU time, page faults, context switches.
+//! Resource usage of a process or thread: CPU time, page faults, context switches.
 
 use std::ops::AddAssign;
 
@@ -7,47 +7,47 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Result, os};
 
-/// Resources used since the start of a process or thread, or between two such readings.
+/// Resource usage since the start of a process or thread, or between two readings.
 ///
 /// On Linux from [getrusage(2)](https://man7.org/linux/man-pages/man2/getrusage.2.html). The counts
-/// are exact. The *sum* of user and system time is exact too, but on kernels built without
-/// `CONFIG_VIRT_CPU_ACCOUNTING_GEN` its *split* is not: it follows how often the timer tick (1 to
-/// 10 ms) met either mode. For short spans use the sum, and the split only over many ticks.
+/// are exact. The *sum* of user and system time is exact too. On kernels built without
+/// `CONFIG_VIRT_CPU_ACCOUNTING_GEN` its *split* is not: the kernel samples the mode at each timer
+/// tick (1 to 10 ms). For short spans use the sum, and the split only over many ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
-    /// CPU time in user mode, in ns; see above on its precision.
+    /// CPU time in user mode, in ns; see above for its precision.
     pub user_ns: u64,
-    /// CPU time in the kernel, in ns; see above on its precision.
+    /// CPU time in the kernel, in ns; see above for its precision.
     pub system_ns: u64,
-    /// Page faults served without input or output.
+    /// Page faults without I/O.
     pub minor_faults: u64,
     /// Page faults that had to read from storage.
     pub major_faults: u64,
-    /// Context switches because the thread waited for something.
+    /// Context switches because the thread waited.
     pub voluntary_switches: u64,
-    /// Context switches because the kernel wanted the CPU for another.
+    /// Context switches because the kernel gave the CPU to another thread.
     pub involuntary_switches: u64,
 }
 
 impl Usage {
-    /// Of all threads of this process.
+    /// Usage of all threads of this process.
     ///
     /// # Errors
-    /// Only where the system does not count it.
+    /// Only if the system does not count it.
     pub fn of_process() -> Result<Self> {
         os::usage::of_process()
     }
 
-    /// Of the calling thread.
+    /// Usage of the calling thread.
     ///
     /// # Errors
-    /// Only where the system does not count it.
+    /// Only if the system does not count it.
     pub fn of_thread() -> Result<Self> {
         os::usage::of_thread()
     }
 
-    /// What was used between an earlier reading and this one. A count that went backwards (the
-    /// user and system split may) becomes 0.
+    /// Usage between an earlier reading and this one. A count that went backwards (the user and
+    /// system split may) becomes 0.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -76,46 +76,45 @@ impl AddAssign for Usage {
     }
 }
 
-/// What a process and all its children that it waited for have used together since it started.
+/// Total usage of a process and all children that it has waited for, since its start.
 ///
-/// On Linux from [getrusage(2)](https://man7.org/linux/man-pages/man2/getrusage.2.html). A child that
-/// is still running is not in it.
+/// On Linux from [getrusage(2)](https://man7.org/linux/man-pages/man2/getrusage.2.html). Running
+/// children are not included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Consumption {
     /// CPU time in ns.
     pub cpu_ns: u64,
-    /// Read from storage, in bytes. What the page cache answers does not count.
+    /// Bytes read from storage. Hits in the page cache do not count.
     pub read_bytes: u64,
-    /// Written, in bytes, as the pages were changed; the kernel brings them to storage later. Files in
-    /// memory do not count.
+    /// Bytes written, counted when a page becomes dirty; the kernel writes it to storage later.
+    /// Files in memory do not count.
     pub written_bytes: u64,
-    /// The most memory that this process had in RAM, in bytes.
+    /// Peak resident memory of this process, in bytes.
     pub own_peak_bytes: u64,
-    /// The most memory that any of the children had in RAM, in bytes. A child counts from the moment at
-    /// which it is a copy of its parent.
+    /// Largest peak resident memory of any child, in bytes. A child counts from the fork on, when
+    /// it is a copy of its parent.
     pub child_peak_bytes: u64,
 }
 
 impl Consumption {
-    /// Of this process.
+    /// Usage of this process.
     ///
     /// # Errors
-    /// Only where the system does not count it.
+    /// Only if the system does not count it.
     pub fn read() -> Result<Self> {
         os::usage::consumption()
     }
 }
 
-/// Whether the system counts what processes read from storage and write to it (on Linux
+/// True if the system counts each process's reads from storage and writes to it (on Linux
 /// `CONFIG_TASK_IO_ACCOUNTING`).
 pub fn counts_storage() -> bool {
     os::usage::storage_read_bytes().is_some()
 }
 
-/// What this process has caused to be read from storage so far, in bytes: `read_bytes` of
-/// [proc_pid_io(5)](https://man7.org/linux/man-pages/man5/proc_pid_io.5.html), which counts what
-/// goes to a block device and leaves out what the page cache answers. `None` where the system does
-/// not count it.
+/// Bytes that this process has caused to be read from storage so far: `read_bytes` of
+/// [proc_pid_io(5)](https://man7.org/linux/man-pages/man5/proc_pid_io.5.html), which counts reads
+/// of a block device and not hits in the page cache. `None` if the system does not count it.
 pub fn storage_read_bytes() -> Option<u64> {
     os::usage::storage_read_bytes()
 }

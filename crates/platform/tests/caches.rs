@@ -1,4 +1,5 @@
-//! A process that spares the caches of others. It does so for good, hence a test program of its own.
+//! A process that called `spare_caches`. The call cannot be undone, so this is a separate test
+//! program.
 #![cfg(target_os = "linux")]
 
 use oscope_platform::Error;

@@ -1,5 +1,5 @@
-//! What is left when a process is killed or told to stop: this program starts itself in a role,
-//! ends that process, and looks.
+//! The remains of a process that is killed or asked to stop: this program starts itself in a role,
+//! ends that process, and checks.
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -18,7 +18,7 @@ mod linux {
     use oscope_platform::signal::{Interrupt, Signal, ignore_sigpipe, restore_default_sigpipe};
     use rustix::process;
 
-    /// How long anything here may take before it counts as stuck.
+    /// Timeout after which a step counts as stuck.
     const PATIENCE: Duration = Duration::from_secs(20);
 
     type Check = (&'static str, fn());
@@ -43,7 +43,7 @@ mod linux {
         let arguments: Vec<String> = std::env::args().skip(1).collect();
         match arguments.first().map(String::as_str) {
             Some("role") => play(&arguments[1..]),
-            // How test runners ask what there is.
+            // The query of test runners for the list of tests.
             Some("--list") => CHECKS.iter().for_each(|(name, _)| println!("{name}: test")),
             _ => {
                 for (name, check) in CHECKS {
@@ -118,7 +118,7 @@ mod linux {
         }
     }
 
-    /// A partner that says its number and sleeps.
+    /// A partner that prints its process id and sleeps.
     fn sleeping_partner() -> Partner {
         let cpus = allowed_cpus().expect("this process runs somewhere");
         let body = || {
@@ -126,7 +126,7 @@ mod linux {
             std::thread::sleep(PATIENCE);
         };
         let partner = Partner::start(cpus[0], body).expect("there is only one thread");
-        // Long enough for it to speak, on whatever machine.
+        // Long enough for its output, on any machine.
         std::thread::sleep(Duration::from_millis(200));
         partner
     }
@@ -146,7 +146,7 @@ mod linux {
         command
     }
 
-    /// Starts it, and waits for its first line.
+    /// Starts the command, and waits for its first line.
     fn start(mut command: Command) -> (Child, BufReader<impl Read>, String) {
         let mut child = command.spawn().expect("this program can be started");
         let mut said = BufReader::new(child.stdout.take().expect("it is piped"));
@@ -207,8 +207,8 @@ mod linux {
         eventually("the worker ends", || !runs(&worker));
     }
 
-    /// Whether the process of this number has not ended. One that nobody has waited for yet is a
-    /// zombie, and as dead as one without entry.
+    /// True if the process with this id has not exited. A zombie, which no process has waited for
+    /// yet, counts as exited, like a process without an entry.
     fn runs(process: &str) -> bool {
         std::fs::read_to_string(format!("/proc/{process}/stat"))
             .is_ok_and(|stat| !stat.contains(") Z "))

@@ -1,4 +1,4 @@
-//! Scratch directories that go, and all else that stays.
+//! Scratch directories are removed, and nothing else is.
 #![cfg(target_os = "linux")]
 
 use std::fs::{self, File};
@@ -94,7 +94,7 @@ fn a_sweep_leaves_alone_what_lives_and_what_is_foreign() {
     }
 }
 
-/// Lets `path` look as if nothing had changed there for two days.
+/// Sets the times of `path` as if nothing had changed for two days.
 fn age(path: &Path) {
     let then = SystemTime::now() - Duration::from_hours(48);
     let opened = File::open(path).expect("it is there");
@@ -162,8 +162,8 @@ fn a_sweep_at_any_moment_never_takes_one_in_use() {
                 })
             })
             .collect();
-        // What an owner has emptied and is about to remove, a sweep may remove for it: that
-        // nothing is taken from one who still needs it, the owners see for themselves.
+        // A sweep may remove a directory that its owner has emptied and is about to remove. The
+        // owners themselves check that no directory in use is removed.
         while owners.iter().any(|owner| !owner.is_finished()) {
             Scratch::sweep(dir.path());
         }
@@ -182,7 +182,7 @@ fn who_sweeps_one_sweeps_the_other_that_it_remembers() {
     drop((scratch, other));
     assert_eq!((names(here.path()), names(there.path())), (0, 0));
 
-    // Both owners were killed; and each remembers the other.
+    // Both owners were killed, and each directory records the other.
     let local = abandoned(here.path(), ABANDONED);
     let remote = abandoned(there.path(), ABANDONED);
     fs::write(local.join("elsewhere"), memory).unwrap();
@@ -195,7 +195,8 @@ fn who_sweeps_one_sweeps_the_other_that_it_remembers() {
     );
     assert_eq!((names(here.path()), names(there.path())), (0, 0));
 
-    // What it remembers is gone, or a link is in its place: only it itself goes.
+    // The recorded directory is gone, or a link is in its place: only the directory itself is
+    // removed.
     let local = abandoned(here.path(), ABANDONED);
     let remote = abandoned(there.path(), ABANDONED);
     symlink(there.path(), local.join("elsewhere")).unwrap();
@@ -216,11 +217,11 @@ fn a_lock_is_not_inherited_by_programs_that_are_started() {
     let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
     let lock = File::open(scratch.file("lock")).unwrap();
     lock.try_lock().unwrap_err();
-    // Its owner's end without the removal that goes with a drop, as after a kill.
+    // Simulates a killed owner, which does not remove its directory.
     let moved = dir.path().join(ABANDONED);
     fs::rename(scratch.path(), &moved).unwrap();
     drop(scratch);
-    // A child that another test is just starting may hold the lock until it runs its program.
+    // A child that another test is just starting may hold the lock until its exec.
     let mut sweeps = (0..10_000).map(|_| {
         std::thread::sleep(Duration::from_millis(1));
         Scratch::sweep(dir.path()).removed
@@ -255,7 +256,7 @@ fn a_directory_without_right_is_said() {
     }
 }
 
-/// A small file system in memory, taken away on drop.
+/// A small file system in memory; dropping it unmounts it.
 struct Mount {
     point: tempfile::TempDir,
 }
@@ -299,7 +300,7 @@ fn a_read_only_file_system_is_said() {
 
 #[test]
 fn a_full_file_system_is_said_and_left_as_it_was() {
-    // Room for the directory and not for the lock file in it.
+    // Room for the directory but not for the lock file in it.
     let Some(mount) = Mount::new("nr_inodes=2") else {
         return;
     };

@@ -1,4 +1,4 @@
-//! Workers that do well, die, hang, flood and are interrupted.
+//! Workers that succeed, die, hang, flood and are interrupted.
 #![cfg(target_os = "linux")]
 
 use std::process::Command;
@@ -21,7 +21,7 @@ fn shell_with(script: &str, options: &WorkerOptions<'_>) -> Result<Worker, Worke
     Worker::spawn(command, options)
 }
 
-/// Far beyond what anything here takes.
+/// A deadline far beyond the duration of any test.
 fn late() -> u64 {
     now_ns() + 20_000_000_000
 }
@@ -98,7 +98,7 @@ fn a_worker_that_outlives_its_time_is_killed_with_all_its_children() {
     assert!(!is_gone(id));
     drop(worker);
     assert!(is_gone(id));
-    // It has become the child of another, which waits for it in its own time.
+    // It was reparented to another process, which waits for it at its own time.
     while std::fs::read_to_string(format!("/proc/{sleeper}/stat"))
         .is_ok_and(|stat| stat.contains("(sleep)") && !stat.contains(") Z "))
     {
@@ -130,7 +130,7 @@ fn an_interruption_ends_the_wait() {
 
 #[test]
 fn a_flood_on_either_side_blocks_nobody() {
-    // It reads nothing until it has said more than any pipe holds.
+    // It reads nothing until it has written more than any pipe holds.
     let mut worker =
         shell("head -c 3000000 /dev/zero | tr '\\0' e >&2; yes | head -n 100000; wc -c");
     worker.send(&vec![b'x'; 1 << 20], late(), &NEVER).unwrap();
@@ -195,7 +195,7 @@ fn a_worker_in_a_memory_group_cannot_hold_more_and_leaves_no_group_behind() {
     if free_swap_bytes() > 0 {
         println!("skipped in part: with swap, more than the limit can be held");
     } else {
-        // tail(1) keeps its last line in memory, and there is only one.
+        // tail(1) keeps its last line in memory, and the input is a single line.
         let script = "head -c 100000000 /dev/zero | tail > /dev/null; exit 7";
         let mut greedy = shell_with(script, &options).unwrap();
         let finished = greedy.wait(late(), &NEVER).unwrap();

@@ -1,4 +1,4 @@
-//! The loops that the C compiler compiled: `levels/loops.c`, once for each level.
+//! The loops from the C compiler: `levels/loops.c`, once for each level.
 
 use super::{Level, Loops, Operation};
 use std::ffi::{CStr, c_char};
@@ -30,7 +30,8 @@ struct Table {
     deepest: *const usize,
 }
 
-// SAFETY: it never changes, but for the word behind `deepest`, which is only accessed atomically.
+// SAFETY: the table never changes. Only the word behind `deepest` does, and all accesses to it are
+// atomic.
 unsafe impl Sync for Table {}
 
 // SAFETY: they are defined in `loops.c` with this layout.
@@ -47,7 +48,7 @@ impl Table {
         let entries = unsafe { slice::from_raw_parts(self.operations, self.operation_count) };
         let entry = entries
             .iter()
-            // SAFETY: names are literals of C.
+            // SAFETY: names are string literals in C.
             .find(|entry| unsafe { CStr::from_ptr(entry.name) }.to_bytes() == name.as_bytes())?;
         let [latency, throughput, array] = of(entry);
         Some([latency?, throughput?, array?])
@@ -68,12 +69,12 @@ impl Table {
     }
 
     fn compiler(&self) -> &'static str {
-        // SAFETY: a literal of C.
+        // SAFETY: a string literal in C.
         let name: &'static CStr = unsafe { CStr::from_ptr(self.compiler) };
         name.to_str().unwrap_or("a C compiler")
     }
 
-    /// What the compiler was told in the end, if that is not the level.
+    /// The final compiler flags, if they override the level.
     fn overruled_by(&self, level: Level, told: &'static str) -> Option<&'static str> {
         let is_level = told.strip_prefix("-O") == Some(&level.digit().to_string());
         let is_made_so = (self.is_optimised != 0) == (level != Level::O0);
@@ -85,12 +86,13 @@ impl Table {
     }
 }
 
-/// The loops out of one of the tables.
+/// The loops of one table.
 macro_rules! loops_of {
     ($table:ident, $level:expr, $told:literal) => {
         Loops {
             operation: |name| $table.operation(name),
-            // SAFETY: these take any numbers; a deep recursion is the caller's to guard, as in Rust.
+            // SAFETY: these accept any numbers; the caller guards against a deep recursion, as in
+            // Rust.
             inline: |rows, steps| unsafe { ($table.inline)(rows, steps) },
             // SAFETY: as for `inline`.
             by_function: |rows, steps| unsafe { ($table.by_function)(rows, steps) },
@@ -99,7 +101,7 @@ macro_rules! loops_of {
             // SAFETY: as for `inline`.
             row: |at, steps| unsafe { ($table.row)(at, steps) },
             deepest: || $table.deepest(),
-            // SAFETY: it writes as many words as there are.
+            // SAFETY: it writes exactly `words.len()` words.
             write: |words, word| unsafe { ($table.write)(words.as_mut_ptr(), words.len(), word) },
             compiler: $table.compiler(),
             overruled_by: $table.overruled_by($level, env!($told)),

@@ -1,4 +1,4 @@
-//! The loops of one source, compiled at four optimisation levels by two compilers.
+//! One source of loops, compiled at four optimisation levels by two compilers.
 
 mod c;
 mod operation;
@@ -7,21 +7,21 @@ mod rust;
 pub use kernels_level3::{CHAINS, ELEMENTS_BYTES, OPERATIONS_IN_A_TURN};
 pub use operation::Operation;
 
-/// How far a compiler was told to optimise, as in `-O2`.
+/// Optimisation level of a compiler, as in `-O2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Not at all: every variable is in memory, every small function is a call.
+    /// No optimisation: every variable is in memory, every small function is a call.
     O0,
-    /// What is cheap to compile.
+    /// Optimisations that compile fast.
     O1,
-    /// All that does not make the program much larger.
+    /// All optimisations that do not make the program much larger.
     O2,
-    /// Everything.
+    /// All optimisations.
     O3,
 }
 
 impl Level {
-    /// All of them.
+    /// All levels.
     pub const ALL: [Self; 4] = [Self::O0, Self::O1, Self::O2, Self::O3];
 
     /// The digit in `-O2`.
@@ -29,8 +29,8 @@ impl Level {
         self as u64
     }
 
-    /// Does `operation` so many times, or until it says that it failed, in a loop that rustc compiled
-    /// at this level; whether all went well.
+    /// Calls `operation` `times` times, or until it returns false, in a loop that rustc compiled at
+    /// this level. Returns true if all calls succeeded.
     pub fn repeat(self, times: u64, operation: &mut dyn FnMut() -> bool) -> bool {
         rust::repeat(self)(times, operation)
     }
@@ -41,16 +41,16 @@ impl Level {
     }
 }
 
-/// Who compiled the loops.
+/// Compiler of the loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Compiler {
-    /// rustc, out of Rust.
+    /// rustc, from Rust.
     Rust,
-    /// The C compiler of the machine on which oscope was built, out of C that says the same.
+    /// The C compiler of the build machine, from equivalent C.
     C,
 }
 
-/// The loops, by one compiler at one level.
+/// The loops from one compiler at one level.
 #[derive(Clone, Copy, Debug)]
 pub struct Loops {
     operation: fn(&str) -> Option<Operation>,
@@ -61,12 +61,12 @@ pub struct Loops {
     deepest: fn() -> usize,
     write: fn(&mut [u64], u64),
     compiler: &'static str,
-    /// What the compiler was told in the end, where it is not the level.
+    /// The final compiler flags, if they override the level.
     overruled_by: Option<&'static str>,
 }
 
 impl Loops {
-    /// Those of `compiler` at `level`.
+    /// The loops of `compiler` at `level`.
     pub fn of(compiler: Compiler, level: Level) -> Self {
         match compiler {
             Compiler::Rust => rust::loops(level),
@@ -74,7 +74,7 @@ impl Loops {
         }
     }
 
-    /// The loops of the operation called `name`, as in `add_u64`; `None` where this processor lacks
+    /// The loops of the operation called `name`, as in `add_u64`; `None` if this processor lacks
     /// it.
     ///
     /// Operations are `add`, `subtract`, `multiply`, `divide` and, of floats, `fused` (multiply and
@@ -89,13 +89,13 @@ impl Loops {
         (self.inline)(rows, steps)
     }
 
-    /// The same sum by a function that is called for each row.
+    /// The same sum, with one function call for each row.
     pub fn by_function(&self, rows: u64, steps: u64) -> u64 {
         (self.by_function)(rows, steps)
     }
 
-    /// The same sum by a function that calls itself for each row. It takes [`Loops::frame_bytes`] of
-    /// the stack for each of them; the caller sees to it that the stack has as many.
+    /// The same sum, with one recursive call for each row. Each call takes [`Loops::frame_bytes`]
+    /// of the stack; the caller makes sure that the stack is large enough.
     pub fn by_recursion(&self, rows: u64, steps: u64) -> u64 {
         (self.by_recursion)(rows, steps)
     }
@@ -105,8 +105,7 @@ impl Loops {
         (self.row)(at, steps)
     }
 
-    /// Bytes of the stack that each call of the recursion takes, found by looking how far two of
-    /// them reach.
+    /// Stack bytes of each recursive call, from the stack depths of two recursions.
     pub fn frame_bytes(&self) -> usize {
         const DEPTHS: [u64; 2] = [8, 40];
         let [shallow, deep] = DEPTHS.map(|rows| {
@@ -116,19 +115,19 @@ impl Loops {
         shallow.abs_diff(deep) / (DEPTHS[1] - DEPTHS[0]) as usize
     }
 
-    /// Stores `word` into each 8 bytes that lie whole and aligned in `bytes`, one after the other.
+    /// Stores `word` into each aligned 8 bytes that lie entirely in `bytes`, in ascending order.
     pub fn write(&self, bytes: &mut [u8], word: u64) {
         // SAFETY: any 8 bytes are a word, and any word is 8 bytes.
         let (_, words, _) = unsafe { bytes.align_to_mut() };
         (self.write)(words, word);
     }
 
-    /// Name and version of the compiler, as far as it told.
+    /// Name and version of the compiler, as far as known.
     pub fn compiler(&self) -> &'static str {
         self.compiler
     }
 
-    /// The compiler's flags, if they overruled the level: the code is not what the level makes.
+    /// The compiler's flags, if they override the level: the code then differs from the level's.
     pub fn overruled_by(&self) -> Option<&'static str> {
         self.overruled_by
     }

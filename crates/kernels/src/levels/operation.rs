@@ -2,9 +2,10 @@
 
 use kernels_level3::Loops;
 
-/// The loops of one operation on one type. All of them start from the value whose bits are the low
-/// ones of `x`, apply the operation with the value of `y` as the other operand, and give the bits of
-/// the outcome, or a mix of them where there are several: a caller that times them must use it.
+/// The loops of one operation on one type. All start from the value with the low bits of `x`, and
+/// apply the operation with the value of `y` as the other operand. They return the bits of the
+/// result, or a mix of all results. A caller that times them must use the returned value, or the
+/// compiler may remove the loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation {
     loops: Loops,
@@ -12,8 +13,8 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// The entry called `name`: out of those for AVX2 and FMA where the processor has them, else out
-    /// of those for any processor.
+    /// The entry called `name`: from the loops for AVX2 and FMA if the processor supports them,
+    /// otherwise from those for any processor.
     pub(super) fn choose(
         name: &str,
         plain: impl Fn(&str) -> Option<Loops>,
@@ -27,7 +28,7 @@ impl Operation {
                 instructions,
             });
         }
-        // x86-64 without FMA would call a library for it.
+        // x86-64 without FMA would call a library function.
         let is_missing = cfg!(target_arch = "x86_64") && name.starts_with("fused");
         let loops = (!is_missing).then(|| plain(name)).flatten()?;
         let instructions = std::env::consts::ARCH;
@@ -37,32 +38,32 @@ impl Operation {
         })
     }
 
-    /// The instructions for which the loops are compiled.
+    /// The instruction set for which the loops are compiled.
     pub fn instructions(&self) -> &'static str {
         self.instructions
     }
 
-    /// `turns` times [`super::OPERATIONS_IN_A_TURN`] operations, each on the outcome of the one
-    /// before.
+    /// Runs `turns` times [`super::OPERATIONS_IN_A_TURN`] operations, each on the result of the
+    /// previous one.
     pub fn latency(&self, turns: u64, x: u64, y: u64) -> u64 {
         self.run(0, turns, x, y)
     }
 
-    /// `turns` times [`super::OPERATIONS_IN_A_TURN`] operations, in [`super::CHAINS`] chains that do
-    /// not wait for each other.
+    /// Runs `turns` times [`super::OPERATIONS_IN_A_TURN`] operations, in [`super::CHAINS`]
+    /// independent chains.
     pub fn throughput(&self, turns: u64, x: u64, y: u64) -> u64 {
         self.run(1, turns, x, y)
     }
 
-    /// `turns` passes over two arrays of [`super::ELEMENTS_BYTES`], the first of which takes the
-    /// outcome: what a compiler may do with vectors.
+    /// Makes `turns` passes over two arrays of [`super::ELEMENTS_BYTES`], and stores the results in
+    /// the first. A compiler may vectorise this loop.
     pub fn array(&self, turns: u64, x: u64, y: u64) -> u64 {
         self.run(2, turns, x, y)
     }
 
     fn run(&self, index: usize, turns: u64, x: u64, y: u64) -> u64 {
-        // SAFETY: the processor has the instructions, as `choose` made sure; the loops touch nothing
-        // but their own variables, for any arguments.
+        // SAFETY: the processor has the instructions, as `choose` checked. The loops access only
+        // their own variables, for any arguments.
         unsafe { self.loops[index](turns, x, y) }
     }
 }

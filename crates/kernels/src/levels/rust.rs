@@ -1,4 +1,4 @@
-//! The loops that rustc compiled: one crate for each level.
+//! The loops from rustc: one crate for each level.
 
 use super::{Level, Loops, Operation};
 use std::sync::atomic::Ordering;

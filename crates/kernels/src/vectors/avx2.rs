@@ -1,4 +1,4 @@
-//! Arithmetic in registers of 32 bytes (AVX2, and FMA); it has no products of 64 bits.
+//! Arithmetic in registers of 32 bytes (AVX2, and FMA); it has no 64-bit multiplication.
 
 use super::Set;
 

@@ -1,4 +1,4 @@
-//! Arithmetic in registers of 64 bytes (AVX-512 Foundation, and DQ for products of 64 bits).
+//! Arithmetic in registers of 64 bytes (AVX-512 Foundation, and DQ for 64-bit multiplication).
 
 use super::Set;
 

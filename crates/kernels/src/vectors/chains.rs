@@ -1,11 +1,11 @@
-//! The loop around an operation, by a macro: a function for certain instructions cannot be generic over
-//! them.
+//! The loop around an operation, as a macro: a function with target features cannot be generic over
+//! the operation.
 
-/// For each `name: |x, y| operation, then renewal of x`, a function that applies it to ten registers
-/// in turn, twice in a turn of its loop; and `ALL` of them by name and type. The renewal, if any, comes
-/// after both.
+/// For each `name: |x, y| operation, then renewal of x`, a function that applies the operation to
+/// ten registers, twice per iteration of its loop; and `ALL` of them by name and type. The renewal,
+/// if any, follows both.
 ///
-/// What an operation makes is hidden from the compiler in its register, so that nothing is folded.
+/// Each result is hidden from the compiler in its register, so that nothing is folded.
 macro_rules! chains {
     (
         $type:literal, $features:literal, $vector:ty, $register:ident $comment:literal, $splat:expr;
@@ -23,7 +23,7 @@ macro_rules! chains {
                     ($one:ident) => {{
                         let $x = $one;
                         $one = $apply;
-                        // SAFETY: it is a comment and has no instruction.
+                        // SAFETY: the assembly is a comment, without an instruction.
                         unsafe {
                             std::arch::asm!($comment, inout($register) $one,
                                 options(nomem, nostack, preserves_flags));
@@ -50,7 +50,7 @@ macro_rules! chains {
                     each!(renew);
                 }
                 let mix = |sum: u64, register: $vector| {
-                    // SAFETY: both are so many plain bytes.
+                    // SAFETY: both are plain bytes of the same size.
                     let words: Words = unsafe { std::mem::transmute(register) };
                     words.into_iter().fold(sum, |sum, word| sum.rotate_left(7) ^ word)
                 };

@@ -1,6 +1,7 @@
-//! Arithmetic in vector registers: as many operations at once as one core can do.
+//! Arithmetic in vector registers: the maximum number of operations that one core can run in
+//! parallel.
 //!
-//! Each instruction set has a file of its own with a table of its operations; the loop around them is
+//! Each instruction set has its own file with a table of its operations. The loop around them is
 //! the same for all.
 
 #[macro_use]
@@ -13,10 +14,10 @@ mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 
-/// Vector instructions in a turn of a loop: two on each of ten registers.
+/// Vector instructions per iteration: two on each of ten registers.
 pub const VECTORS_IN_A_TURN: u64 = 2 * CHAINS;
-/// Chains that do not wait for each other: more than any unit has operations under way at once, and
-/// as many as every instruction set has registers for.
+/// Independent chains: more than the operations in flight in any unit, and as many as every
+/// instruction set has registers for.
 const CHAINS: u64 = 10;
 
 /// The loop of one operation on one type, in the registers of one instruction set.
@@ -27,22 +28,22 @@ pub struct Vectors {
     run: Loop,
 }
 
-/// So many turns that start from the value with the bits of the first word and have that of the second
-/// as the other operand; gives a mix of all outcomes.
+/// Runs `turns` iterations from the value with the bits `x`, with the value of `y` as the other
+/// operand. Returns a mix of all results.
 type Loop = unsafe fn(turns: u64, x: u64, y: u64) -> u64;
 
 /// An instruction set that this processor has.
 struct Set {
     name: &'static str,
     register_bytes: u64,
-    /// By type.
+    /// Operations by type.
     operations: [Operations; 4],
 }
 
 /// Loops by name, as in `add_f32`.
 type Operations = &'static [(&'static str, Loop)];
 
-/// The widest first. Each gives its operations if the processor has the instructions.
+/// The widest first. Each returns its operations if the processor supports the instructions.
 #[cfg(target_arch = "x86_64")]
 const SETS: &[fn() -> Option<Set>] = &[avx512::set, avx2::set];
 #[cfg(target_arch = "aarch64")]
@@ -51,8 +52,8 @@ const SETS: &[fn() -> Option<Set>] = &[neon::set];
 const SETS: &[fn() -> Option<Set>] = &[];
 
 impl Vectors {
-    /// The operation called `name`, as in [`crate::levels::Loops::operation`], in each instruction set
-    /// that this processor has and that has it, the widest first.
+    /// The operation called `name`, as in [`crate::levels::Loops::operation`], in each instruction
+    /// set that this processor supports and that has the operation, the widest first.
     pub fn available(name: &str) -> impl Iterator<Item = Self> {
         let sets = SETS.iter().filter_map(|set| set());
         sets.filter_map(move |set| {
@@ -66,22 +67,22 @@ impl Vectors {
         })
     }
 
-    /// As its vendor calls the instruction set: `AVX-512`.
+    /// The vendor's name of the instruction set: `AVX-512`.
     pub fn set(&self) -> &'static str {
         self.set
     }
 
-    /// Bytes in a register.
+    /// Bytes per register.
     pub fn register_bytes(&self) -> u64 {
         self.register_bytes
     }
 
-    /// `turns` times [`VECTORS_IN_A_TURN`] operations on whole registers, all elements of which start
-    /// from the value with the low bits of `x` and have that of `y` as the other operand. A caller that
-    /// times it must use the outcome.
+    /// Runs `turns` times [`VECTORS_IN_A_TURN`] operations on whole registers. All elements start
+    /// from the value with the low bits of `x`, and the value of `y` is the other operand. A caller
+    /// that times it must use the result.
     pub fn throughput(&self, turns: u64, x: u64, y: u64) -> u64 {
-        // SAFETY: the processor has the instructions, or its table would not have been given; the loop
-        // touches nothing but its own variables, for any arguments.
+        // SAFETY: the processor has the instructions, or its table would not be in use. The loop
+        // accesses only its own variables, for any arguments.
         unsafe { (self.run)(turns, x, y) }
     }
 }

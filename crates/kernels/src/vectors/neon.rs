@@ -1,4 +1,4 @@
-//! Arithmetic in registers of 16 bytes (NEON); it has no products of 64 bits.
+//! Arithmetic in registers of 16 bytes (NEON); it has no 64-bit multiplication.
 
 use super::Set;
 use std::arch::is_aarch64_feature_detected;

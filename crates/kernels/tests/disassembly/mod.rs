@@ -1,4 +1,4 @@
-//! The functions of the running test as objdump shows them.
+//! The functions of the running test, disassembled by objdump.
 
 use std::env;
 use std::process::Command;
@@ -12,7 +12,7 @@ pub struct Instruction {
 }
 
 impl Instruction {
-    /// The address it jumps to, if it is a jump.
+    /// The target address, if it is a jump.
     fn jumps_to(&self) -> Option<u64> {
         let mut words = self.text.split_whitespace();
         let mnemonic = words.next()?;
@@ -24,8 +24,8 @@ impl Instruction {
     }
 }
 
-/// This very program, disassembled by objdump or what `OBJDUMP` names, which for another machine's
-/// programs is another; `None` without a disassembler.
+/// This program, disassembled by objdump, or by the program in `OBJDUMP`, which another
+/// architecture needs; `None` without a disassembler.
 static LISTING: LazyLock<Option<String>> = LazyLock::new(|| {
     let program = env::current_exe().expect("a running program has a path");
     let objdump = env::var_os("OBJDUMP").unwrap_or_else(|| "objdump".into());
@@ -38,7 +38,7 @@ static LISTING: LazyLock<Option<String>> = LazyLock::new(|| {
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 });
 
-/// The functions called `name`, of which C may have several; says so and gives `None` without a
+/// The functions called `name`; C may have several. Prints a note and returns `None` without a
 /// disassembler.
 pub fn functions(name: &str) -> Option<Vec<Vec<Instruction>>> {
     let Some(listing) = &*LISTING else {
@@ -66,7 +66,7 @@ fn instructions(block: &str) -> Vec<Instruction> {
     instructions.collect()
 }
 
-/// How many instructions of a loop satisfy `is_wanted`, for the loop that has most of them.
+/// The number of instructions that satisfy `is_wanted`, in the loop that has the most of them.
 pub fn most_in_a_loop(function: &[Instruction], is_wanted: impl Fn(&str) -> bool) -> usize {
     let wanted_in = |first: u64, last: u64| {
         let body = function

@@ -9,7 +9,7 @@ use rustix::io::{Errno, ReadWriteFlags, pread, preadv2, pwrite};
 use crate::block_io::{DirectAlignment, ReadManner};
 use crate::error::{Error, Result};
 
-/// `RWF_DONTCACHE` of the kernel, which rustix does not name yet.
+/// `RWF_DONTCACHE` of the kernel, which rustix does not define yet.
 const DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
 
 #[inline]

@@ -1,4 +1,4 @@
-//! What the control groups around this process allow it.
+//! The limits from the control groups of this process.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use super::read::{number, text};
 use crate::environment::CgroupLimits;
 use crate::memory::GroupRoom;
 
-/// Version 1 writes "unlimited" as the largest multiple of a page in i64; nothing comes near it.
+/// Version 1 writes "unlimited" as the largest multiple of a page in i64; no real limit is near it.
 const UNLIMITED: u64 = 1 << 62;
 
 pub(super) fn limits() -> CgroupLimits {
@@ -35,13 +35,13 @@ pub(super) fn limits() -> CgroupLimits {
     }
 }
 
-/// How much memory the tightest group still leaves, in bytes: its limit less what it holds, of which
-/// file pages that were not used of late do not count, since the kernel takes them back first.
+/// Memory left in the tightest group, in bytes: its limit less its usage. Inactive page-cache pages
+/// do not count as usage, since the kernel reclaims them first.
 pub(super) fn memory_room_bytes() -> Option<u64> {
     memory_room().map(|room| room.left_bytes)
 }
 
-/// The limit of the group that leaves the least, and what it leaves.
+/// The limit of the group that leaves the least memory, and the amount left.
 pub(crate) fn memory_room() -> Option<GroupRoom> {
     let hierarchy = Hierarchy::of("memory")?;
     let rooms = hierarchy.groups.iter().filter_map(|group| {
@@ -60,7 +60,7 @@ pub(super) enum Version {
 }
 
 impl Version {
-    /// Where a group's limit on memory is read and set.
+    /// The file with a group's memory limit.
     pub(super) fn memory_limit_file(self) -> &'static str {
         match self {
             Self::One => "memory.limit_in_bytes",
@@ -68,7 +68,7 @@ impl Version {
         }
     }
 
-    /// Where the kernel tells the most that a group has held.
+    /// The file with a group's peak memory.
     pub(super) fn memory_peak_file(self) -> &'static str {
         match self {
             Self::One => "memory.max_usage_in_bytes",
@@ -77,11 +77,11 @@ impl Version {
     }
 }
 
-/// The hierarchy that a controller belongs to.
+/// The hierarchy of a controller.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Hierarchy {
     pub(super) version: Version,
-    /// The directory of this process's group, then of each group around it.
+    /// The directory of this process's group, then of each parent group.
     pub(super) groups: Vec<PathBuf>,
 }
 
@@ -92,7 +92,8 @@ impl Hierarchy {
         Self::find(controller, &memberships, &mounts)
     }
 
-    /// A controller is in one hierarchy only: in version 1 if that names it, else in version 2.
+    /// A controller is in one hierarchy only: in version 1 if that lists it, otherwise in version
+    /// 2.
     fn find(controller: &str, memberships: &[Membership], mounts: &[Mount]) -> Option<Self> {
         let named =
             |membership: &&Membership| membership.controllers.iter().any(|c| c == controller);
@@ -109,8 +110,8 @@ impl Hierarchy {
 
     fn new(version: Version, membership: &Membership, mount: &Mount) -> Self {
         let group = Path::new(&membership.group);
-        // A container may see only a part of the hierarchy, mounted as if it were the whole; a group
-        // outside of that part cannot be reached, the part's own root can.
+        // A container may see only a part of the hierarchy, mounted as if it were the whole. A
+        // group outside of that part is not accessible, but the part's own root is.
         let inside = group
             .strip_prefix(&mount.root)
             .or_else(|_| group.strip_prefix("/"))

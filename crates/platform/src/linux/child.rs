@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 
 pub(crate) fn value(compute: impl FnOnce() -> u64) -> Result<u64> {
     let (reader, writer) = pipe_with(PipeFlags::CLOEXEC).map_err(Error::os("make a pipe"))?;
-    // SAFETY: the child runs `compute` and then calls nothing but `write` and `_exit`; it never
-    // returns into the parent's code, also not by unwinding.
+    // SAFETY: the child runs `compute` and then calls only `write` and `_exit`; it never returns
+    // into the parent's code, not even by unwinding.
     let child = match unsafe { libc::fork() } {
         -1 => return Err(Error::os("fork")(io::Error::last_os_error())),
         0 => {
@@ -19,13 +19,13 @@ pub(crate) fn value(compute: impl FnOnce() -> u64) -> Result<u64> {
         }
         child => child,
     };
-    // Or there would be no end to read if the child dies.
+    // With a writer open here, the read would never end if the child dies.
     drop(writer);
     let mut bytes = [0; size_of::<u64>()];
     let read = loop {
         match rustix::io::read(&reader, &mut bytes) {
             Err(Errno::INTR) => {}
-            // So short a message comes whole.
+            // A message this short arrives whole.
             other => break other,
         }
     };
@@ -39,12 +39,12 @@ pub(crate) fn value(compute: impl FnOnce() -> u64) -> Result<u64> {
     }
 }
 
-/// Ends this process when it goes out of scope.
+/// Exits this process when it goes out of scope.
 struct End(i32);
 
 impl End {
     fn now(self) -> ! {
-        // SAFETY: it ends the process without running anything of the parent's.
+        // SAFETY: it ends the process without running any code of the parent.
         unsafe { libc::_exit(self.0) }
     }
 }

@@ -13,13 +13,13 @@ pub(crate) fn process_cpu_ns() -> Result<u64> {
     Ok(in_ns(clock_gettime(ClockId::ProcessCPUTime)))
 }
 
-/// These clocks count from zero, so neither part is negative; u64 holds 584 years.
+/// These clocks count from zero, so neither part is negative; a u64 holds 584 years of ns.
 #[inline]
 fn in_ns(time: Timespec) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// The time span that many nanoseconds make.
+/// Converts nanoseconds.
 pub(super) fn timespec(ns: u64) -> Timespec {
     Timespec {
         tv_sec: (ns / 1_000_000_000).cast_signed(),

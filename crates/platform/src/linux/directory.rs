@@ -21,7 +21,8 @@ pub(crate) fn open(path: &Path) -> Result<Handle> {
         rustix::fs::openat(CWD, path, flags, Mode::empty())
     };
     match open(OFlags::RDONLY) {
-        // One may put files into a directory that one may not list; it cannot be synchronised then.
+        // A user may have the right to create files in a directory but not to list it. Then it
+        // cannot be synchronised.
         Err(Errno::ACCESS) => open(OFlags::PATH),
         opened => opened,
     }
@@ -30,14 +31,14 @@ pub(crate) fn open(path: &Path) -> Result<Handle> {
 
 pub(crate) fn open_or_create(handle: &Handle, path: &Path, name: &OsStr) -> Result<File> {
     let failed = |errno: Errno| Error::path("open", &path.join(name))(errno);
-    // Should a pipe lie there, opening it does not wait.
+    // If the name is a pipe, opening it does not wait.
     let flags =
         OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let mode = Mode::from_raw_mode(0o666);
     let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let file = match rustix::fs::openat2(handle, name, flags, mode, beneath) {
-        // Before Linux 5.6, or where a sandbox does not know the call. The name is one component
-        // and is not followed if it is a link, which leaves it no way out either.
+        // Before Linux 5.6, or in a sandbox that does not know the call. The name is a single
+        // component and is not followed if it is a link, so it cannot lead outside either.
         Err(Errno::NOSYS | Errno::PERM) => rustix::fs::openat(handle, name, flags, mode),
         opened => opened,
     }
@@ -86,7 +87,7 @@ pub(crate) fn remove_directory(handle: &Handle, path: &Path, name: &OsStr) -> Re
         .map_err(Error::path("remove", &path.join(name)))
 }
 
-/// Bytes that the files in it take on the device together.
+/// Total device space of the files in it, in bytes.
 pub(crate) fn files_bytes(handle: &Handle) -> Option<u64> {
     let entries = rustix::fs::Dir::read_from(handle).ok()?;
     let sizes = entries.flatten().filter_map(|entry| {
@@ -116,7 +117,7 @@ pub(crate) fn create_unnamed(
 }
 
 pub(crate) fn give_name(handle: &Handle, path: &Path, file: &File, name: &OsStr) -> Result<()> {
-    // Before Linux 6.10 the short way takes a right that few have.
+    // Before Linux 6.10, linking by descriptor needs a right that few processes have.
     let named = rustix::fs::linkat(file, c"", handle, name, AtFlags::EMPTY_PATH).or_else(|errno| {
         if errno == Errno::EXIST {
             return Err(errno);
@@ -157,7 +158,7 @@ pub(crate) fn rename(
         rustix::fs::renameat(from_handle, from, handle, to)
     } else {
         match rustix::fs::renameat_with(from_handle, from, handle, to, RenameFlags::NOREPLACE) {
-            // A file system without that flag: a second name fails if it is taken, too.
+            // The file system lacks that flag. A second hard link also fails if the name is taken.
             Err(Errno::INVAL | Errno::NOSYS) => {
                 rustix::fs::linkat(from_handle, from, handle, to, AtFlags::empty())
                     .and_then(|()| rustix::fs::unlinkat(from_handle, from, AtFlags::empty()))
@@ -299,7 +300,7 @@ mod tests {
             fs::metadata(&path).unwrap().permissions().mode() & 0o777,
             0o700
         );
-        // It is found again, and what it holds can be given a name outside.
+        // It opens again, and a file in it can be moved to a name outside.
         directory.open_private(name).unwrap();
         fs::write(path.join("file"), "x").unwrap();
         assert!(private.files_bytes().is_some());
@@ -307,7 +308,7 @@ mod tests {
             .move_to("file".as_ref(), &directory, "published".as_ref(), false)
             .unwrap();
         assert_eq!(fs::read(place.path().join("published")).unwrap(), b"x");
-        // Planted: open to others, a link, a file.
+        // Planted: a directory open to others, a link, a file.
         fs::set_permissions(&path, Permissions::from_mode(0o777)).unwrap();
         let error = directory.open_private(name).unwrap_err();
         assert!(matches!(error, Error::Planted { .. }), "{error}");

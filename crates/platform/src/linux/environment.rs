@@ -69,7 +69,7 @@ fn frequency() -> Frequency {
     }
 }
 
-/// Intel's own driver says the opposite of all others.
+/// Intel's driver inverts the meaning of all other drivers.
 fn turbo() -> Option<bool> {
     let off: Option<u8> = number("/sys/devices/system/cpu/intel_pstate/no_turbo");
     let on: Option<u8> = number("/sys/devices/system/cpu/cpufreq/boost");

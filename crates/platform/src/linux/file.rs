@@ -41,7 +41,7 @@ pub(crate) fn open_write_without_waiting(path: &Path, mode: OpenMode) -> Result<
         .custom_flags(flags(mode) | libc::O_NONBLOCK);
     match options.open(path) {
         Ok(file) => Ok(Some(file)),
-        // That is how open(2) says that nobody reads.
+        // open(2) reports a pipe without a reader this way.
         Err(error)
             if error.raw_os_error() == Some(libc::ENXIO)
                 && path.metadata().is_ok_and(|found| is_named_pipe(&found)) =>
@@ -56,13 +56,13 @@ pub(crate) fn open_without_waiting(path: &Path) -> io::Result<(File, Metadata)> 
     let mut options = OpenOptions::new();
     let options = options.read(true).custom_flags(libc::O_NONBLOCK);
     let file = match options.open(path) {
-        // Another program has a lease on the file, and is given time to return it
-        // (fcntl(2), "Leases"). That is no pipe.
+        // Another program has a lease on the file and gets time to release it (fcntl(2), "Leases").
+        // So it is not a pipe.
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => File::open(path)?,
         opened => opened?,
     };
     let metadata = file.metadata()?;
-    // To look at the path before would cost more than this does, and tell of what was there then.
+    // An earlier check of the path would cost more, and the file could change before it is opened.
     if !is_named_pipe(&metadata) {
         rustix::fs::fcntl_setfl(&file, OFlags::empty())?;
     }
@@ -92,11 +92,11 @@ pub(crate) fn become_like(file: &File, model: &Metadata) -> Result<()> {
             _ => refused(error),
         })?;
     }
-    // After the owner, whose change takes set-user-ID away.
+    // After the owner: a change of the owner clears set-user-ID.
     file.set_permissions(model.permissions()).map_err(refused)
 }
 
-/// `None` where /proc is not mounted.
+/// `None` if /proc is not mounted.
 pub(crate) fn path_of_descriptor(file: &File) -> Option<PathBuf> {
     let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
     path.exists().then_some(path)
@@ -114,7 +114,7 @@ pub(crate) fn is_socket(metadata: &Metadata) -> bool {
 
 #[expect(clippy::unnecessary_wraps, reason = "other systems do not tell")]
 pub(crate) fn allocated_bytes(metadata: &Metadata) -> Option<u64> {
-    // stat(2) counts in these, whatever the device's blocks are.
+    // The unit of stat(2), whatever the device's block size.
     const UNIT_BYTES: u64 = 512;
     Some(metadata.blocks() * UNIT_BYTES)
 }
@@ -164,7 +164,7 @@ pub(crate) fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option
 }
 
 pub(crate) fn evict(file: &File, reach: Reach) -> Result<Eviction> {
-    // Neither way removes pages that are not on the device yet.
+    // Neither method evicts dirty pages.
     file.sync_all()
         .map_err(Error::os("put a file on its device"))?;
     if reach == Reach::Machine {
@@ -192,7 +192,7 @@ pub(crate) fn drop_caches(caches: Caches) -> Result<()> {
         Caches::All => "3",
     };
     fs::write("/proc/sys/vm/drop_caches", level).map_err(|error| match error.kind() {
-        // A container may be root and still find it read-only, or not at all.
+        // In a container, even root may find it read-only or missing.
         io::ErrorKind::PermissionDenied
         | io::ErrorKind::ReadOnlyFilesystem
         | io::ErrorKind::NotFound => Error::NotPermitted {
@@ -219,13 +219,13 @@ mod tests {
 
     const LEN: usize = 1 << 20;
 
-    /// Beside this program, since the usual place for temporary files may be memory.
+    /// In the folder of this program: the default folder for temporary files may be in memory.
     fn dir() -> TempDir {
         let program = std::env::current_exe().unwrap();
         tempfile::tempdir_in(program.parent().unwrap()).unwrap()
     }
 
-    /// Pages of a file in memory have nowhere to go.
+    /// Pages of a file system in memory cannot be evicted.
     fn can_evict_in(dir: &Path) -> bool {
         let storage = Storage::behind(dir).unwrap();
         if storage.is_memory() {
@@ -309,7 +309,7 @@ mod tests {
             (OpenMode::DataSynchronous, libc::O_DSYNC),
         ] {
             let mut file = open_write(&path, mode).unwrap();
-            // The flags of rustix make no difference between the two.
+            // The flags of rustix do not distinguish the two.
             let flags = rustix::fs::fcntl_getfl(&file).unwrap().bits().cast_signed();
             assert_eq!(flags & libc::O_SYNC, flag);
             file.write_all(b"x").unwrap();
@@ -343,7 +343,7 @@ mod tests {
         let model = fs::metadata(&model).unwrap();
         let file = create_new_like(&path, OpenMode::Plain, &model).unwrap();
         let mode = |file: &File| file.metadata().unwrap().mode() & 0o7777;
-        // Whatever the umask is, it leaves the owner's.
+        // Any umask leaves the owner's bits.
         assert_eq!(mode(&file) & 0o7700, 0o700);
         become_like(&file, &model).unwrap();
         assert_eq!(mode(&file), 0o4751);

@@ -1,4 +1,4 @@
-//! Whether a mapping may have transparent huge pages
+//! Availability of transparent huge pages for a mapping
 //! (`Documentation/admin-guide/mm/transhuge.rst`).
 
 use std::path::Path;
@@ -18,9 +18,9 @@ fn size(settings: &Path) -> Option<u64> {
     number(settings.join("hpage_pmd_size"))
 }
 
-/// `madvise` succeeds also where huge pages are switched off, so this must be asked first.
+/// `madvise` succeeds even if huge pages are switched off, so this check comes first.
 pub(super) fn ensure_allowed() -> Result<()> {
-    // Where that cannot be asked, it cannot be set either.
+    // A kernel that cannot report it cannot set it either.
     let disabled = rustix::thread::transparent_huge_pages_are_disabled().unwrap_or(false);
     match refusal(Path::new(SETTINGS), disabled) {
         None => Ok(()),
@@ -28,8 +28,8 @@ pub(super) fn ensure_allowed() -> Result<()> {
     }
 }
 
-/// Why there can be none. Since Linux 6.8 each size has a setting of its own, by default to inherit
-/// that of all sizes.
+/// The reason for a lack of huge pages. Since Linux 6.8 each size has its own setting; by default
+/// it inherits the setting for all sizes.
 fn refusal(settings: &Path, disabled_for_process: bool) -> Option<String> {
     let of_all = settings.join("enabled");
     let of_size =

@@ -2,10 +2,10 @@ use std::cell::UnsafeCell;
 
 use crate::error::Result;
 
-/// One kind of lock of the C library.
+/// A lock type of the C library.
 pub(crate) trait Raw {
     /// # Safety
-    /// The lock must stay in place, and the calling thread not hold it.
+    /// The lock must not move, and the calling thread must not hold it.
     unsafe fn lock(&self);
 
     /// # Safety
@@ -13,13 +13,13 @@ pub(crate) trait Raw {
     unsafe fn unlock(&self);
 }
 
-/// The C library knows its locks by their addresses: they stay where they are first used.
+/// The C library identifies its locks by address: they must not move after their first use.
 pub(crate) struct RawMutex(Box<UnsafeCell<libc::pthread_mutex_t>>);
 
 impl Raw for RawMutex {
     #[inline]
     unsafe fn lock(&self) {
-        // SAFETY: initialised when it was made; the rest is the caller's contract.
+        // SAFETY: initialised on creation; the rest is the caller's contract.
         let refused = unsafe { libc::pthread_mutex_lock(self.0.get()) };
         assert_eq!(refused, 0, "pthread_mutex_lock refused a sound lock");
     }
@@ -33,18 +33,18 @@ impl Raw for RawMutex {
 
 impl Drop for RawMutex {
     fn drop(&mut self) {
-        // SAFETY: initialised, and free, for nobody borrows it.
+        // SAFETY: initialised, and unlocked, since nothing borrows it.
         unsafe { libc::pthread_mutex_destroy(self.0.get()) };
     }
 }
 
-/// As [`RawMutex`].
+/// Boxed like [`RawMutex`].
 pub(crate) struct RawSpin(Box<UnsafeCell<libc::pthread_spinlock_t>>);
 
 impl Raw for RawSpin {
     #[inline]
     unsafe fn lock(&self) {
-        // SAFETY: initialised when it was made; the rest is the caller's contract.
+        // SAFETY: initialised on creation; the rest is the caller's contract.
         let refused = unsafe { libc::pthread_spin_lock(self.0.get()) };
         assert_eq!(refused, 0, "pthread_spin_lock refused a sound lock");
     }
@@ -58,12 +58,12 @@ impl Raw for RawSpin {
 
 impl Drop for RawSpin {
     fn drop(&mut self) {
-        // SAFETY: initialised, and free, for nobody borrows it.
+        // SAFETY: initialised, and unlocked, since nothing borrows it.
         unsafe { libc::pthread_spin_destroy(self.0.get()) };
     }
 }
 
-/// A value behind such a lock.
+/// A value behind a lock of the C library.
 pub(crate) struct Locked<L, T> {
     raw: L,
     value: UnsafeCell<T>,
@@ -72,8 +72,8 @@ pub(crate) struct Locked<L, T> {
 pub(crate) type Mutex<T> = Locked<RawMutex, T>;
 pub(crate) type Spin<T> = Locked<RawSpin, T>;
 
-// SAFETY: the value is used by one thread at a time, and locks of the C library are made to be
-// shared and, while nobody borrows them, moved: what has an address stays in its box.
+// SAFETY: one thread at a time uses the value. Locks of the C library may be shared, and may be
+// moved while nothing borrows them: the part with an address stays in its box.
 unsafe impl<L, T: Send> Sync for Locked<L, T> {}
 // SAFETY: as above.
 unsafe impl<L, T: Send> Send for Locked<L, T> {}
@@ -93,7 +93,7 @@ impl<T> Spin<T> {
     #[expect(clippy::unnecessary_wraps, reason = "other systems lack this lock")]
     pub(crate) fn new(value: T) -> Result<Self> {
         let raw = Box::new(UnsafeCell::new(0));
-        // SAFETY: ours alone until it is initialised.
+        // SAFETY: no other thread has it until it is initialised.
         unsafe { libc::pthread_spin_init(raw.get(), libc::PTHREAD_PROCESS_PRIVATE) };
         Ok(Self {
             raw: RawSpin(raw),
@@ -112,11 +112,11 @@ impl<L: Raw, T> Locked<L, T> {
                 unsafe { self.0.unlock() };
             }
         }
-        // SAFETY: it stays in its box. A second lock inside `work` cannot get here: the C library's
-        // locks of these kinds wait for ever.
+        // SAFETY: it stays in its box. A second lock inside `work` cannot get here: it waits
+        // forever in these lock types of the C library.
         unsafe { self.raw.lock() };
         let _unlock = Unlock(&self.raw);
-        // SAFETY: this thread alone is inside.
+        // SAFETY: only this thread holds the lock.
         work(unsafe { &mut *self.value.get() })
     }
 }

@@ -1,6 +1,7 @@
-//! Pages of mapped files that are no longer there when they are touched: somebody cut the file
-//! short, or its device failed. The kernel then sends SIGBUS, which ends a process. Here zeros take
-//! the place of what is gone, and the mapping is marked, so that its owner can tell an error.
+//! Handles pages of mapped files that are gone when they are touched, because another program
+//! truncated the file or its device failed. The kernel then sends SIGBUS, which would kill the
+//! process. Here a handler maps zeros in place of the lost pages and marks the mapping, so that its
+//! owner can report an error.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -13,14 +14,14 @@ use rustix::mm::{self, MapFlags, ProtFlags};
 use super::machine::page_bytes;
 use crate::error::{Error, Result};
 
-/// More mappings than a program has at once that measures files. A handler can only look through
+/// More mappings than a program that measures files has at once. A signal handler can only search
 /// memory that never moves.
 const SLOTS: usize = 256;
 
 static WATCHED: [Slot; SLOTS] = [const { Slot::free() }; SLOTS];
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 
-/// An address range that is watched.
+/// A watched address range.
 struct Slot {
     is_taken: AtomicBool,
     /// 0 while the range is not valid.
@@ -45,7 +46,7 @@ impl Slot {
     }
 }
 
-/// Watches a mapping until this is dropped.
+/// Watches a mapping until this value is dropped.
 #[derive(Debug)]
 pub(super) struct Watch {
     slot: usize,
@@ -69,7 +70,7 @@ impl Watch {
         Ok(Self { slot })
     }
 
-    /// Whether something was touched that was no longer there.
+    /// True if a touched page was gone.
     pub(super) fn has_lost(&self) -> bool {
         WATCHED[self.slot].has_lost.load(Ordering::Acquire)
     }
@@ -83,7 +84,7 @@ impl Drop for Watch {
     }
 }
 
-/// Puts the handler in place, once for the process.
+/// Installs the handler, once per process.
 fn install() -> Result<()> {
     static OUTCOME: OnceLock<std::result::Result<(), i32>> = OnceLock::new();
     OUTCOME
@@ -95,7 +96,7 @@ fn install() -> Result<()> {
 
 fn put_handler() -> io::Result<()> {
     let mut before = MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: a null action changes nothing, and `before` has room for what is written.
+    // SAFETY: a null action changes nothing, and `before` has room for the old action.
     check(unsafe { libc::sigaction(libc::SIGBUS, ptr::null(), before.as_mut_ptr()) })?;
     // SAFETY: the call succeeded, so all of it was written.
     let _ = PREVIOUS.set(unsafe { before.assume_init() });
@@ -103,8 +104,8 @@ fn put_handler() -> io::Result<()> {
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = on_bus_error as *const () as libc::sighandler_t;
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-    // SAFETY: the handler has the right type for an action with SA_SIGINFO; it calls nothing but
-    // mmap(2) and sigaction(2) and takes no lock.
+    // SAFETY: the handler has the right type for an action with SA_SIGINFO; it calls only mmap(2)
+    // and sigaction(2), and takes no lock.
     check(unsafe { libc::sigaction(libc::SIGBUS, &raw const action, ptr::null_mut()) })
 }
 
@@ -121,7 +122,8 @@ extern "C" fn on_bus_error(
     info: *const libc::siginfo_t,
     _context: *const libc::c_void,
 ) {
-    // SAFETY: the kernel gives a handler with SA_SIGINFO what it knows, for a SIGBUS an address.
+    // SAFETY: the kernel passes a valid siginfo to a handler with SA_SIGINFO; for a SIGBUS it
+    // contains an address.
     let address = unsafe { (*info).si_addr() };
     let slot = WATCHED.iter().find(|slot| slot.holds(address.addr()));
     if let Some(slot) = slot
@@ -130,20 +132,20 @@ extern "C" fn on_bus_error(
         slot.has_lost.store(true, Ordering::Release);
         return;
     }
-    // None of ours: it happens again on return, and goes where it would have gone.
+    // Not a watched mapping. The fault repeats on return, and the previous handler gets it.
     if let Some(previous) = PREVIOUS.get() {
-        // SAFETY: it is what stood there before.
+        // SAFETY: it is the previous action.
         unsafe { libc::sigaction(libc::SIGBUS, previous, ptr::null_mut()) };
     }
 }
 
-/// Puts memory in the place of everything from the page of `address` on; all behind a page that is
-/// beyond the end of a file is beyond it as well.
+/// Maps zeros over all pages from that of `address` to the end of the mapping. If one page is
+/// beyond the end of the file, all later pages are too.
 fn put_zeros(address: *mut libc::c_void, end: usize) -> bool {
     let page = address.map_addr(|address| address / page_bytes() * page_bytes());
     let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
     let access = ProtFlags::READ | ProtFlags::WRITE;
-    // SAFETY: the range belongs to a mapping that is being touched and so is alive. Its slices stay
+    // SAFETY: the range belongs to a mapping that is in use and therefore alive. Its slices stay
     // valid: the bytes change to zeros, as they may in any shared mapping.
     unsafe { mm::mmap_anonymous(page, end - page.addr(), access, flags) }.is_ok()
 }

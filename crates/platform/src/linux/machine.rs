@@ -25,7 +25,7 @@ pub(super) fn page_bytes() -> usize {
     rustix::param::page_size()
 }
 
-/// From the firmware's tables, or from the device tree.
+/// Read from the firmware's tables, or from the device tree.
 fn product() -> Option<String> {
     let dmi = ["sys_vendor", "product_name"]
         .iter()
@@ -39,7 +39,7 @@ fn product() -> Option<String> {
     }
 }
 
-/// A text of the device tree; texts there end with a zero byte.
+/// A string of the device tree; such strings end with a zero byte.
 fn device_tree(name: &str) -> Option<String> {
     word(format!("/proc/device-tree/{name}"))
         .map(|text| text.trim_end_matches('\0').to_owned())
@@ -58,7 +58,7 @@ mod processor {
     use super::{device_tree, word};
     use crate::machine::Cpu;
 
-    /// The first processor in `/proc/cpuinfo`, by the names that ARM's kernel uses there.
+    /// The first processor in `/proc/cpuinfo`, with the field names of ARM kernels.
     pub(super) fn cpu() -> Cpu {
         let cpuinfo = text("/proc/cpuinfo").unwrap_or_default();
         let field = |name| colon_field(&cpuinfo, name);
@@ -85,7 +85,7 @@ mod processor {
         }
     }
 
-    /// Only a paravirtualised machine tells.
+    /// Only a paravirtualised machine reports one.
     pub(super) fn hypervisor() -> Option<String> {
         word("/sys/hypervisor/type").or_else(|| device_tree("hypervisor/compatible"))
     }

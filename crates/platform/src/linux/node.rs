@@ -10,7 +10,7 @@ use crate::node::Node;
 
 /// `Documentation/ABI/stable/sysfs-devices-node` of the kernel.
 const NODES: &str = "/sys/devices/system/node";
-/// How many pages are asked about at once.
+/// Pages per query.
 const PAGES_AT_ONCE: usize = 4096;
 
 pub(crate) fn all() -> Vec<Node> {
@@ -33,22 +33,22 @@ pub(crate) fn all() -> Vec<Node> {
         .collect()
 }
 
-/// What is free, and pages of files that were not used of late, which the kernel takes back first.
+/// Free memory plus inactive page-cache pages, which the kernel reclaims first.
 fn available_bytes(meminfo: &str, node: usize) -> u64 {
     let field = |name| kibibytes(colon_field(meminfo, &format!("Node {node} {name}"))?);
     let fields = ["MemFree", "Inactive(file)"].map(field);
     fields.into_iter().flatten().sum()
 }
 
-/// Has the pages of a range that are not there yet come from one node.
+/// Binds pages of a range that are not allocated yet to one node.
 pub(super) fn bind(start: NonNull<u8>, len: usize, node: usize) -> Result<()> {
     const WORD_BITS: usize = libc::c_ulong::BITS as usize;
     let mut nodes = vec![0 as libc::c_ulong; node / WORD_BITS + 1];
     nodes[node / WORD_BITS] |= 1 << (node % WORD_BITS);
-    // The kernel takes one bit less than it is told of.
+    // The kernel uses one bit less than the given number.
     let bits = nodes.len() * WORD_BITS + 1;
-    // SAFETY: the set is as long as said, and the call changes no memory: it says where pages will
-    // come from.
+    // SAFETY: the set has the given length, and the call changes no memory: it only selects the
+    // node of future pages.
     let outcome = unsafe {
         libc::syscall(
             libc::SYS_mbind,
@@ -67,7 +67,7 @@ pub(super) fn bind(start: NonNull<u8>, len: usize, node: usize) -> Result<()> {
     }
 }
 
-/// How many bytes of a range that belongs to this process lie in the memory of a node.
+/// Bytes of a range of this process that are in the memory of a node.
 pub(super) fn bytes_on(start: NonNull<u8>, len: usize, node: usize) -> Result<u64> {
     let page = page_bytes();
     let offsets: Vec<usize> = (0..len).step_by(page).collect();
@@ -78,8 +78,8 @@ pub(super) fn bytes_on(start: NonNull<u8>, len: usize, node: usize) -> Result<u6
             .map(|offset| start.as_ptr().wrapping_add(*offset))
             .collect();
         let mut nodes = vec![0 as libc::c_int; addresses.len()];
-        // SAFETY: there is a place for the answer to each address; without a list of nodes to move
-        // to, nothing is moved.
+        // SAFETY: the buffer has an entry for each address; without a list of target nodes, nothing
+        // moves.
         let outcome = unsafe {
             libc::syscall(
                 libc::SYS_move_pages,
@@ -94,7 +94,7 @@ pub(super) fn bytes_on(start: NonNull<u8>, len: usize, node: usize) -> Result<u6
         if outcome != 0 {
             return Err(refusal(io::Error::last_os_error()));
         }
-        // What is negative is an error: no page is there.
+        // A negative value is an error: the page is not there.
         let is_there = |found: &&libc::c_int| usize::try_from(**found) == Ok(node);
         count += nodes.iter().filter(is_there).count();
     }

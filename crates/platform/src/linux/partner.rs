@@ -24,7 +24,7 @@ impl Partner {
         let action = "start a partner process";
         let (mut reader, mut writer) = io::pipe().map_err(Error::os(action))?;
         let parent = getpid();
-        // SAFETY: there is only this thread, so that the copy is as whole as this process.
+        // SAFETY: this process has one thread only, so the copy is as complete as the original.
         match unsafe { libc::fork() } {
             -1 => Err(Error::os(action)(io::Error::last_os_error())),
             0 => {
@@ -38,11 +38,11 @@ impl Partner {
                         body();
                     }
                 };
-                // The parent's own frames must not be unwound in the copy.
+                // The copy must not unwind the parent's stack frames.
                 if catch_unwind(AssertUnwindSafe(run)).is_err() {
                     abort();
                 }
-                // SAFETY: it ends the copy without running anything of the parent's.
+                // SAFETY: it ends the copy without running any code of the parent.
                 unsafe { libc::_exit(0) }
             }
             pid => {
@@ -63,8 +63,8 @@ impl Partner {
 
 impl Drop for Partner {
     fn drop(&mut self) {
-        // It may have ended by itself; it stays a zombie until it is waited for, so that its number
-        // is still its own.
+        // It may have exited already. Then it remains a zombie until it is waited for, so the
+        // process id is still its own.
         let _ = kill_process(self.pid, Signal::KILL);
         while matches!(
             waitpid(Some(self.pid), WaitOptions::empty()),
@@ -77,10 +77,10 @@ fn threads() -> io::Result<usize> {
     Ok(std::fs::read_dir("/proc/self/task")?.count())
 }
 
-/// What the copy does before it counts as started.
+/// Steps of the copy before it counts as started.
 fn prepare(parent: Pid, cpu: usize) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    // The parent may have died before that, and the signal with it.
+    // The parent may have died before that call, and no signal would come.
     if getppid() != Some(parent) {
         return Err(rustix::io::Errno::SRCH.into());
     }
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_process_with_several_threads_has_no_partner() {
-        // The harness has at least the thread that waits for this one.
+        // The test harness has at least one more thread, which waits for this one.
         let error = Partner::start(0, || {}).unwrap_err();
         assert!(error.to_string().contains("several threads"), "{error}");
     }

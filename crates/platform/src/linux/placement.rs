@@ -6,8 +6,8 @@ pub(crate) use super::topology::shared_cache_level;
 use super::topology::{package, threads_of_core};
 use crate::error::{Error, Result};
 
-/// A set of CPUs as the kernel takes it: bit n of the whole stands for CPU n. The C library's own
-/// `cpu_set_t` ends at 1024 CPUs.
+/// A set of CPUs in the kernel's format: bit n stands for CPU n. The C library's own `cpu_set_t`
+/// ends at 1024 CPUs.
 #[derive(Debug)]
 pub(super) struct CpuSet {
     words: Vec<libc::c_ulong>,
@@ -25,12 +25,12 @@ impl CpuSet {
         Self { words }
     }
 
-    /// Of a process; 0 is the calling thread.
+    /// The allowed CPUs of a process; 0 means the calling thread.
     fn allowed(process: libc::pid_t) -> io::Result<Self> {
-        // The kernel refuses a buffer that is smaller than its own set, whose size it does not tell.
+        // The kernel refuses a buffer smaller than its own set, but does not report that size.
         let mut words = vec![0; 1024 / Self::WORD_BITS];
         loop {
-            // SAFETY: the buffer is as long as said, and any bits are a valid word.
+            // SAFETY: the buffer has the given length, and any bits are a valid word.
             let outcome = unsafe {
                 libc::sched_getaffinity(process, size_of_val(&words[..]), words.as_mut_ptr().cast())
             };
@@ -53,9 +53,9 @@ impl CpuSet {
             .collect()
     }
 
-    /// Pins the calling thread. Allocates nothing: it may be called between fork and exec.
+    /// Pins the calling thread. It does not allocate, so it may be called between fork and exec.
     pub(super) fn pin(&self) -> io::Result<()> {
-        // SAFETY: the buffer is as long as said, and is only read.
+        // SAFETY: the buffer has the given length, and is only read.
         let outcome = unsafe {
             libc::sched_setaffinity(0, size_of_val(&self.words[..]), self.words.as_ptr().cast())
         };
@@ -91,7 +91,7 @@ pub(crate) fn cpu_of_another_core() -> Result<Option<usize>> {
     let siblings = threads_of_core(here);
     let others = parent_cpus()?.into_iter();
     let others = others.filter(|cpu| *cpu != here && !siblings.contains(cpu));
-    // Of those that are equally good, the last.
+    // `max_by_key` returns the last of several equal CPUs.
     Ok(others.max_by_key(|cpu| package(*cpu) == package(here)))
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn be_ended_first() -> Result<()> {
 }
 
 pub(crate) fn be_served_last() -> Result<()> {
-    // From the kernel's `include/uapi/linux/ioprio.h`.
+    // Constants from the kernel's `include/uapi/linux/ioprio.h`.
     const WHO_PROCESS: libc::c_int = 1;
     const CLASS_SHIFT: libc::c_int = 13;
     const CLASS_IDLE: libc::c_int = 3;
@@ -134,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    /// Placement is the thread's own, so each test takes one of its own.
+    /// Placement belongs to a thread, so each test starts its own.
     fn in_a_thread(test: impl FnOnce() + Send + 'static) {
         std::thread::spawn(test).join().unwrap();
     }

@@ -1,5 +1,4 @@
-//! Batteries, as the kernel shows them in
-//! [sysfs](https://www.kernel.org/doc/Documentation/ABI/testing/sysfs-class-power).
+//! Batteries from [sysfs](https://www.kernel.org/doc/Documentation/ABI/testing/sysfs-class-power).
 
 use std::fs;
 use std::path::Path;

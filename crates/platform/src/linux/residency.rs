@@ -1,4 +1,4 @@
-//! How much of a file is in the page cache: by `cachestat`, and where that knows nothing by `mincore`.
+//! The resident part of a file: from `cachestat`, or from `mincore` if `cachestat` cannot tell.
 
 use std::fs::File;
 use std::io;
@@ -14,7 +14,7 @@ use super::machine::page_bytes;
 use crate::error::{Error, Result};
 use crate::file::{Residency, ResidencyMethod};
 
-/// The same on every architecture, as all system calls since number 424; `libc` does not name it
+/// The same on every architecture, as all system calls since number 424; `libc` does not define it
 /// everywhere yet.
 const SYS_CACHESTAT: libc::c_long = 451;
 
@@ -25,14 +25,14 @@ pub(crate) fn residency(file: &File) -> Result<Residency> {
         .len();
     match by_cachestat(file, total_bytes) {
         Ok(found) if found.resident_bytes > 0 || total_bytes == 0 => Ok(found),
-        // Nothing is there, or nothing that it reaches: overlayfs and the passthrough of FUSE keep
-        // the pages with the file below, which only a mapping shows.
+        // No page is resident, or none that the call sees: overlayfs and FUSE passthrough keep the
+        // pages with the lower file, which only a mapping shows.
         Ok(nothing) => match by_mincore(file, total_bytes) {
             Err(error) if !matches!(error, Error::NotPermitted { .. }) => Ok(nothing),
             mapped => mapped,
         },
-        // An older kernel, a sandbox that does not know the call, or a file system such as
-        // hugetlbfs that it does not reach.
+        // An older kernel, a sandbox that does not know the call, or a file system without support,
+        // such as hugetlbfs.
         Err(error)
             if matches!(
                 error.raw_os_error(),
@@ -49,7 +49,7 @@ pub(crate) fn residency(file: &File) -> Result<Residency> {
 #[repr(C)]
 struct Range {
     offset: u64,
-    /// 0 means up to the end.
+    /// 0 means to the end of the file.
     len: u64,
 }
 
@@ -67,7 +67,7 @@ struct Counts {
 fn by_cachestat(file: &File, total_bytes: u64) -> io::Result<Residency> {
     let range = Range { offset: 0, len: 0 };
     let mut counts = Counts::default();
-    // SAFETY: both structures are laid out as the kernel's, and live through the call.
+    // SAFETY: both structures have the kernel's layout, and live through the call.
     let outcome = unsafe {
         libc::syscall(
             SYS_CACHESTAT,
@@ -122,9 +122,9 @@ fn mincore_tells_the_truth(file: &File) -> Result<bool> {
     Ok(user.is_root() || user.as_raw() == owner || writable())
 }
 
-/// Maps the file without touching it, and counts.
+/// Maps the file without touching it, and counts its resident pages.
 fn resident_pages(file: &File, len: usize) -> io::Result<u64> {
-    // SAFETY: the kernel chooses a free range, so nothing that exists is touched.
+    // SAFETY: the kernel selects a free range, so no existing memory is touched.
     let start = unsafe {
         rustix::mm::mmap(
             ptr::null_mut(),
@@ -136,7 +136,7 @@ fn resident_pages(file: &File, len: usize) -> io::Result<u64> {
         )
     }?;
     let mut pages = vec![0_u8; len.div_ceil(page_bytes())];
-    // SAFETY: the range was mapped above, and there is a byte for each of its pages.
+    // SAFETY: the range was mapped above, and the buffer has a byte for each page.
     let outcome = unsafe { libc::mincore(start, len, pages.as_mut_ptr()) };
     let error = io::Error::last_os_error();
     // SAFETY: the range was mapped above, and nothing points into it.

@@ -17,14 +17,14 @@ pub(crate) struct ReadRing {
     ring: IoUring,
     fd: RawFd,
     options: RingOptions,
-    /// All buffers in a row. The kernel writes into those whose reads are under way, so there is never
-    /// a reference to all of them.
+    /// All buffers, contiguous. The kernel writes into those with reads in flight, so there is
+    /// never a reference to all of them.
     memory: ManuallyDrop<Mapping>,
     buffers: *mut u8,
-    /// Offset of the read that each buffer serves.
+    /// Offset of each buffer's read.
     offsets: Vec<u64>,
     free: Vec<u16>,
-    /// The buffer that the caller looks at.
+    /// The buffer that the caller currently borrows.
     lent: Option<u16>,
     in_flight: u32,
 }
@@ -89,7 +89,7 @@ impl ReadRing {
 
     #[inline]
     fn buffer(&self, index: u16) -> *mut u8 {
-        // SAFETY: the memory holds as many buffers as there are indices.
+        // SAFETY: the memory has as many buffers as there are indices.
         unsafe {
             self.buffers
                 .add(usize::from(index) * self.options.block_bytes)
@@ -113,7 +113,7 @@ impl ReadRing {
         self.offsets[usize::from(index)] = offset;
         let len = len.min(self.options.block_bytes);
         let entry = self.entry(index, offset, len as u32);
-        // SAFETY: the buffer stays until the read is done, and nobody looks into it before.
+        // SAFETY: the buffer stays until the read completes, and nothing accesses it before.
         unsafe { self.ring.submission().push(&entry) }
             .expect("the queue has as many places as there are buffers");
         self.in_flight += 1;
@@ -162,8 +162,8 @@ impl ReadRing {
         let index = entry.user_data() as u16;
         self.lent = Some(index);
         let bytes = match usize::try_from(entry.result()) {
-            // SAFETY: the kernel wrote so many bytes into this buffer and is done with it; it is not
-            // given out again while the caller holds the slice.
+            // SAFETY: the kernel wrote `count` bytes into this buffer and no longer uses it. The
+            // buffer is not reused while the caller holds the slice.
             Ok(count) => Ok(unsafe { slice::from_raw_parts(self.buffer(index), count) }),
             Err(_) => Err(io::Error::from_raw_os_error(-entry.result())),
         };
@@ -178,18 +178,18 @@ impl Drop for ReadRing {
     fn drop(&mut self) {
         while self.in_flight > 0 {
             if self.submit(self.in_flight).is_err() {
-                // The kernel may still write into the buffers, so they stay.
+                // The kernel may still write into the buffers, so they are leaked.
                 return;
             }
             while self.take().is_some() {}
         }
-        // SAFETY: nothing is under way, and this is the end.
+        // SAFETY: no read is in flight, and the memory is not used again.
         unsafe { ManuallyDrop::drop(&mut self.memory) };
     }
 }
 
-/// A ring for one thread, whose completions are worked off when that thread asks for them (Linux
-/// 6.1); without these refinements on older kernels.
+/// A ring for one thread, which processes completions only when that thread asks for them (Linux
+/// 6.1). Older kernels get a ring without these options.
 pub(super) fn set_up(depth: u32) -> Result<IoUring> {
     let refined = IoUring::builder()
         .setup_single_issuer()
@@ -225,7 +225,7 @@ mod tests {
         }
     }
 
-    /// `None`, with the reason printed, where there are no rings.
+    /// `None`, with the reason printed, if this system has no rings.
     fn ring<'f>(file: &'f std::fs::File, options: &RingOptions) -> Option<ReadRing<'f>> {
         match ReadRing::new(file, options) {
             Ok(ring) => Some(ring),
@@ -297,7 +297,7 @@ mod tests {
         }
     }
 
-    /// Lets the kernel answer EPERM to the calling thread whenever it asks for a ring.
+    /// Makes the kernel return EPERM when the calling thread creates a ring.
     fn forbid_rings() -> std::io::Result<()> {
         let load_number = libc::sock_filter {
             code: (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16,
@@ -329,7 +329,8 @@ mod tests {
             filter: filter.as_mut_ptr(),
         };
         let mode = libc::SECCOMP_MODE_FILTER;
-        // SAFETY: the filter lives through the call, which copies it, and binds this thread alone.
+        // SAFETY: the filter lives through the call, which copies it, and applies to this thread
+        // only.
         let outcome = unsafe {
             libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
             libc::prctl(libc::PR_SET_SECCOMP, mode, &raw const program)

@@ -4,7 +4,7 @@ use std::mem::offset_of;
 use crate::error::{Error, Result};
 use crate::sandbox::Call;
 
-/// How a filter names the processor it was written for (`linux/audit.h`).
+/// The processor's identifier in a filter (`linux/audit.h`).
 #[cfg(target_arch = "x86_64")]
 const PROCESSOR: Option<u32> = Some(0xC000_003E);
 #[cfg(target_arch = "aarch64")]
@@ -31,7 +31,7 @@ pub(crate) fn forbid(call: Call) -> Result<()> {
         filter: filter.as_mut_ptr(),
     };
     rustix::thread::set_no_new_privs(true).map_err(Error::os("give up new privileges"))?;
-    // SAFETY: the program is as long as said and is copied by the kernel, which checks it.
+    // SAFETY: the program has the given length; the kernel copies and checks it.
     let outcome = unsafe {
         libc::prctl(
             libc::PR_SET_SECCOMP,
@@ -46,7 +46,7 @@ pub(crate) fn forbid(call: Call) -> Result<()> {
     }
 }
 
-/// Lets every call pass but this one.
+/// Allows every system call except `number`.
 fn filter(processor: u32, number: u32) -> [libc::sock_filter; 6] {
     let statement = |code, value| libc::sock_filter {
         code: code as u16,

@@ -11,8 +11,8 @@ pub(crate) fn is_own(metadata: &Metadata) -> bool {
     metadata.uid() == rustix::process::geteuid().as_raw()
 }
 
-/// Opened for writing too, without which NFS gives no exclusive lock. A link is refused, and a pipe
-/// in the file's place is not waited for.
+/// Also opened for writing, since NFS grants no exclusive lock otherwise. A link is refused, and if
+/// the name is a pipe, the open does not wait.
 pub(crate) fn open_existing(path: &Path) -> io::Result<File> {
     OpenOptions::new()
         .read(true)
@@ -22,7 +22,7 @@ pub(crate) fn open_existing(path: &Path) -> io::Result<File> {
 }
 
 pub(crate) fn allocated_bytes(metadata: &Metadata) -> u64 {
-    /// The unit of the count, whatever the device.
+    /// The unit of stat(2), whatever the device.
     const BLOCK_BYTES: u64 = 512;
     metadata.blocks() * BLOCK_BYTES
 }

@@ -8,7 +8,7 @@ use rustix::thread::futex;
 
 use crate::error::{Error, Result};
 
-/// Memory, zero at first, that later copies of this process share.
+/// Zeroed memory that is shared with later copies of this process.
 #[derive(Debug)]
 struct Memory {
     start: NonNull<u8>,
@@ -19,7 +19,7 @@ impl Memory {
     fn new(len: usize) -> Result<Self> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         let flags = MapFlags::SHARED | MapFlags::POPULATE;
-        // SAFETY: the kernel chooses a free range, so nothing that exists is touched.
+        // SAFETY: the kernel selects a free range, so no existing memory is touched.
         let start = unsafe { mmap_anonymous(ptr::null_mut(), len, access, flags) }
             .map_err(Error::os("share memory"))?;
         Ok(Self {
@@ -31,12 +31,12 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: the range is this mapping's, and every borrow of it has ended.
+        // SAFETY: the range belongs to this mapping, and every borrow of it has ended.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.len) };
     }
 }
 
-/// The size of a pair of cache lines, which some processors fetch together.
+/// Size of a pair of cache lines, which some processors fetch together.
 const LINE_BYTES: usize = 128;
 
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub(crate) struct Words {
     memory: Memory,
 }
 
-// SAFETY: it owns its memory and gives out nothing but atomics.
+// SAFETY: it owns its memory and only gives out atomics.
 unsafe impl Send for Words {}
 // SAFETY: as above.
 unsafe impl Sync for Words {}
@@ -57,8 +57,8 @@ impl Words {
 
     pub(crate) fn word(&self, index: usize) -> &AtomicU32 {
         assert!((index + 1) * LINE_BYTES <= self.memory.len);
-        // SAFETY: the offset is within the mapping, aligned for any atomic, and the memory is used
-        // as this atomic only, by whichever process.
+        // SAFETY: the offset is within the mapping and aligned for any atomic, and all processes
+        // use the memory only as this atomic.
         unsafe { self.memory.start.add(index * LINE_BYTES).cast().as_ref() }
     }
 }
@@ -76,7 +76,7 @@ pub(crate) fn wake_one(word: &AtomicU32) -> Result<()> {
         .map_err(Error::os("wake who waits for a word"))
 }
 
-/// The memory holds how much was sent, how much was received, and the bytes.
+/// The memory holds the number of bytes sent, the number received, and the bytes.
 #[derive(Debug)]
 pub(crate) struct Ring {
     memory: Memory,
@@ -85,7 +85,7 @@ pub(crate) struct Ring {
 
 // SAFETY: it owns its memory.
 unsafe impl Send for Ring {}
-// SAFETY: the two who use it at a time never touch the same bytes, as the counters see to.
+// SAFETY: sender and receiver never access the same bytes at once, as the counters ensure.
 unsafe impl Sync for Ring {}
 
 impl Ring {
@@ -100,7 +100,7 @@ impl Ring {
     }
 
     fn counter(&self, offset: usize) -> &AtomicU64 {
-        // SAFETY: both offsets are within the mapping, aligned, and used as this atomic only.
+        // SAFETY: both offsets are within the mapping, aligned, and used only as this atomic.
         unsafe { self.memory.start.add(offset).cast().as_ref() }
     }
 
@@ -112,15 +112,15 @@ impl Ring {
         self.counter(LINE_BYTES)
     }
 
-    /// Where the byte of this number lies, and how many follow it before the ring begins anew.
+    /// The address of byte `number`, and the number of bytes from it to the end of the buffer.
     fn place(&self, number: u64) -> (*mut u8, usize) {
         let offset = number as usize & (self.capacity - 1);
-        // SAFETY: the offset is less than the capacity, so within the mapping.
+        // SAFETY: the offset is less than the capacity, so it is within the mapping.
         let place = unsafe { self.memory.start.add(Self::BYTES_AT + offset) };
         (place.as_ptr(), self.capacity - offset)
     }
 
-    /// Only one may send at a time.
+    /// Only one thread may send at a time.
     pub(crate) fn send(&self, mut message: &[u8]) {
         let mut sent = self.sent().load(Ordering::Relaxed);
         while !message.is_empty() {
@@ -132,8 +132,8 @@ impl Ring {
                 spin_loop();
                 continue;
             }
-            // SAFETY: so many bytes are there on both sides, and the receiver does not look at them
-            // before they are counted as sent.
+            // SAFETY: both sides have `len` bytes, and the receiver does not read them before the
+            // counter of sent bytes includes them.
             unsafe { ptr::copy_nonoverlapping(message.as_ptr(), place, len) };
             sent = sent.wrapping_add(len as u64);
             self.sent().store(sent, Ordering::Release);
@@ -141,7 +141,7 @@ impl Ring {
         }
     }
 
-    /// Only one may receive at a time.
+    /// Only one thread may receive at a time.
     pub(crate) fn receive(&self, mut message: &mut [u8]) {
         let mut received = self.received().load(Ordering::Relaxed);
         while !message.is_empty() {
@@ -153,8 +153,8 @@ impl Ring {
                 spin_loop();
                 continue;
             }
-            // SAFETY: so many bytes are there on both sides, and the sender does not write over them
-            // before they are counted as received.
+            // SAFETY: both sides have `len` bytes, and the sender does not overwrite them before
+            // the counter of received bytes includes them.
             unsafe { ptr::copy_nonoverlapping(place, message.as_mut_ptr(), len) };
             received = received.wrapping_add(len as u64);
             self.received().store(received, Ordering::Release);

@@ -18,7 +18,7 @@ const CAUGHT: [Signal; 4] = [
     Signal::ClosedPipe,
 ];
 
-/// Nothing but atomics and calls that are safe in a handler.
+/// Uses only atomics and calls that are safe in a signal handler.
 extern "C" fn on_signal(number: libc::c_int) {
     NUMBER.store(number, Ordering::Relaxed);
     FLAG.store(true, Ordering::Release);
@@ -26,24 +26,24 @@ extern "C" fn on_signal(number: libc::c_int) {
         && number != Signal::ClosedPipe.number()
     {
         IMPATIENT.store(number, Ordering::Relaxed);
-        // SAFETY: the timer was made and is never deleted; signal-safety(7) names this call.
+        // SAFETY: the timer exists and is never deleted; signal-safety(7) lists this call.
         unsafe { libc::timer_settime(timer.id, 0, &raw const timer.patience, ptr::null_mut()) };
     }
 }
 
-/// Sends the signal once more that nothing has come of: its handler is gone, and so it ends the process.
+/// Raises the first signal again. Its handler has been reset, so this ends the process.
 extern "C" fn on_alarm(_: libc::c_int) {
-    // SAFETY: signal-safety(7) names this call.
+    // SAFETY: signal-safety(7) lists this call.
     unsafe { libc::raise(IMPATIENT.load(Ordering::Relaxed)) };
 }
 
-/// Runs from the first signal on until patience is lost.
+/// Runs from the first signal until the patience ends.
 struct Timer {
     id: libc::timer_t,
     patience: libc::itimerspec,
 }
 
-// SAFETY: the id of a timer is a number, which any thread may use.
+// SAFETY: a timer id is a number, which any thread may use.
 unsafe impl Send for Timer {}
 // SAFETY: as above.
 unsafe impl Sync for Timer {}
@@ -58,7 +58,7 @@ pub(crate) fn lose_patience_after(patience: Duration) -> Result<()> {
         event.sigev_notify = libc::SIGEV_SIGNAL;
         event.sigev_signo = libc::SIGALRM;
         let mut id = ptr::null_mut();
-        // SAFETY: `id` has room for what is written.
+        // SAFETY: `id` has room for the result.
         check(unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut id) })?;
         handle(libc::SIGALRM, on_alarm, 0)?;
         Ok(Timer {
@@ -70,7 +70,7 @@ pub(crate) fn lose_patience_after(patience: Duration) -> Result<()> {
         })
     };
     let timer = make().map_err(Error::os("make a timer"))?;
-    // An earlier call has made one that serves as well.
+    // An earlier call has already created an equivalent timer.
     let _ = TIMER.set(timer);
     Ok(())
 }
@@ -92,7 +92,7 @@ pub(crate) fn install() -> Result<()> {
 fn catch(signal: Signal) -> io::Result<()> {
     let number = signal.number();
     let mut before = MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: a null action changes nothing, and `before` has room for what is written.
+    // SAFETY: a null action changes nothing, and `before` has room for the old action.
     check(unsafe { libc::sigaction(number, ptr::null(), before.as_mut_ptr()) })?;
     // SAFETY: the call succeeded, so all of it was written.
     if unsafe { before.assume_init_ref() }.sa_sigaction == libc::SIG_IGN {
@@ -115,8 +115,8 @@ fn handle(
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handler as *const () as libc::sighandler_t;
     action.sa_flags = libc::SA_RESTART | flags;
-    // SAFETY: the handler has the right type for an action without SA_SIGINFO, and does only what is
-    // safe in one.
+    // SAFETY: the handler has the right type for an action without SA_SIGINFO, and only makes calls
+    // that are safe in a handler.
     check(unsafe { libc::sigaction(number, &raw const action, ptr::null_mut()) })
 }
 
@@ -160,11 +160,11 @@ mod tests {
     use crate::child;
     use crate::signal::Interrupt;
 
-    /// True if a process that ignores the flag is still there long after a signal.
+    /// True if a process that ignores the flag still runs long after a signal.
     fn outlives_a_signal(install: fn() -> crate::Result<Interrupt>) -> bool {
         let goes_on = child::value(|| {
             let interrupt = install().unwrap();
-            // SAFETY: the handler is made for being called at any moment.
+            // SAFETY: the handler is safe at any moment.
             unsafe { libc::raise(libc::SIGTERM) };
             for _ in 0..200 {
                 sleep(Duration::from_millis(10));

@@ -17,7 +17,7 @@ use super::socket_diag;
 
 pub(crate) use super::zero_copy::ZeroCopyRing;
 
-/// Asked on a timeout whether to go on.
+/// Called on each timeout; an error ends the call.
 pub(crate) type Retry<'a> = &'a mut dyn FnMut(io::Error) -> io::Result<()>;
 
 #[derive(Debug)]
@@ -30,13 +30,13 @@ impl Bell {
     }
 
     pub(crate) fn ring(&self) {
-        // It can only fail where it was rung 2^64 times and never heard.
+        // It fails only if the counter overflows, after 2^64 rings without a wait.
         let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
 
-    /// Nobody has rung it any more.
+    /// Resets the bell.
     fn hush(&self) {
-        // There may be nothing to hush.
+        // It fails if the bell is not rung.
         let _ = rustix::io::read(&self.0, &mut [0; 8]);
     }
 }
@@ -63,7 +63,7 @@ pub(crate) fn wait_for_connection(
     }
 }
 
-/// A socket for TCP, not connected yet.
+/// An unconnected TCP socket.
 fn tcp_socket(address: &SocketAddr) -> io::Result<OwnedFd> {
     let family = match address {
         SocketAddr::V4(_) => AddressFamily::INET,
@@ -78,7 +78,8 @@ fn tcp_socket(address: &SocketAddr) -> io::Result<OwnedFd> {
     )?)
 }
 
-/// Keeps packets that stay within this machine from being paced. It goes without, only slower.
+/// Disables pacing for connections within this machine. If that fails, the connection works, only
+/// slower.
 fn unpace(socket: impl AsFd, address: &SocketAddr) {
     if address.ip().to_canonical().is_loopback() {
         let _ = sockopt::set_tcp_congestion(socket, "reno");
@@ -104,7 +105,7 @@ pub(crate) fn connect(address: &SocketAddr, timeout: Duration) -> io::Result<Tcp
     Ok(socket.into())
 }
 
-/// Connections that wait to be accepted, as many as the standard library allows.
+/// Maximum number of connections that wait to be accepted, the same as in the standard library.
 const BACKLOG: i32 = 128;
 
 pub(crate) fn listen(address: &SocketAddr) -> io::Result<TcpListener> {
@@ -120,7 +121,7 @@ pub(crate) fn is_of_same_user(socket: &TcpStream) -> io::Result<Option<bool>> {
     let (peer, own) = (socket.peer_addr()?, socket.local_addr()?);
     let user = match socket_diag::socket_owner(peer, own) {
         Ok(Some(user)) => Some(user),
-        // Where it may not be asked, and where the peer is gone by now.
+        // The kernel refuses the query, or the peer is gone.
         _ => owner_by_table(peer, own),
     };
     Ok(user.map(|user| user == rustix::process::geteuid().as_raw()))
@@ -131,7 +132,7 @@ fn owner_by_table(peer: SocketAddr, own: SocketAddr) -> Option<u32> {
         SocketAddr::V4(_) => "/proc/net/tcp",
         SocketAddr::V6(_) => "/proc/net/tcp6",
     };
-    // Where /proc is hidden, nobody tells.
+    // If /proc is hidden, the system does not tell.
     let table = std::fs::read_to_string(path).ok()?;
     socket_owner(&table, peer, own)
 }
@@ -170,7 +171,7 @@ pub(crate) fn pending_bytes(socket: &TcpStream) -> io::Result<u64> {
 
 pub(crate) fn wake_at(socket: &TcpStream, bytes: usize) -> io::Result<()> {
     let bytes: libc::c_int = bytes.try_into().unwrap_or(libc::c_int::MAX);
-    // SAFETY: `bytes` lives through the call and has the length that is given.
+    // SAFETY: `bytes` lives through the call and has the given length.
     let outcome = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
@@ -189,8 +190,8 @@ pub(crate) fn wake_at(socket: &TcpStream, bytes: usize) -> io::Result<()> {
 
 pub(crate) fn on_their_way(socket: &TcpStream) -> io::Result<usize> {
     let mut bytes: libc::c_int = 0;
-    // SAFETY: the call writes one `int` to `bytes`, which lives through it. `TIOCOUTQ` is what
-    // `linux/sockios.h` calls `SIOCOUTQ`.
+    // SAFETY: the call writes one `int` to `bytes`, which lives through it. `TIOCOUTQ` is called
+    // `SIOCOUTQ` in `linux/sockios.h`.
     let outcome = unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
     if outcome == 0 {
         Ok(usize::try_from(bytes).unwrap_or(0))
@@ -218,7 +219,7 @@ impl Pipe {
     pub(crate) fn new(capacity: usize) -> io::Result<Self> {
         let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
         match rustix::pipe::fcntl_setpipe_size(&write, capacity) {
-            // More than a user may have; the usual 64 KiB then have to do.
+            // The user's limit is lower; the default of 64 KiB remains.
             Ok(_) | Err(Errno::PERM) => Ok(Self { read, write }),
             Err(errno) => Err(errno.into()),
         }
@@ -306,7 +307,7 @@ mod tests {
         file
     }
 
-    /// What arrives of what `send` sends.
+    /// The bytes that arrive when `send` sends.
     fn arriving(send: impl FnOnce(&TcpStream) + Send) -> Vec<u8> {
         let (near, mut far) = connected();
         thread::scope(|scope| {
@@ -369,7 +370,7 @@ mod tests {
             ring.advance(socket).unwrap();
             ring.buffer().fill(0);
             ring.advance(socket).unwrap();
-            // That is how loopback does it.
+            // The kernel copies on loopback.
             assert!(ring.was_copied());
         });
         assert!(arrived == contents());

@@ -1,7 +1,7 @@
-//! Asking the kernel about one TCP socket
-//! ([sock_diag(7)](https://man7.org/linux/man-pages/man7/sock_diag.7.html)). `/proc/net/tcp` tells the
-//! same, but to read it takes the kernel some milliseconds: it looks through a table of all connections
-//! that there may be.
+//! Queries the kernel about one TCP socket
+//! ([sock_diag(7)](https://man7.org/linux/man-pages/man7/sock_diag.7.html)). `/proc/net/tcp` has
+//! the same facts, but a read of it takes some milliseconds: the kernel walks the whole hash table
+//! of connections.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -10,29 +10,29 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, 
 
 /// `struct nlmsghdr`: length, type, flags, sequence number and port.
 const HEADER: usize = 16;
-/// `struct inet_diag_req_v2`: what is asked for, and the addresses.
+/// `struct inet_diag_req_v2`: the query, and the addresses.
 const REQUEST: usize = HEADER + 8 + ADDRESSES;
 /// `struct inet_diag_sockid`: ports, addresses, interface and cookie.
 const ADDRESSES: usize = 48;
-/// Of these, what a question and its answer have in common: ports and addresses.
+/// The part that a query and its answer have in common: ports and addresses.
 const IN_COMMON: usize = 36;
-/// Where the addresses begin in an answer (`struct inet_diag_msg`), and where its user is.
+/// Offset of the addresses in an answer (`struct inet_diag_msg`), and offset of its user id.
 const ANSWERED_ADDRESSES: usize = HEADER + 4;
 const USER: usize = ANSWERED_ADDRESSES + ADDRESSES + 12;
-/// `SOCK_DIAG_BY_FAMILY`, the type of questions and of answers.
+/// `SOCK_DIAG_BY_FAMILY`, the type of queries and of answers.
 const BY_FAMILY: u16 = 20;
 /// `NLM_F_REQUEST`.
 const IS_REQUEST: u16 = 1;
-/// `INET_DIAG_NOCOOKIE`: any socket that has these addresses.
+/// `INET_DIAG_NOCOOKIE`: any socket with these addresses.
 const NO_COOKIE: [u8; 8] = [0xff; 8];
-/// `TCP_ESTABLISHED`: the only state in which a socket surely belongs to whoever opened it.
+/// `TCP_ESTABLISHED`: the only state in which a socket certainly belongs to the user who opened it.
 const ESTABLISHED: u8 = 1;
 
-/// The user who owns the established socket that is bound to `local` and connected to `remote`; `None`
-/// if there is none.
+/// The owner's user id of the established socket that is bound to `local` and connected to
+/// `remote`; `None` if there is none.
 ///
 /// # Errors
-/// If the kernel does not let itself be asked.
+/// If the kernel refuses the query.
 pub(super) fn socket_owner(local: SocketAddr, remote: SocketAddr) -> io::Result<Option<u32>> {
     let socket = rustix::net::socket_with(
         AddressFamily::NETLINK,
@@ -42,7 +42,7 @@ pub(super) fn socket_owner(local: SocketAddr, remote: SocketAddr) -> io::Result<
     )?;
     let request = request(local, remote);
     rustix::net::send(&socket, &request, SendFlags::empty())?;
-    // It has answered by now.
+    // The kernel has already answered at this point.
     let mut answer = [0; 512];
     let (count, _) = rustix::net::recv(&socket, &mut answer, RecvFlags::empty())?;
     Ok(owner(&request, &answer[..count]))
@@ -77,8 +77,8 @@ fn request(local: SocketAddr, remote: SocketAddr) -> [u8; REQUEST] {
     bytes.try_into().expect("the parts add up")
 }
 
-/// The user in an answer, if that is about the socket that was asked for: where there is none, the
-/// kernel may tell of one that listens.
+/// The user id in an answer, if the answer is about the requested socket: without such a socket,
+/// the kernel may report a listening one.
 fn owner(request: &[u8; REQUEST], answer: &[u8]) -> Option<u32> {
     let of_type = answer.get(4..6)?;
     let state = *answer.get(HEADER + 1)?;
@@ -119,7 +119,7 @@ mod tests {
             let own = Some(rustix::process::geteuid().as_raw());
             assert_eq!(found, own);
             assert_eq!(socket_owner(remote, local).unwrap(), own);
-            // Of these there is one that listens.
+            // Only a listening socket has these addresses.
             let nobody = SocketAddr::new(local.ip(), 1);
             assert_eq!(socket_owner(listens, nobody).unwrap(), None);
             assert_eq!(socket_owner(nobody, nobody).unwrap(), None);
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(owner(&asked, &told), Some(1001));
         assert_eq!(owner(&request(at(1), at(3)), &told), None);
         assert_eq!(owner(&request(at(3), at(2)), &told), None);
-        // 6 waits for the last packets, 10 listens, and 2 is the type of errors.
+        // 6 waits for the last packets, 10 listens, and 2 is the message type of errors.
         assert_eq!(owner(&asked, &answer(&asked, 6, 1001)), None);
         assert_eq!(owner(&asked, &answer(&asked, 10, 1001)), None);
         let mut failed = told.clone();

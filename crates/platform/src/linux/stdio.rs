@@ -12,18 +12,18 @@ use crate::stdio::Buffering;
 #[derive(Debug)]
 pub(crate) struct Stream {
     stream: NonNull<libc::FILE>,
-    /// What `setvbuf` was given. The C library writes to it until the stream is closed, so nothing
-    /// in Rust may look into it.
+    /// The buffer given to `setvbuf`. The C library writes to it until the stream is closed, so
+    /// Rust code must not access it.
     buffer: Option<NonNull<[u8]>>,
 }
 
-// SAFETY: a stream may be used by any thread; nobody else has this one.
+// SAFETY: any thread may use a stream, and nothing else has this one.
 unsafe impl Send for Stream {}
 
 impl Stream {
     pub(crate) fn over(file: File, buffering: Buffering) -> Result<Self> {
         let flags = fcntl_getfl(&file).map_err(Error::os("ask how a file was opened"))?;
-        // fdopen never cuts the file short, whatever its mode.
+        // fdopen never truncates the file, whatever its mode.
         let mode = match flags & OFlags::RWMODE {
             OFlags::WRONLY => c"w",
             OFlags::RDWR => c"r+",
@@ -32,7 +32,7 @@ impl Stream {
         // SAFETY: the descriptor is open and the mode ends with a zero byte.
         let stream = unsafe { libc::fdopen(file.as_raw_fd(), mode.as_ptr()) };
         let stream = NonNull::new(stream).ok_or_else(|| failed("open a stream"))?;
-        // From here on the descriptor is the stream's.
+        // From here on, the stream owns the descriptor.
         let _ = file.into_raw_fd();
         let mut opened = Self {
             stream,
@@ -47,7 +47,7 @@ impl Stream {
             Buffering::Default => return Ok(()),
             Buffering::None => (ptr::null_mut(), libc::_IONBF, 0),
             Buffering::Bytes(bytes) => {
-                // With a null buffer glibc would ignore the size.
+                // With a null buffer, glibc would ignore the size.
                 let buffer: *mut [u8] = Box::into_raw(vec![0; bytes.max(1)].into_boxed_slice());
                 self.buffer = NonNull::new(buffer);
                 (buffer.cast(), libc::_IOFBF, bytes.max(1))
@@ -63,7 +63,7 @@ impl Stream {
     #[inline]
     pub(crate) fn read(&mut self, block: &mut [u8]) -> Result<usize> {
         let len = block.len();
-        // SAFETY: there is room for `len` bytes, and the stream is open.
+        // SAFETY: `block` has room for `len` bytes, and the stream is open.
         let count = unsafe { libc::fread(block.as_mut_ptr().cast(), 1, len, self.stream.as_ptr()) };
         if count < len && self.has_failed() {
             return Err(failed("read a stream"));
@@ -109,7 +109,7 @@ impl Stream {
         unsafe { libc::ferror(self.stream.as_ptr()) != 0 }
     }
 
-    /// To be called once, as the last thing.
+    /// Must be called once, as the last call.
     fn end(&mut self) -> Result<()> {
         // SAFETY: the stream is open, and not used again.
         let outcome = unsafe { libc::fclose(self.stream.as_ptr()) };
@@ -124,7 +124,7 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        // Whoever needs to know calls `close`.
+        // Callers that need the error call `close`.
         let _ = self.end();
     }
 }

@@ -65,16 +65,17 @@ pub(crate) fn loop_file(block_device: &str) -> Option<LoopFile> {
     })
 }
 
-/// The number of the mount that holds a path; `None` before Linux 5.8.
+/// The id of the mount that holds a path; `None` before Linux 5.8.
 fn mount_id(path: &Path) -> Option<u64> {
     let found = statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
     let known = StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::MNT_ID);
     known.then_some(found.stx_mnt_id)
 }
 
-/// The mount that holds a path: by its number; else, of those around the path, the one with the
-/// path's device, the longest path and the last place in the table. Some file systems (btrfs,
-/// overlayfs) show another device on files than on the mount, so without a match any device will do.
+/// The mount that holds a path. With an id, it is the mount of that id. Otherwise it is one of the
+/// mounts whose mount point is a prefix of the path: that with the path's device, the longest mount
+/// point and the last place in the table. Some file systems (btrfs, overlayfs) report another
+/// device for files than for the mount, so without a match any device is accepted.
 fn holding<'m>(
     mounts: &'m [Mount],
     id: Option<u64>,
@@ -90,13 +91,13 @@ fn holding<'m>(
     })
 }
 
-/// The directory in sysfs of the whole disk that a file system is on.
+/// The sysfs directory of the whole disk that holds a file system.
 fn disk(mount: &Mount) -> Option<PathBuf> {
     let device = sysfs_device(mount.device).or_else(|| sysfs_device(source_device(mount)?))?;
     whole(&device).map(Path::to_owned)
 }
 
-/// The disk that a partition is a part of, or the disk itself.
+/// The disk of a partition, or the disk itself.
 fn whole(device: &Path) -> Option<&Path> {
     if device.join("partition").exists() {
         device.parent()
@@ -109,7 +110,7 @@ fn sysfs_device((major, minor): (u32, u32)) -> Option<PathBuf> {
     fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()
 }
 
-/// The device number of the block device that is named as the source.
+/// The device number of the block device in the source field.
 fn source_device(mount: &Mount) -> Option<(u32, u32)> {
     let source = fs::metadata(mount.source.as_ref()?).ok()?;
     let device = source.rdev();
@@ -119,7 +120,7 @@ fn source_device(mount: &Mount) -> Option<(u32, u32)> {
         .then_some((major(device), minor(device)))
 }
 
-/// The directory in sysfs of a btrfs, which reads ahead by a window of its own.
+/// The sysfs directory of a btrfs, which has its own read-ahead window.
 fn btrfs(mount: &Mount) -> Option<PathBuf> {
     if mount.file_system != "btrfs" {
         return None;
@@ -130,7 +131,7 @@ fn btrfs(mount: &Mount) -> Option<PathBuf> {
     paths.find(|path| path.join("devices").join(device).exists())
 }
 
-/// Where the kernel keeps the settings of a file system without a disk, such as NFS.
+/// The sysfs directory with the settings of a file system without a disk, such as NFS.
 fn backing_device(mount: &Mount) -> Option<PathBuf> {
     let (major, minor) = mount.device;
     let path = PathBuf::from(format!("/sys/class/bdi/{major}:{minor}"));
@@ -157,15 +158,15 @@ mod tests {
     #[test]
     fn a_mount_is_found_by_number_else_by_device_length_and_order() {
         assert_eq!(held_by(Some(2), (8, 33), "/data/a"), 2);
-        // Hidden below a later mount over /data.
+        // Covered by a later mount over /data.
         assert_eq!(held_by(None, (8, 33), "/data/a"), 4);
         assert_eq!(held_by(None, (8, 17), "/data/a/b"), 3);
-        // Whole components only.
+        // Only whole path components match.
         assert_eq!(held_by(None, (0, 50), "/database/x"), 5);
-        // No mount has this device: the longest, the last.
+        // No mount has this device: the longest mount point wins, then the last.
         assert_eq!(held_by(None, (0, 99), "/data/x"), 4);
         assert_eq!(held_by(None, (0, 99), "/else"), 1);
-        // A number that is not in the table (any more).
+        // A mount id that is not in the table, or no longer.
         assert_eq!(held_by(Some(77), (8, 1), "/else"), 1);
     }
 

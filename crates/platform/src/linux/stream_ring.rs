@@ -10,7 +10,7 @@ use super::ring::set_up;
 use crate::error::{Error, Result};
 use crate::stream_ring::{Block, Done, Operation};
 
-/// What is under way, by the number that the kernel knows it by.
+/// The operations in flight, by the number in the kernel's completions.
 struct Flying {
     tag: u64,
     block: Block,
@@ -22,12 +22,12 @@ pub(crate) struct StreamRing {
     in_flight: usize,
 }
 
-/// `IORING_RECVSEND_POLL_FIRST` of `linux/io_uring.h`: begin only when enough is there to wake
-/// ([`crate::socket::wake_at`]); the rest alone might not wake anybody.
+/// `IORING_RECVSEND_POLL_FIRST` of `linux/io_uring.h`: start only when enough bytes for a wake-up
+/// have arrived ([`crate::socket::wake_at`]); the remaining bytes alone might never cause one.
 const POLL_FIRST: u16 = 1;
-/// The number of the request to cancel all others.
+/// The number of the request that cancels all others.
 const CANCEL: u64 = u64::MAX;
-/// How long the end of what was cancelled is waited for: only a device that hangs takes longer.
+/// Time limit for cancelled operations to end: only a hanging device takes longer.
 const CANCEL_TIME: Duration = Duration::from_secs(5);
 
 impl std::fmt::Debug for StreamRing {
@@ -40,14 +40,14 @@ impl std::fmt::Debug for StreamRing {
 
 impl StreamRing {
     pub(crate) fn new(depth: u32) -> Result<Self> {
-        // One more place for the request to cancel.
+        // One more entry, for the cancel request.
         let ring = set_up(depth + 1)?;
         let mut probe = Probe::new();
         ring.submitter()
             .register_probe(&mut probe)
             .map_err(Error::os("ask what io_uring can do"))?;
-        // Came with all else that is needed here: to receive only when enough is there, to cancel
-        // everything, to wait for a while.
+        // This operation came in the same kernel version as all others needed here: receiving only
+        // with enough bytes, cancelling all operations, and waiting with a timeout.
         if !probe.is_supported(opcode::SendZc::CODE) {
             return Err(Error::NotSupported {
                 what: "io_uring as of Linux 6.0",
@@ -64,8 +64,8 @@ impl StreamRing {
         self.in_flight
     }
 
-    /// Hands an operation on a range of `block` to the kernel, which from then on holds on to the file
-    /// or the connection by itself.
+    /// Submits an operation on a range of `block` to the kernel, which from then on holds its own
+    /// reference to the file or connection.
     pub(crate) fn begin(
         &mut self,
         tag: u64,
@@ -100,8 +100,8 @@ impl StreamRing {
         let number = free.expect("no more operations at a time than the ring is for");
         self.flying[number] = Some(Flying { tag, block });
         self.in_flight += 1;
-        // SAFETY: the entry points into the block, whose memory stays where it is; the block stays in
-        // `flying`, out of anybody's reach, until the kernel says that it is done.
+        // SAFETY: the entry points into the block, whose memory does not move. The block stays in
+        // `flying`, inaccessible to the caller, until the kernel reports completion.
         unsafe { self.ring.submission().push(&entry.user_data(number as u64)) }
             .expect("the queue has a place for each block");
         loop {
@@ -136,10 +136,10 @@ impl StreamRing {
         }
     }
 
-    /// Ends whatever is under way; whether it is over.
+    /// Cancels all operations in flight; true if all have ended.
     fn cancel(&mut self) -> bool {
         let entry = opcode::AsyncCancel2::new(CancelBuilder::any()).build();
-        // SAFETY: a request to cancel points to nothing.
+        // SAFETY: a cancel request has no pointers.
         let pushed = unsafe { self.ring.submission().push(&entry.user_data(CANCEL)) };
         let deadline = std::time::Instant::now() + CANCEL_TIME;
         while pushed.is_ok() && self.in_flight > 0 && std::time::Instant::now() < deadline {
@@ -156,7 +156,7 @@ impl StreamRing {
 impl Drop for StreamRing {
     fn drop(&mut self) {
         if self.in_flight > 0 && !self.cancel() {
-            // The kernel may still use the blocks, so they stay.
+            // The kernel may still use the blocks, so they are leaked.
             std::mem::forget(std::mem::take(&mut self.flying));
         }
     }
@@ -176,7 +176,7 @@ mod tests {
 
     const LONG: Duration = Duration::from_mins(1);
 
-    /// `None`, with the reason printed, where there are no rings.
+    /// `None`, with the reason printed, if this system has no rings.
     fn ring(depth: u32) -> Option<StreamRing> {
         match StreamRing::new(depth) {
             Ok(ring) => Some(ring),
@@ -218,7 +218,7 @@ mod tests {
             panic!("it was called 1")
         };
         assert_eq!(moved.unwrap(), LEN);
-        // More than the connection holds, so both have to be under way together.
+        // More than the connection buffers, so both operations must be in flight together.
         ring.begin(
             2,
             Operation::Receive(&far),

@@ -1,17 +1,17 @@
-//! The memory and the swap of the whole system: by `/proc/meminfo`, and where that is hidden
-//! (`/proc` mounted with `subset=pid`, or the file covered) by `sysinfo`.
+//! Memory and swap of the whole system: from `/proc/meminfo`, or from `sysinfo` if that is hidden
+//! (`/proc` mounted with `subset=pid`, or the file covered).
 
 use super::parse::{colon_field, kibibytes};
 use super::read::text;
 use crate::environment::Overcommit;
 
-/// In bytes; `None` where the system does not tell.
+/// In bytes; `None` if the system does not report it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SystemMemory {
     pub total: Option<u64>,
-    /// Free, or soon to be had.
+    /// Free or reclaimable.
     pub available: Option<u64>,
-    /// Up to the commit limit, not promised to anybody.
+    /// Commit limit less committed memory.
     pub unpromised: Option<u64>,
     pub swap_total: Option<u64>,
     pub swap_free: Option<u64>,
@@ -35,7 +35,7 @@ impl SystemMemory {
         }
     }
 
-    /// It does not tell what the page cache would give back, which is left out.
+    /// It does not report the reclaimable page cache, which is therefore left out.
     fn by_sysinfo() -> Self {
         let told = rustix::system::sysinfo();
         #[allow(
@@ -52,8 +52,8 @@ impl SystemMemory {
         }
     }
 
-    /// What a process may still have of it: no more than is promised to nobody, where the system
-    /// promises no more than it has.
+    /// Memory that a process can still get: under strict overcommit, no more than the uncommitted
+    /// memory.
     pub(super) fn room(&self, overcommit: Option<Overcommit>) -> Option<u64> {
         match overcommit {
             Some(Overcommit::Never) => self.available.into_iter().chain(self.unpromised).min(),

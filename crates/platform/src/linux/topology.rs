@@ -1,4 +1,4 @@
-//! CPUs and caches as sysfs shows them (`Documentation/ABI/stable/sysfs-devices-system-cpu`).
+//! CPUs and caches from sysfs (`Documentation/ABI/stable/sysfs-devices-system-cpu`).
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -17,14 +17,14 @@ pub(super) fn topology() -> Topology {
             .iter()
             .flatten()
             .filter_map(|cpu| word(cpu_dir(*cpu).join("topology").join(name)))
-            // How firmware without that knowledge is shown.
+            // The value if the firmware does not provide it.
             .filter(|place| place != "-1")
             .collect();
         Some(places.len()).filter(|count| *count > 0)
     };
     Topology {
         sockets: places("physical_package_id"),
-        // The list of a core's threads names the core, also where its number does not.
+        // The list of a core's threads identifies the core, even if its number does not.
         cores: places("thread_siblings_list"),
         threads: online.as_ref().map(Vec::len),
         threads_present: cpus("present").map(|cpus| cpus.len()),
@@ -34,7 +34,7 @@ pub(super) fn topology() -> Topology {
     }
 }
 
-/// What two caches of the same sort have in common.
+/// Common properties of caches of the same sort.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Sort {
     level: u32,
@@ -45,7 +45,7 @@ struct Sort {
     shared_by_cpus: usize,
 }
 
-/// The caches of all CPUs that are switched on, one for each sort.
+/// The caches of all online CPUs, one entry for each sort.
 pub(super) fn caches() -> Vec<Cache> {
     let mut instances: BTreeMap<Sort, BTreeSet<Vec<usize>>> = BTreeMap::new();
     for cpu in cpus("online").into_iter().flatten() {
@@ -99,21 +99,21 @@ fn cache(dir: &Path) -> Option<(Sort, Vec<usize>)> {
         kind,
         size_bytes: text(dir.join("size")).and_then(|size| size_bytes(&size)),
         line_bytes: number(dir.join("coherency_line_size")),
-        // 0 is how the kernel says that it does not know.
+        // The kernel writes 0 for unknown.
         ways: number(dir.join("ways_of_associativity")).filter(|ways| *ways > 0),
         shared_by_cpus: shared_by.len(),
     };
     Some((sort, shared_by))
 }
 
-/// The CPUs of the core that `cpu` belongs to; none where the kernel does not tell.
+/// The CPUs of the core of `cpu`; empty if the kernel does not report them.
 pub(super) fn threads_of_core(cpu: usize) -> Vec<usize> {
     text(cpu_dir(cpu).join("topology/thread_siblings_list"))
         .and_then(|list| cpu_list(&list))
         .unwrap_or_default()
 }
 
-/// The number of the package that `cpu` belongs to.
+/// The id of the package of `cpu`.
 pub(super) fn package(cpu: usize) -> Option<i64> {
     number(cpu_dir(cpu).join("topology/physical_package_id"))
 }

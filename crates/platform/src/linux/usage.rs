@@ -45,7 +45,7 @@ fn getrusage(who: libc::c_int) -> Result<Usage> {
 
 fn rusage(who: libc::c_int) -> Result<libc::rusage> {
     let mut usage = MaybeUninit::<libc::rusage>::uninit();
-    // SAFETY: `usage` has room for what is written.
+    // SAFETY: `usage` has room for the result.
     if unsafe { libc::getrusage(who, usage.as_mut_ptr()) } != 0 {
         return Err(Error::os("ask for the resource usage")(
             std::io::Error::last_os_error(),

@@ -1,5 +1,5 @@
-//! Sending without a copy: the kernel reads the pages themselves while they are on their way, and
-//! says on the connection's error queue when it is done with them
+//! Sends without a copy: the kernel reads the pages themselves until the data is delivered, and
+//! reports on the connection's error queue when it no longer needs them
 //! (`Documentation/networking/msg_zerocopy.rst`).
 
 use std::io;
@@ -17,7 +17,7 @@ use crate::memory::PageSize;
 pub(crate) struct ZeroCopyRing {
     buffers: Vec<Buffer>,
     current: usize,
-    /// Sends so far; the kernel numbers them from 0.
+    /// Number of sends so far; the kernel numbers them from 0.
     sends: u32,
     was_copied: bool,
 }
@@ -25,11 +25,11 @@ pub(crate) struct ZeroCopyRing {
 #[derive(Debug)]
 struct Buffer {
     memory: Region,
-    /// Sends of it that the kernel is not done with.
+    /// Its sends that the kernel has not completed.
     in_flight: Vec<u32>,
 }
 
-/// A part of the error queue's messages: a header and an address behind it.
+/// Space for the control data of a message of the error queue: a header and an address.
 const CONTROL_BYTES: usize = 128;
 /// `SO_EE_ORIGIN_ZEROCOPY` and `SO_EE_CODE_ZEROCOPY_COPIED` of `linux/errqueue.h`.
 const ORIGIN_ZERO_COPY: u8 = 5;
@@ -38,7 +38,7 @@ const CODE_COPIED: u8 = 1;
 impl ZeroCopyRing {
     pub(crate) fn new(socket: &TcpStream, buffers: usize, buffer_len: usize) -> io::Result<Self> {
         let on: libc::c_int = 1;
-        // SAFETY: `on` lives through the call and has the length that is given.
+        // SAFETY: `on` lives through the call and has the given length.
         let outcome = unsafe {
             libc::setsockopt(
                 socket.as_raw_fd(),
@@ -89,9 +89,9 @@ impl ZeroCopyRing {
         while sent < len {
             let bytes = &self.buffers[self.current].memory.as_slice()[sent..len];
             let flags = libc::MSG_ZEROCOPY | libc::MSG_NOSIGNAL;
-            // SAFETY: the bytes live through the call. The pages behind them are the kernel's as
-            // well until it has said that it is done; `advance` leaves them unchanged until then, and
-            // unmapping takes them from this process only.
+            // SAFETY: the bytes live through the call. The kernel uses the pages until it reports
+            // completion; `advance` leaves them unchanged until then, and unmapping removes them
+            // from this process only.
             let outcome = unsafe {
                 libc::send(
                     socket.as_raw_fd(),
@@ -108,7 +108,7 @@ impl ZeroCopyRing {
             }
             let error = io::Error::last_os_error();
             match error.raw_os_error() {
-                // The queue of those on their way is full.
+                // The kernel's queue of pending sends is full.
                 Some(libc::ENOBUFS) => self.wait(socket).or_else(&mut *retry)?,
                 _ => retry(error)?,
             }
@@ -120,7 +120,7 @@ impl ZeroCopyRing {
         self.was_copied
     }
 
-    /// Waits for news from the error queue and takes all of them in.
+    /// Waits for a message on the error queue and processes all of them.
     fn wait(&mut self, socket: &TcpStream) -> io::Result<()> {
         if self.take_in(socket)? {
             return Ok(());
@@ -129,7 +129,7 @@ impl ZeroCopyRing {
             tv_sec: timeout.as_secs().cast_signed(),
             tv_nsec: timeout.subsec_nanos().into(),
         });
-        // News are an error condition, which is told without being asked for.
+        // A message is an error condition, which poll reports without a request.
         let ready = poll(
             &mut [PollFd::new(socket, PollFlags::empty())],
             timeout.as_ref(),
@@ -138,7 +138,7 @@ impl ZeroCopyRing {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         if !self.take_in(socket)? {
-            // The connection itself is what failed.
+            // The connection itself failed.
             return Err(socket
                 .take_error()?
                 .unwrap_or_else(|| io::ErrorKind::ConnectionAborted.into()));
@@ -146,7 +146,7 @@ impl ZeroCopyRing {
         Ok(())
     }
 
-    /// Takes in the news that are there; whether there were any.
+    /// Processes the messages on the queue; true if there were any.
     fn take_in(&mut self, socket: &TcpStream) -> io::Result<bool> {
         let mut any = false;
         while let Some((first, last, copied)) = news(socket)? {
@@ -161,15 +161,15 @@ impl ZeroCopyRing {
     }
 }
 
-/// The next range of sends that the kernel is done with, and whether it copied them.
+/// The next range of completed sends, and true if the kernel copied them.
 fn news(socket: &TcpStream) -> io::Result<Option<(u32, u32, bool)>> {
-    // As words, so that it is aligned for the headers.
+    // An array of words, for the alignment of the headers.
     let mut control = [0_u64; CONTROL_BYTES / 8];
     // SAFETY: zeros are a valid `msghdr`: nothing to be filled in.
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
     message.msg_control = control.as_mut_ptr().cast();
     message.msg_controllen = CONTROL_BYTES as _;
-    // SAFETY: the message points to the control buffer, which has the length that is given.
+    // SAFETY: the message points to the control buffer, which has the given length.
     let outcome = unsafe {
         libc::recvmsg(
             socket.as_raw_fd(),
@@ -184,7 +184,7 @@ fn news(socket: &TcpStream) -> io::Result<Option<(u32, u32, bool)>> {
             _ => Err(error),
         };
     }
-    // SAFETY: recvmsg filled the message in.
+    // SAFETY: recvmsg filled in the message.
     let header = unsafe { libc::CMSG_FIRSTHDR(&raw const message) };
     // SAFETY: the header is null or lies in the control buffer.
     let Some(level) =
@@ -198,7 +198,7 @@ fn news(socket: &TcpStream) -> io::Result<Option<(u32, u32, bool)>> {
         return Ok(None);
     }
     let mut report = MaybeUninit::<libc::sock_extended_err>::uninit();
-    // SAFETY: a message of this level and type holds such a report, which may not be aligned.
+    // SAFETY: a message of this level and type contains such a report, which may be unaligned.
     let report = unsafe {
         std::ptr::copy_nonoverlapping(
             libc::CMSG_DATA(header),

@@ -6,7 +6,7 @@ use super::refuse;
 use crate::block_io::{DirectAlignment, ReadManner};
 use crate::{Error, Result};
 
-// Here the position moves, as there is no portable call that leaves it.
+// The file position moves here, since no portable call keeps it.
 
 pub(crate) fn read_at(mut file: &File, block: &mut [u8], offset: u64) -> Result<usize> {
     let read = file.seek(SeekFrom::Start(offset));

@@ -59,7 +59,7 @@ pub(crate) fn rename(
     let renamed = if replace {
         fs::rename(&from, &to)
     } else {
-        // A second name fails if it is taken.
+        // A second hard link fails if the name is taken.
         fs::hard_link(&from, &to).and_then(|()| fs::remove_file(&from))
     };
     renamed.map_err(Error::path("name", &to))

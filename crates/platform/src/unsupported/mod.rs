@@ -1,5 +1,5 @@
-//! The backend for systems that have none yet: what the standard library answers on every system,
-//! and otherwise a typed refusal. Types that no call here can make have no values at all.
+//! The backend for all other systems: it returns what the standard library knows on every system,
+//! and otherwise a typed error. Types that no call here can create have no values.
 
 pub(crate) mod block_io;
 pub(crate) mod call;
@@ -36,7 +36,7 @@ pub(crate) mod usage;
 
 use crate::{Error, Result};
 
-/// The answer to every question that has none here.
+/// The answer to every unsupported call.
 fn refuse<T>(what: &'static str) -> Result<T> {
     Err(Error::NotSupported { what })
 }

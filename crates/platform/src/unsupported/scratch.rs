@@ -3,12 +3,12 @@ use std::io;
 use std::path::Path;
 
 pub(crate) fn create_private_dir(path: &Path) -> io::Result<()> {
-    // Private as far as the directory around it is.
+    // As private as its parent directory.
     fs::create_dir(path)
 }
 
 pub(crate) fn is_own(_metadata: &Metadata) -> bool {
-    // Not known, so nothing is swept.
+    // Unknown, so nothing is swept.
     false
 }
 

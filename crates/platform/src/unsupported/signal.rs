@@ -24,13 +24,13 @@ pub(crate) fn flag() -> &'static AtomicBool {
 }
 
 pub(crate) fn restore_default_sigpipe() {
-    // There is no such signal.
+    // This system has no such signal.
 }
 
 pub(crate) fn ignore_sigpipe() {
-    // There is no such signal.
+    // This system has no such signal.
 }
 
 pub(crate) fn ignore_sigxfsz() {
-    // There is no such signal.
+    // This system has no such signal.
 }

@@ -3,14 +3,14 @@ use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-/// Asked on a timeout whether to go on.
+/// Called on each timeout; an error ends the call.
 type Retry<'a> = &'a mut dyn FnMut(io::Error) -> io::Result<()>;
 
 fn unsupported<T>() -> io::Result<T> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Not heard here: whoever waits does so for a few ms only.
+/// It interrupts no wait here: waits last a few ms only.
 #[derive(Debug)]
 pub(crate) struct Bell;
 

@@ -6,7 +6,7 @@ use crate::error::Result;
 #[inline]
 pub(crate) fn clock_gettime() -> Result<()> {
     let mut now = MaybeUninit::<libc::timespec>::uninit();
-    // SAFETY: there is room for the time.
+    // SAFETY: `now` has room for the time.
     match unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, now.as_mut_ptr()) } {
         0 => Ok(()),
         _ => failed("read the clock"),
@@ -16,7 +16,7 @@ pub(crate) fn clock_gettime() -> Result<()> {
 #[inline]
 pub(crate) fn clock_gettime_syscall() -> Result<()> {
     let mut now = MaybeUninit::<libc::timespec>::uninit();
-    // SAFETY: there is room for the time.
+    // SAFETY: `now` has room for the time.
     let outcome = unsafe {
         libc::syscall(
             libc::SYS_clock_gettime,

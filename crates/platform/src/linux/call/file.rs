@@ -9,7 +9,7 @@ use crate::error::Result;
 #[inline]
 pub(crate) fn read_byte(file: &File) -> Result<Option<u8>> {
     let mut byte = 0_u8;
-    // SAFETY: there is room for the 1 byte that is asked for.
+    // SAFETY: `byte` has room for the 1 byte requested.
     match unsafe { libc::read(file.as_raw_fd(), (&raw mut byte).cast(), 1) } {
         1 => Ok(Some(byte)),
         0 => Ok(None),
@@ -19,7 +19,7 @@ pub(crate) fn read_byte(file: &File) -> Result<Option<u8>> {
 
 #[inline]
 pub(crate) fn write_byte(file: &File) -> Result<()> {
-    // SAFETY: the 1 byte that is written is there.
+    // SAFETY: the string has the 1 byte to write.
     match unsafe { libc::write(file.as_raw_fd(), c"x".as_ptr().cast(), 1) } {
         1 => Ok(()),
         _ => failed("write a byte"),
@@ -42,13 +42,13 @@ pub(crate) fn open_close(path: &CStr) -> Result<()> {
     close(fd, "open a file")
 }
 
-/// Closes what an `open` for `action` returned.
+/// Closes the result of an `open` for `action`.
 #[inline]
 fn close(fd: libc::c_int, action: &'static str) -> Result<()> {
     if fd == -1 {
         return failed(action);
     }
-    // SAFETY: the descriptor was opened by the caller, and nobody else has it.
+    // SAFETY: the caller opened the descriptor, and nothing else uses it.
     if unsafe { libc::close(fd) } == -1 {
         return failed("close a file");
     }
@@ -57,12 +57,12 @@ fn close(fd: libc::c_int, action: &'static str) -> Result<()> {
 
 #[inline]
 pub(crate) fn fopen_fclose(path: &CStr) -> Result<()> {
-    // SAFETY: both texts end with a zero byte.
+    // SAFETY: both strings end with a zero byte.
     let stream = unsafe { libc::fopen(path.as_ptr(), c"re".as_ptr()) };
     if stream.is_null() {
         return failed("open a stream");
     }
-    // SAFETY: the stream was opened above, and nobody else has it.
+    // SAFETY: the stream was opened above, and nothing else uses it.
     if unsafe { libc::fclose(stream) } != 0 {
         return failed("close a stream");
     }
@@ -85,7 +85,7 @@ pub(crate) fn create_delete(path: &CStr) -> Result<()> {
 #[inline]
 pub(crate) fn stat(path: &CStr) -> Result<()> {
     let mut status = MaybeUninit::<libc::stat>::uninit();
-    // SAFETY: the path ends with a zero byte, and there is room for the status.
+    // SAFETY: the path ends with a zero byte, and `status` has room for the result.
     match unsafe { libc::stat(path.as_ptr(), status.as_mut_ptr()) } {
         0 => Ok(()),
         _ => failed("ask for the status of a file"),

@@ -6,8 +6,8 @@ use crate::error::Result;
 
 #[inline]
 pub(crate) fn malloc_free(bytes: usize) -> Result<()> {
-    // Opaque on both sides, or the compiler would leave out the pair.
-    // SAFETY: any size may be asked for.
+    // Opaque on both sides, or the compiler would remove the pair.
+    // SAFETY: any size is valid.
     let memory = black_box(unsafe { libc::malloc(black_box(bytes)) });
     if memory.is_null() && bytes > 0 {
         return failed("take memory");
@@ -21,12 +21,12 @@ pub(crate) fn malloc_free(bytes: usize) -> Result<()> {
 pub(crate) fn map_unmap(bytes: usize) -> Result<()> {
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-    // SAFETY: the kernel chooses a free range, so nothing that exists is touched.
+    // SAFETY: the kernel selects a free range, so no existing memory is touched.
     let start = unsafe { libc::mmap(ptr::null_mut(), bytes, access, flags, -1, 0) };
     if start == libc::MAP_FAILED {
         return failed("map memory");
     }
-    // SAFETY: the range was mapped above, and nobody else knows it.
+    // SAFETY: the range was mapped above, and nothing else uses it.
     match unsafe { libc::munmap(start, bytes) } {
         0 => Ok(()),
         _ => failed("unmap memory"),

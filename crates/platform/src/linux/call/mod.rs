@@ -1,4 +1,4 @@
-//! Linux's side of the calls whose cost is measured.
+//! The Linux implementation of the calls whose cost is measured.
 
 mod clock;
 mod file;
@@ -21,7 +21,7 @@ pub(crate) use process::{
 pub(crate) use signal::SignalProbe;
 pub(crate) use thread::thread_create_join;
 
-/// Kept out of the measured path.
+/// A separate function, to keep it out of the measured path.
 #[cold]
 fn failed<T>(action: &'static str) -> Result<T> {
     Err(Error::os(action)(io::Error::last_os_error()))

@@ -16,12 +16,12 @@ pub(crate) fn getpid_syscall() -> Result<u32> {
 
 #[inline]
 pub(crate) fn fork_exit_wait() -> Result<()> {
-    // SAFETY: the child calls nothing but `_exit`, which is safe also when other threads held locks
-    // at the time of the fork.
+    // SAFETY: the child calls only `_exit`, which is safe even if other threads held locks during
+    // the fork.
     let child = unsafe { libc::fork() };
     match child {
         -1 => failed("fork"),
-        // SAFETY: it ends the child without running anything of the parent's.
+        // SAFETY: it ends the child without running any code of the parent.
         0 => unsafe { libc::_exit(0) },
         child => wait(child),
     }
@@ -34,27 +34,27 @@ struct Stack(UnsafeCell<[u8; Stack::BYTES]>);
 impl Stack {
     const BYTES: usize = 16 << 10;
 
-    /// Its upper end, where a stack begins.
+    /// Its upper end: stacks grow downwards.
     fn top(&self) -> *mut c_void {
         self.0.get().wrapping_add(1).cast()
     }
 }
 
 thread_local! {
-    // Each thread waits for its own child, so that no two children use one stack at a time.
+    // Each thread waits for its own child, so two children never use the same stack at once.
     static CHILD_STACK: Stack = const { Stack(UnsafeCell::new([0; Stack::BYTES])) };
 }
 
 #[inline]
 pub(crate) fn vfork_exit_wait() -> Result<()> {
-    /// Its return ends the child.
+    /// The child exits when this function returns.
     extern "C" fn end_at_once(_: *mut c_void) -> c_int {
         0
     }
     const FLAGS: c_int = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     let child = CHILD_STACK.with(|stack| {
-        // SAFETY: the child has a stack of its own, which outlives it: this thread sleeps until the
-        // child has ended (CLONE_VFORK). The child touches nothing else.
+        // SAFETY: the child has its own stack, which outlives it: this thread sleeps until the
+        // child has exited (CLONE_VFORK). The child touches nothing else.
         unsafe { libc::clone(end_at_once, stack.top(), FLAGS, ptr::null_mut()) }
     });
     match child {
@@ -66,15 +66,15 @@ pub(crate) fn vfork_exit_wait() -> Result<()> {
 #[inline]
 pub(crate) fn fork_exec_wait(program: &CStr) -> Result<()> {
     let arguments = [program.as_ptr(), ptr::null()];
-    // SAFETY: the child calls nothing but `execve` and `_exit`, which are safe also when other
-    // threads held locks at the time of the fork.
+    // SAFETY: the child calls only `execve` and `_exit`, which are safe even if other threads held
+    // locks during the fork.
     let child = unsafe { libc::fork() };
     match child {
         -1 => failed("fork"),
         0 => {
-            // SAFETY: all texts end with a zero byte, the lists with a null pointer.
+            // SAFETY: all strings end with a zero byte, the lists with a null pointer.
             unsafe { libc::execve(program.as_ptr(), arguments.as_ptr(), EMPTY.as_ptr().cast()) };
-            // SAFETY: it ends the child without running anything of the parent's.
+            // SAFETY: it ends the child without running any code of the parent.
             unsafe { libc::_exit(127) }
         }
         child => wait(child),
@@ -88,8 +88,8 @@ const EMPTY: [usize; 1] = [0];
 pub(crate) fn spawn_wait(program: &CStr) -> Result<()> {
     let arguments: [*mut c_char; 2] = [program.as_ptr().cast_mut(), ptr::null_mut()];
     let mut child = MaybeUninit::uninit();
-    // SAFETY: all texts end with a zero byte, the lists with a null pointer, and none is written to;
-    // there is room for the number of the child.
+    // SAFETY: all strings end with a zero byte, the lists with a null pointer, and none is written
+    // to; `child` has room for the process id.
     let outcome = unsafe {
         libc::posix_spawn(
             child.as_mut_ptr(),
@@ -101,21 +101,21 @@ pub(crate) fn spawn_wait(program: &CStr) -> Result<()> {
         )
     };
     match outcome {
-        // SAFETY: the call succeeded, so the number was written.
+        // SAFETY: the call succeeded, so it wrote the process id.
         0 => wait(unsafe { child.assume_init() }),
-        // It tells by its return value only.
+        // The call returns its error instead of setting errno.
         errno => Err(Error::os("spawn a program")(io::Error::from_raw_os_error(
             errno,
         ))),
     }
 }
 
-/// Waits for a child, which must end with success.
+/// Waits for a child, which must exit with status 0.
 #[inline]
 pub(in crate::linux) fn wait(child: libc::pid_t) -> Result<()> {
     let mut status = 0;
     loop {
-        // SAFETY: there is room for the status.
+        // SAFETY: `status` has room for the result.
         if unsafe { libc::waitpid(child, &raw mut status, 0) } == child {
             break;
         }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::failed;
 use crate::error::Result;
 
-/// Nobody else here uses this signal.
+/// No other part of this program uses this signal.
 const SIGNAL: libc::c_int = libc::SIGUSR1;
 
 static DELIVERED: AtomicU64 = AtomicU64::new(0);
@@ -29,7 +29,7 @@ impl SignalProbe {
         action.sa_flags = libc::SA_RESTART;
         let mut before = MaybeUninit::uninit();
         // SAFETY: the handler has the right type for an action without SA_SIGINFO and only adds to
-        // an atomic; `before` has room for what is written.
+        // an atomic; `before` has room for the old action.
         if unsafe { libc::sigaction(SIGNAL, &raw const action, before.as_mut_ptr()) } != 0 {
             return failed("install a handler of a signal");
         }
@@ -55,7 +55,7 @@ impl SignalProbe {
 
     #[inline]
     pub(crate) fn deliver(&self) -> Result<()> {
-        // SAFETY: the handler is installed. The signal goes to the thread that made the probe,
+        // SAFETY: the handler is installed. The signal goes to the thread that created the probe,
         // which is this one: the type is not `Send`.
         match unsafe { libc::syscall(libc::SYS_tgkill, self.process, self.thread, SIGNAL) } {
             0 => Ok(()),
@@ -66,7 +66,7 @@ impl SignalProbe {
 
 impl Drop for SignalProbe {
     fn drop(&mut self) {
-        // SAFETY: it restores what was there.
+        // SAFETY: it restores the previous action.
         unsafe { libc::sigaction(SIGNAL, &raw const self.before, ptr::null_mut()) };
     }
 }

@@ -11,7 +11,7 @@ pub(crate) fn thread_create_join() -> Result<()> {
         nothing
     }
     let mut thread = MaybeUninit::uninit();
-    // SAFETY: there is room for the handle, and the thread touches nothing.
+    // SAFETY: `thread` has room for the handle, and the new thread touches nothing.
     check("start a thread", unsafe {
         libc::pthread_create(
             thread.as_mut_ptr(),
@@ -20,13 +20,13 @@ pub(crate) fn thread_create_join() -> Result<()> {
             ptr::null_mut(),
         )
     })?;
-    // SAFETY: the call succeeded, so the handle was written, and nobody else joins it.
+    // SAFETY: the call succeeded, so the handle was written, and nothing else joins the thread.
     check("wait for a thread", unsafe {
         libc::pthread_join(thread.assume_init(), ptr::null_mut())
     })
 }
 
-/// These calls tell by their return value only.
+/// These calls return their error instead of setting errno.
 #[inline]
 fn check(action: &'static str, errno: libc::c_int) -> Result<()> {
     match errno {

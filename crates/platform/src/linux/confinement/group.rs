@@ -19,7 +19,7 @@ use crate::memory::available_bytes;
 /// The record's name in a scratch directory.
 pub(super) const RECORD: &str = "memory-group";
 const PREFIX: &str = "oscope-";
-/// How often and how long to wait until killed processes have left a group.
+/// Number of checks, and pause between them, for killed processes to leave a group.
 const PATIENCE: (u32, Duration) = (500, Duration::from_millis(10));
 
 #[derive(Debug)]
@@ -30,8 +30,8 @@ pub(crate) struct Group {
     processes: File,
 }
 
-/// What the record of a group holds: a line with its path, and, if its parent had to be told to
-/// manage the memory of its groups, another.
+/// Contents of a group's record: a line with its path, and a second line if its parent had to
+/// enable the memory controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Recorded {
     path: PathBuf,
@@ -48,7 +48,7 @@ impl Group {
             });
         }
         let place = Place::find()?;
-        // A fresh `RandomState` is seeded by the system.
+        // The system seeds a new `RandomState`.
         let random = RandomState::new().hash_one(std::process::id());
         let recorded = Recorded {
             path: place.parent.join(format!("{PREFIX}{random:016x}")),
@@ -64,7 +64,7 @@ impl Group {
                 processes,
             }),
             Err(error) => {
-                // The first error is the one to tell.
+                // The first error is the one to report.
                 let _ = recorded.remove(scratch);
                 Err(error)
             }
@@ -93,7 +93,7 @@ impl Group {
         number(self.recorded.path.join(self.version.memory_peak_file()))
     }
 
-    /// What a process writes `0` to in order to enter.
+    /// The file to which a process writes `0` to enter the group.
     pub(crate) fn entrance(&self) -> io::Result<OwnedFd> {
         self.processes.try_clone().map(OwnedFd::from)
     }
@@ -101,7 +101,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // What is left is undone when the scratch directory is removed.
+        // The removal of the scratch directory undoes the rest.
         let _ = self.recorded.empty();
         let _ = self.recorded.remove(&self.scratch);
     }
@@ -111,7 +111,7 @@ pub(crate) fn can_limit_memory() -> bool {
     Place::find().is_ok()
 }
 
-/// The group that a scratch directory has a record of.
+/// The group recorded in a scratch directory.
 pub(super) fn recorded(scratch: &Path) -> Result<Option<Recorded>> {
     let path = scratch.join(RECORD);
     match fs::read(&path) {
@@ -122,7 +122,7 @@ pub(super) fn recorded(scratch: &Path) -> Result<Option<Recorded>> {
 }
 
 impl Recorded {
-    /// `None` for what this program never wrote.
+    /// `None` if this program did not write it.
     fn parse(record: &[u8]) -> Option<Self> {
         let mut lines = record.split(|byte| *byte == b'\n');
         let path = Path::new(OsStr::from_bytes(lines.next()?));
@@ -133,7 +133,7 @@ impl Recorded {
         })
     }
 
-    /// Complete or not there at all, whenever this process may be killed.
+    /// Writes the record atomically: it is complete or absent, even if this process is killed.
     fn write(&self, scratch: &Path) -> Result<()> {
         let path = scratch.join(RECORD);
         let unfinished = scratch.join("memory-group.new");
@@ -160,8 +160,8 @@ impl Recorded {
             .map_err(Error::path("open", &processes))
     }
 
-    /// Kills whoever is in it, waits until they are gone, and raises the limit, so that what they had
-    /// in swap can come back.
+    /// Kills all processes in it, waits until they are gone, and raises the limit, so that their
+    /// swapped pages can be read back.
     pub(super) fn empty(&self) -> Result<()> {
         retry(|| {
             let processes = text(self.path.join("cgroup.procs")).unwrap_or_default();
@@ -169,7 +169,7 @@ impl Recorded {
             let mut is_empty = true;
             for pid in pids.filter_map(Pid::from_raw) {
                 is_empty = false;
-                // It may have ended by now.
+                // The process may have exited in the meantime.
                 let _ = kill_process(pid, Signal::KILL);
             }
             if is_empty {
@@ -194,7 +194,7 @@ impl Recorded {
 
     /// Removes the group, then its record.
     pub(super) fn remove(&self, scratch: &Path) -> Result<()> {
-        // After a restart of the machine there is neither, and the controller may be another's.
+        // After a reboot neither exists, and another program may use the controller.
         if self.path.exists() {
             retry(|| unless_missing(fs::remove_dir(&self.path)))
                 .map_err(Error::path("remove the control group", &self.path))?;
@@ -206,17 +206,17 @@ impl Recorded {
         unless_missing(fs::remove_file(&record)).map_err(Error::path("remove", &record))
     }
 
-    /// Whether the groups beside this one and itself have their memory managed.
+    /// Enables or disables the memory controller for the groups of the parent.
     fn set_controller(&self, change: &str) -> Result<()> {
         let control = self.path.with_file_name(SUBTREE_CONTROL);
         fs::write(&control, change).map_err(Error::path("change", &control))
     }
 }
 
-/// Version 2 names here the controllers that a group gives to the groups in it.
+/// The version 2 file with the controllers that a group enables for its child groups.
 const SUBTREE_CONTROL: &str = "cgroup.subtree_control";
 
-/// Where a group can be made.
+/// The parent for a new group.
 struct Place {
     version: Version,
     parent: PathBuf,
@@ -241,8 +241,9 @@ impl Place {
         Ok(place)
     }
 
-    /// In version 1 in this process's own group. In version 2 a group with processes in it cannot
-    /// limit groups within, but for the root; so in the nearest group around it that does.
+    /// In version 1: this process's own group. In version 2: the nearest parent group that enables
+    /// the memory controller for its children, since a group with processes in it cannot do so,
+    /// except for the root.
     fn within(hierarchy: &Hierarchy) -> Option<Self> {
         let version = hierarchy.version;
         if version == Version::One {
@@ -264,7 +265,7 @@ impl Place {
                 controller_is_off: false,
             });
         }
-        // Only the root of all groups has no type.
+        // Only the root group has no type.
         let root = hierarchy.groups.last()?;
         let is_root = !root.join("cgroup.type").exists();
         (is_root && names_memory(root, "cgroup.controllers")).then(|| Self {

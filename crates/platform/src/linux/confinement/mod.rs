@@ -1,4 +1,4 @@
-//! Control groups with a limit and temporary swap, and how they are undone.
+//! Control groups with a limit and temporary swap, and their removal.
 
 mod group;
 mod swap_file;
@@ -16,14 +16,14 @@ pub(crate) fn free_swap_bytes() -> u64 {
     SystemMemory::read().swap_free.unwrap_or(0)
 }
 
-/// True for the names of the files by which [`undo`] finds its work.
+/// True for the names of the files that tell [`undo`] what to undo.
 pub(crate) fn is_record(name: &str) -> bool {
     [group::RECORD, swap_file::NAME].contains(&name)
 }
 
-/// Undoes what was made for a scratch directory. The order matters: a process that still runs would
-/// fetch its pages back, the limit would keep the kernel from fetching them, and a file in use as
-/// swap cannot be removed.
+/// Undoes everything created for a scratch directory. The order matters: a running process would
+/// read its pages back from swap, the limit would prevent the kernel from reading them back, and an
+/// active swap file cannot be removed.
 pub(crate) fn undo(scratch: &Path) -> Result<()> {
     let group = group::recorded(scratch)?;
     if let Some(group) = &group {
@@ -36,7 +36,7 @@ pub(crate) fn undo(scratch: &Path) -> Result<()> {
     }
 }
 
-/// For what may be gone already.
+/// Accepts an error that says that the object is gone already.
 fn unless_missing(outcome: io::Result<()>) -> io::Result<()> {
     match outcome {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

@@ -9,7 +9,7 @@ use super::unless_missing;
 use crate::error::{Error, Result};
 use crate::linux::machine::page_bytes;
 
-/// Its name in a scratch directory, by which it is found again.
+/// Its name in a scratch directory, by which cleanup finds it.
 pub(super) const NAME: &str = "swap";
 
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct SwapFile {
 impl SwapFile {
     pub(crate) fn create(len_bytes: u64, scratch: &Path) -> Result<Self> {
         let path = scratch.join(NAME);
-        // From here on a failure drops it, and that removes the file.
+        // From here on, a failure drops this value, which removes the file.
         let file = Self {
             scratch: scratch.to_owned(),
         };
@@ -32,20 +32,21 @@ impl SwapFile {
 
 impl Drop for SwapFile {
     fn drop(&mut self) {
-        // What is left is undone when the scratch directory is removed.
+        // The removal of the scratch directory undoes the rest.
         let _ = remove(&self.scratch);
     }
 }
 
-/// Switches the swap file of a scratch directory off and removes it, if there is one.
+/// Switches a scratch directory's swap file off and removes it, if it exists.
 pub(super) fn remove(scratch: &Path) -> Result<()> {
     let path = scratch.join(NAME);
-    // SAFETY: the path is a C string for as long as the call takes.
+    // SAFETY: the path is a C string that is valid during the call.
     match with_path(&path, |path| unsafe { libc::swapoff(path) }) {
         Ok(()) => {}
         Err(error) => match error.raw_os_error() {
-            // It is not there, or was never switched on. Without the right to switch it off, there
-            // was none to switch it on; the kernel lets nobody remove a file in use.
+            // The file does not exist, or was never switched on. Without the right to switch it
+            // off, this user had no right to switch it on. The kernel does not let any user remove
+            // an active swap file.
             Some(libc::ENOENT | libc::EINVAL | libc::EPERM | libc::ENOSYS) => {}
             _ => return Err(Error::path("switch off the swap file", &path)(error)),
         },
@@ -53,8 +54,8 @@ pub(super) fn remove(scratch: &Path) -> Result<()> {
     unless_missing(fs::remove_file(&path)).map_err(Error::path("remove the swap file", &path))
 }
 
-/// Makes a file without holes, since the kernel writes to its blocks past the file system, with the
-/// header of a swap area (`union swap_header` of the kernel's `include/linux/swap.h`).
+/// Creates a file without holes, since the kernel writes to its blocks without the file system, and
+/// writes the header of a swap area (`union swap_header` of the kernel's `include/linux/swap.h`).
 fn fill(path: &Path, len_bytes: u64) -> io::Result<()> {
     const VERSION_AT: u64 = 1024;
     const SIGNATURE: &[u8; 10] = b"SWAPSPACE2";
@@ -85,7 +86,7 @@ fn zeros(file: &mut File, len_bytes: u64) -> io::Result<()> {
 }
 
 fn switch_on(path: &Path) -> Result<()> {
-    // SAFETY: the path is a C string for as long as the call takes.
+    // SAFETY: the path is a C string that is valid during the call.
     let outcome = with_path(path, |path| unsafe { libc::swapon(path, 0) });
     outcome.map_err(|error| match error.raw_os_error() {
         Some(libc::EPERM) => Error::NotPermitted {

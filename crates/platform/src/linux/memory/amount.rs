@@ -1,4 +1,4 @@
-//! How much memory there is left, and how much this process has.
+//! Available memory, and the memory of this process.
 
 use rustix::process::{Resource, getrlimit};
 
@@ -17,7 +17,7 @@ pub(crate) fn available_bytes() -> Option<u64> {
 }
 
 pub(crate) fn footprint_bytes() -> Option<u64> {
-    // The sum over all mappings is exact; the count in `status` lags behind by some pages.
+    // The sum over all mappings is exact; the count in `status` lags by some pages.
     let rollup = text("/proc/self/smaps_rollup")?;
     let status = text("/proc/self/status")?;
     let resident = colon_field(&rollup, "Rss").and_then(kibibytes)?;
@@ -25,7 +25,7 @@ pub(crate) fn footprint_bytes() -> Option<u64> {
     Some(resident + tables)
 }
 
-/// What the limit on the address space (`RLIMIT_AS`) leaves, in bytes; `None` if there is no limit.
+/// Address space left under the limit (`RLIMIT_AS`), in bytes; `None` if there is no limit.
 fn address_space_room() -> Option<u64> {
     let limit = getrlimit(Resource::As).current?;
     let statm = text("/proc/self/statm")?;

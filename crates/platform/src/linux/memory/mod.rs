@@ -1,4 +1,4 @@
-//! How much memory there is, and memory that is mapped.
+//! Amounts of memory, and mapped memory.
 
 mod amount;
 mod region;

@@ -1,4 +1,4 @@
-//! A range of addresses that is mapped, to memory or to a file.
+//! A mapped address range, of memory or of a file.
 
 use std::fs::File;
 use std::ptr::{self, NonNull};
@@ -15,17 +15,17 @@ use crate::linux::node;
 use crate::linux::parse::huge_bytes_within;
 use crate::memory::{Advice, PageSize};
 
-/// A mapping, and the address range around it that is reserved with it.
+/// A mapping, and the reserved address range around it.
 #[derive(Debug)]
 pub(crate) struct Region {
     start: NonNull<u8>,
-    /// What was asked for.
+    /// Requested length, in bytes.
     len: usize,
-    /// What is mapped: whole pages.
+    /// Mapped length, in bytes: whole pages.
     mapped_len: usize,
     reserved: NonNull<u8>,
     reserved_len: usize,
-    /// Of a mapped file.
+    /// `Some` for a mapped file.
     watch: Option<Watch>,
 }
 
@@ -35,8 +35,8 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// Memory between inaccessible pages. These keep the kernel from joining it with a neighbour, so
-    /// that it can be found again in `smaps`.
+    /// Memory between inaccessible pages. They keep the kernel from merging it with a neighbour, so
+    /// that `smaps` lists it separately.
     pub(crate) fn anonymous(len: usize, page_size: PageSize) -> Result<Self> {
         let page = page_bytes();
         let alignment = huge_page_bytes().map_or(page, |bytes| bytes as usize);
@@ -58,12 +58,13 @@ impl Region {
             return Err(Error::os(action)(Errno::NOMEM));
         };
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
-        // SAFETY: the kernel chooses a free range, so nothing that exists is touched.
+        // SAFETY: the kernel selects a free range, so no existing memory is touched.
         let reserved =
             unsafe { mm::mmap_anonymous(ptr::null_mut(), reserved_len, ProtFlags::empty(), flags) }
                 .map_err(Error::os(action))?
                 .cast::<u8>();
-        // At least one page before it and, the alignment being no less than a page, one behind it.
+        // At least one page before it and, since the alignment is no less than a page, one after
+        // it.
         let offset = (reserved.addr() + page).next_multiple_of(alignment) - reserved.addr();
         // SAFETY: the offset is at most the alignment, within the reserved range.
         let start = unsafe { reserved.add(offset) };
@@ -89,7 +90,7 @@ impl Region {
             PageSize::Huge => self
                 .madvise(mm::Advice::LinuxHugepage)
                 .map_err(Error::os("ask for huge pages")),
-            // A kernel that knows no huge pages says EINVAL, and there are none.
+            // A kernel without huge pages returns EINVAL; then there are none to disable.
             PageSize::Base => match self.madvise(mm::Advice::LinuxNoHugepage) {
                 Ok(()) | Err(Errno::INVAL) => Ok(()),
                 Err(errno) => Err(Error::os("decline huge pages")(errno)),
@@ -102,7 +103,7 @@ impl Region {
             Access::Read => ProtFlags::READ,
             Access::Write => ProtFlags::READ | ProtFlags::WRITE,
         };
-        // SAFETY: the kernel chooses a free range, so nothing that exists is touched.
+        // SAFETY: the kernel selects a free range, so no existing memory is touched.
         let start = unsafe {
             mm::mmap(
                 ptr::null_mut(),
@@ -127,20 +128,20 @@ impl Region {
         Ok(region)
     }
 
-    /// Whether a part of the file was gone when it was touched.
+    /// True if a touched part of the file was gone.
     pub(crate) fn has_lost(&self) -> bool {
         self.watch.as_ref().is_some_and(Watch::has_lost)
     }
 
     pub(crate) fn as_slice(&self) -> &[u8] {
         // SAFETY: the memory is mapped readable and initialised by the kernel for as long as `self`
-        // lives, and changed only through `as_mut_slice`.
+        // lives, and only `as_mut_slice` changes it.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 
     /// Only for memory that is mapped writable.
     pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
-        // SAFETY: as above; `&mut self` keeps every other slice away.
+        // SAFETY: as above; `&mut self` excludes every other slice.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 
@@ -149,20 +150,20 @@ impl Region {
             match self.madvise(mm::Advice::LinuxPopulateWrite) {
                 Ok(()) => return Ok(()),
                 Err(Errno::INTR) => {}
-                // Linux before 5.14 does not know it.
+                // Linux before 5.14 does not support it.
                 Err(Errno::INVAL) => break,
                 Err(errno) => return Err(Error::os("populate memory")(errno)),
             }
         }
         for byte in self.as_mut_slice().iter_mut().step_by(page_bytes()) {
-            // A write that the compiler must keep, of what is there already.
+            // A write of the existing value that the compiler must keep.
             *byte = std::hint::black_box(*byte);
         }
         Ok(())
     }
 
     pub(crate) fn huge_bytes(&self) -> Result<u64> {
-        // The names of mapped files need not be text.
+        // The names of mapped files need not be UTF-8.
         let smaps =
             std::fs::read("/proc/self/smaps").map_err(Error::os("read /proc/self/smaps"))?;
         let start = self.start.addr().get() as u64;
@@ -178,7 +179,7 @@ impl Region {
             Advice::Sequential => mm::Advice::Sequential,
             Advice::Random => mm::Advice::Random,
             Advice::WillNeed => mm::Advice::WillNeed,
-            // The POSIX variant of this in the C library does nothing.
+            // The C library's POSIX variant of this does nothing.
             Advice::DontNeed => mm::Advice::LinuxDontNeed,
         })
         .map_err(Error::os("advise on memory"))
@@ -196,8 +197,8 @@ impl Region {
 
     pub(crate) fn resident_bytes(&self) -> Result<u64> {
         let mut pages = vec![0_u8; self.mapped_len.div_ceil(page_bytes())];
-        // SAFETY: the range is mapped for as long as `self` lives, and there is a byte for each of
-        // its pages.
+        // SAFETY: the range is mapped for as long as `self` lives, and the buffer has a byte for
+        // each page.
         let outcome = unsafe {
             libc::mincore(
                 self.start.as_ptr().cast(),
@@ -222,7 +223,7 @@ impl Region {
         node::bytes_on(self.start, self.mapped_len, node)
     }
 
-    /// Only with advice that leaves the contents, or with no slice of them at hand.
+    /// Only for advice that keeps the contents, or while no slice exists.
     fn madvise(&self, advice: mm::Advice) -> rustix::io::Result<()> {
         // SAFETY: the range belongs to this region; see above on its contents.
         unsafe { mm::madvise(self.start.as_ptr().cast(), self.mapped_len, advice) }
@@ -243,10 +244,10 @@ impl Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        // Before another mapping can get this range.
+        // Unregister before another mapping can get this range.
         self.watch = None;
-        // SAFETY: the range belongs to this region, and no slice of it can outlive `self`. It cannot
-        // fail, as the range is one that `mmap` returned.
+        // SAFETY: the range belongs to this region, and no slice of it can outlive `self`. The call
+        // cannot fail, since `mmap` returned the range.
         let _ = unsafe { mm::munmap(self.reserved.as_ptr().cast(), self.reserved_len) };
     }
 }
@@ -305,7 +306,7 @@ mod tests {
             Ok(mut memory) => {
                 let alignment = huge_page_bytes().unwrap() as usize;
                 assert!(memory.as_slice().as_ptr().addr().is_multiple_of(alignment));
-                // A neighbour of the same kind must not be counted.
+                // A neighbour of the same kind must not count.
                 let mut neighbour = Mapping::anonymous(16 << 20, PageSize::Huge).unwrap();
                 neighbour.populate().unwrap();
                 assert_eq!(memory.huge_bytes().unwrap(), 0);
@@ -380,7 +381,7 @@ mod tests {
         mapping.as_mut_slice().unwrap().fill(1);
         mapping.ensure_whole().unwrap_err();
         drop(mapping);
-        // The next mapping starts afresh.
+        // The next mapping starts without marks.
         locked.file().set_len(page as u64).unwrap();
         let mapping = FileMapping::new(&mut locked, 0, page).unwrap();
         assert_eq!(mapping.as_slice()[0], 0);

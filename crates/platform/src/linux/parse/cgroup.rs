@@ -8,7 +8,7 @@ pub(in crate::linux) struct Membership {
     pub(in crate::linux) group: String,
 }
 
-/// The groups that a process is in, one in each hierarchy.
+/// The groups of a process, one in each hierarchy.
 pub(in crate::linux) fn memberships(text: &str) -> Vec<Membership> {
     text.lines()
         .filter_map(|line| {
@@ -28,8 +28,8 @@ pub(in crate::linux) fn memberships(text: &str) -> Vec<Membership> {
         .collect()
 }
 
-/// The CPUs that a quota of `quota` in each `period` amounts to; `None` is unlimited, written as
-/// `max` (version 2) or −1 (version 1).
+/// The number of CPUs of a quota of `quota` per `period`; `None` means unlimited, written as `max`
+/// (version 2) or −1 (version 1).
 pub(in crate::linux) fn cpu_quota(quota: &str, period: &str) -> Option<f64> {
     let quota: u64 = quota.trim().parse().ok()?;
     let period: u64 = period.trim().parse().ok().filter(|period| *period > 0)?;

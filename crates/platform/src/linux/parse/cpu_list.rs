@@ -1,9 +1,9 @@
-/// The numbers in a list such as `0-3,8`, ascending; of a stride such as `0-6:2` every second.
-/// `None` if the text is no such list. The empty list is empty.
+/// The numbers in a list such as `0-3,8`, ascending; for a stride such as `0-6:2` every second
+/// number. An empty text is an empty list. `None` if the text is not such a list.
 ///
 /// The format is in the kernel's `Documentation/admin-guide/cputopology.rst` and `bitmap_parselist`.
 pub(in crate::linux) fn cpu_list(text: &str) -> Option<Vec<usize>> {
-    /// Far above any machine; keeps a broken range from filling the memory.
+    /// Far above any machine; prevents a corrupt range from exhausting the memory.
     const LIMIT: usize = 1 << 20;
     let text = text.trim();
     if text.is_empty() {

@@ -1,9 +1,9 @@
 use crate::load::{CpuTime, CpuTimes};
 
-/// The lines of `/proc/stat` that begin with `cpu`, counted there in ticks of which
-/// `ticks_per_second` make a second. `None` without a line for all CPUs together.
+/// The lines of `/proc/stat` that begin with `cpu`, in ticks of 1 s / `ticks_per_second`. `None`
+/// without a line for all CPUs together.
 ///
-/// Guest time is left out: the kernel counts it within user and nice as well.
+/// Guest time is omitted: the kernel includes it in user and nice.
 pub(in crate::linux) fn cpu_times(text: &str, ticks_per_second: u64) -> Option<CpuTimes> {
     let tick_ns = 1_000_000_000_u64.checked_div(ticks_per_second)?;
     let mut total = None;
@@ -26,7 +26,7 @@ pub(in crate::linux) fn cpu_times(text: &str, ticks_per_second: u64) -> Option<C
     Some(times)
 }
 
-/// Kernels before 2.6.11 have fewer columns; what they do not count is 0.
+/// Kernels before 2.6.11 have fewer columns; missing columns count as 0.
 fn cpu_time(ticks: &str, tick_ns: u64) -> CpuTime {
     let mut columns = ticks.split_ascii_whitespace().map(|ticks| {
         let ticks: u64 = ticks.parse().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Texts of one fact to a line.
+//! Texts with one fact per line.
 
 /// The value of the first line `name: value`, as in `/proc/cpuinfo` and `/proc/meminfo`.
 pub(in crate::linux) fn colon_field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
@@ -22,8 +22,8 @@ pub(in crate::linux) fn kibibytes(value: &str) -> Option<u64> {
     kibibytes.checked_mul(1 << 10)
 }
 
-/// The choice that is in force in a text such as `always [madvise] never`. Where there is but one
-/// choice, the kernel leaves out the brackets.
+/// The active choice in a text such as `always [madvise] never`. With a single choice, the kernel
+/// omits the brackets.
 pub(in crate::linux) fn selected(text: &str) -> Option<&str> {
     let text = text.trim();
     match text.split_once('[') {

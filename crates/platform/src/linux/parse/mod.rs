@@ -1,4 +1,4 @@
-//! Parsers of the kernel's text formats: pure, over `&str`, and never panicking, whatever the text.
+//! Parsers of the kernel's text formats: pure functions over `&str` that never panic, for any text.
 
 mod cgroup;
 mod cpu_list;

@@ -6,29 +6,29 @@ use std::path::PathBuf;
 /// ([proc_pid_mountinfo(5)](https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::linux) struct Mount {
-    /// Number of the mount.
+    /// Id of the mount.
     pub(in crate::linux) id: u64,
     /// Device number of the files: major, minor.
     pub(in crate::linux) device: (u32, u32),
-    /// Which part of the file system is mounted.
+    /// The mounted part of the file system.
     pub(in crate::linux) root: PathBuf,
-    /// Where.
+    /// Mount point.
     pub(in crate::linux) point: PathBuf,
-    /// Options of the mount, then those of the file system that are not among them.
+    /// Options of the mount, then other options of the file system.
     pub(in crate::linux) options: Vec<String>,
     /// Type of the file system.
     pub(in crate::linux) file_system: String,
-    /// What is mounted; `None` for `none` and for nothing.
+    /// The mounted device or export; `None` for `none` and for an empty field.
     pub(in crate::linux) source: Option<String>,
 }
 
-/// All lines that can be read, in their order: a later one lies over an earlier one.
+/// All valid lines, in order: a later mount covers an earlier one.
 pub(in crate::linux) fn mounts(text: &str) -> Vec<Mount> {
     text.lines().filter_map(mount).collect()
 }
 
 fn mount(line: &str) -> Option<Mount> {
-    // Between the two halves stands a dash; before it any number of optional fields.
+    // A dash separates the two halves; the first half may have any number of optional fields.
     let (first, second) = line.split_once(" - ")?;
     let mut first = first.split(' ');
     let id = first.next()?.parse().ok()?;
@@ -69,8 +69,8 @@ fn text(escaped: &str) -> String {
     String::from_utf8_lossy(&unescaped(escaped)).into_owned()
 }
 
-/// The kernel writes space, tab, line feed, backslash and number sign as a backslash and three octal
-/// digits.
+/// Decodes octal escapes: the kernel writes space, tab, line feed, backslash and number sign as a
+/// backslash and three octal digits.
 fn unescaped(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -86,7 +86,7 @@ fn unescaped(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The byte that three octal digits at the start stand for.
+/// The byte for three octal digits at the start.
 fn octal_byte(text: &[u8]) -> Option<u8> {
     text.get(..3)?.iter().try_fold(0_u8, |byte, digit| {
         let digit = digit.checked_sub(b'0').filter(|digit| *digit < 8)?;

@@ -9,7 +9,8 @@ pub(in crate::linux) fn os_release_field(text: &str, name: &str) -> Option<Strin
     Some(unquoted(value)).filter(|value| !value.is_empty())
 }
 
-/// As a shell reads it: in double quotes, or in none, a backslash shields the next character.
+/// Decodes a value as a shell does: in double quotes, or without quotes, a backslash escapes the
+/// next character.
 fn unquoted(value: &str) -> String {
     let bare = |quote| {
         value

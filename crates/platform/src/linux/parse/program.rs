@@ -1,13 +1,13 @@
-//! `/proc/PID/stat`, as `proc_pid_stat`(5) describes it.
+//! `/proc/PID/stat`, in the format of `proc_pid_stat`(5).
 
 use crate::programs::Program;
 
-/// The process of one line; `None` if the line is not of that form.
+/// The process of one line; `None` if the line has another format.
 pub(in crate::linux) fn program(stat: &str, ticks_per_second: u64) -> Option<Program> {
-    // The name stands in parentheses and may itself hold some, and spaces too.
+    // The name is in parentheses and may itself contain parentheses and spaces.
     let (id, rest) = stat.split_once(" (")?;
     let (name, fields) = rest.rsplit_once(") ")?;
-    // Behind the name: the state is field 3, user and system ticks are fields 14 and 15.
+    // After the name: the state is field 3, user and system ticks are fields 14 and 15.
     let mut ticks = fields.split(' ').skip(11).map(str::parse::<u64>);
     let (user, system) = (ticks.next()?.ok()?, ticks.next()?.ok()?);
     let cpu_ns = u128::from(user) + u128::from(system);

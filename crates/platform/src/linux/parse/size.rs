@@ -1,4 +1,4 @@
-/// A size as sysfs prints that of a cache, e.g. `48K`, in bytes.
+/// A cache size as sysfs prints it, e.g. `48K`, in bytes.
 pub(in crate::linux) fn size_bytes(text: &str) -> Option<u64> {
     let text = text.trim();
     let (digits, unit) = match text.char_indices().last()? {

@@ -2,8 +2,8 @@ use std::ops::Range;
 
 use super::fields::kibibytes;
 
-/// How many bytes of the mappings that lie wholly within `range` are backed by huge pages, from the
-/// text of `/proc/self/smaps`
+/// Bytes backed by huge pages in the mappings that lie entirely within `range`, from the text of
+/// `/proc/self/smaps`
 /// ([proc_pid_smaps(5)](https://man7.org/linux/man-pages/man5/proc_pid_smaps.5.html)).
 pub(in crate::linux) fn huge_bytes_within(text: &str, range: &Range<u64>) -> u64 {
     const FIELDS: [&str; 3] = ["AnonHugePages", "ShmemPmdMapped", "FilePmdMapped"];
@@ -22,7 +22,7 @@ pub(in crate::linux) fn huge_bytes_within(text: &str, range: &Range<u64>) -> u64
     bytes
 }
 
-/// The addresses at the start of a mapping's first line.
+/// The address range on a mapping's first line.
 fn addresses(line: &str) -> Option<Range<u64>> {
     let (start, end) = line.split(' ').next()?.split_once('-')?;
     let address = |text| u64::from_str_radix(text, 16).ok();

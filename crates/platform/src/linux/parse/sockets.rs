@@ -2,19 +2,19 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-/// The user who owns the socket that is bound to `local` and connected to `remote`
+/// The owner's user id of the socket that is bound to `local` and connected to `remote`
 /// ([proc_pid_net(5)](https://man7.org/linux/man-pages/man5/proc_pid_net.5.html)).
 pub(crate) fn socket_owner(table: &str, local: SocketAddr, remote: SocketAddr) -> Option<u32> {
     let (local, remote) = (written(local), written(remote));
     table.lines().find_map(|line| {
         let mut fields = line.split_ascii_whitespace().skip(1);
         let is_it = fields.next()? == local && fields.next()? == remote;
-        // State, queues, timer, retransmissions, then the user.
+        // State, queues, timer, retransmissions, then the user id.
         fields.nth(4).filter(|_| is_it)?.parse().ok()
     })
 }
 
-/// An address as the kernel writes it: each 32 bits of it in the processor's byte order.
+/// An address in the kernel's format: each 32 bits in the processor's byte order.
 fn written(address: SocketAddr) -> String {
     let bytes = match address.ip() {
         IpAddr::V4(ip) => ip.octets().to_vec(),

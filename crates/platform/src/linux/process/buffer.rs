@@ -1,19 +1,19 @@
-//! What a worker has said and nobody has heard yet.
+//! Output of a worker that its caller has not read yet.
 
 use std::io;
 
-/// Bytes that come in pieces and go out in lines.
+/// Bytes that arrive in pieces and leave in lines.
 #[derive(Debug, Default)]
 pub(super) struct LineBuffer {
     bytes: Vec<u8>,
-    /// Up to here there is no line feed.
+    /// There is no line feed before this index.
     searched: usize,
 }
 
 impl LineBuffer {
     pub(super) const LONGEST_LINE_BYTES: usize = 16 << 20;
 
-    /// Whether more should be taken in before a line has gone out.
+    /// True if more bytes may be added before a line is taken.
     pub(super) fn has_room(&self) -> bool {
         self.bytes.len() <= Self::LONGEST_LINE_BYTES
     }
@@ -51,7 +51,7 @@ impl LineBuffer {
         }
     }
 
-    /// A last line without line feed, if there is one.
+    /// The last line, if it has no line feed.
     pub(super) fn last_line(&mut self) -> io::Result<Option<String>> {
         self.searched = 0;
         match std::mem::take(&mut self.bytes) {
@@ -65,7 +65,7 @@ fn text(line: Vec<u8>) -> io::Result<String> {
     String::from_utf8(line).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// The last bytes of many.
+/// The last bytes of a long output.
 #[derive(Debug, Default)]
 pub(super) struct Tail {
     bytes: Vec<u8>,
@@ -76,7 +76,7 @@ impl Tail {
 
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
-        // Seldom, so that not every push moves what is kept.
+        // Truncated rarely, so that not every push moves the kept bytes.
         if self.bytes.len() > 4 * Self::LEN {
             self.bytes.drain(..self.bytes.len() - Self::LEN);
         }

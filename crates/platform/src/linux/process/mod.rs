@@ -5,7 +5,7 @@ mod worker;
 pub(crate) use twin::Twin;
 pub(crate) use worker::Worker;
 
-/// The name of a signal that a worker may die of.
+/// The name of a signal that may kill a worker.
 pub(crate) fn signal_name(signal: i32) -> Option<&'static str> {
     Some(match signal {
         libc::SIGHUP => "SIGHUP",

@@ -2,7 +2,7 @@ use std::io;
 
 use crate::error::{Error, Result};
 
-/// A forked child that waits to be killed.
+/// A forked child that sleeps until it is killed.
 #[derive(Debug)]
 pub(crate) struct Twin {
     child: libc::pid_t,
@@ -10,12 +10,12 @@ pub(crate) struct Twin {
 
 impl Twin {
     pub(crate) fn fork() -> Result<Self> {
-        // SAFETY: the child makes system calls only, which is safe also when other threads held
-        // locks at the time of the fork.
+        // SAFETY: the child makes system calls only, which is safe even if other threads held locks
+        // during the fork.
         match unsafe { libc::fork() } {
             -1 => Err(Error::os("fork")(io::Error::last_os_error())),
             0 => loop {
-                // SAFETY: neither call touches memory. Without its parent it ends.
+                // SAFETY: neither call touches memory. The child exits if its parent dies.
                 unsafe {
                     libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
                     libc::pause();
@@ -28,7 +28,7 @@ impl Twin {
 
 impl Drop for Twin {
     fn drop(&mut self) {
-        // SAFETY: the child was not waited for yet, so the number is still its own.
+        // SAFETY: the child has not been waited for yet, so the process id is still its own.
         unsafe {
             libc::kill(self.child, libc::SIGKILL);
             libc::waitpid(self.child, std::ptr::null_mut(), 0);

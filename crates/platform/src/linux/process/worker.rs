@@ -20,20 +20,21 @@ use crate::linux::placement::CpuSet;
 use crate::linux::usage::from_rusage;
 use crate::process::{Exit, Finished, WorkerError, WorkerLimits, WorkerOptions};
 
-/// How long a wait lasts before the caller's flag and the worker's life are looked at again. Long
-/// enough not to disturb what is measured meanwhile.
+/// Interval for checks of the caller's flag and of the worker's exit. Long enough not to disturb a
+/// measurement.
 const GLANCE_NS: u64 = 100_000_000;
-/// The same once the worker has closed its output and is about to end, where the kernel does not
-/// tell when it does.
+/// The interval after the worker has closed its output and is about to exit, if the kernel cannot
+/// report the exit.
 const LAST_GLANCE_NS: u64 = 1_000_000;
 
 #[derive(Debug)]
 pub(crate) struct Worker {
     pid: Pid,
-    /// Ready when it has ended; `None` before Linux 5.3 and where such are forbidden.
+    /// Readable after the worker has exited; `None` before Linux 5.3 and where pidfds are
+    /// forbidden.
     life: Option<OwnedFd>,
-    /// A socket, since only that can be written to without SIGPIPE, whose action belongs to the
-    /// whole program.
+    /// A socket, not a pipe: a socket can be written to without SIGPIPE, whose action belongs to
+    /// the whole program.
     stdin: Option<UnixStream>,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
@@ -42,7 +43,7 @@ pub(crate) struct Worker {
     finished: Option<Finished>,
 }
 
-/// When to give up.
+/// Conditions to give up.
 #[derive(Clone, Copy)]
 struct Limit<'a> {
     deadline_ns: u64,
@@ -50,7 +51,7 @@ struct Limit<'a> {
 }
 
 impl Limit<'_> {
-    /// What is left, in ns.
+    /// Time left, in ns.
     fn left_ns(self) -> Result<u64, WorkerError> {
         if self.interrupted.load(Ordering::Acquire) {
             return Err(WorkerError::Interrupted);
@@ -86,7 +87,7 @@ impl Worker {
             command.pre_exec(move || prepare(parent, cpus.as_ref(), entrance.as_ref(), limits));
         }
         let mut child = command.spawn().map_err(WorkerError::Spawn)?;
-        // It holds our copy of the worker's end of the socket.
+        // The command holds this process's copy of the worker's end of the socket.
         drop(command);
 
         let pid = Pid::from_child(&child);
@@ -195,7 +196,8 @@ impl Worker {
         }
     }
 
-    /// Waits for its end. What was said before its output closed is kept, the rest forgotten.
+    /// Waits for its exit. Keeps the lines read so far if its output is closed, otherwise discards
+    /// output.
     fn end(&mut self, limit: Limit<'_>) -> Result<Finished, WorkerError> {
         loop {
             self.reap_if_ended()?;
@@ -213,9 +215,13 @@ impl Worker {
         }
     }
 
-    /// Waits until the worker speaks, or listens if there is something to send, or ends if it has
-    /// closed its output and there is nothing to send, but no longer than `glance_ns`; takes what it
-    /// says, and returns how many bytes it took.
+    /// Waits for at most `glance_ns` until one of these events:
+    ///
+    /// - the worker writes output,
+    /// - its input has room, if there is data to send,
+    /// - it exits, if its output is closed and there is no data to send.
+    ///
+    /// Then reads its output, sends data, and returns the number of bytes sent.
     fn turn(
         &mut self,
         outgoing: &[u8],
@@ -238,7 +244,7 @@ impl Worker {
         .flatten()
         .collect();
         match poll(&mut fds, Some(&timeout)) {
-            // Its pipes may be held open by a child of its own.
+            // A child of the worker may hold its pipes open.
             Ok(0) => {
                 self.reap_if_ended()?;
                 return Ok(0);
@@ -247,12 +253,12 @@ impl Worker {
             Err(Errno::INTR) => return Ok(0),
             Err(errno) => return Err(WorkerError::Io(errno.into())),
         }
-        // None of these waits, so there is no need to ask which of them is ready.
+        // None of these calls blocks, so there is no need to check which is ready.
         self.hear(1)?;
         self.tell(outgoing)
     }
 
-    /// Takes at most so many pieces from each of its outputs.
+    /// Reads at most `pieces` pieces from each of its outputs.
     fn hear(&mut self, pieces: usize) -> Result<(), WorkerError> {
         if self.lines.has_room()
             && let Some(stdout) = &self.stdout
@@ -268,12 +274,12 @@ impl Worker {
         Ok(())
     }
 
-    /// Sends as much as it takes now.
+    /// Sends as much as its input accepts now.
     fn tell(&mut self, bytes: &[u8]) -> Result<usize, WorkerError> {
         let Some(stdin) = self.stdin.as_ref().filter(|_| !bytes.is_empty()) else {
             return Ok(0);
         };
-        // SAFETY: the buffer is as long as said, and only read.
+        // SAFETY: the buffer has the given length, and is only read.
         let sent = unsafe {
             libc::send(
                 stdin.as_raw_fd(),
@@ -300,7 +306,7 @@ impl Worker {
         if self.finished.is_some() {
             return Ok(());
         }
-        // It stays a zombie, so that its number still names its group in `reap`.
+        // It remains a zombie, so that its process id still names its group in `reap`.
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         match waitid(WaitId::Pid(self.pid), look) {
             Ok(Some(_)) => self.reap().map(drop),
@@ -309,9 +315,9 @@ impl Worker {
         }
     }
 
-    /// Kills what is left of its group and waits for its end.
+    /// Kills the rest of its group and waits for its exit.
     fn reap(&mut self) -> Result<Finished, WorkerError> {
-        // It fails only if there is nobody left.
+        // It fails only if the group is empty.
         let _ = kill_process_group(self.pid, Signal::KILL);
         let finished = wait4(self.pid).map_err(WorkerError::Io)?;
         self.finished = Some(finished);
@@ -325,12 +331,12 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // There is nobody left to tell.
+        // No caller is left to get the error.
         let _ = self.kill();
     }
 }
 
-/// What the child does before it becomes the worker.
+/// Steps of the child before it becomes the worker.
 fn prepare(
     parent: Pid,
     cpus: Option<&CpuSet>,
@@ -338,12 +344,12 @@ fn prepare(
     limits: WorkerLimits,
 ) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    // The parent may have died before that, and the signal with it.
+    // The parent may have died before that call, and no signal would come.
     if getppid() != Some(parent) {
         return Err(Errno::SRCH.into());
     }
     if let Some(group) = group {
-        // 0 is whoever writes it.
+        // 0 stands for the writing process.
         rustix::io::write(group, b"0")?;
     }
     cpus.map_or(Ok(()), CpuSet::pin)?;
@@ -351,7 +357,7 @@ fn prepare(
     lower(Resource::Fsize, limits.file_bytes)
 }
 
-/// Lowers a limit to `most`, where it is not lower already.
+/// Lowers a limit to `most`, unless it is lower already.
 fn lower(resource: Resource, most: Option<u64>) -> io::Result<()> {
     let Some(most) = most else {
         return Ok(());
@@ -368,7 +374,7 @@ fn lower(resource: Resource, most: Option<u64>) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes what is there from a pipe that does not wait; false at its end.
+/// Reads available bytes from a non-blocking pipe; false at its end.
 fn take(pipe: impl AsFd, pieces: usize, mut sink: impl FnMut(&[u8])) -> Result<bool, WorkerError> {
     let mut piece = [0; 16 << 10];
     for _ in 0..pieces {
@@ -387,7 +393,7 @@ fn wait4(pid: Pid) -> io::Result<Finished> {
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::uninit();
     loop {
-        // SAFETY: there is room for both results.
+        // SAFETY: both results have room.
         let outcome = unsafe {
             libc::wait4(
                 pid.as_raw_nonzero().get(),
