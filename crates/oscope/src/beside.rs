@@ -1,4 +1,4 @@
-//! Runs beside work that matters: what they may take, and what they would hurt.
+//! Runs on machines with other work: their limits, and the work that they could disturb.
 
 use crate::arguments::{Common, Run};
 use crate::exit::WrongUse;
@@ -14,8 +14,8 @@ use platform::{memory, placement, power, usage};
 use std::path::Path;
 use std::time::Duration;
 
-/// The limits that a command line asks for, kept by this process and all that it starts from now on, as
-/// far as the kernel keeps them.
+/// The limits that the command line requests, applied to this process and to all processes that it
+/// starts from now on, as far as the kernel enforces them.
 pub fn limits(arguments: &Run, progress: &Progress) -> Result<Limits> {
     let mut limits = asked(arguments);
     if limits.is_none() {
@@ -35,7 +35,7 @@ pub fn limits(arguments: &Run, progress: &Progress) -> Result<Limits> {
         let last = allowed.len().saturating_sub(most as usize);
         placement::pin_to(&allowed[last..])?;
     }
-    // Where the system does not let it, whatever else is limited still is.
+    // Best effort: without this right, the other limits still apply.
     let _ = placement::be_ended_first();
     if limits.idle_io == Some(true)
         && let Err(error) = placement::be_served_last()
@@ -57,7 +57,7 @@ fn asked(arguments: &Run) -> Limits {
     named.or(Limits::gentle(available_bytes, free_bytes))
 }
 
-/// Tells what a run took beside what it might, and whether it kept that.
+/// Reports the resources that a run used against its limits; returns true if it kept them.
 pub fn tell(used: &Used, limits: &Limits, progress: &Progress) -> bool {
     progress.say(&format!("taken at the most: {}", used.told(limits)));
     let excesses = used.excesses(limits);
@@ -67,21 +67,22 @@ pub fn tell(used: &Used, limits: &Limits, progress: &Progress) -> bool {
     excesses.is_empty()
 }
 
-/// How many processors others keep busy at this moment; `None` where the system does not tell.
+/// Number of processors that other processes use at this moment; `None` if the system does not
+/// report it.
 pub fn busy_now() -> Option<f64> {
-    /// The system counts in steps of 10 ms.
+    /// Sampling interval: the system counts in steps of 10 ms.
     const GLANCE: Duration = Duration::from_millis(200);
     busy(&Watch::over(GLANCE))
 }
 
-/// How many processors others kept busy.
+/// Number of processors that other processes used.
 pub fn busy(watch: &Watch) -> Option<f64> {
     let cpu = watch.cpu?;
     Some(cpu.busy_ns() as f64 / watch.wall_ns.max(1) as f64)
 }
 
-/// What there is left of what a run with its scratch files in `directory` takes, and how many processors
-/// others keep busy.
+/// The free resources for a run with its scratch files in `directory`, and the number of processors
+/// that other processes use.
 pub fn supplies(
     directory: &Path,
     common: &Common,
@@ -104,7 +105,7 @@ pub fn supplies(
             })
         })
         .collect();
-    // One file system is spoken of once.
+    // Each file system is mentioned once.
     disks.dedup_by(|one, other| one.mount_point == other.mount_point);
     Supplies {
         memory: environment.memory_available_bytes.zip(machine.memory_bytes),
@@ -115,7 +116,7 @@ pub fn supplies(
     }
 }
 
-/// The nearest directory around a path that may not be there yet.
+/// The nearest existing directory above a path.
 fn nearest(path: &Path) -> &Path {
     let is_there = |path: &&Path| path.exists();
     path.ancestors()

@@ -3,7 +3,7 @@
 use platform::signal::Signal;
 use std::process::ExitCode;
 
-/// How the program ends.
+/// The outcome of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Done.
@@ -12,7 +12,7 @@ pub enum Exit {
     Incomplete,
     /// Wrong use.
     WrongUse,
-    /// A comparison found what `--fail-on` names.
+    /// A comparison found a verdict that `--fail-on` names.
     Found,
     /// Stopped by a signal.
     Stopped(Signal),
@@ -25,19 +25,19 @@ impl From<Exit> for ExitCode {
             Exit::Incomplete => 1,
             Exit::WrongUse => 2,
             Exit::Found => 3,
-            // As shells report a program that a signal ended.
+            // The shells' convention for programs that a signal ended.
             Exit::Stopped(signal) => 128 + signal.number() as u8,
         })
     }
 }
 
-/// Something that the user asked for and that does not exist or makes no sense.
+/// A request for something that does not exist or makes no sense.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct WrongUse(pub String);
 
-/// An error with its causes, in a line. Most messages end with their cause, which is then not told
-/// once more.
+/// An error with its causes, in one line. Many messages already end with their cause, which is then
+/// not repeated.
 pub fn words(error: &anyhow::Error) -> String {
     let mut words = String::new();
     for cause in error.chain().map(ToString::to_string) {

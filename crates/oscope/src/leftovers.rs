@@ -1,4 +1,4 @@
-//! What killed runs left behind.
+//! Leftovers of killed runs.
 
 use anyhow::Result;
 use platform::scratch::Scratch;
@@ -7,13 +7,13 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Something that a run left behind when it was killed.
+/// A leftover of a killed run.
 pub enum Leftover {
     /// Samples in the store.
     Run(u64),
-    /// A scratch directory, with the control group and the swap made for it: now gone.
+    /// A removed scratch directory, including its control group and swap.
     Removed(PathBuf),
-    /// The same, which could not be removed.
+    /// A scratch directory that could not be removed.
     Stuck(PathBuf, io::Error),
 }
 
@@ -38,8 +38,8 @@ impl fmt::Display for Leftover {
     }
 }
 
-/// Undoes it in the directories of the runs in `store` that never ended, and in `dir`, which another
-/// store may have used.
+/// Removes the leftovers in the directories of the runs in `store` that never ended, and in `dir`,
+/// which a run of another store may have used.
 pub fn clear(store: Option<&Store>, dir: &Path) -> Result<Vec<Leftover>> {
     let mut leftovers = Vec::new();
     let unfinished = store.map_or(Ok(Vec::new()), Store::unfinished)?;

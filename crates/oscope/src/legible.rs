@@ -1,5 +1,5 @@
-//! Text from elsewhere, made fit to be shown: names, tags and reasons come with files that somebody else
-//! made, and could make a terminal do things.
+//! Sanitises text from elsewhere: names, tags and reasons in files from other people could contain
+//! control sequences for the terminal.
 
 use crate::output::harmless;
 use anyhow::Result;
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A run in whose text there is nothing but text.
+/// A run with sanitised text.
 pub fn run(run: Run) -> Result<Run> {
     let mut run = legible(run)?;
     if let Some(name) = &mut run.header.name {
@@ -23,7 +23,7 @@ pub fn run(run: Run) -> Result<Run> {
     Ok(run)
 }
 
-/// The line of a listing, likewise.
+/// A summary with sanitised text.
 pub fn summary(mut run: RunSummary) -> RunSummary {
     run.name = run.name.map(|name| on_one_line(&name));
     let tags = run.tags.into_iter();
@@ -34,7 +34,7 @@ pub fn summary(mut run: RunSummary) -> RunSummary {
     run
 }
 
-/// A metric over runs, likewise.
+/// A history with sanitised text.
 pub fn history(history: History) -> Result<History> {
     Ok(History {
         definition: Arc::new(legible((*history.definition).clone())?),
@@ -44,15 +44,15 @@ pub fn history(history: History) -> Result<History> {
     })
 }
 
-/// `text` in a line of its own.
+/// `text` on a single line.
 fn on_one_line(text: &str) -> String {
     harmless(text).replace('\n', "\u{fffd}")
 }
 
-/// `value` with each text in it made harmless. Nearly always all of them are, and nothing is to be done.
+/// `value` with all its text sanitised. Nearly always there is nothing to do.
 fn legible<T: Serialize + DeserializeOwned>(value: T) -> Result<T> {
     let json = serde_json::to_string(&value)?;
-    // JSON has escapes for some of the characters that do harm.
+    // JSON escapes some of the harmful characters.
     let is_escaped = ["\\u00", "\\b", "\\f", "\\r", "\\t"]
         .iter()
         .any(|escape| json.contains(escape));

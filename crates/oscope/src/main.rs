@@ -2,7 +2,7 @@
 //!
 //! # What it is
 //!
-//! The program: one file for each command, progress, exit codes.
+//! The program: one module for each command, progress, exit codes.
 //!
 //! # What it uses
 //!
@@ -50,10 +50,10 @@ fn main() -> ExitCode {
     .into()
 }
 
-/// Prints help, the version, or what is wrong with the command line.
+/// Prints help, the version, or the error in the command line.
 fn tell(answer: &clap::Error) -> Exit {
     if answer.use_stderr() && !std::env::args_os().all(|argument| is_harmless(&argument)) {
-        // It repeats what was typed, which may be the name of a file that somebody else made.
+        // The message quotes the command line, which may contain a harmful file name.
         output::say(&answer.render().to_string());
         return Exit::WrongUse;
     }

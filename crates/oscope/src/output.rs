@@ -1,14 +1,14 @@
-//! The two streams: results go to standard output, all else to standard error.
+//! The two output streams: results go to standard output, everything else to standard error.
 
 use anyhow::{Context, Result, bail};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether a line for standard error could not be written there.
+/// True if a line for standard error could not be written.
 static HAS_LOST_WORDS: AtomicBool = AtomicBool::new(false);
 
-/// Says a line on standard error, [`harmless`] to a terminal. What cannot be said stops no work: see
-/// [`has_lost_words`]. That nobody listens any more is no error.
+/// Prints a line on standard error, made [`harmless`] for a terminal. A write error stops no work:
+/// see [`has_lost_words`]. A closed pipe is no error.
 pub fn say(line: &str) {
     match writeln!(io::stderr(), "{}", harmless(line)) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -18,37 +18,37 @@ pub fn say(line: &str) {
     }
 }
 
-/// Whether something could not be said, as on a disk that is full.
+/// True if a line could not be written, for example because the disk is full.
 pub fn has_lost_words() -> bool {
     HAS_LOST_WORDS.load(Ordering::Relaxed)
 }
 
-/// Writes text for people to standard output, [`harmless`] to their terminal.
+/// Prints text on standard output, made [`harmless`] for a terminal.
 pub fn show(text: &str) -> Result<()> {
     print(harmless(text).as_bytes())
 }
 
-/// As [`show`], and keeps colours: whoever paints `text` has made [legible](crate::legible) what it holds
-/// from elsewhere.
+/// The same as [`show`], but keeps colours. The caller has already [sanitised](crate::legible) all
+/// text from elsewhere.
 pub fn show_painted(text: &str) -> Result<()> {
     print(cleaned(text, colour_length).as_bytes())
 }
 
-/// `text` without escape sequences and other characters that could make a terminal do things, such as
-/// to show it in another order: names and reasons may come from a file that somebody else made. Line
-/// breaks stay.
+/// `text` without escape sequences and other characters that control a terminal or change the order
+/// of the text: names and reasons may come from other people's files. Keeps line breaks.
 pub fn harmless(text: &str) -> String {
     cleaned(text, |_| 0)
 }
 
-/// True for characters that change how the text around them is shown.
+/// True for characters that change the display of the text around them.
 fn does_harm(character: char) -> bool {
-    // The last two ranges turn the direction in which text is read.
+    // The last two ranges change the direction of the text.
     let turns = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || character.is_control() && character != '\n'
 }
 
-/// `text` without what does harm, but for so many bytes of the rest as `kept_length` says.
+/// `text` without harmful characters, except for those that `kept_length` keeps: it returns the
+/// number of bytes to keep at the start of its argument.
 fn cleaned(text: &str, kept_length: fn(&str) -> usize) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
@@ -66,8 +66,8 @@ fn cleaned(text: &str, kept_length: fn(&str) -> usize) -> String {
     shown + rest
 }
 
-/// Length of the colour sequence that `text` begins with, such as `ESC [ 1 m`; zero if it begins
-/// with none.
+/// Length in bytes of the colour sequence at the start of `text`, such as `ESC [ 1 m`; zero if
+/// there is none.
 fn colour_length(text: &str) -> usize {
     let Some(parameters) = text.strip_prefix("\u{1b}[") else {
         return 0;
@@ -84,8 +84,8 @@ fn colour_length(text: &str) -> usize {
     }
 }
 
-/// Writes `contents` to standard output. A reader that has seen enough is no error; that nobody could
-/// ever read it is one.
+/// Writes `contents` to standard output. A reader that closes the pipe early is no error; a
+/// standard output that was never open is one.
 pub fn print(contents: &[u8]) -> Result<()> {
     if !contents.is_empty() && !platform::startup::had_standard_output() {
         bail!("cannot write to standard output: it is not open for writing");

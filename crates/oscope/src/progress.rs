@@ -1,4 +1,4 @@
-//! Progress on standard error: a live line on a terminal, a line an experiment elsewhere.
+//! Progress on standard error: a live line on a terminal, else one line per experiment.
 
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -9,28 +9,28 @@ use instrument::runner::{Event, Observer, ObserverError};
 use std::io::IsTerminal;
 use std::time::Instant;
 
-/// Tells how a run goes on. It draws only between batches, when nothing is being timed.
+/// Reports the progress of a run. It draws only between batches, while nothing is being timed.
 pub struct Progress {
     voice: Voice,
     started: Instant,
-    /// How many points are open in the time that was left over, once it has begun.
+    /// Number of open points in the remaining time, once that phase has begun.
     extended: Option<usize>,
 }
 
-/// What the time that was left over is used for.
+/// Title of the phase that uses the remaining time.
 const MORE: &str = "more of what is not known well enough";
 
 enum Voice {
-    /// A terminal reads along.
+    /// Standard error is a terminal.
     Live(ProgressBar),
-    /// A log or a pipe does.
+    /// Standard error is a log or a pipe.
     Plain,
-    /// Nobody wants to hear.
+    /// No output.
     Silent,
 }
 
 impl Progress {
-    /// Progress for the standard error of this process, or none if `quiet`.
+    /// Progress on standard error of this process, or none if `quiet`.
     pub fn new(quiet: bool) -> Self {
         let voice = if quiet {
             Voice::Silent
@@ -46,7 +46,7 @@ impl Progress {
         }
     }
 
-    /// Tells something that is worth a line of its own.
+    /// Prints a line.
     pub fn say(&self, line: &str) {
         match &self.voice {
             Voice::Live(bar) => bar.suspend(|| output::say(line)),
@@ -69,13 +69,13 @@ impl Progress {
         }
     }
 
-    /// Points that are still open get the time that was left over.
+    /// Starts the phase in which the remaining time goes to points that are still open.
     fn extend(&mut self, points: usize, left: Nanoseconds) {
         self.extended = Some(points);
         self.begin(&format!("{MORE} (at most {left:.2})"), points);
     }
 
-    /// One of them was closed.
+    /// Counts one open point as closed.
     fn count_down(&mut self) {
         if let Some(open) = &mut self.extended {
             *open = open.saturating_sub(1);
@@ -152,7 +152,7 @@ fn live_bar() -> ProgressBar {
     ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()).with_style(style)
 }
 
-/// The point's last metric, which is the one its experiment ends with.
+/// The value of the point's last metric, which is the experiment's main one.
 fn live_value(definition: &Definition, estimates: &[Estimate]) -> String {
     let last = estimates.last();
     let shown = last.and_then(|estimate| {

@@ -1,15 +1,14 @@
-//! Which experiments a user means.
+//! Selection of experiments by name.
 
 use crate::exit::WrongUse;
 use instrument::experiment::Experiment;
 
 type Experiments = Vec<&'static dyn Experiment>;
 
-/// The experiments that `what` names, by id or by group, in the order in which they run; all of
-/// them if it names none.
+/// The experiments that `what` names by id or group, in running order; all if it names none.
 ///
 /// # Errors
-/// [`WrongUse`] for a name that is neither, with the nearest one that is.
+/// [`WrongUse`] for an unknown name, with the nearest known name.
 pub fn experiments(what: &[String]) -> Result<Experiments, WrongUse> {
     for name in what {
         if !experiments::all().any(|experiment| is_meant(experiment.id(), name)) {
@@ -22,12 +21,12 @@ pub fn experiments(what: &[String]) -> Result<Experiments, WrongUse> {
     Ok(experiments::all().filter(chosen).collect())
 }
 
-/// Whether the experiment `id` is one of them.
+/// True if `chosen` contains the experiment `id`.
 pub fn includes(chosen: &[&'static dyn Experiment], id: &str) -> bool {
     chosen.iter().any(|experiment| experiment.id() == id)
 }
 
-/// Whether `name` means the experiment `id`.
+/// True if `name` is the id or the group of the experiment `id`.
 pub fn is_meant(id: &str, name: &str) -> bool {
     id == name || group(id) == name
 }

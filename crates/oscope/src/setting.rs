@@ -1,4 +1,4 @@
-//! The circumstances in which experiments choose their points, looked up here and now.
+//! The circumstances in which experiments choose their points, as found on this machine.
 
 use instrument::limits::Limits;
 use instrument::link::Link;
@@ -9,12 +9,12 @@ use platform::machine::Machine;
 use platform::storage::free_bytes;
 use std::path::Path;
 
-/// Swap that may be counted on is this part of the free room: its file takes twice as much.
+/// Usable swap is the free space divided by this: the swap file takes twice its size.
 const SHARE_OF_ROOM: u64 = 8;
 
-/// The circumstances in `directory`, where a swap file may be made or not, with a second one on
-/// another machine, with a link to a receiver there, and within limits. What the system does not tell counts as not
-/// there.
+/// The circumstances in `directory`: permission for a swap file, a second directory `remote` on
+/// another machine, a link to a receiver there, and limits. Facts that the system does not report
+/// count as absent.
 pub fn here(
     directory: &Path,
     remote: Option<&Path>,

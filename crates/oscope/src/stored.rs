@@ -12,10 +12,10 @@ use std::fs::File;
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
-/// What the name of a published report's numbers begins with.
+/// Prefix of the names of published reports.
 const REFERENCE: &str = "reference:";
 
-/// Where the runs are kept.
+/// Path of the store.
 pub fn path(common: &Common) -> Result<PathBuf> {
     match &common.store {
         Some(path) => Ok(path.clone()),
@@ -23,7 +23,7 @@ pub fn path(common: &Common) -> Result<PathBuf> {
     }
 }
 
-/// The store, made if it is not there.
+/// Opens the store; creates it if it does not exist.
 pub fn open(common: &Common) -> Result<Store> {
     Ok(match &common.store {
         Some(path) => Store::open(path)?,
@@ -31,7 +31,7 @@ pub fn open(common: &Common) -> Result<Store> {
     })
 }
 
-/// The store for reading; `None` if nothing was ever kept there.
+/// Opens the store for reading; `None` if it does not exist.
 pub fn open_to_read(common: &Common) -> Result<Option<Store>> {
     let path = path(common)?;
     if path.exists() {
@@ -41,20 +41,20 @@ pub fn open_to_read(common: &Common) -> Result<Option<Store>> {
     }
 }
 
-/// The run that `name` means: one of the store's, an exported file, or a report's numbers. Its text can
-/// be shown.
+/// The run called `name`: from the store, an exported file, or a published report. Its text is
+/// sanitised.
 pub fn run(common: &Common, name: &str) -> Result<Run> {
     legible::run(run_as_it_is(common, name)?)
 }
 
-/// The same for the eyes that `sharing` says.
+/// The same as [`run`], redacted if `sharing` says so.
 pub fn run_to_share(common: &Common, name: &str, sharing: Sharing) -> Result<Run> {
     let run = run_as_it_is(common, name)?;
     legible::run(redacted_if(sharing, run, common)?)
 }
 
-/// `run`, redacted if `sharing` says so. The marks come from the secret of the store. Where there is none,
-/// they are marks of this one export.
+/// `run`, redacted if `sharing` says so. The store's secret determines the marks; without a store,
+/// the marks are unique to this export.
 pub fn redacted_if(sharing: Sharing, run: Run, common: &Common) -> Result<Run> {
     if !sharing.redact {
         return Ok(run);
@@ -73,7 +73,7 @@ pub fn redacted_if(sharing: Sharing, run: Run, common: &Common) -> Result<Run> {
     Ok(redactor.run(run))
 }
 
-/// The same as [`run`], as it was recorded.
+/// The same as [`run`], without sanitising.
 pub fn run_as_it_is(common: &Common, name: &str) -> Result<Run> {
     if let Some(reported) = name.strip_prefix(REFERENCE) {
         return Ok(reference(reported)?.run());
@@ -85,8 +85,8 @@ pub fn run_as_it_is(common: &Common, name: &str) -> Result<Run> {
     store.run(&selector(name)?).map_err(wrong_use_if_unknown)
 }
 
-/// Writes the run that `name` means with the checksums that it has in the store; `false` if it is not there
-/// that it is.
+/// Exports the stored run called `name` with the checksums from the store; `false` if it is not in
+/// the store.
 pub fn export(common: &Common, name: &str, output: impl Write) -> Result<bool> {
     if name.starts_with(REFERENCE) || is_file(name) {
         return Ok(false);
@@ -98,18 +98,18 @@ pub fn export(common: &Common, name: &str, output: impl Write) -> Result<bool> {
     }
 }
 
-/// Whether `name` means an exported file, and not a run of the store.
+/// True if `name` is an exported file instead of a run of the store.
 pub fn is_file(name: &str) -> bool {
     let extension = Path::new(name).extension();
     extension.is_some_and(|extension| extension == "json")
 }
 
-/// The stored run that `name` means.
+/// The selector of the stored run called `name`.
 pub fn selector(name: &str) -> Result<RunSelector, WrongUse> {
     name.parse().map_err(|error| WrongUse(format!("{error}")))
 }
 
-/// The error of a store, or wrong use where the run that was named is not there.
+/// A store error; wrong use if the named run does not exist.
 pub fn wrong_use_if_unknown(error: Error) -> anyhow::Error {
     match error {
         Error::Unknown { .. } | Error::Ambiguous { .. } => WrongUse(error.to_string()).into(),
@@ -117,8 +117,8 @@ pub fn wrong_use_if_unknown(error: Error) -> anyhow::Error {
     }
 }
 
-/// The side of a comparison that `text` means: the numbers of a report, or the runs whose names stand
-/// in it, joined by commas. A file may have a comma in its name.
+/// The side of a comparison that `text` names: a published report, or runs joined by commas. A file
+/// name may itself contain a comma.
 pub fn side(common: &Common, text: &str) -> Result<Side> {
     let names: Vec<&str> = if Path::new(text).is_file() {
         vec![text]
@@ -145,7 +145,7 @@ pub fn side(common: &Common, text: &str) -> Result<Side> {
     })
 }
 
-/// The numbers of the published report called `name`.
+/// The published report called `name`.
 fn reference(name: &str) -> Result<&'static Reference, WrongUse> {
     reference::find(name).ok_or_else(|| {
         let known = reference::ALL.iter().map(|reference| reference.name);
@@ -161,14 +161,14 @@ pub fn read_file(path: &Path) -> Result<Run> {
     file::import(BufReader::new(opened)).with_context(cannot_read)
 }
 
-/// The extent to which the run in an exported file can be shown to be as it was measured.
+/// Verifies the checksums of the run in an exported file.
 pub fn verify_file(path: &Path) -> Result<Proof> {
     let cannot_read = || format!("cannot read {}", path.display());
     let opened = File::open(path).with_context(cannot_read)?;
     file::verify(BufReader::new(opened)).with_context(cannot_read)
 }
 
-/// Why there is nothing to read.
+/// The error for an empty store.
 pub fn nothing_stored() -> WrongUse {
     WrongUse("nothing has been measured yet; `oscope run` does it".into())
 }

@@ -1,9 +1,9 @@
-//! What the terminal can show.
+//! The terminal's capabilities.
 
 use report::terminal::Style;
 use std::io::IsTerminal;
 
-/// Tables without a terminal are as wide as this.
+/// Table width if there is no terminal.
 const WIDTH_WITHOUT_TERMINAL: usize = 100;
 
 /// The style for standard output.
@@ -24,8 +24,8 @@ fn terminal_width() -> Option<usize> {
     Some(usize::from(columns))
 }
 
-/// Whether the locale is a UTF-8 one; without any locale, as in many containers, it is taken for
-/// one, since every terminal of today is.
+/// True if the locale is UTF-8. Without any locale, as in many containers, it counts as UTF-8,
+/// because all current terminals support that.
 fn speaks_unicode() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()

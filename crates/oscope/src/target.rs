@@ -1,5 +1,4 @@
-//! The files that the program writes: whole or not at all, and in the place of nothing that it was not
-//! told to replace.
+//! Output files: written completely or not at all. They replace existing files only if allowed.
 
 use crate::arguments::{Common, Output};
 use crate::exit::WrongUse;
@@ -12,43 +11,43 @@ use std::fs;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-/// A file that is to be written.
+/// An output file.
 pub struct Target {
     path: PathBuf,
     replaces: Replaces,
 }
 
-/// The files that a new one may replace.
+/// The files that an output file may replace.
 #[derive(Clone, Copy)]
 pub enum Replaces {
     Nothing,
-    /// A file that oscope wrote, as this function tells.
+    /// Only files that oscope wrote, as this function determines.
     Own(fn(&Path) -> bool),
     Anything,
 }
 
 impl Replaces {
-    /// Everything with `--force`, nothing without.
+    /// Everything with `--force`, else nothing.
     pub fn with(force: bool) -> Self {
         if force { Self::Anything } else { Self::Nothing }
     }
 }
 
 impl Target {
-    /// The file that `--output` names.
+    /// The file given by `--output`.
     pub fn asked(output: &Output, common: &Common) -> Result<Self> {
         Self::new(&output.output, Replaces::with(output.force), common)
     }
 
-    /// A file at `path`, or standard output (`-`). Fails now if it could not be written later, before
-    /// there is something to lose. No store is ever replaced.
+    /// A file at `path`, or standard output (`-`). Fails immediately if it could not be written
+    /// later, before there are results to lose. Never replaces a store.
     pub fn new(path: &Path, replaces: Replaces, common: &Common) -> Result<Self> {
         spare_stores(path, common)?;
         let target = Self {
             path: path.to_owned(),
             replaces,
         };
-        // A pipe is opened when there is something to write.
+        // A pipe is opened only for writing the contents.
         let is_stream = fs::metadata(path).is_ok_and(|metadata| is_stream(&metadata));
         if !is_standard_output(path) && !is_stream {
             drop(target.begin(&Watch::default())?);
@@ -61,7 +60,7 @@ impl Target {
         &self.path
     }
 
-    /// Writes it. A pipe that nobody reads is waited for, unless `watch` says no more.
+    /// Writes the file. Waits for the reader of a pipe until `watch` says to stop.
     pub fn write(&self, contents: &[u8], watch: &Watch<'_>) -> Result<()> {
         if is_standard_output(&self.path) {
             return say(contents);
@@ -97,7 +96,7 @@ impl Target {
         begun.map_err(|error| self.refused(error))
     }
 
-    /// The reason why it cannot be written.
+    /// The error to report if the file cannot be written.
     fn refused(&self, error: files::Error) -> anyhow::Error {
         let path = self.path.display().to_string();
         if let files::Error::Directory(_) = error {
@@ -113,7 +112,7 @@ impl Target {
     }
 }
 
-/// Writes a file's contents to standard output, where a terminal gets text alone.
+/// Writes contents to standard output; a terminal gets sanitised text.
 fn say(contents: &[u8]) -> Result<()> {
     match std::str::from_utf8(contents) {
         _ if !std::io::stdout().is_terminal() => output::print(contents),
@@ -124,13 +123,13 @@ fn say(contents: &[u8]) -> Result<()> {
     }
 }
 
-/// True if `path` is a name of standard output. That may be a file: to open it again would begin at its
-/// start, and to replace it would leave the caller with the old one.
+/// True if `path` is a name of standard output, which may be a regular file. Opening it again would
+/// write from its start, and replacing it would leave the caller with the old file.
 fn is_standard_output(path: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(&path.to_str().unwrap_or(""))
 }
 
-/// Refuses to write where runs are kept, and to the files that SQLite has beside it.
+/// Refuses to write to a store or to SQLite's files beside it.
 fn spare_stores(path: &Path, common: &Common) -> Result<(), WrongUse> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let beside = ["-wal", "-shm", "-journal"]
@@ -149,7 +148,7 @@ fn spare_stores(path: &Path, common: &Common) -> Result<(), WrongUse> {
     Ok(())
 }
 
-/// True if two paths lead to one file, which need not exist.
+/// True if two paths lead to the same file, which need not exist.
 fn is_same(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| -> Option<PathBuf> {
         path.canonicalize().ok().or_else(|| {
@@ -160,7 +159,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
     place(one).is_some_and(|place_of_one| place(other) == Some(place_of_one))
 }
 
-/// Makes a directory and those above it, where they are missing.
+/// Creates a directory and its missing parents.
 pub fn make_directory(path: &Path) -> Result<()> {
     fs::create_dir_all(path)
         .with_context(|| format!("cannot make the directory {}", path.display()))

@@ -1,4 +1,4 @@
-//! The commands, as a user meets them.
+//! The commands as a user sees them.
 
 mod common;
 
@@ -64,7 +64,7 @@ fn a_run_measures_stores_and_cleans_up() {
     let claims = place.oscope(&["claims", "--json"]).assert().success();
     let claims = json(&claims.get_output().stdout);
     let claims = claims["claims"].as_array().expect("a list").iter();
-    // How a busy machine rules is open; that what was measured is ruled upon by its numbers is not.
+    // A busy machine may change the ruling, but a measured claim must be judged by its numbers.
     let mut judged = claims.filter(|claim| {
         let because = claim["because"].as_str().expect("a reason");
         !because.contains("was not measured")
@@ -323,7 +323,7 @@ fn without_a_command_everything_is_measured_in_the_directory_one_is_in() {
         .args(["-INT", &running.id().to_string()])
         .status();
     assert!(interrupt.expect("kill is there").success());
-    // Whoever is interrupted says more before it ends.
+    // The interrupted run prints more lines before it ends.
     lines.for_each(drop);
     let ended = running.wait().expect("it ends");
     assert_eq!(ended.code(), Some(130));
@@ -373,13 +373,13 @@ fn the_group_threads_is_measured_and_drawn_in_a_tiny_budget() {
         .arg(&page)
         .assert();
     let output = output.get_output();
-    // Reading from the device is refused where scratch files are in memory.
+    // Direct reads fail if the scratch files are in memory.
     assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
     let run = json(&output.stdout);
     let experiments = run["experiments"].as_array().expect("a list");
     assert_eq!(experiments.len(), 7);
     let page = fs::read_to_string(page).expect("the page was written");
-    // A busy machine may not reach every point in so short a time.
+    // A busy machine may not reach all points in this time.
     let is_drawn = |experiment: &&Value| {
         let points = experiment["points"].as_array();
         let levels = points.into_iter().flatten().map(|point| &point["levels"]);

@@ -1,5 +1,4 @@
-//! Comparisons, as a user meets them: on runs that are made up, with times that differ by known
-//! factors.
+//! Comparisons as a user sees them, of made-up runs whose times differ by known factors.
 
 mod common;
 
@@ -10,7 +9,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
 
-/// Calls that the made-up runs measured, with names that real runs use, too.
+/// The calls of the made-up runs; real runs use the same names.
 const CALLS: [&str; 8] = [
     "getpid",
     "read 1 byte",
@@ -22,11 +21,11 @@ const CALLS: [&str; 8] = [
     "fork+exit+wait",
 ];
 
-/// A place with a run from which sessions are made.
+/// An environment with a run that serves as template for sessions.
 struct Bench {
     place: Place,
     run: Value,
-    /// How many processes measured each point.
+    /// Number of processes per point.
     processes: usize,
 }
 
@@ -36,7 +35,7 @@ impl Bench {
         let mut export = place.oscope(&["export", "reference:pentium4-2003-linux"]);
         let output = export.unwrap();
         let mut run: Value = serde_json::from_slice(&output.stdout).expect("an exported run");
-        // A changed run would not agree with its checksums; version 1 had none.
+        // A changed run would not match its checksums; version 1 has none.
         run["version"] = 1.into();
         let document = run.as_object_mut().expect("a document");
         document.remove("checksums");
@@ -50,7 +49,7 @@ impl Bench {
         }
     }
 
-    /// A session that takes `factor` times as long in everything, as a file.
+    /// An exported session in which everything takes `factor` times as long.
     fn session(&self, name: &str, factor: f64) -> String {
         let mut run = self.run.clone();
         run["run"]["header"]["id"] = format!("{:032x}", fnv(name)).into();
@@ -60,7 +59,7 @@ impl Bench {
             point["point"] = json!([["call", call], ["optimisation", 3]]);
             let batch = |process: usize| {
                 let mut batch = example["batches"][0].clone();
-                // Calls of several lengths, and processes that differ by a few in a thousand.
+                // Calls of different durations, and processes that differ by a few per mille.
                 let ns = factor * 1e7 * (index + 1) as f64 * (1.0 + 0.001 * process as f64);
                 batch["samples"][0]["reading"] =
                     json!({ "once": { "work": 1000.0, "wall_ns": ns as u64 } });
@@ -310,7 +309,7 @@ fn a_run_can_be_compared_as_soon_as_it_is_measured() {
         .arg("--dir")
         .arg(&scratch)
         .assert()
-        // On a busy machine some call may find no time.
+        // On a busy machine some calls may not be reached in time.
         .code(predicate::in_iter([0, 1]))
         .stdout(contains("2,3 (2 sessions) against 1"))
         .stderr(contains("session 2 of 2"));

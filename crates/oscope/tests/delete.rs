@@ -1,4 +1,4 @@
-//! `oscope delete`: removes what was named, and nothing that was not.
+//! `oscope delete` removes the named runs and nothing else.
 
 mod common;
 
@@ -14,7 +14,7 @@ const EXPORTED: &str = concat!(
 );
 const OTHER: &str = "reference:razer-blade-2020";
 
-/// A place with two runs in its store.
+/// An environment with two runs in its store.
 fn stored() -> Place {
     let place = Place::new();
     let other = place.path("other.oscope.json");
@@ -59,7 +59,7 @@ fn what_is_named_is_removed_and_the_rest_stays() {
         .stdout(contains("removed run 1 (fixture").count(1));
     assert_eq!(numbers(&place), [2]);
     place.oscope(&["verify"]).assert().success();
-    // It can come back, as another number.
+    // The run can be imported again under another number.
     place.oscope(&["import", EXPORTED]).assert().success();
     let removed = place.oscope(&["delete", "3", "--force", "--json"]).assert();
     let removed = removed.success();

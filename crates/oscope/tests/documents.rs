@@ -1,4 +1,4 @@
-//! Everything that `--json` prints is valid by the committed schema of its kind, and says its version.
+//! All output of `--json` matches its committed schema and contains its version.
 
 mod common;
 
@@ -14,13 +14,13 @@ const EXPORTED: &str = concat!(
     "/../record/tests/fixtures/run-2.oscope.json"
 );
 
-/// One without checksums that would tell of a change.
+/// An export without checksums, which would detect a change.
 const UNPROVEN: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../record/tests/fixtures/run-1.oscope.json"
 );
 
-/// Holds what was printed against a schema: `report/schema/runs-1`.
+/// Validates the output against a schema: `report/schema/runs-1`.
 fn is_valid(stdout: &[u8], schema: &str, told: &[&str]) {
     let document: Value = serde_json::from_slice(stdout).expect("what --json prints is JSON");
     let path = format!("{CRATES}/{schema}.schema.json");
@@ -39,7 +39,7 @@ fn is_valid(stdout: &[u8], schema: &str, told: &[&str]) {
     }
 }
 
-/// The same run as another one.
+/// The same run with another id.
 fn other_run(place: &Place) -> PathBuf {
     let text = fs::read_to_string(UNPROVEN).expect("a run");
     let path = place.path("other.oscope.json");
@@ -51,7 +51,7 @@ fn other_run(place: &Place) -> PathBuf {
     path
 }
 
-/// What the program prints, whatever its exit code.
+/// Checks the output of the program, for any exit code.
 fn check(place: &Place, arguments: &[&str], schema: &str) {
     let all = [arguments, &["--json", "--quiet"]].concat();
     let output = place.oscope(&all).output().expect("the program starts");

@@ -1,5 +1,5 @@
-//! What earlier versions recorded is read for ever. The fixtures were recorded by those versions and are
-//! never changed; a new version adds its own.
+//! The records of earlier versions stay readable for ever. Those versions recorded the fixtures,
+//! which never change; each new version adds its own.
 
 mod common;
 
@@ -11,10 +11,10 @@ use std::fs::{self, File};
 use std::io::copy;
 use std::path::{Path, PathBuf};
 
-/// The versions of the store's schema and of the exported file that there were.
+/// All versions of the store's schema and of the export format.
 const STORES: &[&str] = &["store-1", "store-2"];
 const FILES: &[&str] = &["recorded-1.oscope.json", "recorded-2.oscope.json"];
-/// The first version with checksums, in both.
+/// The first version with checksums, for both.
 const FIRST_PROVEN: &str = "2";
 
 /// Unpacks the fixture called `name`.
@@ -33,7 +33,7 @@ fn json(stdout: &[u8]) -> Value {
     serde_json::from_slice(stdout).expect("what --json prints is JSON")
 }
 
-/// Every command that reads makes something of `run`, and says how far it is proven.
+/// Checks that each reading command accepts `run` and reports if it is proven.
 fn is_used(place: &Place, run: &str, is_proven: bool) {
     for arguments in [
         &["show", run][..],
@@ -108,7 +108,7 @@ fn runs_of_every_version_can_be_compared() {
         let mut compare = place.oscope(&["compare", "latest", "--json"]);
         let compared = compare.arg(&file).assert();
         if *name == FILES[0] {
-            // The store of the same version recorded it.
+            // The store of the same version contains the same run.
             compared.code(2).stderr(contains("share a run"));
         } else {
             let compared = json(&compared.success().get_output().stdout);

@@ -1,4 +1,4 @@
-//! Experiments from end to end: in a short time each measures what it names, and leaves no process
+//! Experiments from end to end: each measures its metrics in a short time and leaves no process
 //! behind.
 
 mod common;
@@ -7,7 +7,7 @@ use common::Place;
 use serde_json::Value;
 use std::fs;
 
-/// Why a point may fail on a machine where all is well.
+/// Reasons why a point may fail on a healthy machine.
 const EXCUSES: [&str; 4] = [
     "the time was used up",
     "only one core",
@@ -15,8 +15,7 @@ const EXCUSES: [&str; 4] = [
     "cannot be made cold",
 ];
 
-/// The processes of this system that have `what` in the environment they were started in, which
-/// workers and partners inherit.
+/// Processes with `what` in their initial environment, which workers and partners inherit.
 fn processes_with(what: &str) -> usize {
     let entries = fs::read_dir("/proc").expect("this is Linux").flatten();
     let environments = entries.filter_map(|entry| fs::read(entry.path().join("environ")).ok());
@@ -49,7 +48,7 @@ fn check(experiment: &str, metrics: &[&str]) {
         seen.push(estimate["metric"].as_str().expect("a name").to_owned());
         if estimate["verdict"] == "sound" {
             let value = estimate["value"].as_f64().expect("a number");
-            // Only what is counted may be nothing.
+            // Only counts may be zero.
             let is_possible = value > 0.0 || value == 0.0 && estimate["unit"] == "count";
             assert!(value.is_finite() && is_possible, "{experiment}: {estimate}");
         }

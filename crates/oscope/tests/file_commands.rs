@@ -1,4 +1,4 @@
-//! The direct commands on files, as a user meets them.
+//! The direct commands on files as a user sees them.
 
 mod common;
 
@@ -14,7 +14,7 @@ fn json(stdout: &[u8]) -> Value {
     serde_json::from_slice(stdout).expect("what --json prints is JSON")
 }
 
-/// A file of known bytes: its words are 1, 2, 3 and the tail `04 05`.
+/// A file of known contents: the words 1, 2, 3 and the tail `04 05`.
 fn known_file(place: &Place) -> String {
     let path = place.path("known");
     fs::write(&path, [1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 5]).expect("room");
@@ -108,7 +108,7 @@ fn a_file_without_the_right_to_read_is_named() {
     assert!(status.expect("chmod(1) is there").success());
     let mut sum = place.plain(&["file", "sum", &path]);
     let output = if is_root() {
-        // Root may read everything; somebody else may not.
+        // Root may read everything; another user may not.
         let mut other = Command::new("setpriv");
         other.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
         other.arg(sum.get_program()).args(sum.get_args());
@@ -147,7 +147,7 @@ fn a_pipe_with_a_name_is_read_to_its_end_and_never_waited_for_in_vain() {
         .success()
         .stdout(contains("00000003 5 "));
     writing.join().expect("no panic").expect("it was read");
-    // What needs offsets says so.
+    // Methods that need offsets report it.
     let writing = writer(pipe.clone());
     place
         .oscope(&[
@@ -162,7 +162,7 @@ fn a_pipe_with_a_name_is_read_to_its_end_and_never_waited_for_in_vain() {
         .assert()
         .code(2)
         .stderr(contains("from start to end"));
-    // It may have written, or found nobody there.
+    // The writer may have succeeded, or found no reader.
     let _ = writing.join().expect("no panic");
     place
         .oscope(&["file", "copy", &path, &pipe])
@@ -246,7 +246,7 @@ fn copies_are_the_same_and_may_be_compared_with_dd() {
         .stderr(contains("same file"));
 }
 
-/// Whether a process has a file of so many bytes open, by whatever name or none.
+/// True if a process has a file of this size open, under any name or none.
 fn has_open(process: u32, bytes: u64) -> bool {
     let open = fs::read_dir(format!("/proc/{process}/fd"));
     open.into_iter().flatten().flatten().any(|entry| {
@@ -295,7 +295,7 @@ fn the_experiments_on_whole_files_run_in_a_tiny_budget() {
         .args(["--no-page", "--json", "--quiet", "--dir"])
         .arg(&scratch)
         .assert();
-    // A file in memory cannot be made cold, and not every system has every way of reading.
+    // A file on tmpfs cannot be made cold, and some systems lack some reading methods.
     let output = run.code(predicate::in_iter([0, 1])).get_output().clone();
     let text = json(&output.stdout).to_string();
     for part in ["file.sum", "by_cpu", "file.size", "file.engine", "pread"] {

@@ -1,5 +1,5 @@
-//! The group `file` on the file systems that people have: each in an image of its own, mounted for
-//! the test. Everything is measured there, or says why not.
+//! The group `file` on common file systems, each in its own image that the test mounts. Each point
+//! is measured, or reports why not.
 
 mod common;
 
@@ -17,7 +17,7 @@ struct Mounted {
 }
 
 impl Mounted {
-    /// An image of `kind` below `place`; `None`, with the reason printed, where that cannot be.
+    /// An image of `kind` below `place`; `None`, with the reason printed, if that is not possible.
     fn image(place: &Place, kind: &str) -> Option<Self> {
         if !is_root() {
             eprintln!("skipped: mounting needs the rights of root");
@@ -84,9 +84,10 @@ fn experiments(output: &Output) -> Vec<Value> {
     run["experiments"].as_array().expect("a list").clone()
 }
 
-/// Measures the group, and returns each experiment with the reasons of what failed in it.
+/// Measures the group; returns each experiment with its number of points and the reasons of its
+/// failures.
 fn reasons(place: &Place, directory: &Path) -> Vec<(String, usize, Vec<String>)> {
-    // Every point is visited once or twice.
+    // In this time each point is visited once or twice.
     let output = run(place, directory, &["file"], "40s");
     assert!(scratch_files(directory).is_empty());
     let text = |value: &Value| {
@@ -109,9 +110,10 @@ fn reasons(place: &Place, directory: &Path) -> Vec<(String, usize, Vec<String>)>
         .collect()
 }
 
-/// Everything is measured, but for what only the user can name, what the time did not reach, what a
-/// file system could not do with as little memory as the measurement allows it, and reads without
-/// caching or without waiting, which not every file system has.
+/// Checks that everything is measured, with these exceptions: experiments that need options from
+/// the user, points that the time did not reach, operations that the file system cannot do within
+/// the measurement's memory limit, and uncached or non-blocking reads, which not all file systems
+/// support.
 fn everything_is_measured_on(kind: &str) {
     let place = Place::new();
     if let Some(mounted) = Mounted::image(&place, kind) {
@@ -153,7 +155,7 @@ fn everything_is_measured_on_btrfs() {
     everything_is_measured_on("btrfs");
 }
 
-/// As in a container: the file system above has no page cache of its own.
+/// As in a container: the upper file system has no page cache of its own.
 #[test]
 fn everything_is_measured_on_overlayfs() {
     let place = Place::new();
@@ -208,7 +210,8 @@ fn a_disk_that_fills_up_fails_its_points_and_the_others_go_on() {
         return;
     }
     let place = Place::new();
-    // The files of file.metadata and file.call fit, and nobody told that the rest of it is taken.
+    // The files of file.metadata and file.call fit; oscope does not know that the rest will be
+    // taken.
     let Some(mounted) = Mounted::mount(&place, "tmpfs", &["-o", "size=64m"], Path::new("tmpfs"))
     else {
         return;
@@ -216,7 +219,7 @@ fn a_disk_that_fills_up_fails_its_points_and_the_others_go_on() {
     let full = mounted.point.clone();
     let filler = std::thread::spawn(move || {
         let started = common::wait_for(|| !scratch_files(&full).is_empty());
-        // As much as there is, and no more.
+        // Fills all remaining space.
         let _ = fs::write(full.join("filler"), vec![1; 64 << 20]);
         started
     });
@@ -245,7 +248,7 @@ fn ctrl_c_leaves_no_scratch_file() {
     let has_files = || {
         let directories = scratch_files(&scratch).into_iter();
         let files = directories.flat_map(|directory| fs::read_dir(directory).into_iter().flatten());
-        // More than the lock: a file to measure with.
+        // The lock file, and at least one file to measure with.
         files.count() > 1
     };
     assert!(common::wait_for(has_files), "the run never made a file");

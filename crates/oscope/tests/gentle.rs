@@ -1,5 +1,5 @@
-//! Runs beside work that matters: they keep their limits, say what they took, and warn of what they
-//! would hurt.
+//! Runs on machines with other work: they stay within their limits, report their usage, and warn of
+//! work that they would disturb.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn run(place: &Place, arguments: &[&str]) -> Command {
     command
 }
 
-/// What a run printed, and its exit code.
+/// The output of a run, and its exit code.
 fn outcome(command: &mut Command) -> (Value, Option<i32>, String) {
     let output = command.output().expect("the program starts");
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -47,7 +47,7 @@ fn number(value: &Value, name: &str) -> u64 {
         .unwrap_or_else(|| panic!("{name} in {value}"))
 }
 
-/// True, with the reason printed, where what a program writes is not counted.
+/// True, with the reason printed, if the system does not count bytes written.
 fn writes_are_not_counted() -> bool {
     let are_not = !platform::usage::counts_storage();
     if are_not {
@@ -78,7 +78,7 @@ fn a_gentle_run_takes_no_more_than_a_quarter_of_a_processor() {
         match program.read_line_until(deadline_ns, &NEVER) {
             Ok(Some(line)) => text += &line,
             Ok(None) => break program.wait(deadline_ns, &NEVER).expect("it ends"),
-            // On a busy machine there may not be time for every point.
+            // A busy machine may not have time for every point.
             Err(WorkerError::Died { finished, stderr }) => {
                 assert_eq!(finished.exit, Exit::Code(1), "{stderr}");
                 break finished;
@@ -88,7 +88,7 @@ fn a_gentle_run_takes_no_more_than_a_quarter_of_a_processor() {
     };
     let wall_ns = now_ns() - started_ns;
     let cpu_ns = ended.usage.user_ns + ended.usage.system_ns;
-    // Beside the batches there is what the program does before the first and after the last.
+    // The share includes the program's own work before the first batch and after the last.
     let share = cpu_ns as f64 / wall_ns as f64;
     assert!(share < 0.30, "{share}");
 
@@ -100,7 +100,7 @@ fn a_gentle_run_takes_no_more_than_a_quarter_of_a_processor() {
     let told = number(used, "cpu_ns") as f64 / number(used, "wall_ns") as f64;
     assert!(told <= 0.25 * 1.005, "{told}");
     assert!(number(used, "cpu_ns") <= cpu_ns && number(used, "cpu_ns") > cpu_ns / 3);
-    // Waiting for others counts as rest, so that on a busy machine little is added.
+    // Waiting for others counts as rest, so a busy machine adds little more.
     assert!(number(used, "rest_ns") > 0, "{used}");
     assert!(
         number(used, "memory_bytes") > 0
@@ -170,7 +170,7 @@ fn without_a_control_group_the_address_space_is_limited() {
     let (run, _, stderr) = outcome(&mut command);
     let used = &run["run"]["limited"]["used"];
     assert_eq!(used["memory_of_group"], false, "{stderr}");
-    // A thousand stacks need more addresses than that; a hundred do not.
+    // A thousand stacks exceed the address space limit; a hundred do not.
     let failures = list(experiment(&run, "threads.create"), "failures");
     let is_for_want_of_room = |it: &Value| {
         let reason = it["reason"].as_str().unwrap_or_default();
@@ -265,7 +265,7 @@ fn a_limit_on_processors_holds_for_every_thread() {
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    // The program itself has all until it has read its command line.
+    // The program itself may use all processors until it has parsed its command line.
     let everywhere: Vec<String> = seen
         .into_iter()
         .filter(|it| it.contains([',', '-']))
@@ -284,8 +284,8 @@ fn a_limit_on_processors_holds_for_every_thread() {
     );
 }
 
-/// A process that was started, without the program that started it, whose own threads may have been
-/// there before the limits.
+/// The children of a process. The process itself is left out: its threads may have existed before
+/// the limits.
 fn with_children(process: u32) -> Vec<u32> {
     let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
     let children = children.unwrap_or_default();
@@ -295,7 +295,7 @@ fn with_children(process: u32) -> Vec<u32> {
         .collect()
 }
 
-/// The lists of processors on which the threads of a process may run.
+/// The allowed processors of each thread of a process.
 fn placements(process: u32) -> Vec<String> {
     let tasks = fs::read_dir(format!("/proc/{process}/task"));
     let statuses = tasks.into_iter().flatten().flatten().filter_map(|task| {
@@ -344,7 +344,7 @@ fn a_run_without_limits_says_nothing_of_them() {
     assert!(!stderr.contains("limit"), "{stderr}");
 }
 
-/// What the doctor found that a run would hurt.
+/// The doctor's list of work that a run would disturb.
 fn hurt(doctor: &[u8]) -> Vec<(String, String)> {
     let checks: Value = serde_json::from_slice(doctor).expect("checks, as JSON");
     let checks = checks.as_array().expect("a list").iter();
@@ -418,7 +418,7 @@ fn a_control_group_that_is_nearly_full_is_warned_of() {
         memory_group: Some(&group),
         ..WorkerOptions::default()
     };
-    // tail(1) keeps its last line in memory, and there is only one.
+    // tail(1) keeps the last line in memory, and this input is a single line.
     let script = "(head -c 240000000 /dev/zero; touch \"$0\"; sleep 100) | tail > /dev/null & \
                   while [ ! -e \"$0\" ]; do sleep 0.1; done; exec \"$@\"";
     let doctor = place.plain(&["doctor", "--json"]);
@@ -436,7 +436,7 @@ fn a_control_group_that_is_nearly_full_is_warned_of() {
         .expect("it prints checks")
     {
         text += &line;
-        // Whoever holds the memory holds its standard output open, too.
+        // The memory holder keeps standard output open, so reading until its end would block.
         if line == "]" {
             break;
         }

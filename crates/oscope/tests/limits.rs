@@ -1,4 +1,4 @@
-//! Limits on what a process may have: what they forbid fails with its reason, and the rest goes on.
+//! Limits on a process: forbidden operations fail with their reason, and the others continue.
 
 mod common;
 
@@ -32,8 +32,8 @@ fn run(place: &Place, experiment: &str, budget: &str) -> Command {
     command
 }
 
-/// Checks that a run measured some points, and that those whose levels contain one of `names`, and no
-/// others, failed with `reason`.
+/// Checks that some points were measured, and that exactly the points with one of `names` in their
+/// levels failed with `reason`.
 fn assert_fails_only(command: &mut Command, names: &[&str], reason: &str) {
     let output = command.output().expect("the program starts");
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -51,7 +51,7 @@ fn assert_fails_only(command: &mut Command, names: &[&str], reason: &str) {
         assert!(!is_meant(point), "{} did not fail", point["levels"]);
     }
     let mut failures = list("failures");
-    // There may be other reasons: time that was used up, or a second core that is not there.
+    // Other reasons are possible: the time was used up, or there is no second core.
     failures.retain(|it| it["reason"].as_str().is_some_and(|it| it.contains(reason)));
     assert!(!failures.is_empty(), "nothing failed with '{reason}'");
     for failure in &failures {
@@ -59,9 +59,9 @@ fn assert_fails_only(command: &mut Command, names: &[&str], reason: &str) {
     }
 }
 
-/// What the system says of one process too many.
+/// The system's message for one process too many.
 const NO_MORE_PROCESSES: &str = "Resource temporarily unavailable";
-/// The calls that make a process or a thread.
+/// The calls that create a process or a thread.
 const CHILDREN: [&str; 5] = [
     "thread create",
     "vfork",
@@ -153,13 +153,14 @@ fn on_one_processor_nothing_is_said_of_two() {
     assert_fails_only(&mut confined, &["two cores"], "only one core");
 }
 
-/// `run` as `user`, who has no other processes and may have `most`; `None` without the right to it.
+/// `run` as `user`, who has no other processes and is limited to `most`; `None` without the right
+/// to it.
 fn run_as(user: u32, most: u32, place: &Place, run: &Command) -> Option<Command> {
     if !is_root() {
         eprintln!("skipped: it takes root to become somebody who has no other processes");
         return None;
     }
-    // Somebody else needs a way to the program and to the scratch directory.
+    // The other user needs access to the program and to the scratch directory.
     let copy = place.path("oscope");
     fs::copy(program(), &copy).expect("a copy that others may run");
     for (path, mode) in [
@@ -187,7 +188,7 @@ fn a_limit_on_processes_fails_what_makes_them() {
     }
 }
 
-/// Those that could be started do not wait for the others.
+/// Threads that did start must not wait for the others.
 #[test]
 fn a_limit_on_processes_fails_threads_that_wait_for_each_other() {
     for (user, most, experiment, crowd) in [
@@ -212,7 +213,7 @@ fn a_limit_on_processes_fails_threads_that_share_the_memory() {
     let several: Vec<String> = (2..=cpus).map(|n| format!("\"threads\":{n}}}")).collect();
     let several: Vec<&str> = several.iter().map(String::as_str).collect();
     let place = Place::new();
-    // The program itself, its worker and one thread of it.
+    // The program itself, its worker, and one thread of the worker.
     let limited = run_as(61237, 3, &place, &run(&place, "memory.parallel", "6s"));
     if let Some(mut limited) = limited {
         assert_fails_only(&mut limited, &several, NO_MORE_PROCESSES);
@@ -235,7 +236,7 @@ fn a_limit_on_processes_fails_threads_that_sum_a_file() {
 struct ProcessGroup(PathBuf);
 
 impl ProcessGroup {
-    /// `None`, with the reason printed, where there is no right to it or no such controller.
+    /// `None`, with the reason printed, without the right to it or without the controller.
     fn new(most: u32) -> Option<Self> {
         let roots = ["/sys/fs/cgroup/pids", "/sys/fs/cgroup"];
         let name = format!("oscope-test-{}", std::process::id());
@@ -274,7 +275,7 @@ fn a_control_group_of_few_processes_fails_what_makes_more() {
 #[test]
 fn a_call_that_is_forbidden_fails_its_points_and_no_others() {
     let place = Place::new();
-    // The filter belongs to the thread and to what it starts.
+    // The filter applies to this thread and its children.
     std::thread::scope(|scope| {
         let start = || {
             if let Err(error) = forbid(Call::EventCounter) {

@@ -1,4 +1,4 @@
-//! `oscope run transfer --to`, to an `oscope receive --measure` in a process of its own.
+//! `oscope run transfer --to`, with an `oscope receive --measure` in its own process.
 
 mod common;
 
@@ -20,7 +20,7 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("a plain path")
 }
 
-/// `oscope run transfer --to`, short and for programs.
+/// `oscope run transfer --to`, short and with JSON output.
 fn measure(place: &Place, address: &str, arguments: &[&str]) -> assert_cmd::Command {
     let mut command = place.oscope(&["run", "transfer", "--budget", "4s", "--json", "--no-page"]);
     command
@@ -30,13 +30,13 @@ fn measure(place: &Place, address: &str, arguments: &[&str]) -> assert_cmd::Comm
     command
 }
 
-/// What was found of `transfer.file`.
+/// The results of `transfer.file`.
 fn found(output: &Output) -> Value {
     let run: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     run["experiments"][0].clone()
 }
 
-/// Why points could not be measured.
+/// Reasons why points could not be measured.
 fn failures(experiment: &Value) -> String {
     let failures = experiment["failures"].as_array().expect("a list");
     let reasons = failures.iter().map(Value::to_string);
@@ -117,7 +117,7 @@ fn a_receiver_that_measures_leaves_nothing_and_keeps_nothing() {
         .assert()
         .code(1)
         .stderr(contains("only measures"));
-    // It is killed; the next one sweeps behind it.
+    // Dropping kills the receiver; the next one removes its leftovers.
     drop(receiver);
     assert_eq!(scratch_files(&there).len(), 1);
     let receiver = Receiver::start(&there, &["--measure"]);
@@ -134,7 +134,7 @@ fn a_receiver_that_measures_leaves_nothing_and_keeps_nothing() {
     );
 }
 
-/// Nothing was measured, and `reason` is on the record and in words for people.
+/// Checks that nothing was measured, and that `reason` is recorded and printed.
 fn assert_skipped(place: &Place, address: &str, arguments: &[&str], reason: &str) {
     let assert = measure(place, address, arguments).assert();
     let assert = assert
@@ -203,7 +203,7 @@ fn a_receiver_of_another_version_is_told_as_such() {
     old.join().expect("it only answers");
 }
 
-/// A run over the link that has begun to measure.
+/// A run over the link that has started to measure.
 fn measuring(place: &Place, receiver: &Receiver) -> Child {
     let mut command = place.plain(&["run", "transfer", "--budget", "20s", "--json", "--no-page"]);
     command
@@ -265,7 +265,8 @@ fn a_disk_that_fills_up_there_is_told() {
     }
     let receiver = Receiver::start(&there, &["--measure"]);
     let run = measuring(&place, &receiver);
-    // There was room when it was asked; now there is none, whatever is removed meanwhile.
+    // The receiver had room when it was asked; now there is none, and removed files free none
+    // either.
     let mut filler = fs::File::create(there.join("filler")).expect("a name takes no room");
     for _ in 0..40 {
         while filler.write(&[1; 4096]).is_ok() {}

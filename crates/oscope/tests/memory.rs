@@ -1,5 +1,5 @@
-//! Memory that is limited, swap that is made for a while, and memory of several nodes: what is
-//! measured then, and that nothing is left behind however a run ends.
+//! Limited memory, temporary swap, and memory of several nodes: the results, and that nothing is
+//! left behind however a run ends.
 
 mod common;
 
@@ -17,11 +17,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 const MIB: u64 = 1 << 20;
-/// Why a point may fail on a busy machine.
+/// Reason why a point may fail on a busy machine.
 const LATE: &str = "the time was used up";
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// Swap belongs to the whole system: tests that make some, or want none, take turns.
+/// Swap belongs to the whole system: tests that create swap, or require none, take turns.
 fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -32,7 +32,7 @@ fn swap_is_on(scratch: &Path) -> bool {
     swaps.contains(scratch.to_str().expect("a plain path"))
 }
 
-/// Whether swap can be made here; if not, says so.
+/// True if this process may create swap; if not, prints the reason.
 fn may_swap(place: &Place) -> bool {
     if !is_root() || !can_limit_memory() {
         eprintln!("skipped: a temporary swap file takes root, and a memory control group");
@@ -47,8 +47,8 @@ fn may_swap(place: &Place) -> bool {
     }
 }
 
-/// A run that makes swap for the point that needs it, whose turn comes in the first round: where all is
-/// emulated, that takes minutes.
+/// A run that creates swap for the point that needs it, in the first round. Under emulation that
+/// takes minutes.
 const SWAPPING_RUN: [&str; 6] = [
     "run",
     "memory.bandwidth",
@@ -58,14 +58,14 @@ const SWAPPING_RUN: [&str; 6] = [
     "240s",
 ];
 
-/// Waits until such a run has made it.
+/// Waits until such a run has created swap.
 fn makes_swap(run: &mut Child, scratch: &Path) -> bool {
     let has_ended = |run: &mut Child| run.try_wait().is_ok_and(|status| status.is_some());
     let until = || swap_is_on(scratch) || has_ended(run);
     wait_at_most(Duration::from_mins(4), until) && swap_is_on(scratch)
 }
 
-/// The sizes of the blocks that a run measured.
+/// The block sizes that a run measured.
 fn block_sizes(run: &Value) -> Vec<u64> {
     let points = run["experiments"][0]["points"].as_array();
     let points = points.into_iter().flatten();
@@ -144,7 +144,7 @@ fn swap_made_for_a_killed_run_is_undone_by_cleanup() {
     killed.wait().expect("it was killed");
     assert!(was_on && swap_is_on(&scratch));
     let group = fs::read_to_string(scratch_files(&scratch)[0].join("memory-group"));
-    // A worker that was being started when its parent was killed holds the lock for a moment more.
+    // A worker that was starting when its parent was killed may hold the lock a moment longer.
     assert!(wait_for(|| {
         let mut cleanup = place.oscope(&["cleanup", "--dir"]);
         let cleanup = cleanup.arg(&scratch).assert().success();
@@ -188,7 +188,7 @@ fn swap_made_for_an_interrupted_run_is_gone_with_it() {
     assert!(was_on && !swap_is_on(&scratch) && scratch_files(&scratch).is_empty());
 }
 
-/// What a run of an experiment gave in so short a time, and what it said.
+/// The results of a short run of an experiment, and its messages.
 fn outcome(mut run: Command, place: &Place) -> (Value, String) {
     let output = run.arg("--dir").arg(place.scratch()).output();
     let output = output.expect("the program starts");
@@ -197,8 +197,8 @@ fn outcome(mut run: Command, place: &Place) -> (Value, String) {
     (run.unwrap_or_else(|error| panic!("{error}: {said}")), said)
 }
 
-/// A short run of memory.bandwidth by somebody without rights, in so little address space that all
-/// its blocks are soon measured, but for those in swap that the smallest take.
+/// A short run of memory.bandwidth without privileges, in so little address space that all its
+/// blocks are measured quickly, except those in swap.
 fn bandwidth_without_rights(place: &Place) -> Option<Command> {
     let what = [
         "run",
@@ -211,7 +211,7 @@ fn bandwidth_without_rights(place: &Place) -> Option<Command> {
     place.as_somebody(&["prlimit", "--as=419430400"], &what)
 }
 
-/// The points that were measured in swap.
+/// The points measured in swap.
 fn in_swap(run: &Value) -> Vec<&Value> {
     let points = run["experiments"][0]["points"].as_array();
     let points = points.into_iter().flatten();
@@ -238,7 +238,7 @@ fn without_rights_blocks_go_to_swap_on_request() {
     let (run, said) = outcome(run, &place);
     let points = in_swap(&run);
     let failures = run["experiments"][0]["failures"].to_string();
-    // A disk may be too busy to take the block in the time there is.
+    // A disk may be too busy to swap the block out in time.
     if points.is_empty()
         && [LATE, "the kernel keeps"]
             .iter()
@@ -290,7 +290,7 @@ fn memory_is_measured_from_each_node_to_each_or_the_question_does_not_arise() {
     if with_memory < 2 {
         let reason = measured["skipped"].as_str().expect("a reason");
         assert!(reason.contains("fewer than two memory nodes"), "{said}");
-        // Beside others it is not even mentioned.
+        // Together with others, the experiment is not even mentioned.
         let (run, said) = of(&["memory.nodes", "memory.parallel"]);
         let experiments = run["experiments"].as_array().expect("a list");
         assert_eq!(experiments.len(), 1, "{said}");
@@ -309,7 +309,7 @@ fn memory_is_measured_from_each_node_to_each_or_the_question_does_not_arise() {
         .filter_map(|point| point["estimates"].as_array())
         .flatten()
     {
-        // What is emulated may be interrupted so that a difference of times says nothing.
+        // Under emulation, interruptions can make a time difference meaningless.
         let is_sound = estimate["verdict"] == "sound";
         let is_positive = estimate["value"].as_f64().is_some_and(|value| value > 0.0);
         assert!(is_positive || !is_sound, "{estimate}");

@@ -1,4 +1,5 @@
-//! Outputs: whole or not at all, over nothing that was not to be replaced, and never lost in silence.
+//! Output files are complete or absent, replace nothing without permission, and never fail
+//! silently.
 
 mod common;
 
@@ -15,10 +16,10 @@ use std::path::{Path, PathBuf};
 use std::process::{self, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// A run that is always there.
+/// A run that always exists.
 const RUN: &str = "reference:pentium4-2003-linux";
 
-/// A command ends within this time after it was asked to.
+/// Time within which a command ends after an interrupt.
 const SOON: Duration = Duration::from_millis(200);
 
 /// The names in a directory.
@@ -31,14 +32,14 @@ fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// A directory in a place.
+/// Creates a directory in an environment.
 fn directory(place: &Place, name: &str) -> PathBuf {
     let path = place.path(name);
     fs::create_dir(&path).expect("a directory");
     path
 }
 
-/// A named pipe in a place.
+/// Creates a named pipe in an environment.
 fn pipe(place: &Place) -> PathBuf {
     let path = place.path("pipe");
     let made = process::Command::new("mkfifo").arg(&path).status();
@@ -46,7 +47,7 @@ fn pipe(place: &Place) -> PathBuf {
     path
 }
 
-/// The commands that write a file each, without its name.
+/// The commands that write one file each, without the file's name.
 fn writers() -> [Vec<&'static str>; 4] {
     [
         vec!["report", RUN, "--output"],
@@ -141,7 +142,7 @@ fn a_store_is_never_written_over() {
         before,
         targets.map(|path| fs::read(path).expect("it is there"))
     );
-    // Nor is one that is yet to be made.
+    // A store that does not exist yet is refused, too.
     let fresh = Place::new();
     let mut run = fresh.oscope(&["run", "process.calls", "--budget", "2s", "--page"]);
     run.arg(&fresh.store).arg("--dir").arg(fresh.scratch());
@@ -158,7 +159,7 @@ fn devices_and_pipes_take_what_they_are_given() {
         let says_all = output.stdout.starts_with(b"<!DOCTYPE html>");
         assert_eq!(says_all, device == "/dev/stdout");
     }
-    // Standard output may be a file, which is then written to and not replaced.
+    // Standard output may be a regular file, which is written to instead of replaced.
     let file = place.path("page.html");
     let opened = fs::File::create(&file).expect("a file");
     let mut report = place.plain(&["report", RUN, "--output", "/dev/stdout"]);
@@ -259,7 +260,7 @@ fn a_standard_output_that_is_closed_or_full_is_an_error() {
         .stderr(Stdio::null())
         .status();
     assert_eq!(status.expect("it starts").code(), Some(1));
-    // Wrong use is told on standard error.
+    // Wrong use is reported on standard error.
     with_closed_output(&["lisst"]).assert().code(2);
 }
 
@@ -339,7 +340,7 @@ fn whoever_waits_for_a_pipe_ends_when_asked_to() {
             vec![&source, &pipe],
         ),
     ];
-    // Nobody at the other end; then somebody who neither reads nor writes.
+    // First without a reader, then with a reader that does not read.
     for is_open in [false, true] {
         let both_ways = || fs::File::options().read(true).write(true).open(&pipe);
         let _held = is_open.then(|| both_ways().expect("a pipe"));
@@ -391,7 +392,7 @@ fn hostile_run(place: &Place) -> PathBuf {
     let text = fs::read_to_string(&path).expect("the export");
     let mut file: Value = serde_json::from_str(&text).expect("JSON");
     let hostile = "\u{1b}[8mgone\u{1b}]0;title\u{7}\u{9b}31m\r\u{202e}end";
-    // A changed run would not agree with its checksums; version 1 had none.
+    // A changed run would not match its checksums; version 1 has none.
     file["version"] = 1.into();
     file.as_object_mut()
         .expect("a document")
@@ -422,7 +423,7 @@ fn on_a_terminal(place: &Place, arguments: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// True if a text would do more to a terminal than show oscope's own colours.
+/// True if a text contains control sequences other than oscope's own colours.
 fn does_things(text: &str) -> bool {
     let mut rest = text.replace("\r\n", "\n");
     for code in ["0", "1", "2", "31", "32", "33", "34", "35", "36"] {

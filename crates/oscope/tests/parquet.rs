@@ -1,4 +1,4 @@
-//! Samples as Parquet: with the feature `parquet` a file, without it a word on how to get one.
+//! Samples as Parquet: with the feature `parquet` a file, otherwise a hint on how to get it.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Charts as PNG: with the feature `png` a picture, without it a word on how to get one.
+//! Charts as PNG: with the feature `png` an image, otherwise a hint on how to get it.
 
 mod common;
 

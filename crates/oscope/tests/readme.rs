@@ -1,4 +1,4 @@
-//! The examples of the README, run as they stand there.
+//! Runs the examples of the README.
 
 #[test]
 fn the_readme_tells_the_truth() {

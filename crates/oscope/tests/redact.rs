@@ -1,4 +1,4 @@
-//! `--redact`: nothing that names a machine or its people is in what the program writes with it.
+//! `--redact`: no output contains anything that identifies a machine or its people.
 
 mod common;
 
@@ -13,16 +13,16 @@ use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 
-/// What names somebody; in no case may it be seen.
+/// An identifying word that no output may contain.
 const SECRET: &str = "qz7acmewidgets";
 
-/// A run without checksums, which would tell of a change.
+/// An export without checksums, which would detect a change.
 const UNPROVEN: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../record/tests/fixtures/run-1.oscope.json"
 );
 
-/// A run in every free text of which the secret stands.
+/// A run with the secret in each free text.
 fn planted(place: &Place) -> String {
     let text = fs::read_to_string(UNPROVEN).expect("a run");
     let mut document: Value = serde_json::from_str(&text).expect("JSON");
@@ -76,7 +76,7 @@ fn planted(place: &Place) -> String {
     path.to_str().expect("a plain path").to_owned()
 }
 
-/// A place with that run in its store.
+/// An environment with that run in its store.
 fn stored() -> Place {
     let place = Place::new();
     let file = planted(&place);
@@ -90,7 +90,7 @@ fn printed(place: &Place, arguments: &[&str]) -> Vec<u8> {
     done.get_output().stdout.clone()
 }
 
-/// Everything in `bytes`, also what a page has packed.
+/// All contents of `bytes`, including the compressed parts of a page.
 fn unpacked(bytes: &[u8]) -> String {
     let mut text = String::from_utf8_lossy(bytes).into_owned();
     let is_packed = |c: char| c.is_ascii_alphanumeric() || "+/=".contains(c);
@@ -194,7 +194,7 @@ fn a_redacted_run_can_be_used_like_any_other() {
     elsewhere.oscope(&["verify"]).assert().success();
     let page = printed(&elsewhere, &["report"]);
     assert!(unpacked(&page).contains("marks stand in the place"));
-    // It is the same run, and so nothing to compare it with.
+    // It is the same run, so there is nothing to compare it with.
     place
         .oscope(&["compare", "latest", shared])
         .assert()
@@ -206,7 +206,7 @@ fn a_redacted_run_can_be_used_like_any_other() {
     fs::write(&other, changed).expect("a file");
     let mut compare = elsewhere.oscope(&["compare", "latest"]);
     compare.arg(&other).assert().success();
-    // Once is enough.
+    // Redacting twice changes nothing.
     let again = printed(&elsewhere, &["export", "--redact"]);
     assert!(again == fs::read(shared).expect("a file"));
 }

@@ -1,6 +1,7 @@
-//! Where the system administrator forbids `io_uring`: what needs it says so, and all else goes on.
+//! If the system administrator forbids `io_uring`, methods that need it report it, and the others
+//! continue.
 //!
-//! The setting is the whole machine's, so this changes it only where that is asked for, as in CI.
+//! The setting affects the whole machine, so this test changes it only on request, as in CI.
 
 mod common;
 
@@ -13,7 +14,7 @@ use std::process::Command;
 const SETTING: &str = "/proc/sys/kernel/io_uring_disabled";
 const CONSENT: &str = "OSCOPE_TESTS_MAY_CHANGE_THE_MACHINE";
 
-/// The setting, put back as it was when this is dropped.
+/// The setting, restored when dropped.
 struct Rings {
     before: String,
 }
@@ -59,7 +60,7 @@ fn where_rings_are_forbidden_what_needs_them_says_so_and_all_else_goes_on() {
         command.args(["--method", method]).assert()
     };
 
-    // 2: nobody may.
+    // 2: forbidden for everyone.
     read("uring").code(1).stderr(contains("io_uring_disabled"));
     read("pread").success();
     place
@@ -86,7 +87,7 @@ fn where_rings_are_forbidden_what_needs_them_says_so_and_all_else_goes_on() {
         experiment["failures"]
     );
 
-    // 1: only those with the right to administer the system.
+    // 1: allowed only for privileged processes.
     fs::write(SETTING, "1").expect("as before");
     read("uring").success();
     let user = Command::new("setpriv")

@@ -1,5 +1,5 @@
-//! A store that another program holds, that was cut short or that was written over: what the program
-//! says, and that it neither waits for ever nor makes it worse.
+//! Stores that another program has locked, or that were truncated or overwritten: the program
+//! reports it, does not wait for ever, and does no further damage.
 
 mod common;
 
@@ -17,7 +17,7 @@ const EXPORTED: &str = concat!(
     "/../record/tests/fixtures/run-1.oscope.json"
 );
 
-/// A place with a stored run, and the path of the store.
+/// An environment with a stored run, and the path of the store.
 fn stored() -> (Place, PathBuf) {
     let place = Place::new();
     place.oscope(&["import", EXPORTED]).assert().success();
@@ -25,7 +25,7 @@ fn stored() -> (Place, PathBuf) {
     (place, store)
 }
 
-/// Every command that reads the store says that it is damaged, and changes nothing.
+/// Checks that each reading command reports damage and changes nothing.
 fn is_refused_as_damaged(place: &Place, store: &Path) {
     let before = fs::read(store).expect("the store");
     for arguments in [

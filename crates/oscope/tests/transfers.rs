@@ -1,4 +1,4 @@
-//! `oscope send` and `oscope receive`, as a user meets them.
+//! `oscope send` and `oscope receive` as a user sees them.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn signal(name: &str, process: u32) {
     assert!(kill.expect("kill(1) is there").success());
 }
 
-/// A file of so many bytes without a pattern.
+/// A file of `len` bytes without a pattern.
 fn file(place: &Place, name: &str, len: usize) -> PathBuf {
     let path = place.path(name);
     let mut state = len as u64 | 1;
@@ -232,7 +232,7 @@ fn hidden_files_are_taken_only_where_somebody_named_the_place() {
     assert!(here.join(".profile").exists());
 }
 
-/// Starts to send what will never end by itself, and waits until some of it has arrived.
+/// Starts to send an endless stream, and waits until some of it has arrived.
 fn endless(receiver: &Receiver, to: &Path, name: &str) -> (Child, std::process::ChildStdin) {
     let mut sender = Command::new(program())
         .args(["send", "-", "--name", name, "--to", &receiver.address])
@@ -261,7 +261,7 @@ fn ctrl_c_and_kill_on_either_side_leave_no_file_under_its_name() {
         let receiver = Receiver::start(&to, &[]);
         let (sender, input) = endless(&receiver, &to, "file");
         signal(name, sender.id());
-        // Standard input that never ends must not keep it.
+        // Only the interrupted sender needs its input closed; a kill ends it at once.
         if code.is_some() {
             drop(input);
         }
@@ -272,7 +272,7 @@ fn ctrl_c_and_kill_on_either_side_leave_no_file_under_its_name() {
         let (sender, input) = endless(&receiver, &to, "other");
         signal(name, receiver.id());
         let ended = receiver.end();
-        // Only now, or the file might be complete before the receiver ends.
+        // Closed only now: earlier, the file might be complete before the receiver ends.
         drop(input);
         assert_eq!(ended.status.code(), code, "{ended:?}");
         let output = sender.wait_with_output().expect("it ends");
@@ -300,7 +300,7 @@ fn a_killed_receiver_is_started_again_and_resumed() {
     drop(receiver);
     let output = sender.wait_with_output().expect("it ends");
     if to.join("one").exists() {
-        // It was faster than the kill.
+        // The transfer was faster than the kill.
         assert!(fs::read(to.join("one")).expect("whole") == fs::read(&one).expect("there"));
         return;
     }
@@ -333,7 +333,7 @@ fn wrong_use_is_told() {
         .stderr(contains("in use").and(contains(receiver.address.as_str())));
 }
 
-/// A directory that everyone may look into, and a copy of the program there.
+/// A world-readable directory, and a copy of the program in it.
 fn for_everyone(place: &Place) -> (PathBuf, PathBuf) {
     let everyone = place.path("everyone");
     fs::create_dir(&everyone).expect("a directory");
@@ -366,7 +366,7 @@ fn a_directory_that_may_not_be_written_to_is_an_error_of_the_file() {
         command.args(nobody.get_args());
         command
     };
-    // Without a token another user is not served at all.
+    // Without a token the receiver refuses other users.
     let receiver = Receiver::by(again(), &everyone, &[]);
     send(&receiver, &[text(&one)])
         .assert()
@@ -382,7 +382,7 @@ fn a_directory_that_may_not_be_written_to_is_an_error_of_the_file() {
     assert_eq!(receiver.end().status.code(), Some(1));
 }
 
-/// Another user, who may have no more than one thread.
+/// A command as another user, limited to one thread.
 fn one_thread(program: &Path) -> Command {
     let mut command = Command::new("prlimit");
     command
@@ -419,7 +419,7 @@ fn where_no_thread_can_be_started_both_sides_say_so_and_the_receiver_lives() {
     sending()
         .code(1)
         .stderr(contains("as many connections as it can have"));
-    // The limit is on all of the user's threads, so this one has none either.
+    // The limit counts all threads of the user, so the sender has none either.
     let mut sender = one_thread(&copy);
     let sender = sender
         .args(["send", "--to", &receiver.address, text(&one)])
@@ -428,7 +428,7 @@ fn where_no_thread_can_be_started_both_sides_say_so_and_the_receiver_lives() {
         .expect("the program starts");
     assert!(!sender.status.success(), "{sender:?}");
     let pid = receiver.id().to_string();
-    // Root may lack the right to do that for others.
+    // Root may lack the right to raise the limit of other users.
     let raised = Command::new("setpriv")
         .args(["--reuid", "61234", "--regid", "61234", "--clear-groups"])
         .args(["prlimit", "--pid", &pid, "--nproc=100:100"])
@@ -470,7 +470,7 @@ fn the_experiment_is_measured_and_judged_in_a_tiny_budget() {
         .arg(place.scratch())
         .assert();
     let output = output.get_output();
-    // On a busy machine not every point has its turn in so short a time.
+    // A busy machine may not reach every point in this time.
     assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
     let run: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let points = run["experiments"][0]["points"].as_array().expect("a list");
@@ -485,12 +485,12 @@ fn the_experiment_is_measured_and_judged_in_a_tiny_budget() {
     assert!(!scratch_left(&place.scratch()), "something was left behind");
 }
 
-/// Whether a run left something in its scratch directory.
+/// True if a run left something in its scratch directory.
 fn scratch_left(scratch: &Path) -> bool {
     fs::read_dir(scratch).is_ok_and(|mut entries| entries.next().is_some())
 }
 
-/// Two hosts: network namespaces joined by a cable that can be pulled.
+/// Two hosts: network namespaces joined by a virtual cable that can be pulled.
 struct Hosts {
     names: [String; 2],
 }

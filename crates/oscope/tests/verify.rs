@@ -1,5 +1,5 @@
-//! Runs that are damaged or that have no checksums: what `oscope verify` tells, and that no command
-//! uses a damaged one.
+//! Runs that are damaged or have no checksums: the output of `oscope verify`, and that no command
+//! uses a damaged run.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn proven() -> String {
     format!("{FIXTURES}/run-2.oscope.json")
 }
 
-/// A place with a proven run in its store.
+/// An environment with a proven run in its store.
 fn stored() -> Place {
     let place = Place::new();
     place.oscope(&["import", &proven()]).assert().success();
@@ -37,7 +37,7 @@ fn damage(place: &Place) {
     store.execute_batch(change).expect("changed");
 }
 
-/// An exported file in which one digit of a sample is another.
+/// An exported file with one changed digit in a sample.
 fn damaged_file(place: &Place) -> PathBuf {
     let text = fs::read_to_string(proven()).expect("a run");
     let path = place.path("damaged.oscope.json");
@@ -201,7 +201,7 @@ fn a_damaged_run_is_replaced_by_an_import() {
         .stderr(contains("is run 2"));
     place.oscope(&["verify"]).assert().success();
     place.oscope(&["show", "2"]).assert().success();
-    // One that is whole is not.
+    // An undamaged run is not imported again.
     place
         .oscope(&["import", &proven()])
         .assert()
@@ -226,7 +226,7 @@ fn a_store_of_an_older_version_can_be_read_and_is_left_as_it_is() {
     assert!(fs::read(&place.store).expect("the store") == before);
 }
 
-/// Changes the list of runs as a bad disk might: the store has two, of which the second is the latest.
+/// Changes the list of runs like a failing disk: the store has two, and the second is the latest.
 fn with_damaged_entry(change: &str) -> Place {
     let place = stored();
     let text = fs::read_to_string(unproven()).expect("a run");
@@ -273,7 +273,7 @@ fn the_list_of_runs_marks_an_entry_that_is_damaged() {
     }
 }
 
-/// The time of any run could be the one that is wrong.
+/// The start time of any run might be the wrong one.
 #[test]
 fn the_latest_run_is_not_guessed() {
     for change in [

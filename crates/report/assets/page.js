@@ -4,7 +4,7 @@
 (() => {
   const figures = document.getElementsByClassName("figure");
 
-  // The numbers of a figure are those of its table.
+  // The numbers of a figure come from its table.
   const rowsOf = (figure) => [...figure.querySelectorAll(".numbers tbody tr")];
   const seriesOf = (figure) =>
     [...figure.querySelectorAll(".numbers thead th")].slice(1).map((head) => head.textContent);
@@ -107,7 +107,7 @@
     const room = plot.clientWidth - tip.offsetWidth;
     const right = offset + at + 14;
     const x = panel.isRows ? room : right <= room ? right : offset + at - 14 - tip.offsetWidth;
-    // On a phone it would hide the chart, so there it stands below.
+    // On a phone it would hide the chart, so it is placed below.
     const isNarrow = svg.classList.contains("narrow");
     const y = isNarrow ? svg.clientHeight : panel.isRows ? at + 16 : panel.top * scale + 6;
     tip.style.left = `${Math.max(0, Math.min(x, room))}px`;
@@ -195,7 +195,7 @@
     return lines.map((line) => line.map(quoted).join(",")).join("\r\n") + "\r\n";
   }
 
-  // A chart that stands alone: the style sheet's values become attributes.
+  // A standalone chart: the style sheet's values become attributes.
   function svgFile(figure) {
     clear();
     const kind = scaleOf(figure);
@@ -235,7 +235,7 @@
   const parts = () => location.hash.slice(1).split("?");
 
   function remember() {
-    // What the address says of figures that are still to come is not lost.
+    // Keep the state of figures that are not in the page yet.
     if (!document.documentElement.classList.contains("whole")) return;
     const state = new URLSearchParams();
     for (const figure of figures) {
@@ -259,7 +259,7 @@
     });
   }
 
-  // Figures come after the rest of the page.
+  // Figures are inserted after the rest of the page.
   document.addEventListener("put", ({ target }) => {
     for (const figure of target.querySelectorAll("figure.figure:not([data-ready])")) {
       figure.dataset.ready = "";

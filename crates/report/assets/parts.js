@@ -1,7 +1,6 @@
-// What is not needed at once, so that the page is there at once. Charts and further sentences stand
-// in noscript elements, which are mere text as long as scripts may run, and the document where they
-// may not. The data and long tables are compressed. Each part takes its place after the rest is
-// shown, one after the other.
+// Deferred parts of the page, so that the rest appears immediately. Charts and further sentences are
+// in noscript elements: plain text if scripts run, part of the document if they do not. The data and
+// long tables are compressed. The parts are inserted one by one after the rest is shown.
 "use strict";
 (() => {
   async function unpacked(id) {
@@ -15,7 +14,7 @@
   const turn = () => new Promise((resolve) => setTimeout(resolve));
   const later = [...document.querySelectorAll("noscript.later")];
   let parts;
-  // A page that is loaded again is scrolled to where it was.
+  // A reloaded page restores its scroll position.
   let isLed = performance.getEntriesByType("navigation")[0].type === "navigate";
   for (const kind of ["wheel", "touchmove", "pointerdown", "keydown"]) {
     addEventListener(kind, () => { isLed = false; }, { once: true, passive: true });
@@ -36,8 +35,8 @@
 
   async function putAll() {
     await turn();
-    // Where the address leads comes first, and is gone to again when what is above it has come too,
-    // unless the reader has taken over.
+    // The target of the address is inserted first. After the parts above it are inserted, the page
+    // scrolls to it again, unless the reader has scrolled.
     const [anchor] = location.hash.slice(1).split("?");
     const go = () => isLed && document.getElementById(anchor)?.scrollIntoView();
     later.filter((place) => place.textContent.includes(`id="${anchor}"`)).forEach(putLater);
@@ -55,7 +54,7 @@
     go();
   }
 
-  // Paper cannot wait.
+  // Printing needs all parts immediately.
   addEventListener("beforeprint", () => {
     later.forEach(putLater);
     if (parts) folded().forEach(putFolded);

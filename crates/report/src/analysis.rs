@@ -1,4 +1,4 @@
-//! Analysis: from a stored run to estimates, findings and figures. Nothing else is read.
+//! Analysis: derives estimates, findings and figures from a stored run. It reads nothing else.
 
 use advice::Advice;
 use instrument::claim::{Claim, Evidence, Judgement};
@@ -9,34 +9,34 @@ use instrument::point::Point;
 use instrument::results::{PointResult, Results};
 use record::{ExperimentRecord, Run};
 
-/// Everything that follows from one run.
+/// All results of one run.
 #[derive(Clone, Debug)]
 pub struct Analysis<'a> {
     /// The run.
     pub run: &'a Run,
-    /// One for each experiment of the run, in its order.
+    /// One analysis for each experiment of the run, in the run's order.
     pub experiments: Vec<ExperimentAnalysis<'a>>,
-    /// Every claim that this version of oscope knows, with what becomes of it in this run.
+    /// All claims that this version of oscope knows, each judged by this run.
     pub claims: Vec<(&'static Claim, Judgement)>,
-    /// What programs should use on the machine of the run.
+    /// Recommended settings for programs on the machine of the run.
     pub advice: Advice,
 }
 
-/// Everything that follows from one experiment of a run.
+/// All results of one experiment of a run.
 #[derive(Clone, Debug)]
 pub struct ExperimentAnalysis<'a> {
-    /// What was asked and measured.
+    /// The experiment's definition.
     pub definition: &'a Definition,
-    /// Why it could not run at all; `None` if it did.
+    /// The reason if it could not run at all.
     pub skipped: Option<&'a str>,
     /// Estimates of the points that gave samples.
     pub points: Vec<PointResult>,
-    /// The points that could not be measured, and why.
+    /// Points without a measurement, each with the reason.
     pub failures: Vec<(&'a Point, &'a str)>,
-    /// What the results mean, in the order of [`Finding::by_importance`]; empty for an experiment that this version of
-    /// oscope does not know.
+    /// The meaning of the results, in the order of [`Finding::by_importance`]; empty if this
+    /// version of oscope does not know the experiment.
     pub findings: Vec<Finding>,
-    /// How the results are best seen.
+    /// Charts of the results.
     pub figures: Vec<Figure>,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Every finding of the run with the experiment it comes from, in the order of
+    /// All findings of the run, each with its experiment, in the order of
     /// [`Finding::by_importance`].
     pub fn findings(&self) -> Vec<(&ExperimentAnalysis<'a>, &Finding)> {
         let mut findings: Vec<_> = self
@@ -84,7 +84,7 @@ impl<'a> ExperimentAnalysis<'a> {
         let (mut findings, mut figures) = known.map_or_else(Default::default, |known| {
             (known.findings(&results), known.figures(&results))
         });
-        // What was not measured has nothing to be drawn.
+        // Figures without measured points would be empty charts.
         figures.retain(|figure| figure.series.iter().any(|series| !series.points.is_empty()));
         findings.sort_by(Finding::by_importance);
         let Results { points, .. } = results;

@@ -1,4 +1,4 @@
-//! A metric over the stored runs of one machine: its levels, and where they changed.
+//! A metric over the stored runs of one machine: its levels, and the runs at which they changed.
 
 use instrument::experiment::{Better, Definition, Metric};
 use instrument::point::Point;
@@ -22,23 +22,24 @@ pub struct History {
     pub point: Arc<Point>,
     /// The metric.
     pub metric: Metric,
-    /// The runs that have a sound value of it, the oldest first.
+    /// The runs with a sound value, oldest first.
     pub runs: Vec<Entry>,
-    /// Where the level changed; indices are those of `runs`.
+    /// Changes of the level; indices refer to `runs`.
     pub changes: Vec<Change>,
-    /// Runs whose value is left out: of another version of the metric, or not sound.
+    /// Number of runs left out because their value is not sound or belongs to another version of
+    /// the metric.
     pub left_out: usize,
-    /// Runs that are left out since they do not agree with their checksums. Which of them had a value
-    /// here cannot be told.
+    /// Number of runs left out because they do not match their checksums. It is unknown
+    /// whether they had a value here.
     pub damaged: usize,
 }
 
-/// What one run gave.
+/// The value of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Entry {
     /// Its number in the store.
     pub run: u64,
-    /// When it started.
+    /// Start time of the run.
     #[schemars(with = "String")]
     pub started: Timestamp,
     /// The estimate, in the metric's unit.
@@ -47,18 +48,18 @@ pub struct Entry {
     pub interval: Option<Interval>,
 }
 
-/// Histories while they are gathered, run by run, so that of each only its estimates are kept.
+/// Collects histories run by run and keeps only the estimates of each run.
 #[derive(Debug)]
 pub struct Gathering<'n> {
     metric: Option<&'n str>,
     histories: Vec<History>,
-    /// Where the histories of a point begin, and how many there are.
+    /// Index range of the histories of each point.
     places: HashMap<Arc<Point>, std::ops::Range<usize>>,
     is_empty: bool,
 }
 
 impl<'n> Gathering<'n> {
-    /// Of the metric called `metric`, or of every metric of which one way is better.
+    /// Histories of the metric called `metric`, or of all metrics that have a better direction.
     pub fn new(metric: Option<&'n str>) -> Self {
         Self {
             metric,
@@ -68,8 +69,8 @@ impl<'n> Gathering<'n> {
         }
     }
 
-    /// Adds a run. The first is the newest: at its points the histories are, and its metrics are what
-    /// others must mean, too. Then come the others, back in time.
+    /// Adds a run, newest first. The newest run sets the points and the meaning of the metrics;
+    /// older runs must agree.
     pub fn add(&mut self, run: &HistoryRun) {
         if std::mem::take(&mut self.is_empty) {
             self.begin(run);
@@ -106,8 +107,8 @@ impl<'n> Gathering<'n> {
         }
     }
 
-    /// The histories of all points that have any, in the order in which the newest run measured them.
-    /// Each tells of the `damaged` runs that were left out as well.
+    /// The histories of all points that have any, in the measuring order of the newest run. Each
+    /// reports the `damaged` runs that were left out.
     pub fn finish(self, damaged: usize) -> Vec<History> {
         let mut histories = self.histories;
         histories.retain(|history| !history.runs.is_empty());
@@ -135,7 +136,7 @@ impl History {
         }
     }
 
-    /// The stretches between changes, as ranges of indices of `runs`.
+    /// The stretches between changes, as index ranges of `runs`.
     pub fn levels(&self) -> Vec<std::ops::Range<usize>> {
         let starts = [0]
             .into_iter()
@@ -146,8 +147,7 @@ impl History {
     }
 }
 
-/// What a run gave, and whether it can stand beside values of `metric`: it is sound and means the
-/// same.
+/// A run's estimate of `metric`; true if it is sound and has the same meaning as `metric`.
 fn estimate(
     definition: &Definition,
     batches: &[Batch],

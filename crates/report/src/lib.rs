@@ -1,12 +1,13 @@
-//! What oscope shows: findings and figures made of records, for the terminal and as a page.
+//! The output of oscope: findings and figures derived from records, for the terminal and as a page.
 //!
 //! # What it uses
 //!
-//! `record` for runs, `experiments` for what their results mean, `instrument` for the types of both.
+//! `record` for runs, `experiments` for the meaning of their results, `instrument` for the types of
+//! both.
 //!
 //! # What it must never do
 //!
-//! Touch the machine: a report is the same wherever and whenever it is made of a run.
+//! Access the machine: the report of a run is the same on every machine and at any time.
 
 pub mod advice;
 mod analysis;

@@ -1,14 +1,14 @@
-//! The numbers that published reports printed, as runs, so that a machine of today can be set beside
-//! theirs. Only what they printed is in them; units are converted, nothing else.
+//! The numbers of published reports as runs, so that a current machine can be compared with them.
+//! They contain only the printed numbers; units are converted, nothing else.
 //!
-//! The files are in `reference/`, with the script that writes them out of a table.
+//! The files are in `reference/`, with the script that generates them from a table.
 
 use record::{Run, file};
 
 /// The numbers of one report on one machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Reference {
-    /// What the user calls it, after `reference:`.
+    /// Its name on the command line, after `reference:`.
     pub name: &'static str,
     document: &'static str,
 }
@@ -22,7 +22,7 @@ macro_rules! reference {
     };
 }
 
-/// All of them.
+/// All references.
 pub const ALL: &[Reference] = &[
     reference!("macbook-air-m1"),
     reference!("razer-blade-2020"),
@@ -31,7 +31,7 @@ pub const ALL: &[Reference] = &[
     reference!("pentium4-2003-windows"),
 ];
 
-/// The one called `name`.
+/// The reference called `name`.
 pub fn find(name: &str) -> Option<&'static Reference> {
     ALL.iter().find(|reference| reference.name == name)
 }
@@ -59,8 +59,7 @@ mod tests {
         }
     }
 
-    /// What carries the name of an experiment must mean the same, or it would be compared with what
-    /// it is not.
+    /// An experiment of the same name must have the same meaning, or the comparison would be wrong.
     #[test]
     fn what_can_be_compared_is_defined_as_the_experiment_is() {
         for record in ALL.iter().flat_map(|reference| reference.run().experiments) {

@@ -1,4 +1,4 @@
-//! The committed schemas of what is written for programs are current.
+//! The committed schemas of the JSON output are current.
 
 use oscope_report::{comparison, json};
 use std::fs;

@@ -1,4 +1,4 @@
-//! What a person sees on the terminal, as snapshots of a made-up run.
+//! The terminal output as snapshots of a made-up run.
 
 mod fixture;
 
@@ -16,7 +16,7 @@ const WIDE: Style = Style {
 const USUAL: Style = Style { width: 80, ..WIDE };
 const NARROW: Style = Style { width: 60, ..WIDE };
 
-/// Nothing that is shown may be wider than the terminal.
+/// `text`, after a check that no line is wider than the terminal.
 fn checked(text: String, style: &Style) -> String {
     for line in text.lines() {
         let width = textwrap::core::display_width(line);

@@ -1,4 +1,4 @@
-//! Whatever a run holds, it is shown: nothing panics, and no number is broken across lines.
+//! Any run can be shown: nothing panics, and no number is broken across lines.
 
 mod fixture;
 

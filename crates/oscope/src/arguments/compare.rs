@@ -1,4 +1,4 @@
-//! What can be said of a comparison.
+//! The command line of `oscope compare`.
 
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -51,7 +51,7 @@ pub struct Compare {
     pub fail_on: Option<FailOn>,
 }
 
-/// What makes `oscope compare` fail.
+/// The verdicts that make `oscope compare` fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FailOn {
     /// Something is slower

@@ -108,7 +108,7 @@ pub struct Size {
     pub grow: bool,
 }
 
-/// From the shortest to the longest time that will do.
+/// A range from the shortest to the longest acceptable time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Times {
     pub from: Nanoseconds,
@@ -184,7 +184,7 @@ pub enum Peer {
     Dd,
 }
 
-/// How blocks are read.
+/// Methods of reading blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum MethodName {
     /// `read`, one call after the other
@@ -217,7 +217,7 @@ impl From<MethodName> for Method {
     }
 }
 
-/// How a file is copied.
+/// Methods of copying a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CopyMethodName {
     /// `read` and `write`, a block each

@@ -1,4 +1,4 @@
-//! What can be said of a look back over the stored runs.
+//! The command line of `oscope history`.
 
 use clap::Args;
 use instrument::point::Level;

@@ -1,4 +1,4 @@
-//! The command line: what can be said, before any of it is looked up in the world.
+//! The command line, parsed without access to files or the store.
 
 mod compare;
 pub mod file;
@@ -54,7 +54,7 @@ Exit codes:
   3    a comparison found what `--fail-on` names
   130  stopped by Ctrl-C (143: by SIGTERM, 129: by SIGHUP, 141: nobody read on)";
 
-/// What every command understands.
+/// The options of every command.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Common {
     /// File that keeps the runs [default: oscope/oscope.db in your data directory]
@@ -97,8 +97,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// What is done where no command is named: `oscope run`, its defaults told by the command line
-    /// alone.
+    /// The default command: `oscope run`, with the defaults that the command line defines.
     pub fn usual() -> Self {
         let usual = Arguments::parse_from(["oscope", "run"]);
         usual.command.expect("a command was named")
@@ -179,7 +178,7 @@ mod tests {
         Arguments::command().debug_assert();
     }
 
-    /// The command lines in the help of `command` and of those below it.
+    /// Collects the example command lines from the help of `command` and its subcommands.
     fn examples(command: &clap::Command, found: &mut Vec<String>) {
         let help = command.get_after_help().map(ToString::to_string);
         let lines: Vec<String> = help
@@ -199,7 +198,7 @@ mod tests {
         let mut found = Vec::new();
         examples(&Arguments::command(), &mut found);
         for example in found {
-            // What follows is the shell's, or an explanation.
+            // The rest of the line belongs to the shell, or is an explanation.
             let ends = [" | ", " > ", "  ", ")"].map(|end| example.find(end));
             let end = ends.into_iter().flatten().min().unwrap_or(example.len());
             let words = example[..end].split_whitespace();

@@ -1,4 +1,4 @@
-//! What can be said of a run that is to be measured.
+//! The command line of `oscope run`.
 
 use clap::{Args, ValueEnum};
 use instrument::limits::Limits;
@@ -83,7 +83,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// How many sessions are measured: enough for a comparison, if one is asked for.
+    /// Number of sessions; by default enough for a comparison, if one is requested.
     pub fn session_count(&self) -> u8 {
         const FOR_A_COMPARISON: u8 = 3;
         let usual = match self.compare_with {
@@ -94,7 +94,7 @@ impl Run {
     }
 }
 
-/// What a run may take of a machine on which other work matters.
+/// Limits on the resources of a run, for machines with other work that matters.
 #[derive(Args, Debug)]
 pub struct Restraint {
     /// Keep beside work that matters: one processor, a quarter of it by rests between short bursts,

@@ -1,4 +1,4 @@
-//! What can be said of a stored run: in which form it is told, and where that is written.
+//! The command lines of commands on stored runs: output formats and files.
 
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -59,7 +59,7 @@ pub struct Advise {
     pub save: bool,
 }
 
-/// A language that settings are written in.
+/// Languages for settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum HeaderLanguage {
     /// C and C++
@@ -188,7 +188,7 @@ pub struct Delete {
     pub force: bool,
 }
 
-/// For whose eyes something is.
+/// The audience of the output.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Sharing {
     /// Put marks in the place of all that names the machine and its people: hosts, users, paths, addresses,
@@ -197,7 +197,7 @@ pub struct Sharing {
     pub redact: bool,
 }
 
-/// Where a file is written.
+/// The output file.
 #[derive(Args, Debug)]
 pub struct Output {
     /// File to write; `-` is standard output

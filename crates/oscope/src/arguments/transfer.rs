@@ -1,4 +1,4 @@
-//! What can be said to `oscope send` and `oscope receive`.
+//! The command lines of `oscope send` and `oscope receive`.
 
 use ::transfer::Cover;
 use ::transfer::method::{ReceiveMethod, SendMethod};
@@ -151,7 +151,7 @@ pub struct Token {
     pub output: Option<PathBuf>,
 }
 
-/// A way of sending by its name.
+/// Names of the sending methods.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum SendMethodName {
     /// `file`, or `sendfile` where contents are neither sealed nor summed
@@ -171,7 +171,7 @@ pub enum SendMethodName {
     Uring,
 }
 
-/// A way of receiving by its name.
+/// Names of the receiving methods.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ReceiveMethodName {
     /// `file`, or `splice` where contents are neither sealed nor summed
@@ -188,7 +188,7 @@ pub enum ReceiveMethodName {
 }
 
 impl SendMethodName {
-    /// The method of this name for contents that are protected so.
+    /// The method of this name for contents with this protection.
     pub fn method(self, cover: Cover) -> SendMethod {
         match self {
             Self::Auto => SendMethod::usual(cover),
@@ -203,7 +203,7 @@ impl SendMethodName {
 }
 
 impl ReceiveMethodName {
-    /// The method of this name; `None` leaves the choice to what each sender sends.
+    /// The method of this name; `None` leaves the choice to the receiver, for each sender.
     pub fn method(self) -> Option<ReceiveMethod> {
         match self {
             Self::Auto => None,

@@ -1,4 +1,4 @@
-//! `oscope claims`: what the reports and common belief say, judged by a stored run.
+//! `oscope claims`: claims of reports and common beliefs, judged by a stored run.
 
 use crate::arguments::{Claims, Common};
 use crate::exit::Exit;

@@ -1,4 +1,4 @@
-//! `oscope cleanup`: undoes what killed runs left behind.
+//! `oscope cleanup`: removes the leftovers of killed runs.
 
 use crate::arguments::{Cleanup, Common};
 use crate::exit::Exit;

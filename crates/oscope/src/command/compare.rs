@@ -1,4 +1,4 @@
-//! `oscope compare`: what is faster, slower or the same on other runs than on the first.
+//! `oscope compare`: the differences of other runs from the first.
 
 use crate::arguments::{Common, Compare, FailOn};
 use crate::exit::{Exit, WrongUse};
@@ -64,7 +64,7 @@ pub fn execute(arguments: &Compare, common: &Common) -> Result<Exit> {
     Ok(exit(&comparisons, arguments.fail_on))
 }
 
-/// The comparisons for people, or for programs.
+/// The comparisons as text or as JSON.
 pub fn shown(comparisons: &[Comparison<'_>], all: bool, common: &Common) -> Result<String> {
     if common.json {
         return Ok(serde_json::to_string_pretty(&comparison::json(comparisons))? + "\n");
@@ -86,7 +86,7 @@ fn write_page(comparisons: &[Comparison<'_>], target: &Target, common: &Common) 
     Ok(())
 }
 
-/// Refuses sides that share a run: what is on both cannot differ.
+/// Refuses sides that share a run: a shared run cannot differ.
 fn apart(one: &Side, other: &Side) -> Result<(), WrongUse> {
     let is_in_both = |run: &Run| {
         let id = &run.header.id;
@@ -101,7 +101,7 @@ fn apart(one: &Side, other: &Side) -> Result<(), WrongUse> {
     Ok(())
 }
 
-/// The side that `name` means, with only the experiments that `only` names.
+/// The side called `name`, restricted to the experiments that `only` names.
 fn side(name: &str, only: &[String], common: &Common) -> Result<Side> {
     let mut side = stored::side(common, name)?;
     if only.is_empty() {

@@ -1,4 +1,4 @@
-//! `oscope completions`: what a shell needs to complete the command line.
+//! `oscope completions`: completion scripts for shells.
 
 use crate::arguments::{Arguments, Completions};
 use crate::exit::Exit;

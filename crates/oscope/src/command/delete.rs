@@ -8,11 +8,10 @@ use record::store::{Candidate, RunSelector, Store};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The version of the format of what is told to programs; its schema is `schema/delete-1.schema.json` in
-/// this crate.
+/// The version of the JSON format; its schema is `schema/delete-1.schema.json` in this crate.
 const FORMAT: u32 = 1;
 
-/// What was removed.
+/// The removed runs.
 #[derive(Serialize)]
 struct Removed<'r> {
     format: u32,
@@ -56,7 +55,7 @@ pub fn execute(arguments: &Delete, common: &Common) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The runs that are meant, each once, by their numbers.
+/// The selected runs by number, without duplicates.
 fn named(store: &Store, names: &[String]) -> Result<BTreeMap<u64, Candidate>> {
     let find = |name: &String| {
         let run = store.find(&stored::selector(name)?);
@@ -66,7 +65,7 @@ fn named(store: &Store, names: &[String]) -> Result<BTreeMap<u64, Candidate>> {
     names.iter().map(find).collect()
 }
 
-/// What a run is, as far as its entry can be read.
+/// A description of a run, as far as its entry is readable.
 fn tell(store: &Store, run: &Candidate) -> String {
     let runs = store.runs().unwrap_or_default();
     let entry = runs.into_iter().find(|entry| entry.number == run.number);

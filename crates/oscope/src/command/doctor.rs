@@ -1,4 +1,5 @@
-//! `oscope doctor`: whether this machine is fit to be measured, and what a run would hurt.
+//! `oscope doctor`: checks if this machine is fit for measuring, and which work a run would
+//! disturb.
 
 use crate::arguments::{Common, Doctor};
 use crate::exit::Exit;
@@ -10,7 +11,7 @@ use platform::machine::Machine;
 use platform::storage::Storage;
 use std::time::Duration;
 
-/// Long enough to see a program that wakes up now and then.
+/// Long enough to notice programs that wake up occasionally.
 const WATCH: Duration = Duration::from_secs(2);
 
 pub fn execute(arguments: &Doctor, common: &Common) -> Result<Exit> {

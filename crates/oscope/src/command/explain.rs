@@ -1,4 +1,4 @@
-//! `oscope explain`: what an experiment asks, how it measures and where it comes from.
+//! `oscope explain`: an experiment's question, method and sources.
 
 use crate::arguments::{Common, Explain};
 use crate::exit::Exit;
@@ -38,7 +38,8 @@ pub fn execute(arguments: &Explain, common: &Common) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What of its needs is missing here, or what it would take.
+/// The requirements that this machine does not meet; if it meets all, the number of points and the
+/// longest duration.
 fn needs(planned: &Planned<'_>, profile: Profile) -> String {
     match &planned.points {
         Ok(points) => format!(

@@ -18,7 +18,7 @@ pub fn execute(arguments: &Export, common: &Common) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let run = match arguments.format {
-        // These are for programs, and can be read back.
+        // These formats are for programs, which need the recorded text unchanged.
         ExportFormat::Json | ExportFormat::Parquet => {
             let run = stored::run_as_it_is(common, &arguments.run)?;
             stored::redacted_if(arguments.sharing, run, common)?

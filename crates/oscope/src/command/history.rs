@@ -20,7 +20,7 @@ pub fn execute(arguments: &History, common: &Common) -> Result<Exit> {
     Ok(exit)
 }
 
-/// The stored runs. Damaged entries are marked, told, and make it incomplete.
+/// The stored runs. Damaged entries are marked and reported, and make the result incomplete.
 fn list(store: Option<&Store>, common: &Common) -> Result<(String, Exit)> {
     let runs = store.map_or_else(|| Ok(Vec::new()), Store::runs)?;
     let runs: Vec<_> = runs.into_iter().map(legible::summary).collect();
@@ -40,7 +40,7 @@ fn list(store: Option<&Store>, common: &Common) -> Result<(String, Exit)> {
     Ok((text, exit))
 }
 
-/// The history of what `name` means. Damaged runs are left out, told, and make it incomplete.
+/// The history of `name`. Damaged runs are left out and reported, and make the result incomplete.
 fn over_runs(
     store: &Store,
     name: &str,
@@ -92,7 +92,7 @@ fn over_runs(
     Ok((text, exit))
 }
 
-/// The experiment and the metric that `name` means: `process.calls.rate`, or without the metric.
+/// Splits `name` into experiment and metric: `process.calls.rate`, or without the metric.
 fn parts(name: &str) -> (&str, Option<&str>) {
     match name.match_indices('.').nth(1) {
         Some((at, _)) => (&name[..at], Some(&name[at + 1..])),
@@ -100,7 +100,7 @@ fn parts(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The fingerprint of the machine that is meant.
+/// The fingerprint of the selected machine.
 fn machine(store: &Store, experiment: &str, arguments: &History) -> Result<String> {
     let latest = store.latest_with(experiment)?.ok_or_else(|| {
         WrongUse(format!(

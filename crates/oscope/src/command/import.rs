@@ -1,4 +1,4 @@
-//! `oscope import`: exported runs into the store. All are read before the first is stored.
+//! `oscope import`: imports exported runs into the store. It reads all files before it stores any.
 
 use crate::arguments::{Common, Import};
 use crate::exit::Exit;

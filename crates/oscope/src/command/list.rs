@@ -1,4 +1,4 @@
-//! `oscope list`: what can be measured, and what was measured elsewhere.
+//! `oscope list`: the experiments, and the published reports.
 
 use crate::arguments::{Common, List};
 use crate::exit::Exit;

@@ -1,4 +1,4 @@
-//! `oscope man`: the manual pages, made of the command line's definition.
+//! `oscope man`: manual pages generated from the command-line definition.
 
 use crate::arguments::{Arguments, Common, Man as Asked};
 use crate::exit::Exit;
@@ -18,7 +18,7 @@ pub fn execute(arguments: &Asked, common: &Common) -> Result<Exit> {
     let replaces = Replaces::with(arguments.force);
     let mut command = Arguments::command().disable_help_subcommand(true);
     command.build();
-    // All can be written before the first is.
+    // Checks that all pages can be written before it writes the first.
     let targets = pages(command)
         .into_iter()
         .map(|page| {
@@ -32,7 +32,7 @@ pub fn execute(arguments: &Asked, common: &Common) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The pages of a command and of those below it.
+/// The pages of a command and its subcommands.
 fn pages(command: Command) -> Vec<Man> {
     let shown = command.get_subcommands().filter(|it| !it.is_hide_set());
     let mut all: Vec<Man> = shown.cloned().flat_map(pages).collect();

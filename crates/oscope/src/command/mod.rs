@@ -1,4 +1,4 @@
-//! The commands, a file each.
+//! The commands, one module each.
 
 mod advise;
 mod claims;
@@ -29,7 +29,7 @@ use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
 use anyhow::Result;
 
-/// Does what the command line asks for.
+/// Executes the command.
 pub fn execute(arguments: Arguments) -> Result<Exit> {
     let Arguments { command, common } = arguments;
     match command.unwrap_or_else(Command::usual) {

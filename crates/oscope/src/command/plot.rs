@@ -1,4 +1,4 @@
-//! `oscope plot`: one chart of a stored run as a picture.
+//! `oscope plot`: one chart of a stored run as an image file.
 
 use crate::arguments::{Common, Plot};
 use crate::exit::{Exit, WrongUse};
@@ -24,13 +24,13 @@ pub fn execute(arguments: &Plot, common: &Common) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What is written.
+/// Output format.
 enum Kind {
     Svg,
     Png,
 }
 
-/// What the name of a file asks for.
+/// The format implied by the file name.
 fn kind(path: &Path) -> Result<Kind, WrongUse> {
     let extension = path.extension().unwrap_or_default();
     if path == Path::new("-") || extension.eq_ignore_ascii_case("svg") {
@@ -60,7 +60,7 @@ fn png(_: &str) -> Result<Vec<u8>> {
     .into())
 }
 
-/// The figure that `what` means: the only one of an experiment, or `EXPERIMENT.KEY`.
+/// The figure called `what`: the only one of an experiment, or `EXPERIMENT.KEY`.
 fn figure<'a>(analysis: &'a Analysis<'_>, what: &str) -> Result<&'a Figure, WrongUse> {
     let named: Vec<(String, &Figure)> = analysis
         .experiments

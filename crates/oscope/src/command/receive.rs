@@ -1,4 +1,4 @@
-//! `oscope receive`: files from `oscope send`.
+//! `oscope receive`: receives files from `oscope send`.
 
 use super::transfer::{FORMAT, Voice, cost, line, told_of_cover, totals, value};
 use crate::arguments::Common;
@@ -64,8 +64,8 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     })
 }
 
-/// A place for files that are measured, removed in the end or, if this process is killed, at the next
-/// start.
+/// A directory for measured files, removed at the end; if this process is killed, the next start
+/// removes it.
 fn scratch(dir: &Path, voice: &Voice) -> Result<Scratch> {
     for left in leftovers::clear(None, dir)? {
         voice.say(&left.to_string());
@@ -103,7 +103,7 @@ fn options(
     })
 }
 
-/// What was told so far.
+/// The transfer so far, as reported.
 struct Told<'t> {
     voice: &'t Voice,
     has_token: bool,
@@ -113,20 +113,20 @@ struct Told<'t> {
 
 #[derive(Default)]
 struct State {
-    /// When the first sender came.
+    /// Arrival of the first sender.
     began: Option<Instant>,
     files: u64,
     failed: u64,
     bytes: u64,
     timing: Timing,
     cpu: Duration,
-    /// The least that protected contents.
+    /// The weakest protection of any contents.
     cover: Option<Cover>,
-    /// For programs; people are told at once.
+    /// For JSON output only; text output is immediate.
     outcomes: Vec<Value>,
 }
 
-/// More files than this are told only in sum.
+/// Beyond this number, files are reported only in total.
 const TOLD_SINGLY: u64 = 20;
 
 impl Told<'_> {
@@ -169,7 +169,7 @@ impl Told<'_> {
         }
     }
 
-    /// Prints the sums.
+    /// Prints the totals.
     fn finish(&self) -> Result<()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(cover) = state.cover.filter(|_| self.has_token) {

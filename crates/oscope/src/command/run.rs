@@ -1,4 +1,4 @@
-//! `oscope run`: the main job.
+//! `oscope run`: measures.
 
 use crate::arguments::{Common, Run as Arguments};
 use crate::exit::{Exit, WrongUse};
@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const NO_RANDOMNESS: &str = "the system gives no random numbers";
-/// A worker that is silent for so long beyond its time hangs, and is killed.
+/// Grace period of a worker: if it is silent for longer, it hangs and is killed.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
@@ -76,15 +76,15 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     Ok(exit)
 }
 
-/// A run that was measured, and its number in the store.
+/// A measured run with its number in the store.
 struct Measured {
     run: Run,
     number: u64,
-    /// Whether it took no more than it might.
+    /// True if it stayed within its limits.
     kept_limits: bool,
 }
 
-/// Prints what the sessions that were measured differ in from those of `against`.
+/// Prints the comparison of the measured sessions with those of `against`.
 fn compare(against: &Side, measured: Vec<Measured>, common: &Common) -> Result<()> {
     let numbers = measured.iter().map(|session| session.number.to_string());
     let side = Side {
@@ -202,7 +202,7 @@ fn measure(
     Ok((measured, outcome))
 }
 
-/// Says in one line what the run may hurt, where it has no limits.
+/// Warns in one line of work that a run without limits may disturb.
 fn warn(run: &Run, setting: &Setting, common: &Common, progress: &Progress) {
     if !setting.limits.is_none() {
         return;
@@ -217,7 +217,7 @@ fn warn(run: &Run, setting: &Setting, common: &Common, progress: &Progress) {
     }
 }
 
-/// Makes sure that something which is measured takes notice of each option.
+/// Checks that each option affects at least one of the chosen experiments.
 fn heed_all(arguments: &Arguments, chosen: &[&'static dyn Experiment]) -> Result<(), WrongUse> {
     if arguments.to.is_some() && !selection::includes(chosen, "transfer.file") {
         return Err(WrongUse(
@@ -236,7 +236,7 @@ fn heed_all(arguments: &Arguments, chosen: &[&'static dyn Experiment]) -> Result
     Ok(())
 }
 
-/// The way to the receiver on another machine, if one was named.
+/// The link to the receiver on another machine, if one was given.
 fn link(
     arguments: &Arguments,
     interrupt: Interrupt,
@@ -254,7 +254,7 @@ fn link(
     Some(found)
 }
 
-/// The run before anything is measured.
+/// The run's description before the measurement.
 fn describe(arguments: &Arguments, session: u8, setting: &Setting) -> Result<Run> {
     let is_one_of_several = arguments.session_count() > 1;
     let environment = Environment::read();
@@ -274,9 +274,9 @@ fn describe(arguments: &Arguments, session: u8, setting: &Setting) -> Result<Run
         profile: setting.profile,
         budget_ns: 0.0,
         seed: match arguments.seed {
-            // Every session has an order of its own.
+            // Each session has a different order.
             Some(seed) => seed.wrapping_add(u64::from(session) - 1),
-            // Short enough to be typed again.
+            // Short enough to type.
             None => getrandom::u64().context(NO_RANDOMNESS)? % 1_000_000,
         },
         command_line: environment.command_line.clone(),
@@ -308,12 +308,12 @@ fn storage(directory: &Path) -> Option<Storage> {
     })
 }
 
-/// A path that a record can hold: what is no UTF-8 in it is replaced.
+/// A path that a record can store: invalid UTF-8 is replaced.
 fn legible(path: &Path) -> PathBuf {
     path.to_string_lossy().into_owned().into()
 }
 
-/// Says what will be measured, how long it takes and where things go, before it begins.
+/// Announces plan, duration and directories before the run starts.
 fn announce(
     plan: &Plan<'_>,
     setting: &Setting,
@@ -356,17 +356,18 @@ fn present(run: &Run, arguments: &Arguments, common: &Common) -> Result<()> {
     output::show_painted(&text)
 }
 
-/// The place of a run's page.
+/// The location of a run's page.
 enum Page {
     None,
-    /// The file that `--page` names.
+    /// The file given by `--page`.
     Asked(Target),
-    /// Beside the store, by the number of the run; a page that is there is of a store that is gone.
+    /// Beside the store, named after the run's number. An existing page there belongs to a deleted
+    /// store.
     Numbered(PathBuf),
 }
 
 impl Page {
-    /// Makes sure that it can be written, before anything is measured.
+    /// Checks that the page can be written, before the measurement starts.
     fn new(arguments: &Arguments, common: &Common) -> Result<Self> {
         if let Some(path) = &arguments.page {
             let replaces = Replaces::with(arguments.force);
@@ -381,7 +382,7 @@ impl Page {
         Ok(Self::Numbered(folder))
     }
 
-    /// The page of a run; none has the number 0.
+    /// The page of run `number`. No run has the number 0.
     fn numbered(folder: &Path, number: u64, common: &Common) -> Result<Target> {
         let path = folder.join(format!("run-{number}.html"));
         Target::new(&path, Replaces::Own(is_page), common)
@@ -410,7 +411,7 @@ impl Page {
     }
 }
 
-/// True if a file is a page of oscope's: all say so in their head.
+/// True if a file is a page of oscope: each has a marker in its head.
 fn is_page(path: &Path) -> bool {
     const HEAD_BYTES: u64 = 4096;
     let mut head = Vec::new();
@@ -419,7 +420,7 @@ fn is_page(path: &Path) -> bool {
     read.is_ok() && String::from_utf8_lossy(&head).contains(generator)
 }
 
-/// What starts this program as a worker.
+/// The command line of a worker process.
 fn worker(arguments: &Arguments, limits: Limits) -> Vec<String> {
     let mut words = vec!["worker".to_owned()];
     if !limits.is_none() {
@@ -432,7 +433,7 @@ fn worker(arguments: &Arguments, limits: Limits) -> Vec<String> {
     words
 }
 
-/// The one of two ends that a caller must hear of.
+/// The more serious of two exit codes.
 fn worse(first: Exit, second: Exit) -> Exit {
     match second {
         Exit::Done => first,
@@ -440,8 +441,8 @@ fn worse(first: Exit, second: Exit) -> Exit {
     }
 }
 
-/// Of what was asked for in particular nothing may be missing. A run of everything measures what the
-/// machine has, and tells what it has not.
+/// Experiments that the user named must be complete. A run of everything measures as much as the
+/// machine supports, and reports the rest.
 fn exit(outcome: Outcome, arguments: &Arguments, interrupt: Interrupt) -> Exit {
     let lacks_what_was_named =
         !arguments.what.is_empty() && outcome.skipped + outcome.missing + outcome.unreached > 0;

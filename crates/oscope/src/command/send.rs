@@ -1,4 +1,4 @@
-//! `oscope send`: files to an `oscope receive`.
+//! `oscope send`: sends files to an `oscope receive`.
 
 use super::transfer::{FORMAT, Voice, cost, line, told_of_cover, totals, value};
 use crate::arguments::Common;
@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use transfer::sender::{self, Job, Options, Plan, Source, Summary};
 use transfer::{Cover, Error, Limits, Outcome, Token};
 
-/// More files than this are told only in sum.
+/// Beyond this number, files are reported only in total.
 const TOLD_SINGLY: usize = 20;
-/// For so many files a second connection is worth its while.
+/// From this number of files on, a second connection is faster.
 const MANY: usize = 100;
 
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
@@ -185,9 +185,9 @@ fn job(file: &Path, name: Option<&str>) -> Result<Job> {
     Ok(Job { name, source })
 }
 
-/// As many connections as gain: making a file costs the receiver more than sending it costs here, so
-/// that many files are made by two threads there. Zeros wait for no file, and two threads sum them. What
-/// is resumed goes over one.
+/// The useful number of connections. Creating a file costs the receiver more than sending it costs
+/// the sender, so two receiver threads speed up many small files. Zeros need no file, and two
+/// threads sum them. A resumed transfer uses one connection.
 fn streams(jobs: &[Job], resume: bool) -> u16 {
     let are_zeros = jobs
         .iter()
@@ -199,7 +199,7 @@ fn streams(jobs: &[Job], resume: bool) -> u16 {
     }
 }
 
-/// Size of everything, if it is known beforehand.
+/// Total size, if known in advance.
 fn total_size(jobs: &[Job]) -> Option<u64> {
     let sizes = jobs.iter().map(|job| match &job.source {
         Source::Path(path) => {

@@ -1,4 +1,4 @@
-//! `oscope show`: a stored run again.
+//! `oscope show`: shows a stored run.
 
 use crate::arguments::{Common, Show};
 use crate::exit::{Exit, WrongUse};
@@ -27,8 +27,8 @@ pub fn execute(arguments: &Show, common: &Common) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Leaves only the experiments of `run` that `what` names, if it names any. What counts is what the
-/// run holds: it may know experiments that this version of oscope does not.
+/// Removes all experiments of `run` that `what` does not name, if it names any. Names refer to the
+/// run's own experiments, which this version of oscope may not know.
 fn keep(run: &mut Run, what: &[String]) -> Result<(), WrongUse> {
     for name in what {
         let is_there =

@@ -1,4 +1,4 @@
-//! `oscope token`: a secret for two machines.
+//! `oscope token`: creates a shared secret for two machines.
 
 use crate::arguments::transfer::Token as Arguments;
 use crate::exit::Exit;

@@ -1,4 +1,4 @@
-//! What `send` and `receive` have in common: telling how a transfer goes and what came of it.
+//! Shared output of `send` and `receive`: progress and results of a transfer.
 
 use crate::output::{self, harmless};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -11,19 +11,18 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use transfer::{Cover, Outcome, Timing};
 
-/// The version of the format of what is told to programs; its schema is `schema/transfer-1.schema.json` in
-/// this crate.
+/// The version of the JSON format; its schema is `schema/transfer-1.schema.json` in this crate.
 pub(super) const FORMAT: u32 = 1;
 
-/// Lines on standard error while a transfer is under way.
+/// Messages on standard error during a transfer.
 pub(super) struct Voice {
     bar: Option<ProgressBar>,
     is_quiet: bool,
 }
 
 impl Voice {
-    /// With a live line of the bytes so far where there is a terminal, out of what `total` finds, if
-    /// that is known. Nobody is asked where there is no line.
+    /// On a terminal, shows a live line of the transferred bytes, out of `total` if known. Without
+    /// a terminal, `total` is not called.
     pub(super) fn new(is_quiet: bool, total: impl FnOnce() -> Option<u64>) -> Self {
         let is_live = !is_quiet && io::stderr().is_terminal();
         let bar = is_live.then(|| {
@@ -41,7 +40,7 @@ impl Voice {
         Self { bar, is_quiet }
     }
 
-    /// Tells something that is worth a line of its own.
+    /// Prints a line.
     pub(super) fn say(&self, line: &str) {
         match &self.bar {
             _ if self.is_quiet => {}
@@ -50,10 +49,10 @@ impl Voice {
         }
     }
 
-    /// Shows how `progress` grows until the watch is dropped.
+    /// Shows the growth of `progress` until the watch is dropped.
     pub(super) fn watch(&self, progress: &Arc<AtomicU64>) -> Watch {
         let is_over = Arc::new(AtomicBool::new(false));
-        // Without a thread the line is missing, and nothing else.
+        // Without a thread only the progress line is missing.
         let thread = self.bar.clone().and_then(|bar| {
             let (is_over, progress) = (Arc::clone(&is_over), Arc::clone(progress));
             let thread = std::thread::Builder::new().name("progress".into());
@@ -81,25 +80,25 @@ impl Drop for Watch {
         self.is_over.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // It only draws; a panic of its own is no reason to fail.
+            // A panic in the drawing thread is no reason to fail.
             let _ = thread.join();
         }
     }
 }
 
-/// Says that contents go unprotected between peers that share a token.
+/// Reports contents that are sent unprotected between peers with a token.
 pub(super) fn told_of_cover(voice: &Voice, cover: Cover) {
     if cover != Cover::Sealed {
         voice.say("contents were not sealed: whoever listened could read and change them");
     }
 }
 
-/// A name as a person reads it.
+/// A name as printable text.
 pub(super) fn legible(name: &[u8]) -> String {
     harmless(&String::from_utf8_lossy(name)).replace('\n', "\u{fffd}")
 }
 
-/// What became of a file, in a line.
+/// The outcome of a file, in one line.
 pub(super) fn line(outcome: &Outcome) -> String {
     let name = legible(&outcome.name);
     match &outcome.failure {
@@ -123,7 +122,7 @@ fn speed(bytes: u64, time: Duration) -> f64 {
     bytes as f64 / time.as_secs_f64().max(1e-9)
 }
 
-/// What became of a file, for programs. A name that is no UTF-8 comes as its bytes, too.
+/// The outcome of a file, as JSON. A name that is not UTF-8 is given as bytes, too.
 pub(super) fn value(outcome: &Outcome) -> Value {
     let mut value = json!({
         "name": String::from_utf8_lossy(&outcome.name),
@@ -138,7 +137,7 @@ pub(super) fn value(outcome: &Outcome) -> Value {
     value
 }
 
-/// Sums of a transfer, for programs.
+/// Totals of a transfer, as JSON.
 pub(super) fn totals(files: u64, failed: u64, bytes: u64, timing: Timing) -> Value {
     json!({
         "files": files,

@@ -1,4 +1,4 @@
-//! `oscope verify`: what is damaged in the store, in a run or in an exported file.
+//! `oscope verify`: finds damage in the store, in a run or in an exported file.
 
 use crate::arguments::{Common, Verify};
 use crate::exit::Exit;

@@ -1,4 +1,4 @@
-//! `oscope worker`: takes one batch of samples for the program that started it.
+//! `oscope worker`: takes one batch of samples for its parent process.
 
 use crate::arguments::Worker;
 use crate::exit::Exit;

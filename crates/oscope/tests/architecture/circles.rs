@@ -1,8 +1,8 @@
 //! No files of a crate use each other in a circle.
 //!
-//! A file uses another where a path in it leads there. A file that uses what its parent module states,
-//! as constants that a folder shares, makes no circle with it: the parent stands for the folder. What a module hands on is used where
-//! it is stated.
+//! A file uses another file if one of its paths leads there. Use of a parent module's own items,
+//! such as constants shared by a folder, is no circle: the parent stands for the folder. Re-exports
+//! count as the file that defines the item.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, ItemMod, ItemUse, UseTree, Visibility};
 
-/// The names of a module and of those it lies in: `["process", "ipc"]`.
+/// The names of a module and its parents: `["process", "ipc"]`.
 type Module = Vec<String>;
 
 #[test]
@@ -95,7 +95,7 @@ fn module(source: &Path, file: &Path) -> Module {
 /// The paths in a file.
 struct File {
     used: Vec<Vec<String>>,
-    /// What it hands on under its own name, and where that comes from.
+    /// Re-exported names, and the paths they come from.
     handed_on: BTreeMap<String, Vec<String>>,
 }
 
@@ -111,7 +111,7 @@ impl File {
     }
 }
 
-/// The modules that a module uses, but for those it lies in.
+/// The modules that a module uses, except its parents.
 fn used<'m>(module: &Module, files: &'m BTreeMap<Module, File>) -> BTreeSet<&'m Module> {
     let found = files[module].used.iter();
     found
@@ -120,7 +120,7 @@ fn used<'m>(module: &Module, files: &'m BTreeMap<Module, File>) -> BTreeSet<&'m 
         .collect()
 }
 
-/// The module that states what `path` names in `module`.
+/// The module that defines the target of `path` in `module`.
 fn home<'m>(
     module: &Module,
     path: &[String],
@@ -139,7 +139,7 @@ fn home<'m>(
     }
 }
 
-/// The path from the root of the crate; `None` where it leads to another crate.
+/// The path from the crate root; `None` if it leads to another crate.
 fn absolute(module: &Module, path: &[String]) -> Option<Module> {
     let mut base = module.clone();
     let mut rest = path;
@@ -155,7 +155,7 @@ fn absolute(module: &Module, path: &[String]) -> Option<Module> {
                 rest = &rest[1..];
             }
         }
-        // A child, or another crate, of which no module has the name.
+        // A child module, or another crate if no module has the name.
         _ => {}
     }
     base.extend_from_slice(rest);
@@ -212,7 +212,7 @@ impl<'ast> Visit<'ast> for Paths {
         }
     }
 
-    /// What a module inside of a file names is seen from one step further down.
+    /// Paths in an inline module are relative to one level further down.
     fn visit_item_mod(&mut self, item: &'ast ItemMod) {
         let mut inner = Self::default();
         visit::visit_item_mod(&mut inner, item);

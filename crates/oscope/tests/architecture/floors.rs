@@ -1,9 +1,9 @@
-//! The house: each crate uses only the floors below it.
+//! Layering: each crate uses only the crates below it.
 
 use serde_json::Value;
 use std::process::Command;
 
-/// From the ground up, as `docs/architecture.md` draws it.
+/// The layers from bottom to top, as in `docs/architecture.md`.
 const FLOORS: &[&str] = &[
     "uthread",
     "oscope-advice",

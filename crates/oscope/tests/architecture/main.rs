@@ -1,4 +1,4 @@
-//! The structure that `docs/architecture.md` draws, held by tests.
+//! Tests of the structure that `docs/architecture.md` describes.
 
 mod circles;
 mod floors;

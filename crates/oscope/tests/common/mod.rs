@@ -1,4 +1,4 @@
-//! A place of its own for each test: a store, a directory for scratch files, and the program.
+//! A private environment for each test: a store, a scratch directory, and the program.
 #![allow(dead_code, reason = "each test program uses its own part")]
 
 pub mod receiver;
@@ -11,10 +11,10 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A place of its own for one test.
+/// A private environment for one test.
 pub struct Place {
     root: TempDir,
-    /// Where runs are kept.
+    /// Path of the store.
     pub store: PathBuf,
 }
 
@@ -34,15 +34,15 @@ impl Place {
         self.path("scratch")
     }
 
-    /// The program with this place's store.
+    /// The program with the store of this environment.
     pub fn oscope(&self, arguments: &[&str]) -> Command {
         let mut command = Command::from_std(self.plain(arguments));
         command.timeout(Duration::from_mins(2));
         command
     }
 
-    /// The program with this place's store as somebody who has no rights,
-    /// started by `wrapper`; `None`, with the reason printed, where that takes rights.
+    /// The program with this environment's store, run as an unprivileged user by `wrapper`; `None`,
+    /// with the reason printed, if this process lacks the rights.
     pub fn as_somebody(
         &self,
         wrapper: &[&str],
@@ -52,7 +52,7 @@ impl Place {
             eprintln!("skipped: it takes root to become somebody else");
             return None;
         }
-        // Somebody else needs a way to the program, to the store and to the scratch directory.
+        // The other user needs access to the program, the store and the scratch directory.
         let copy = self.path("oscope");
         fs::copy(program(), &copy).expect("a copy that others may run");
         for directory in [self.root.path(), &self.scratch()] {
@@ -71,7 +71,7 @@ impl Place {
         Some(command)
     }
 
-    /// The same as [`Place::oscope`] for the standard library.
+    /// The same as [`Place::oscope`], as a command of the standard library.
     pub fn plain(&self, arguments: &[&str]) -> std::process::Command {
         let mut command = std::process::Command::new(program());
         command
@@ -89,14 +89,14 @@ impl Place {
         self.short_run_in(&self.scratch())
     }
 
-    /// The same with its scratch files in `directory`.
+    /// The same, with its scratch files in `directory`.
     pub fn short_run_in(&self, directory: &Path) -> Command {
         let mut run = self.oscope(&["run", "process.calls", "--budget", "4s", "--no-page"]);
         run.arg("--dir").arg(directory);
         run
     }
 
-    /// Starts a run that is long enough to be disturbed, its words in pipes.
+    /// Starts a run that is long enough to be disturbed, with its output in pipes.
     pub fn start_long_run(&self) -> std::process::Child {
         let what = ["run", "process.calls", "--profile", "thorough", "--no-page"];
         self.plain(&what)
@@ -108,7 +108,7 @@ impl Place {
             .expect("the program starts")
     }
 
-    /// The same, once it has measured something.
+    /// The same, after its first measurement.
     pub fn long_run(&self) -> std::process::Child {
         let child = self.start_long_run();
         let scratch = self.scratch();
@@ -137,7 +137,7 @@ pub fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_oscope"))
 }
 
-/// What runs left in a directory.
+/// The leftovers of runs in a directory.
 pub fn scratch_files(directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(directory) else {
         return Vec::new();
@@ -156,12 +156,12 @@ pub fn scratch_files(directory: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Waits up to half a minute for something to become true.
+/// Waits up to 30 s until a condition is true.
 pub fn wait_for(is_true: impl FnMut() -> bool) -> bool {
     wait_at_most(Duration::from_secs(30), is_true)
 }
 
-/// Waits for something to become true, and no longer than that.
+/// Waits until a condition is true, at most for `limit`.
 pub fn wait_at_most(limit: Duration, mut is_true: impl FnMut() -> bool) -> bool {
     let started = Instant::now();
     while started.elapsed() < limit {
@@ -173,7 +173,7 @@ pub fn wait_at_most(limit: Duration, mut is_true: impl FnMut() -> bool) -> bool 
     false
 }
 
-/// Whether this process may do everything; tests that need it print why they are skipped.
+/// True if this process has all rights; tests that need them print why they are skipped.
 pub fn is_root() -> bool {
     platform::environment::Environment::read().is_root == Some(true)
 }

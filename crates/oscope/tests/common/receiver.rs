@@ -1,4 +1,4 @@
-//! `oscope receive` in a process of its own.
+//! `oscope receive` in its own process.
 
 use super::program;
 use std::fs;
@@ -7,17 +7,17 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::JoinHandle;
 
-/// A receiver in a process of its own, killed when it is dropped.
+/// A receiver in its own process, killed when dropped.
 pub struct Receiver {
     child: Option<Child>,
-    /// Reads what it says on standard error after that.
+    /// Reads the rest of its standard error.
     said: Option<JoinHandle<Vec<u8>>>,
-    /// Where it listens.
+    /// The address it listens on.
     pub address: String,
 }
 
 impl Receiver {
-    /// One that receives in `directory`.
+    /// A receiver for files in `directory`.
     pub fn start(directory: &Path, arguments: &[&str]) -> Self {
         Self::by(Command::new(program()), directory, arguments)
     }
@@ -29,7 +29,7 @@ impl Receiver {
         Self::with(command, &[arguments, &[directory]].concat())
     }
 
-    /// One with these arguments alone.
+    /// A receiver with only these arguments.
     pub fn with(mut command: Command, arguments: &[&str]) -> Self {
         let mut child = command
             .args(["receive", "--listen", "127.0.0.1:0"])
@@ -48,10 +48,10 @@ impl Receiver {
                 break address.to_owned();
             }
         };
-        // Somebody has to read what else it says.
+        // The pipe must be drained, or the receiver would block.
         let said = std::thread::spawn(move || {
             let mut said = Vec::new();
-            // An error here ends what can be read.
+            // An error ends the output.
             let _ = stderr.read_to_end(&mut said);
             said
         });
@@ -62,12 +62,12 @@ impl Receiver {
         }
     }
 
-    /// Its process.
+    /// Its process id.
     pub fn id(&self) -> u32 {
         self.child.as_ref().expect("it runs").id()
     }
 
-    /// What it said when it ended by itself.
+    /// Its output, after it ended by itself.
     pub fn end(mut self) -> Output {
         let child = self.child.take().expect("it runs");
         let mut output = child.wait_with_output().expect("it ends");

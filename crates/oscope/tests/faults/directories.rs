@@ -1,4 +1,4 @@
-//! Directories for scratch files that are not there, full, not for writing, or of odd names.
+//! Scratch directories that are missing, full, read-only, or have unusual names.
 
 use crate::SmallDisk;
 use crate::common::{Place, scratch_files};

@@ -1,4 +1,4 @@
-//! Exports that are damaged.
+//! Damaged exports.
 
 use crate::common::Place;
 use predicates::str::contains;

@@ -1,4 +1,4 @@
-//! What goes wrong in the world: each fault ends in a clear error or a recorded reason.
+//! External faults: each leads to a clear error or a recorded reason.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -21,7 +21,7 @@ pub(crate) fn signal(name: &str, id: u32) {
     assert!(status.expect("kill(1) is there").success());
 }
 
-/// Waits for the end: the output, and its two streams as text.
+/// Waits for the process to end: its output, and both streams as text.
 pub(crate) fn end(child: Child) -> (Output, String, String) {
     let output = child.wait_with_output().expect("the program ends");
     let stdout = String::from_utf8_lossy(&output.stdout).into_owned();

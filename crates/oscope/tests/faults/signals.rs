@@ -1,4 +1,4 @@
-//! Runs and workers that are stopped, by asking or by force, and time that runs out.
+//! Runs and workers that are interrupted or killed, and exhausted time budgets.
 
 use crate::common::{Place, scratch_files, wait_for};
 use crate::{end, signal};
@@ -83,7 +83,7 @@ fn a_worker_that_is_killed_fails_its_point_and_the_run_goes_on() {
     assert!(stdout.contains("signal 9"), "{stdout}");
 }
 
-/// Whether there was one to kill.
+/// Kills a worker; true if there was one.
 fn kill_a_worker_of(parent: u32) -> bool {
     let is_child = |id: u32| {
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();

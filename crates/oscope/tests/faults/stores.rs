@@ -1,4 +1,4 @@
-//! Stores that are damaged, full or not for writing.
+//! Stores that are damaged, full or read-only.
 
 use crate::common::{Place, scratch_files};
 use crate::{SmallDisk, end, signal};
@@ -53,10 +53,10 @@ fn a_store_in_a_read_only_place_is_a_clear_error() {
         .stderr(contains("read-only"));
 }
 
-/// A name that stands in the log alone, as after a kill.
+/// A name that exists only in the write-ahead log, as after a kill.
 const LOGGED: &str = "kept in the log";
 
-/// A store in `directory` with a run in it, whose name stands in its log alone.
+/// A store in `directory` with a run whose name exists only in its write-ahead log.
 fn store_with_log(place: &mut Place, directory: &Path) {
     place.store = directory.join("oscope.db");
     let exported = directory.join("run.json");
@@ -64,7 +64,7 @@ fn store_with_log(place: &mut Place, directory: &Path) {
     export.arg(&exported).assert().success();
     let text = fs::read_to_string(&exported).expect("the export");
     let mut file: Value = serde_json::from_str(&text).expect("JSON");
-    // A changed name would not agree with the checksums; version 1 had none.
+    // A changed name would not match the checksums; version 1 has none.
     file["version"] = 1.into();
     file.as_object_mut()
         .expect("a document")
@@ -78,7 +78,7 @@ fn store_with_log(place: &mut Place, directory: &Path) {
     export.arg(&other).assert().success();
     place.oscope(&["import"]).arg(&other).assert().success();
     fs::remove_file(&other).expect("it is there");
-    // Whoever reads the store keeps its log from being folded in.
+    // An open reader prevents SQLite from checkpointing the log.
     let connection = rusqlite::Connection::open(&place.store).expect("a store");
     let tables = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
     tables.expect("it can be read");
@@ -88,14 +88,14 @@ fn store_with_log(place: &mut Place, directory: &Path) {
     let before = files
         .each_ref()
         .map(|file| fs::read(file).expect("it is there"));
-    // That folds the log in.
+    // Closing the last connection checkpoints the log.
     drop(connection);
     for (file, bytes) in files.iter().zip(before) {
         fs::write(file, bytes).expect("room for it");
     }
 }
 
-/// Checks that all which only reads the store finds the run.
+/// Checks that all reading commands find the run.
 fn assert_readable(place: &Place) {
     for arguments in [
         &["history"][..],

@@ -1,4 +1,4 @@
-//! Words and pages that cannot be written.
+//! Output streams and pages that cannot be written.
 
 use crate::common::{Place, scratch_files, wait_for};
 use crate::end;

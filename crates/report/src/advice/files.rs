@@ -1,13 +1,14 @@
-//! Advice as files that are not JSON.
+//! Advice in file formats other than JSON.
 
 use advice::{Advice, Setting, Value};
 
-/// The settings as lines that a shell or a service manager reads: `OSCOPE_READ_BLOCK_SIZE=131072`.
+/// The settings in a format that shells and service managers read: `OSCOPE_READ_BLOCK_SIZE=131072`.
 pub fn environment(advice: &Advice) -> String {
     let lines = advice.settings.iter().map(|(name, setting)| {
         let value = match &setting.value {
             Value::Number(number) => number.to_string(),
-            // A word: the lines are also given to `env`, which takes no quotes.
+            // Choices stay unquoted: the lines are also passed to `env`, which does not remove
+            // quotes.
             Value::Choice(choice) => choice.clone(),
         };
         format!("{}={value}\n", upper(name))
@@ -15,10 +16,10 @@ pub fn environment(advice: &Advice) -> String {
     format!("OSCOPE_MEASURED={}\n", advice.measured) + &lines.collect::<String>()
 }
 
-/// The settings as a header for C and C++: numbers as constants, choices as one that is defined.
+/// The settings as a C and C++ header: numbers as constants, choices as defined macros.
 pub fn c_header(advice: &Advice) -> String {
     let machine = advice.machine.as_deref().unwrap_or("a machine");
-    // Neither can end the comment: a name holds whatever a processor or a person gave.
+    // Machine names and settings come from outside, so they must not be able to end the comment.
     let machine = machine.replace("*/", "* /");
     let define = |(name, setting): (&String, &Setting)| {
         let value = match &setting.value {
@@ -36,7 +37,7 @@ pub fn c_header(advice: &Advice) -> String {
     )
 }
 
-/// The name of a setting as a variable or a macro.
+/// The name of a setting as an environment variable or macro.
 fn upper(name: &str) -> String {
     format!("OSCOPE_{}", identifier(name))
 }

@@ -1,4 +1,4 @@
-//! From a run to the advice that programs load.
+//! Advice for programs, derived from a run.
 
 mod files;
 mod words;
@@ -14,8 +14,8 @@ use instrument::point::Level;
 use instrument::quantity::Unit;
 use record::Run;
 
-/// What programs should use on the machine of `run`, from the `evidence` that its results are: every
-/// setting that they tell.
+/// The recommended settings for the machine of `run`: all that the `evidence` of its results
+/// supports.
 pub(crate) fn advice(run: &Run, evidence: &Evidence<'_>) -> Advice {
     let settings = experiments::advice().filter_map(|rule| {
         let found = (rule.find)(evidence)?;
@@ -31,7 +31,7 @@ pub(crate) fn advice(run: &Run, evidence: &Evidence<'_>) -> Advice {
     }
 }
 
-/// What oscope could advise but `run` does not tell: the setting, and the experiments it takes.
+/// The settings that `run` does not support, each with the experiments it requires.
 pub fn missing(told: &Advice) -> Vec<(&'static str, &'static [&'static str])> {
     experiments::advice()
         .filter(|rule| !told.settings.contains_key(rule.setting))

@@ -1,14 +1,14 @@
-//! Advice in words.
+//! Advice as text.
 
 use crate::show;
 use advice::{Advice, Setting, Value};
 use instrument::quantity::Unit;
 use instrument::statistics::Interval;
 
-/// So many settings a person can keep in mind.
+/// Number of settings that a reader can remember.
 pub const FIRST: usize = 3;
 
-/// `value` of `setting` as a person reads it: `256 KiB`.
+/// `value` of `setting` as text: `256 KiB`.
 pub fn value(setting: &Setting, value: &Value) -> String {
     match value {
         Value::Choice(choice) => choice.clone(),
@@ -20,8 +20,8 @@ pub fn value(setting: &Setting, value: &Value) -> String {
     }
 }
 
-/// How many times as fast `setting` is as what is usual, with the interval: `2.87 × (2.73 to 3.01 ×)`;
-/// `None` where it was not measured, or where the interval leaves room for no gain at all.
+/// Speed of `setting` over the usual choice, with its interval: `2.87 × (2.73 to 3.01 ×)`. `None`
+/// if it was not measured or if the interval includes no gain at all.
 pub fn gain(setting: &Setting) -> Option<(String, Option<String>)> {
     let gain = setting.gain.filter(|_| least_gain(setting) > 1.0)?;
     let interval = gain.low.zip(gain.high);
@@ -30,7 +30,7 @@ pub fn gain(setting: &Setting) -> Option<(String, Option<String>)> {
     Some((show::value(Unit::Ratio, gain.ratio, interval), range))
 }
 
-/// The settings with their names, those that surely gain most first.
+/// The settings with their names, sorted by certain gain in descending order.
 pub fn ranked(advice: &Advice) -> Vec<(&str, &Setting)> {
     let mut settings: Vec<_> = advice.settings.iter().collect();
     settings.sort_by(|(_, a), (_, b)| least_gain(b).total_cmp(&least_gain(a)));
@@ -40,8 +40,8 @@ pub fn ranked(advice: &Advice) -> Vec<(&str, &Setting)> {
         .collect()
 }
 
-/// The settings to tell first: at most `most` of those that surely gain. What refines another, as
-/// `loop_piece_size_l1` does `loop_piece_size`, says too little beside it.
+/// At most `most` settings, all with a certain gain. Leaves out refinements of other settings, such
+/// as `loop_piece_size_l1` of `loop_piece_size`: next to those they add too little.
 pub fn foremost(advice: &Advice, most: usize) -> Vec<&Setting> {
     let refines = |name: &str| {
         let mut shorter = name.match_indices('_').map(|(end, _)| &name[..end]);
@@ -53,7 +53,7 @@ pub fn foremost(advice: &Advice, most: usize) -> Vec<&Setting> {
     gaining.take(most).map(|(_, setting)| setting).collect()
 }
 
-/// What `setting` gains at least; 1 where nothing is known.
+/// Lower bound of the gain of `setting`; 1 if unknown.
 fn least_gain(setting: &Setting) -> f64 {
     setting
         .gain

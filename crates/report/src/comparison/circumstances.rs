@@ -1,4 +1,4 @@
-//! In what two sides differ besides their numbers: only that, and nothing that always differs.
+//! Differences between two sides apart from their numbers, without facts that always differ.
 
 use super::side::Side;
 use instrument::quantity::Unit;
@@ -6,19 +6,19 @@ use record::Run;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One fact that is not the same on both sides.
+/// A fact that differs between the two sides.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Circumstance {
-    /// Which: `environment: kernel release`.
+    /// Name of the fact: `environment: kernel release`.
     pub name: String,
-    /// What it is on the first side; several values if its sessions differ, and nothing if the
-    /// system did not tell.
+    /// Its value on the first side: several values if the sessions differ, empty if the system did
+    /// not report it.
     pub a: String,
-    /// What it is on the second side.
+    /// Its value on the second side.
     pub b: String,
 }
 
-/// Facts that differ from moment to moment, or that say nothing to a person.
+/// Facts that change from moment to moment or mean nothing to a reader.
 const FLEETING: &[&str] = &[
     "environment.command_line",
     "environment.frequency.current_hz",
@@ -29,7 +29,7 @@ const FLEETING: &[&str] = &[
     "storage.free_bytes",
 ];
 
-/// In what the machines and their states differ.
+/// Differences between the machines and their states.
 pub fn circumstances(first_side: &Side, second_side: &Side) -> Vec<Circumstance> {
     let (first, second) = (facts(first_side), facts(second_side));
     let names: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
@@ -40,7 +40,8 @@ pub fn circumstances(first_side: &Side, second_side: &Side) -> Vec<Circumstance>
         .filter_map(|name| {
             let a = first.get(name).unwrap_or(&nothing);
             let b = second.get(name).unwrap_or(&nothing);
-            // A report told little of its machine, and what it did not tell is no difference.
+            // A published report describes only part of its machine; a missing fact is not a
+            // difference.
             let untold = a.is_empty() || b.is_empty();
             let is_known = !(untold && either_reported);
             (a != b && is_known).then(|| Circumstance {
@@ -62,7 +63,7 @@ fn shown_name(path: &str) -> String {
     name.strip_suffix(" hz").unwrap_or(name).to_owned()
 }
 
-/// Every known fact of a side by its path, with the values that its sessions have.
+/// All known facts of a side by path, each with its values in the sessions.
 fn facts(side: &Side) -> BTreeMap<String, BTreeSet<String>> {
     let mut facts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for run in &side.runs {
@@ -90,8 +91,8 @@ fn described(run: &Run) -> Value {
     })
 }
 
-/// The leaves of `value` by their paths. Lists of words are one leaf; other lists have numbers in
-/// their paths.
+/// The leaves of `value` by path. A list of words is one leaf; paths into other lists contain
+/// indices.
 fn flatten(path: String, value: &Value, leaves: &mut BTreeMap<String, String>) {
     let below = |name: &str| {
         if path.is_empty() {
@@ -127,7 +128,7 @@ fn flatten(path: String, value: &Value, leaves: &mut BTreeMap<String, String>) {
     }
 }
 
-/// What an item of a list is called: a cache by its level and kind, anything else by its number.
+/// The name of a list item: level and kind for a cache, else its index.
 fn item_name(index: usize, item: &Value) -> String {
     match (item["level"].as_u64(), item["kind"].as_str()) {
         (Some(level), Some(kind)) => format!("L{level} {kind}"),

@@ -1,7 +1,8 @@
-//! A comparison as JSON for other programs; the schema is `schema/comparison-1.schema.json` in this
-//! crate, and is written anew by `OSCOPE_RENEW_SCHEMA=1 cargo test -p oscope-report --test schemas`.
+//! A comparison as JSON for other programs. Its schema is `schema/comparison-1.schema.json` in this
+//! crate; `OSCOPE_RENEW_SCHEMA=1 cargo test -p oscope-report --test schemas` regenerates it.
 //!
-//! [`FORMAT`] is raised when a field changes its meaning or goes; new fields may come at any time.
+//! [`FORMAT`] increases if a field changes its meaning or is removed; new fields may appear at any
+//! time.
 
 use super::row::{Basis, Resolution, Row, Verdict};
 use super::{Circumstance, Comparison, Counts, Refusal, Side};
@@ -20,7 +21,7 @@ pub fn schema() -> Schema {
     schema_for!(Document<'_>)
 }
 
-/// All comparisons with the first side, one for each further side.
+/// The comparisons of each further side with the first.
 pub fn json(comparisons: &[Comparison<'_>]) -> serde_json::Value {
     let document = Document {
         format: FORMAT,
@@ -35,45 +36,46 @@ pub fn json(comparisons: &[Comparison<'_>]) -> serde_json::Value {
 struct Document<'a> {
     /// The version of this format.
     format: u32,
-    /// One for each further side.
+    /// One comparison for each further side.
     comparisons: Vec<ComparisonJson<'a>>,
 }
 
-/// Two sides beside each other.
+/// A comparison of two sides.
 #[derive(Serialize, JsonSchema)]
 struct ComparisonJson<'a> {
-    /// What the second side is held against.
+    /// The reference side.
     a: SideJson<'a>,
-    /// The side that is judged.
+    /// The side under judgement.
     b: SideJson<'a>,
-    /// Where the spread comes from.
+    /// Source of the spread.
     basis: Basis,
-    /// How many values have each verdict.
+    /// Number of values with each verdict.
     counts: Counts,
     /// The counts by group of experiments.
     groups: BTreeMap<&'a str, Counts>,
-    /// What a reader must know before the numbers.
+    /// Caveats to read before the numbers.
     remarks: &'a [String],
-    /// In what the machines and their states differ.
+    /// Differences between the machines and their states.
     circumstances: &'a [Circumstance],
-    /// Every value that both sides have.
+    /// All values that both sides have.
     values: Vec<ValueJson<'a>>,
-    /// What could not be compared.
+    /// Values that cannot be compared.
     refused: &'a [Refusal],
-    /// By experiment, how many values only the first and only the second side has.
+    /// For each experiment, the number of values that exist only on the first and only on the
+    /// second side.
     unmatched: &'a BTreeMap<String, [usize; 2]>,
 }
 
 /// One side.
 #[derive(Serialize, JsonSchema)]
 struct SideJson<'a> {
-    /// What the user called it.
+    /// The user's name for it.
     label: &'a str,
     /// The ids of its sessions.
     runs: Vec<&'a str>,
     /// The fingerprints of their machines.
     machines: Vec<&'a str>,
-    /// Whether its numbers were printed in a published report.
+    /// True if a published report printed its numbers.
     reported: bool,
 }
 
@@ -87,30 +89,30 @@ struct ValueJson<'a> {
     version: u32,
     unit: Unit,
     verdict: VerdictJson,
-    /// How much better the second side is: 1.05 means 5 % faster, whichever way the metric counts.
+    /// Improvement of the second side: 1.05 means 5 % faster, for metrics of either direction.
     ratio: f64,
-    /// Its 95 % confidence interval; `null` where no spread is known.
+    /// Its 95 % confidence interval; `null` if the spread is unknown.
     interval: Option<Interval>,
-    /// Differences up to this do not count: 0.02 for 2 %.
+    /// Differences up to this are ignored: 0.02 for 2 %.
     margin: f64,
-    /// The p-value of "no more than the margin", adjusted for all values by Benjamini and Hochberg.
+    /// The p-value of "no more than the margin", adjusted for all values (Benjamini and Hochberg).
     adjusted_p: Option<f64>,
     /// The geometric mean of the first side's sessions, in base units.
     a: f64,
-    /// The same of the second side.
+    /// The same for the second side.
     b: f64,
-    /// Each session of the first side.
+    /// The value of each session of the first side.
     a_sessions: &'a [f64],
-    /// Each session of the second side.
+    /// The value of each session of the second side.
     b_sessions: &'a [f64],
-    /// Whether a warning touches the value in some session.
+    /// True if a warning concerns the value in any session.
     doubtful: bool,
-    /// For what is inconclusive: about how many sessions on each side would settle it; `null` where
-    /// no number that anyone runs would.
+    /// For inconclusive values: approximate number of sessions on each side that would decide it;
+    /// `null` if no practical number would.
     sessions_needed: Option<usize>,
 }
 
-/// Whether the second side is better.
+/// The verdict on the second side.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum VerdictJson {

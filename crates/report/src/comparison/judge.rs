@@ -1,4 +1,4 @@
-//! From pairs to verdicts.
+//! Verdicts on pairs of values.
 
 use super::Question;
 use super::pair::{Measured, Pair};
@@ -9,16 +9,16 @@ use instrument::statistics::sessions::{Metric, differences};
 use instrument::statistics::summary::mean;
 use instrument::statistics::{Confidence, Interval, student};
 
-/// The share of false ones among the differences, and among the equivalences.
+/// False discovery rate among the differences, and among the equivalences.
 const FALSE_DISCOVERY_RATE: f64 = 0.05;
-/// Fewer sessions than this give no margin: the spread of two is no more than a guess.
+/// Fewer sessions give no margin: the spread of two is little more than a guess.
 const LEAST_BASELINE: usize = 3;
-/// More sessions than this nobody runs to settle a row.
+/// More sessions than this are not practical to decide a row.
 const MOST_SESSIONS: usize = 50;
-/// Fewer would not be believed.
+/// Fewer sessions would not be credible.
 const LEAST_SESSIONS: usize = 3;
 
-/// Where the spread of a comparison comes from.
+/// Source of the spread of a comparison.
 pub(super) fn basis(question: &Question<'_>) -> Basis {
     let sessions = |side: &super::Side| side.runs.len();
     let baseline = question.baseline.map_or(0, sessions);
@@ -57,7 +57,7 @@ pub(super) fn rows(pairs: Vec<Pair<'_>>, basis: Basis, margin: f64) -> Vec<Row<'
     .collect()
 }
 
-/// What the tests of one row say.
+/// Test results of one row.
 struct Tests<'m> {
     found: &'m Moderated,
     /// Adjusted p-value of "no more than the margin".
@@ -68,7 +68,7 @@ struct Tests<'m> {
     margin: f64,
 }
 
-/// The differences with their spreads; `None` where a row has nothing to tell its spread by.
+/// The differences with their spreads; `None` for rows without information on their spread.
 fn moderated(pairs: &[Pair<'_>], basis: Basis) -> Vec<Option<Moderated>> {
     differences(
         &pairs
@@ -79,7 +79,7 @@ fn moderated(pairs: &[Pair<'_>], basis: Basis) -> Vec<Option<Moderated>> {
 }
 
 impl<'a> Pair<'a> {
-    /// How much better the second side is, as a logarithm.
+    /// The logarithm of the second side's improvement.
     fn difference(&self) -> Option<f64> {
         Some(mean(&self.b.sessions)? - mean(&self.a.sessions)?)
     }
@@ -88,7 +88,7 @@ impl<'a> Pair<'a> {
         self.a.is_thin() || self.b.is_thin()
     }
 
-    /// What tells its spread.
+    /// The input for estimating its spread.
     fn metric(&self, basis: Basis) -> Metric {
         let Self { a, b, .. } = self;
         let group = self.definition.group().to_owned();
@@ -104,8 +104,7 @@ impl<'a> Pair<'a> {
                 }
             }
             Basis::Processes => Metric {
-                // The processes of different points were not started together, so that they share
-                // nothing.
+                // Processes of different points did not start together, so they share nothing.
                 family: format!("{} {}", self.definition.id, self.point),
                 sides: [a.processes.clone(), b.processes.clone(), Vec::new()],
                 errors: Vec::new(),
@@ -113,8 +112,8 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// The larger of the asked margin and what so many sessions of an unchanged machine differ by
-    /// in 95 of 100 cases; on the logarithmic scale.
+    /// The larger of the requested margin and the difference that this many sessions of an
+    /// unchanged machine stay within in 95 of 100 cases; on the logarithmic scale.
     fn margin(&self, asked: f64) -> f64 {
         let asked = asked.ln_1p();
         let baseline = &self.baseline.sessions;
@@ -185,8 +184,8 @@ impl Tests<'_> {
         }
     }
 
-    /// How many sessions on each side would bring the distance from the margin to 2.8 standard
-    /// errors: 1.96 for the test and 0.84 for four chances in five.
+    /// Number of sessions on each side that brings the distance from the margin to 2.8 standard
+    /// errors: 1.96 for the test plus 0.84 for a power of 80 %.
     fn resolution(&self, sessions: usize) -> Resolution {
         const STANDARD_ERRORS: f64 = 2.8;
         let distance = (self.found.difference.abs() - self.margin).abs();

@@ -1,12 +1,12 @@
-//! A comparison as Markdown, for the text of a pull request.
+//! A comparison as Markdown, for a pull request.
 
 use super::{Comparison, Row};
 use std::fmt::Write as _;
 
-/// So many rows are shown before the rest is folded away.
+/// Number of rows before the rest is collapsed.
 const FIRST_ROWS: usize = 15;
 
-/// Headline, remarks, the largest differences, and the rest folded away.
+/// Headline, remarks and the largest differences; the rest is collapsed.
 pub fn markdown(comparison: &Comparison<'_>) -> String {
     let mut text = format!("### {}\n", escaped(&comparison.headline()));
     for remark in &comparison.remarks {
@@ -79,7 +79,7 @@ fn circumstances(comparison: &Comparison<'_>) -> String {
     text
 }
 
-/// `text` so that Markdown and HTML leave it as it is.
+/// `text` with all Markdown and HTML markup escaped.
 pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,16 +1,15 @@
-//! Two sides, each one or several runs of the same plan, set beside each other: what is faster on
-//! the second, what is slower, what is the same, and what cannot be told.
+//! Comparison of two sides, each one or several runs of the same plan: which values are faster on
+//! the second side, slower, the same, or undecided.
 //!
 //! # Method
 //!
-//! The unit of comparison is a *session*, one whole run: what differs from start to start of the
-//! machine's mood shows only between sessions. Each session gives one value of a metric at a point;
-//! the difference of the means of their logarithms is the ratio of the sides. With so few sessions
-//! the spread of a single metric is hardly known, so spreads are drawn towards what all metrics
-//! together show ([`moderation`](instrument::statistics::moderation)). A difference counts only
-//! where it is larger than a margin of 2 %, or than what sessions of an unchanged machine differ
-//! by, and the share of false discoveries is held below 5 %
-//! ([`discovery`](instrument::statistics::discovery)).
+//! The unit of comparison is a *session*, one whole run: some variation of a machine appears only
+//! between sessions. Each session gives one value of a metric at a point. The difference of the
+//! mean logarithms is the ratio of the sides. So few sessions say little about the spread of a
+//! single metric, so the spreads are shrunk towards the spread of all metrics together
+//! ([`moderation`](instrument::statistics::moderation)). A difference counts only if it exceeds a
+//! margin: 2 %, or the difference between sessions of an unchanged machine. The false discovery
+//! rate stays below 5 % ([`discovery`](instrument::statistics::discovery)).
 
 mod circumstances;
 mod json;
@@ -33,42 +32,43 @@ pub(crate) use text::show_ratio;
 
 use std::collections::BTreeMap;
 
-/// What is asked of a comparison.
+/// The input of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
-    /// What the second side is held against.
+    /// The reference side.
     pub a: &'a Side,
-    /// The side that is judged.
+    /// The side under judgement.
     pub b: &'a Side,
     /// Sessions of one unchanged machine, whose spread sets the margin of each metric.
     pub baseline: Option<&'a Side>,
-    /// Differences up to this are of no interest: 0.02 for 2 %.
+    /// Differences up to this are ignored: 0.02 for 2 %.
     pub margin: f64,
 }
 
-/// The margin where nothing else is said.
+/// The default margin.
 pub const MARGIN: f64 = 0.02;
 
-/// Two sides beside each other.
+/// A comparison of two sides.
 #[derive(Clone, Debug)]
 pub struct Comparison<'a> {
-    /// What was asked.
+    /// The input.
     pub question: Question<'a>,
-    /// Where the spread comes from.
+    /// Source of the spread.
     pub basis: Basis,
-    /// A row for each metric at each point that both sides have, in the order of the first.
+    /// One row for each metric at each point that both sides have, in the order of the first side.
     pub rows: Vec<Row<'a>>,
-    /// What both sides have and that cannot be compared, and why.
+    /// Values that both sides have but that cannot be compared, with the reason.
     pub refused: Vec<Refusal>,
-    /// Values that only the first or only the second side has, by experiment.
+    /// For each experiment, the number of values that exist only on the first and only on the
+    /// second side.
     pub unmatched: BTreeMap<String, [usize; 2]>,
-    /// In what the machines and their states differ.
+    /// Differences between the machines and their states.
     pub circumstances: Vec<Circumstance>,
-    /// What a reader must know before the numbers.
+    /// Caveats to read before the numbers.
     pub remarks: Vec<String>,
 }
 
-/// Why two sides have nothing to be compared.
+/// The reason why two sides have no comparable value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{a} and {b} have nothing in common that could be compared: {reason}")]
 pub struct NothingInCommon {
@@ -86,17 +86,17 @@ pub struct Counts {
     pub slower: usize,
     /// The same within the margin.
     pub equivalent: usize,
-    /// Not told by these sessions.
+    /// Not decided by these sessions.
     pub inconclusive: usize,
-    /// Beside numbers that came without their spread.
+    /// Not tested, because one side has no spread.
     pub untested: usize,
 }
 
 impl<'a> Comparison<'a> {
-    /// Compares what both sides of `question` have.
+    /// Compares all values that both sides of `question` have.
     ///
     /// # Errors
-    /// Where that is nothing.
+    /// [`NothingInCommon`] if no value can be compared.
     pub fn new(question: Question<'a>) -> Result<Self, NothingInCommon> {
         let matched = pair::matched(question.a, question.b, question.baseline);
         if matched.pairs.is_empty() {
@@ -119,12 +119,13 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    /// How many rows have each verdict.
+    /// Number of rows with each verdict.
     pub fn counts(&self) -> Counts {
         Counts::of(&self.rows)
     }
 
-    /// The counts of each group of experiments, in the order of the rows, where groups stand together.
+    /// The counts of each group of experiments, in the order of the rows, which keep groups
+    /// together.
     pub fn groups(&self) -> Vec<(&str, Counts)> {
         let mut groups: Vec<(&str, Counts)> = Vec::new();
         for row in &self.rows {
@@ -139,7 +140,7 @@ impl<'a> Comparison<'a> {
         groups
     }
 
-    /// The rows whose verdict is a difference, the largest first.
+    /// The rows with a difference, the largest first.
     pub fn differences(&self) -> Vec<&Row<'a>> {
         let is_different = |row: &&Row<'a>| {
             matches!(
@@ -152,8 +153,8 @@ impl<'a> Comparison<'a> {
         rows
     }
 
-    /// The rows that these sessions do not decide, those first that differ by most at the near end of
-    /// their interval.
+    /// The undecided rows, in descending order of their certain difference: that at the near end of
+    /// the interval.
     pub fn open(&self) -> Vec<&Row<'a>> {
         let is_open = |row: &&Row<'a>| matches!(row.verdict, Verdict::Inconclusive(_));
         let mut rows: Vec<_> = self.rows.iter().filter(is_open).collect();
@@ -166,7 +167,7 @@ impl<'a> Comparison<'a> {
 }
 
 impl Counts {
-    /// Of some rows.
+    /// Counts the verdicts of `rows`.
     pub fn of(rows: &[Row<'_>]) -> Self {
         let mut counts = Self::default();
         for row in rows {
@@ -175,12 +176,12 @@ impl Counts {
         counts
     }
 
-    /// All together.
+    /// Sum of all counts.
     pub fn total(&self) -> usize {
         self.faster + self.slower + self.equivalent + self.inconclusive + self.untested
     }
 
-    /// Names and numbers of the verdicts that some row has: `2 slower, 40 equivalent`.
+    /// The verdicts that occur, with their counts: `2 slower, 40 equivalent`.
     pub fn sentence(&self) -> String {
         let parts = [
             (self.faster, "faster"),

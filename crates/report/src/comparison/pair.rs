@@ -1,4 +1,4 @@
-//! Finding what both sides have.
+//! Matches the values that both sides have.
 
 use super::row::merit;
 use super::side::Side;
@@ -8,20 +8,20 @@ use instrument::results::{Estimate, PointResult};
 use instrument::statistics::moderation::Variance;
 use std::collections::{BTreeMap, HashMap};
 
-/// What both sides have and that cannot be compared.
+/// Values that both sides have but that cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Refusal {
     /// The experiment.
     pub experiment: String,
     /// The metric.
     pub metric: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// How many values that concerns.
+    /// Number of affected values.
     pub values: usize,
 }
 
-/// One metric at one point as both sides measured it.
+/// One metric at one point, measured on both sides.
 #[derive(Debug)]
 pub(super) struct Pair<'a> {
     pub definition: &'a Definition,
@@ -33,22 +33,22 @@ pub(super) struct Pair<'a> {
     pub baseline: Measured,
 }
 
-/// What the sessions of one side gave.
+/// The measurements of one side.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measured {
     /// In the metric's unit.
     pub values: Vec<f64>,
-    /// Logarithms of which more is better: of each session,
+    /// Per session, the logarithm of the value, signed so that more is better.
     pub sessions: Vec<f64>,
-    /// and of each process of the only session, where there is but one.
+    /// The same per process, if there is only one session.
     pub processes: Vec<f64>,
-    /// How well each session knows its value by itself, where it does: fewer than sessions if some
-    /// rest on a single process, which may have met another mode than the next.
+    /// Variance of each session's value as estimated from that session alone. Fewer than sessions
+    /// if some consist of a single process, which says nothing about differences between processes.
     pub errors: Vec<Variance>,
     pub doubtful: bool,
 }
 
-/// What was found on both sides.
+/// The values found on both sides.
 #[derive(Debug)]
 pub(super) struct Matched<'a> {
     pub pairs: Vec<Pair<'a>>,
@@ -58,15 +58,15 @@ pub(super) struct Matched<'a> {
 
 type Key<'a> = (&'a str, &'a Point, &'a str);
 
-/// The sound and the unsound values of one side under one name.
+/// The sound and unsound values of one side under one name.
 struct Entry<'a> {
     definition: &'a Definition,
     point: &'a Point,
     metric: &'a Metric,
     measured: Measured,
-    /// Why a session has no value that could be compared.
+    /// The reason why a session has no comparable value.
     unusable: Option<String>,
-    /// Why sessions of this side do not belong together.
+    /// The reason why the sessions of this side do not belong together.
     mixed: Option<String>,
 }
 
@@ -76,7 +76,7 @@ struct Values<'a> {
     entries: HashMap<Key<'a>, Entry<'a>>,
 }
 
-/// Everything that `a` and `b` both have.
+/// All values that both `a` and `b` have.
 pub(super) fn matched<'a>(a: &'a Side, b: &'a Side, baseline: Option<&'a Side>) -> Matched<'a> {
     let mut first = Values::of(a);
     let mut second = Values::of(b);
@@ -133,7 +133,7 @@ impl Matched<'_> {
         }
     }
 
-    /// Why nothing is left to compare.
+    /// The reason why nothing remains to compare.
     pub fn why_empty(&self, a: &Side, b: &Side) -> String {
         if let Some(refusal) = self.refused.first() {
             return format!(
@@ -159,7 +159,7 @@ impl Matched<'_> {
     }
 }
 
-/// The experiments of which a side has samples, in its order.
+/// The experiments with samples on a side, in its order.
 fn measured(side: &Side) -> Vec<&str> {
     let mut ids = Vec::new();
     for record in side.runs.iter().flat_map(|run| &run.experiments) {
@@ -172,7 +172,7 @@ fn measured(side: &Side) -> Vec<&str> {
     ids
 }
 
-/// Experiments by name, or how many more there are.
+/// The experiments by name; a count for the names that do not fit.
 fn named(ids: &[&str]) -> String {
     const MOST: usize = 4;
     match ids.len() {
@@ -182,7 +182,7 @@ fn named(ids: &[&str]) -> String {
     }
 }
 
-/// Why two entries cannot be compared.
+/// The reason why two entries cannot be compared, if any.
 fn obstacle(ours: &Entry<'_>, theirs: &Entry<'_>, a: &Side, b: &Side) -> Option<String> {
     let of_side = |entry: &Entry<'_>, side: &Side| {
         let mixed = entry.mixed.as_ref();
@@ -200,7 +200,7 @@ fn obstacle(ours: &Entry<'_>, theirs: &Entry<'_>, a: &Side, b: &Side) -> Option<
         .or_else(|| missing(theirs, b))
 }
 
-/// Why two metrics of one name do not mean the same; `None` if they do.
+/// The reason why two metrics of the same name differ in meaning; `None` if they do not.
 fn same_meaning(ours: &Metric, theirs: &Metric) -> Option<String> {
     if ours.version != theirs.version {
         return Some(format!(
@@ -213,7 +213,7 @@ fn same_meaning(ours: &Metric, theirs: &Metric) -> Option<String> {
 }
 
 impl Measured {
-    /// Whether some session does not know how well it knows its value.
+    /// True if some session cannot estimate the variance of its value.
     pub fn is_thin(&self) -> bool {
         self.errors.len() < self.sessions.len()
     }
@@ -287,7 +287,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Why an estimate has no ratio to another.
+/// Checks that an estimate can be part of a ratio; the error is the reason why not.
 fn usable(estimate: &Estimate) -> Result<(), String> {
     use instrument::results::Verdict;
     match &estimate.verdict {

@@ -1,12 +1,12 @@
-//! What a reader must know before the numbers.
+//! Caveats to read before the numbers of a comparison.
 
 use super::row::{Basis, Row};
 use super::{Question, Side};
 
-/// Enough to tell a change from a mood that two sessions happen to share.
+/// Enough sessions to tell a change from a machine state that two sessions share by chance.
 const ENOUGH_SESSIONS: usize = 3;
 
-/// The remarks on a comparison, the weightiest first.
+/// The remarks on a comparison, the most important first.
 pub(super) fn remarks(question: &Question<'_>, basis: Basis, rows: &[Row<'_>]) -> Vec<String> {
     let Question { a, b, .. } = question;
     let mut remarks = Vec::new();

@@ -13,34 +13,34 @@ pub struct Row<'a> {
     pub point: &'a Point,
     /// The metric.
     pub metric: &'a Metric,
-    /// What the first side gave.
+    /// The first side's value.
     pub a: Value,
-    /// What the second side gave.
+    /// The second side's value.
     pub b: Value,
-    /// How much better the second side is: 1.05 means 5 % faster, whichever way the metric counts.
+    /// Improvement of the second side: 1.05 means 5 % faster, for metrics of either direction.
     pub ratio: f64,
-    /// Its 95 % confidence interval; `None` where no spread is known.
+    /// Its 95 % confidence interval; `None` if the spread is unknown.
     pub interval: Option<Interval>,
-    /// Differences up to this do not count: 0.02 for 2 %.
+    /// Differences up to this are ignored: 0.02 for 2 %.
     pub margin: f64,
-    /// The p-value of "no more than the margin", adjusted for all rows; `None` where untested.
+    /// The p-value of "no more than the margin", adjusted for all rows; `None` if untested.
     pub adjusted_p: Option<f64>,
-    /// What follows.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Whether a warning touches the metric in any session.
+    /// True if a warning concerns the metric in any session.
     pub doubtful: bool,
 }
 
-/// What one side gave.
+/// The value of one side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
     /// The geometric mean of its sessions, in the metric's unit.
     pub centre: f64,
-    /// Each session.
+    /// The value of each session.
     pub sessions: Vec<f64>,
 }
 
-/// Whether the second side is better.
+/// The verdict on the second side.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// Better, by more than the margin.
@@ -49,45 +49,45 @@ pub enum Verdict {
     Slower,
     /// The same within the margin.
     Equivalent,
-    /// These sessions do not tell.
+    /// Not decided by these sessions.
     Inconclusive(Resolution),
-    /// One side's numbers came without their spread, so that there is nothing to test.
+    /// Not tested: one side has no spread.
     Untested,
 }
 
-/// What would settle a row that is inconclusive.
+/// The remedy for an inconclusive row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resolution {
-    /// About so many sessions on each side, if the difference stays what it seems.
+    /// About this many sessions on each side, if the difference stays as estimated.
     Sessions(usize),
-    /// More sessions than anyone runs: the difference lies at the margin itself.
+    /// No practical number of sessions decides it: the difference lies at the margin itself.
     AtTheMargin,
-    /// Several sessions, since here there is nothing to tell the spread by.
+    /// Several sessions: this row has no information on its spread.
     Spread,
-    /// Longer sessions, since here a single process stands for one.
+    /// Longer sessions: here each session consists of a single process.
     Longer,
 }
 
-/// Where the spread comes from.
+/// Source of the spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// From session to session, as it should.
+    /// Differences between sessions, as intended.
     Sessions,
-    /// From process to process within one session each: what differs between sessions is not in it, so
-    /// that there are intervals and no verdicts.
+    /// Differences between processes of one session on each side. They do not include differences
+    /// between sessions, so there are intervals but no verdicts.
     Processes,
-    /// Nowhere: one side was reported without it.
+    /// No spread: one side was reported without it.
     Unknown,
 }
 
 impl Row<'_> {
-    /// How large the difference is, whichever way it goes.
+    /// Size of the difference in either direction.
     pub fn size(&self) -> f64 {
         self.ratio.ln().abs()
     }
 
-    /// How large the difference is at least, by its interval: negative where that holds 1.
+    /// Lower bound of the size, from the interval; negative if the interval includes 1.
     pub(super) fn certain_size(&self) -> f64 {
         self.interval.map_or(f64::NEG_INFINITY, |interval| {
             self.size() - (interval.high / interval.low).ln() / 2.0
@@ -96,7 +96,7 @@ impl Row<'_> {
 }
 
 impl Verdict {
-    /// In a word.
+    /// The verdict as one word.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Faster => "faster",
@@ -109,7 +109,7 @@ impl Verdict {
 }
 
 impl Resolution {
-    /// What would settle it, in words.
+    /// The remedy as text.
     pub fn words(self) -> String {
         match self {
             Self::Sessions(count) => format!("about {count} sessions would tell"),
@@ -120,7 +120,7 @@ impl Resolution {
     }
 }
 
-/// The logarithm of `value` so that more is better.
+/// The logarithm of `value`, signed so that more is better.
 pub(super) fn merit(metric: &Metric, value: f64) -> f64 {
     match metric.better {
         Better::Lower => -value.ln(),

@@ -5,16 +5,16 @@ use record::Run;
 /// One side of a comparison.
 #[derive(Clone, Debug)]
 pub struct Side {
-    /// What the user called it.
+    /// The user's name for it.
     pub label: String,
     /// Its sessions: whole runs of the same plan.
     pub runs: Vec<Run>,
-    /// Whether its numbers were printed in a published report, without samples or spread.
+    /// True if a published report printed its numbers, without samples or spread.
     pub is_reported: bool,
 }
 
 impl Side {
-    /// What people read: the label, with the run's own name where that says more.
+    /// The label for readers, extended by the run's own name if that says more.
     pub fn title(&self) -> String {
         match self.runs.as_slice() {
             [run] => match &run.header.name {
@@ -25,7 +25,7 @@ impl Side {
         }
     }
 
-    /// The names of the machines that its sessions ran on, each once.
+    /// The distinct fingerprints of the machines of its sessions.
     pub fn machines(&self) -> Vec<&str> {
         let mut machines: Vec<&str> = Vec::new();
         for run in &self.runs {

@@ -1,4 +1,4 @@
-//! The words and numbers of a comparison, the same on the terminal, in Markdown and on the page.
+//! Text and numbers of a comparison, shared by the terminal, Markdown and the page.
 
 use super::{Comparison, Row, Side, Value, Verdict};
 use crate::show;
@@ -6,7 +6,7 @@ use instrument::quantity::{Unit, significant};
 use instrument::statistics::Interval;
 
 impl Comparison<'_> {
-    /// What was compared and what came of it: `12,13,14 against 9: 2 slower, 40 equivalent`.
+    /// Sides and counts: `12,13,14 against 9: 2 slower, 40 equivalent`.
     pub fn headline(&self) -> String {
         format!(
             "{} against {}: {}",
@@ -16,7 +16,7 @@ impl Comparison<'_> {
         )
     }
 
-    /// What was not compared, a sentence for each reason.
+    /// The values without a comparison, one sentence for each reason.
     pub fn left_out(&self) -> Vec<String> {
         let refused = self.refused.iter().map(|refusal| {
             format!(
@@ -50,7 +50,7 @@ fn values(count: usize) -> String {
 }
 
 impl Row<'_> {
-    /// Where it was measured and what: `read cold, block size 4 KiB: bandwidth`.
+    /// Point and metric: `read cold, block size 4 KiB: bandwidth`.
     pub fn place(&self) -> String {
         let point = show::point(self.definition, self.point);
         match (point.is_empty(), self.definition.metrics.len()) {
@@ -65,7 +65,7 @@ impl Row<'_> {
         show::value(self.metric.unit, value.centre, self.spread(value))
     }
 
-    /// So wide as the ratio is uncertain: a value shows no more digits than that supports.
+    /// An interval as wide as the ratio is uncertain: it limits the digits of a value.
     fn spread(&self, value: &Value) -> Option<Interval> {
         let interval = self.interval?;
         let (low, high) = (interval.low / self.ratio, interval.high / self.ratio);
@@ -77,7 +77,7 @@ impl Row<'_> {
         show_ratio(self.ratio)
     }
 
-    /// The interval of the ratio: `1.031 to 1.074`; empty where there is none.
+    /// The interval of the ratio: `1.031 to 1.074`; empty if there is none.
     pub fn shown_interval(&self) -> String {
         let end = |end: f64| significant(end, digits(end));
         self.interval.map_or_else(String::new, |ends| {
@@ -85,7 +85,7 @@ impl Row<'_> {
         })
     }
 
-    /// The verdict with what would settle it.
+    /// The verdict with its remedy.
     pub fn shown_verdict(&self) -> String {
         match &self.verdict {
             Verdict::Inconclusive(resolution) => {
@@ -96,12 +96,12 @@ impl Row<'_> {
     }
 }
 
-/// A ratio with as many digits as tell it from 1.
+/// A ratio with enough digits to distinguish it from 1.
 pub(crate) fn show_ratio(ratio: f64) -> String {
     Unit::Ratio.show(ratio, digits(ratio))
 }
 
-/// Near 1 a per cent matters; far from it the first digits do.
+/// Near 1, a difference of 1 % matters; far from 1, only the leading digits do.
 fn digits(ratio: f64) -> usize {
     match ratio {
         0.1..1.0 => 3,

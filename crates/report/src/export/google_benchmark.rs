@@ -1,8 +1,7 @@
-//! A run as the JSON that [Google Benchmark](https://github.com/google/benchmark) writes, so that
-//! its tools read it: each process is a repetition, with its mean, median and deviation after them.
+//! A run in the JSON format of [Google Benchmark](https://github.com/google/benchmark), for its
+//! tools: each process is a repetition, followed by mean, median and standard deviation.
 //!
-//! Only what is timed goes in, as ns for a unit of work; whatever else a run holds has no place
-//! there.
+//! Contains only timed metrics, as ns per unit of work: the format has no place for other data.
 
 use crate::{Analysis, ExperimentAnalysis};
 use instrument::experiment::Metric;
@@ -62,7 +61,8 @@ fn of_experiment(experiment: &ExperimentAnalysis<'_>) -> Vec<Value> {
     entries
 }
 
-/// `memory.bandwidth/read/block_size:4096/page_size:base`, in the way of Google Benchmark's arguments.
+/// `memory.bandwidth/read/block_size:4096/page_size:base`, in the style of Google Benchmark's
+/// arguments.
 fn name(experiment: &str, point: &Point, metric: &Metric) -> String {
     let levels = point
         .levels()
@@ -115,7 +115,7 @@ fn repetitions(name: &str, metric: &Metric, estimate: &Estimate) -> Vec<Value> {
         entry["aggregate_unit"] = json!("time");
         entry["iterations"] = json!(costs.len());
         if aggregate == "stddev" {
-            // The rate of a deviation means nothing.
+            // The rate of a standard deviation has no meaning.
             let fields = entry.as_object_mut()?;
             fields.remove("bytes_per_second");
             fields.remove("items_per_second");
@@ -125,7 +125,7 @@ fn repetitions(name: &str, metric: &Metric, estimate: &Estimate) -> Vec<Value> {
     single.chain(aggregates).collect()
 }
 
-/// The time of a unit of work in ns; `None` for what is not timed.
+/// Time per unit of work in ns; `None` for metrics that are not timed.
 fn cost_ns(unit: Unit, value: f64) -> Option<f64> {
     let cost = match unit {
         Unit::BytesPerSecond | Unit::OperationsPerSecond => 1e9 / value,

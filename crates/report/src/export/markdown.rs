@@ -1,10 +1,10 @@
-//! A run as Markdown: findings, then a table for each experiment.
+//! A run as Markdown: findings, then one table for each experiment.
 
 use crate::comparison::escaped;
 use crate::{Analysis, ExperimentAnalysis, show};
 use std::fmt::Write as _;
 
-/// Findings with their grades, and every estimate with its interval.
+/// Findings with their grades, and all estimates with their intervals.
 pub fn markdown(analysis: &Analysis<'_>) -> String {
     let run = analysis.run;
     let named = run

@@ -1,7 +1,7 @@
-//! Runs for other programs: as Markdown, as JSON of Google Benchmark, and as `OpenMetrics` text.
+//! Exports of runs to other programs: Markdown, Google Benchmark's JSON, and `OpenMetrics` text.
 //!
-//! These carry estimates; the samples behind them are in the portable file and in CSV
-//! ([`record::file`], [`mod@record::csv`]).
+//! These contain estimates; the portable file and CSV contain the samples ([`record::file`],
+//! [`mod@record::csv`]).
 
 mod google_benchmark;
 mod markdown;

@@ -1,5 +1,6 @@
-//! A run as [`OpenMetrics`](https://prometheus.io/docs/specs/om/open_metrics_spec/) text, which the
-//! textfile collector of the Prometheus node exporter reads as well: base units, no time stamps.
+//! A run as [`OpenMetrics`](https://prometheus.io/docs/specs/om/open_metrics_spec/) text, in base
+//! units and without time stamps. The textfile collector of the Prometheus node exporter reads it,
+//! too.
 
 use crate::Analysis;
 use instrument::experiment::Metric;
@@ -8,8 +9,8 @@ use instrument::quantity::Unit;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Every sound estimate as a gauge, with the ends of its interval as gauges of their own, and when
-/// the run started.
+/// One gauge for each sound estimate, further gauges for the ends of its interval, and one for the
+/// start time of the run.
 pub fn openmetrics(analysis: &Analysis<'_>) -> String {
     let mut families: BTreeMap<String, Family> = BTreeMap::new();
     for experiment in &analysis.experiments {
@@ -56,11 +57,11 @@ pub fn openmetrics(analysis: &Analysis<'_>) -> String {
     text + "# EOF\n"
 }
 
-/// The gauges of one name.
+/// All gauges with the same name.
 struct Family {
     unit: &'static str,
     help: String,
-    /// Labels and value.
+    /// Labels and value of each sample.
     samples: Vec<(String, f64)>,
 }
 
@@ -98,7 +99,7 @@ fn help(title: &str, metric: &Metric, words: &str) -> String {
         .replace('\n', "\\n")
 }
 
-/// The name of the base unit, and how much of it one unit of ours is.
+/// The name of the base unit, and the size of our unit in base units.
 fn base_unit(unit: Unit) -> (&'static str, f64) {
     match unit {
         Unit::BytesPerSecond => ("bytes_per_second", 1.0),
@@ -126,7 +127,7 @@ fn labels(point: &Point) -> String {
     }
 }
 
-/// `name` with an underscore for whatever a name may not hold.
+/// `name` with an underscore in place of each character that a name may not contain.
 fn legal(name: &str) -> String {
     let legal = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let name: String = name.chars().map(legal).collect();

@@ -1,4 +1,4 @@
-//! An experiment: what was measured at each of its points.
+//! An experiment: the values at each of its points.
 
 use crate::{ExperimentAnalysis, show};
 use instrument::experiment::{Better, Isolation, Metric};
@@ -19,7 +19,7 @@ pub(super) struct ExperimentJson<'a> {
     isolation: Isolation,
     axes: &'a [Axis],
     metrics: Vec<MetricJson<'a>>,
-    /// Why it could not run at all.
+    /// The reason if it could not run at all.
     skipped: Option<&'a str>,
     points: Vec<PointJson<'a>>,
     failures: Vec<FailureJson<'a>>,
@@ -83,37 +83,37 @@ struct PointJson<'a> {
 #[derive(Serialize, JsonSchema)]
 struct EstimateJson<'a> {
     metric: &'a str,
-    /// `null` for a metric that the definition does not name.
+    /// `null` if the definition does not name the metric.
     unit: Option<Unit>,
     value: f64,
     /// 95 % confidence interval.
     interval: Option<Interval>,
     /// `sound`, `below_resolution` or `broken`.
     verdict: &'static str,
-    /// Why it is broken.
+    /// The reason if it is broken.
     reason: Option<&'a str>,
-    /// Whether a warning of the point touches it.
+    /// True if a warning of the point concerns it.
     doubtful: bool,
-    /// With everything in it that the difference method takes off.
+    /// The value including the overhead that the difference method subtracts.
     raw: Option<f64>,
     processes: usize,
     samples: usize,
-    /// The median of each process, in the order taken.
+    /// The median of each process, in measuring order.
     by_process: &'a [f64],
-    /// CPU time over wall time.
+    /// CPU time divided by wall time.
     cpu_share: Option<f64>,
-    /// The kernel's part of the CPU time.
+    /// The kernel's share of the CPU time.
     system_share: Option<f64>,
     percentiles: Option<Percentiles>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct WarningJson<'a> {
-    /// The warning with its numbers, under the name of its kind.
+    /// The warning with its numbers, keyed by its kind.
     warning: &'a Warning,
-    /// For people.
+    /// Text for readers.
     text: String,
-    /// For people: what can be done.
+    /// Remedy, as text for readers.
     advice: &'static str,
 }
 

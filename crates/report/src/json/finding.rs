@@ -1,4 +1,4 @@
-//! Findings and claims: sentences for people, and what they say for programs.
+//! Findings and claims: sentences for readers, numbers for programs.
 
 use crate::{Analysis, ExperimentAnalysis, show};
 use instrument::claim::Ruling;
@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct FindingJson<'a> {
-    /// Id of the experiment it comes from.
+    /// Id of its experiment.
     experiment: &'a str,
-    /// With `experiment` the name of the finding, the same in every run.
+    /// With `experiment`, the stable name of the finding, the same in every run.
     key: &'a str,
-    /// For people.
+    /// Text for readers.
     sentence: String,
-    /// For programs: what the sentence says, by name.
+    /// The numbers of the sentence by name, for programs.
     numbers: BTreeMap<&'a str, NumberJson>,
     grade: Grade,
     /// From 0 to 1.
@@ -41,20 +41,20 @@ impl<'a> FindingJson<'a> {
 pub(super) struct ClaimJson<'a> {
     /// The name of the claim, the same in every version.
     key: &'a str,
-    /// What is said.
+    /// The statement.
     says: &'a str,
-    /// Who says it.
+    /// Source of the statement.
     source: &'a str,
-    /// Ids of the experiments that decide it.
+    /// Ids of the experiments that can decide it.
     experiments: &'a [&'a str],
     ruling: Ruling,
-    /// For people.
+    /// The reason, as text for readers.
     because: String,
-    /// For programs: what the sentence says, by name.
+    /// The numbers of the reason by name, for programs.
     numbers: BTreeMap<&'a str, NumberJson>,
 }
 
-/// Every claim with what becomes of it.
+/// All claims with their rulings.
 pub(super) fn claim_list<'a>(analysis: &'a Analysis) -> Vec<ClaimJson<'a>> {
     let claims = analysis.claims.iter();
     claims
@@ -73,7 +73,7 @@ pub(super) fn claim_list<'a>(analysis: &'a Analysis) -> Vec<ClaimJson<'a>> {
 #[derive(Serialize, JsonSchema)]
 struct NumberJson {
     value: f64,
-    /// 95 % confidence interval; `null` for a number that was looked up.
+    /// 95 % confidence interval; `null` for a number that was looked up instead of estimated.
     interval: Option<Interval>,
     unit: Unit,
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// For each history the runs and the changes, by their numbers.
+/// The runs and the changes of each history, by run number.
 pub fn histories(histories: &[History]) -> Value {
     let all: Vec<HistoryJson<'_>> = histories.iter().map(HistoryJson::new).collect();
     super::value(&all)
@@ -25,12 +25,13 @@ pub(super) struct HistoryJson<'a> {
     metric: &'a str,
     version: u32,
     unit: Unit,
-    /// The oldest first.
+    /// The runs, oldest first.
     runs: &'a [Entry],
     changes: Vec<ChangeJson>,
-    /// Runs whose value is left out: of another version of the metric, or not sound.
+    /// Number of runs left out because their value is not sound or belongs to another version of
+    /// the metric.
     left_out: usize,
-    /// Runs that are left out since they do not agree with their checksums.
+    /// Number of runs left out because they do not match their checksums.
     damaged: usize,
 }
 
@@ -41,9 +42,9 @@ struct ChangeJson {
     run: u64,
     /// The earliest run at which the level may have changed.
     earliest_run: u64,
-    /// The latest.
+    /// The latest run at which the level may have changed.
     latest_run: u64,
-    /// The new level over the old.
+    /// New level divided by the old level.
     ratio: f64,
     /// Its 95 % confidence interval.
     interval: Option<Interval>,

@@ -1,11 +1,11 @@
 //! Results as JSON for other programs.
 //!
-//! The format is stable: [`FORMAT`] is raised when a field changes its meaning or goes; new fields
-//! may come at any time. Numbers are in base units (bytes, ns, bytes per second), a number that
-//! does not exist is `null`.
+//! The format is stable: [`FORMAT`] increases if a field changes its meaning or is removed; new
+//! fields may appear at any time. Numbers are in base units (bytes, ns, bytes per second); a
+//! missing number is `null`.
 //!
-//! The schemas are in `schema/` of this crate, and are written anew by
-//! `OSCOPE_RENEW_SCHEMA=1 cargo test -p oscope-report --test schemas`.
+//! The schemas are in `schema/` of this crate; `OSCOPE_RENEW_SCHEMA=1 cargo test -p oscope-report
+//! --test schemas` regenerates them.
 
 mod experiment;
 mod finding;
@@ -36,8 +36,8 @@ use std::path::Path;
 /// The version of this format.
 pub const FORMAT: u32 = 1;
 
-/// All that follows from a run: its header, the machine, the findings with the weightiest first
-/// and those that cannot be told last, and the estimates of each experiment.
+/// All results of a run: its header, the machine, the findings (most important first, undecided
+/// last), and the estimates of each experiment.
 pub fn analysis(analysis: &Analysis) -> Value {
     let run = analysis.run;
     let findings = analysis.findings();
@@ -62,7 +62,7 @@ pub fn analysis(analysis: &Analysis) -> Value {
     })
 }
 
-/// The claims as in the list of [`analysis`], with the header of the run that judges them.
+/// The claims as listed by [`analysis`], with the header of the run that judges them.
 pub fn claims(analysis: &Analysis) -> Value {
     value(&ClaimsJson {
         format: FORMAT,
@@ -71,7 +71,7 @@ pub fn claims(analysis: &Analysis) -> Value {
     })
 }
 
-/// One experiment as in the list of [`analysis`], with its findings beside it.
+/// One experiment as listed by [`analysis`], with its findings.
 pub fn experiment(experiment: &ExperimentAnalysis) -> Value {
     let findings = experiment.findings.iter();
     value(&SingleJson {
@@ -83,7 +83,7 @@ pub fn experiment(experiment: &ExperimentAnalysis) -> Value {
     })
 }
 
-/// What was found in the store at `path`.
+/// The results of verifying the store at `path`.
 pub fn verification(path: &Path, found: &Verification) -> Value {
     value(&VerificationJson {
         format: FORMAT,
@@ -93,7 +93,7 @@ pub fn verification(path: &Path, found: &Verification) -> Value {
     })
 }
 
-/// What was found in the exported file at `path`.
+/// The results of verifying the exported file at `path`.
 pub fn proof(path: &Path, proof: &Proof) -> Value {
     value(&ProofJson {
         format: FORMAT,
@@ -103,7 +103,7 @@ pub fn proof(path: &Path, proof: &Proof) -> Value {
     })
 }
 
-/// A list in which each entry tells the version of its format.
+/// A list in which each entry contains the version of its format.
 pub fn entries<T: Serialize>(entries: &[T]) -> Vec<Entry<'_, T>> {
     let entry = |entry| Entry {
         format: FORMAT,
@@ -112,7 +112,7 @@ pub fn entries<T: Serialize>(entries: &[T]) -> Vec<Entry<'_, T>> {
     entries.iter().map(entry).collect()
 }
 
-/// An entry of a list, and the version of its format.
+/// A list entry with the version of its format.
 #[derive(Serialize, JsonSchema)]
 pub struct Entry<'a, T> {
     format: u32,
@@ -120,7 +120,7 @@ pub struct Entry<'a, T> {
     entry: &'a T,
 }
 
-/// The schemas of the documents of this module, each with the name of what it describes.
+/// The schemas of this module's documents, each with the name of its document.
 pub fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         ("analysis", schema_for!(AnalysisJson<'_>)),
@@ -143,7 +143,7 @@ fn value(data: &impl Serialize) -> Value {
 struct AnalysisJson<'a> {
     format: u32,
     run: &'a Header,
-    /// Whether the run came to the end of its plan.
+    /// True if the run completed its plan.
     finished: bool,
     machine: &'a Machine,
     environment: &'a Environment,

@@ -1,15 +1,15 @@
-//! Names of places in the page.
+//! Anchors within the page.
 
 use std::collections::BTreeSet;
 
-/// Gives out `id` attributes: readable, safe in an address, and each only once.
+/// Generates `id` attributes: readable, safe in a URL, and unique.
 #[derive(Default)]
 pub(super) struct Anchors {
     taken: BTreeSet<String>,
 }
 
 impl Anchors {
-    /// An id made of `name`.
+    /// A unique id derived from `name`.
     pub(super) fn take(&mut self, name: &str) -> String {
         let safe = |c: char| {
             if c.is_ascii_alphanumeric() || "._-".contains(c) {

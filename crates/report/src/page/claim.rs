@@ -1,4 +1,4 @@
-//! A claim as the page shows it.
+//! The page's view of a claim.
 
 use super::finding::FindingView;
 use crate::{Analysis, show};
@@ -6,17 +6,17 @@ use instrument::claim::{Claim, Judgement, Ruling};
 
 /// A claim with its judgement, ready for its template.
 pub(super) struct ClaimView {
-    /// Whether it holds, as a class.
+    /// CSS class of the ruling.
     pub(super) class: &'static str,
-    /// Whether it holds, in words.
+    /// The ruling as text.
     pub(super) ruling: &'static str,
     pub(super) says: &'static str,
     pub(super) source: &'static str,
-    /// What it rests on.
+    /// The evidence.
     pub(super) because: FindingView,
 }
 
-/// The claims that this run decides, those that hold first, and those that it does not.
+/// The claims that this run decides, confirmed ones first, and the undecided ones.
 pub(super) fn claims(
     analysis: &Analysis,
     place_of: impl Fn(&str) -> Option<(String, String)>,

@@ -2,8 +2,8 @@
 
 use record::Run;
 
-/// The words to type: as the run was started, with its seed, so that the points come in the same
-/// order again.
+/// The original command line plus the seed of the run, so that the points come in the same order
+/// again.
 pub(super) fn repeat(run: &Run) -> String {
     let given = run.header.command_line.iter().skip(1);
     let mut words: Vec<String> = std::iter::once("oscope".to_owned())
@@ -24,7 +24,7 @@ pub(super) fn repeat(run: &Run) -> String {
         .join(" ")
 }
 
-/// `word` as a POSIX shell takes it for one word.
+/// `word` quoted as a single word for a POSIX shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

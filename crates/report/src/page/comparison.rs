@@ -1,4 +1,4 @@
-//! The page of comparisons: verdicts first, then what differs, then every ratio with its band.
+//! The page of comparisons: verdicts, then circumstances, then all ratios with their intervals.
 
 use super::anchor::Anchors;
 use super::chart::{Curve, Format, XAxis, curves, rows};
@@ -10,18 +10,18 @@ use instrument::experiment::Definition;
 use instrument::point::{Axis, Level, Point};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Of what is not decided, so much stands in one list; the rest is with its experiments.
+/// Number of undecided rows in the first list; the others are shown with their experiments.
 const FIRST_OPEN: usize = 30;
-/// So many differences stand on the first screen.
+/// Number of differences on the first screen.
 const FIRST_DIFFERENCES: usize = 20;
-/// Fewer levels than this make no curve.
+/// Fewer levels do not make a curve.
 const LEAST_LEVELS: usize = 4;
 
-/// The page of `comparisons`, which share their first side: a whole HTML document without any
-/// reference to another place.
+/// The page of `comparisons`, which share their first side: a complete HTML document without
+/// external references.
 ///
 /// # Errors
-/// None is known; the types of the layers below allow for one.
+/// [`Error`] if a template or the data cannot be written. No such case is known.
 pub fn comparison(comparisons: &[Comparison<'_>]) -> Result<String, Error> {
     let mut anchors = Anchors::default();
     let views: Vec<View<'_>> = comparisons
@@ -57,11 +57,11 @@ struct View<'a> {
     counts: String,
     remarks: &'a [String],
     differences: Vec<RowView>,
-    /// Differences that are not among the first.
+    /// Number of differences beyond the first ones.
     further: usize,
-    /// Of what is not decided, the largest.
+    /// The largest undecided rows.
     open: Vec<RowView>,
-    /// How much is not decided.
+    /// Number of undecided rows.
     undecided: usize,
     groups: Vec<(String, String)>,
     circumstances: &'a [Circumstance],
@@ -82,7 +82,7 @@ struct RowView {
     doubtful: bool,
 }
 
-/// One experiment with its charts and all its rows.
+/// One experiment with its charts and rows.
 struct ExperimentView {
     id: String,
     title: String,
@@ -176,7 +176,7 @@ impl ExperimentView {
     }
 }
 
-/// Curves along the numeric axis with the most levels, or a row for each ratio.
+/// Curves along the numeric axis with the most levels, else one row for each ratio.
 fn charts(definition: &Definition, of_experiment: &[&Row<'_>]) -> String {
     let label = format!("{}: how many times as fast", definition.title);
     let along = longest_axis(definition, of_experiment);
@@ -208,8 +208,8 @@ fn longest_axis<'d>(definition: &'d Definition, rows: &[&Row<'_>]) -> Option<&'d
     longest.filter(|axis| levels(axis) >= LEAST_LEVELS)
 }
 
-/// The axes whose level changes along `axis`, and is told by the level there: the size of a file that
-/// grows with its blocks, for one.
+/// Axes whose level is a function of the level on `axis`: for example a file size that grows with
+/// the block size.
 fn companions<'a>(axis: &Axis, rows: &[&'a Row<'a>]) -> BTreeSet<&'a str> {
     let mut levels: BTreeMap<&str, BTreeMap<Option<&Level>, BTreeSet<&Level>>> = BTreeMap::new();
     for row in rows {
@@ -230,7 +230,7 @@ fn companions<'a>(axis: &Axis, rows: &[&'a Row<'a>]) -> BTreeSet<&'a str> {
     levels.into_keys().collect()
 }
 
-/// What a chart calls a row at `place`: its metric first, since the end is cut off where room is short.
+/// The label of a row at `place`, metric first, because a label that is too long loses its end.
 fn titled(row: &Row<'_>, place: String) -> String {
     match (place.is_empty(), row.definition.metrics.len()) {
         (true, _) => row.metric.title.clone(),
@@ -239,7 +239,7 @@ fn titled(row: &Row<'_>, place: String) -> String {
     }
 }
 
-/// The rows that differ in nothing but their level on `axis`, and on others that go with it, together.
+/// Groups of rows that differ only in their level on `axis` and on its companion axes.
 fn families<'a>(axis: &Axis, rows: &[&'a Row<'a>]) -> Vec<Curve<'a>> {
     let companions = companions(axis, rows);
     let mut families: Vec<(String, Curve<'a>)> = Vec::new();
@@ -321,7 +321,8 @@ mod tests {
         }
     }
 
-    /// Blocks of 1, 2, 4 and 8 by one and two threads; the size of the file by both.
+    /// Titles and lengths of the curves over blocks of 1, 2, 4 and 8, with one and two threads, and
+    /// with files of `file_size(block, threads)`.
     fn curves(file_size: fn(u64, u64) -> u64) -> Vec<(String, usize)> {
         let definition = definition();
         let both = [1_u64, 2, 4, 8].map(|block| [1_u64, 2].map(|threads| (block, threads)));

@@ -1,15 +1,14 @@
-//! The numbers behind the page, as JSON.
+//! The numbers of the page as JSON.
 
 use crate::json::FindingJson;
 use crate::{Analysis, ExperimentAnalysis};
 use serde::Serialize;
 use serde_json::{Number, Value, json};
 
-/// Digits of a measured number that are kept: more than any interval supports, and a third of the
-/// space.
+/// Digits kept of a measured number: more than any interval supports, at a third of the space.
 const DIGITS: usize = 6;
 
-/// The run's description and every estimate with the median of each process, compact.
+/// The run's description and all estimates with the median of each process, compact.
 pub(super) fn json(analysis: &Analysis<'_>) -> serde_json::Result<Value> {
     let run = analysis.run;
     let experiments = analysis.experiments.iter().map(|experiment| {
@@ -38,14 +37,14 @@ fn findings<'a>(experiment: &'a ExperimentAnalysis<'a>) -> Vec<FindingJson<'a>> 
         .collect()
 }
 
-/// `data` without its absent parts, and with measured numbers rounded.
+/// `data` without missing fields and with rounded measurements.
 fn compact(data: &impl Serialize) -> serde_json::Result<Value> {
     let mut value = serde_json::to_value(data)?;
     shrink(&mut value);
     Ok(value)
 }
 
-/// `value` with as many digits as the page keeps.
+/// `value` rounded to the digits that the page keeps.
 pub(super) fn rounded(value: f64) -> f64 {
     format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
 }

@@ -1,4 +1,4 @@
-//! How far a run can be trusted: what was reached, what disturbed, what is missing.
+//! Trustworthiness of a run: precision reached, disturbances, missing results.
 
 use crate::{Analysis, show};
 use instrument::noise::Warning;
@@ -7,30 +7,30 @@ use instrument::runner::Ending;
 
 /// The evidence for and against a run.
 pub(super) struct Evidence {
-    /// The main thing, as a sentence.
+    /// The most important statement.
     pub(super) headline: String,
-    /// What else there is to say, each a sentence.
+    /// Further statements, one sentence each.
     pub(super) statements: Vec<String>,
-    /// What disturbed, the most frequent first.
+    /// Disturbances, the most frequent first.
     pub(super) disturbances: Vec<Disturbance>,
 }
 
-/// Words of a sentence.
+/// Part of a sentence.
 pub(super) struct Words {
     pub(super) text: &'static str,
-    /// Whether they are to be typed.
+    /// True for code that the reader may type.
     pub(super) is_code: bool,
 }
 
 /// All warnings of one kind.
 pub(super) struct Disturbance {
-    /// One or two words.
+    /// Label of one or two words.
     pub(super) label: &'static str,
-    /// Number of points that it touches.
+    /// Number of affected points.
     pub(super) points: usize,
-    /// The worst of them in words, and where.
+    /// The worst warning as text, and its point.
     pub(super) worst: String,
-    /// What to do about it.
+    /// The remedy.
     pub(super) advice: Vec<Words>,
     severity: f64,
 }
@@ -87,7 +87,7 @@ fn ending(analysis: &Analysis<'_>) -> Option<String> {
     }
 }
 
-/// How many points are known as well as the profile asks.
+/// A sentence on the number of points that reach the precision of the profile.
 fn precision(analysis: &Analysis<'_>) -> Option<String> {
     let header = &analysis.run.header;
     let closings = analysis
@@ -143,7 +143,7 @@ fn missing(analysis: &Analysis<'_>) -> Option<String> {
     (!parts.is_empty()).then(|| first + letters.as_str())
 }
 
-/// Estimates that must not be used as numbers.
+/// A sentence on the estimates that must not be used as numbers.
 fn unsound(analysis: &Analysis<'_>) -> Option<String> {
     let points = analysis
         .experiments
@@ -204,7 +204,7 @@ fn disturbances(analysis: &Analysis<'_>) -> Vec<Disturbance> {
     found
 }
 
-/// `text` with the parts between backticks as code.
+/// `text` split into words and code (the parts between backticks).
 fn words(text: &'static str) -> Vec<Words> {
     let parts = text.split('`').enumerate();
     parts
@@ -215,7 +215,7 @@ fn words(text: &'static str) -> Vec<Words> {
         .collect()
 }
 
-/// How bad a warning is among those of its kind.
+/// Severity of a warning, comparable within its kind.
 fn severity(warning: &Warning) -> f64 {
     match warning {
         Warning::Stolen { share }
@@ -232,7 +232,7 @@ fn severity(warning: &Warning) -> f64 {
     }
 }
 
-/// The parts of a run's description, for a line below its title.
+/// The parts of a run's description, for the line below its title.
 pub(super) fn summary(analysis: &Analysis<'_>) -> Vec<String> {
     let header = &analysis.run.header;
     let points: usize = analysis.experiments.iter().map(|e| e.points.len()).sum();

@@ -1,4 +1,4 @@
-//! An experiment as the page shows it.
+//! The page's view of an experiment.
 
 use super::anchor::Anchors;
 use super::figure::FigureView;
@@ -19,9 +19,9 @@ pub(super) struct ExperimentView {
     pub(super) findings: Vec<FindingView>,
     pub(super) figures: Vec<FigureView>,
     pub(super) table: Table,
-    /// The part that holds the table, if it is folded away at first.
+    /// The packed part that contains the table, if it is collapsed at first.
     pub(super) folded: Option<usize>,
-    /// Points that could not be measured, and why.
+    /// Points without a measurement, each with the reason.
     pub(super) failures: Vec<(String, String)>,
     pub(super) method: String,
     pub(super) isolation: &'static str,

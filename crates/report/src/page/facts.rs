@@ -1,4 +1,4 @@
-//! The machine and the state it was in, as pairs of words.
+//! The machine and its state, as pairs of name and value.
 
 use crate::show;
 use instrument::quantity::{Unit, significant};
@@ -6,18 +6,18 @@ use platform::machine::Cache;
 use record::Run;
 use std::fmt::Display;
 
-/// Facts that belong together.
+/// A group of facts.
 pub(super) struct Facts {
     pub(super) title: &'static str,
     /// Name and value.
     pub(super) known: Vec<(String, String)>,
-    /// The names of what the system did not tell.
+    /// Names of the facts that the system did not report.
     pub(super) unknown: String,
-    /// Whether they are folded away at first.
+    /// True if the group is collapsed at first.
     pub(super) is_detail: bool,
 }
 
-/// Everything that is known of the machine of `run`.
+/// All known facts of the machine of `run`.
 pub(super) fn facts(run: &Run) -> Vec<Facts> {
     let all = [
         (processor(run), false),
@@ -159,7 +159,7 @@ fn memory(run: &Run) -> Group {
     )
 }
 
-/// Said of a run that is redacted.
+/// The note on a redacted run.
 const REDACTED: &str = "marks stand in the place of what named the machine and its people";
 
 fn system(run: &Run) -> Group {

@@ -1,4 +1,4 @@
-//! A figure as the page shows it: charts, legend, marks in words, and its numbers.
+//! The page's view of a figure: charts, legend, marks as text, and its numbers.
 
 use super::anchor::Anchors;
 use super::chart::{
@@ -15,24 +15,24 @@ use instrument::quantity::Unit;
 pub(super) struct FigureView {
     pub(super) id: String,
     pub(super) title: String,
-    /// The charts on the scale that is shown first, one for each width.
+    /// The charts on the initial scale, one for each width.
     pub(super) charts: String,
-    /// The part that holds those on the other scale, if readers can switch between scales.
+    /// The packed part with the charts on the other scale, if readers can switch.
     pub(super) other_scale: Option<usize>,
-    /// Whether the logarithmic scale is the first to be shown.
+    /// True if the initial scale is logarithmic.
     pub(super) starts_logarithmic: bool,
-    /// Series that can be switched off; empty where there is but one, or too many.
+    /// Series that readers can hide; empty if there is only one, or too many.
     pub(super) legend: Vec<LegendEntry>,
     pub(super) marks: Vec<MarkView>,
-    /// What figures with the same x axis have in common.
+    /// Common key of figures with the same x axis.
     pub(super) x_key: String,
     pub(super) x_title: String,
     pub(super) y_title: String,
     pub(super) series: Vec<String>,
     pub(super) rows: Vec<Row>,
-    /// Points that have no place in the chart.
+    /// Number of points without a place in the chart.
     pub(super) undrawn: usize,
-    /// Whether any point is drawn hollow.
+    /// True if any point is drawn hollow.
     pub(super) has_doubtful: bool,
 }
 
@@ -43,24 +43,24 @@ pub(super) struct LegendEntry {
     pub(super) swatch: String,
 }
 
-/// A mark in words.
+/// A mark as text.
 pub(super) struct MarkView {
     pub(super) class: &'static str,
     pub(super) label: String,
-    /// Where it stands, with its interval, and what the label does not say.
+    /// Its position with the interval, and all that the label does not say.
     pub(super) place: String,
 }
 
 /// One level of the x axis.
 pub(super) struct Row {
-    /// The level as a number or a name, as files give it.
+    /// The level as a number or name, in the notation of data files.
     pub(super) raw: String,
     pub(super) level: String,
-    /// One for each series; `None` where it has no point here.
+    /// One cell for each series; `None` if it has no point here.
     pub(super) cells: Vec<Option<Cell>>,
 }
 
-/// One estimate: as text, and as the numbers that the script reads.
+/// One estimate: as text, and as numbers for the script.
 pub(super) struct Cell {
     pub(super) value: String,
     pub(super) range: String,
@@ -130,7 +130,7 @@ impl FigureView {
     }
 }
 
-/// The scale on which a figure is shown first, and the other if it makes sense.
+/// The initial scale of a figure, and the other one if it is useful.
 pub(super) fn scales(figure: &Figure) -> (FigureScale, Option<FigureScale>) {
     use FigureScale::{Linear, Logarithmic};
     match (can_be_logarithmic(figure), figure.y.scale) {
@@ -191,7 +191,7 @@ fn rows(figure: &Figure) -> Vec<Row> {
         .collect()
 }
 
-/// A row for each state that begins, in the order of time.
+/// One row for each start of a state, in chronological order.
 fn rows_of_moments(figure: &Figure) -> Vec<Row> {
     let row = |(lane, point): (usize, &FigurePoint)| {
         let state = show_level(&figure.x, &point.x);

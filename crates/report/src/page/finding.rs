@@ -1,25 +1,25 @@
-//! A finding as the page shows it.
+//! The page's view of a finding.
 
 use crate::show;
 use instrument::finding::{self, Finding, Grade, Sentence};
 
 /// A finding, ready for its template.
 pub(super) struct FindingView {
-    /// How sure it is, as a class.
+    /// CSS class of the grade.
     pub(super) class: &'static str,
-    /// How sure it is, in words.
+    /// The grade as text.
     pub(super) grade: &'static str,
     /// The sentence in pieces.
     pub(super) pieces: Vec<Piece>,
-    /// Id and title of the experiment that it comes from, where it stands apart from it.
+    /// Id and title of its experiment, if the finding is shown elsewhere.
     pub(super) from: Option<(String, String)>,
 }
 
 /// A piece of a sentence.
 pub(super) enum Piece {
-    /// Words.
+    /// Plain text.
     Text(String),
-    /// A number with its unit, and its interval where that says more.
+    /// A number with its unit, and its interval if that adds information.
     Number {
         centre: String,
         range: Option<String>,
@@ -42,7 +42,7 @@ impl FindingView {
     }
 }
 
-/// The pieces of the sentence, its numbers as text.
+/// The pieces of the sentence, with its numbers as text.
 fn pieces(sentence: &Sentence) -> Vec<Piece> {
     let piece = |piece: &finding::Piece| match piece {
         finding::Piece::Text(text) => Piece::Text(text.clone()),

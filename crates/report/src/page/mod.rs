@@ -1,7 +1,7 @@
-//! The page: one HTML file, complete by itself, made of a run.
+//! The page of a run: one self-contained HTML file.
 //!
-//! Views turn the analysis into plain texts and charts; the templates only place them. Everything
-//! that a user or a system could have named passes through the templates' escaping.
+//! Views turn the analysis into plain text and charts; the templates only place them. The templates
+//! escape all text that a user or a system may have supplied.
 
 mod anchor;
 mod chart;

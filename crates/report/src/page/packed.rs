@@ -1,4 +1,4 @@
-//! What the page holds compressed, to be small: its data, and what is folded away at first.
+//! Compressed parts of the page, which keep it small: its data and its collapsed parts.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -7,27 +7,28 @@ use flate2::write::ZlibEncoder;
 use serde::Serialize;
 use std::io::Write as _;
 
-/// Pieces of the page that its script puts in their places after the rest is shown.
+/// Parts that the page's script inserts after the rest is shown.
 #[derive(Default)]
 pub(super) struct Parts {
     html: Vec<String>,
 }
 
 impl Parts {
-    /// Keeps `html`; gives the number by which an element of the page names it, in an attribute
-    /// `data-part`. The part takes that element's place.
+    /// Stores `html`; returns the number for the attribute `data-part` of a placeholder element,
+    /// which the part replaces.
     pub(super) fn keep(&mut self, html: String) -> usize {
         self.html.push(html);
         self.html.len() - 1
     }
 
-    /// All of them, for the script.
+    /// All parts, for the script.
     pub(super) fn packed(&self) -> serde_json::Result<String> {
         packed(&self.html)
     }
 }
 
-/// `value` as JSON, compressed as by zlib and written in base 64, which is safe within a `script`.
+/// `value` as JSON, compressed in zlib format and encoded in base64, which is safe within a
+/// `script`.
 pub(super) fn packed(value: &impl Serialize) -> serde_json::Result<String> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
     serde_json::to_writer(&mut encoder, value)?;

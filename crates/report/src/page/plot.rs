@@ -1,16 +1,16 @@
-//! One figure as an SVG file that stands by itself.
+//! One figure as a standalone SVG file.
 
 use super::chart::{Format, render};
 use super::figure::scales;
 use instrument::figure::Figure;
 use std::fmt::Write as _;
 
-/// The colours of series, as in the page.
+/// The colours of series, the same as on the page.
 const COLOURS: [&str; 6] = [
     "#0068ad", "#c04a00", "#007a58", "#a03e86", "#80600a", "#4a5566",
 ];
 
-/// `figure` as a whole SVG document, as wide as on the page and on its paper.
+/// `figure` as a complete SVG document, in the wide format on a light background.
 pub fn plot(figure: &Figure) -> String {
     let (scale, _) = scales(figure);
     let chart = render(figure, scale, Format::Wide);

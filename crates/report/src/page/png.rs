@@ -1,34 +1,34 @@
-//! A chart as pixels.
+//! A chart as a PNG image.
 
 use resvg::{tiny_skia, usvg};
 
-/// Pixels to a pixel of the chart, for screens that have many.
+/// Image pixels per chart pixel, for high-resolution screens.
 const SCALE: f32 = 2.0;
 
-/// Why a chart could not be turned into pixels.
+/// The reason why a chart could not be rendered.
 #[derive(Debug, thiserror::Error)]
 pub enum PngError {
-    /// Without letters a chart tells nothing.
+    /// A chart without text is useless.
     #[error("this system has no fonts to write a chart with; install some, as fonts-dejavu-core")]
     NoFonts,
-    /// The chart is not what it should be.
+    /// The chart is not valid SVG.
     #[error("the chart cannot be drawn: {0}")]
     Chart(#[from] usvg::Error),
-    /// The picture cannot be held or written.
+    /// The image cannot be allocated or encoded.
     #[error("the picture cannot be made: {0}")]
     Picture(String),
 }
 
-/// `svg`, a chart as [`plot`](super::plot()) draws it, as a PNG file.
+/// Renders `svg`, a chart of [`plot`](super::plot()), as a PNG file.
 ///
 /// # Errors
-/// Where there are no fonts; nothing else is known to go wrong.
+/// [`PngError`] if the system has no fonts, or if the image cannot be made.
 pub fn png(svg: &str) -> Result<Vec<u8>, PngError> {
     let mut options = usvg::Options::default();
     let fonts = options.fontdb_mut();
     fonts.load_system_fonts();
     let family = |face: &usvg::fontdb::FaceInfo| Some(face.families.first()?.0.clone());
-    // Better any letters than none, where the system has not those that the chart asks for.
+    // If the system lacks the fonts of the chart, any font is better than no text.
     let any = fonts.faces().find_map(family).ok_or(PngError::NoFonts)?;
     let known = |name: &str| {
         let mut families = fonts.faces().flat_map(|face| &face.families);

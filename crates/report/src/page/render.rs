@@ -1,4 +1,4 @@
-//! From an analysis to the text of the page.
+//! The page's text from an analysis.
 
 use super::anchor::Anchors;
 use super::claim::{ClaimView, claims};
@@ -13,10 +13,10 @@ use crate::{Analysis, show};
 use askama::Template;
 use instrument::quantity::Unit;
 
-/// So many findings stand on the first screen; the others follow on demand.
+/// Number of findings on the first screen; the others are shown on demand.
 const FIRST_FINDINGS: usize = 6;
 
-/// Why a page could not be made.
+/// The reason why a page could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The templates could not be filled.
@@ -27,10 +27,10 @@ pub enum Error {
     Data(#[from] serde_json::Error),
 }
 
-/// The page of one run: a whole HTML document without any reference to another place.
+/// The page of one run: a complete HTML document without external references.
 ///
 /// # Errors
-/// None is known; the types of the layers below allow for one.
+/// [`Error`] if a template or the data cannot be written. No such case is known.
 pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
     let run = analysis.run;
     let mut anchors = Anchors::default();
@@ -41,7 +41,7 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
     }
     let mut parts = Parts::default();
     let groups = groups(&analysis.experiments, &mut anchors, &mut parts)?;
-    // Views and analysis hold the experiments in different orders, so ids are matched by name.
+    // Views and analysis have different orders of experiments, so ids are matched by name.
     let place_of = |name: &str| {
         let mut all = groups.iter().flat_map(|group| &group.experiments);
         let view = all.find(|view| view.name == name)?;
@@ -123,7 +123,7 @@ struct Page<'a> {
     script: &'static str,
 }
 
-/// The run's name, or else the processor's.
+/// The run's name, else the processor's.
 fn title(analysis: &Analysis<'_>) -> String {
     let run = analysis.run;
     let names = [&run.header.name, &run.machine.cpu.model];
@@ -136,7 +136,7 @@ fn title(analysis: &Analysis<'_>) -> String {
         .unwrap_or_else(|| format!("A machine of {}", show::moment(run.header.started)))
 }
 
-/// Where it was measured, in a line.
+/// Machine and time of the run, in one line.
 fn subtitle(analysis: &Analysis<'_>) -> String {
     let run = analysis.run;
     let environment = &run.environment;

@@ -1,20 +1,20 @@
-//! Advice as the page shows it.
+//! The page's view of advice.
 
 use crate::advice::{FIRST, foremost, gain, missing, ranked, value};
 use advice::{Advice, Setting};
 
-/// A setting that programs should use, ready for its template.
+/// A recommended setting, ready for its template.
 pub(super) struct SettingView {
-    /// What it sets.
+    /// Title of the setting.
     pub(super) title: String,
-    /// What to use.
+    /// The recommended value.
     pub(super) value: String,
-    /// What is usual; `None` where that is what to use.
+    /// The usual value; `None` if it is the recommended one.
     pub(super) usual: Option<String>,
-    /// What it gains, with the interval; `None` where that is not certain.
+    /// The gain with its interval; `None` if uncertain.
     pub(super) gain: Option<(String, Option<String>)>,
     pub(super) because: String,
-    /// Ids and titles of the experiments that it comes from.
+    /// Ids and titles of the experiments that support it.
     pub(super) from: Vec<(String, String)>,
 }
 
@@ -35,7 +35,7 @@ impl SettingView {
     }
 }
 
-/// The settings that stand above all else.
+/// The settings at the top of the page.
 pub(super) fn first(advice: &Advice) -> Vec<SettingView> {
     let foremost = foremost(advice, FIRST).into_iter();
     foremost
@@ -43,7 +43,7 @@ pub(super) fn first(advice: &Advice) -> Vec<SettingView> {
         .collect()
 }
 
-/// All settings, those that gain most first.
+/// All settings, the largest gain first.
 pub(super) fn settings(
     advice: &Advice,
     place_of: impl Fn(&str) -> Option<(String, String)>,
@@ -54,7 +54,7 @@ pub(super) fn settings(
         .collect()
 }
 
-/// What could be advised but is not told by the run, and the command that may tell it.
+/// The settings that the run does not support, each with a command that may do so.
 pub(super) fn untold(advice: &Advice) -> Vec<(&'static str, String)> {
     let missing = missing(advice).into_iter();
     missing

@@ -8,7 +8,7 @@ use instrument::experiment::{Definition, Metric};
 use instrument::quantity::{Unit, significant};
 use instrument::results::{Estimate, Percentiles, PointResult, Verdict};
 
-/// Longer tables are folded away at first.
+/// Longer tables are collapsed at first.
 const SHORT: usize = 16;
 
 /// A table, ready for its template.
@@ -17,48 +17,48 @@ const SHORT: usize = 16;
 pub(super) struct Table {
     /// The experiment's title.
     pub(super) title: String,
-    /// What its rows are told apart by.
+    /// The axes that distinguish its rows.
     pub(super) axes: Vec<String>,
-    /// One for each metric.
+    /// One group for each metric.
     pub(super) groups: Vec<Group>,
     /// Number of rows.
     pub(super) rows: usize,
-    /// What the ends of the small pictures stand for: `5 %`.
+    /// Deviation at the ends of the strips: `5 %`.
     pub(super) reach: String,
-    /// Whether any row has percentiles.
+    /// True if any row has percentiles.
     pub(super) has_percentiles: bool,
-    /// Whether any row has CPU time.
+    /// True if any row has CPU time.
     pub(super) has_cpu: bool,
 }
 
 /// The rows of one metric.
 pub(super) struct Group {
-    /// The metric's name for people.
+    /// The metric's display name.
     pub(super) title: String,
-    /// Which way it is better.
+    /// The better direction.
     pub(super) better: &'static str,
-    /// One for each point.
+    /// One row for each point.
     pub(super) rows: Vec<Row>,
 }
 
 /// One estimate.
 pub(super) struct Row {
     pub(super) levels: Vec<String>,
-    /// The centre with its unit, or what is to be said instead.
+    /// The centre with its unit, or the text in its place.
     pub(super) value: String,
-    /// Whether the value may be used.
+    /// True if the value may be used.
     pub(super) is_sound: bool,
     pub(super) range: String,
     pub(super) spread: String,
-    /// The small picture; empty where there is nothing to see.
+    /// The strip as SVG; empty if there is nothing to show.
     pub(super) strip: String,
     /// Number of processes and of samples.
     pub(super) counts: (usize, usize),
     pub(super) cpu: String,
     pub(super) percentiles: String,
-    /// What casts doubt on it; empty where nothing does.
+    /// The causes of doubt; empty if there are none.
     pub(super) causes: String,
-    /// What was said about the circumstances of the point.
+    /// Remarks on the circumstances of the point.
     pub(super) remarks: String,
 }
 
@@ -98,7 +98,7 @@ impl Table {
         }
     }
 
-    /// Whether it is short enough to be open from the start.
+    /// True if it is short enough to be open at first.
     pub(super) fn is_short(&self) -> bool {
         self.rows <= SHORT
     }

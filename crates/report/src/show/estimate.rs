@@ -1,10 +1,10 @@
-//! An estimate in one line.
+//! An estimate as one line.
 
 use super::value::value;
 use instrument::quantity::Unit;
 use instrument::results::{Estimate, Verdict};
 
-/// An estimate in one line: `1.24 µs ± 1.2 %`, `below resolution`, `broken: why`.
+/// An estimate as one line: `1.24 µs ± 1.2 %`, `below resolution`, `broken: why`.
 pub fn estimate(unit: Unit, estimate: &Estimate) -> String {
     match &estimate.verdict {
         Verdict::BelowResolution => "below resolution".into(),
@@ -19,7 +19,7 @@ pub fn estimate(unit: Unit, estimate: &Estimate) -> String {
     }
 }
 
-/// Half the width of the interval over the centre: `± 1.2 %`. `None` without an interval.
+/// Half the width of the interval divided by the centre: `± 1.2 %`. `None` without an interval.
 pub fn spread(estimate: &Estimate) -> Option<String> {
     let percent = estimate.relative_half_width()? * 100.0;
     Some(match percent {

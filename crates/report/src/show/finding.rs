@@ -10,8 +10,8 @@ pub fn sentence(finding: &Finding) -> String {
     finding.sentence.text(text)
 }
 
-/// A number of a finding: `512 KiB (256 to 1024 KiB)`; without the interval where it was not
-/// estimated, or where the interval is too narrow to show.
+/// A number of a finding: `512 KiB (256 to 1024 KiB)`; without the interval if the number was not
+/// estimated or the interval is too narrow to show.
 fn text(quantity: &Quantity) -> String {
     let (centre, range) = parts(quantity);
     match range {
@@ -20,7 +20,7 @@ fn text(quantity: &Quantity) -> String {
     }
 }
 
-/// A number and its interval apart: `512 KiB` and `256 to 1024 KiB`.
+/// A number and its interval separately: `512 KiB` and `256 to 1024 KiB`.
 pub fn parts(quantity: &Quantity) -> (String, Option<String>) {
     let &Quantity {
         value: centre,

@@ -1,12 +1,12 @@
-//! Two ends of a stretch of values, with their unit.
+//! A range of values with its unit.
 
-use super::prefix::Prefix;
-use super::value::{DIGITS, digits, rounded, supported};
+use super::prefix::{DIGITS, Prefix};
+use super::value::{digits, rounded, supported};
 use instrument::quantity::Unit;
 use instrument::statistics::Interval;
 
-/// An interval around `centre`, in the unit in which that is read: `1.20 to 1.28 µs`, `256 to
-/// 1024 KiB`; one value where both ends read the same.
+/// An interval around `centre`, in the unit of the centre: `1.20 to 1.28 µs`, `256 to 1024 KiB`; a
+/// single value if both ends have the same text.
 pub fn range(unit: Unit, interval: Interval, centre: f64) -> String {
     let digits = digits(centre, Some(interval)).max(2);
     span(unit, [interval.low, interval.high], centre, digits)
@@ -17,7 +17,7 @@ pub fn extent(unit: Unit, smallest: f64, largest: f64) -> String {
     span(unit, [smallest, largest], largest, DIGITS)
 }
 
-/// Both ends in the unit in which `like` is read; where that does not fit both, each in its own.
+/// Both ends in the unit of `like`; if that does not fit both, each in its own unit.
 fn span(unit: Unit, ends: [f64; 2], like: f64, digits: usize) -> String {
     let ends = ends.map(|end| supported(unit, end, digits));
     let prefix = Prefix::fitting(unit, like);

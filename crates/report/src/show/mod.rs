@@ -1,4 +1,4 @@
-//! Numbers, estimates and findings as text, the same on the terminal and on the page.
+//! Numbers, estimates and findings as text, shared by the terminal and the page.
 
 mod estimate;
 mod finding;

@@ -1,11 +1,11 @@
-//! Where a value was measured, and what casts doubt on it.
+//! Points and warnings as text.
 
 use super::value::value;
 use instrument::experiment::Definition;
 use instrument::noise::Warning;
 use instrument::point::{Axis, AxisKind, Level, Point};
 
-/// Where a point lies, in words that can be told apart: `read cold, block size 4 KiB`.
+/// A point as unambiguous text: `read cold, block size 4 KiB`.
 pub fn point(definition: &Definition, point: &Point) -> String {
     let level = |(name, level): (&str, &Level)| match definition.axis(name) {
         Some(axis) => self::level(axis, level),
@@ -14,7 +14,7 @@ pub fn point(definition: &Definition, point: &Point) -> String {
     point.levels().map(level).collect::<Vec<_>>().join(", ")
 }
 
-/// A level where its axis is not at hand: `block size 4 KiB`. A choice speaks for itself.
+/// A level with the name of its axis: `block size 4 KiB`. A choice needs no axis name.
 pub fn level(axis: &Axis, level: &Level) -> String {
     match axis.kind {
         AxisKind::Choice => axis.show(level),
@@ -22,7 +22,7 @@ pub fn level(axis: &Axis, level: &Level) -> String {
     }
 }
 
-/// A warning in words, its numbers in the unit of the metric they belong to.
+/// A warning as text, with its numbers in the unit of their metric.
 pub fn warning(definition: &Definition, warning: &Warning) -> String {
     match warning {
         Warning::SeveralModes {

@@ -1,22 +1,26 @@
-//! A unit with a prefix.
+//! Units with a prefix.
 
-use super::value::{DIGITS, LONGEST};
 use instrument::quantity::{
     Bytes, BytesPerSecond, Nanoseconds, OperationsPerSecond, Unit, significant,
 };
 use std::str::FromStr;
 
-/// A unit with a prefix, in which several values stand side by side.
+/// Most readers cannot use more digits; fewer are shown if the interval supports fewer.
+pub(super) const DIGITS: usize = 3;
+/// A longer number is easier to read with an exponent.
+pub(super) const LONGEST: usize = 13;
+
+/// A unit with a prefix, shared by several values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prefix {
-    /// As in `GiB/s`; empty for a bare number.
+    /// Such as `GiB/s`; empty for a plain number.
     pub symbol: String,
-    /// How many base units it is.
+    /// Size in base units.
     pub factor: f64,
 }
 
 impl Prefix {
-    /// The one in which a person would say `value`.
+    /// The usual unit for `value`.
     pub fn fitting(unit: Unit, value: f64) -> Self {
         let value = if value.is_finite() { value } else { 0.0 };
         let shown = unit.show(value, DIGITS);
@@ -35,8 +39,8 @@ impl Prefix {
         Self { symbol, factor }
     }
 
-    /// The one in which all of `values` can be read side by side; `None` where they lie so far
-    /// apart that each needs its own.
+    /// A unit in which all `values` are readable; `None` if they lie so far apart that each needs
+    /// its own.
     pub fn common(unit: Unit, values: impl Iterator<Item = f64> + Clone) -> Option<Self> {
         let sizes = values
             .map(f64::abs)
@@ -49,15 +53,15 @@ impl Prefix {
         readable.then_some(prefix)
     }
 
-    /// Whether `value` can be read in this unit beside one that fits it.
+    /// True if `value` is readable in this unit, next to a value that fits it.
     pub(super) fn is_readable(&self, value: f64) -> bool {
-        // What is counted has no other unit.
+        // Counts and ratios have no other unit.
         let has_others = !matches!(self.symbol.as_str(), "" | "×");
         let number = (value / self.factor).abs();
         !has_others || number == 0.0 || (0.01..1e4).contains(&number)
     }
 
-    /// The end of an interval in this unit; a round size as it is, as [`Unit::show`] does.
+    /// The end of an interval in this unit; a round size unrounded, as in [`Unit::show`].
     pub(super) fn end(&self, unit: Unit, value: f64, digits: usize) -> String {
         let exact = (value / self.factor).to_string();
         if unit == Unit::Bytes && exact.len() <= "999.5".len() {
@@ -81,7 +85,7 @@ impl Prefix {
     }
 }
 
-/// How many base units one of `symbol` is.
+/// Size of one `symbol` in base units.
 fn base_units<Q: FromStr>(symbol: &str, base: impl Fn(Q) -> f64) -> f64 {
     format!("1 {symbol}").parse().map_or(1.0, base)
 }

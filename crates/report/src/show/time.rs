@@ -1,16 +1,16 @@
-//! Moments and lengths of time.
+//! Points in time and durations as text.
 
-use super::value::{DIGITS, rounded};
+use super::prefix::DIGITS;
+use super::value::rounded;
 use instrument::quantity::Unit;
 use jiff::Timestamp;
 
-/// A moment, to the minute: `2026-03-01 14:05 UTC`.
+/// A point in time, to the minute: `2026-03-01 14:05 UTC`.
 pub fn moment(moment: Timestamp) -> String {
     moment.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// A length of time of which the seconds matter to a person: `350 ms`, `12.3 s`, `4 min 5 s`,
-/// `2 h 10 min`.
+/// A duration for which seconds matter: `350 ms`, `12.3 s`, `4 min 5 s`, `2 h 10 min`.
 pub fn length(ns: f64) -> String {
     let seconds = (ns / 1e9).round();
     if seconds < 60.0 || !seconds.is_finite() {

@@ -1,23 +1,18 @@
 //! A value with its unit.
 
-use super::prefix::Prefix;
+use super::prefix::{DIGITS, LONGEST, Prefix};
 use instrument::quantity::Unit;
 use instrument::statistics::Interval;
 
-/// Most people cannot use more; fewer are shown where the interval supports fewer.
-pub(super) const DIGITS: usize = 3;
-/// A number longer than this is easier to read with an exponent.
-pub(super) const LONGEST: usize = 13;
-
-/// `centre` with its unit, to as many digits as its interval supports.
+/// `centre` with its unit, with as many digits as its interval supports.
 pub fn value(unit: Unit, centre: f64, interval: Option<Interval>) -> String {
     let digits = digits(centre, interval);
     let centre = interval.map_or(centre, |_| supported(unit, centre, digits));
     rounded(unit, centre, digits)
 }
 
-/// A large number or ratio without the digits before the point that are not known either: 39 892 with
-/// three digits is 39 900. Units with prefixes have no such numbers.
+/// A large count or ratio, rounded to `digits` significant digits before the decimal point, too:
+/// 39 892 with three digits is 39 900. Units with prefixes have no such numbers.
 pub(super) fn supported(unit: Unit, value: f64, digits: usize) -> f64 {
     if !matches!(unit, Unit::Count | Unit::Ratio) || value == 0.0 {
         return value;
@@ -31,7 +26,7 @@ pub(super) fn supported(unit: Unit, value: f64, digits: usize) -> f64 {
     }
 }
 
-/// How many significant digits of `centre` its interval supports: those down to the second digit of
+/// Number of significant digits of `centre` that its interval supports: down to the second digit of
 /// half its width (JCGM 100:2008, Guide to the expression of uncertainty in measurement, 7.2.6).
 pub fn digits(centre: f64, interval: Option<Interval>) -> usize {
     let Some(interval) = interval else {
@@ -46,7 +41,7 @@ pub fn digits(centre: f64, interval: Option<Interval>) -> usize {
     }
 }
 
-/// A value that is set or round, with its unit and without zeros that say nothing: `1 µs`.
+/// A round or configured value with its unit, without trailing zeros: `1 µs`.
 pub fn round(unit: Unit, value: f64) -> String {
     let text = rounded(unit, value, DIGITS);
     let (number, symbol) = text.split_once(' ').unwrap_or((&text, ""));
@@ -64,7 +59,7 @@ pub fn round(unit: Unit, value: f64) -> String {
     format!("{number} {symbol}").trim_end().into()
 }
 
-/// `value` with its unit, to so many significant digits.
+/// `value` with its unit, to `digits` significant digits.
 pub(super) fn rounded(unit: Unit, value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return "no number".into();

@@ -1,4 +1,4 @@
-//! The words for what has a name of its own.
+//! Display names of enumerations.
 
 use instrument::claim::Ruling;
 use instrument::experiment::Better;
@@ -6,7 +6,7 @@ use instrument::figure::MarkOrigin;
 use instrument::finding::Grade;
 use instrument::quantity::Unit;
 
-/// How sure a finding is, in words.
+/// The grade of a finding as text.
 pub fn grade(grade: Grade) -> &'static str {
     match grade {
         Grade::Certain => "certain",
@@ -15,7 +15,7 @@ pub fn grade(grade: Grade) -> &'static str {
     }
 }
 
-/// Whether a claim holds, in words.
+/// The ruling on a claim as text.
 pub fn ruling(ruling: Ruling) -> &'static str {
     match ruling {
         Ruling::Holds => "holds",
@@ -25,7 +25,7 @@ pub fn ruling(ruling: Ruling) -> &'static str {
     }
 }
 
-/// Which way a metric is better, in words.
+/// The better direction of a metric as text.
 pub fn better(better: Better) -> &'static str {
     match better {
         Better::Higher => "higher is better",
@@ -34,7 +34,7 @@ pub fn better(better: Better) -> &'static str {
     }
 }
 
-/// Where a mark of a figure comes from, in words.
+/// The origin of a mark as text.
 pub fn origin(origin: MarkOrigin) -> &'static str {
     match origin {
         MarkOrigin::Found => "found",
@@ -42,7 +42,7 @@ pub fn origin(origin: MarkOrigin) -> &'static str {
     }
 }
 
-/// What the values of a unit are called where no value is at hand, as in a list of metrics.
+/// The name of a unit without a value, for example in a list of metrics.
 pub fn unit(unit: Unit) -> &'static str {
     match unit {
         Unit::BytesPerSecond => "bytes per second",

@@ -6,8 +6,8 @@ use crate::advice::{gain, missing, ranked, value};
 use crate::show;
 use advice::{Advice, Setting};
 
-/// What programs should use, what each brings and what it follows from, those that gain most first; then
-/// what could be advised if it had been measured.
+/// The recommended settings with their gains and sources, the largest gain first; then the settings
+/// that need further measurements.
 pub fn advice(advice: &Advice, style: &Style) -> String {
     let mut text = title("What programs should use here", style);
     text += &paragraph("", &measured(advice), style);
@@ -30,7 +30,7 @@ pub fn advice(advice: &Advice, style: &Style) -> String {
     text
 }
 
-/// When and where it was measured.
+/// Time and machine of the measurement.
 fn measured(advice: &Advice) -> String {
     let time = advice.measured.parse();
     let time = time.map_or_else(|_| advice.measured.clone(), show::moment);
@@ -38,7 +38,7 @@ fn measured(advice: &Advice) -> String {
     format!("Measured {time} on {machine}.")
 }
 
-/// What to set, to what, and what that gains.
+/// Setting, value and gain.
 pub(super) fn told(setting: &Setting, style: &Style) -> String {
     let shown = style.paint(Role::Accent, &value(setting, &setting.value));
     let usual = value(setting, &setting.usual);

@@ -1,4 +1,4 @@
-//! What can be measured: the list of experiments, and what each of them does.
+//! The catalogue: the list of experiments, and the description of each.
 
 use super::style::{Role, Style};
 use super::text::{labelled, paragraph, title};
@@ -6,7 +6,7 @@ use crate::show;
 use instrument::experiment::{Definition, Isolation, Metric};
 use instrument::point::{Axis, AxisKind};
 
-/// Every experiment with its question, group by group in the order given.
+/// All experiments with their questions, grouped, in the given order.
 pub fn list<'a>(definitions: impl IntoIterator<Item = &'a Definition>, style: &Style) -> String {
     let definitions: Vec<&Definition> = definitions.into_iter().collect();
     let width = definitions
@@ -30,8 +30,8 @@ pub fn list<'a>(definitions: impl IntoIterator<Item = &'a Definition>, style: &S
     text
 }
 
-/// What an experiment asks, varies and measures, how, and what it needs; `needs` says in words
-/// what of that is missing here, or that nothing is.
+/// An experiment's question, axes, metrics, method and requirements. `needs` is the text on the
+/// requirements that this machine does not meet.
 pub fn explain(definition: &Definition, needs: &str, style: &Style) -> String {
     let id = style.paint(Role::Accent, &definition.id);
     let mut text = format!("{}  {id}\n", title(&definition.title, style).trim_end());

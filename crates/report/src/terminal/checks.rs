@@ -1,10 +1,10 @@
-//! What the doctor found.
+//! The doctor's checks.
 
 use super::style::{Role, Style};
 use super::text::paragraph;
 use instrument::fitness::{Check, Effect};
 
-/// The verdict, then a paragraph for each check, in the order given.
+/// The verdict, then one paragraph for each check, in the given order.
 pub fn checks(checks: &[Check], style: &Style) -> String {
     let disturbing = checks
         .iter()

@@ -1,11 +1,11 @@
-//! Claims of reports and common belief, and what becomes of them on the machine.
+//! Claims of reports and common beliefs, judged by the measurements on this machine.
 
 use super::style::{Role, Style};
 use super::text::{count, paragraph, title};
 use crate::{Analysis, show};
 use instrument::claim::{Claim, Judgement, Ruling};
 
-/// Every claim with its ruling and what it rests on: those that were decided first.
+/// All claims with their rulings and reasons, decided claims first.
 pub fn claims(analysis: &Analysis, style: &Style) -> String {
     let mut claims: Vec<_> = analysis.claims.iter().collect();
     claims.sort_by_key(|(_, judgement)| judgement.ruling);
@@ -15,7 +15,7 @@ pub fn claims(analysis: &Analysis, style: &Style) -> String {
     title("Claims", style) + &tally(analysis, style) + "\n" + &told.collect::<Vec<_>>().join("\n")
 }
 
-/// How many claims hold, in one line.
+/// The number of claims that hold, in one line.
 pub(super) fn tally(analysis: &Analysis, style: &Style) -> String {
     let of = |ruling| {
         let judged = analysis.claims.iter();

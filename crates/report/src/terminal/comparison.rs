@@ -1,18 +1,18 @@
-//! Two sides beside each other.
+//! A comparison of two sides.
 
 use super::grid::{Cell, Column, Grid};
 use super::style::{Role, Style};
 use super::text::{paragraph, title};
 use crate::comparison::{Comparison, Row, Verdict};
 
-/// So many differences are shown where not all are asked for.
+/// Number of differences to show unless all are requested.
 const FIRST_ROWS: usize = 15;
-/// So many open rows beside differences.
+/// Number of undecided rows to show after the differences.
 const FIRST_OPEN: usize = 5;
 
-/// Verdicts in a sentence, what to know before the numbers, the largest differences first, what is
-/// open, counts by group, and in what the machines differ. With `all`, every row by experiment
-/// instead of the first ones.
+/// Verdicts in a sentence, remarks, the largest differences, undecided rows, counts by group, and
+/// differences between the machines. With `all`, every row by experiment in place of the first
+/// ones.
 pub fn comparison(comparison: &Comparison<'_>, all: bool, style: &Style) -> String {
     let mut text = title(&comparison.headline(), style);
     for remark in &comparison.remarks {
@@ -65,7 +65,7 @@ fn rows(heading: &str, rows: &[&Row<'_>], limit: usize, style: &Style) -> String
     text
 }
 
-/// Every row, curve beside curve.
+/// All rows by experiment, with the series side by side.
 fn by_experiment(comparison: &Comparison<'_>, style: &Style) -> String {
     let mut text = String::new();
     let mut rest: Vec<&Row<'_>> = comparison.rows.iter().collect();

@@ -1,4 +1,4 @@
-//! All that is known of one experiment of a run.
+//! All results of one experiment of a run.
 
 use super::chart::chart;
 use super::findings::finding;
@@ -14,9 +14,9 @@ use instrument::point::{Axis, AxisKind};
 use instrument::quantity::Unit;
 use instrument::results::{Estimate, Percentiles, PointResult};
 
-/// Everything about one experiment: method, findings, table, charts; then every estimate with its
-/// interval, raw value, use of the processor, processes and samples, percentiles, the value of
-/// each process, and every warning and remark in words.
+/// All results of one experiment: method, findings, table and charts; then all estimates with
+/// interval, raw value, processor usage, processes and samples, percentiles, and the value of each
+/// process; then all warnings and remarks.
 pub fn experiment(experiment: &ExperimentAnalysis, style: &Style) -> String {
     let mut text = heading(experiment, style);
     text += &paragraph("", &experiment.definition.method, style);
@@ -41,7 +41,7 @@ pub fn experiment(experiment: &ExperimentAnalysis, style: &Style) -> String {
     text
 }
 
-/// A point, one of its estimates and the metric it is of.
+/// A point, one of its estimates and the estimate's metric.
 type Row<'a> = (&'a PointResult, &'a Estimate, &'a Metric);
 
 fn rows<'a>(experiment: &'a ExperimentAnalysis) -> Vec<Row<'a>> {
@@ -63,7 +63,7 @@ fn column(header: &str, rows: &[Row], cell: impl Fn(&Row) -> String) -> Column {
     )
 }
 
-/// The columns that say which value a row is about.
+/// The columns that identify the value of a row.
 fn lead(experiment: &ExperimentAnalysis, rows: &[Row]) -> Vec<Column> {
     let cells = |cell: &dyn Fn(&Row) -> String| {
         rows.iter()
@@ -170,7 +170,7 @@ fn percentiles(experiment: &ExperimentAnalysis, style: &Style) -> String {
     title("Single operations", style) + &grid.render(style)
 }
 
-/// The median of each process, in the order taken.
+/// The median of each process, in measuring order.
 fn processes(experiment: &ExperimentAnalysis, style: &Style) -> String {
     let mut text = String::new();
     for (point, estimate, metric) in rows(experiment) {
@@ -227,7 +227,7 @@ fn warnings(experiment: &ExperimentAnalysis, style: &Style) -> String {
     }
 }
 
-/// What the experiment said about its circumstances, each remark once.
+/// The experiment's remarks on its circumstances, without duplicates.
 fn remarks(experiment: &ExperimentAnalysis, style: &Style) -> String {
     let mut remarks: Vec<&str> = Vec::new();
     for remark in experiment.points.iter().flat_map(|point| &point.remarks) {

@@ -1,11 +1,11 @@
-//! Findings as sentences, each with how sure it is.
+//! Findings as sentences, each with its grade.
 
 use super::style::{Role, Style};
 use super::text::paragraph;
 use crate::show;
 use instrument::finding::{Finding, Grade};
 
-/// A finding as a paragraph; the experiment it comes from at its end, where it is given.
+/// A finding as a paragraph, followed by its experiment if `source` is given.
 pub(super) fn finding(finding: &Finding, source: Option<&str>, style: &Style) -> String {
     let (mark, role) = match finding.grade {
         Grade::Certain => (style.choose("●", "*"), Role::Accent),

@@ -1,23 +1,23 @@
-//! Tables of text, divided into several where the terminal is too narrow for one.
+//! Tables of text, split into several if the terminal is too narrow.
 
 use super::style::{Role, Style};
 use comfy_table::{
     Attribute, Cell as TableCell, CellAlignment, Color, ContentArrangement, Table, TableComponent,
 };
 
-/// A table. Its columns never wrap: those that do not fit follow in a further table.
+/// A table. Its columns never wrap: columns that do not fit move to a further table.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Grid {
-    /// The columns that name a row, repeated in every table.
+    /// The columns that identify a row, repeated in each table.
     pub lead: Vec<Column>,
-    /// Columns that belong together and are kept in one table where it is wide enough.
+    /// Groups of related columns, kept in one table if it is wide enough.
     pub groups: Vec<Vec<Column>>,
 }
 
 /// A column of a table.
 #[derive(Clone, Debug)]
 pub(super) struct Column {
-    /// May have several lines.
+    /// The header; may have several lines.
     pub header: String,
     pub cells: Vec<Cell>,
     pub alignment: CellAlignment,
@@ -30,7 +30,7 @@ pub(super) struct Cell {
     pub role: Role,
 }
 
-/// Between two columns stand a line and a space to each side.
+/// Width of the separator: a line with a space on each side.
 const BETWEEN: usize = 3;
 
 impl Cell {
@@ -43,7 +43,7 @@ impl Cell {
 }
 
 impl Column {
-    /// A column of names.
+    /// A left-aligned column, for names.
     pub fn left(header: &str, cells: Vec<Cell>) -> Self {
         Self {
             header: header.into(),
@@ -52,7 +52,7 @@ impl Column {
         }
     }
 
-    /// A column of numbers.
+    /// A right-aligned column, for numbers.
     pub fn right(header: &str, cells: Vec<Cell>) -> Self {
         Self {
             header: header.into(),
@@ -72,7 +72,7 @@ impl Column {
 }
 
 impl Grid {
-    /// The table, or as many as it takes to fit the width, a blank line between them.
+    /// The table, or as many tables as the width requires, separated by blank lines.
     pub fn render(&self, style: &Style) -> String {
         let tables = self
             .divided(style)
@@ -81,7 +81,7 @@ impl Grid {
         tables.collect::<Vec<_>>().join("\n")
     }
 
-    /// The columns of each table besides the leading ones.
+    /// The columns of each table, without the leading columns.
     fn divided(&self, style: &Style) -> Vec<Vec<&Column>> {
         let total = |columns: &[&Column]| -> usize {
             columns
@@ -141,7 +141,7 @@ impl Grid {
     }
 }
 
-/// A line under the header and between the columns, and none around.
+/// Draws a line below the header and between the columns, without a border.
 fn draw_lines(table: &mut Table, style: &Style) {
     let (vertical, horizontal, crossing) = if style.unicode {
         ('│', '─', '┼')

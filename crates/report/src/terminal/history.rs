@@ -10,10 +10,10 @@ use instrument::experiment::Better;
 use instrument::statistics::changes::{Change, LEAST};
 use instrument::statistics::summary::median;
 
-/// More runs than this in a line of bars say no more.
+/// More runs than this add nothing to a line of bars.
 const BARS: usize = 60;
 
-/// A single history in full; of several a line each, those that changed last first.
+/// A single history in full; several histories as one line each, the latest changes first.
 pub fn histories(histories: &[History], style: &Style) -> String {
     match histories {
         [] => "No run has it.\n".into(),
@@ -111,7 +111,7 @@ fn single(history: &History, style: &Style) -> String {
     text
 }
 
-/// A row for each stretch between changes.
+/// One row for each stretch between changes.
 fn levels(history: &History, style: &Style) -> String {
     let stretches = history.levels();
     let unit = history.metric.unit;
@@ -185,7 +185,7 @@ fn place(history: &History) -> String {
     show::point(&history.definition, &history.point)
 }
 
-/// The newest values as a line of bars, from the lowest to the highest.
+/// The newest values as a line of bars, scaled from the lowest to the highest.
 fn bars(history: &History) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let newest = &history.runs[history.runs.len().saturating_sub(BARS)..];

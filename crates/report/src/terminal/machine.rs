@@ -1,4 +1,4 @@
-//! The machine and what of its state matters to the numbers, in a few lines.
+//! The machine, and those parts of its state that affect the numbers, in a few lines.
 
 use super::style::Style;
 use super::text::{count, labelled};
@@ -7,7 +7,7 @@ use platform::environment::Environment;
 use platform::machine::{Cache, CacheKind, Machine};
 use platform::storage::Storage;
 
-/// Processor, caches, memory, system, storage and settings, a line each. What is not known is
+/// One line each for processor, caches, memory, system, storage and settings. Unknown facts are
 /// left out.
 pub fn machine(
     machine: &Machine,
@@ -148,7 +148,8 @@ fn behind(storage: &Storage) -> String {
 
 fn settings(environment: &Environment) -> String {
     let frequency = &environment.frequency;
-    // The kernel lists every hardware vulnerability it knows of, also those that are not here.
+    // The kernel lists all hardware vulnerabilities that it knows, including those that do not
+    // affect this machine.
     let active = environment
         .mitigations
         .values()

@@ -1,4 +1,4 @@
-//! The letters that stand beside a doubtful number, and what they mean.
+//! The letters beside doubtful numbers, and their legend.
 
 use super::style::{Role, Style};
 use super::text::{count, paragraph};
@@ -20,7 +20,7 @@ pub(super) fn letter(warning: &Warning) -> char {
     }
 }
 
-/// The letters of all warnings that touch `metric` at a point, each once.
+/// The distinct letters of all warnings that concern `metric` at a point.
 pub(super) fn letters(point: &PointResult, metric: &str) -> String {
     let mut letters = String::new();
     for warning in point
@@ -36,14 +36,14 @@ pub(super) fn letters(point: &PointResult, metric: &str) -> String {
     letters
 }
 
-/// A kind of warning and how many values it touches.
+/// A kind of warning with the number of affected values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kind<'a> {
     pub example: &'a Warning,
     pub values: usize,
 }
 
-/// Every kind of warning in these experiments, those that touch the most values first.
+/// All kinds of warnings in these experiments, the most frequent first.
 pub(super) fn kinds<'a>(experiments: &'a [ExperimentAnalysis<'a>]) -> Vec<Kind<'a>> {
     let mut kinds: Vec<Kind<'a>> = Vec::new();
     for point in experiments.iter().flat_map(|experiment| &experiment.points) {
@@ -70,7 +70,8 @@ fn touches(warning: &Warning, estimate: &instrument::results::Estimate) -> bool 
     warning.touches(&estimate.metric)
 }
 
-/// What the letters in a table mean and why values are broken; empty where there are none.
+/// The legend of the letters in a table, and the reasons for broken values; empty if there are
+/// none.
 pub(super) fn legend(experiment: &ExperimentAnalysis, style: &Style) -> String {
     let kinds = kinds(std::slice::from_ref(experiment));
     let explained = |kind: &Kind| {
@@ -93,7 +94,7 @@ pub(super) fn legend(experiment: &ExperimentAnalysis, style: &Style) -> String {
     legend
 }
 
-/// Why values of an experiment are broken, and how many for each reason.
+/// The reasons for an experiment's broken values, each with the number of values.
 fn broken<'a>(experiment: &'a ExperimentAnalysis) -> Vec<(&'a str, usize)> {
     let mut reasons: Vec<(&str, usize)> = Vec::new();
     for estimate in experiment.points.iter().flat_map(|point| &point.estimates) {

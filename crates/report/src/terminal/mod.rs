@@ -1,7 +1,7 @@
 //! Results as text on a terminal.
 //!
-//! Every function gives the whole text, ready to be written, with a line break at its end. What
-//! the terminal can show is told by [`Style`].
+//! Each function returns the complete text, including the final line break. [`Style`] describes the
+//! terminal's capabilities.
 
 mod advice;
 mod catalogue;

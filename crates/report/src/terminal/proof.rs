@@ -1,4 +1,4 @@
-//! What was found in a search for damage.
+//! The results of a verification.
 
 use super::grid::{Cell, Column, Grid};
 use super::style::{Role, Style};
@@ -6,7 +6,7 @@ use super::text::{count, paragraph};
 use record::Proof;
 use record::store::{Verification, VerifiedRun};
 
-/// A table of the runs of a store, the damage in detail, and a sentence on the store's structure.
+/// A table of the runs of a store, details of the damage, and a sentence on the store's structure.
 pub fn verification(found: &Verification, style: &Style) -> String {
     let runs = &found.runs;
     let column = |cell: fn(&VerifiedRun) -> Cell| runs.iter().map(cell).collect();
@@ -44,7 +44,7 @@ pub fn verification(found: &Verification, style: &Style) -> String {
     text
 }
 
-/// What was found in the exported file called `name`.
+/// The results for the exported file called `name`.
 pub fn proof(name: &str, proof: &Proof, style: &Style) -> String {
     let mut text = paragraph("", &format!("{name} is {}.", word(proof).text), style);
     text += &details(name, proof, style);
@@ -71,7 +71,7 @@ fn why_unproven(what: &str) -> String {
     format!("{what} unproven: an older oscope, which knew no checksums, kept or exported it.")
 }
 
-/// A line for each thing that is damaged.
+/// One line for each damaged part.
 fn details(what: &str, proof: &Proof, style: &Style) -> String {
     match proof {
         Proof::Proven | Proof::Unproven => String::new(),

@@ -1,10 +1,11 @@
-//! The numbers of published reports: whose they are, and what of them can be compared.
+//! The published reports: their machines and sources, and the experiments that a run can be
+//! compared with.
 
 use super::style::{Role, Style};
 use super::text::{paragraph, title};
 use record::Run;
 
-/// Every reference with its machine, its source and its experiments.
+/// All references with machine, source and experiments.
 pub fn references(references: &[Run], style: &Style) -> String {
     let parts: Vec<String> = references.iter().map(|run| reference(run, style)).collect();
     let ask = "`oscope show reference:NAME` shows the numbers, `oscope compare reference:NAME latest` \

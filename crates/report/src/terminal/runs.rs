@@ -5,7 +5,7 @@ use super::style::{Role, Style};
 use crate::show;
 use record::store::RunSummary;
 
-/// A table of runs in the order given, or a sentence where there are none.
+/// A table of runs in the given order, or a sentence if there are none.
 pub fn runs(runs: &[RunSummary], style: &Style) -> String {
     if runs.is_empty() {
         return "No run has been stored yet.\n".into();

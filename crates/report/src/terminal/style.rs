@@ -1,38 +1,39 @@
-//! What the terminal can show. The caller looks at the terminal; nothing here does.
+//! The terminal's capabilities, as determined by the caller; this module never queries the
+//! terminal.
 
-/// What the terminal can show.
+/// The terminal's capabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Columns.
+    /// Width in columns.
     pub width: usize,
-    /// Whether it understands colours and they are wanted.
+    /// True if the terminal supports colours and the user wants them.
     pub colour: bool,
-    /// Whether it shows more than ASCII.
+    /// True if the terminal shows Unicode.
     pub unicode: bool,
 }
 
-/// Why a text stands out.
+/// The reason why a text is highlighted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Plain,
     /// Titles.
     Strong,
-    /// What is only looked for.
+    /// Text for reference.
     Faint,
-    /// What the eye should find first.
+    /// Text to notice first.
     Accent,
-    /// A number that a warning touches.
+    /// A number with a warning.
     Doubtful,
-    /// A number that must not be used, and failures.
+    /// A number that must not be used, or a failure.
     Broken,
-    /// One of several lines of a chart.
+    /// One of several series of a chart.
     Series(usize),
 }
 
 impl Style {
     /// `text` in the colour of its role.
     pub(super) fn paint(&self, role: Role, text: &str) -> String {
-        // Yellow and red are for doubt and failure alone.
+        // Yellow and red are reserved for doubt and failure.
         const SERIES: [&str; 5] = ["36", "35", "32", "34", "0"];
         let code = match role {
             _ if !self.colour || text.is_empty() => return text.to_owned(),
@@ -47,7 +48,7 @@ impl Style {
         format!("\u{1b}[{code}m{text}\u{1b}[0m")
     }
 
-    /// `text` in the characters that the terminal has.
+    /// `text` reduced to the characters that the terminal supports.
     pub(super) fn text(&self, text: &str) -> String {
         if self.unicode {
             return text.to_owned();
@@ -58,7 +59,7 @@ impl Style {
             .replace('–', "-")
     }
 
-    /// The one of two texts that the terminal can show.
+    /// The text that the terminal supports.
     pub(super) fn choose<'t>(&self, unicode: &'t str, ascii: &'t str) -> &'t str {
         if self.unicode { unicode } else { ascii }
     }

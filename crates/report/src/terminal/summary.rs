@@ -1,5 +1,4 @@
-//! What a person sees at the end of a run: what to set, what was found, how far to trust it, and the
-//! numbers.
+//! The summary at the end of a run: recommended settings, findings, trustworthiness and numbers.
 
 use super::advice::told;
 use super::chart::chart;
@@ -16,11 +15,11 @@ use advice::Advice;
 use record::NOT_REACHED;
 use std::collections::BTreeSet;
 
-/// So many findings stand in a brief summary.
+/// Number of findings in a brief summary.
 const FIRST_FINDINGS: usize = 12;
 
-/// What fits a screen or two: the first settings and findings, claims, how far to trust it
-/// all, and what is missing.
+/// One or two screens: the first settings and findings, claims, trustworthiness, and missing
+/// results.
 pub fn brief(analysis: &Analysis, style: &Style) -> String {
     let mut text = opening(analysis, FIRST_FINDINGS, style);
     text += &missing(analysis, style);
@@ -30,7 +29,7 @@ pub fn brief(analysis: &Analysis, style: &Style) -> String {
     text + &paragraph("", &more, style)
 }
 
-/// As [`brief`] with every finding; then the table and the charts of each experiment.
+/// The same as [`brief`] with all findings, then the table and charts of each experiment.
 pub fn summary(analysis: &Analysis, style: &Style) -> String {
     let mut text = opening(analysis, usize::MAX, style);
     for experiment in &analysis.experiments {
@@ -40,7 +39,7 @@ pub fn summary(analysis: &Analysis, style: &Style) -> String {
     text
 }
 
-/// What the numbers mean, the most useful first, without the numbers.
+/// The meaning of the numbers, the most useful first, without the numbers.
 fn opening(analysis: &Analysis, most_findings: usize, style: &Style) -> String {
     let mut text = settings(&analysis.advice, style);
     if analysis.run.header.redacted {
@@ -71,7 +70,7 @@ fn opening(analysis: &Analysis, most_findings: usize, style: &Style) -> String {
     text + &trust(analysis, style)
 }
 
-/// The first of the settings that programs should use, a line each.
+/// The first recommended settings, one line each.
 fn settings(advice: &Advice, style: &Style) -> String {
     let first = foremost(advice, FIRST);
     if first.is_empty() {
@@ -86,7 +85,7 @@ fn settings(advice: &Advice, style: &Style) -> String {
     text + &paragraph("", &more, style) + "\n"
 }
 
-/// An experiment's question, its table, its charts and what could not be measured.
+/// An experiment's question, table and charts, and its failed points.
 fn overview(experiment: &ExperimentAnalysis, style: &Style) -> String {
     let mut text = heading(experiment, style);
     text += &results(experiment, style);
@@ -108,7 +107,7 @@ pub(super) fn heading(experiment: &ExperimentAnalysis, style: &Style) -> String 
     format!("{title}  {id}\n") + &paragraph("", &definition.question, style)
 }
 
-/// The table of an experiment with what belongs to it, or why there is none.
+/// An experiment's table with its legend, or the reason why there is none.
 pub(super) fn results(experiment: &ExperimentAnalysis, style: &Style) -> String {
     let mut text = String::new();
     if let Some(reason) = experiment.skipped {
@@ -122,7 +121,7 @@ pub(super) fn results(experiment: &ExperimentAnalysis, style: &Style) -> String 
     text + &failures(experiment, style)
 }
 
-/// The points that could not be measured: those that failed for the same reason together.
+/// The points that could not be measured, grouped by reason.
 fn failures(experiment: &ExperimentAnalysis, style: &Style) -> String {
     let named = experiment.failures.iter().map(|(point, reason)| {
         let point = show::point(experiment.definition, point);
@@ -138,7 +137,7 @@ fn failures(experiment: &ExperimentAnalysis, style: &Style) -> String {
     by_reason(named).into_iter().map(line).collect()
 }
 
-/// What could not be measured, each reason once.
+/// The results that are missing, grouped by reason.
 fn missing(analysis: &Analysis, style: &Style) -> String {
     let experiments = &analysis.experiments;
     let points = experiments.iter().flat_map(|experiment| {
@@ -164,7 +163,7 @@ fn missing(analysis: &Analysis, style: &Style) -> String {
     failed.chain(skipped).collect()
 }
 
-/// What failed for the same reason, in the order in which the reasons come.
+/// The failures grouped by reason, in order of first appearance.
 fn by_reason<'r, T>(failures: impl Iterator<Item = (&'r str, T)>) -> Vec<(&'r str, Vec<T>)> {
     let mut reasons: Vec<(&str, Vec<T>)> = Vec::new();
     for (reason, what) in failures {
@@ -176,7 +175,7 @@ fn by_reason<'r, T>(failures: impl Iterator<Item = (&'r str, T)>) -> Vec<(&'r st
     reasons
 }
 
-/// `points` that failed for `reason`.
+/// A paragraph on `points` that failed for `reason`.
 fn failure(reason: &str, points: &str, style: &Style) -> String {
     let outcome = match reason {
         NOT_REACHED => Outcome::NotReached,
@@ -185,7 +184,7 @@ fn failure(reason: &str, points: &str, style: &Style) -> String {
     outcome.told(&format!("{points}: {reason}"), style)
 }
 
-/// Why there is no number.
+/// The reason why a number is missing.
 #[derive(Clone, Copy)]
 enum Outcome {
     Skipped,
@@ -194,7 +193,7 @@ enum Outcome {
 }
 
 impl Outcome {
-    /// What it is called, with its `reason`.
+    /// The outcome with its `reason`.
     fn told(self, reason: &str, style: &Style) -> String {
         let (role, name) = match self {
             Self::Skipped => (Role::Broken, "not measured: "),

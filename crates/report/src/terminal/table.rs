@@ -1,4 +1,4 @@
-//! The table of an experiment: a row for each level of its long axis, series side by side.
+//! The table of an experiment: one row for each level of its longest axis, series side by side.
 
 use super::grid::{Cell, Column, Grid};
 use super::marks;
@@ -11,11 +11,11 @@ use instrument::point::{Axis, AxisKind, Level, Point};
 use instrument::results::{Estimate, PointResult, Verdict};
 use record::NOT_REACHED;
 
-/// More series than this side by side are harder to read than one below the other.
+/// Beyond this number, series side by side are harder to read than below each other.
 const MAX_SERIES: usize = 4;
 
-/// The estimates of an experiment with their intervals and warnings. What was the same at every
-/// point stands above; what is evidence and neither good nor bad is left to the details.
+/// The estimates of an experiment with their intervals and warnings. Levels common to all points
+/// are listed above the table. Metrics without a better direction appear only in the details.
 pub(super) fn table(experiment: &ExperimentAnalysis, style: &Style) -> String {
     let layout = Layout::new(experiment);
     let lead = layout.rows_axes.iter().enumerate();
@@ -40,7 +40,7 @@ pub(super) fn table(experiment: &ExperimentAnalysis, style: &Style) -> String {
 /// Levels of some axes.
 type Levels<'a> = Vec<(&'a Axis, Level)>;
 
-/// Which axes go down and which across.
+/// The division of the axes into rows and columns.
 struct Layout<'a> {
     rows_axes: Vec<&'a Axis>,
     rows: Vec<Levels<'a>>,
@@ -50,8 +50,8 @@ struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// The axis with the most levels goes down; of the others as many go across as give a table
-    /// that can be read.
+    /// Uses the axis with the most levels for the rows, and as many other axes for the columns as
+    /// the table stays readable with.
     fn new(experiment: &'a ExperimentAnalysis) -> Self {
         let failed = experiment.failures.iter().map(|(point, _)| *point);
         let points: Vec<&Point> = experiment
@@ -90,7 +90,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// A line that names what was the same at every point, if anything was.
+    /// A line with the levels common to all points, if there are any.
     fn constants(&self, style: &Style) -> String {
         let constants = self
             .constant
@@ -103,8 +103,8 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Every combination of levels on `axes` that some point has: numbers ascending, choices as they
-/// come.
+/// All combinations of levels on `axes` that occur: numbers in ascending order, choices in order of
+/// appearance.
 fn combinations<'a>(axes: &[&'a Axis], points: &[&Point]) -> Vec<Levels<'a>> {
     let mut found: Vec<Levels> = Vec::new();
     for point in points {
@@ -137,16 +137,16 @@ fn axis_column(axis: &Axis, index: usize, rows: &[Levels]) -> Column {
     }
 }
 
-/// What stands in one cell.
+/// Content of a cell.
 enum Content<'a> {
     Measured(&'a PointResult, &'a Estimate),
     Failed,
-    /// There was no time for it.
+    /// The time budget was used up first.
     Late,
     Absent,
 }
 
-/// A column of one metric in one series; `None` where nothing was measured or tried.
+/// A column of one metric in one series; `None` if no point was measured or tried.
 fn value_column(
     experiment: &ExperimentAnalysis,
     layout: &Layout,
@@ -189,8 +189,8 @@ fn value_column(
     Some(Column::right(&header.join("\n"), cells))
 }
 
-/// The unit that the whole column has, if it has one, and its cells, in which numbers, intervals
-/// and letters stand under each other.
+/// The common unit of the column, if any, and its cells, with numbers, intervals and letters
+/// aligned.
 fn cells(metric: &Metric, contents: &[Content]) -> (Option<String>, Vec<Cell>) {
     let sound = contents.iter().filter_map(|content| match content {
         Content::Measured(_, estimate) if estimate.is_sound() => Some(estimate.centre),
@@ -235,14 +235,14 @@ fn cells(metric: &Metric, contents: &[Content]) -> (Option<String>, Vec<Cell>) {
     (unit, parts.iter().map(cell).collect())
 }
 
-/// The pieces of a cell, each with the space before it.
+/// The parts of a cell, each with its leading space.
 struct Parts {
     whole: String,
     fraction: String,
     unit: String,
     spread: String,
     letters: String,
-    /// Instead of a number.
+    /// Text in place of a number.
     words: String,
     role: Role,
 }
@@ -292,7 +292,8 @@ impl Parts {
             self.unit = format!(" {}", own.symbol);
         }
         match number.split_once('.') {
-            // Only numbers of one unit can be compared by where their points stand.
+            // Decimal points are aligned only within a common unit: only there does their position
+            // compare magnitudes.
             Some((whole, fraction)) if common.is_some() => {
                 self.whole = whole.into();
                 self.fraction = format!(".{fraction}");

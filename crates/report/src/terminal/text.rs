@@ -1,13 +1,13 @@
-//! Lines of text that fit the terminal.
+//! Text broken into lines for the terminal.
 
 use super::style::{Role, Style};
 use textwrap::{Options, WordSeparator, WordSplitter};
 
-/// A space at which no line is broken.
+/// A no-break space.
 const NO_BREAK: char = '\u{a0}';
 
-/// `text` broken into lines that fit, `first` before the first and as many spaces before the
-/// others. A number is never parted from its unit.
+/// `text` broken into lines that fit, with `first` before the first line and equal indentation for
+/// the others. A number stays on the same line as its unit.
 pub(super) fn paragraph(first: &str, text: &str, style: &Style) -> String {
     let indent = " ".repeat(textwrap::core::display_width(first));
     let options = Options::new(style.width.max(indent.len() + 20))
@@ -19,7 +19,7 @@ pub(super) fn paragraph(first: &str, text: &str, style: &Style) -> String {
     textwrap::fill(&glued(&style.text(text)), options).replace(NO_BREAK, " ") + "\n"
 }
 
-/// Lines of a label and a text, the texts under each other.
+/// Lines of label and text, with the texts aligned.
 pub(super) fn labelled(lines: &[(&str, String)], style: &Style) -> String {
     let width = lines
         .iter()
@@ -33,23 +33,23 @@ pub(super) fn labelled(lines: &[(&str, String)], style: &Style) -> String {
     lines.iter().map(line).collect()
 }
 
-/// A title on a line of its own.
+/// A title on its own line.
 pub(super) fn title(text: &str, style: &Style) -> String {
     style.paint(Role::Strong, &style.text(text)) + "\n"
 }
 
-/// `count` things: `1 point`, `2 points`.
+/// `count` with its noun: `1 point`, `2 points`.
 pub(super) fn count(count: usize, thing: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {thing}{plural}")
 }
 
-/// `text` so that it stays on one line.
+/// `text` with all spaces non-breaking.
 pub(super) fn unbroken(text: &str) -> String {
     text.replace(' ', &NO_BREAK.to_string())
 }
 
-/// `text` with every number tied to the word after it.
+/// `text` with a no-break space after each number.
 fn glued(text: &str) -> String {
     let mut previous = ' ';
     let tie = |next: char| {

@@ -1,4 +1,4 @@
-//! How far to trust a run: what was sound, what casts doubt on the rest, and what to do about it.
+//! Trustworthiness of a run: sound values, causes of doubt, and remedies.
 
 use super::marks;
 use super::style::{Role, Style};
@@ -6,7 +6,7 @@ use super::text::{count, labelled, paragraph};
 use crate::Analysis;
 use instrument::results::Verdict;
 
-/// One line on how many values are in doubt, and one of advice for each kind of warning.
+/// One line with the number of doubtful values, and one line of advice for each kind of warning.
 pub(super) fn trust(analysis: &Analysis, style: &Style) -> String {
     let kinds = marks::kinds(&analysis.experiments);
     let advice: Vec<(String, String)> = kinds

@@ -18,7 +18,7 @@ fn charts(page: &str) -> Vec<&str> {
     starts.map(chart).collect()
 }
 
-/// The page of a run whose first experiment has this one figure.
+/// The page of a run whose first experiment has only this figure.
 fn page_with(figure: Figure) -> String {
     let run: Run = fixture::run();
     let mut analysis: Analysis<'_> = fixture::analysis(&run);
@@ -36,7 +36,7 @@ fn every_chart_is_well_formed_named_and_described() {
     let run = fixture::run();
     let page = whole(&page::render(&fixture::analysis(&run)).expect("a page"));
     let charts = charts(&page);
-    // Four figures, each at two widths and on two scales.
+    // Four figures, two widths, two scales.
     assert_eq!(charts.len(), 16);
     for chart in charts {
         let chart = parsed(chart);

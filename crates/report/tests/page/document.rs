@@ -1,4 +1,4 @@
-//! The page as a document: whole, well formed, and with everything in it.
+//! The page as a document: complete and well formed.
 
 use crate::fixture;
 use crate::packed::{unpacked, whole};
@@ -117,7 +117,7 @@ fn the_machine_is_told_and_what_is_not_known_is_said() {
 fn estimates_stand_with_interval_processes_and_warnings() {
     let document = Html::parse_document(&whole(&fixture_page()));
     insta::assert_snapshot!(texts(&document, ".estimates tr").join("\n"));
-    // Sound values have a picture, all others none.
+    // Only rows with sound values have a strip.
     let rows = select(&document, ".estimates tbody tr:not(.metric, .reason)").len();
     let unsound = select(&document, ".estimates td.unsound").len();
     assert!(unsound > 0);

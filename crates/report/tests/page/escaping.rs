@@ -1,4 +1,4 @@
-//! Whatever a run holds, none of it becomes markup.
+//! Text from a run never becomes markup.
 
 use crate::fixture;
 use crate::packed::whole;
@@ -8,7 +8,7 @@ use scraper::{Html, Selector};
 const HOSTILE: &str =
     "</script><script>document.title='taken'</script><img src=x onerror=x>\"'&{{1}}";
 
-/// Every text of the run, replaced; numbers, times and the words of the format stay.
+/// The run with all text replaced, except numbers, times and the format's own keywords.
 fn hostile_run() -> record::Run {
     let mut run = fixture::run();
     run.header.name = Some(HOSTILE.into());

@@ -1,4 +1,4 @@
-//! The page as a reader gets it.
+//! The page as its reader sees it.
 
 #[path = "../fixture/mod.rs"]
 mod fixture;

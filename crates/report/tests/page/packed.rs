@@ -1,4 +1,4 @@
-//! What the page holds compressed, and the page as its script makes it whole.
+//! The compressed data of the page, and the page after its script has run.
 
 use crate::fixture;
 use base64::Engine as _;
@@ -8,7 +8,7 @@ use oscope_report::page;
 use scraper::{Html, Selector};
 use serde::de::DeserializeOwned;
 
-/// The JSON that `page` holds compressed in its script element `id`.
+/// The JSON that `page` contains in compressed form in its script element `id`.
 pub fn unpacked<T: DeserializeOwned>(page: &Html, id: &str) -> T {
     let packed = page.select(&selector(&format!("script#{id}"))).next();
     let packed: String = packed.expect("the script element").text().collect();
@@ -16,7 +16,7 @@ pub fn unpacked<T: DeserializeOwned>(page: &Html, id: &str) -> T {
     serde_json::from_reader(ZlibDecoder::new(packed.as_slice())).expect("JSON")
 }
 
-/// `page` once its script has put each part in the place of the element that names it.
+/// `page` after its script has replaced each placeholder element by its part.
 pub fn whole(page: &str) -> String {
     let parts: Vec<String> = unpacked(&Html::parse_document(page), "parts");
     let mut whole = page

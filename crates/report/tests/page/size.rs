@@ -1,4 +1,4 @@
-//! The page of a full run stays small enough to mail.
+//! The page of a full run stays small enough for e-mail.
 
 use crate::fixture;
 use instrument::figure::{Figure, FigureKind, FigureScale};
@@ -11,7 +11,7 @@ use oscope_report::{Analysis, ExperimentAnalysis, page};
 const LIMIT_BYTES: usize = 2_000_000;
 const KINDS: [&str; 5] = ["a", "b", "c", "d", "e"];
 
-/// 100 points of each of five experiments, two metrics each, ten processes each.
+/// 100 points for each of five experiments, with two metrics and ten processes each.
 fn full_points() -> Vec<PointResult> {
     let mut points = Vec::new();
     for kind in KINDS {

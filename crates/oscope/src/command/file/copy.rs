@@ -1,4 +1,4 @@
-//! `oscope file copy`: a copy by a method of choice, and beside dd.
+//! `oscope file copy`: copies a file with a selected method, and compares with dd.
 
 use super::live;
 use super::outcome::{Outcome, blocks};

@@ -1,4 +1,4 @@
-//! A live line while a file is worked through.
+//! A live progress line for work on a file.
 
 use crate::arguments::Common;
 use files::Watch;
@@ -8,12 +8,12 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Work that is over sooner needs no progress.
+/// Shorter work needs no progress line.
 const PATIENCE: Duration = Duration::from_secs(1);
 const STEP: Duration = Duration::from_millis(200);
 
-/// Does `work`; once that has taken a second, a terminal on standard error shows how far it is, of
-/// `total_bytes` where that is known.
+/// Runs `work`. After one second, a terminal on standard error shows the progress, out of
+/// `total_bytes` if known.
 pub fn while_doing<T>(
     watch: &Watch<'_>,
     total_bytes: Option<u64>,
@@ -36,7 +36,7 @@ pub fn while_doing<T>(
             }
             bar.finish_and_clear();
         };
-        // If no thread can be started, the work goes on without the live line.
+        // If the thread cannot start, the work continues without the progress line.
         let _ = thread::Builder::new().spawn_scoped(scope, show);
         let outcome = work();
         drop(done);

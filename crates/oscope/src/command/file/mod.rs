@@ -1,4 +1,4 @@
-//! `oscope file`: the direct commands on files, a file each.
+//! `oscope file`: the direct commands on files, one module each.
 
 mod copy;
 mod live;
@@ -52,7 +52,7 @@ fn beside_signals<T: Send>(work: impl Fn() -> T + Sync) -> T {
     })
 }
 
-/// Whether another command line is the remedy.
+/// True if the user can fix the error with another command line.
 fn is_wrong_use(error: &files::Error) -> bool {
     matches!(
         error,
@@ -65,7 +65,7 @@ fn is_wrong_use(error: &files::Error) -> bool {
     )
 }
 
-/// The size of a block as this machine counts memory; what it cannot count is refused later.
+/// The block size as `usize`; a size that does not fit is refused later.
 fn block_bytes(size: instrument::quantity::Bytes) -> usize {
     usize::try_from(size.0).unwrap_or(usize::MAX)
 }

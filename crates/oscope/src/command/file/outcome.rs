@@ -1,4 +1,4 @@
-//! What a direct command tells: lines for people, or JSON.
+//! The output of a direct command: lines of text, or JSON.
 
 use crate::arguments::Common;
 use crate::output;
@@ -6,15 +6,14 @@ use anyhow::Result;
 use instrument::quantity::{Bytes, BytesPerSecond, Nanoseconds};
 use serde_json::{Map, Value};
 
-/// The version of the format of what is told to programs; its schema is `schema/file-1.schema.json` in this
-/// crate.
+/// The version of the JSON format; its schema is `schema/file-1.schema.json` in this crate.
 const FORMAT: u32 = 1;
-/// Rounded for people.
+/// Significant digits in text output.
 const DIGITS: usize = 4;
-/// How wide the names are.
+/// Width of the column of names.
 const WIDTH: usize = 12;
 
-/// Facts in the order in which they are told.
+/// Facts in output order.
 #[derive(Default)]
 pub struct Outcome {
     lines: Vec<(&'static str, String)>,
@@ -22,19 +21,19 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// With something for people to read.
+    /// Adds a line for text output.
     pub fn line(mut self, name: &'static str, text: impl Into<String>) -> Self {
         self.lines.push((name, text.into()));
         self
     }
 
-    /// With something for programs to read.
+    /// Adds a field for JSON output.
     pub fn field(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.fields.insert(name.into(), value.into());
         self
     }
 
-    /// With the times that work took, and how fast that was.
+    /// Adds the wall time, CPU time and speed of the work.
     pub fn timed(self, bytes: u64, wall_ns: u64, cpu_ns: u64) -> Self {
         let speed = speed(bytes, wall_ns as f64);
         self.line(
@@ -59,18 +58,18 @@ impl Outcome {
         .field("bytes_per_second", speed.0)
     }
 
-    /// With the sum.
+    /// Adds the sum.
     pub fn xor(self, xor: files::sum::Xor) -> Self {
         let text = format!("{:08x}", xor.0);
         self.line("xor", text.clone()).field("xor", text)
     }
 
-    /// As JSON.
+    /// The facts as JSON.
     pub fn into_json(self) -> Value {
         Value::Object(self.field("format", FORMAT).fields)
     }
 
-    /// Prints it.
+    /// Prints the facts.
     pub fn show(self, common: &Common) -> Result<()> {
         let text = if common.json {
             serde_json::to_string_pretty(&self.into_json())? + "\n"
@@ -83,12 +82,12 @@ impl Outcome {
     }
 }
 
-/// Bytes over wall time.
+/// Bytes divided by wall time.
 pub fn speed(bytes: u64, wall_ns: f64) -> BytesPerSecond {
     BytesPerSecond(bytes as f64 * 1e9 / wall_ns.max(1.0))
 }
 
-/// `9 × 512 KiB = 4.5 MiB`, for people.
+/// `9 × 512 KiB = 4.5 MiB`, for text output.
 pub fn blocks(bytes: u64, block_bytes: u64) -> String {
     let total = Bytes(bytes);
     if block_bytes == 0 {

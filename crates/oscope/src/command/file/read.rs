@@ -1,4 +1,4 @@
-//! `oscope file read`: a pass over a file.
+//! `oscope file read`: reads and sums a file.
 
 use super::live;
 use super::outcome::{Outcome, blocks};

@@ -1,4 +1,4 @@
-//! `oscope file size`: the size of a file that takes a given time to read.
+//! `oscope file size`: finds the file size that takes a given time to read.
 
 use super::live;
 use super::outcome::{Outcome, blocks, speed};
@@ -14,7 +14,7 @@ use platform::signal::Interrupt;
 use platform::storage::Storage;
 use std::path::Path;
 
-/// A scratch file leaves this part of the free space to others.
+/// One part in this many of the free space stays free for others.
 const SHARE_LEFT: u64 = 4;
 
 pub fn execute(arguments: &Size, common: &Common, interrupt: Interrupt) -> Result<Exit> {
@@ -74,7 +74,7 @@ fn step(prefix: &Prefix) -> String {
     )
 }
 
-/// How large a scratch file may become, in bytes.
+/// Maximum size of a scratch file, in bytes.
 fn room_beside(path: &Path) -> Result<u64> {
     let directory = files::folder(path);
     let storage = Storage::behind(directory)

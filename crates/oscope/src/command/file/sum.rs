@@ -1,4 +1,4 @@
-//! `oscope file sum`: the exclusive or of files, as fast as the machine allows.
+//! `oscope file sum`: the exclusive or of files, as fast as possible.
 
 use super::live;
 use super::outcome::{Outcome, speed};
@@ -28,7 +28,8 @@ pub fn execute(arguments: &Arguments, common: &Common, interrupt: Interrupt) -> 
             Ok(timed) if common.json => list.push(to_json(path, &timed)),
             Ok(timed) => {
                 let (sum, choice) = &timed.value;
-                // Before the sum, as what is on the terminal last is what was asked for.
+                // The choice is printed before the sum, so that the sum is the last line on the
+                // terminal.
                 if !common.quiet && matches!(choice.reason, Reason::TriedWarm | Reason::TriedCold) {
                     output::say(&explain(path, &timed));
                 }
@@ -103,8 +104,8 @@ fn to_json(path: &Path, timed: &Timed<(Sum, Choice)>) -> serde_json::Value {
         .into_json()
 }
 
-/// The name of a file in one line that means no other name: backslashes, control characters and what
-/// is no text are escaped, as `ls --escape` does.
+/// An unambiguous name of the file on one line: backslashes, control characters and invalid UTF-8
+/// are escaped, as in `ls --escape`.
 fn escaped(path: &Path) -> String {
     let mut shown = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {

@@ -1,4 +1,4 @@
-//! `oscope file write`: a file of pseudo-random bytes.
+//! `oscope file write`: writes a file of pseudo-random bytes.
 
 use super::live;
 use super::outcome::{Outcome, blocks};
@@ -11,7 +11,7 @@ use files::{Watch, timed};
 use platform::file::OpenMode;
 use platform::signal::Interrupt;
 
-/// The same bytes at each start, so that two machines can be compared by the sum.
+/// A fixed seed: the same bytes on every run, so that the sum allows comparing two machines.
 const SEED: u64 = 1;
 
 pub fn execute(arguments: &Write, common: &Common, interrupt: Interrupt) -> Result<Exit> {

@@ -1,4 +1,4 @@
-//! What runs along the x axis of a figure: numbers on a scale, or names side by side.
+//! The x axis of a figure: numbers on a scale, or names side by side.
 
 use super::scale::{Domain, Scale};
 use super::ticks::{Tick, ticks};
@@ -6,8 +6,8 @@ use instrument::figure::{Figure, FigureAxis};
 use instrument::point::Level;
 use instrument::quantity::{Bytes, Unit};
 
-/// Every level at which a figure has a point, each once: numbers in ascending order, names in the
-/// order in which they first appear. Rows of a figure's table and hover positions follow it.
+/// The distinct levels of a figure: numbers in ascending order, names in order of first appearance.
+/// The figure's table rows and hover positions use the same order.
 pub(crate) fn levels(figure: &Figure) -> Vec<&Level> {
     let all = figure
         .series
@@ -26,7 +26,7 @@ pub(crate) fn levels(figure: &Figure) -> Vec<&Level> {
     levels
 }
 
-/// A level of a figure's x axis as a person reads it.
+/// A level of a figure's x axis as text.
 pub(crate) fn show_level(axis: &FigureAxis, level: &Level) -> String {
     match (axis.unit, level) {
         (Some(Unit::Bytes), Level::Number(bytes)) => Bytes(*bytes).to_string(),
@@ -38,14 +38,14 @@ pub(crate) fn show_level(axis: &FigureAxis, level: &Level) -> String {
 pub(super) enum Across<'a> {
     /// Numbers on a scale.
     Numbers {
-        /// Where they stand.
+        /// Pixel positions of the numbers.
         scale: Scale,
-        /// What they are.
+        /// Description of the axis.
         axis: &'a FigureAxis,
     },
     /// Names at equal distances.
     Names {
-        /// In order.
+        /// The names, from left to right.
         names: Vec<&'a Level>,
         /// The left and the right end, in pixels.
         span: (f64, f64),
@@ -76,7 +76,7 @@ impl<'a> Across<'a> {
         }
     }
 
-    /// Where `level` stands; `None` for what has no place on this axis.
+    /// Pixel position of `level`; `None` if this axis has no place for it.
     pub(super) fn position(&self, level: &Level) -> Option<f64> {
         match self {
             Self::Numbers { scale, .. } => scale.position(level.number()? as f64),
@@ -88,7 +88,7 @@ impl<'a> Across<'a> {
         }
     }
 
-    /// Where a place that is pointed out stands; `None` beyond the axis and among names.
+    /// Pixel position of a mark; `None` beyond the axis and among names.
     pub(super) fn mark(&self, value: f64) -> Option<f64> {
         match self {
             Self::Numbers { scale, .. } => scale.contains(value).then(|| scale.position(value))?,
@@ -96,7 +96,7 @@ impl<'a> Across<'a> {
         }
     }
 
-    /// Where an end of a mark's interval stands, cut at the ends of the axis.
+    /// Pixel position of an end of a mark's interval, clipped to the axis.
     pub(super) fn mark_end(&self, value: f64) -> Option<f64> {
         match self {
             Self::Numbers { scale, .. } => scale.position(value),

@@ -1,5 +1,4 @@
-//! What is written around a plot: the names of marks above it, those of series at the ends of
-//! their curves.
+//! Labels around a plot: names of marks above it, names of series at the ends of their curves.
 
 use super::across::Across;
 use super::format::Format;
@@ -9,9 +8,9 @@ use super::panel::{Panel, mark_class};
 use super::svg::{Path, Px, Svg, text_width};
 use instrument::figure::{Figure, Mark};
 
-/// Widest name of a series at the end of its curve.
+/// Maximum width of a series name at the end of its curve.
 const WIDEST_NAME: f64 = 150.0;
-/// From the end of a curve's plot to the name.
+/// Gap between the end of a curve's plot and the name.
 const NAME_GAP: f64 = 12.0;
 
 /// The names of marks, in rows above the plot.
@@ -28,7 +27,7 @@ struct MarkLabel<'a> {
 }
 
 impl<'a> MarkLabels<'a> {
-    /// Places the names of those marks of `figure` that lie on an x axis of `width` from `left`.
+    /// Places the names of the marks of `figure` that lie on an x axis of `width` from `left`.
     pub(super) fn new(figure: &'a Figure, format: Format, left: f64, width: f64) -> Self {
         let font = format.font_size();
         let across = Across::new(figure, left, left + width);
@@ -38,7 +37,7 @@ impl<'a> MarkLabels<'a> {
         found.sort_by(|(_, a), (_, b)| a.total_cmp(b));
         let name = |mark: &'a Mark| match format {
             Format::Wide => mark.label.as_str(),
-            // The list below the chart gives the names in full.
+            // The list below the chart has the full names.
             Format::Narrow => mark.label.split(',').next().unwrap_or_default(),
         };
         let wanted = found
@@ -100,11 +99,10 @@ impl<'a> MarkLabels<'a> {
     }
 }
 
-/// The room that the names of the series need at the ends of their curves; none where a legend has
-/// to do.
+/// Width of the series names at the ends of their curves; zero if the figure has a legend instead.
 pub(super) fn direct_label_width(figure: &Figure, format: Format) -> f64 {
     let names = direct_labels(figure, format).into_iter();
-    // They are bold, and so wider than other text.
+    // The names are bold, and therefore wider than other text.
     let widths = names.map(|name| text_width(&name, format.font_size()) * 1.2 + NAME_GAP + 8.0);
     widths.fold(0.0, f64::max)
 }

@@ -1,5 +1,5 @@
-//! Named things side by side: a row for each, so that names of any length can be read, and bars
-//! from zero; on a logarithmic axis, where no bar has a start, dots.
+//! Named items side by side: one row each, which leaves room for long names. Bars start at zero; a
+//! logarithmic axis has no zero, so it has dots.
 
 use super::across::{levels, show_level};
 use super::format::Format;
@@ -12,13 +12,13 @@ use crate::show;
 use instrument::figure::{Figure, FigurePoint, FigureScale};
 use instrument::quantity::Unit;
 
-/// Height of a bar with the air around it, and of the bar alone.
+/// Height of a row, and of the bar in it.
 const ROW: f64 = 22.0;
 const BAR: f64 = 12.0;
-/// Air between groups of bars.
+/// Gap between groups of bars.
 const GROUP_GAP: f64 = 10.0;
 
-/// Draws `figure` with its value axis divided as `kind` says; gives the height of the chart.
+/// Draws `figure` with its value axis scaled by `kind`; returns the height of the chart.
 pub(super) fn draw(svg: &mut Svg, figure: &Figure, kind: FigureScale, format: Format) -> f64 {
     let font = format.font_size();
     let groups = levels(figure);

@@ -10,10 +10,10 @@ use super::svg::{Px, Svg, text_width};
 use super::ticks::ticks;
 use instrument::figure::{Figure, FigureScale};
 
-/// From the labels of the y axis to the plot.
+/// Gap between the labels of the y axis and the plot.
 const Y_GAP: f64 = 12.0;
 
-/// Draws `figure` with its y axis divided as `kind` says; gives the height of the chart.
+/// Draws `figure` with its y axis scaled by `kind`; returns the height of the chart.
 pub(super) fn draw(svg: &mut Svg, figure: &Figure, kind: FigureScale, format: Format) -> f64 {
     let font = format.font_size();
     svg.text(
@@ -92,7 +92,7 @@ fn multiples(svg: &mut Svg, figure: &Figure, kind: FigureScale, format: Format) 
     first + step * count.div_ceil(columns) as f64 + AXIS_TITLE
 }
 
-/// The width of the widest label of the y axis.
+/// Width of the widest label of the y axis.
 fn y_label_width(
     figure: &Figure,
     y: Domain,

@@ -1,20 +1,19 @@
-//! The two widths in which every chart is drawn, since text in a chart that is scaled down to a
-//! phone could not be read.
+//! The two widths of every chart: text in a chart scaled down to a phone would be unreadable.
 
-/// For which width of the page a chart is drawn. The page shows the one that fits.
+/// The page width that a chart is drawn for. The page shows the chart that fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// A desk's screen, and paper.
+    /// A desktop screen, or paper.
     Wide,
     /// A phone.
     Narrow,
 }
 
 impl Format {
-    /// Both.
+    /// Both formats.
     pub(crate) const ALL: [Self; 2] = [Self::Wide, Self::Narrow];
 
-    /// As a class.
+    /// The CSS class.
     pub(crate) fn class(self) -> &'static str {
         match self {
             Self::Wide => "wide",
@@ -22,7 +21,7 @@ impl Format {
         }
     }
 
-    /// Width of a chart, in its own pixels.
+    /// Width of a chart, in the chart's own pixels.
     pub(super) fn width(self) -> f64 {
         match self {
             Self::Wide => 860.0,
@@ -30,7 +29,7 @@ impl Format {
         }
     }
 
-    /// Size of the text.
+    /// Font size of the text.
     pub(super) fn font_size(self) -> f64 {
         match self {
             Self::Wide => 13.0,
@@ -38,7 +37,7 @@ impl Format {
         }
     }
 
-    /// Height of the plot of a figure that has one panel.
+    /// Plot height of a figure with one panel.
     pub(super) fn plot_height(self) -> f64 {
         match self {
             Self::Wide => 320.0,
@@ -46,7 +45,7 @@ impl Format {
         }
     }
 
-    /// Panels side by side, and the height of the plot in each.
+    /// Number of panels side by side, and the plot height of each.
     pub(super) fn panels(self) -> (usize, f64) {
         match self {
             Self::Wide => (3, 140.0),

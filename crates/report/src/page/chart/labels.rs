@@ -1,9 +1,9 @@
-//! Keeping labels apart.
+//! Placement of labels without overlap.
 
 use super::svg::text_width;
 
-/// Moves positions that are wanted apart until no two are nearer than `gap`, in their order, and
-/// all lie between `low` and `high` if there is room. The result is in the order of `wanted`.
+/// Moves `wanted` positions apart to a distance of at least `gap`. Keeps their order, and keeps
+/// them between `low` and `high` if there is room. The result is in the order of `wanted`.
 pub(super) fn spread(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
@@ -24,15 +24,15 @@ pub(super) fn spread(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> 
 /// A label in one of several rows above a plot.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Placed {
-    /// Which row, counted from the plot upwards.
+    /// Row number, counted from the plot upwards.
     pub(super) row: usize,
-    /// Whether it stands to the left of its place, since to the right it would leave the chart.
+    /// True if it lies left of its position, because it would leave the chart on the right.
     pub(super) leftwards: bool,
 }
 
-/// Puts labels of the given widths at the given places, in ascending order, into as few rows as
-/// keep them apart. They may reach from `left` to `right`. The last is placed first, so that no
-/// line from a label down to the plot crosses a label in a lower row.
+/// Places labels of the given widths at the given positions, in ascending order, in as few rows as
+/// possible without overlap, between `left` and `right`. Placement starts with the last label, so
+/// that no line from a label down to the plot crosses a label in a lower row.
 pub(super) fn rows(places: &[(f64, f64)], left: f64, right: f64) -> Vec<Placed> {
     const GAP: f64 = 8.0;
     let mut taken: Vec<Vec<(f64, f64)>> = Vec::new();
@@ -57,8 +57,8 @@ pub(super) fn rows(places: &[(f64, f64)], left: f64, right: f64) -> Vec<Placed> 
     labels
 }
 
-/// `text`, cut short by an ellipsis in its middle where it is wider than `width` pixels: labels of one
-/// chart differ at their ends as often as where they begin.
+/// `text`, shortened by an ellipsis in the middle if it is wider than `width` pixels: the labels of
+/// a chart differ at the end as often as at the beginning.
 pub(super) fn shortened(text: &str, font_size: f64, width: f64) -> String {
     if text_width(text, font_size) <= width {
         return text.to_owned();

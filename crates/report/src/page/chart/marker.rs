@@ -1,16 +1,17 @@
-//! The shapes that tell series apart, also for those who cannot tell colours.
+//! The shapes that distinguish series without relying on colour.
 
 use super::svg::{Path, Px};
 
-/// How many series have a colour and a shape of their own; beyond it, each gets a panel of its own.
+/// Number of series with their own colour and shape; if there are more, each series has its own
+/// panel.
 pub(crate) const STYLES: usize = 6;
 
-/// The class that gives series `index` its colour.
+/// The CSS class for the colour of series `index`.
 pub(crate) fn class(index: usize) -> String {
     format!("s{}", index % STYLES)
 }
 
-/// The outline of the marker of series `index` around a place, about `2 * r` high and wide.
+/// The outline of the marker of series `index` around a position, about `2 * r` high and wide.
 pub(crate) fn outline(index: usize, x: f64, y: f64, r: f64) -> String {
     let corners: &[(f64, f64)] = match index % STYLES {
         0 => {
@@ -25,7 +26,7 @@ pub(crate) fn outline(index: usize, x: f64, y: f64, r: f64) -> String {
         2 => &[(0.0, -1.2), (1.15, 0.8), (-1.15, 0.8)],
         3 => &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
         4 => &[(0.0, 1.2), (1.15, -0.8), (-1.15, -0.8)],
-        // A plus, its arms as thick as they are long.
+        // A plus sign whose arms are as thick as they are long.
         _ => &[
             (-0.4, -1.2),
             (0.4, -1.2),
@@ -46,7 +47,7 @@ pub(crate) fn outline(index: usize, x: f64, y: f64, r: f64) -> String {
     path.to_string()
 }
 
-/// A marker as a picture of its own, for a legend.
+/// A marker as a standalone SVG, for a legend.
 pub(crate) fn swatch(index: usize) -> String {
     format!(
         "<svg class=\"swatch {}\" viewBox=\"0 0 24 12\" width=\"24\" height=\"12\" \

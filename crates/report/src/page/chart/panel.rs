@@ -9,12 +9,12 @@ use super::svg::{Dots, Path, Px, Svg};
 use super::ticks::ticks;
 use instrument::figure::{Figure, FigurePoint, FigureScale, Mark, MarkOrigin, Series};
 
-/// From the lower edge of a plot to the baseline of its axis title.
+/// Distance between the lower edge of a plot and the baseline of its axis title.
 pub(super) const AXIS_TITLE: f64 = 40.0;
-/// From the lower edge of a plot to the baseline of its tick labels.
+/// Distance between the lower edge of a plot and the baseline of its tick labels.
 const TICK_LABELS: f64 = 18.0;
 
-/// Where a plot stands in its chart.
+/// Position of a plot in its chart.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub(super) left: f64,
@@ -34,22 +34,22 @@ pub(super) struct Panel<'a> {
     pub(super) figure: &'a Figure,
     pub(super) format: Format,
     pub(super) frame: Frame,
-    /// The one series that it is about; `None` for all.
+    /// The only series to draw; `None` for all.
     pub(super) subject: Option<usize>,
-    /// Whether the y axis is labelled here.
+    /// True if this panel has the labels of the y axis.
     pub(super) is_first: bool,
-    /// Whether the x axis is labelled here.
+    /// True if this panel has the labels of the x axis.
     pub(super) is_lowest: bool,
     pub(super) across: Across<'a>,
     pub(super) y: Scale,
 }
 
-/// How many labels a y axis of `height` has room for.
+/// Number of labels that fit on a y axis of `height`.
 pub(super) fn y_room(format: Format, height: f64) -> usize {
     (height / (format.font_size() * 3.0)) as usize
 }
 
-/// The classes of a mark's line.
+/// The CSS classes of a mark's line.
 pub(super) fn mark_class(mark: &Mark) -> &'static str {
     match mark.origin {
         MarkOrigin::Found => "mark found",
@@ -58,7 +58,7 @@ pub(super) fn mark_class(mark: &Mark) -> &'static str {
 }
 
 impl<'a> Panel<'a> {
-    /// A plot of all series of `figure` without labels at its axes.
+    /// A plot of all series of `figure`, without axis labels.
     pub(super) fn new(
         figure: &'a Figure,
         format: Format,
@@ -78,14 +78,14 @@ impl<'a> Panel<'a> {
         }
     }
 
-    /// Where the centre of `point` stands; `None` if it has no place.
+    /// Pixel position of the centre of `point`; `None` if it has no place.
     pub(super) fn place(&self, point: &FigurePoint) -> Option<(f64, f64)> {
         let centre = drawn_centre(&point.estimate)?;
         Some((self.across.position(&point.x)?, self.y.position(centre)?))
     }
 
-    /// Draws it. The attributes `data-box` and `data-at` tell the page's script where the plot
-    /// and the levels of its x axis stand.
+    /// Draws the panel. The attributes `data-box` and `data-at` give the page's script the
+    /// positions of the plot and of the levels on its x axis.
     pub(super) fn draw(&self, svg: &mut Svg) {
         let Frame {
             left,
@@ -226,7 +226,7 @@ impl<'a> Panel<'a> {
     }
 
     fn series(&self, svg: &mut Svg, series: &Series, index: usize) {
-        // A panel's only subject needs nothing to be told from.
+        // A panel with one subject has no other series to distinguish it from.
         let (style, radius) = if self.subject.is_some() {
             (0, 2.5)
         } else {
@@ -262,12 +262,12 @@ impl<'a> Panel<'a> {
         path
     }
 
-    /// The intervals of neighbouring points, joined; broken where a point has none.
+    /// The intervals of neighbouring points as one band, interrupted at points without an interval.
     fn band(&self, series: &Series) -> Path {
         let ends = |point: &FigurePoint| {
             let interval = point.estimate.interval?;
             let (x, _) = self.place(point)?;
-            // On a logarithmic scale an interval that reaches zero reaches the lower edge.
+            // On a logarithmic scale an interval that includes zero extends to the lower edge.
             let low = self.y.position(interval.low).unwrap_or(self.y.from);
             Some((x, low, self.y.position(interval.high)?))
         };
@@ -291,7 +291,7 @@ impl<'a> Panel<'a> {
         path
     }
 
-    /// A dot for each process.
+    /// One dot for each process.
     fn dots(&self, series: &Series) -> Dots {
         let mut dots = Dots::default();
         for point in &series.points {

@@ -1,4 +1,4 @@
-//! Whatever a figure holds, it becomes a chart.
+//! Property tests: every figure becomes a valid chart.
 
 use super::format::Format;
 use super::render::render;
@@ -11,7 +11,7 @@ use instrument::results::{Estimate, Verdict};
 use instrument::statistics::Interval;
 use proptest::prelude::*;
 
-/// Any number there is, the awkward ones often.
+/// Any number, with frequent edge cases.
 fn number() -> impl Strategy<Value = f64> {
     prop_oneof![
         any::<f64>(),
@@ -135,7 +135,7 @@ proptest! {
         let chart = render(&figure, kind, format);
         let chart = roxmltree::Document::parse(&chart).expect("well-formed XML");
         for node in chart.descendants() {
-            // Labels may hold any word.
+            // Labels may contain any text.
             for attribute in node.attributes().filter(|attribute| attribute.name() != "aria-label") {
                 let value = attribute.value();
                 prop_assert!(!value.contains("NaN") && !value.contains("inf"), "{value}");

@@ -1,5 +1,5 @@
-//! Ratios on a logarithmic axis centred on 1, the margin within which nothing counts shaded: along
-//! a numeric axis as small multiples with shared axes, else a row for each.
+//! Ratios on a logarithmic axis centred on 1, with the margin shaded: small multiples with shared
+//! axes along a numeric axis, else one row per ratio.
 
 use super::format::Format;
 use super::labels::shortened;
@@ -14,24 +14,24 @@ use std::ops::Range;
 /// Ratios along a numeric axis.
 pub(crate) struct Curve<'a> {
     pub(crate) title: String,
-    /// In ascending order of x.
+    /// The points, in ascending order of x.
     pub(crate) points: Vec<(u64, &'a Row<'a>)>,
 }
 
-/// The axis along which curves run.
+/// The x axis of the curves.
 pub(crate) struct XAxis {
     pub(crate) title: String,
     pub(crate) unit: Option<Unit>,
 }
 
 const RADIUS: f64 = 3.2;
-/// Height of a row with the air around it.
+/// Height of a row with its padding.
 const ROW: f64 = 22.0;
 
-/// Curves as small multiples.
+/// Draws curves as small multiples.
 pub(crate) fn curves(curves: &[Curve<'_>], x: &XAxis, label: &str, format: Format) -> String {
     const GAP: f64 = 14.0;
-    /// How many times as wide letters are in titles.
+    /// Width of bold title text over regular text.
     const BOLD: f64 = 1.1;
     let font = format.font_size();
     let (most_columns, height) = format.panels();
@@ -39,7 +39,7 @@ pub(crate) fn curves(curves: &[Curve<'_>], x: &XAxis, label: &str, format: Forma
     let domain = reach(rows().map(|(_, row)| *row));
     let left = y_width(domain, height, format) + 12.0;
     let width_of = |columns: usize| (format.width() - left) / columns as f64 - GAP;
-    // Cut, their titles might be told apart no more.
+    // Shortened titles might become indistinguishable.
     let widest = curves
         .iter()
         .map(|curve| text_width(&curve.title, font) * BOLD);
@@ -102,7 +102,7 @@ pub(crate) fn curves(curves: &[Curve<'_>], x: &XAxis, label: &str, format: Forma
     framed(&svg.finish(), bottom + 8.0, label, format)
 }
 
-/// A row for each ratio.
+/// Draws one row for each ratio.
 pub(crate) fn rows(rows: &[(String, &Row<'_>)], label: &str, format: Format) -> String {
     let font = format.font_size();
     let widest = rows
@@ -245,7 +245,7 @@ fn dot(svg: &mut Svg, x: f64, y: f64, row: &Row<'_>) {
     );
 }
 
-/// Only what is told to differ has a colour.
+/// Only ratios with a verdict of difference have a colour.
 fn class(row: &Row<'_>) -> &'static str {
     match row.verdict {
         Verdict::Faster => "faster",
@@ -254,8 +254,8 @@ fn class(row: &Row<'_>) -> &'static str {
     }
 }
 
-/// As far from 1 either way as the ratios reach, and their intervals as long as they do not press
-/// the ratios together.
+/// Symmetric range around 1 that includes all ratios, and their intervals as far as they leave the
+/// ratios distinguishable.
 fn reach<'a>(rows: impl Iterator<Item = &'a Row<'a>> + Clone) -> Domain {
     const LEAST: f64 = 0.1;
     let size = |value: f64| value.ln().abs();
@@ -319,7 +319,7 @@ fn y_axis(svg: &mut Svg, y: &Scale, left: f64, width: f64, is_first: bool, forma
     }
 }
 
-/// Ticks whose labels stay within their panel, for the next begins right beside it.
+/// Ticks whose labels fit within their panel, because the next panel begins right beside it.
 fn x_ticks(
     svg: &mut Svg,
     x: &Scale,

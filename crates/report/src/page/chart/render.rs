@@ -7,7 +7,7 @@ use super::{bars, curve, timeline};
 use crate::show;
 use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale};
 
-/// `figure` as an `svg` element, its value axis divided as `kind` says.
+/// `figure` as an `svg` element with its value axis scaled by `kind`.
 pub(crate) fn render(figure: &Figure, kind: FigureScale, format: Format) -> String {
     let mut body = Svg::default();
     let height = match figure.kind {
@@ -39,7 +39,7 @@ pub(crate) fn render(figure: &Figure, kind: FigureScale, format: Format) -> Stri
     text
 }
 
-/// Whether there is anything to see on a logarithmic value axis.
+/// True if a logarithmic value axis would show anything.
 pub(crate) fn can_be_logarithmic(figure: &Figure) -> bool {
     let is_timeline = figure.kind == FigureKind::Timeline;
     !is_timeline
@@ -47,8 +47,8 @@ pub(crate) fn can_be_logarithmic(figure: &Figure) -> bool {
             .any(|point| drawn_centre(&point.estimate).is_some_and(|centre| centre > 0.0))
 }
 
-/// How many points have no place among the curves of a figure: values below resolution, or on a
-/// logarithmic axis values that are not positive. Rows of bars have a place for each.
+/// Number of points without a place among the curves of a figure: values below resolution, and on a
+/// logarithmic axis values that are not positive. Rows of bars have a place for every point.
 pub(crate) fn undrawn(figure: &Figure) -> usize {
     match figure.kind {
         FigureKind::Bars => return 0,
@@ -72,7 +72,7 @@ fn points(figure: &Figure) -> impl Iterator<Item = &FigurePoint> {
     figure.series.iter().flat_map(|series| &series.points)
 }
 
-/// What a person hears who cannot see the chart.
+/// Description of the chart for screen readers.
 fn description(figure: &Figure, scale: &str) -> String {
     let labels: Vec<&str> = figure
         .series

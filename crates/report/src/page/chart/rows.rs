@@ -1,4 +1,4 @@
-//! What bars and timelines have in common: rows under each other, and values that run to the right.
+//! Shared layout of bars and timelines: rows below each other, values along the x axis.
 
 use super::format::Format;
 use super::scale::Scale;
@@ -6,7 +6,7 @@ use super::svg::{Path, Px, Svg};
 use super::ticks::ticks;
 use instrument::figure::Figure;
 
-/// Where everything stands.
+/// Positions of all parts.
 pub(super) struct Layout {
     pub(super) left: f64,
     pub(super) right: f64,
@@ -16,7 +16,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Draws the value axis below the rows and its title above them.
+    /// Draws the value axis below the rows, and its title above them.
     pub(super) fn axis(&self, svg: &mut Svg, figure: &Figure, format: Format) {
         let font = format.font_size();
         let mut grid = Path::default();

@@ -1,27 +1,27 @@
-//! From values to pixels.
+//! Mapping from values to pixels.
 
 use instrument::figure::{FigureScale, Series};
 use instrument::results::{Estimate, Verdict};
 use instrument::statistics::Interval;
 
-/// How values map onto a stretch of pixels.
+/// A mapping from values to a range of pixels.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
-    /// How it is divided.
+    /// Linear or logarithmic.
     pub(super) kind: FigureScale,
     /// The value at the start.
     pub(super) low: f64,
     /// The value at the end.
     pub(super) high: f64,
-    /// Where it starts, in pixels.
+    /// Start of the pixel range.
     pub(super) from: f64,
-    /// Where it ends, in pixels; for an axis that runs upwards this is the smaller.
+    /// End of the pixel range; smaller than the start for an axis that points upwards.
     pub(super) to: f64,
 }
 
 impl Scale {
-    /// Where `value` stands; values beyond the ends stand at the ends. `None` for what has no place
-    /// on this scale: what is not a number, or not positive on a logarithmic scale.
+    /// Pixel position of `value`, clamped to the ends. `None` for values without a place on this
+    /// scale: NaN, and on a logarithmic scale values that are not positive.
     pub(super) fn position(&self, value: f64) -> Option<f64> {
         let part = match self.kind {
             FigureScale::Linear => (value - self.low) / (self.high - self.low),
@@ -31,7 +31,7 @@ impl Scale {
             .then(|| self.from + part.clamp(0.0, 1.0) * (self.to - self.from))
     }
 
-    /// Whether `value` lies between the ends.
+    /// True if `value` lies between the ends.
     pub(super) fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
@@ -41,7 +41,7 @@ impl Scale {
     }
 }
 
-/// What an axis must show: the first and the last value.
+/// The range of an axis: first and last value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Domain {
     pub(super) low: f64,
@@ -49,12 +49,11 @@ pub(super) struct Domain {
 }
 
 impl Domain {
-    /// The values from the smallest to the largest of `values` that have a place on a scale of this
-    /// `kind`; linear scales begin at zero, logarithmic ones span at least an octave. A domain of
-    /// some size even where there is no value at all.
+    /// The range of those `values` that have a place on a scale of this `kind`. Linear scales start
+    /// at zero, logarithmic scales span at least one octave. Never empty, even without values.
     pub(super) fn around(values: impl Iterator<Item = f64>, kind: FigureScale) -> Self {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        // Beyond these no unit has a name, and differences and ratios overflow.
+        // Larger values have no unit prefix, and their differences and ratios overflow.
         for value in values.filter(|value| value.is_finite() && value.abs() < 1e150) {
             if kind == FigureScale::Linear || value > 1e-150 {
                 low = low.min(value);
@@ -85,8 +84,8 @@ impl Domain {
         }
     }
 
-    /// What the y axis of `series` must show: every centre, and intervals and processes as long as
-    /// they do not press the centres into a corner.
+    /// The range of the y axis of `series`: all centres, and intervals and processes as far as they
+    /// leave the centres distinguishable.
     pub(super) fn of_estimates(series: &[Series], kind: FigureScale) -> Self {
         let estimates = || {
             series
@@ -116,7 +115,7 @@ impl Domain {
         Self::around(near, kind).padded(kind)
     }
 
-    /// With some air before the first and after the last value.
+    /// The range with some space before the first and after the last value.
     pub(super) fn padded(self, kind: FigureScale) -> Self {
         match kind {
             FigureScale::Linear => {
@@ -141,7 +140,7 @@ impl Domain {
         }
     }
 
-    /// Laid out between two pixels.
+    /// The scale between two pixel positions.
     pub(super) fn between(self, kind: FigureScale, from: f64, to: f64) -> Scale {
         Scale {
             kind,
@@ -153,7 +152,7 @@ impl Domain {
     }
 }
 
-/// The centre of an estimate as it is drawn; `None` for one that has no value to draw.
+/// The centre of an estimate as drawn; `None` if it has no value to draw.
 pub(super) fn drawn_centre(estimate: &Estimate) -> Option<f64> {
     let known = estimate.verdict != Verdict::BelowResolution && estimate.centre.is_finite();
     known.then_some(estimate.centre)

@@ -1,5 +1,5 @@
-//! The small picture in a row of a table: the interval as a bar and each process as a dot, as
-//! deviations from the centre, so that rows of all magnitudes can be compared by their noise.
+//! The small chart in a table row: the interval as a bar and each process as a dot, as deviations
+//! from the centre. It makes the noise of rows of any magnitude comparable.
 
 use super::svg::{Dots, Px, Svg};
 use instrument::results::Estimate;
@@ -7,22 +7,22 @@ use instrument::results::Estimate;
 /// Width and height in pixels.
 const WIDTH: f64 = 132.0;
 const HEIGHT: f64 = 16.0;
-/// A strip never shows more than this to either side.
+/// Largest deviation that a strip shows, to either side, divided by the centre.
 const WIDEST: f64 = 0.5;
 
-/// The scale that the strips of one table share.
+/// The common scale of all strips of a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Strip {
-    /// The deviation at either edge, over the centre.
+    /// Deviation at either edge, divided by the centre.
     pub(crate) reach: f64,
 }
 
 impl Strip {
-    /// A scale that fits three in four of `estimates`; what lies further stands at its ends.
+    /// A scale that fits 75 % of `estimates`; larger deviations are clipped to its ends.
     pub(crate) fn for_all<'e>(estimates: impl Iterator<Item = &'e Estimate>) -> Self {
         let mut furthest: Vec<f64> = estimates.filter_map(furthest).collect();
         furthest.sort_by(f64::total_cmp);
-        // A few wild rows must not flatten all others.
+        // A few noisy rows must not flatten all others.
         let most = furthest.get(furthest.len() * 3 / 4).copied().unwrap_or(0.0);
         let nice = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2];
         Self {
@@ -33,7 +33,7 @@ impl Strip {
         }
     }
 
-    /// The strip of one estimate; `None` where it has no centre to deviate from.
+    /// The strip of one estimate; `None` if it has no centre.
     pub(crate) fn draw(self, estimate: &Estimate) -> Option<String> {
         let x = |value: f64| {
             let deviation = deviation(estimate, value)?;

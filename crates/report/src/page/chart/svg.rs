@@ -1,4 +1,4 @@
-//! Writing SVG: elements, attributes and text, always escaped.
+//! SVG writer: elements, attributes and text, always escaped.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Write as _};
@@ -20,7 +20,7 @@ impl Svg {
         self.text.push('>');
     }
 
-    /// Closes the innermost element, which is a `tag`.
+    /// Closes the innermost element, which must be a `tag`.
     pub(super) fn close(&mut self, tag: &str) {
         self.text.push_str("</");
         self.text.push_str(tag);
@@ -33,14 +33,14 @@ impl Svg {
         self.text.push_str("/>");
     }
 
-    /// An element with text in it.
+    /// An element that contains text.
     pub(super) fn text(&mut self, tag: &str, attributes: Attributes<'_>, content: &str) {
         self.open(tag, attributes);
         escape_into(&mut self.text, content);
         self.close(tag);
     }
 
-    /// The text of all that was written.
+    /// The complete text.
     pub(super) fn finish(self) -> String {
         self.text
     }
@@ -65,7 +65,7 @@ fn escape_into(target: &mut String, text: &str) {
             '>' => target.push_str("&gt;"),
             '"' => target.push_str("&quot;"),
             '\t' | '\n' => target.push(' '),
-            // XML 1.0 knows no other control characters, and these two are no characters at all.
+            // XML 1.0 forbids all other control characters and these two noncharacters.
             c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {
                 target.push(char::REPLACEMENT_CHARACTER);
             }
@@ -74,7 +74,7 @@ fn escape_into(target: &mut String, text: &str) {
     }
 }
 
-/// A length in the chart's own pixels, written to a tenth.
+/// A length in the chart's own pixels, printed to a tenth.
 #[derive(Clone, Copy)]
 pub(super) struct Px(pub(super) f64);
 
@@ -114,8 +114,8 @@ impl Display for Tenths {
     }
 }
 
-/// The `d` of a path. Each place is told by its distance from the last, in whole tenths, so that
-/// nothing drifts.
+/// The `d` attribute of a path. Each position is written relative to the previous one, in whole
+/// tenths of a pixel, so that rounding errors do not accumulate.
 #[derive(Default)]
 pub(super) struct Path {
     text: String,
@@ -145,7 +145,7 @@ impl Path {
         self.text.push('z');
     }
 
-    /// Whether nothing was drawn.
+    /// True if nothing was drawn.
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
@@ -157,8 +157,8 @@ impl Display for Path {
     }
 }
 
-/// The `d` of a path of points, which a round line cap turns into dots. They come by the thousand
-/// and often in the same place, so each stands on a whole pixel, and there once.
+/// The `d` attribute of a path of points, which a round line cap draws as dots. There are thousands
+/// of them, many in the same place, so each is rounded to a whole pixel and written once.
 #[derive(Default)]
 pub(super) struct Dots {
     places: BTreeSet<(i64, i64)>,
@@ -170,7 +170,7 @@ impl Dots {
         self.places.insert((x.round() as i64, y.round() as i64));
     }
 
-    /// Whether there is none.
+    /// True if there are no dots.
     pub(super) fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
@@ -187,8 +187,9 @@ impl Display for Dots {
     }
 }
 
-/// The width of `text` in pixels at `font_size`, from the advances of Debian's usual face, one of the widest
-/// faces that a browser may set it in: good to about a tenth, which is enough to keep labels apart.
+/// The width of `text` in pixels at `font_size`, from the advance widths of Debian's default font,
+/// which is among the widest fonts that a browser may use. Accurate to about a tenth, which is
+/// enough to separate labels.
 pub(super) fn text_width(text: &str, font_size: f64) -> f64 {
     let ems = text.chars().map(|letter| match letter {
         'f' | 'i' | 'j' | 'l' | 'r' | 't' | 'I' | 'J' | ' ' | '.' | ',' | ':' | '/' | '(' | ')'

@@ -1,20 +1,20 @@
-//! Where an axis is marked, and with which words.
+//! Positions and labels of the ticks of an axis.
 
 use super::scale::Scale;
 use crate::show;
 use instrument::figure::FigureScale;
 use instrument::quantity::Unit;
 
-/// A mark on an axis.
+/// A tick of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tick {
-    /// Where.
+    /// Its value.
     pub(super) value: f64,
-    /// What is written there; `None` for a mark between two that are.
+    /// The text; `None` for a minor tick.
     pub(super) label: Option<String>,
 }
 
-/// Ticks for `scale`, with at most `room` of them labelled.
+/// Ticks for `scale`, at most `room` of them with labels.
 pub(super) fn ticks(scale: &Scale, unit: Option<Unit>, room: usize) -> Vec<Tick> {
     let room = room.max(2);
     let binary = is_binary(unit, scale);
@@ -23,7 +23,7 @@ pub(super) fn ticks(scale: &Scale, unit: Option<Unit>, room: usize) -> Vec<Tick>
         (FigureScale::Logarithmic, true) => octaves(scale, unit, room),
         (FigureScale::Logarithmic, false) => decades(scale, unit, room),
     };
-    // Within a few octaves, equal steps say more.
+    // Within a few octaves, equal steps are more useful.
     let is_long = scale.high / scale.low >= 16.0;
     if is_long && !logarithmic.is_empty()
         || logarithmic
@@ -43,8 +43,7 @@ fn label(unit: Option<Unit>, value: f64) -> String {
     show::round(unit.unwrap_or(Unit::Count), value)
 }
 
-/// Sizes are divided by powers of two, and so are counts as long as they are small, as numbers of
-/// threads are.
+/// True if ticks are powers of two: for sizes, and for small counts such as numbers of threads.
 fn is_binary(unit: Option<Unit>, scale: &Scale) -> bool {
     match unit {
         Some(Unit::Bytes | Unit::BytesPerSecond) => true,
@@ -53,7 +52,7 @@ fn is_binary(unit: Option<Unit>, scale: &Scale) -> bool {
     }
 }
 
-/// Powers of two, a label at every one, or at every second, fifth or tenth.
+/// Powers of two, with a label at every one, every second, every fifth and so on.
 fn octaves(scale: &Scale, unit: Option<Unit>, room: usize) -> Vec<Tick> {
     let exponents = scale.low.log2().ceil() as i32..=scale.high.log2().floor() as i32;
     let labelled = |step: i32| exponents.clone().filter(|e| e % step == 0).count();
@@ -69,11 +68,11 @@ fn octaves(scale: &Scale, unit: Option<Unit>, room: usize) -> Vec<Tick> {
     exponents.clone().filter_map(tick).collect()
 }
 
-/// Which digits of which powers of ten are labelled; and how many times as far apart labels are on
-/// average as the nearest two, which of 1, 2 and 5 are 1 and 2.
+/// Selects the powers of ten and leading digits with labels; and the mean distance of labels over
+/// the smallest distance, which for 1, 2 and 5 is that between 1 and 2.
 type Rule = (fn(i32, i32) -> bool, f64);
 
-/// Powers of ten; if there is room, with 2 and 5 between them.
+/// Powers of ten, with 2 and 5 between them if there is room.
 fn decades(scale: &Scale, unit: Option<Unit>, room: usize) -> Vec<Tick> {
     let exponents = scale.low.log10().floor() as i32..=scale.high.log10().ceil() as i32;
     let digits = exponents
@@ -121,7 +120,7 @@ fn equal_steps(scale: &Scale, unit: Option<Unit>, room: usize, binary: bool) -> 
             .find(|step| *step >= least)
             .unwrap_or(span)
     };
-    // Whole things have no halves.
+    // Counts have no fractions.
     let step = if unit == Some(Unit::Count) {
         step.max(1.0)
     } else {

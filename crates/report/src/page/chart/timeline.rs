@@ -1,4 +1,4 @@
-//! What several actors do from when to when: a lane for each, with a block for each state.
+//! The states of several actors over time: one lane per actor, one block per state.
 
 use super::format::Format;
 use super::labels::shortened;
@@ -8,11 +8,11 @@ use super::scale::{Domain, drawn_centre};
 use super::svg::{Path, Px, Svg, text_width};
 use instrument::figure::{Figure, FigurePoint, FigureScale};
 
-/// Height of a lane with the air around it, and of its blocks.
+/// Height of a lane with its padding, and of its blocks.
 const LANE: f64 = 34.0;
 const BLOCK: f64 = 22.0;
 
-/// The points that have a place in time, each with the index of its lane, in the order of time.
+/// The points with a place in time, each with the index of its lane, in chronological order.
 pub(crate) fn moments(figure: &Figure) -> Vec<(usize, &FigurePoint)> {
     let lanes = figure.series.iter().enumerate();
     let mut moments: Vec<_> = lanes
@@ -23,7 +23,7 @@ pub(crate) fn moments(figure: &Figure) -> Vec<(usize, &FigurePoint)> {
     moments
 }
 
-/// Draws `figure`; gives the height of the chart.
+/// Draws `figure`; returns the height of the chart.
 pub(super) fn draw(svg: &mut Svg, figure: &Figure, format: Format) -> f64 {
     let font = format.font_size();
     let names = figure
@@ -88,7 +88,7 @@ pub(super) fn draw(svg: &mut Svg, figure: &Figure, format: Format) -> f64 {
     bottom + 26.0
 }
 
-/// A state from one x to the other, with its name inside if there is room.
+/// Draws a state from one x to the other, with its name inside if there is room.
 fn block(
     svg: &mut Svg,
     state: &str,
@@ -122,7 +122,7 @@ fn block(
     }
 }
 
-/// How well the moments are known.
+/// Draws the confidence intervals of the moments.
 fn whiskers(svg: &mut Svg, points: &[FigurePoint], middle: f64, layout: &Layout) {
     let y = middle + BLOCK / 2.0 + 3.0;
     let mut whiskers = Path::default();

@@ -3,11 +3,12 @@
 use super::super::style::{Role, Style};
 use super::scale::Scale;
 
-/// A tick with its label and the space to the next takes about this many columns.
+/// Approximate width of a tick label plus the space to the next, in columns.
 const COLUMNS_PER_TICK: usize = 12;
 
-/// Two lines, `columns` wide and `before` columns in: the axis, begun with `corner` and crossed by
-/// `cross` at its ticks, and the labels under them. `column` says where a place from 0 to 1 lies.
+/// Two lines, `columns` wide and indented by `before` columns: the axis, which starts with `corner`
+/// and has `cross` at its ticks, and the labels below. `column` maps a position from 0 to 1 to a
+/// column.
 pub(super) fn axis(
     scale: &Scale,
     (before, columns): (usize, usize),
@@ -22,7 +23,7 @@ pub(super) fn axis(
             continue;
         };
         let length = tick.label.chars().count();
-        // Centred under its tick, but for the outermost, which would stick out.
+        // Labels are centred below their ticks; the outermost would stick out.
         let start = column
             .saturating_sub(length / 2)
             .min(columns.saturating_sub(length));

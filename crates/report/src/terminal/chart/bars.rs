@@ -1,4 +1,4 @@
-//! Named things side by side, as bars that grow to the right.
+//! Named items as horizontal bars.
 
 use super::super::style::{Role, Style};
 use super::axis::axis;
@@ -9,7 +9,7 @@ use instrument::point::Level;
 use instrument::quantity::Unit;
 use instrument::results::Verdict;
 
-/// Eighths of a block.
+/// Block characters in eighths.
 const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 /// One bar.
@@ -19,8 +19,8 @@ struct Bar<'a> {
     role: Role,
 }
 
-/// The bars of `figure`, each with its value and the interval as whiskers; `None` where it has
-/// none.
+/// The bars of `figure`, each with its value, and with whiskers for the interval; `None` if it has
+/// no bars.
 pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
     let unit = figure.y.unit.unwrap_or(Unit::Count);
     let bars = bars(figure);
@@ -64,8 +64,7 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
     Some(text)
 }
 
-/// All bars in the order in which they stand below each other: one thing after the other, and of
-/// each thing one series after the other.
+/// All bars from top to bottom: by level, and within a level by series.
 fn bars(figure: &Figure) -> Vec<Bar<'_>> {
     let mut things: Vec<&Level> = Vec::new();
     for point in figure.series.iter().flat_map(|series| &series.points) {
@@ -98,7 +97,7 @@ fn role(point: &FigurePoint, series: usize) -> Role {
     }
 }
 
-/// The value beside a bar, with a question mark if it is doubtful.
+/// The value beside a bar, with a question mark if doubtful.
 fn value(unit: Unit, bar: &Bar, style: &Style) -> String {
     let estimate = &bar.point.estimate;
     let value = match estimate.verdict {
@@ -113,8 +112,8 @@ fn value(unit: Unit, bar: &Bar, style: &Style) -> String {
     style.text(&value) + doubt
 }
 
-/// A bar from zero. Its end is exact to an eighth of a character; where the interval is wider than
-/// a character, whiskers are drawn over it.
+/// A bar from zero, exact to an eighth of a character; with whiskers if the interval is wider than
+/// a character.
 fn block(bar: &Bar, scale: &Scale, room: usize, style: &Style) -> String {
     let estimate = &bar.point.estimate;
     if !estimate.is_sound() {
@@ -133,7 +132,7 @@ fn block(bar: &Bar, scale: &Scale, room: usize, style: &Style) -> String {
     cells.into_iter().collect()
 }
 
-/// A dot on a dotted line: on a logarithmic axis the length of a bar would mean nothing.
+/// A dot on a dotted line, for logarithmic axes: the length of a bar has no meaning there.
 fn dot(bar: &Bar, scale: &Scale, room: usize, style: &Style) -> String {
     let estimate = &bar.point.estimate;
     if !estimate.is_sound() {

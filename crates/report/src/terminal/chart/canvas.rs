@@ -1,15 +1,15 @@
-//! A canvas of dots, eight to a character, over which marks are put.
+//! A canvas of braille dots, eight per character, with an overlay of marks.
 
 use super::super::style::{Role, Style};
 
-/// Dots to a character, across and down.
+/// Dots per character, horizontally and vertically.
 const ACROSS: usize = 2;
 const DOWN: usize = 4;
 /// The bit of each dot of a braille character, row by row
 /// (Unicode Standard, chapter 21.1: dots 1 to 8 in the order of their bits).
 const BITS: [[u8; ACROSS]; DOWN] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
-/// What a line is drawn on.
+/// A canvas for lines and marks.
 #[derive(Clone, Debug)]
 pub(super) struct Canvas {
     columns: usize,
@@ -23,11 +23,11 @@ struct Cell {
     role: Role,
 }
 
-/// A place on the canvas: x to the right and y upwards, each from 0 to 1.
+/// A position on the canvas: x to the right and y upwards, each from 0 to 1.
 pub(super) type Place = (f64, f64);
 
 impl Canvas {
-    /// An empty canvas, at least one character large.
+    /// An empty canvas of at least one character.
     pub fn new(columns: usize, rows: usize) -> Self {
         let cell = Cell {
             dots: 0,
@@ -40,12 +40,12 @@ impl Canvas {
         }
     }
 
-    /// The column in which `x` lies.
+    /// The column that contains `x`.
     pub fn column(&self, x: f64) -> usize {
         self.dot_column(x) / ACROSS
     }
 
-    /// The row in which `y` lies, counted from the top.
+    /// The row that contains `y`, counted from the top.
     pub fn row(&self, y: f64) -> usize {
         self.dot_row(y) / DOWN
     }
@@ -64,7 +64,7 @@ impl Canvas {
         }
     }
 
-    /// A character in place of the dots.
+    /// Puts a character in place of the dots.
     pub fn mark(&mut self, at: Place, mark: char, role: Role) {
         let index = self.row(at.1) * self.columns + self.column(at.0);
         let cell = &mut self.cells[index];
@@ -72,7 +72,7 @@ impl Canvas {
         cell.role = role;
     }
 
-    /// A character from top to bottom wherever nothing else is.
+    /// Puts a character in each row of a column that is still empty there.
     pub fn vertical(&mut self, x: f64, mark: char) {
         let column = self.column(x);
         for cell in self.cells.iter_mut().skip(column).step_by(self.columns) {
@@ -123,7 +123,7 @@ impl Cell {
     }
 }
 
-/// The one of `count` steps that lies at `part` of the way from the first to the last.
+/// Index of the step nearest to `part`, for `count` steps at equal distances from 0 to 1.
 fn nearest(part: f64, count: usize) -> usize {
     (part.clamp(0.0, 1.0) * (count - 1) as f64).round() as usize
 }

@@ -10,13 +10,14 @@ use instrument::figure::{Figure, FigureAxis, FigurePoint, Series};
 use instrument::quantity::Unit;
 use std::collections::BTreeMap;
 
-/// The marks of sound points, series by series, and those of doubtful points.
+/// The marks of each series: for sound and for doubtful points.
 const SHAPES: [(char, char); 4] = [('●', '○'), ('■', '□'), ('▲', '△'), ('◆', '◇')];
 
-/// The curves of `figure` above their axis; `None` where no point can be drawn.
+/// The curves of `figure` above their axis; `None` if no point can be drawn.
 pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
     let points = || figure.series.iter().flat_map(|series| &series.points);
-    // What is not sound may be beyond all measure: it is drawn at the edge, and decides no scale.
+    // Values that are not sound may be arbitrarily large: they are clipped to the edge and do not
+    // affect the scale.
     let sound = points().filter(|point| point.estimate.is_sound());
     let x = scale(
         &figure.x,
@@ -44,7 +45,7 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
             canvas.line(pair[0], pair[1], Role::Series(index));
         }
     }
-    // The doubtful last, so that no other series hides them.
+    // Doubtful points come last, so that no other series hides them.
     for doubtful in [false, true] {
         for (index, series) in figure.series.iter().enumerate() {
             let (mark, role) = mark(index, figure.series.len(), doubtful, style);
@@ -91,7 +92,7 @@ fn scale(axis: &FigureAxis, values: impl Iterator<Item = f64>) -> Option<Scale> 
     Scale::over(axis.scale, axis.unit.unwrap_or(Unit::Count), values)
 }
 
-/// The ticks of the y axis; their unit on its own where all have the same.
+/// The ticks of the y axis; if all have the same unit, the unit is returned separately.
 fn y_ticks(y: &Scale, most: usize) -> (String, Vec<Tick>) {
     y.ticks_in_one_unit(most)
         .unwrap_or_else(|| (String::new(), y.ticks(most)))
@@ -104,7 +105,7 @@ fn place(point: &FigurePoint, x: &Scale, y: &Scale) -> Option<(f64, f64)> {
     ))
 }
 
-/// The mark of a series: a shape, or a letter where there are too many series for shapes.
+/// The mark of a series: a shape, or a letter if there are more series than shapes.
 fn mark(index: usize, count: usize, doubtful: bool, style: &Style) -> (char, Role) {
     let letter = char::from(b'A' + (index % 26) as u8);
     let (sound_mark, doubtful_mark) = match SHAPES.get(index) {
@@ -122,7 +123,7 @@ fn has_shapes(count: usize, style: &Style) -> bool {
     style.unicode && count <= SHAPES.len()
 }
 
-/// What runs upwards, and what to the right.
+/// The titles of the y axis and the x axis.
 fn heading(figure: &Figure, unit: &str, gutter: usize, style: &Style) -> String {
     let axes = format!("{} against {}", figure.y.title, figure.x.title);
     let heading = if unit.is_empty() {
@@ -139,7 +140,7 @@ fn labels_by_row(canvas: &Canvas, y: &Scale, ticks: Vec<Tick>) -> BTreeMap<usize
     ticks.into_iter().filter_map(row).collect()
 }
 
-/// What each series is drawn with.
+/// The mark of each series.
 fn legend(figure: &Figure, style: &Style) -> String {
     let count = figure.series.len();
     let entry = |(index, series): (usize, &Series)| {

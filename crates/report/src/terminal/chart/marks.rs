@@ -1,12 +1,12 @@
-//! Labels under an axis for the places that are pointed out.
+//! Labels below an axis for marked positions.
 
 use super::super::style::{Role, Style};
 use crate::show;
 use instrument::figure::{Mark, MarkOrigin};
 use instrument::quantity::Unit;
 
-/// Lines with a label at the column of each mark, as few as they fit in without touching.
-/// `indent` is where the axis begins.
+/// Lines with a label at the column of each mark: as few lines as possible without overlap.
+/// `indent` is the first column of the axis.
 pub(super) fn labels(marks: &[(usize, &Mark)], unit: Unit, indent: usize, style: &Style) -> String {
     let mut lines: Vec<Line> = Vec::new();
     let mut marks = marks.to_vec();
@@ -28,7 +28,7 @@ pub(super) fn labels(marks: &[(usize, &Mark)], unit: Unit, indent: usize, style:
 #[derive(Default)]
 struct Line {
     text: String,
-    /// Columns written so far.
+    /// First free column.
     end: usize,
 }
 
@@ -47,8 +47,8 @@ struct Label {
 }
 
 impl Label {
-    /// To the right of its column, or to the left where there is no room; shortened where there
-    /// is none on either side.
+    /// A label to the right of its column, else to the left; shortened if neither side has enough
+    /// room.
     fn new(column: usize, mark: &Mark, unit: Unit, style: &Style) -> Self {
         let (arrow, role) = match mark.origin {
             MarkOrigin::Found => (style.choose("▲", "^"), Role::Accent),

@@ -1,4 +1,4 @@
-//! Charts of characters: curves in braille, bars in blocks; ASCII where there is nothing better.
+//! Character charts: curves in braille, bars in block characters, else ASCII.
 
 mod axis;
 mod bars;
@@ -12,7 +12,7 @@ use super::style::Style;
 use super::text::title;
 use instrument::figure::{Figure, FigureKind};
 
-/// The chart of a figure; empty where it has no point that can be drawn.
+/// The chart of a figure; empty if no point can be drawn.
 pub(super) fn chart(figure: &Figure, style: &Style) -> String {
     let drawn = match figure.kind {
         FigureKind::Curve => curve::draw(figure, style),

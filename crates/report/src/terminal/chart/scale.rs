@@ -1,4 +1,4 @@
-//! From values to places on an axis, and the round values that are written beside it.
+//! Mapping from values to positions on an axis, and its round tick values.
 
 use crate::show::{self, Prefix};
 use instrument::figure::FigureScale;
@@ -21,8 +21,8 @@ pub(super) struct Tick {
 }
 
 impl Scale {
-    /// The axis on which all of `values` have a place; `None` where none of them can have one, as
-    /// what is not positive on a logarithmic axis.
+    /// The axis that spans all of `values`; `None` if none of them has a place, such as values that
+    /// are not positive on a logarithmic axis.
     pub fn over(kind: FigureScale, unit: Unit, values: impl Iterator<Item = f64>) -> Option<Self> {
         let usable = |value: &f64| match kind {
             FigureScale::Linear => value.is_finite(),
@@ -44,7 +44,7 @@ impl Scale {
         })
     }
 
-    /// With room around a single value, and with zero where the axis is linear.
+    /// Adds room around a single value, and extends a linear axis to zero.
     fn widened(self) -> Self {
         let Self {
             kind,
@@ -69,11 +69,10 @@ impl Scale {
         }
     }
 
-    /// Where `value` lies, from 0 to 1; beyond either end, the end. `None` for what is not a
-    /// number.
+    /// Position of `value` from 0 to 1, clamped to the ends. `None` for NaN.
     pub fn place(&self, value: f64) -> Option<f64> {
         let along = |value: f64| match self.kind {
-            // Halves, since the difference of the ends may be beyond the largest number.
+            // Halved values: the difference of the ends could overflow.
             FigureScale::Linear => value / 2.0,
             FigureScale::Logarithmic => value.max(f64::MIN_POSITIVE).log2(),
         };
@@ -82,12 +81,12 @@ impl Scale {
         (!place.is_nan()).then(|| place.clamp(0.0, 1.0))
     }
 
-    /// Whether `value` lies between the ends.
+    /// True if `value` lies between the ends.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
-    /// No more than `most` round values between the ends, ascending; each with its own unit.
+    /// At most `most` round values between the ends, ascending, each with its own unit.
     pub fn ticks(&self, most: usize) -> Vec<Tick> {
         let labelled = |value: f64| Tick {
             value,
@@ -96,8 +95,8 @@ impl Scale {
         self.round_values(most).into_iter().map(labelled).collect()
     }
 
-    /// As [`ticks`](Self::ticks) in one unit for all, whose symbol comes first; `None` where the
-    /// values lie too far apart for that.
+    /// The same as [`ticks`](Self::ticks), but in one unit, whose symbol comes first; `None` if the
+    /// values lie too far apart for one unit.
     pub fn ticks_in_one_unit(&self, most: usize) -> Option<(String, Vec<Tick>)> {
         let values = self.round_values(most);
         let prefix = Prefix::common(self.unit, values.iter().copied())?;
@@ -131,8 +130,8 @@ impl Scale {
         }
     }
 
-    /// Powers of two for what is counted in binary prefixes, else of ten, only every second or
-    /// fifth of them where they would be too many. None where the axis holds a single one.
+    /// Powers of two for units with binary prefixes, else of ten; every second, third, fifth and so
+    /// on if there are too many. Empty if the axis contains fewer than two.
     fn powers(&self, most: usize) -> Vec<f64> {
         const STEPS: [f64; 9] = [1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 1000.0];
         let binary = matches!(self.unit, Unit::Bytes | Unit::BytesPerSecond | Unit::Count);
@@ -152,7 +151,7 @@ impl Scale {
         (0..count(step).max(0.0) as usize).map(power).collect()
     }
 
-    /// Multiples of 1, 2 or 5 times a power of ten in the unit in which the largest is written.
+    /// Multiples of 1, 2 or 5 times a power of ten, in the unit of the largest value.
     fn multiples(&self, most: usize) -> Vec<f64> {
         let prefix = Prefix::fitting(self.unit, self.high.abs().max(self.low.abs()));
         let (low, high) = (self.low / prefix.factor, self.high / prefix.factor);

@@ -1,4 +1,4 @@
-//! What several actors do from when to when: a line for each, with a character for each state.
+//! The states of several actors over time: one line per actor, one character per state.
 
 use super::super::style::{Role, Style};
 use super::axis::axis;
@@ -6,10 +6,11 @@ use super::scale::Scale;
 use instrument::figure::{Figure, FigurePoint, FigureScale, Series};
 use instrument::quantity::Unit;
 
-/// The characters of the first states, in Unicode and in ASCII; further ones share the last.
+/// The characters of the first states, in Unicode and in ASCII; further states share the last one.
 const STATES: [(char, char); 5] = [('█', '#'), ('░', '-'), ('▒', 'w'), ('▓', '='), ('╌', '.')];
 
-/// The lanes of `figure` over its axis, and what the characters mean; `None` where it has none.
+/// The lanes of `figure` above its axis, with a legend of the characters; `None` if it has no
+/// lanes.
 pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
     let times = figure
         .series
@@ -58,7 +59,7 @@ fn character(state: usize, style: &Style) -> char {
     if style.unicode { unicode } else { ascii }
 }
 
-/// One lane; a state that lasts has at least one column.
+/// One lane; a state with a duration has at least one column.
 fn lane(series: &Series, states: &[String], scale: &Scale, room: usize, style: &Style) -> String {
     let mut cells: Vec<Option<usize>> = vec![None; room];
     for pair in series.points.windows(2) {
