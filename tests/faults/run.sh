@@ -53,6 +53,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 chmod 755 "$work"
+touch "$work/rows"
 echo "the fault campaign, seed $seed: ${parts[*]}"
 for part in "${parts[@]}"; do
     echo "$part"

@@ -1,13 +1,14 @@
-//! Enums whose variants have names, said once: in files, on command lines, on axes, in sentences.
+//! Enums whose variants have names. Files, command lines, axes and sentences all use the same
+//! names.
 
 pub use macros::Choice;
 
-// The derived code names this crate, here as elsewhere.
+// The derived code refers to this crate by name, inside this crate too.
 #[cfg(test)]
 extern crate self as choice;
 
-/// An enum without fields, each of whose variants has a name. `#[derive(Choice)]` gives it with
-/// `Display` and `FromStr`.
+/// An enum without fields in which each variant has a name. `#[derive(Choice)]` implements it
+/// together with `Display` and `FromStr`.
 pub trait Choice: Copy + PartialEq + 'static {
     /// Every variant, in the order of the definition.
     const ALL: &'static [Self];
@@ -15,10 +16,10 @@ pub trait Choice: Copy + PartialEq + 'static {
     /// The name of the variant.
     fn name(self) -> &'static str;
 
-    /// The variant of this name.
+    /// The variant with this name.
     ///
     /// # Errors
-    /// [`NoSuchChoice`] with the names that there are.
+    /// [`NoSuchChoice`] with the list of valid names.
     fn named(name: &str) -> Result<Self, NoSuchChoice> {
         let found = Self::ALL.iter().find(|choice| choice.name() == name);
         found.copied().ok_or_else(|| NoSuchChoice {
@@ -37,9 +38,9 @@ pub trait Choice: Copy + PartialEq + 'static {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no '{name}'; there is {}", .names.join(", "))]
 pub struct NoSuchChoice {
-    /// The name that was asked for.
+    /// The name in the input.
     pub name: String,
-    /// Those that there are.
+    /// The valid names.
     pub names: Vec<&'static str>,
 }
 

@@ -1,35 +1,35 @@
-//! Advice: the settings that programs should use on a machine, as its measurements tell.
+//! Advice: the settings that programs should use on a machine, derived from its measurements.
 
 use crate::claim::Evidence;
 use crate::finding::Finding;
 use crate::point::Level;
 use crate::quantity::{Quantity, Unit};
 
-/// How one setting is found.
+/// A rule that finds the best value of one setting.
 #[derive(Debug)]
 pub struct Rule {
-    /// Its name, the same in every version: `read_block_size`.
+    /// Name, the same in every version: `read_block_size`.
     pub setting: &'static str,
-    /// What it sets, for people: `block size for reading files`.
+    /// Title for readers: `block size for reading files`.
     pub title: &'static str,
-    /// What numbers are counted in; `None` for a named choice.
+    /// Unit of numeric values; `None` for a named choice.
     pub unit: Option<Unit>,
-    /// The experiments that tell.
+    /// The experiments that the rule reads.
     pub experiments: &'static [&'static str],
-    /// Finds it; `None` where what is needed was not measured or does not tell.
+    /// Finds the advice; `None` if the needed measurements are missing or do not decide.
     pub find: fn(&Evidence<'_>) -> Option<Advice>,
 }
 
-/// What to use, and what that brings.
+/// The recommended value of a setting, and the gain from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Advice {
-    /// What to use: bytes, a count or a named choice.
+    /// The recommended value: bytes, a count or a named choice.
     pub value: Level,
-    /// What programs use when nobody has thought about it.
+    /// The value that programs use by default.
     pub usual: Level,
-    /// How many times as fast the advised value is as the usual one; `None` where that was not
+    /// Speed with the recommended value divided by speed with the usual one; `None` if not
     /// measured.
     pub gain: Option<Quantity>,
-    /// What it follows from.
+    /// The finding that supports the advice.
     pub because: Finding,
 }

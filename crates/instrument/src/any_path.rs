@@ -1,5 +1,5 @@
-//! For `#[serde(with)]`: paths whose names need not be text, as JSON would have them. They are read
-//! on the same system that wrote them.
+//! For `#[serde(with)]`: paths whose names need not be UTF-8, which JSON strings require. They are
+//! read on the same system that wrote them.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     OsString::deserialize(deserializer).map(PathBuf::from)
 }
 
-/// The same for paths that need not be there.
+/// The same for optional paths.
 pub(crate) mod optional {
     use super::{Deserialize, Deserializer, OsString, PathBuf, Serialize, Serializer};
 

@@ -1,4 +1,4 @@
-//! Claims: what somebody says about systems, judged by what was measured on this one.
+//! Claims: published statements about systems, judged by measurements on this machine.
 
 use crate::finding::{Finding, sentence};
 use crate::point::Level;
@@ -6,58 +6,58 @@ use crate::results::{Estimate, Results};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a published report or common belief says, with the test that decides it here.
+/// A statement from a published report or common belief, with the test that decides it here.
 #[derive(Debug)]
 pub struct Claim {
-    /// Its name, the same in every version: `larger_blocks_are_faster`.
+    /// Name, the same in every version: `larger_blocks_are_faster`.
     pub key: &'static str,
-    /// What is said, as a sentence.
+    /// The statement, as a sentence.
     pub says: &'static str,
-    /// Who says it: a report and its section, or `folklore`.
+    /// The source: a report and its section, or `folklore`.
     pub source: &'static str,
-    /// The experiments that decide it; the first is the one whose charts show it.
+    /// The experiments that decide it; reports show the charts of the first one.
     pub experiments: &'static [&'static str],
-    /// Decides it; `None` where what is needed was not measured or is unsound.
+    /// Decides the claim; `None` if a needed measurement is missing or unsound.
     pub test: fn(&Evidence<'_>) -> Option<Judgement>,
 }
 
-/// What becomes of a claim on a machine.
+/// The judgement of a claim on one machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
-    /// Whether it holds.
+    /// The decision.
     pub ruling: Ruling,
-    /// The numbers that decide it, as a sentence; or what keeps it open.
+    /// The numbers that decide it, as a sentence, or the reason why it stays open.
     pub because: Finding,
 }
 
-/// Whether a claim holds.
+/// The decision about a claim.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Ruling {
-    /// It holds.
+    /// The claim holds.
     Holds,
-    /// It holds in a part of what was measured, which the sentence names.
+    /// The claim holds for a part of the measured range, which the sentence names.
     HoldsInPart,
-    /// It does not hold.
+    /// The claim does not hold.
     DoesNotHold,
     /// The measurement does not decide it.
     CannotBeTold,
 }
 
-/// What one run measured, for claims that rest on several experiments.
+/// All measurements of one run, for claims that rest on several experiments.
 pub struct Evidence<'a> {
     results: &'a [Results<'a>],
 }
 
 impl<'a> Evidence<'a> {
-    /// The evidence that these results are.
+    /// The evidence in these results.
     pub fn new(results: &'a [Results<'a>]) -> Self {
         Self { results }
     }
 
-    /// The results of the experiment called `id`; `None` if it gave none.
+    /// The results of the experiment called `id`; `None` if it has none.
     pub fn of(&self, id: &str) -> Option<&'a Results<'a>> {
         let is_meant = |results: &&Results<'_>| results.definition.id == id;
         let found = self.results.iter().find(is_meant)?;
@@ -77,14 +77,14 @@ impl<'a> Evidence<'a> {
 }
 
 impl Judgement {
-    /// A judgement by a finding.
+    /// A judgement supported by a finding.
     pub fn new(ruling: Ruling, because: Finding) -> Self {
         Self { ruling, because }
     }
 }
 
 impl Claim {
-    /// Judges the claim by what a run measured.
+    /// Judges the claim by the measurements of a run.
     pub fn judge(&self, evidence: &Evidence<'_>) -> Judgement {
         (self.test)(evidence).unwrap_or_else(|| {
             let missing = self.experiments.iter().find(|id| evidence.of(id).is_none());

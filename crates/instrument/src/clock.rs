@@ -1,4 +1,4 @@
-//! The clock that samplers and the runner read, and one that tests set.
+//! The clock that samplers and the runner read. Tests replace it by one that they set.
 
 use platform::usage::Usage;
 
@@ -7,10 +7,10 @@ pub trait Clock {
     /// Monotonic wall time in ns.
     fn now_ns(&self) -> u64;
 
-    /// What this process has used so far.
+    /// CPU time, page faults and context switches of this process so far.
     ///
     /// # Errors
-    /// If the system does not tell.
+    /// If the system does not report them.
     fn usage(&self) -> platform::Result<Usage>;
 }
 

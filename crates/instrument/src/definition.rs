@@ -1,27 +1,27 @@
-//! Definitions: the question of an experiment, its axes and its metrics, as the program states them and
-//! as a record holds them.
+//! Definitions: the question of an experiment, its axes and its metrics, both as constants of the
+//! program and as stored in a record.
 
 use crate::point::{Axis, Point};
 use crate::quantity::Unit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What an experiment asks, varies and measures, and how, as the program states it.
+/// The question, axes, metrics and method of an experiment, as constants of the program.
 #[derive(Debug)]
 pub struct Design {
     /// `group.name`.
     pub id: &'static str,
-    /// A few words.
+    /// Title of a few words.
     pub title: &'static str,
-    /// What a person learns from it, as a question.
+    /// The question that the experiment answers.
     pub question: &'static str,
-    /// What is timed, what is counted and what is left out.
+    /// The method: steps, with what is timed, what is counted and what is left out.
     pub method: &'static str,
-    /// Where the experiment comes from: a published report and its section, or common practice.
+    /// Source: a published report and its section, or common practice.
     pub source: &'static str,
-    /// What is varied.
+    /// The axes that vary.
     pub axes: &'static [Axis<&'static str>],
-    /// What is measured at each point.
+    /// The metrics measured at each point.
     pub metrics: &'static [Metric<&'static str>],
 }
 
@@ -40,25 +40,25 @@ impl From<&Design> for Definition {
     }
 }
 
-/// The description of an experiment. It is stored with every run, so that a run can be read
-/// without the program that made it.
+/// The description of an experiment. Every run stores it, so that readers need no copy of the
+/// program that made the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Definition {
     /// `group.name`.
     pub id: String,
-    /// A few words.
+    /// Title of a few words.
     pub title: String,
-    /// What a person learns from it, as a question.
+    /// The question that the experiment answers.
     pub question: String,
-    /// What is timed, what is counted and what is left out.
+    /// The method: steps, with what is timed, what is counted and what is left out.
     pub method: String,
-    /// Where the experiment comes from: a published report and its section, or common practice.
+    /// Source: a published report and its section, or common practice.
     pub source: String,
-    /// What is varied.
+    /// The axes that vary.
     pub axes: Vec<Axis>,
-    /// What is measured at each point.
+    /// The metrics measured at each point.
     pub metrics: Vec<Metric>,
-    /// How batches are kept apart.
+    /// The isolation between batches.
     pub isolation: Isolation,
 }
 
@@ -78,7 +78,7 @@ impl Definition {
         self.axes.iter().find(|axis| axis.name == name)
     }
 
-    /// The levels of `point` as a person reads them, in the order of the axes.
+    /// The levels of `point` formatted for readers, in the order of the axes.
     pub fn show(&self, point: &Point) -> String {
         let shown = point.levels().map(|(name, level)| match self.axis(name) {
             Some(axis) => axis.show(level),
@@ -88,38 +88,38 @@ impl Definition {
     }
 }
 
-/// What is measured at a point, as the program states it or as a record holds it.
+/// A metric that is measured at each point, as a constant of the program or as stored in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Metric")]
 pub struct Metric<Text = String> {
     /// Name in files: `read`.
     pub name: Text,
-    /// Name for people.
+    /// Name for readers.
     pub title: Text,
     /// The unit of its values.
     pub unit: Unit,
-    /// Which way is better.
+    /// The direction in which the metric improves.
     pub better: Better,
-    /// Raised whenever its code changes what the number means; values of different versions are
-    /// never compared.
+    /// Version of the definition. It rises whenever the code changes the meaning of the number;
+    /// values of different versions are never compared.
     pub version: u32,
-    /// The value that physics does not allow to be beaten, in the metric's unit: a maximum where
-    /// higher is better, else a minimum. A value beyond it is marked as broken.
+    /// Physical limit in the metric's unit: a maximum if higher is better, otherwise a minimum. A
+    /// value beyond it is marked as broken.
     pub bound: Option<f64>,
-    /// Whether partners of the experiment's own may do a part of the work on the same processor, so
-    /// that having to wait for it is the subject and no disturbance.
+    /// True if other threads or processes of the experiment may do part of the work on the same
+    /// processor. Waiting for the processor is then part of the measurement and no disturbance.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_shared: bool,
 }
 
 impl<Text> Metric<Text> {
-    /// Whether it is to be known to the profile's target: facts that stand beside what is measured,
-    /// such as how often something happened, are not.
+    /// True if the metric must reach the profile's target precision. Facts recorded beside the
+    /// measurement, such as the number of times something happened, have no target.
     pub fn has_target(&self) -> bool {
         self.better != Better::Neither
     }
 
-    /// Whether `value` is beyond what physics allows.
+    /// True if `value` is beyond the physical limit.
     pub fn beats_bound(&self, value: f64) -> bool {
         self.bound.is_some_and(|bound| match self.better {
             Better::Higher => value > bound,
@@ -130,7 +130,7 @@ impl<Text> Metric<Text> {
 }
 
 impl Metric<&'static str> {
-    /// A metric in its first version without a bound.
+    /// A metric in version 1 without a bound.
     const fn stated(name: &'static str, title: &'static str, unit: Unit, better: Better) -> Self {
         Self {
             name,
@@ -158,12 +158,12 @@ impl Metric<&'static str> {
         Self::stated(name, title, Unit::OperationsPerSecond, Better::Higher)
     }
 
-    /// Something of which more is better.
+    /// A quantity of which more is better.
     pub const fn gain(name: &'static str, title: &'static str, unit: Unit) -> Self {
         Self::stated(name, title, unit, Better::Higher)
     }
 
-    /// Something of which less is better.
+    /// A quantity of which less is better.
     pub const fn cost(name: &'static str, title: &'static str, unit: Unit) -> Self {
         Self::stated(name, title, unit, Better::Lower)
     }
@@ -173,13 +173,13 @@ impl Metric<&'static str> {
         Self::stated(name, title, unit, Better::Neither)
     }
 
-    /// The metric in a later version.
+    /// The same metric in a later version.
     #[must_use]
     pub const fn in_version(self, version: u32) -> Self {
         Self { version, ..self }
     }
 
-    /// The metric where partners of the experiment's own may work on the same processor.
+    /// The same metric, shared: see `is_shared`.
     #[must_use]
     pub const fn shared(self) -> Self {
         Self {
@@ -188,7 +188,7 @@ impl Metric<&'static str> {
         }
     }
 
-    /// The metric with a physical bound.
+    /// The same metric with a physical limit.
     #[must_use]
     pub const fn bounded(self, bound: f64) -> Self {
         Self {
@@ -227,7 +227,7 @@ impl From<&Metric<&'static str>> for Metric {
 }
 
 impl Metric {
-    /// A metric in its first version without a bound.
+    /// A metric in version 1 without a bound.
     pub fn new(name: &str, title: &str, unit: Unit, better: Better) -> Self {
         Self {
             name: name.into(),
@@ -240,7 +240,7 @@ impl Metric {
         }
     }
 
-    /// The metric where partners of the experiment's own may work on the same processor.
+    /// The same metric, shared: see `is_shared`.
     #[must_use]
     pub fn shared(self) -> Self {
         Self {
@@ -249,7 +249,7 @@ impl Metric {
         }
     }
 
-    /// The metric with a physical bound.
+    /// The same metric with a physical limit.
     #[must_use]
     pub fn bounded(self, bound: f64) -> Self {
         Self {
@@ -259,7 +259,7 @@ impl Metric {
     }
 }
 
-/// Which way a metric is better.
+/// The direction in which a metric improves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
@@ -267,15 +267,15 @@ pub enum Better {
     Higher,
     /// Less is better.
     Lower,
-    /// It is a fact, neither good nor bad.
+    /// A fact, neither good nor bad.
     Neither,
 }
 
-/// How batches are kept apart. Records name it.
+/// The isolation between batches. Records store its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Isolation {
-    /// A fresh process for each batch, so that memory layout and address randomisation vary as
-    /// they do between starts of a program.
+    /// A fresh process for each batch, so that memory layout and address randomisation vary as they
+    /// do between starts of a program.
     FreshProcess,
 }

@@ -1,5 +1,5 @@
-//! What an experiment is: a question about the system, how it is measured, and what its results
-//! mean.
+//! The experiment trait: a question about the system, its measurement, and the meaning of its
+//! results.
 
 pub use crate::definition::{Better, Definition, Design, Isolation, Metric};
 pub use crate::error::MeasureError;
@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 
 /// One question about the system.
 ///
-/// The first half describes and measures; the second half ([`findings`](Self::findings) and
-/// [`figures`](Self::figures)) reads results only, so that it works as well on a run that was
-/// stored years ago on another machine.
+/// The first half describes and measures. The second half ([`findings`](Self::findings) and
+/// [`figures`](Self::figures)) reads only results, so it also works on an old run from another
+/// machine.
 pub trait Experiment: Sync {
-    /// What is asked, varied and measured, and how.
+    /// The question, the axes, the metrics and the method.
     fn design(&self) -> &'static Design;
 
     /// `group.name`, as in `memory.bandwidth`.
@@ -27,44 +27,44 @@ pub trait Experiment: Sync {
         self.design().id
     }
 
-    /// The design as it is stored with a run.
+    /// The design in the form that a run stores.
     fn definition(&self) -> Definition {
         Definition::from(self.design())
     }
 
-    /// What must be there for the experiment to run at all.
+    /// Requirements without which the experiment cannot run at all.
     fn needs(&self, _setting: &Setting) -> Vec<Need> {
         Vec::new()
     }
 
-    /// The points to measure. Empty where the setting leaves nothing to measure.
+    /// The points to measure. Empty if the setting leaves nothing to measure.
     fn points(&self, setting: &Setting) -> Vec<Point>;
 
-    /// What the worker that measures `point` may use, where that is part of the question.
+    /// Limits for the worker that measures `point`, if limits are part of the question.
     fn confinement(&self, _point: &Point) -> Option<Confinement> {
         None
     }
 
-    /// Measures one point in the calling process, giving its samples to `sampler`.
+    /// Measures one point in the calling process and passes its samples to `sampler`.
     ///
     /// # Errors
-    /// Why this point could not be measured here.
+    /// The reason why this point could not be measured here.
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError>;
 
-    /// What the results mean, the most telling first.
+    /// The meaning of the results, the most important first.
     fn findings(&self, results: &Results) -> Vec<Finding>;
 
-    /// How the results are best seen.
+    /// The charts that show the results best.
     fn figures(&self, _results: &Results) -> Vec<Figure> {
         Vec::new()
     }
 }
 
-/// What a worker may use. Where the system cannot be told so, its point fails with the reason.
+/// Limits for a worker. If the system cannot enforce them, the point fails with the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
-    /// Memory that the worker may hold, pages of files included, in bytes.
+    /// Memory that the worker may hold, its page cache included, in bytes.
     pub memory_bytes: u64,
-    /// Swap that there must be for what does not fit, in bytes.
+    /// Swap needed for the data that does not fit into memory, in bytes.
     pub swap_bytes: u64,
 }

@@ -1,4 +1,4 @@
-//! Figures: what to draw, without saying how it is drawn.
+//! Figures: the content of charts, independent of the drawing.
 
 use crate::estimate::Estimate;
 use crate::point::Level;
@@ -10,23 +10,23 @@ use crate::statistics::Interval;
 pub struct Figure {
     /// Name within its experiment: `bandwidth`.
     pub key: String,
-    /// What it shows, as a title.
+    /// Title.
     pub title: String,
-    /// How the points stand to each other.
+    /// Type of chart.
     pub kind: FigureKind,
-    /// What runs from left to right.
+    /// The horizontal axis.
     pub x: FigureAxis,
-    /// What runs upwards.
+    /// The vertical axis.
     pub y: FigureAxis,
-    /// Lines of points, or groups of bars.
+    /// Curves, or groups of bars.
     pub series: Vec<Series>,
-    /// Places on the x axis that are pointed out.
+    /// Highlighted positions on the x axis.
     pub marks: Vec<Mark>,
 }
 
 impl Figure {
-    /// The names of the states of a [`FigureKind::Timeline`], each once, in the order in which its
-    /// series name them.
+    /// The state names of a [`FigureKind::Timeline`], each once, in order of first use by its
+    /// series.
     pub fn states(&self) -> Vec<String> {
         let mut states = Vec::new();
         for point in self.series.iter().flat_map(|series| &series.points) {
@@ -39,31 +39,31 @@ impl Figure {
     }
 }
 
-/// How the points of a figure stand to each other.
+/// Type of chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FigureKind {
-    /// Points along a numeric axis, joined to curves.
+    /// Points along a numeric axis, connected by lines.
     Curve,
-    /// Named things side by side.
+    /// One bar for each name.
     Bars,
-    /// What several actors do from when to when. Each series is an actor; its points are the states
-    /// that it goes through: the x of a point names the state, its estimate is the time at which
-    /// the state begins, and the next point ends it. A state without a name is shown as nothing.
+    /// Activity of several actors over time. Each series is an actor and its points are states: the
+    /// x of a point names the state, its estimate is the state's start time, and the next point
+    /// ends it. A state without a name is left blank.
     Timeline,
 }
 
 /// One axis of a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureAxis {
-    /// What it shows.
+    /// Title.
     pub title: String,
     /// Unit of its numbers; `None` for names.
     pub unit: Option<Unit>,
-    /// How it is divided at first; readers can switch.
+    /// Initial scale; readers can switch it.
     pub scale: FigureScale,
 }
 
-/// How an axis is divided.
+/// Scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FigureScale {
     /// Equal steps for equal differences, from zero.
@@ -72,10 +72,10 @@ pub enum FigureScale {
     Logarithmic,
 }
 
-/// A line of points or a group of bars.
+/// A curve or a group of bars.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// Name for people.
+    /// Name for readers.
     pub label: String,
     /// In the order of x.
     pub points: Vec<FigurePoint>,
@@ -84,32 +84,32 @@ pub struct Series {
 /// One estimate in a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigurePoint {
-    /// Where it stands.
+    /// Position on the x axis.
     pub x: Level,
-    /// What was estimated.
+    /// The estimate there.
     pub estimate: Estimate,
-    /// Whether a warning touches it.
+    /// True if a warning concerns this estimate.
     pub doubtful: bool,
 }
 
-/// A place on the x axis that is pointed out.
+/// A highlighted position on the x axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// What stands there: `L2, as documented`.
+    /// Label: `L2, as documented`.
     pub label: String,
-    /// Where.
+    /// Position.
     pub at: f64,
-    /// The 95 % confidence interval of the place, if it was found and not looked up.
+    /// 95 % confidence interval of the position, if it was found in the data.
     pub interval: Option<Interval>,
-    /// Where it comes from.
+    /// Origin of the position.
     pub origin: MarkOrigin,
 }
 
-/// Where a mark comes from.
+/// Origin of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkOrigin {
     /// Found in the data.
     Found,
-    /// Stated by the machine or a manual.
+    /// Documented by the machine or a manual.
     Documented,
 }

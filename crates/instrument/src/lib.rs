@@ -1,12 +1,13 @@
-//! How oscope measures: quantities, experiments, samples, the runner, statistics and noise.
+//! The measurement method of oscope: quantities, experiments, samples, runner, statistics, noise.
 //!
 //! # What it is
 //!
 //! An [`Experiment`](experiment::Experiment) asks one question about the system. A
-//! [`Plan`](plan::Plan) lays out its points; the [`Runner`](runner::Runner) visits them in seeded
-//! random rounds, and at each visit a fresh worker process takes a batch of samples through a
+//! [`Plan`](plan::Plan) lays out its points. The [`Runner`](runner::Runner) visits them in seeded
+//! random rounds. At each visit a fresh worker process takes a batch of samples through a
 //! [`Sampler`](sampler::Sampler). [`PointResult`](results::PointResult) turns the batches of a
-//! point into estimates, and [`noise`] into warnings. Findings and figures are made of those.
+//! point into estimates, and [`noise`] turns them into warnings. Experiments derive findings and
+//! figures from both.
 //!
 //! # What it uses
 //!
@@ -14,7 +15,7 @@
 //!
 //! # What it must never do
 //!
-//! Know *what* is measured: no experiment is named here. Print or store anything.
+//! Know *what* is measured: this crate names no experiment. Print or store anything.
 
 pub mod advice;
 pub mod claim;
@@ -45,5 +46,5 @@ pub mod statistics;
 
 mod any_path;
 
-// The macros name this crate, here as elsewhere.
+// The macros refer to this crate by name, inside this crate too.
 extern crate self as instrument;

@@ -1,30 +1,29 @@
-//! The link to another machine, where files are sent to.
+//! The link to another machine that receives files.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A receiver on another machine that measures with this one, and the way there as it was found
-/// before the run.
+/// A receiver on another machine, and the speed of the connection measured before the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Link {
-    /// Where it listens: `HOST:PORT`.
+    /// Address of the receiver: `HOST:PORT`.
     pub address: String,
-    /// File with the token that it knows too.
+    /// File with the shared token.
     #[serde(with = "crate::any_path::optional")]
     pub token_file: Option<PathBuf>,
-    /// From a question until its answer is here.
+    /// Time from a request to its answer.
     pub round_trip: Duration,
-    /// How fast a file goes there.
+    /// Throughput of a file transfer.
     pub bytes_per_second: f64,
-    /// The largest file there is room for, in bytes.
+    /// The largest file that fits on the receiver, in bytes.
     pub room_bytes: u64,
 }
 
 impl Link {
-    /// How long a file of `size` bytes takes, about.
+    /// Approximate transfer time of a file of `size` bytes.
     pub fn time_of(&self, size: u64) -> Duration {
-        // A file that takes longer than this is as good as one that never comes.
+        // An upper bound keeps the duration finite if the throughput is close to zero.
         let longest = Duration::from_hours(24);
         let seconds = size as f64 / self.bytes_per_second;
         let data = Duration::try_from_secs_f64(seconds).unwrap_or(longest);

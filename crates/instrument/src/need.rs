@@ -1,39 +1,39 @@
-//! What an experiment needs, and what of it is missing here.
+//! Requirements of an experiment, and the ones missing here.
 
 use crate::quantity::Bytes;
 use crate::setting::Setting;
 
-/// Something that must be there for an experiment to run.
+/// A requirement without which an experiment cannot run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// The rights of the superuser.
+    /// Superuser rights.
     Root,
-    /// Room for scratch files in the run's directory.
+    /// Free space for scratch files in the run's directory.
     Space(Bytes),
-    /// Memory that this process may use.
+    /// Memory available to this process.
     Memory(Bytes),
     /// A directory on another machine, which only the user can name.
     Remote,
-    /// The receiver on another machine that the user named, if one was named.
+    /// The receiver on another machine, if the user named one.
     Link,
-    /// Two or more of something: with fewer, the question does not arise.
+    /// At least two of something: with fewer, the question does not arise.
     Several {
-        /// How many there are.
+        /// The number here.
         count: usize,
-        /// What they are, as in `memory nodes`.
+        /// Their name, as in `memory nodes`.
         what: String,
     },
-    /// Anything else, looked for by the experiment: whether it is there, and what to say if not.
+    /// Any other feature that the experiment checks for.
     Feature {
-        /// Whether it is there.
+        /// True if the feature is present.
         present: bool,
-        /// What it is, as in `transparent huge pages`.
+        /// Its name, as in `transparent huge pages`.
         name: String,
     },
 }
 
 impl Need {
-    /// What is missing here, as half a sentence; `None` where the need is met.
+    /// The missing requirement, as half a sentence; `None` if it is met.
     pub fn missing(&self, setting: &Setting) -> Option<String> {
         match self {
             Self::Root if setting.is_root => None,
@@ -71,20 +71,20 @@ impl Need {
         }
     }
 
-    /// Whether it is missing without anything being wrong: the user chose not to name it, or the
-    /// question does not arise.
+    /// True if the requirement is missing but nothing is wrong: the user chose not to name it, or
+    /// the question does not arise.
     pub fn is_left_out(&self, setting: &Setting) -> bool {
         let may_be = matches!(self, Self::Remote | Self::Several { .. });
         may_be && self.missing(setting).is_some()
     }
 
-    /// Whether the question does not arise here for want of it.
+    /// True if the question does not arise here because this is missing.
     pub fn is_beside_the_point(&self) -> bool {
         matches!(self, Self::Several { count: 0..2, .. })
     }
 }
 
-/// Everything of `needs` that is missing, joined to one sentence; `None` where all is there.
+/// All missing requirements of `needs`, joined into one sentence; `None` if none is missing.
 pub fn missing(needs: &[Need], setting: &Setting) -> Option<String> {
     let missing: Vec<_> = needs
         .iter()
@@ -93,7 +93,7 @@ pub fn missing(needs: &[Need], setting: &Setting) -> Option<String> {
     (!missing.is_empty()).then(|| missing.join("; "))
 }
 
-/// Room for scratch files that `needs` name, in bytes.
+/// Space for scratch files that `needs` ask for, in bytes.
 pub fn space_bytes(needs: &[Need]) -> u64 {
     needs
         .iter()

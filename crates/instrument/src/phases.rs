@@ -1,17 +1,17 @@
-//! Phases: the parts of one piece of work, timed apart while they take turns.
+//! Phases: parts of one piece of work that alternate and are timed separately.
 
 use crate::clock::Clock;
 use crate::error::MeasureError;
 use platform::usage::Usage;
 
-/// Times the phases of one sample. Each may be entered many times; its times add up.
+/// Times the phases of one sample. A phase may run many times; its times add up.
 pub struct Phases<'c> {
     clock: &'c dyn Clock,
     clock_cost_ns: f64,
     spent: Vec<Spent>,
 }
 
-/// What one metric has taken so far.
+/// The time of one metric so far.
 pub(crate) struct Spent {
     pub metric: String,
     gross_ns: u64,
@@ -28,8 +28,8 @@ impl<'c> Phases<'c> {
         }
     }
 
-    /// Times `body`, less the cost of reading the clock, as a part of each of these metrics: that of
-    /// the phase, and that of a total it belongs to.
+    /// Times `body`, less the cost of reading the clock, and adds the time to each of these
+    /// metrics: a phase, and a total that contains it.
     ///
     /// # Errors
     /// Those of `body`.
@@ -73,8 +73,8 @@ impl<'c> Phases<'c> {
 }
 
 impl Spent {
-    /// Wall time less the clock's cost. What is shorter than that is told as 0, and so found to be
-    /// below resolution.
+    /// Wall time less the clock's cost. A shorter time becomes 0, and the estimate is then below
+    /// resolution.
     pub(crate) fn net_ns(&self) -> u64 {
         (self.gross_ns as f64 - self.clock_ns).round() as u64
     }

@@ -1,4 +1,4 @@
-//! Plans: which points to measure, how precisely, and for how long.
+//! Plans: the points to measure, their target precision, and their time.
 
 pub use crate::setting::{Precision, Profile, Setting};
 
@@ -8,13 +8,13 @@ use crate::need::{self, Need};
 use crate::point::Point;
 use crate::quantity::Nanoseconds;
 
-/// What one start of oscope will measure.
+/// The measurements of one run.
 pub struct Plan<'a> {
-    /// The experiments in the order in which they run.
+    /// The experiments in the order of execution.
     pub experiments: Vec<Planned<'a>>,
-    /// What the profile asks for.
+    /// The precision that the profile asks for.
     pub precision: Precision,
-    /// Decides the order of the points; the same seed gives the same order.
+    /// Seed for the random order of the points; the same seed gives the same order.
     pub seed: u64,
 }
 
@@ -24,28 +24,29 @@ pub struct Planned<'a> {
     pub experiment: &'a dyn Experiment,
     /// Its description.
     pub definition: Definition,
-    /// Its points, those last that the limits leave out, or why it cannot be measured here.
+    /// Its points, with those that the limits leave out at the end, or the reason why it cannot be
+    /// measured here.
     pub points: Result<Vec<Point>, String>,
-    /// Why the limits leave out the last of the points, a reason for each of these.
+    /// One reason for each point at the end of the list that the limits leave out.
     pub beyond: Vec<String>,
-    /// Whether it is left out since the user did not name what only a user can, set limits that keep
-    /// it out, or since the question does not arise here: that is no failure.
+    /// True if the experiment is left out without a failure: the user did not name something that
+    /// only a user can name, the limits exclude it, or its question does not arise here.
     pub is_left_out: bool,
-    /// Whether the question arises on this machine.
+    /// True if the question arises on this machine.
     pub arises: bool,
-    /// Wall time that all of its points may take together, in ns, rests included.
+    /// Wall time for all its points together, in ns, rests included.
     pub budget_ns: u64,
-    /// How many times longer its batches take with the rests after them.
+    /// Wall time of its batches with the rests over their wall time without rests.
     pub stretch: f64,
-    /// Room that its scratch files take, in bytes.
+    /// Disk space of its scratch files, in bytes.
     pub space_bytes: u64,
 }
 
 impl<'a> Plan<'a> {
     /// Lays out `experiments` for `setting`. A `budget` for the whole run is divided among the
-    /// experiments by their numbers of points; without one, each point brings its profile's time, and
-    /// that of the rests that keep the limits.
-    /// Questions that do not arise on the machine are no part of a plan with others in it.
+    /// experiments by their numbers of points. Without a budget, each point adds its profile's time
+    /// and the time of the rests that the limits require. An experiment whose question does not
+    /// arise on the machine is dropped if the plan contains others.
     pub fn new(
         experiments: &[&'a dyn Experiment],
         setting: &Setting,
@@ -55,7 +56,7 @@ impl<'a> Plan<'a> {
         let mut planned = lay_out(experiments, setting);
         let stretch = setting.limits.stretch();
         if let Some(budget) = budget.map(|budget| Nanoseconds(budget.0 / stretch)) {
-            // Which points there are may depend on the time they get.
+            // The choice of points may depend on the time for each.
             let setting = Setting {
                 time_scale: setting.time_scale * scale(&planned, budget),
                 ..setting.clone()
@@ -80,8 +81,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The wall time the run will take at the most, but for the batches that are under way when
-    /// their time ends.
+    /// Upper bound of the run's wall time. A batch in progress when its time ends may exceed it.
     pub fn budget(&self) -> Nanoseconds {
         Nanoseconds(
             self.experiments
@@ -97,7 +97,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The experiments whose questions arise here; all of them if none does.
+/// The experiments whose questions arise here; all experiments if none does.
 fn lay_out<'a>(experiments: &[&'a dyn Experiment], setting: &Setting) -> Vec<Planned<'a>> {
     let mut planned: Vec<_> = experiments
         .iter()
@@ -109,7 +109,7 @@ fn lay_out<'a>(experiments: &[&'a dyn Experiment], setting: &Setting) -> Vec<Pla
     planned
 }
 
-/// How many times the budgets of `planned` go into `budget`.
+/// `budget` divided by the sum of the budgets of `planned`.
 fn scale(planned: &[Planned<'_>], budget: Nanoseconds) -> f64 {
     let usual_ns: u64 = planned.iter().map(|planned| planned.budget_ns).sum();
     budget.0 / usual_ns.max(1) as f64
@@ -148,18 +148,18 @@ impl<'a> Planned<'a> {
         }
     }
 
-    /// The wall time that all of its points may take together.
+    /// Wall time for all its points together.
     pub fn budget(&self) -> Nanoseconds {
         Nanoseconds(self.budget_ns as f64)
     }
 
-    /// Number of points that will be measured.
+    /// Number of points to measure.
     pub fn point_count(&self) -> usize {
         self.points.as_ref().map_or(0, Vec::len) - self.beyond.len()
     }
 }
 
-/// The points of `experiment` in `setting`, or why there are none.
+/// The points of `experiment` in `setting`, or the reason why there are none.
 fn measurable(experiment: &dyn Experiment, setting: &Setting) -> Result<Vec<Point>, String> {
     match need::missing(&experiment.needs(setting), setting) {
         Some(missing) => Err(missing),
@@ -170,9 +170,9 @@ fn measurable(experiment: &dyn Experiment, setting: &Setting) -> Result<Vec<Poin
     }
 }
 
-/// Adds those of `wanted` to `points` that the limits of `setting` leave out, and gives their reasons.
-/// An experiment that has other points instead, with smaller files, fits itself to the limits: it
-/// leaves out nothing.
+/// Appends to `points` those of `wanted` that the limits of `setting` leave out, and returns their
+/// reasons. An experiment that offers different points under the limits, for example with smaller
+/// files, leaves out nothing.
 fn leave_out(
     experiment: &dyn Experiment,
     setting: &Setting,
@@ -190,8 +190,8 @@ fn leave_out(
     reasons
 }
 
-/// Which of the limits of `setting` leaves out `point`, or the whole of `experiment` if there is none.
-/// If no single one does, all together do, for what is `missing`.
+/// Names the limit of `setting` that leaves out `point`, or the whole `experiment` if `point` is
+/// `None`. If no single limit does, the limits together do, because of `missing`.
 fn why_beyond(
     experiment: &dyn Experiment,
     setting: &Setting,

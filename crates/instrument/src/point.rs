@@ -1,4 +1,4 @@
-//! Axes, and the points they span.
+//! Axes, and points: one level on each axis.
 
 use crate::quantity::{Bytes, Count, Unit};
 pub use choice::{Choice, NoSuchChoice};
@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// One thing that an experiment varies, as the program states it or as a record holds it.
+/// A variable of an experiment, as a constant of the program or as stored in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Axis")]
 pub struct Axis<Text = String> {
     /// Name in points and in files: `block_size`.
     pub name: Text,
-    /// Name for people: `block size`.
+    /// Name for readers: `block size`.
     pub title: Text,
-    /// What its levels are.
+    /// Kind of its levels.
     pub kind: AxisKind,
 }
 
-/// What the levels of an axis are.
+/// Kind of an axis's levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AxisKind {
@@ -69,7 +69,7 @@ impl Axis {
         }
     }
 
-    /// `level` as a person reads it on this axis.
+    /// `level` formatted for readers of this axis.
     pub fn show(&self, level: &Level) -> String {
         match (self.kind, level) {
             (AxisKind::Bytes, Level::Number(bytes)) => Bytes(*bytes).to_string(),
@@ -87,7 +87,7 @@ impl Axis {
     }
 }
 
-/// An axis with the type of its levels, as experiments state it:
+/// An axis with the Rust type of its levels, as experiments declare it:
 /// `const MESSAGE: AxisOf<Bytes> = AxisOf::new("message_size", "message")`.
 #[derive(Debug)]
 pub struct AxisOf<L> {
@@ -111,7 +111,7 @@ impl<L> AsRef<str> for AxisOf<L> {
 }
 
 impl<L: LevelOf> AxisOf<L> {
-    /// An axis called `name` in points and in files, and `title` for people.
+    /// An axis called `name` in points and in files, and `title` for readers.
     pub const fn new(name: &'static str, title: &'static str) -> Self {
         Self {
             name,
@@ -125,7 +125,7 @@ impl<L: LevelOf> AxisOf<L> {
         self.name
     }
 
-    /// The axis for the list of an experiment's axes.
+    /// The axis for an experiment's list of axes.
     pub const fn axis(self) -> Axis<&'static str> {
         Axis {
             name: self.name,
@@ -134,22 +134,21 @@ impl<L: LevelOf> AxisOf<L> {
         }
     }
 
-    /// Its setting `level`, by which points are chosen.
+    /// The axis at `level`, for selecting points.
     pub fn at(self, level: L) -> (&'static str, Level) {
         (self.name, level.level())
     }
 }
 
-/// What the levels of an axis are to the program: sizes, counts, or the variants of a
-/// [`Choice`].
+/// The Rust type of an axis's levels: sizes, counts, or the variants of a [`Choice`].
 pub trait LevelOf: Clone {
-    /// What they are to a reader.
+    /// The kind of these levels.
     const KIND: AxisKind;
 
     /// The level in points and in files.
     fn level(&self) -> Level;
 
-    /// The level that a point has, if it is one of this type.
+    /// Converts back from a stored level; `None` if it has another type.
     fn of(level: &Level) -> Option<Self>;
 }
 
@@ -192,7 +191,7 @@ impl<T: Choice> LevelOf for T {
     }
 }
 
-/// One setting of one axis: a number (bytes or a count, as the axis says) or a named choice.
+/// A level of one axis: a number (bytes or a count, depending on the axis) or a named choice.
 #[derive(
     Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -235,7 +234,7 @@ impl fmt::Display for Level {
     }
 }
 
-/// One setting of all axes of an experiment, in the order of its axes.
+/// One level on every axis of an experiment, in the order of its axes.
 #[derive(
     Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -243,7 +242,7 @@ impl fmt::Display for Level {
 pub struct Point(Vec<(String, Level)>);
 
 impl Point {
-    /// The point without any axis, to which levels are added.
+    /// A point without axes, to which levels are added.
     pub fn new() -> Self {
         Self::default()
     }
@@ -265,7 +264,8 @@ impl Point {
     /// The level on `axis`.
     ///
     /// # Errors
-    /// [`WrongPoint`] if the point has none of its type there, as when it comes from another version.
+    /// [`WrongPoint`] if the point has no level of this type, for example because another version
+    /// recorded it.
     pub fn level<L: LevelOf>(&self, axis: AxisOf<L>) -> Result<L, WrongPoint> {
         let level = self.get(axis.name).and_then(L::of);
         level.ok_or_else(|| self.wrong(axis.name))
@@ -284,7 +284,7 @@ impl Point {
         self.0.iter().map(|(name, level)| (name.as_str(), level))
     }
 
-    /// Whether the point has every one of these levels.
+    /// True if the point has all these levels.
     pub fn matches(&self, levels: &[(&str, Level)]) -> bool {
         levels
             .iter()

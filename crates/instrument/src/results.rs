@@ -1,4 +1,4 @@
-//! Results: the estimates of one experiment in one run, as findings and figures read them.
+//! Results: the estimates of one experiment in one run, as input for findings and figures.
 
 pub use crate::estimate::{Estimate, Percentiles, Verdict};
 
@@ -13,30 +13,30 @@ use serde::Serialize;
 /// The estimates of one experiment in one run.
 #[derive(Clone, Debug)]
 pub struct Results<'a> {
-    /// What was asked and measured.
+    /// The question, axes and metrics.
     pub definition: &'a Definition,
-    /// The machine it was measured on.
+    /// The measured machine.
     pub machine: &'a Machine,
-    /// Every point that gave samples, in the order of the plan.
+    /// Every point with samples, in the order of the plan.
     pub points: Vec<PointResult>,
 }
 
-/// What one point gave.
+/// The result of one point.
 #[derive(Clone, Debug, Serialize)]
 pub struct PointResult {
     /// The point.
     pub point: Point,
-    /// One estimate for each metric that gave samples, in the order of the definition.
+    /// One estimate for each metric with samples, in the order of the definition.
     pub estimates: Vec<Estimate>,
-    /// What casts doubt on them.
+    /// Reasons to doubt the estimates.
     pub warnings: Vec<Warning>,
-    /// What the experiment said about the circumstances, each remark once.
+    /// The experiment's remarks about the circumstances, without repetitions.
     pub remarks: Vec<String>,
 }
 
 impl PointResult {
-    /// What the batches of one point give. The warnings are those `recorded` when the point was
-    /// closed; of a point that never was, the batches are judged anew.
+    /// The result of the batches of one point. The warnings are those `recorded` when the point was
+    /// closed. If the point was never closed, the batches are judged again.
     pub fn new(
         definition: &Definition,
         point: &Point,
@@ -69,26 +69,26 @@ impl PointResult {
             .find(|estimate| estimate.metric == metric.as_ref())
     }
 
-    /// The estimate of `metric`, if it may be used.
+    /// The estimate of `metric`, if it is usable.
     pub fn sound(&self, metric: impl AsRef<str>) -> Option<&Estimate> {
         self.estimate(metric).filter(|estimate| estimate.is_sound())
     }
 
-    /// Whether a warning touches `metric` here.
+    /// True if a warning concerns `metric` here.
     pub fn is_doubtful(&self, metric: &str) -> bool {
         self.warnings.iter().any(|warning| warning.touches(metric))
     }
 }
 
 impl Results<'_> {
-    /// The point with these levels, and no others left open.
+    /// The point with exactly these levels.
     pub fn at(&self, levels: &[(&str, Level)]) -> Option<&PointResult> {
         self.points
             .iter()
             .find(|result| result.point.matches(levels))
     }
 
-    /// The sound estimate of `metric` at the point with these levels, and no others left open.
+    /// The sound estimate of `metric` at the point with exactly these levels.
     pub fn sound(&self, metric: impl AsRef<str>, levels: &[(&str, Level)]) -> Option<&Estimate> {
         self.at(levels)?.sound(metric)
     }
@@ -112,8 +112,8 @@ impl Results<'_> {
         curve
     }
 
-    /// The estimates of `metric` along the axis `x` at the points with these levels, as one line of
-    /// a figure.
+    /// The estimates of `metric` along the axis `x` at the points with these levels, as one series
+    /// of a figure.
     pub fn series(
         &self,
         label: &str,

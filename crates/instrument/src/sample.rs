@@ -1,4 +1,4 @@
-//! Samples: what was read off the clock and the kernel's counters, before any judgement.
+//! Samples: raw readings of the clock and of the kernel's counters, before any judgement.
 
 use platform::usage::Usage;
 use schemars::JsonSchema;
@@ -9,20 +9,20 @@ use serde::{Deserialize, Serialize};
 pub struct Sample {
     /// Name of the metric.
     pub metric: String,
-    /// What was read.
+    /// The reading.
     pub reading: Reading,
-    /// CPU time, page faults and context switches of the process while it was taken.
+    /// CPU time, page faults and context switches of the process during the sample.
     pub usage: Usage,
-    /// When it was taken: monotonic ns of the machine.
+    /// End of the sample in monotonic ns.
     pub at_ns: u64,
 }
 
-/// What was read.
+/// The reading of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reading {
-    /// Wall time of n iterations and, right after, of 2n: the difference is free of whatever a
-    /// timed run costs once.
+    /// Wall time of n iterations and, immediately afterwards, of 2n. The difference contains no
+    /// cost that a timed run pays once.
     Difference {
         /// n.
         iterations: u64,
@@ -42,15 +42,15 @@ pub enum Reading {
     },
     /// Wall times of single operations, each net of the cost of reading the clock.
     Latencies {
-        /// How many operations were timed.
+        /// Number of timed operations.
         count: u64,
-        /// Half of them took no longer, in ns.
+        /// 50 % of the operations took at most this long, in ns.
         p50_ns: f64,
-        /// 5 % took no longer.
+        /// 5 % took at most this long.
         p5_ns: f64,
-        /// 95 % took no longer.
+        /// 95 % took at most this long.
         p95_ns: f64,
-        /// 99 % took no longer.
+        /// 99 % took at most this long.
         p99_ns: f64,
     },
     /// A number that was counted or looked up, not timed, in the metric's unit.
@@ -58,8 +58,8 @@ pub enum Reading {
 }
 
 impl Reading {
-    /// Wall time of one unit of work (a byte or an operation) in ns, with the costs that cancel
-    /// taken off. It may be zero or negative where the clock could not tell. `None` for a
+    /// Wall time of one unit of work (a byte or an operation) in ns, without the costs that cancel.
+    /// It may be zero or negative if the clock's resolution was too low. `None` for a
     /// [`Reading::Value`].
     pub fn net_cost_ns(&self) -> Option<f64> {
         match *self {
@@ -75,7 +75,7 @@ impl Reading {
         }
     }
 
-    /// Wall time of one unit of work in ns with everything in it.
+    /// Wall time of one unit of work in ns, all costs included.
     pub fn raw_cost_ns(&self) -> Option<f64> {
         match *self {
             Self::Difference {
@@ -88,7 +88,7 @@ impl Reading {
         }
     }
 
-    /// The wall time that the sample's [`Usage`] belongs to, in ns.
+    /// The wall time covered by the sample's [`Usage`], in ns.
     pub fn wall_ns(&self) -> Option<u64> {
         match *self {
             Self::Difference {
@@ -100,37 +100,39 @@ impl Reading {
     }
 }
 
-/// All that one process gave at a point.
+/// All samples and remarks of one process at a point.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Batch {
-    /// In the order in which they were taken.
+    /// Samples in the order in which they were taken.
     pub samples: Vec<Sample>,
-    /// What the experiment had to say about its circumstances, such as how the cache was emptied.
+    /// The experiment's remarks about its circumstances, for example the method that emptied the
+    /// cache.
     pub remarks: Vec<String>,
-    /// Whether every timed loop settled before its first sample was taken.
+    /// True if every timed loop reached a steady state before its first sample.
     pub warm: bool,
-    /// The processor it was pinned to, if it was.
+    /// The processor that the process was pinned to, if any.
     pub cpu: Option<usize>,
-    /// When its process was started: monotonic ns of the machine.
+    /// Start of the process in monotonic ns.
     pub started_ns: u64,
-    /// From the start of its process to its end, in ns.
+    /// Wall time from the start of the process to its end, in ns.
     pub wall_ns: u64,
-    /// What else happened on the machine meanwhile.
+    /// Other activity on the machine during the batch.
     pub disturbance: Disturbance,
 }
 
-/// What else happened on the machine while a batch was taken.
+/// Other activity on the machine during a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Disturbance {
-    /// CPU time that the hypervisor gave to others, in ns over all processors. Kernels count in
-    /// steps that are long beside a batch, so this and the next are shares of the batch's wall time
-    /// as they were over half a second at least that ended with it. `None` where the kernel does
-    /// not tell, and in the first moments of a run.
+    /// CPU time that the hypervisor gave to other virtual machines, in ns over all processors.
+    /// Kernels count in steps that are long compared with a batch. So this field and the next are
+    /// shares of at least half a second that ended with the batch, scaled to the batch's wall time.
+    /// `None` if the kernel does not report it, and in the first moments of a run.
     pub stolen_ns: Option<u64>,
-    /// CPU time used by all but this program and its workers, the kernel's own threads included, in
-    /// ns over all processors. It may be off by one step of the kernel, even below zero.
+    /// CPU time of all other programs and of kernel threads, in ns over all processors. The error
+    /// is up to one step of the kernel's counter, so the value can be negative.
     pub others_ns: Option<i64>,
-    /// Clock frequency of the processor before and after, in Hz. `None` where it cannot be read.
+    /// Clock frequency of the processor before and after the batch, in Hz. `None` if it cannot be
+    /// read.
     pub frequency_hz: Option<(f64, f64)>,
 }
 

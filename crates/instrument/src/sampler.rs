@@ -1,4 +1,5 @@
-//! The sampler: takes the samples of one point within one process.
+//! The sampler: takes the samples of one point within one process; see the drawing in
+//! [`crate::runner`].
 
 use crate::clock::Clock;
 use crate::error::MeasureError;
@@ -13,39 +14,39 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What one process is to do at its point.
+/// The work of one process at its point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {
-    /// Samples wanted of each metric.
+    /// Requested samples of each metric.
     pub samples: usize,
-    /// Wall time of the short leg of a sample in ns, if one iteration does not take longer.
+    /// Wall time of the short leg of a sample in ns, unless one iteration takes longer.
     pub sample_ns: u64,
-    /// Wall time in ns within which the samples of one metric are taken; at least one is.
+    /// Wall time in ns for the samples of one metric; at least one sample is taken.
     pub batch_ns: u64,
     /// Resolution and cost of the clock.
     pub calibration: Calibration,
-    /// The experiment's scratch directory, which need not be there yet; files left there are found by
-    /// its later processes, unless other experiments came between.
+    /// The experiment's scratch directory, which may not exist yet. Later processes of the same
+    /// experiment find its files, unless another experiment ran in between.
     #[serde(with = "crate::any_path")]
     pub scratch: PathBuf,
     /// The run's second scratch directory, on another machine.
     #[serde(with = "crate::any_path::optional")]
     pub remote: Option<PathBuf>,
-    /// The receiver on another machine that files are sent to, in place of one on this.
+    /// The receiver of files on another machine, used instead of one on this machine.
     pub link: Option<Link>,
-    /// Seed for whatever the experiment draws, different in each process.
+    /// Seed for the experiment's random choices, different in each process.
     pub seed: u64,
 }
 
-/// What a sampler hands on.
+/// An output of a sampler.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Output {
     /// A sample.
     Sample(Sample),
-    /// Something about the circumstances that a reader of the numbers should know.
+    /// A remark about the circumstances that a reader of the numbers should know.
     Remark(String),
-    /// A loop that did not settle before its samples were taken.
+    /// A loop did not reach a steady state before its samples.
     NotWarm,
 }
 
@@ -58,19 +59,19 @@ pub struct Sampler<'a> {
 
 /// A sample is at least this many times as long as the clock's error: 0.1 % of it.
 const CLOCK_ERRORS_IN_A_SAMPLE: f64 = 1000.0;
-/// Two legs in a row this close to each other show that the loop is warm.
+/// A loop is warm if two consecutive legs differ by less than this share.
 const WARM_DIFFERENCE: f64 = 0.05;
-/// Legs that a loop has to become warm.
+/// The most warm-up legs.
 const WARM_ATTEMPTS: u32 = 20;
-/// The part of a batch's time that warming up may take.
+/// The warm-up may take one part in this many of a batch's time.
 const WARM_SHARE: u64 = 2;
-/// Single operations that take longer count as this long: a minute.
+/// Single operations that take longer count as one minute.
 const LONGEST_LATENCY_NS: u64 = 60_000_000_000;
-/// The largest step by which the number of iterations grows while a sample's length is sought.
+/// The largest growth factor of the iteration count while searching for a sample's length.
 const GROWTH_LIMIT: f64 = 16.0;
 
 impl<'a> Sampler<'a> {
-    /// A sampler that reads `clock` and gives what it takes to `sink`.
+    /// A sampler that reads `clock` and passes its outputs to `sink`.
     pub fn new(
         clock: &'a dyn Clock,
         task: &'a Task,
@@ -94,43 +95,49 @@ impl<'a> Sampler<'a> {
         })
     }
 
-    /// The receiver on another machine that files are sent to, if there is one.
+    /// The receiver of files on another machine, if there is one.
     pub fn link(&self) -> Option<&Link> {
         self.task.link.as_ref()
     }
 
-    /// Seed for whatever the experiment draws.
+    /// Seed for the experiment's random choices.
     pub fn seed(&self) -> u64 {
         self.task.seed
     }
 
-    /// Samples wanted of each metric, for experiments that count or look up.
+    /// Requested samples of each metric, for experiments that count or look up values.
     pub fn samples(&self) -> usize {
         self.task.samples.max(1)
     }
 
-    /// States something about the circumstances that a reader of the numbers should know.
+    /// Adds a remark about the circumstances that a reader of the numbers should know.
     ///
     /// # Errors
-    /// [`MeasureError::Output`] if nobody reads any more.
+    /// [`MeasureError::Output`] if the reader closed the pipe.
     pub fn remark(&mut self, remark: impl Into<String>) -> Result<(), MeasureError> {
         self.put(Output::Remark(remark.into()))
     }
 
-    /// Hands on a number that was counted or looked up, in the metric's unit.
+    /// Adds a number that was counted or looked up, in the metric's unit.
     ///
     /// # Errors
-    /// [`MeasureError::Output`] if nobody reads any more.
+    /// [`MeasureError::Output`] if the reader closed the pipe.
     pub fn value(&mut self, metric: impl AsRef<str>, value: f64) -> Result<(), MeasureError> {
         let usage = Usage::default();
         self.sample(metric, Reading::Value(value), usage)
     }
 
-    /// Times `body`, which does as many iterations as it is told, each worth `work` bytes or
-    /// operations: n of them, then 2n, where n is found so that the clock's error is below 0.1 %.
+    /// Times `body`, which performs the given number of iterations of `work` bytes or operations
+    /// each.
+    ///
+    /// 1. Increase n until n iterations take `sample_ns` and the clock's error is below 0.1 % of
+    ///    their time. Not recorded.
+    /// 2. Warm up: run n iterations until two consecutive runs take about the same time. Not
+    ///    recorded.
+    /// 3. For each sample, time n iterations, then 2n.
     ///
     /// # Errors
-    /// Those of `body`, and [`MeasureError::Output`] if nobody reads any more.
+    /// Those of `body`, and [`MeasureError::Output`] if the reader closed the pipe.
     pub fn repeat(
         &mut self,
         metric: impl AsRef<str>,
@@ -161,10 +168,10 @@ impl<'a> Sampler<'a> {
         Ok(())
     }
 
-    /// Times runs of `body` that last `least_ns` at least, so that what a run pays once is a small part
-    /// of it: for work whose cost comes in large pieces now and then, as where the kernel takes the
-    /// processor from who holds a lock, and the difference of two runs would be chance. The runs by
-    /// which the number of iterations is found are its warming up.
+    /// Times runs of `body` that last at least `least_ns`, so that the fixed cost of a run is a
+    /// small share of it. Use it for work whose cost comes rarely and in large pieces, for example
+    /// when the kernel preempts the holder of a lock: the difference of two runs would be random.
+    /// The runs that search for the number of iterations are the warm-up.
     ///
     /// # Errors
     /// As for [`Sampler::repeat`].
@@ -181,11 +188,11 @@ impl<'a> Sampler<'a> {
         self.once(metric, work * iterations as f64, |_| Ok(()), run)
     }
 
-    /// Times `body` once for each sample, after `prepare` has brought about the state it starts
-    /// from, such as an empty cache. `work` is in bytes or operations.
+    /// Times `body` once for each sample. Before each, `prepare` sets up the starting state, for
+    /// example an empty cache; this is not timed. `work` is in bytes or operations.
     ///
     /// # Errors
-    /// Those of `prepare` and `body`, and [`MeasureError::Output`] if nobody reads any more.
+    /// Those of `prepare` and `body`, and [`MeasureError::Output`] if the reader closed the pipe.
     pub fn once(
         &mut self,
         metric: impl AsRef<str>,
@@ -196,8 +203,8 @@ impl<'a> Sampler<'a> {
         self.once_as(&[(metric, work)], prepare, body)
     }
 
-    /// As [`Sampler::once`], where the same time is told by several metrics, each with the work
-    /// that it counts: the calls of a pass, its bytes, or the pass itself.
+    /// As [`Sampler::once`], but several metrics report the same time, each with its own work: the
+    /// calls of a pass, its bytes, or the pass itself.
     ///
     /// # Errors
     /// As for [`Sampler::once`].
@@ -218,11 +225,12 @@ impl<'a> Sampler<'a> {
         Ok(())
     }
 
-    /// Times `body` a single time, however many samples are wanted: for what a process can do only
-    /// once, since it leaves the system in another state. `work` is in bytes or operations.
+    /// Times `body` exactly once, whatever the requested number of samples: for work that a process
+    /// can do only once, because it changes the state of the system. `work` is in bytes or
+    /// operations.
     ///
     /// # Errors
-    /// Those of `body`, and [`MeasureError::Output`] if nobody reads any more.
+    /// Those of `body`, and [`MeasureError::Output`] if the reader closed the pipe.
     pub fn single(
         &mut self,
         metric: impl AsRef<str>,
@@ -255,12 +263,12 @@ impl<'a> Sampler<'a> {
         Ok(())
     }
 
-    /// Takes samples of several metrics in one go, for work that consists of phases: `body` does the
-    /// work once for each sample, and names the metrics that each part of it belongs to. `work` is
-    /// in bytes or operations, the same for all of them.
+    /// Samples several metrics together, for work that consists of phases: `body` does the work
+    /// once for each sample, and names the metrics of each phase. `work` is in bytes or operations,
+    /// the same for all metrics.
     ///
     /// # Errors
-    /// Those of `body`, and [`MeasureError::Output`] if nobody reads any more.
+    /// Those of `body`, and [`MeasureError::Output`] if the reader closed the pipe.
     pub fn phases(
         &mut self,
         work: f64,
@@ -281,11 +289,11 @@ impl<'a> Sampler<'a> {
         Ok(())
     }
 
-    /// Times single operations, each net of the clock's cost, and hands on their percentiles:
-    /// as many operations as fit into half of the batch's time.
+    /// Times single operations, each net of the clock's cost, and reports their percentiles. It
+    /// times as many operations as fit into half of the batch's time.
     ///
     /// # Errors
-    /// Those of `body`, and [`MeasureError::Output`] if nobody reads any more.
+    /// Those of `body`, and [`MeasureError::Output`] if the reader closed the pipe.
     pub fn latencies(
         &mut self,
         metric: impl AsRef<str>,
@@ -300,13 +308,13 @@ impl<'a> Sampler<'a> {
         self.latencies_of(metric, 1.0, timed).map(drop)
     }
 
-    /// As [`latencies`](Self::latencies), for operations that consist of `work` equal ones, whose
-    /// latencies are told, or whose latency is not the time of the call: `body` does one and returns
-    /// its latency in ns, taken between two readings of the clock. Tells the median that it handed
-    /// on, for metrics that are what one cost exceeds another by.
+    /// As [`latencies`](Self::latencies), for operations whose latency differs from the time of the
+    /// call, or that consist of `work` equal operations and report the latency of one. `body` does
+    /// one operation and returns its latency in ns, taken between two readings of the clock.
+    /// Returns the reported median, for metrics that are the difference of two costs.
     ///
     /// # Errors
-    /// Those of `body`, and [`MeasureError::Output`] if nobody reads any more.
+    /// Those of `body`, and [`MeasureError::Output`] if the reader closed the pipe.
     pub fn latencies_of(
         &mut self,
         metric: impl AsRef<str>,
@@ -339,8 +347,8 @@ impl<'a> Sampler<'a> {
         Ok(p50_ns)
     }
 
-    /// The number of iterations that take `sample_ns`, or as long as the clock demands, and their time
-    /// in ns.
+    /// The number of iterations that take `sample_ns`, or longer if the clock's error demands it,
+    /// and their time in ns.
     fn calibrate(
         &self,
         sample_ns: u64,
@@ -354,14 +362,15 @@ impl<'a> Sampler<'a> {
             if leg_ns as f64 >= wanted_ns || iterations > u64::MAX / 64 {
                 return Ok((iterations, leg_ns));
             }
-            // A little more than what the last leg predicts, so that the next is the last.
+            // 10 % more than the prediction of the last leg, so that the next leg is the last.
             let growth = 1.1 * wanted_ns / leg_ns.max(1) as f64;
             let growth = growth.clamp(1.0, GROWTH_LIMIT);
             iterations = ((iterations as f64 * growth) as u64).max(iterations + 1);
         }
     }
 
-    /// Runs legs until two in a row take the same time; whether they did within the time there is.
+    /// Runs legs until two consecutive ones take about the same time. True if they did within the
+    /// time limit.
     fn warm_up(
         &self,
         iterations: u64,

@@ -1,4 +1,5 @@
-//! The circumstances in which experiments choose their points: profile, room, memory, the machine.
+//! The circumstances in which experiments choose their points: profile, disk space, memory,
+//! machine.
 
 use crate::limits::{Bound, Limits};
 use crate::link::Link;
@@ -8,39 +9,41 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 
-/// How long and how precise.
+/// Duration and precision of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Profile {
-    /// ±5 %, seconds an experiment.
+    /// ±5 %, seconds per experiment.
     Quick,
-    /// ±2 %, minutes.
+    /// ±2 %, minutes per experiment.
     Standard,
-    /// ±1 %, as long as it takes to be sure.
+    /// ±1 %, as long as that takes.
     Thorough,
 }
 
-/// What a profile asks for.
+/// The precision and times that a profile asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
-    /// Half the width of the 95 % interval over the centre at which a point is known well enough.
+    /// Half the width of the 95 % interval over the centre at which a point is closed.
     pub target: f64,
-    /// Wall time that a point may take; the points of an experiment share their times, and all
-    /// points of a run what is then left over.
+    /// Wall time of one point. The points of an experiment share their times, and all points of a
+    /// run share the time left over.
     pub point_budget_ns: u64,
-    /// Fresh processes at a point before its interval is trusted: a few that happen to agree look
-    /// precise, and are the ones that miss (see the coverage tests of [`crate::statistics`]).
+    /// Fresh processes at a point before its interval is trusted. A few processes that agree by
+    /// chance give a narrow interval that often misses (see the coverage tests of
+    /// [`crate::statistics`]).
     pub min_processes: usize,
-    /// Samples of a metric in one process, before the pilot tells how many are worth their time.
+    /// Samples of a metric in one process, until the pilot computes the best number.
     pub samples: usize,
-    /// Wall time of the short leg of a sample, if one iteration does not take longer.
+    /// Wall time of the short leg of a sample, unless one iteration takes longer.
     pub sample_ns: u64,
-    /// Wall time within which one process takes its samples of one metric; at least one is taken.
+    /// Wall time in which one process takes its samples of one metric; at least one sample is
+    /// taken.
     pub batch_ns: u64,
 }
 
 impl Profile {
-    /// What the profile asks for.
+    /// The precision and times of the profile.
     pub const fn precision(self) -> Precision {
         const MS: u64 = 1_000_000;
         match self {
@@ -85,46 +88,47 @@ impl fmt::Display for Profile {
 /// The circumstances in which experiments choose their points.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// How long and how precise.
+    /// Duration and precision of the run.
     pub profile: Profile,
-    /// Where scratch files go.
+    /// Directory for scratch files.
     pub directory: PathBuf,
-    /// Room there, in bytes.
+    /// Free space there, in bytes.
     pub free_bytes: u64,
     /// A second directory for scratch files, on another machine, if the user named one.
     pub remote: Option<PathBuf>,
-    /// A receiver of files on another machine, if the user named one, or why there is no way to it.
+    /// A receiver of files on another machine if the user named one, or the reason why it cannot be
+    /// reached.
     pub link: Option<Result<Link, String>>,
-    /// How many times its profile's time a point gets, on the average.
+    /// Average time of a point over its profile's time.
     pub time_scale: f64,
     /// Memory that this process may use, in bytes.
     pub available_bytes: u64,
-    /// Swap that measurements may use, in bytes: what is free, and what may be made for them.
+    /// Swap that measurements may use, in bytes: free swap, and swap that may be created for them.
     pub swap_bytes: u64,
-    /// Whether the memory of a worker can be limited
+    /// True if the memory of a worker can be limited
     /// ([`Confinement`](crate::experiment::Confinement)).
     pub can_limit_memory: bool,
-    /// Whether this process has the rights of root.
+    /// True if this process has root's rights.
     pub is_root: bool,
     /// The machine.
     pub machine: Machine,
-    /// What the run may take of what is there.
+    /// Limits on the run's use of the machine.
     pub limits: Limits,
 }
 
 impl Setting {
-    /// Wall time that a point may take on the average, in ns.
+    /// Average wall time of a point, in ns.
     pub fn point_budget_ns(&self) -> u64 {
         (self.profile.precision().point_budget_ns as f64 * self.time_scale) as u64
     }
 
-    /// What its limits leave of it.
+    /// The setting reduced to its limits.
     pub(crate) fn limited(&self) -> Self {
         let all = Bound::PLANNED.into_iter();
         all.fold(self.clone(), |left, bound| left.within(bound))
     }
 
-    /// What one of its limits alone leaves of it.
+    /// The setting reduced to a single one of its limits.
     pub(crate) fn within(&self, bound: Bound) -> Self {
         let mut left = self.clone();
         let limits = &self.limits;

@@ -1,4 +1,4 @@
-//! The sampler on a clock made up for the purpose.
+//! The sampler with a mock clock.
 
 mod common;
 
@@ -27,7 +27,7 @@ fn task() -> Task {
     }
 }
 
-/// What a sampler hands on while `measure` drives it.
+/// The outputs of a sampler that `measure` drives.
 fn outputs(
     clock: &MockClock,
     task: &Task,
@@ -98,7 +98,7 @@ fn a_long_run_is_timed_as_a_whole_however_uneven_it_is() {
     let clock = MockClock::default();
     let (outputs, result) = outputs(&clock, &task(), |sampler| {
         sampler.long_runs("cost", 10.0, 20_000_000, |iterations| {
-            // Nothing for most of them, much for every hundredth.
+            // Most iterations are free; every hundredth is expensive.
             clock.advance(100_000 * (iterations.cast_signed() / 100));
             Ok(())
         })
@@ -259,7 +259,7 @@ fn a_clock_that_goes_backwards_neither_panics_nor_loops() {
     let (_, result) = outputs(&clock, &task(), |sampler| {
         sampler.repeat("cost", 1.0, |iterations| {
             turns += 1;
-            // Back at every third turn, forward otherwise.
+            // Every third turn goes back, the others forward.
             let ns = if turns % 3 == 0 { -500 } else { 1000 };
             clock.advance(ns * iterations.min(1 << 40).cast_signed());
             Ok(())
@@ -278,7 +278,7 @@ fn phases_that_take_turns_are_timed_apart_less_the_clock() {
                     clock.advance(120);
                     Ok(())
                 })?;
-                // Between phases, so in none of them.
+                // Time between phases belongs to none of them.
                 clock.advance(1_000_000);
                 phases.time(&["write", "total"], || {
                     clock.advance(220);
@@ -293,7 +293,7 @@ fn phases_that_take_turns_are_timed_apart_less_the_clock() {
         Output::Sample(sample) => Some((sample.metric.as_str(), sample.reading.net_cost_ns()?)),
         _ => None,
     });
-    // The clock costs 20 ns each time.
+    // Each reading of the clock costs 20 ns.
     let expected = [
         ("read", 200.0),
         ("total", 600.0),

@@ -1,13 +1,15 @@
-//! How often changes of level are found where there are none, and how well where there are.
+//! False alarms and detections of changes of level, by simulation.
 
 use oscope_instrument::statistics::changes::{Change, LEAST, changes};
 use oscope_instrument::statistics::random::Random;
 
 const SERIES: usize = if cfg!(debug_assertions) { 300 } else { 2_000 };
-/// The share that may be cut for nothing; of few series, chance cuts a larger one.
+/// The accepted share of false alarms. An unoptimised build simulates fewer series, so chance
+/// allows more.
 const MOST_CUT: f64 = if cfg!(debug_assertions) { 0.08 } else { 0.05 };
 
-/// A series of `len` values around 1 with a spread of 1 %, `change` times as large from `at` on.
+/// A series of `len` values around 1 with a spread of 1 %, multiplied by `change` from index `at`
+/// on.
 fn series(len: usize, at: usize, change: f64, random: &mut Random) -> Vec<f64> {
     (0..len)
         .map(|index| {

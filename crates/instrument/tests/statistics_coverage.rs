@@ -1,5 +1,5 @@
-//! How often the nominal 95 % intervals hold the value that they estimate, in simulated
-//! experiments: between 92 and 98 % wherever the documentation does not say otherwise.
+//! Coverage of the nominal 95 % intervals in simulated experiments: between 92 and 98 % unless the
+//! documentation says otherwise.
 
 use oscope_instrument::statistics::linear::weighted_line;
 use oscope_instrument::statistics::random::Random;
@@ -9,7 +9,7 @@ use oscope_instrument::statistics::summary::median;
 use oscope_instrument::statistics::trend::mann_kendall;
 use oscope_instrument::statistics::{Confidence, Estimated, order, plan};
 
-/// An unoptimised build is content with fewer.
+/// An unoptimised build simulates fewer experiments.
 const EXPERIMENTS: usize = if cfg!(debug_assertions) {
     4_000
 } else {
@@ -18,7 +18,7 @@ const EXPERIMENTS: usize = if cfg!(debug_assertions) {
 
 const LEVEL: Confidence = Confidence::NINETY_FIVE;
 
-/// The share of experiments whose interval holds `truth`; one without an interval does not.
+/// The share of experiments with an interval that contains `truth`; a missing interval does not.
 fn coverage(truth: f64, mut experiment: impl FnMut(&mut Random) -> Option<Estimated>) -> f64 {
     let mut random = Random::new(2013);
     let holds = |_: &usize| {
@@ -47,7 +47,7 @@ fn waiting_time(random: &mut Random) -> f64 {
     -(1.0 - random.uniform()).ln()
 }
 
-/// A stationary series of standard normal values, each correlated with the one before.
+/// A stationary series of standard normal values, each correlated with the previous value.
 fn autoregressive(n: usize, correlation: f64, random: &mut Random) -> Vec<f64> {
     let fresh = (1.0 - correlation * correlation).sqrt();
     let mut state = random.normal();
@@ -76,7 +76,8 @@ fn processes_of_autocorrelated_samples() {
     }
 }
 
-/// The parameter is the geometric mean of the process medians, here taken from very many of them.
+/// The parameter is the geometric mean of the process medians, here computed from very many of
+/// them.
 #[test]
 fn processes_of_skewed_samples() {
     let process = |random: &mut Random| {
@@ -175,7 +176,7 @@ fn ratio_of_two_runs() {
     }
 }
 
-/// The parameters are those of the line on which the expectations lie.
+/// The parameters are the intercept and slope of the line through the expectations.
 #[test]
 fn line_with_relative_errors() {
     let x: Vec<f64> = (0..10).map(f64::from).collect();
@@ -209,8 +210,7 @@ fn trend_false_alarms() {
     }
 }
 
-/// The planned number of processes reaches the target about as often as not: the width it plans
-/// for is the expected one.
+/// About half of the plans reach the target, since a plan is made for the expected width.
 #[test]
 fn plans_reach_their_target() {
     let mut random = Random::new(1);

@@ -1,5 +1,5 @@
-//! Values of the statistics against those of `SciPy`, kept in `golden/statistics.json` beside the
-//! script that made them.
+//! Compares the statistics with values from `SciPy`, stored in `golden/statistics.json` beside the
+//! script that computes them.
 
 #![expect(clippy::unwrap_used, reason = "the golden data are known")]
 

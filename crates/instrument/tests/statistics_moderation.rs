@@ -1,6 +1,6 @@
-//! Comparing two sides over many metrics: values against limma's, kept in
-//! `golden/moderation.json` beside the script that made them, and what simulation says of false
-//! alarms and of power.
+//! Comparisons of two sides over many metrics: golden values from limma, stored in
+//! `golden/moderation.json` beside the script that computes them, and simulations of false alarms
+//! and of power.
 
 #![expect(clippy::unwrap_used, reason = "the golden data are known")]
 
@@ -64,17 +64,17 @@ fn moderation_is_that_of_limma() {
     }
 }
 
-/// An unoptimised build is content with fewer.
+/// An unoptimised build simulates fewer comparisons.
 const COMPARISONS: usize = if cfg!(debug_assertions) { 50 } else { 500 };
 const METRICS: usize = 150;
 const MARGIN: f64 = 1.02;
 
-/// How the spread between sessions is distributed over metrics.
+/// Distribution over metrics of the spread between sessions.
 #[derive(Clone, Copy)]
 enum Between {
     /// The same for all.
     Alike(f64),
-    /// Up to ten times as much and as little, evenly on a scale of ratios.
+    /// Up to ten times larger or smaller, uniformly on a logarithmic scale.
     Wide(f64),
     /// In proportion to the spread within sessions.
     AsWithin,
@@ -96,23 +96,23 @@ enum Speeds {
     OfSessions,
 }
 
-/// How the sessions of a simulated machine differ.
+/// Differences between the sessions of a simulated machine.
 #[derive(Clone, Copy)]
 struct World {
     name: &'static str,
     between: Between,
-    /// The most that processes of a session differ by; the least is 0.2 %.
+    /// The largest spread between processes of a session; the smallest is 0.2 %.
     within: f64,
-    /// The fewest processes of a session; eight are the most.
+    /// The fewest processes in a session; the most are eight.
     processes: usize,
-    /// Who takes one of two values 1.6 apart, in one metric of twenty.
+    /// Unit that takes one of two values with ratio 1.6, in one of twenty metrics.
     speeds: Speeds,
     tails: Tails,
-    /// Spread of what a whole session has in common, as a busy neighbour has.
+    /// Spread of the common deviation of a whole session, for example from a busy neighbour.
     mood: f64,
-    /// Whether metrics feel that differently, from not at all to twice as much.
+    /// True if metrics react differently to the mood, with factors from 0 to 2.
     uneven: bool,
-    /// By how much each session is slower than the one before; the sides alternate.
+    /// Slowdown from each session to the next; the sides alternate.
     drift: f64,
 }
 
@@ -169,7 +169,7 @@ const WORST: World = World {
 const WORLDS: [World; 7] = [STEADY, WIDE, NOISY, TWO_SPEEDS, MOODY, UNEVEN, WORST];
 
 impl Tails {
-    /// A number of mean zero and about one in spread.
+    /// A random number with mean zero and a spread of about one.
     fn draw(self, random: &mut Random) -> f64 {
         match self {
             Self::Normal => random.normal(),
@@ -184,8 +184,8 @@ impl Tails {
 }
 
 impl World {
-    /// One metric: what its processes gave in each of the sessions, which alternate between the
-    /// sides, with those of the second `shift` slower.
+    /// One metric: the values of its processes in each session. The sessions alternate between the
+    /// sides; those of the second side are slower by `shift`.
     fn metric(&self, index: usize, moods: &[f64], shift: f64, random: &mut Random) -> Metric {
         const LEAST: f64 = 0.002;
         let within = LEAST * (self.within / LEAST).powf(random.uniform());
@@ -237,8 +237,8 @@ impl World {
         metric
     }
 
-    /// Two sides of `sessions` sessions each, of which the second takes `change` times as long in
-    /// the first `changed` metrics.
+    /// Two sides of `sessions` sessions each. The second side takes `change` times as long in the
+    /// first `changed` metrics.
     fn metrics(
         &self,
         sessions: usize,
@@ -254,14 +254,14 @@ impl World {
             .collect()
     }
 
-    /// The share of whole comparisons of a machine with itself that raise any alarm.
+    /// The share of comparisons of a machine with itself that raise at least one alarm.
     fn false_alarms(&self, sessions: usize) -> f64 {
         let mut random = Random::new(1995);
         share_of_alarms(|| self.metrics(sessions, 1.0, 0, &mut random))
     }
 
-    /// Of `changed` metrics that take `change` times as long: the share that is found, and the mean
-    /// of what they are found to take.
+    /// For `changed` metrics that take `change` times as long: the share that is detected, and the
+    /// mean of their estimated ratios.
     fn power(&self, sessions: usize, change: f64, changed: usize) -> (f64, f64) {
         let mut random = Random::new(2009);
         let comparisons = COMPARISONS / 10;
@@ -313,9 +313,9 @@ fn a_machine_compared_with_itself_raises_hardly_an_alarm() {
     }
 }
 
-/// Where whole sessions have two speeds, nothing in three sessions a side tells them from a change:
-/// of 20 fair coins three heads against three tails are no wonder. Sessions of the unchanged machine
-/// do.
+/// If whole sessions have two speeds, three sessions a side cannot tell them from a change: with
+/// probability 1/32 per metric, one side has only fast sessions and the other only slow ones. A
+/// baseline of sessions from the unchanged machine can.
 #[test]
 fn speeds_of_whole_sessions_are_told_by_a_baseline() {
     let world = World {
@@ -351,7 +351,7 @@ fn changes_are_found_with_their_size() {
                     "{}, {sessions} sessions, {changed} metrics {change}: {share:.2} found, {size:.3}",
                     world.name
                 );
-                // What all sessions of a side may share by chance hides 5 %, as it should.
+                // A mood that all sessions of a side share by chance may hide a change of 5 %.
                 let least = match (change > 1.1, world.mood > 0.0) {
                     (true, _) => 0.7,
                     (false, false) => 0.3,
@@ -360,7 +360,7 @@ fn changes_are_found_with_their_size() {
                 if changed > 5 {
                     assert!(share >= least, "{}: {share}", world.name);
                 }
-                // Of changes that are hard to tell, those are found that look larger.
+                // If few changes are detected, they are those that look larger than they are.
                 if share > 0.2 {
                     assert!((size / change - 1.0).abs() < 0.02, "{}: {size}", world.name);
                 }

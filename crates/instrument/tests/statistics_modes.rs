@@ -5,7 +5,7 @@ use oscope_instrument::statistics::random::Random;
 
 const SAMPLES: usize = 1_000;
 
-/// The share of simulated samples of `n` values in which several modes are found.
+/// The share of simulated samples of `n` values in which several modes are detected.
 fn rate(n: usize, seed: u64, draw: impl Fn(&mut Random) -> f64) -> f64 {
     let mut random = Random::new(seed);
     let found = (0..SAMPLES)
@@ -33,7 +33,8 @@ fn false_alarms_are_rare() {
         for rate in [normal, lognormal, exponential, shifted] {
             assert!(rate <= 0.012, "{n} values: {rate}");
         }
-        // Both tests are at 1 % here, the worst case.
+        // The uniform distribution is the worst case: each of the two tests has 1 % of false
+        // alarms.
         assert!(uniform <= 0.03, "{n} uniform values: {uniform}");
     }
 }
@@ -51,7 +52,8 @@ fn rounding_makes_no_modes() {
     }
 }
 
-/// The mixture of the doc comment: a deviation of 1 %, a `share` of it `distance` deviations up.
+/// The mixture of the doc comment: a deviation of 1 %, and a `share` of the values `distance`
+/// deviations higher.
 fn two_modes(random: &mut Random, share: f64, distance: f64) -> f64 {
     let is_slow = random.uniform() < share;
     let shift = if is_slow { distance } else { 0.0 };

@@ -1,5 +1,5 @@
-//! What holds for any data: no panic, no value that is not a number, intervals around their
-//! centre, and the symmetries of each method.
+//! Properties for any data: no panic, no NaN, the interval contains the centre, and the symmetries
+//! of each method.
 
 #![expect(
     clippy::unwrap_used,
@@ -21,7 +21,7 @@ use proptest::prelude::*;
 
 const LEVEL: Confidence = Confidence::NINETY_FIVE;
 
-/// A way to an estimate from one sample.
+/// A function from one sample to an estimate.
 type Method = fn(&[f64], Confidence) -> Option<Estimated>;
 
 const METHODS: [(&str, Method); 4] = [
@@ -33,12 +33,12 @@ const METHODS: [(&str, Method); 4] = [
     }),
 ];
 
-/// Numbers of any size and sign, the extremes of the type included.
+/// Numbers of any size and sign, the extremes of `f64` included.
 fn finite() -> impl Strategy<Value = f64> {
     POSITIVE | NEGATIVE | NORMAL | SUBNORMAL | ZERO
 }
 
-/// Times such as a measurement gives.
+/// Times as in a measurement.
 fn time() -> impl Strategy<Value = f64> {
     (0.5..2.0_f64).prop_map(|factor| 100.0 * factor)
 }
@@ -50,7 +50,7 @@ fn assert_sound(estimate: &Estimated, what: &str) {
             interval.low.is_finite() && interval.high.is_finite(),
             "{what}: {estimate:?}"
         );
-        // The centre may leave an interval of no width by a rounding.
+        // Rounding may put the centre outside an interval of width zero.
         let slack = 1e-12 * estimate.centre.abs();
         assert!(
             interval.low <= estimate.centre + slack && estimate.centre - slack <= interval.high,

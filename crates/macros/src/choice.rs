@@ -58,7 +58,7 @@ fn name(variant: &Variant) -> Result<String> {
     }
 }
 
-/// `OneCore` as `one core`.
+/// Turns `OneCore` into `one core`.
 fn words(identifier: &str) -> String {
     let mut words = String::new();
     for (index, letter) in identifier.chars().enumerate() {

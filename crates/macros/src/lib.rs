@@ -1,24 +1,24 @@
-//! Macros by which the compiler checks names: those of choices, and those in sentences.
+//! Macros that let the compiler check names: names of choices, and names in sentences.
 
 mod choice;
 mod sentence;
 
 use proc_macro::TokenStream;
 
-/// Gives an enum without fields its names: see the trait `choice::Choice`.
+/// Derives names for an enum without fields: see the trait `choice::Choice`.
 ///
-/// A variant is called by its words in small letters (`OneCore` is `one core`), or as
-/// `#[choice("…")]` says.
+/// The name of a variant is its words in lower case (`OneCore` is `one core`), or the string in
+/// `#[choice("…")]`.
 #[proc_macro_derive(Choice, attributes(choice))]
 pub fn choice(input: TokenStream) -> TokenStream {
     finished(choice::derive(input.into()))
 }
 
-/// A sentence with the values named in braces, as in `format!`, whose numbers stay numbers:
-/// `sentence!("Blocks above {plateau} gain {share}.", share = one - other)`.
+/// A sentence with values named in braces, as in `format!`, that keeps its numbers
+/// machine-readable: `sentence!("Blocks above {plateau} gain {share}.", share = one - other)`.
 ///
-/// Each name is a variable in scope, or one given after the text; its type says how it is told
-/// (`instrument::finding::Say`). The name of a number is what programs know it by.
+/// Each name is a variable in scope or an argument after the text. The value's type decides its
+/// form in the sentence (`instrument::finding::Say`). The name identifies a number to programs.
 #[proc_macro]
 pub fn sentence(input: TokenStream) -> TokenStream {
     finished(sentence::expand(input.into()))

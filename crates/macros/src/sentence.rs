@@ -5,7 +5,7 @@ use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{Error, Expr, Ident, LitStr, Result, Token};
 
-/// The text, and the values that are given after it.
+/// The text and the arguments after it.
 struct Input {
     text: LitStr,
     given: Vec<(Ident, Expr)>,
@@ -43,7 +43,7 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
             return Err(Error::new(name.span(), reason));
         }
     }
-    // A name that no code around the macro can see.
+    // Mixed-site hygiene hides this name from the code around the macro.
     let sentence = Ident::new("sentence", Span::mixed_site());
     let given = given
         .iter()
@@ -63,7 +63,7 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
     }})
 }
 
-/// Cuts a text at its names; two braces are one that is meant.
+/// Splits a text at its names; a doubled brace stands for a single one.
 fn pieces(text: &str) -> std::result::Result<Vec<Piece>, String> {
     let mut pieces = Vec::new();
     let mut plain = String::new();

@@ -250,36 +250,40 @@ impl<'r> Shares<'r> {
     }
 }
 
-/// The call that stops scaling at the fewest threads; of several, the one that reaches least there.
 fn first_to_stop(shares: &[Shares<'_>]) -> Option<Finding> {
+    first(shares).or_else(|| none_stops(shares))
+}
+
+/// The call that stops scaling at the fewest threads; of several, the one that reaches least there.
+fn first(shares: &[Shares<'_>]) -> Option<Finding> {
     let stopped = shares.iter().filter_map(|it| Some((it.call, it.stop()?)));
     let first = stopped.min_by(|(_, (one, share)), (_, (other, other_share))| {
-        one.cmp(other)
-            .then(share.value.total_cmp(&other_share.value))
+        let by_share = share.value.total_cmp(&other_share.value);
+        one.cmp(other).then(by_share)
     });
-    let said = match first {
-        Some((call, (threads, share))) => sentence!(
-            "{call} is the first of the calls to stop scaling: {threads} threads reach only {share} of \
-             linear scaling.",
-            call = call.name(),
-        ),
-        None => {
-            let by_share = |one: &&Shares<'_>, other: &&Shares<'_>| {
-                one.last().1.value.total_cmp(&other.last().1.value)
-            };
-            let worst = shares.iter().min_by(by_share)?;
-            let (threads, share) = worst.last();
-            sentence!(
-                "No call stops scaling up to {threads} threads; {call} comes nearest to it, with {share} \
-                 of linear scaling.",
-                call = worst.call.name(),
-            )
-        }
-    };
-    let sure = if first.is_some() {
-        Grade::Certain
-    } else {
-        Grade::Likely
+    let (call, (threads, share)) = first?;
+    let said = sentence!(
+        "{call} is the first of the calls to stop scaling: {threads} threads reach only {share} of \
+         linear scaling.",
+        call = call.name(),
+    );
+    Some(Finding::new("first", said).weighing(0.6))
+}
+
+/// Said only where every call is known.
+fn none_stops(shares: &[Shares<'_>]) -> Option<Finding> {
+    let all = shares.iter().map(|it| (it.call, it.last()));
+    let worst = all.min_by(|(_, (_, one)), (_, (_, other))| one.value.total_cmp(&other.value));
+    let (call, (threads, share)) = worst.filter(|_| shares.len() == Call::ALL.len())?;
+    let said = sentence!(
+        "No call stops scaling up to {threads} threads; {call} comes nearest to it, with {share} of \
+         linear scaling.",
+        call = call.name(),
+    );
+    let scales = |it: &Shares<'_>| 100.0 * it.last().1.extent().low >= f64::from(LEAST_PERCENT);
+    let sure = match shares.iter().all(scales) {
+        true => Grade::Certain,
+        false => Grade::CannotBeTold,
     };
     Some(Finding::new("first", said).graded(sure).weighing(0.6))
 }
@@ -341,6 +345,15 @@ mod tests {
             said.starts_with("No call") && said.contains("open+close"),
             "{said}"
         );
+        assert_eq!(finding(&found, "first").grade, Grade::Certain);
+        // About the limit, nothing is sure.
+        let found = findings(&Scale, vec![at(1, 1.0, 1.0), at(2, 0.75, 0.95)]);
+        assert_eq!(finding(&found, "first").grade, Grade::CannotBeTold);
+        // A call that is not known might have stopped.
+        let mut partly = vec![at(1, 1.0, 1.0), at(2, 0.9, 0.95)];
+        partly[1].estimates.pop();
+        let found = findings(&Scale, partly);
+        assert!(found.iter().all(|it| it.key != "first") && found.len() == 3);
         assert!(findings(&Scale, vec![at(1, 1.0, 1.0)]).is_empty());
         assert!(findings(&Scale, vec![at(2, 1.0, 1.0)]).is_empty());
         assert!(findings(&Scale, Vec::new()).is_empty());

@@ -1,4 +1,4 @@
-//! From the samples of a point to its estimates.
+//! Computes the estimates of a point from its samples.
 
 use super::{Estimate, Percentiles, Verdict};
 use crate::definition::{Definition, Metric};
@@ -6,19 +6,18 @@ use crate::quantity::Unit;
 use crate::sample::{Batch, Reading, Sample};
 use crate::statistics::{Confidence, Estimated, Interval, student, summary};
 
-/// How far the long leg's time per iteration may lie from the net time per iteration before the
-/// work is no longer seen to grow with its count: a loop that was folded away, or a cost that
-/// explodes.
+/// Accepted range of the long leg's time per iteration over the net time per iteration. Outside it
+/// the time does not grow with the work: the compiler removed the loop, or the cost explodes.
 const LINEAR_RANGE: std::ops::RangeInclusive<f64> = 0.5..=1.5;
 
 impl Estimate {
-    /// One estimate for each metric of `definition` that the batches of a point have samples of.
+    /// One estimate for each metric of `definition` that has samples in these batches.
     pub fn all(definition: &Definition, batches: &[Batch]) -> Vec<Self> {
         let estimate = |metric| Self::from_batches(metric, batches);
         definition.metrics.iter().filter_map(estimate).collect()
     }
 
-    /// Estimates `metric` from the batches of one point; `None` if none of their samples is of it.
+    /// Estimates `metric` from the batches of one point; `None` if they hold no sample of it.
     pub fn from_batches(metric: &Metric, batches: &[Batch]) -> Option<Self> {
         let processes: Vec<Vec<&Sample>> = batches
             .iter()
@@ -61,7 +60,8 @@ impl Estimate {
             percentiles: percentiles(&processes),
             verdict: Verdict::Sound,
         };
-        // A difference of two times is handed on as a value, and can be lost in their errors too.
+        // A metric can be a difference of two times: it is recorded as a value, but the timing
+        // errors can exceed it too.
         let is_cost = timed || metric.unit == Unit::Nanoseconds;
         estimate.verdict = estimate.judge(metric, is_cost.then_some(&cost), &samples);
         Some(estimate)
@@ -90,7 +90,7 @@ impl Estimate {
     }
 }
 
-/// Median over the samples of net cost by raw cost: 1 where time grows with work.
+/// Median over the samples of net cost divided by raw cost: 1 if time grows with work.
 fn growth(samples: &[&Sample]) -> Option<f64> {
     let ratios: Vec<f64> = samples
         .iter()
@@ -125,7 +125,7 @@ fn medians(processes: &[Vec<&Sample>], read: impl Fn(&Sample) -> f64) -> Option<
     medians.filter(|medians| !medians.is_empty())
 }
 
-/// A cost in ns per unit of work, in the unit of its metric.
+/// Converts a cost in ns per unit of work to the unit of its metric.
 fn from_cost(unit: Unit, cost_ns: f64) -> f64 {
     match unit {
         Unit::BytesPerSecond | Unit::OperationsPerSecond => 1e9 / cost_ns,
@@ -133,13 +133,13 @@ fn from_cost(unit: Unit, cost_ns: f64) -> f64 {
     }
 }
 
-/// The interval's ends in another unit, put in order again.
+/// Converts both ends of the interval and sorts them.
 fn map(interval: Interval, change: impl Fn(f64) -> f64) -> Option<Interval> {
     let (a, b) = (change(interval.low), change(interval.high));
     Interval::new(a.min(b), a.max(b))
 }
 
-/// CPU time over wall time, and the kernel's part of it, over all timed samples.
+/// CPU time over wall time, and the kernel's share of the CPU time, over all timed samples.
 fn shares(samples: &[&Sample]) -> (Option<f64>, Option<f64>) {
     let mut wall_ns = 0;
     let mut user_ns = 0;
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_folded_loop_is_broken() {
-        // Twice the iterations take hardly longer.
+        // Twice the iterations take hardly more time.
         let batches = [1000, 1001, 1002].map(|ns| batch(&[difference(ns, ns + 20)]));
         let estimate = estimate(&metric(Unit::Nanoseconds), &batches);
         assert!(

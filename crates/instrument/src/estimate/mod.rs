@@ -1,4 +1,4 @@
-//! Estimates: what is known of a metric at a point.
+//! Estimates: the value of a metric at a point, with its interval.
 
 mod from_batches;
 
@@ -8,7 +8,7 @@ use crate::statistics::{Interval, student};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What is known of one metric at one point: a centre with its 95 % confidence interval.
+/// The value of one metric at one point: a centre with its 95 % confidence interval.
 ///
 /// The centre is the geometric mean of the medians of the processes, the interval Student's t over
 /// the same medians on the log scale.
@@ -19,57 +19,58 @@ pub struct Estimate {
     /// The metric's unit, which the definition states.
     #[serde(skip)]
     pub unit: Unit,
-    /// In the metric's unit.
+    /// The estimate, in the metric's unit.
     pub centre: f64,
-    /// 95 % confidence interval in the metric's unit; `None` while there are too few processes.
+    /// 95 % confidence interval in the metric's unit; `None` with too few processes.
     pub interval: Option<Interval>,
-    /// The same value with everything in it that the difference method takes off; `None` for a
-    /// value that is not timed.
+    /// The same value including the costs that the difference method removes; `None` for a value
+    /// that is not timed.
     pub raw: Option<f64>,
     /// Number of fresh processes.
     pub processes: usize,
     /// Number of samples in all processes.
     pub samples: usize,
-    /// The median of each process, in the metric's unit and in the order taken.
+    /// The median of each process, in the metric's unit, in the order of measurement.
     pub by_process: Vec<f64>,
-    /// CPU time over wall time, 1 being one processor in full use; `None` where it is not timed.
+    /// CPU time over wall time, where 1 is one fully used processor; `None` if the metric is not
+    /// timed.
     pub cpu_share: Option<f64>,
-    /// The part of the CPU time spent in the kernel, from 0 to 1.
+    /// Share of the CPU time spent in the kernel, from 0 to 1.
     pub system_share: Option<f64>,
-    /// For latencies.
+    /// Percentiles; latencies only.
     pub percentiles: Option<Percentiles>,
-    /// Whether the number may be used at all.
+    /// Verdict on the number's usability.
     pub verdict: Verdict,
 }
 
-/// Percentiles of single operations in ns: the median over the processes of each.
+/// Percentiles of single operations in ns: the median over the processes of each percentile.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Percentiles {
-    /// 5 % took no longer.
+    /// 5 % of the operations took at most this long.
     pub p5_ns: f64,
-    /// Half took no longer.
+    /// 50 % took at most this long.
     pub p50_ns: f64,
-    /// 95 % took no longer.
+    /// 95 % took at most this long.
     pub p95_ns: f64,
-    /// 99 % took no longer.
+    /// 99 % took at most this long.
     pub p99_ns: f64,
 }
 
-/// Whether an estimate may be used.
+/// Verdict on an estimate's usability.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It may.
+    /// Usable.
     Sound,
-    /// The net cost is negative or smaller than its interval: all that is known is that it is
-    /// smaller than this method can tell.
+    /// The net cost is negative or smaller than its interval. It is known only to be smaller than
+    /// the method can resolve.
     BelowResolution,
-    /// It contradicts physics or itself, and why.
+    /// The number contradicts physics or itself, for the given reason.
     Broken(String),
 }
 
 impl Estimate {
-    /// Whether the number may be used.
+    /// True if the number is usable.
     pub fn is_sound(&self) -> bool {
         self.verdict == Verdict::Sound
     }
@@ -83,22 +84,24 @@ impl Estimate {
         }
     }
 
-    /// Half the width of the interval over the centre; `None` without an interval, or about zero.
+    /// Half the width of the interval over the centre; `None` without an interval or if the centre
+    /// is about zero.
     pub fn relative_half_width(&self) -> Option<f64> {
         let relative = self.interval?.half_width() / self.centre.abs();
         relative.is_finite().then_some(relative)
     }
 
-    /// How well this session knows the logarithm of the value, by its own processes; `None` where a
-    /// single process stands for all that could have been started.
+    /// The error variance of the value's logarithm within this session, from its own processes;
+    /// `None` if there is only one process.
     pub fn error(&self) -> Option<Variance> {
-        // A sample is a thousand times as long as the clock's error: nothing is known better.
+        // Relative error of the clock: a sample is at least 1000 times as long as the clock's
+        // error, so nothing is known more precisely.
         const CLOCK: f64 = 0.001;
         let logarithms: Vec<f64> = self
             .by_process
             .iter()
-            // Values that noise took below zero have no logarithm; to first order it is the
-            // distance from the centre over the centre.
+            // Values at or below zero have no logarithm. To first order it equals the distance from
+            // the centre over the centre.
             .map(|value| match value / self.centre {
                 ratio if self.by_process.iter().all(|value| *value > 0.0) => ratio.ln(),
                 ratio => ratio - 1.0,
@@ -110,7 +113,7 @@ impl Estimate {
         })
     }
 
-    /// Whether the value is known to within `target` of itself (0.02 for ±2 %).
+    /// True if the interval is within ±`target` of the value (0.02 for ±2 %).
     pub fn is_within(&self, target: f64) -> bool {
         self.interval
             .is_some_and(|interval| interval.half_width() <= target * self.centre.abs())

@@ -1,4 +1,4 @@
-//! Findings: what the numbers mean, as sentences whose numbers stay numbers.
+//! Findings: the meaning of the numbers, as sentences that keep their numbers machine-readable.
 
 mod say;
 mod sentence;
@@ -12,35 +12,35 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Ordering;
 
-/// A sentence that follows from estimates, with how sure it is.
+/// A sentence that follows from estimates, with its degree of certainty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// Name within its experiment, the same in every run: `plateau`.
     pub key: String,
-    /// What it says.
+    /// The sentence.
     pub sentence: Sentence,
-    /// Numbers that it rests on and does not say.
+    /// Numbers that support it but are not in the sentence.
     pub beside: Vec<Number>,
-    /// How sure it is.
+    /// Degree of certainty.
     pub grade: Grade,
-    /// How much it matters to a reader, from 0 to 1: see [`Finding::by_importance`].
+    /// Importance to a reader, from 0 to 1: see [`Finding::by_importance`].
     pub weight: f64,
 }
 
-/// How sure a finding is.
+/// Degree of certainty of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
-    /// The intervals leave no room for another answer.
+    /// The intervals allow no other answer.
     Certain,
-    /// The best answer, but the intervals or the noise leave room.
+    /// The best answer, but the intervals or the noise allow another.
     Likely,
     /// The measurement does not decide it.
     CannotBeTold,
 }
 
 impl Finding {
-    /// A finding that is certain and of middling weight.
+    /// A finding with certain grade and medium weight.
     pub fn new(key: &str, sentence: impl Into<Sentence>) -> Self {
         Self {
             key: key.into(),
@@ -51,7 +51,7 @@ impl Finding {
         }
     }
 
-    /// With a number for programs, unless the sentence says it.
+    /// Adds a number for programs, unless the sentence contains it.
     #[must_use]
     pub fn beside(mut self, name: &'static str, quantity: impl Into<Quantity>) -> Self {
         if self.number(name).is_none() {
@@ -61,19 +61,19 @@ impl Finding {
         self
     }
 
-    /// With another grade.
+    /// The finding with another grade.
     #[must_use]
     pub fn graded(self, grade: Grade) -> Self {
         Self { grade, ..self }
     }
 
-    /// With another weight, from 0 to 1.
+    /// The finding with another weight, from 0 to 1.
     #[must_use]
     pub fn weighing(self, weight: f64) -> Self {
         Self { weight, ..self }
     }
 
-    /// The numbers that it rests on, those of the sentence first.
+    /// All its numbers, those of the sentence first.
     pub fn numbers(&self) -> impl Iterator<Item = &Number> {
         self.sentence.numbers().chain(&self.beside)
     }
@@ -84,8 +84,8 @@ impl Finding {
         found.map(|number| number.quantity)
     }
 
-    /// The order in which findings are told: the weightier first, and last those that cannot be told,
-    /// which a reader who stops early loses least by.
+    /// Display order: higher weights first. Findings that cannot be told come last, since a reader
+    /// who stops early loses least by missing them.
     pub fn by_importance(&self, other: &Self) -> Ordering {
         let is_open = |finding: &Self| finding.grade == Grade::CannotBeTold;
         is_open(self)

@@ -1,13 +1,13 @@
-//! What can stand in a sentence.
+//! Values that can be part of a sentence.
 
 use super::Sentence;
 use crate::estimate::Estimate;
 use crate::quantity::{Bytes, Count, Quantity};
 
-/// A value that a sentence can name. Bare numbers are none: they lack a unit. A choice is told by its
-/// name.
+/// A value that a sentence can contain. Bare numbers do not implement it because they lack a unit.
+/// A choice appears by its name.
 pub trait Say {
-    /// Adds itself to `sentence`; `name` is what programs know a number by.
+    /// Appends the value to `sentence`; `name` identifies a number to programs.
     fn say(&self, name: &'static str, sentence: &mut Sentence);
 }
 

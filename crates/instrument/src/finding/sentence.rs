@@ -1,4 +1,4 @@
-//! Sentences in pieces: words, and numbers that each reader shows in its own way.
+//! Sentences in pieces: text, and numbers that each reader formats in its own way.
 
 use crate::quantity::Quantity;
 use std::fmt;
@@ -16,7 +16,7 @@ pub enum Piece {
     Number(Number),
 }
 
-/// A number with the name that programs know it by.
+/// A number and the name that identifies it to programs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number {
     /// Its name in the sentence, the same in every run.
@@ -26,12 +26,12 @@ pub struct Number {
 }
 
 impl Sentence {
-    /// Its pieces in order; no two texts follow each other.
+    /// The pieces in order; two text pieces are never adjacent.
     pub fn pieces(&self) -> &[Piece] {
         &self.0
     }
 
-    /// Its numbers in order; one that is said twice is there twice.
+    /// The numbers in order; a repeated number appears repeatedly.
     pub fn numbers(&self) -> impl Iterator<Item = &Number> {
         self.0.iter().filter_map(|piece| match piece {
             Piece::Text(_) => None,
@@ -39,7 +39,7 @@ impl Sentence {
         })
     }
 
-    /// Adds words.
+    /// Appends text.
     pub fn push_text(&mut self, text: &str) {
         match self.0.last_mut() {
             Some(Piece::Text(last)) => last.push_str(text),
@@ -48,12 +48,12 @@ impl Sentence {
         }
     }
 
-    /// Adds a number.
+    /// Appends a number.
     pub fn push_number(&mut self, name: &'static str, quantity: Quantity) {
         self.0.push(Piece::Number(Number { name, quantity }));
     }
 
-    /// Adds all of another sentence.
+    /// Appends all pieces of another sentence.
     pub fn push_sentence(&mut self, other: &Self) {
         for piece in &other.0 {
             match piece {
@@ -63,7 +63,7 @@ impl Sentence {
         }
     }
 
-    /// The sentence after `words`, its own first letter in lower case.
+    /// The sentence with `words` in front; its own first letter becomes lower case.
     #[must_use]
     pub fn after(&self, words: &str) -> Self {
         let mut whole = Self::default();
@@ -79,7 +79,7 @@ impl Sentence {
         whole
     }
 
-    /// The sentence as a line of text, each number put in by `show`.
+    /// The sentence as a line of text, with each number formatted by `show`.
     pub fn text(&self, show: impl Fn(&Quantity) -> String) -> String {
         let pieces = self.0.iter().map(|piece| match piece {
             Piece::Text(text) => text.clone(),
@@ -89,7 +89,7 @@ impl Sentence {
     }
 }
 
-/// With numbers to three digits and without their intervals, for logs and tests.
+/// Numbers have three significant digits and no intervals, for logs and tests.
 impl fmt::Display for Sentence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text(|quantity| quantity.unit.show(quantity.value, 3)))

@@ -1,4 +1,4 @@
-//! What a run would hurt: other work on a machine on which something is short already.
+//! Possible harm of a run to other work on a machine that is short of some resource.
 
 use super::{Check, Effect, check};
 use crate::quantity::{Bytes, significant};
@@ -6,44 +6,44 @@ use platform::memory::GroupRoom;
 use platform::power::Battery;
 use std::path::PathBuf;
 
-/// What is left of the things that a run takes. What the system does not tell is `None`, and is not
-/// judged.
+/// The remaining supply of each resource that a run uses. Values that the system does not report
+/// are `None` and are not judged.
 #[derive(Clone, Debug, Default)]
 pub struct Supplies {
-    /// Memory of the machine: what is available, and all of it, in bytes.
+    /// Memory of the machine: available and total, in bytes.
     pub memory: Option<(u64, u64)>,
-    /// The control group around this process that leaves the least memory.
+    /// The enclosing control group that leaves the least memory to this process.
     pub group: Option<GroupRoom>,
-    /// File systems that the run writes to: for what, where, what is free and all of it, in bytes.
+    /// File systems that the run writes to.
     pub disks: Vec<Disk>,
     /// The machine's batteries.
     pub batteries: Vec<Battery>,
-    /// How many processors others keep busy, and how many there are.
+    /// Number of processors that other programs keep busy, and total number of processors.
     pub load: Option<(f64, usize)>,
 }
 
 /// A file system that a run writes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disk {
-    /// What is written there: `scratch files`.
+    /// Kind of data written there: `scratch files`.
     pub holds: &'static str,
-    /// Where it is mounted.
+    /// Its mount point.
     pub mount_point: PathBuf,
-    /// What can still be written, in bytes.
+    /// Free space for this user, in bytes.
     pub free_bytes: u64,
-    /// All of it, in bytes.
+    /// Total size, in bytes.
     pub total_bytes: u64,
 }
 
-/// Less than this part is nearly used up.
+/// A resource is nearly used up below this share of its total.
 const SCARCE: f64 = 0.1;
-/// More than this is enough, however small a part it is.
+/// More than this is enough, whatever the share.
 const PLENTY: Bytes = Bytes(8 << 30);
-/// Others that keep this part of the processors busy need them.
+/// A machine is busy if others use at least this share of its processors.
 const HEAVY: f64 = 0.5;
 const GENTLE: &str = "`oscope run --gentle` keeps within a share of it";
 
-/// What a run would hurt, a check for each.
+/// The harm that a run would do, one check for each resource.
 pub fn harms(supplies: &Supplies) -> Vec<Check> {
     let disks = supplies.disks.iter().filter_map(disk);
     let batteries = supplies.batteries.iter().filter_map(battery);
@@ -55,7 +55,7 @@ pub fn harms(supplies: &Supplies) -> Vec<Check> {
         .collect()
 }
 
-/// What a run would hurt, in one line; `None` if there is nothing to say.
+/// The harm that a run would do, in one line; `None` if there is none.
 pub fn told(harms: &[Check]) -> Option<String> {
     let found: Vec<&str> = harms.iter().map(|harm| harm.found.as_str()).collect();
     (!found.is_empty()).then(|| format!("a run may hurt other work here: {}", found.join("; ")))

@@ -1,4 +1,4 @@
-//! Fitness: whether a machine is fit to be measured, what disturbs, and how to quiet it.
+//! Fitness of a machine for measurements: the disturbances, and how to quiet them.
 
 mod harm;
 mod watch;
@@ -13,20 +13,20 @@ use platform::storage::Storage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One thing that was looked at.
+/// One property of the machine that was checked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
-    /// What was looked at: `governor`.
+    /// The property: `governor`.
     pub subject: String,
-    /// What was found.
+    /// Its state.
     pub found: String,
-    /// What it does to measurements.
+    /// Its effect on measurements.
     pub effect: Effect,
-    /// How to change it; `None` where nothing needs to be done, or can be.
+    /// Advice for a change; `None` if none is needed or possible.
     pub advice: Option<String>,
 }
 
-/// What a fact does to measurements, or they to others.
+/// Effect of a property on measurements, or of measurements on other work.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -34,25 +34,24 @@ pub struct Check {
 pub enum Effect {
     /// Other work on the machine would suffer from a run.
     Hurts,
-    /// It disturbs: the same measurement will give different numbers.
+    /// It disturbs: repeated measurements give different numbers.
     Disturbs,
-    /// It is a part of what is measured, and to be known when numbers are compared.
+    /// It is part of what is measured. Readers who compare numbers must know it.
     Shapes,
-    /// Something cannot be measured because of it.
+    /// It makes some measurements impossible.
     Limits,
-    /// Nothing.
+    /// No effect.
     None,
 }
 
-/// Other load below this part of one processor is what a quiet machine has.
+/// A quiet machine has less other load than this share of one processor.
 const QUIET_SHARE: f64 = 0.02;
-/// Stolen time below this part of the wall time moves no figure visibly.
+/// Stolen time below this share of the wall time moves no result visibly.
 const STOLEN_SHARE: f64 = 0.005;
-/// Room for the scratch files of the standard profile.
+/// Space for the scratch files of the standard profile.
 const COMFORTABLE_ROOM: Bytes = Bytes(4 << 30);
 
-/// Examines what is known of a machine. The checks come in the order of their effects, the worst
-/// first.
+/// Checks everything known about a machine. The checks are sorted by effect, the worst first.
 pub fn examine(
     machine: &Machine,
     environment: &Environment,
@@ -97,7 +96,7 @@ fn percent(share: f64) -> String {
     format!("{} %", significant(share * 100.0, 2))
 }
 
-/// Where the system does not tell, neither load nor stolen time can be judged.
+/// A check for systems that report neither load nor stolen time.
 fn unseen(watch: &Watch) -> Option<Check> {
     watch.cpu.is_none().then(|| {
         check(

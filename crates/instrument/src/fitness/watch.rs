@@ -1,4 +1,4 @@
-//! What other programs do while oscope does nothing.
+//! Load of other programs while oscope is idle.
 
 use platform::clock::now_ns;
 use platform::load::{CpuTime, CpuTimes};
@@ -6,19 +6,19 @@ use platform::programs::running;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What went on in the machine while oscope only watched.
+/// Activity on the machine while oscope was idle.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Watch {
-    /// Wall time of watching in ns.
+    /// Duration in ns of wall time.
     pub wall_ns: u64,
-    /// CPU time over all processors meanwhile; `None` where the kernel does not tell.
+    /// CPU time over all processors during this time; `None` if the kernel does not report it.
     pub cpu: Option<CpuTime>,
     /// The busiest processes: name and CPU time over wall time, the busiest first.
     pub busiest: Vec<(String, f64)>,
 }
 
 impl Watch {
-    /// Watches for `length`, idle itself.
+    /// Watches the machine for `length` and sleeps meanwhile.
     pub fn over(length: Duration) -> Self {
         let started_ns = now_ns();
         let (times, programs) = (CpuTimes::read(), cpu_by_program());
@@ -46,7 +46,7 @@ impl Watch {
     }
 }
 
-/// CPU time in ns of every other program by its number and name.
+/// CPU time in ns of every other process, by process id and name.
 fn cpu_by_program() -> BTreeMap<(u32, String), u64> {
     let others = running()
         .into_iter()

@@ -1,29 +1,29 @@
-//! Single limits, and what each leaves to plan with.
+//! Single limits, and the part of the machine that each leaves for planning.
 
 use super::{Limits, percent};
 use crate::quantity::{Bytes, BytesPerSecond};
 
-/// One thing that is limited.
+/// A limited resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// CPU time.
     Processor,
-    /// Processors at once.
+    /// Number of processors in use at once.
     Cpus,
     /// Memory.
     Memory,
-    /// Scratch files.
+    /// Disk space of scratch files.
     Disk,
-    /// What is written in all.
+    /// Total bytes written.
     Written,
-    /// What is read and written in a second.
+    /// Bytes read and written per second.
     Rate,
-    /// Swap, of which a run whose memory or disk is limited takes none.
+    /// Swap. A run with limited memory or disk uses none.
     Swap,
 }
 
 impl Bound {
-    /// Those that decide which points there are.
+    /// The limits that affect the choice of points.
     pub(crate) const PLANNED: [Self; 5] = [
         Self::Cpus,
         Self::Memory,
@@ -32,7 +32,7 @@ impl Bound {
         Self::Swap,
     ];
 
-    /// The limit as people read it; `None` if there is none.
+    /// The limit formatted for readers; `None` if there is none.
     pub fn limit(self, limits: &Limits) -> Option<String> {
         let bytes = |bytes: Option<u64>| bytes.map(|bytes| format!("{:.3}", Bytes(bytes)));
         match self {
@@ -48,7 +48,7 @@ impl Bound {
         }
     }
 
-    /// Why something is left out for its sake; `None` if there is no limit.
+    /// The reason for leaving something out because of this limit; `None` if there is no limit.
     pub(crate) fn reason(self, limits: &Limits) -> Option<String> {
         let limit = self.limit(limits)?;
         let of = match self {
@@ -66,7 +66,7 @@ impl Bound {
 }
 
 impl Limits {
-    /// Limits of memory or disk forbid swap, which is both.
+    /// A limit of memory or of disk forbids swap, since swap uses both.
     pub(crate) fn forbid_swap(&self) -> bool {
         let amounts = [self.memory_bytes, self.disk_bytes, self.written_bytes];
         amounts.iter().any(Option::is_some) || self.bytes_per_second.is_some()

@@ -1,4 +1,4 @@
-//! Limits: what a run may take of a machine on which other work matters, and what it took.
+//! Limits on a run's use of the machine, and the run's actual use.
 
 mod bound;
 mod pace;
@@ -13,49 +13,51 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a run may take of the machine. What is `None` has no limit.
+/// Limits on a run's use of the machine. A field that is `None` sets no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limits {
-    /// CPU time over wall time, of this program and all that it starts, in per cent of one processor.
-    /// Kept by rests: before each batch the run rests until its CPU time since the rest before is no
-    /// larger a part of the wall time.
+    /// CPU time over wall time of this program and all its child processes, in per cent of one
+    /// processor. Kept by rests: before each batch the run sleeps until its CPU time since the last
+    /// rest is at most this share of the wall time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processor_percent: Option<f64>,
-    /// How many processors may be used at once. Kept by the kernel: the program and all that it starts
-    /// may run on the last so many of those that are allowed.
+    /// Number of processors in use at once. Kept by the kernel: the affinity mask of the program
+    /// and all its child processes holds this many processors, the last of the allowed ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<u64>,
-    /// Memory of a worker and all that it starts, in bytes. Points that need more are left out. Kept
-    /// by the kernel: by a control group where this user may make one, else by the size of each
-    /// process's address space.
+    /// Memory of a worker and all its child processes, in bytes. Points that need more are left
+    /// out. Kept by the kernel: with a control group if this user may create one, otherwise with a
+    /// limit on each process's address space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
-    /// What scratch files may take at any time, in bytes. Points that need more are left out, and the
-    /// kernel lets no file grow beyond.
+    /// Disk space of scratch files at any time, in bytes. Points that need more are left out, and
+    /// the kernel lets no single file grow beyond this limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_bytes: Option<u64>,
-    /// What the whole run may write to storage, in bytes, its records included. No batch is begun that
-    /// is expected to write more than is left.
+    /// Bytes that the whole run may write to storage, its records included. A batch does not start
+    /// if its expected writes exceed the remaining bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_bytes: Option<u64>,
-    /// What may be read from storage and written to it, in bytes per second of wall time. Kept by
-    /// rests, as for `processor`.
+    /// Bytes read from and written to storage per second of wall time. Kept by rests, as for
+    /// `processor`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_per_second: Option<f64>,
-    /// Whether disks serve the run when nobody else waits. Only some schedulers heed it.
+    /// True for idle I/O priority: disks serve the run when no other process waits. Only some I/O
+    /// schedulers respect it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_io: Option<bool>,
 }
 
-/// The longest that one process takes samples of one metric where the run has to rest, in ns: bursts
-/// are to be short.
+/// The longest time in which one process samples one metric if the run has to rest, in ns. It keeps
+/// bursts short.
 const LONGEST_BATCH_NS: u64 = 100_000_000;
-/// How far shares of time may be beyond what was meant.
+/// Tolerated factor between measured and allowed shares of time, for the error of the clocks.
 const CLOCKS_ERR: f64 = 1.005;
 
 impl Limits {
-    /// What `--gentle` stands for where so much memory is available and so much of the disk is free:
-    /// one processor, a quarter of it, and no more than a quarter of the memory and the room there is.
+    /// The limits of `--gentle` on a machine with this much available memory and free disk space:
+    /// one processor, 25 % of its time, and at most a quarter of the available memory and of the
+    /// free space.
     pub fn gentle(available_bytes: u64, free_bytes: u64) -> Self {
         const MIB: u64 = 1 << 20;
         const SHARE: u64 = 4;
@@ -71,7 +73,7 @@ impl Limits {
         }
     }
 
-    /// These limits, and those of `others` where these have none.
+    /// These limits, completed by those of `others`.
     #[must_use]
     pub fn or(self, others: Self) -> Self {
         Self {
@@ -85,19 +87,19 @@ impl Limits {
         }
     }
 
-    /// Whether nothing is limited.
+    /// True if no limit is set.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
 
-    /// How many times longer than its measurements a run takes with its rests, where they keep one
-    /// processor busy.
+    /// Wall time of a run over the time of its measurements, if the measurements keep one processor
+    /// busy: the effect of the rests.
     pub fn stretch(&self) -> f64 {
         self.processor_percent
             .map_or(1.0, |percent| (100.0 / percent).max(1.0))
     }
 
-    /// The time of one metric's samples in one process: `usual_ns`, or less where the run rests.
+    /// The time for one metric's samples in one process: `usual_ns`, or less if the run rests.
     pub fn batch_ns(&self, usual_ns: u64) -> u64 {
         let rests = self.processor_percent.is_some() || self.bytes_per_second.is_some();
         if rests {
@@ -107,13 +109,13 @@ impl Limits {
         }
     }
 
-    /// Whether it takes the kernel's count of what is read and written to keep them.
+    /// True if keeping these limits needs the kernel's counters of storage I/O.
     pub fn need_storage_counts(&self) -> bool {
         self.written_bytes.is_some() || self.bytes_per_second.is_some()
     }
 }
 
-/// As on the command line.
+/// In the syntax of the command line.
 impl fmt::Display for Limits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes = |bytes: Option<u64>| bytes.map(|bytes| Bytes(bytes).to_string());
@@ -140,31 +142,31 @@ impl fmt::Display for Limits {
     }
 }
 
-/// What a run with limits took at the most, by the kernel's counters.
+/// Resources that a run with limits used, from the kernel's counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Used {
-    /// From the first batch to the end of the last rest, in ns.
+    /// Wall time from the first batch to the end of the last rest, in ns.
     pub wall_ns: u64,
-    /// CPU time of this program and all that it started meanwhile, in ns.
+    /// CPU time of this program and all its child processes in that time, in ns.
     pub cpu_ns: u64,
-    /// Of the wall time, what was spent resting, in ns.
+    /// Wall time spent resting, in ns.
     pub rest_ns: u64,
     /// The most CPU time between two rests, in ns.
     pub longest_burst_ns: u64,
-    /// How many processors it could run on.
+    /// Number of processors that the run could use.
     pub cpus: u64,
-    /// The most memory that a worker had, in bytes.
+    /// Peak memory of a worker, in bytes.
     pub memory_bytes: u64,
-    /// Whether that counts the worker with all that it started and its pages of files, as a control
-    /// group does. Otherwise it is the memory of the largest process.
+    /// True if `memory_bytes` counts the worker with all its child processes and its page cache, as
+    /// a control group does. False if it is the memory of the largest process.
     pub memory_of_group: bool,
-    /// The most memory that this program itself had, in bytes.
+    /// Peak memory of this program itself, in bytes.
     pub own_memory_bytes: u64,
-    /// The most that scratch files took after a batch, in bytes.
+    /// Largest disk space of scratch files after a batch, in bytes.
     pub disk_bytes: u64,
-    /// Read from storage, in bytes.
+    /// Bytes read from storage.
     pub read_bytes: u64,
-    /// Written to storage, in bytes.
+    /// Bytes written to storage.
     pub written_bytes: u64,
 }
 
@@ -174,13 +176,13 @@ impl Used {
         self.cpu_ns as f64 * 100.0 / self.wall_ns.max(1) as f64
     }
 
-    /// What was read from storage and written to it in a second of wall time, in bytes.
+    /// Bytes read from and written to storage per second of wall time.
     pub fn bytes_per_second(&self) -> f64 {
         (self.read_bytes + self.written_bytes) as f64 * 1e9 / self.wall_ns.max(1) as f64
     }
 
-    /// What it took beside its limit, for each that was exceeded. Shares of time are so by more than the
-    /// clocks may err.
+    /// Use and limit of each resource whose limit was exceeded. Shares of time count as exceeded
+    /// only beyond the error of the clocks.
     pub fn excesses(&self, limits: &Limits) -> Vec<String> {
         let over = |bound: Bound, is_over: bool| is_over.then(|| self.beside(limits, bound));
         let above = |used: u64, limit: Option<u64>| limit.is_some_and(|limit| used > limit);
@@ -204,7 +206,7 @@ impl Used {
         .collect()
     }
 
-    /// What it took of one thing, and the limit on that.
+    /// Use and limit of one resource.
     fn beside(&self, limits: &Limits, bound: Bound) -> String {
         let bytes = |used: u64| format!("{:.3}", Bytes(used));
         let used = match bound {
@@ -228,7 +230,7 @@ impl Used {
         }
     }
 
-    /// What it took at the most beside what it might, in one line.
+    /// Peak use beside the limits, in one line.
     pub fn told(&self, limits: &Limits) -> String {
         let all = [
             Bound::Processor,
@@ -248,12 +250,12 @@ impl Used {
     }
 }
 
-/// The limits of a run and what it took.
+/// The limits of a run and its actual use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limited {
-    /// What it might take.
+    /// The limits.
     pub limits: Limits,
-    /// What it took; `None` for a run that is under way or was cut off.
+    /// The use; `None` for a run that is in progress or was cut off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<Used>,
 }

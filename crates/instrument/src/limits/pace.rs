@@ -1,32 +1,33 @@
-//! The pace of a run: rests that keep its share of the processor and of the disks.
+//! The pace of a run: rests that keep its share of processor time and of disk bandwidth.
 
 use super::Limits;
 
-/// What was spent up to a moment.
+/// Resources used up to one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// The moment, in ns.
+    /// The moment, in monotonic ns.
     pub at_ns: u64,
     /// CPU time so far, in ns.
     pub cpu_ns: u64,
-    /// Read from storage and written to it so far, in bytes.
+    /// Bytes read from and written to storage so far.
     pub bytes: u64,
 }
 
-/// Tells how long to rest.
+/// Computes the length of rests.
 ///
-/// Work and the rest after it make a cycle, and in each cycle the limits hold. Nothing is saved up: a
-/// run that took little for a while, as when it waited, is not allowed a longer burst for that.
+/// A cycle is work and the rest after it, and the limits hold in each cycle. Unused time does not
+/// accumulate: a run that used little for a while, for example because it waited, gets no longer
+/// burst later.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
     processor_share: Option<f64>,
     bytes_per_second: Option<f64>,
-    /// At the end of the last rest.
+    /// Use at the end of the last rest.
     last: Spent,
 }
 
 impl Pace {
-    /// Keeps `limits` from `start` on.
+    /// The pace for `limits`, starting at `start`.
     pub fn new(limits: &Limits, start: Spent) -> Self {
         Self {
             processor_share: limits.processor_percent.map(|percent| percent / 100.0),
@@ -40,7 +41,7 @@ impl Pace {
         now.cpu_ns.saturating_sub(self.last.cpu_ns)
     }
 
-    /// How long the run must rest from now on, in ns.
+    /// Length of the rest needed now, in ns.
     pub fn rest_ns(&self, now: Spent) -> u64 {
         let worked_ns = now.at_ns.saturating_sub(self.last.at_ns);
         let bytes = now.bytes.saturating_sub(self.last.bytes) as f64;
@@ -52,7 +53,7 @@ impl Pace {
         (cycle_ns.ceil() as u64).saturating_sub(worked_ns)
     }
 
-    /// The rest is over.
+    /// Begins the next cycle at the end of a rest.
     pub fn rested(&mut self, now: Spent) {
         self.last = now;
     }
@@ -86,7 +87,7 @@ mod tests {
     #[test]
     fn a_busy_second_at_a_quarter_is_followed_by_three() {
         assert_eq!(quarter().rest_ns(at(SECOND, SECOND)), 3 * SECOND);
-        // Four processors at once make the rest longer.
+        // Four busy processors make the rest longer.
         assert_eq!(quarter().rest_ns(at(SECOND, 4 * SECOND)), 15 * SECOND);
     }
 
@@ -126,7 +127,7 @@ mod tests {
                 now.at_ns += pace.rest_ns(now);
                 pace.rested(now);
                 let cycle_ns = (now.at_ns - before.at_ns) as f64;
-                // A ns of rounding.
+                // The added ns covers rounding.
                 let share = (now.cpu_ns - before.cpu_ns) as f64 / (cycle_ns + 1.0);
                 prop_assert!(share <= percent / 100.0 * (1.0 + 1e-9), "{share}");
                 let per_second = (now.bytes - before.bytes) as f64 * 1e9 / (cycle_ns + 1.0);

@@ -1,23 +1,23 @@
-//! Limits as they are written on the command line.
+//! Parses limits from the command line.
 
 use super::Limits;
 use crate::quantity::{Bytes, BytesPerSecond};
 use std::str::FromStr;
 
-/// What can be limited, with an example of each.
+/// The keys, each with an example.
 pub const KEYS: &str = "processor=25%, cpus=1, memory=512MiB, disk=512MiB, written=4GiB, rate=32MiB/s, \
                         io=idle or io=usual";
 
 pub(super) const IDLE: &str = "idle";
 pub(super) const USUAL: &str = "usual";
 
-/// The least memory with which a worker can do anything.
+/// The least memory in which a worker can run at all.
 const LEAST_MEMORY: Bytes = Bytes(64 << 20);
-/// With less a rest after a burst would take minutes.
+/// With a smaller share, the rest after a burst takes minutes.
 const LEAST_PERCENT: f64 = 1.0;
 const LEAST_RATE: BytesPerSecond = BytesPerSecond(64.0 * 1024.0);
 
-/// A text that states no limits.
+/// A text that is no list of limits.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}; the limits are {KEYS}")]
 pub struct ParseLimitsError {
@@ -30,7 +30,7 @@ fn wrong<T>(problem: impl Into<String>) -> Result<T, ParseLimitsError> {
     })
 }
 
-/// As in `processor=25%,memory=512MiB`.
+/// The syntax of `processor=25%,memory=512MiB`.
 impl FromStr for Limits {
     type Err = ParseLimitsError;
 
@@ -59,7 +59,7 @@ impl FromStr for Limits {
     }
 }
 
-/// False if there was a value already.
+/// False if the key already had a value.
 fn set<T>(place: &mut Option<T>, value: T) -> bool {
     place.replace(value).is_none()
 }

@@ -1,4 +1,4 @@
-//! What the batches of a point say against its numbers.
+//! Finds the doubts that the batches of a point cast on its numbers.
 
 use super::Warning;
 use crate::experiment::{Definition, Metric};
@@ -7,24 +7,24 @@ use crate::sample::{Batch, Disturbance, Sample};
 use crate::statistics::summary::{mean, median};
 use crate::statistics::{modes, trend};
 
-/// Above this part of the wall time, what is lost to others can move a centre by more than its
-/// interval in the finest profile.
+/// If preemption takes more than this share of the wall time, it can move a centre by more than its
+/// interval in the most precise profile.
 const LOST_SHARE: f64 = 0.01;
-/// Shorter samples do not tell what they lost: CPU time comes in whole µs, of the program and of
-/// the kernel apart, so that it may be off by 2 µs.
+/// Shorter samples cannot show preemption. The kernel reports user time and system time in whole µs
+/// each, so their sum may be off by 2 µs.
 const SHORTEST_JUDGED_NS: u64 = 200_000;
-/// Above this, somebody else works on the machine; below it are the kernel's own threads.
+/// Above this share, other programs use the machine; below it are the kernel's own threads.
 const OTHER_LOAD_SHARE: f64 = 0.10;
-/// A change of clock speed by more than this shows in every figure that is bound by the processor.
+/// A larger change of clock frequency shows in every result that is bound by the processor.
 const FREQUENCY_CHANGE: f64 = 0.03;
-/// A trend is called drift when chance gives it less often than this.
+/// A trend is called drift if chance produces it less often than this.
 const DRIFT_PROBABILITY: f64 = 0.01;
-/// A drift by less than this is smaller than the differences people act on.
+/// A smaller drift is below the differences that matter in practice.
 const DRIFT_CHANGE: f64 = 0.02;
-/// Modes closer to each other than this are smaller than the differences people act on.
+/// Modes closer to each other than this are below the differences that matter in practice.
 const MODE_DISTANCE: f64 = 0.05;
 
-/// What the batches of one point and their estimates say against themselves.
+/// The warnings that follow from the batches of one point and their estimates.
 pub fn judge(definition: &Definition, estimates: &[Estimate], batches: &[Batch]) -> Vec<Warning> {
     let mut warnings = around(batches);
     for estimate in estimates {
@@ -37,7 +37,7 @@ pub fn judge(definition: &Definition, estimates: &[Estimate], batches: &[Batch])
     warnings
 }
 
-/// What went on around the batches.
+/// The warnings about activity on the machine around the batches.
 fn around(batches: &[Batch]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let stolen = stolen_share(batches);
@@ -61,7 +61,7 @@ fn stolen_share(batches: &[Batch]) -> f64 {
     })
 }
 
-/// A part of the disturbances over the wall time of the batches that know it.
+/// One disturbance as a share of the wall time, over the batches that recorded it.
 fn share(batches: &[Batch], part: impl Fn(&Disturbance) -> Option<i64>) -> f64 {
     let known = batches
         .iter()
@@ -72,9 +72,10 @@ fn share(batches: &[Batch], part: impl Fn(&Disturbance) -> Option<i64>) -> f64 {
     part_ns as f64 / wall_ns.max(1) as f64
 }
 
-/// How much longer the processor's absence made the typical sample, found as the centre is: the
-/// median of each process, and their mean. So one long absence does not count where the median of
-/// the samples never saw it. What the hypervisor took is told apart.
+/// The time without a processor as a share of the typical sample's wall time. It is computed like
+/// the centre, as the mean over processes of each process's median, so that one long preemption
+/// does not count if the median sample missed it. Stolen time is subtracted because it has its own
+/// warning.
 fn preempted(metric: &Metric, batches: &[Batch]) -> Option<Warning> {
     if metric.is_shared {
         return None;
@@ -94,8 +95,8 @@ fn preempted(metric: &Metric, batches: &[Batch]) -> Option<Warning> {
     })
 }
 
-/// The part of a sample's wall time in which its process neither ran nor waited for anything:
-/// `None` if it ever waited of its own accord, or is too short to tell.
+/// The share of a sample's wall time in which its process was runnable but had no processor. `None`
+/// if it ever blocked voluntarily, or if the sample is too short.
 fn lost_share(sample: &Sample) -> Option<f64> {
     let wall_ns = sample.reading.wall_ns()?;
     let cpu_ns = sample.usage.user_ns + sample.usage.system_ns;

@@ -1,4 +1,4 @@
-//! Noise: what casts doubt on a number, named, measured and with advice.
+//! Noise: named and measured doubts about a number, with advice.
 
 mod judging;
 
@@ -9,11 +9,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Something that casts doubt on a point's numbers.
+/// A reason to doubt a point's numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Warning {
-    /// The hypervisor gave CPU time to others.
+    /// The hypervisor gave CPU time to other virtual machines.
     Stolen {
         /// Stolen time over wall time.
         share: f64,
@@ -23,50 +23,50 @@ pub enum Warning {
         /// Their CPU time over wall time, 1 being one processor in full use.
         share: f64,
     },
-    /// The processor was taken away while it was wanted: by other programs, by the kernel's threads
-    /// or by a limit on CPU time.
+    /// The worker was preempted while runnable: by other programs, by kernel threads or by a limit
+    /// on CPU time.
     Preempted {
-        /// Which metric.
+        /// Name of the metric.
         metric: String,
         /// Wall time without a processor over wall time, in the typical sample.
         share: f64,
     },
-    /// The processor's clock changed its speed.
+    /// The processor's clock frequency changed.
     FrequencyChanged {
-        /// The lowest seen, in Hz.
+        /// The lowest frequency observed, in Hz.
         lowest_hz: f64,
-        /// The highest seen, in Hz.
+        /// The highest frequency observed, in Hz.
         highest_hz: f64,
     },
     /// The value rose or fell steadily from process to process.
     Drift {
-        /// Which metric.
+        /// Name of the metric.
         metric: String,
-        /// Change from the first process to the last, over the centre.
+        /// Change from the first process to the last, as a share of the centre.
         change: f64,
     },
-    /// The processes fall into groups: the centre may be a value that no process shows.
+    /// The processes form groups: the centre may be a value that no process shows.
     SeveralModes {
-        /// Which metric.
+        /// Name of the metric.
         metric: String,
-        /// The middle of each group in the metric's unit.
+        /// The centre of each group in the metric's unit.
         centres: Vec<f64>,
     },
-    /// The timed loop had not settled when its samples were taken.
+    /// The timed loop had not reached a steady state after the warm-up.
     NotWarm,
-    /// The time was used up before the interval was as narrow as wanted.
+    /// The time ran out before the interval reached the target width.
     TargetMissed {
-        /// Which metric.
+        /// Name of the metric.
         metric: String,
-        /// Half the interval's width over the centre; `None` where there is no interval at all.
+        /// Half the interval's width over the centre; `None` if there is no interval.
         reached: Option<f64>,
-        /// What was wanted.
+        /// The target for the same value.
         target: f64,
     },
 }
 
 impl Warning {
-    /// Whether it touches `metric`: it names that metric, or all of the point.
+    /// True if the warning concerns `metric`: it names that metric, or concerns the whole point.
     pub fn touches(&self, metric: &str) -> bool {
         match self {
             Self::Preempted { metric: named, .. }
@@ -77,7 +77,7 @@ impl Warning {
         }
     }
 
-    /// One or two words for the margin of a table.
+    /// Label of one or two words for the margin of a table.
     pub fn label(&self) -> &'static str {
         match self {
             Self::Stolen { .. } => "stolen time",
@@ -91,7 +91,7 @@ impl Warning {
         }
     }
 
-    /// What a person can do about it.
+    /// Advice for the reader.
     pub fn advice(&self) -> &'static str {
         match self {
             Self::Stolen { .. } => "measure when the host is quieter, or on a dedicated host",

@@ -55,7 +55,7 @@ const SCALES: Scales = Scales {
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not every quotient is exact in a float, nor every integer beyond 2^53.
+        // The division can round, and so can integers above 2^53.
         let reads_back = || SCALES.exact(self.0 as f64).parse() == Ok(*self);
         if f.precision().is_none() && !reads_back() {
             return write!(f, "{} B", self.0);

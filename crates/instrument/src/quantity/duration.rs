@@ -1,4 +1,4 @@
-//! Lengths of time.
+//! Durations.
 
 use super::scale::{ParseQuantityError, Scale, Scales};
 use schemars::JsonSchema;
@@ -7,8 +7,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// A length of time in nanoseconds; a fraction is meant, since one operation may cost less than
-/// a nanosecond.
+/// A duration in nanoseconds. It can be fractional, since one operation may take less than a
+/// nanosecond.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema,
 )]
@@ -48,8 +48,8 @@ impl fmt::Display for Nanoseconds {
 impl FromStr for Nanoseconds {
     type Err = ParseQuantityError;
 
-    /// Reads `250us`, `1.5 s`, `2min`; a number alone is refused, since seconds and nanoseconds
-    /// are too easily taken for each other.
+    /// Reads `250us`, `1.5 s`, `2min`. A number alone is an error, since it could mean seconds or
+    /// nanoseconds.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if text.trim().ends_with(|c: char| c.is_ascii_digit()) {
             return Err(SCALES.out_of_range(text, "a unit is missing, such as ms, s or min"));

@@ -1,7 +1,7 @@
 //! Quantities: numbers with their units, read and printed in the field's standard notation.
 //!
-//! `{}` prints a quantity exactly: parsing the text gives the same value back. `{:.3}` prints it
-//! for people, rounded to that many significant digits.
+//! `{}` prints a quantity exactly: parsing the text gives the same value back. `{:.3}` rounds it to
+//! that many significant digits, for readers.
 
 mod bytes;
 mod count;

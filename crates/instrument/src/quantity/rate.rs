@@ -1,4 +1,4 @@
-//! Speeds.
+//! Rates: amounts per second.
 
 use super::scale::{ParseQuantityError, Scale, Scales};
 use schemars::JsonSchema;

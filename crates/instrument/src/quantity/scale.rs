@@ -1,8 +1,8 @@
-//! The prefixes of units, and how a number is read and printed with them.
+//! Unit prefixes: how a number is parsed and printed with them.
 
 use std::fmt;
 
-/// A unit's symbol and how many base units it stands for.
+/// A unit's symbol and the number of base units in it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     pub(super) symbol: &'static str,
@@ -15,8 +15,8 @@ impl Scale {
     }
 }
 
-/// The units of one quantity: those it is printed in (ascending, the base unit first), and those
-/// it is also understood in.
+/// The units of one quantity: those used for printing (ascending, the base unit first), and those
+/// that parsing also accepts.
 pub(super) struct Scales {
     pub(super) quantity: &'static str,
     pub(super) example: &'static str,
@@ -24,46 +24,46 @@ pub(super) struct Scales {
     pub(super) understood: &'static [Scale],
 }
 
-/// A text that is no quantity of the kind asked for.
+/// A text that is not a quantity of the expected kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseQuantityError {
     /// The text does not begin with a number.
     #[error("'{text}' is no {quantity}: it must begin with a number, such as {example}")]
     NoNumber {
-        /// What was read.
+        /// The input.
         text: String,
-        /// What was asked for.
+        /// The expected quantity.
         quantity: &'static str,
-        /// A text that would do.
+        /// An example of valid input.
         example: &'static str,
     },
-    /// The unit after the number is not known.
+    /// The unit after the number is unknown.
     #[error("'{text}' is no {quantity}: the unit '{unit}' is not one of {known}")]
     UnknownUnit {
-        /// What was read.
+        /// The input.
         text: String,
-        /// The unit that is not known.
+        /// The unknown unit.
         unit: String,
-        /// What was asked for.
+        /// The expected quantity.
         quantity: &'static str,
-        /// The units that are.
+        /// The known units.
         known: String,
     },
-    /// The value is a fraction of the smallest unit, or beyond the largest number.
+    /// The value is a fraction of the smallest unit, or above the largest number.
     #[error("'{text}' is no {quantity}: {reason}")]
     OutOfRange {
-        /// What was read.
+        /// The input.
         text: String,
-        /// What was asked for.
+        /// The expected quantity.
         quantity: &'static str,
-        /// What is wrong with it.
+        /// The problem.
         reason: &'static str,
     },
 }
 
 impl Scales {
-    /// The number and the unit's factor of `text`, both still apart so that callers that need
-    /// exact integers can join them exactly.
+    /// The number of `text` and the factor of its unit. They stay separate so that callers that
+    /// need exact integers can multiply them exactly.
     pub(super) fn split<'t>(&self, text: &'t str) -> Result<(&'t str, f64), ParseQuantityError> {
         let trimmed = text.trim();
         let end = number_length(trimmed);
@@ -96,7 +96,7 @@ impl Scales {
         Ok((number, factor))
     }
 
-    /// The value of `text` in base units; negative and infinite values are refused.
+    /// The value of `text` in base units; negative and infinite values are errors.
     pub(super) fn parse(&self, text: &str) -> Result<f64, ParseQuantityError> {
         let (number, factor) = self.split(text)?;
         let number: f64 = number.parse().map_err(|_| ParseQuantityError::NoNumber {
@@ -120,7 +120,7 @@ impl Scales {
         }
     }
 
-    /// Prints `value` exactly, or rounded where the format asks for a number of significant digits.
+    /// Prints `value` exactly, or rounded if the format has a precision (significant digits).
     pub(super) fn format(&self, value: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match f.precision() {
             Some(digits) => self.rounded(value, digits),
@@ -134,7 +134,7 @@ impl Scales {
         }
     }
 
-    /// `value` in the largest unit that makes it no longer.
+    /// `value` in the largest unit that does not make the text longer.
     pub(super) fn exact(&self, value: f64) -> String {
         let fits = |scale: &&Scale| {
             let scaled = value / scale.factor;
@@ -154,7 +154,7 @@ impl Scales {
     fn rounded(&self, value: f64, digits: usize) -> String {
         let reaches = |scale: &Scale| value.abs() >= scale.factor;
         let mut index = self.printed.iter().rposition(reaches).unwrap_or(0);
-        // 1023.97 MiB/s rounds up to 1024: then the next unit says it better.
+        // 1023.97 MiB/s would round up to 1024 MiB/s: the next unit is better.
         if let Some(next) = self.printed.get(index + 1) {
             let text = significant(value / self.printed[index].factor, digits);
             let full = next.factor / self.printed[index].factor;
@@ -175,8 +175,8 @@ impl Scales {
     }
 }
 
-/// `value` with `digits` significant digits, never in exponent form; digits before the decimal
-/// point are all kept.
+/// `value` with `digits` significant digits, never in exponent form. All digits before the decimal
+/// point are kept.
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");
@@ -186,7 +186,7 @@ pub fn significant(value: f64, digits: usize) -> String {
         (digits as f64 - 1.0 - magnitude).max(0.0) as usize
     };
     let text = format!("{value:.*}", decimals(value));
-    // 9.996 with three digits prints as 10.00 at first: one digit too many.
+    // 9.996 with three digits would print as 10.00, one digit too many.
     match text.parse::<f64>() {
         Ok(shown) if shown != 0.0 => format!("{value:.*}", decimals(shown)),
         _ => text,

@@ -1,10 +1,10 @@
-//! The units a metric, an axis or a finding's number can have.
+//! The units of metrics, axes and the numbers in findings.
 
 use super::{Bytes, BytesPerSecond, Nanoseconds, OperationsPerSecond, significant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a bare number stands for.
+/// The unit of a bare number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -18,7 +18,7 @@ pub enum Unit {
     Bytes,
     /// A number of things.
     Count,
-    /// A part of a whole, 1 being all of it; printed in per cent.
+    /// A share of a whole, from 0 to 1; printed in per cent.
     Share,
     /// One value over another of the same unit.
     Ratio,
@@ -39,8 +39,8 @@ impl Unit {
     }
 }
 
-/// Round sizes are settings or exact results, and rounding them would only mislead. One that is round
-/// in a smaller unit than a person would choose is not: 16383 KiB is about 16 MiB.
+/// Round sizes are settings or exact results, so they are not rounded further. A size that is round
+/// only in a small unit is rounded: 16383 KiB prints as about 16 MiB.
 fn show_bytes(bytes: Bytes, digits: usize) -> String {
     let exact = bytes.to_string();
     let rounded = format!("{bytes:.digits$}");

@@ -1,16 +1,16 @@
-//! A value with its unit, and its interval where it was estimated.
+//! A value with its unit, and with its interval if it was estimated.
 
 use super::{Bytes, Count, Unit};
 use crate::statistics::{Estimated, Interval};
 
-/// A value with its unit, and its interval where it was estimated.
+/// A value with its unit, and with its interval if it was estimated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantity {
     /// The value in its unit.
     pub value: f64,
-    /// Its 95 % confidence interval; `None` if it was looked up or set, or is known too badly for one.
+    /// 95 % confidence interval; `None` if the value was looked up or set, or has too few data.
     pub interval: Option<Interval>,
-    /// What the value is counted in.
+    /// The unit of the value.
     pub unit: Unit,
 }
 
@@ -24,12 +24,12 @@ impl Quantity {
         }
     }
 
-    /// A length of time that was looked up or set.
+    /// A duration that was looked up or set.
     pub const fn nanoseconds(nanoseconds: f64) -> Self {
         Self::exact(nanoseconds, Unit::Nanoseconds)
     }
 
-    /// What statistics found, in `unit`.
+    /// A statistical estimate, in `unit`.
     pub const fn estimated(value: &Estimated, unit: Unit) -> Self {
         Self {
             value: value.centre,
@@ -38,13 +38,14 @@ impl Quantity {
         }
     }
 
-    /// Half the width of the interval over the value; `None` without an interval, or about zero.
+    /// Half the width of the interval over the value; `None` without an interval or if the value is
+    /// about zero.
     pub fn relative_half_width(&self) -> Option<f64> {
         let relative = self.interval?.half_width() / self.value.abs();
         relative.is_finite().then_some(relative)
     }
 
-    /// Where the value may lie: its interval, or the value alone without one.
+    /// The range of possible values: the interval, or the value alone without one.
     pub fn extent(&self) -> Interval {
         self.interval.unwrap_or(Interval {
             low: self.value,
@@ -52,7 +53,7 @@ impl Quantity {
         })
     }
 
-    /// Whether the interval shows that the value is not `other`, in the same unit.
+    /// True if the interval excludes `other`, in the same unit.
     pub fn differs_from(&self, other: f64) -> bool {
         self.interval
             .is_some_and(|interval| !interval.contains(other))
@@ -77,8 +78,9 @@ impl Quantity {
         }
     }
 
-    /// The difference of two independent estimates of the same unit. The squares of their half widths
-    /// add up, which is exact for normal errors known from many processes and close to it for few.
+    /// The difference of two independent estimates of the same unit. The squares of their half
+    /// widths add up. This is exact for normal errors estimated from many processes, and close to
+    /// it for few.
     #[must_use]
     pub fn minus(self, subtrahend: Self) -> Self {
         let value = self.value - subtrahend.value;
@@ -93,8 +95,9 @@ impl Quantity {
         }
     }
 
-    /// The ratio of two independent estimates of the same unit, both positive. The squares of their
-    /// relative half widths add up, which is close for intervals that are a small part of their values.
+    /// The ratio of two independent positive estimates of the same unit. The squares of their
+    /// relative half widths add up, which is close if the intervals are narrow compared with the
+    /// values.
     pub fn over(self, divisor: Self) -> Option<Self> {
         let is_positive = self.value > 0.0 && divisor.value > 0.0;
         let value = self.value / divisor.value;

@@ -1,4 +1,4 @@
-//! What a run tells while it goes on.
+//! Events that a run reports to its observers.
 
 use crate::experiment::Definition;
 use crate::noise::Warning;
@@ -9,10 +9,10 @@ use crate::sample::Batch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Something that happened in a run.
+/// An event in a run.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// An experiment begins.
+    /// An experiment starts.
     Started {
         /// Its description.
         definition: &'a Definition,
@@ -23,7 +23,7 @@ pub enum Event<'a> {
     Skipped {
         /// Its description.
         definition: &'a Definition,
-        /// Why.
+        /// The reason.
         reason: &'a str,
     },
     /// A batch is about to be taken at a point.
@@ -33,7 +33,7 @@ pub enum Event<'a> {
         /// The point.
         point: &'a Point,
     },
-    /// A batch of samples was taken. The run goes on when every observer has dealt with it.
+    /// A batch of samples was taken. The run continues after every observer has handled the event.
     Taken {
         /// The experiment's description.
         definition: &'a Definition,
@@ -41,9 +41,9 @@ pub enum Event<'a> {
         point: &'a Point,
         /// The samples.
         batch: &'a Batch,
-        /// What is known of the point so far.
+        /// The estimates of the point so far.
         estimates: &'a [Estimate],
-        /// How far the run is.
+        /// Progress of the run.
         progress: Progress,
     },
     /// No more samples will be taken at a point.
@@ -52,58 +52,58 @@ pub enum Event<'a> {
         definition: &'a Definition,
         /// The point.
         point: &'a Point,
-        /// Why it was closed.
+        /// The reason for closing it.
         ending: &'a Ending,
-        /// What casts doubt on its numbers.
+        /// Reasons to doubt its numbers.
         warnings: &'a [Warning],
     },
-    /// An experiment's own time has ended. Its points that are still open may get more.
+    /// An experiment's own time has ended. Its open points may get more time later.
     Finished {
         /// Its description.
         definition: &'a Definition,
     },
-    /// The time that all experiments together have left over begins, for points that are still open.
+    /// The remaining time of all experiments together now goes to the points that are still open.
     Extended {
-        /// How many there are.
+        /// Number of open points.
         points: usize,
-        /// Wall time that they may take together.
+        /// Wall time left for these points together.
         left: Nanoseconds,
     },
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Points of this experiment that are closed.
+    /// Closed points of this experiment.
     pub closed: usize,
-    /// Points of this experiment.
+    /// All points of this experiment.
     pub points: usize,
-    /// Wall time that the whole run will still take, as the intervals so far predict it.
+    /// Predicted remaining wall time of the whole run, from the interval widths so far.
     pub remaining: Nanoseconds,
 }
 
-/// Why no more samples are taken at a point.
+/// The reason for closing a point.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
-    /// Every metric is known as well as the profile asks.
+    /// Every metric has reached the precision of the profile.
     TargetReached,
-    /// The time is used up.
+    /// The time ran out.
     BudgetUsed,
-    /// Someone asked to stop.
+    /// The user asked to stop.
     Interrupted,
-    /// It could not be measured here, and why.
+    /// It could not be measured here, for the given reason.
     Failed(String),
 }
 
-/// Learns what happens in a run.
+/// Receives the events of a run.
 pub trait Observer {
-    /// Takes notice of `event`.
+    /// Handles `event`.
     ///
     /// # Errors
-    /// An error ends the run: what cannot be kept is not worth measuring.
+    /// An error ends the run: samples that cannot be stored are not worth taking.
     fn observe(&mut self, event: &Event<'_>) -> Result<(), ObserverError>;
 }
 
-/// Why an observer could not go on.
+/// The error that stops an observer.
 pub type ObserverError = Box<dyn std::error::Error + Send + Sync>;

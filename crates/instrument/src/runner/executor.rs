@@ -1,4 +1,4 @@
-//! Executors: who takes a batch of samples.
+//! Executors: take batches of samples.
 
 use crate::experiment::Confinement;
 use crate::point::Point;
@@ -6,53 +6,53 @@ use crate::sample::Batch;
 use crate::sampler::Task;
 use serde::{Deserialize, Serialize};
 
-/// One batch to be taken: which point, and how.
+/// The request for one batch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// Id of the experiment.
     pub experiment: String,
     /// The point.
     pub point: Point,
-    /// What the worker may use; `None` leaves it what everybody has.
+    /// Limits for the worker; `None` sets no extra limits.
     pub confinement: Option<Confinement>,
-    /// Room for scratch files that the experiment takes, in bytes.
+    /// Disk space of the experiment's scratch files, in bytes.
     pub space_bytes: u64,
-    /// How its samples are taken.
+    /// Sampling instructions.
     pub task: Task,
 }
 
-/// Takes batches of samples. The program's executor starts a worker process for each; tests have
-/// one that makes samples up.
+/// Takes batches of samples. The program's executor starts a worker process for each batch; tests
+/// use one that makes up the samples.
 pub trait Executor {
     /// Takes one batch.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why the batch failed.
     fn execute(&mut self, request: &Request) -> Result<Batch, BatchError>;
 
-    /// Whether someone asked to stop.
+    /// True if the user asked to stop.
     fn is_interrupted(&self) -> bool;
 }
 
-/// Why a batch could not be taken.
+/// The reason why a batch failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BatchError {
-    /// Someone asked to stop.
+    /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
     /// The system does not offer what the point needs.
     #[error("{0}")]
     Unsupported(String),
-    /// Something else in the system spoilt it; another attempt may have better luck.
+    /// Other activity in the system spoilt the batch; a retry may succeed.
     #[error("{0}")]
     Disturbed(String),
     /// The limits of the run do not allow it.
     #[error("{0}")]
     Beyond(String),
-    /// Something that should have worked failed.
+    /// Something failed that should have worked.
     #[error("{0}")]
     Failed(String),
-    /// The worker process ended by itself or fell silent.
+    /// The worker process died or stopped responding.
     #[error("{0}")]
     Worker(String),
 }

@@ -1,4 +1,5 @@
-//! A run within limits: it rests between batches, writes no more than it may, and tells what it took.
+//! A run with limits: it rests between batches, stops before it writes too much, and reports its
+//! use.
 
 use super::executor::{BatchError, Executor, Request};
 use super::worker::WorkerExecutor;
@@ -13,27 +14,27 @@ use std::collections::HashMap;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// How long a rest lasts before somebody's wish to stop is looked at again.
+/// Interval at which a resting run checks the stop flag.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// Takes batches by workers, within their limits. Without limits it does nothing of its own.
+/// Passes batches to the workers within their limits. Without limits it adds nothing.
 #[derive(Debug)]
 pub struct LimitedExecutor {
     workers: WorkerExecutor,
     limits: Limits,
     pace: Pace,
     wear: Wear,
-    /// What there was of this program before the run.
+    /// This program's use before the run.
     before: Consumption,
     started_ns: u64,
     used: Used,
 }
 
 impl LimitedExecutor {
-    /// Keeps the limits of `workers` from now on.
+    /// Enforces the limits of `workers` from now on.
     ///
     /// # Errors
-    /// If the system does not count what is used: then nothing can be kept.
+    /// If the system does not count the use, so that limits cannot be enforced.
     pub fn new(workers: WorkerExecutor) -> platform::Result<Self> {
         let limits = workers.limits;
         let before = if limits.is_none() {
@@ -53,10 +54,10 @@ impl LimitedExecutor {
         })
     }
 
-    /// Rests a last time, and tells what the run took; `None` without limits.
+    /// Rests one last time and returns the resources used; `None` without limits.
     ///
     /// # Errors
-    /// If the system does not tell any more.
+    /// If the system no longer reports the use.
     pub fn finish(mut self) -> platform::Result<Option<Used>> {
         if self.limits.is_none() {
             return Ok(None);
@@ -77,7 +78,7 @@ impl LimitedExecutor {
         }))
     }
 
-    /// Rests until the limits hold, or somebody asks to stop.
+    /// Rests until the limits hold or the user asks to stop.
     fn rest(&mut self) -> platform::Result<()> {
         let begun_ns = now_ns();
         let consumption = Consumption::read()?;
@@ -93,7 +94,7 @@ impl LimitedExecutor {
         }
         let ended_ns = now_ns();
         self.used.rest_ns += ended_ns.saturating_sub(begun_ns);
-        // What the rest itself took belongs to the next cycle.
+        // The CPU time of the rest itself belongs to the next cycle.
         self.pace.rested(Spent {
             at_ns: ended_ns,
             ..now
@@ -154,11 +155,11 @@ fn uncounted(error: &platform::Error) -> BatchError {
     BatchError::Failed(error.to_string())
 }
 
-/// Foresees what batches write.
+/// Predicts the bytes that a batch will write.
 #[derive(Debug, Default)]
 struct Wear {
     limit_bytes: Option<u64>,
-    /// The most that a batch of each experiment has written, in bytes.
+    /// The most bytes that a batch of each experiment has written.
     most: HashMap<String, u64>,
 }
 
@@ -170,8 +171,8 @@ impl Wear {
         }
     }
 
-    /// Whether another batch of an experiment fits: as much as the largest so far. The first is expected
-    /// to fill the room that its files take.
+    /// True if another batch of an experiment fits. It is expected to write as much as the largest
+    /// batch so far; the first batch is expected to fill its scratch space.
     fn allows(&self, written_bytes: u64, experiment: &str, space_bytes: u64) -> bool {
         let most = self.most.get(experiment).copied();
         let expected = most.unwrap_or(space_bytes);

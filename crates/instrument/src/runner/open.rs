@@ -1,4 +1,4 @@
-//! A point while it is being measured.
+//! A point during its measurement.
 
 use super::event::Ending;
 use super::pilot;
@@ -9,7 +9,7 @@ use crate::sample::Batch;
 use crate::setting::Precision;
 use crate::statistics::plan::Plan;
 
-/// How often in a row a point may be disturbed before it is given up.
+/// Number of disturbed attempts in a row after which a point is given up.
 const DISTURBANCES: usize = 3;
 
 /// A point that is being measured.
@@ -19,7 +19,7 @@ pub(super) struct Open<'p> {
     pub estimates: Vec<Estimate>,
     pub foretold: Option<Plan>,
     pub ending: Option<Ending>,
-    /// Why no attempt since the last batch gave one.
+    /// Reasons of the disturbed attempts since the last batch.
     disturbances: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ impl<'p> Open<'p> {
         }
     }
 
-    /// Takes in a batch.
+    /// Adds a batch.
     pub fn add(&mut self, definition: &Definition, batch: Batch, precision: Precision) {
         self.disturbances.clear();
         self.batches.push(batch);
@@ -45,14 +45,14 @@ impl<'p> Open<'p> {
         }
     }
 
-    /// Takes note that an attempt was disturbed, and tells whether another is worth making.
+    /// Records a disturbed attempt; true if a retry is worthwhile.
     pub fn may_try_again(&mut self, reason: &str) -> bool {
         self.disturbances.push(reason.to_owned());
         self.disturbances.len() < DISTURBANCES
     }
 
-    /// How a point ends that is still open at the end of the run: a point that was disturbed whenever
-    /// it was tried did not just lack time.
+    /// The ending of a point that is still open at the end of the run. If every attempt was
+    /// disturbed, the cause is not a lack of time.
     pub fn ending_or(&self, ending: &Ending) -> Ending {
         match self.disturbances.last() {
             Some(reason) if self.batches.is_empty() && *ending == Ending::BudgetUsed => {
@@ -62,13 +62,13 @@ impl<'p> Open<'p> {
         }
     }
 
-    /// Whether every metric that has a target is known to it, by enough processes.
+    /// True if every metric with a target has reached it, with enough processes.
     pub fn is_known(&self, definition: &Definition, precision: Precision) -> bool {
         self.batches.len() >= precision.min_processes
             && self.missed(definition, precision).next().is_none()
     }
 
-    /// The estimates that are wider than they should be.
+    /// The estimates that have not reached the target.
     pub fn missed<'a>(
         &'a self,
         definition: &'a Definition,
@@ -82,8 +82,9 @@ impl<'p> Open<'p> {
         estimates.filter(move |estimate| !estimate.is_within(precision.target))
     }
 
-    /// Batches still to come, if intervals go on shrinking with the root of their number. Of too few
-    /// processes to trust an interval nothing is foretold but that the fewest are wanted.
+    /// Expected number of further batches, assuming that intervals shrink with the square root of
+    /// their number. With fewer processes than the minimum, it is the number missing to the
+    /// minimum.
     pub fn batches_wanted(&self, definition: &Definition, precision: Precision) -> f64 {
         let taken = self.batches.len() as f64;
         let fewest = precision.min_processes as f64;
@@ -93,11 +94,11 @@ impl<'p> Open<'p> {
         let width = |estimate: &Estimate| estimate.relative_half_width().unwrap_or(f64::INFINITY);
         let widest = self.missed(definition, precision).map(width);
         let excess = widest.fold(precision.target, f64::max) / precision.target;
-        // A point that is still open wants at least one more, whatever was foretold.
+        // An open point needs at least one more batch, whatever the prediction says.
         (taken * (excess.powi(2) - 1.0)).max(1.0)
     }
 
-    /// Wall time that all of them will take, in ns.
+    /// Expected wall time of these batches, in ns.
     pub fn wanted_ns(&self, definition: &Definition, precision: Precision) -> f64 {
         let wall_ns: u64 = self.batches.iter().map(|batch| batch.wall_ns).sum();
         let batch_ns = wall_ns as f64 / self.batches.len().max(1) as f64;

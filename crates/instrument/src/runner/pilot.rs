@@ -1,5 +1,5 @@
-//! What the first batches of a point foretell: how many samples a process is worth, and how many
-//! processes the target will take.
+//! The pilot: predicts from the first batches of a point the samples per process and the number of
+//! processes that the target needs.
 
 use crate::experiment::Definition;
 use crate::sample::Batch;
@@ -7,8 +7,8 @@ use crate::setting::Precision;
 use crate::statistics::Confidence;
 use crate::statistics::plan::{Costs, Plan, plan};
 
-/// The plan that serves every metric of the point that has a target; `None` while the batches do not
-/// tell.
+/// The plan that suffices for every metric of the point that has a target; `None` if the batches do
+/// not suffice for a plan.
 pub(super) fn foretell(
     definition: &Definition,
     batches: &[Batch],
@@ -48,8 +48,8 @@ fn net_costs(batch: &Batch, metric: &str) -> Vec<f64> {
         .collect()
 }
 
-/// What one more sample of `metric` costs, and of whatever is sampled along with it, and what a
-/// process costs beside its samples.
+/// The cost of one more sample of `metric`, including other metrics sampled in the same pass, and
+/// the cost of a process apart from its samples.
 fn costs(batches: &[Batch], metric: &str) -> Option<Costs> {
     let samples = || batches.iter().flat_map(|batch| &batch.samples);
     let count = samples().filter(|sample| sample.metric == metric).count();
@@ -57,7 +57,7 @@ fn costs(batches: &[Batch], metric: &str) -> Option<Costs> {
     let sampled_ns: u64 = samples()
         .filter_map(|sample| sample.reading.wall_ns())
         .sum();
-    // Metrics that tell of the same time count it once each.
+    // If several metrics report the same time, the sum counts it several times.
     let sampled_ns = sampled_ns.min(wall_ns);
     let mean = |sum: u64, count: usize| (count > 0).then(|| sum as f64 / count as f64);
     Some(Costs {

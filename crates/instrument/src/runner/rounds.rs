@@ -1,4 +1,5 @@
-//! Rounds: the order in which the points of an experiment are visited, and when each is left.
+//! Rounds: the order of visits to the points of an experiment, and the decision to close each
+//! point.
 
 use super::Runner;
 use super::event::{Ending, Event, ObserverError, Progress};
@@ -35,7 +36,7 @@ impl<'p> Rounds<'p> {
     }
 
     /// Visits the open points in random rounds until none is left or the experiment's time is used
-    /// up; `later_ns` is what the experiments after it may take.
+    /// up. `later_ns` is the time reserved for the experiments after it.
     pub fn run(
         &mut self,
         runner: &mut Runner<'_>,
@@ -64,27 +65,30 @@ impl<'p> Rounds<'p> {
         }
     }
 
-    /// The points that are not known well enough.
+    /// The indices of the points that are still open.
     pub fn still_open(&self) -> Vec<usize> {
         let is_open = |index: &usize| self.open[*index].ending.is_none();
         (0..self.open.len()).filter(is_open).collect()
     }
 
-    /// Removes the files that its workers left. The next one makes what it needs anew.
+    /// Deletes the files of this experiment's workers. The next worker creates the files that it
+    /// needs.
     pub fn remove_files(&self, runner: &Runner<'_>) {
-        // What cannot be removed now goes with the whole scratch directory.
+        // The run deletes the whole scratch directory later, with any file that could not be
+        // deleted now.
         let _ = fs::remove_dir_all(runner.scratch_of(&self.planned.definition.id));
     }
 
-    /// Wall time that a point will take until it is known, in ns, rests included.
+    /// Expected wall time until a point is closed, in ns, rests included.
     pub fn wanted_ns(&self, index: usize) -> f64 {
         self.open[index].wanted_ns(&self.planned.definition, self.precision) * self.planned.stretch
     }
 
-    /// Takes one batch at a point, and closes the point if that is enough or impossible.
+    /// Takes one batch at a point. Closes the point if it has reached its target or cannot be
+    /// measured.
     ///
-    /// `left_ns` is the wall time that this experiment's points may still take, `later_ns` that of
-    /// others after them.
+    /// `left_ns` is the wall time left for this experiment's points, `later_ns` the wall time of
+    /// the experiments after it.
     pub fn visit(
         &mut self,
         index: usize,
@@ -224,7 +228,7 @@ impl<'p> Rounds<'p> {
         self.broken
     }
 
-    /// Points that this system does not offer, or does not leave in peace.
+    /// Points that this system does not offer, or disturbed in every attempt.
     pub fn missing(&self) -> usize {
         let has_failed = |open: &Open<'_>| matches!(open.ending, Some(Ending::Failed(_)));
         self.count(has_failed) - self.broken - self.beyond

@@ -1,4 +1,4 @@
-//! A run: one experiment after the other, and what time they leave over to what is not known yet.
+//! A run: one experiment after the other; spare time then goes to the points that are still open.
 
 use super::event::{Event, ObserverError};
 use super::rounds::Rounds;
@@ -7,7 +7,7 @@ use crate::plan::Plan;
 use crate::statistics::random::Random;
 
 impl Runner<'_> {
-    /// Carries out `plan` and tells how it ended.
+    /// Executes `plan` and returns its outcome.
     ///
     /// # Errors
     /// Those of the observers; failures of experiments and points are events, not errors.

@@ -1,4 +1,4 @@
-//! Spare time: what experiments whose points were soon known leave over goes to points of others.
+//! Spare time: experiments that finish early leave their time to the open points of others.
 
 use super::Runner;
 use super::event::{Ending, Event, ObserverError};
@@ -6,13 +6,14 @@ use super::rounds::Rounds;
 use crate::quantity::Nanoseconds;
 use crate::statistics::random::Random;
 
-/// Lets the points that are still open share the time until `end_ns`, and tells why no more is
-/// taken at those that then still are.
+/// Divides the time until `end_ns` among the points that are still open. Returns the ending of
+/// those that are open at the end.
 ///
-/// Each round visits as many of them as can be expected to become known in the time that is left,
-/// those that want the least first: shared among all, it might be too little for any. Only how wide
-/// the intervals are decides, never where they lie. One experiment follows the other, since there may
-/// be room for the files of one only; the order of its points is drawn anew.
+/// Each round visits only the points that can be expected to reach their target in the remaining
+/// time, those that need the least time first: divided among all points, the time might suffice for
+/// none. Only the widths of the intervals decide, never their centres. Experiments run one after
+/// the other, since the disk may have space for the files of one only. The order of points is
+/// random.
 pub(super) fn share(
     experiments: &mut [Rounds<'_>],
     end_ns: f64,
@@ -52,8 +53,8 @@ pub(super) fn share(
     }
 }
 
-/// Experiment and point of those that can be expected to become known in `left_ns`, and at least of
-/// the one that wants the least.
+/// Experiment and point of those that can be expected to reach their target in `left_ns`, but at
+/// least the point that needs the least time.
 fn within_reach(experiments: &[Rounds<'_>], left_ns: f64) -> Vec<(usize, usize)> {
     let mut wanted: Vec<(f64, (usize, usize))> = Vec::new();
     for (experiment, rounds) in experiments.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What else goes on in the machine while batches are taken.
+//! Other activity on the machine while batches are taken.
 
 use crate::sample::Disturbance;
 use platform::clock::now_ns;
@@ -6,18 +6,18 @@ use platform::load::{self, CpuTimes};
 use platform::usage::Usage;
 use std::collections::VecDeque;
 
-/// The least time over which shares are taken. The kernel tells CPU time in steps of 10 ms, which
-/// would be half of a short batch, and are 2 % of this.
+/// The shortest window for shares of CPU time. The kernel reports CPU time in steps of 10 ms: 2 %
+/// of this window, but half of a short batch.
 const WINDOW_NS: u64 = 500_000_000;
-/// After a shorter time nothing is told.
+/// Shorter windows give no shares.
 const SHORTEST_WINDOW_NS: u64 = WINDOW_NS / 4;
 
 /// Watches the machine from batch to batch.
 #[derive(Debug, Default)]
 pub struct Surroundings {
-    /// In the order of time; all but the first are younger than a window.
+    /// In order of time; all but the first are younger than one window.
     looks: VecDeque<Look>,
-    /// CPU time of the workers so far.
+    /// CPU time of the workers so far, in ns.
     workers_ns: u64,
 }
 
@@ -26,19 +26,19 @@ pub struct Surroundings {
 struct Look {
     at_ns: u64,
     times: Option<CpuTimes>,
-    /// CPU time of this program and its workers so far.
+    /// CPU time of this program and its workers so far, in ns.
     own_ns: u64,
     frequency_hz: Option<f64>,
 }
 
 impl Surroundings {
-    /// Looks around before a batch on `cpu`.
+    /// Reads the state of the machine before a batch on `cpu`.
     pub(super) fn before(&mut self, cpu: Option<usize>) {
         let look = self.look(cpu);
         self.looks.push_back(look);
     }
 
-    /// Looks around after the batch, whose worker used `worker_ns` of CPU time in `wall_ns`.
+    /// Reads the state after the batch, whose worker used `worker_ns` of CPU time in `wall_ns`.
     pub(super) fn after(
         &mut self,
         cpu: Option<usize>,
@@ -58,7 +58,7 @@ impl Surroundings {
         }
     }
 
-    /// Keeps the last look before `start_ns`, and all after it.
+    /// Drops all states before the last one that precedes `start_ns`.
     fn forget_before(&mut self, start_ns: u64) {
         while self.looks.get(1).is_some_and(|next| next.at_ns <= start_ns) {
             self.looks.pop_front();
@@ -84,15 +84,15 @@ struct Shares {
 }
 
 impl Look {
-    /// `None` where the kernel does not tell, or too little time has passed.
+    /// `None` if the kernel does not report CPU time, or if the window is too short.
     fn shares_since(&self, earlier: &Self) -> Option<Shares> {
         let wall_ns = self.at_ns.saturating_sub(earlier.at_ns);
         let times = self.times.as_ref()?.since(earlier.times.as_ref()?);
         if wall_ns < SHORTEST_WINDOW_NS {
             return None;
         }
-        // What processors did is sampled by the kernel at its ticks, and anything that runs in step
-        // with them is told wrong; that they were idle is counted.
+        // The kernel may sample busy time at its ticks, which is wrong for work in step with the
+        // ticks. It counts idle time exactly, so busy time is computed from that.
         let all_ns = wall_ns as f64 * times.per_cpu.len() as f64;
         let total = times.total;
         let elsewhere_ns = total.idle_ns + total.iowait_ns + total.steal_ns;
@@ -109,7 +109,8 @@ mod tests {
     use super::{Look, Shares, Surroundings, WINDOW_NS};
     use platform::load::{CpuTime, CpuTimes};
 
-    /// Of a machine with two processors: one is idle, the other stolen for a tenth of the time.
+    /// A machine with two processors: one is idle, and the hypervisor steals a tenth of the other's
+    /// time.
     fn look(at_ms: u64, own_ms: u64) -> Look {
         let total = CpuTime {
             idle_ns: at_ms * 1_000_000,

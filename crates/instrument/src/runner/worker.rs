@@ -1,8 +1,8 @@
-//! Worker processes: each takes one batch in an address space of its own and ends.
+//! Worker processes: each takes one batch in its own address space and exits.
 //!
 //! The program starts itself with a hidden sub-command. The worker reads one [`Request`] as a line
-//! of JSON from its standard input and answers with lines of JSON on its standard output, the last
-//! of which is [`Message::Done`] or [`Message::Failed`].
+//! of JSON from its standard input. It writes lines of JSON to its standard output; the last one is
+//! [`Message::Done`] or [`Message::Failed`].
 
 use super::executor::{BatchError, Executor, Request};
 use super::surroundings::Surroundings;
@@ -32,7 +32,7 @@ enum Message {
     Done,
 }
 
-/// Why a worker could not measure.
+/// The reason why a worker could not measure.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Failure {
@@ -61,11 +61,11 @@ impl From<Failure> for BatchError {
     }
 }
 
-/// What a worker process does: reads a request from `input`, measures, writes messages to `output`.
+/// The main function of a worker process: reads a request from `input`, measures, writes messages
+/// to `output`.
 ///
 /// # Errors
-/// Where `input` holds no request or `output` takes no more; failures of the measurement are
-/// messages.
+/// If `input` holds no request or `output` is closed. Failures of the measurement are messages.
 pub fn serve(
     experiments: &[&dyn Experiment],
     mut input: impl BufRead,
@@ -77,8 +77,8 @@ pub fn serve(
     let found = experiments
         .iter()
         .find(|experiment| experiment.id() == request.experiment);
-    // Nothing is said before the end: whoever listens would wake up, and might do so on the processor
-    // on which is being measured.
+    // The worker prints nothing until it ends: output would wake the parent process, perhaps on the
+    // processor that is being measured.
     let mut outputs = Vec::new();
     let last = match found {
         None => Message::Failed(Failure::Other(format!(
@@ -110,7 +110,7 @@ fn measure(
     request: &Request,
     sink: &mut dyn FnMut(Output) -> io::Result<()>,
 ) -> Result<(), MeasureError> {
-    // Many experiments do without; one that needs it says that it is not there.
+    // Many experiments need no directory; one that does reports that it is missing.
     let _ = fs::create_dir(&request.task.scratch);
     let mut sampler = Sampler::new(&SystemClock, &request.task, sink);
     experiment.measure(&request.point, &mut sampler)
@@ -125,35 +125,35 @@ pub struct WorkerExecutor {
     pub arguments: Vec<String>,
     /// The processor to pin workers to.
     pub cpu: Option<usize>,
-    /// The run's scratch directory: what is made for workers is recorded there.
+    /// The run's scratch directory, which also records resources created for workers.
     pub scratch: PathBuf,
-    /// Swap that may be made for workers that need it.
+    /// Swap for workers that need it.
     pub swap: Swap,
-    /// A worker that takes longer than this beyond its batch's time is killed.
+    /// A worker is killed after twice its `batch_ns` plus this.
     pub patience: Duration,
-    /// Where a wish to stop shows.
+    /// The stop flag.
     pub interrupt: Interrupt,
-    /// What else goes on in the machine.
+    /// Other activity on the machine.
     pub surroundings: Surroundings,
-    /// What workers may have.
+    /// The limits of the run.
     pub limits: Limits,
-    /// Memory that was available before the run, in bytes, where the system tells.
+    /// Memory available before the run, in bytes; `None` if the system does not report it.
     pub available_bytes: Option<u64>,
-    /// The most memory that a control group of a worker has held, in bytes; `None` before the first.
+    /// Peak memory of any worker's control group, in bytes; `None` before the first group.
     pub group_peak_bytes: Option<u64>,
 }
 
 /// Swap for workers whose memory is limited.
 #[derive(Debug, Default)]
 pub struct Swap {
-    /// Whether a temporary swap file may be made.
+    /// True if a temporary swap file may be created.
     pub may_be_made: bool,
-    /// The one that was made. It stays for the batches to come.
+    /// The temporary swap file. It stays for later batches.
     made: Option<SwapFile>,
 }
 
 impl Swap {
-    /// Only with leave to make a file where there is too little.
+    /// Creates a swap file only if `may_be_made` is true and free swap is too small.
     pub fn new(may_be_made: bool) -> Self {
         Self {
             may_be_made,
@@ -161,7 +161,7 @@ impl Swap {
         }
     }
 
-    /// Makes sure that so much is free.
+    /// Ensures this much free swap.
     fn provide(&mut self, wanted_bytes: u64, scratch: &Path) -> Result<(), BatchError> {
         if free_swap_bytes() >= wanted_bytes {
             return Ok(());
@@ -170,7 +170,8 @@ impl Swap {
             let reason = "too little swap is free: add some, or allow a temporary swap file";
             return Err(BatchError::Unsupported(reason.into()));
         }
-        // Its header takes a little, and what a worker left is freed a moment after it ended.
+        // Twice the size: the header needs some space, and the kernel frees a worker's swap only
+        // shortly after its exit.
         let file = SwapFile::create(2 * wanted_bytes, scratch).map_err(|error| refused(&error))?;
         self.made = Some(file);
         Ok(())
@@ -205,9 +206,10 @@ impl WorkerExecutor {
         }
     }
 
-    /// Why a worker ended: for want of memory if its group was full, or an allocation failed.
+    /// The error for a worker that died: it ran out of memory if its group was full or an
+    /// allocation failed.
     fn blame(&self, reason: String, peak_bytes: Option<u64>) -> BatchError {
-        /// What the standard library says before it ends the process.
+        /// The standard library's message before it aborts.
         const NO_MEMORY: &str = "memory allocation of";
         let Some(beyond) = Bound::Memory.reason(&self.limits) else {
             return BatchError::Worker(reason);
@@ -237,7 +239,8 @@ impl WorkerExecutor {
             pin_cpu: self.cpu,
             memory_group,
             limits: WorkerLimits {
-                // In a group, addresses may be reserved that are never used, as for stacks.
+                // A control group counts used memory only, so the address space needs no limit:
+                // stacks, for example, reserve more than they use.
                 address_space_bytes: match memory_group {
                     Some(_) => None,
                     None => self.limits.memory_bytes,
@@ -278,8 +281,8 @@ impl WorkerExecutor {
         Ok(batch)
     }
 
-    /// Limits the worker of `request`: first its memory, then swap for what does not fit. A group of
-    /// its own for each batch, so that no batch finds another's pages in it.
+    /// Applies the limits for the worker of `request`: first its memory, then swap for the rest.
+    /// Each batch gets its own control group, so that no pages of another batch are charged to it.
     fn confine(&mut self, request: &Request) -> Result<Option<MemoryGroup>, BatchError> {
         let Some(Confinement {
             memory_bytes,
@@ -294,15 +297,15 @@ impl WorkerExecutor {
         Ok(Some(group))
     }
 
-    /// A group that keeps a worker within the limit of the run; `None` where none can be made, and the
-    /// address space has to be limited instead.
+    /// A control group that keeps a worker within the run's limit. `None` if none can be created;
+    /// the address space is limited instead.
     fn group(&self, limit_bytes: u64) -> Option<MemoryGroup> {
         let group = MemoryGroup::create(self.group_bytes(limit_bytes), &self.scratch).ok()?;
         group.forbid_swap().ok()?;
         Some(group)
     }
 
-    /// The limit of a group: no more than half of what is available, if the system tells.
+    /// The limit of a group: at most half of the available memory, if the system reports it.
     fn group_bytes(&self, limit_bytes: u64) -> u64 {
         match self.available_bytes {
             Some(available) => limit_bytes.min(available / 2),
@@ -321,7 +324,7 @@ impl WorkerExecutor {
     }
 }
 
-/// Why a worker ended whose memory was limited: the limit is a likely cause.
+/// The reason of a worker with limited memory that died: the limit is a likely cause.
 fn with_limit(reason: &str, limit: Confinement) -> String {
     format!(
         "{reason}, with its memory limited to {}: the system stops a process that it cannot keep \

@@ -1,11 +1,12 @@
-//! Where the level of a series changed, and how surely.
+//! Changes of level in a series, with their uncertainty.
 //!
-//! The series is cut where that lowers `Σ (x − mean of its piece)² / σ²` by more than a penalty for
-//! each cut, by dynamic programming over all cuts (optimal partitioning: B. Jackson and others, "An
-//! algorithm for optimal partitioning of data on an interval", IEEE Signal Processing Letters 12,
-//! 2005) but those that can no longer be the last one (R. Killick and others, "Optimal detection of
-//! changepoints with a linear computational cost", Journal of the American Statistical Association
-//! 107, 2012). σ comes from the differences of neighbours, which a change of level touches only once.
+//! A cut is made if it lowers `Σ (x − mean of its piece)² / σ²` by more than a penalty for each
+//! cut. Dynamic programming over all cuts finds the optimum (optimal partitioning: B. Jackson and
+//! others, "An algorithm for optimal partitioning of data on an interval", IEEE Signal Processing
+//! Letters 12, 2005). It skips cuts that can no longer be the last one (R. Killick and others,
+//! "Optimal detection of changepoints with a linear computational cost", Journal of the American
+//! Statistical Association 107, 2012). σ is estimated from the differences of neighbours, of which
+//! a change of level affects only one.
 
 use super::interval::{Confidence, Estimated};
 use super::ratio::ratio_estimate;
@@ -17,24 +18,25 @@ use super::summary::median;
 pub struct Change {
     /// Index of the first value on the new level.
     pub at: usize,
-    /// The earliest and the latest index that could as well be it.
+    /// The earliest and the latest index that fit almost as well.
     pub between: (usize, usize),
     /// The new level over the old one.
     pub ratio: Estimated,
 }
 
-/// Fewer values than this have no changes to be told from noise.
+/// In shorter series, changes cannot be told from noise.
 pub const LEAST: usize = 10;
-/// A single value away from all others is an outlier, and two are the least that make a level.
+/// A single deviating value is an outlier; a level needs at least two.
 const LEAST_PIECE: usize = 2;
-/// What a cut must gain, in units of σ² ln n: with 6, a series without change is cut in at most 5 of
-/// 100 cases (`tests/statistics_changes.rs`).
+/// The least gain of a cut, in units of σ² ln n. With 6, at most 5 of 100 series without a change
+/// are cut (`tests/statistics_changes.rs`).
 const PENALTY: f64 = 6.0;
-/// Places that cost at most this much more than the best one, in units of σ², could as well be it.
+/// Positions that cost at most this much more than the best one, in units of σ², fit almost as
+/// well.
 const AS_GOOD: f64 = 6.0;
 
-/// The changes of level of positive values in the order in which they were taken, in ratios. None
-/// where there are fewer than [`LEAST`] values, or where a value is not positive.
+/// The changes of level in positive values given in order of time, as ratios. Empty for fewer than
+/// [`LEAST`] values, or if a value is not positive.
 pub fn changes(values: &[f64]) -> Vec<Change> {
     let Some(logarithms) = logarithms(values).filter(|_| values.len() >= LEAST) else {
         return Vec::new();
@@ -59,12 +61,12 @@ pub fn changes(values: &[f64]) -> Vec<Change> {
         .collect()
 }
 
-/// The variance of a value around its level, from the median of the differences of neighbours;
-/// never so small that rounding would be taken for a change.
+/// The variance of a value around its level, from the median of the differences of neighbours. The
+/// lower bound keeps rounding errors from counting as changes.
 fn variance(logarithms: &[f64]) -> Option<f64> {
-    /// Of the median of |x| to the standard deviation, for normal x.
+    /// Ratio of the standard deviation to the median of |x|, for normal x.
     const NORMAL: f64 = 1.4826;
-    /// A hundredth of a per cent.
+    /// 0.01 %.
     const LEAST_DEVIATION: f64 = 1e-4;
     let differences: Vec<f64> = logarithms
         .windows(2)
@@ -74,7 +76,7 @@ fn variance(logarithms: &[f64]) -> Option<f64> {
     Some(deviation.max(LEAST_DEVIATION).powi(2))
 }
 
-/// Sums from the start, so that the cost of any piece is found at once.
+/// Prefix sums, so that the cost of any piece takes constant time.
 struct Sums {
     values: Vec<f64>,
     squares: Vec<f64>,
@@ -82,7 +84,7 @@ struct Sums {
 
 impl Sums {
     fn of(values: &[f64]) -> Self {
-        // About the middle, so that squares do not cancel.
+        // Relative to the median, so that squares do not cancel.
         let middle = median(values).unwrap_or(0.0);
         let running = |power: i32| {
             let mut sum = 0.0;
@@ -102,7 +104,7 @@ impl Sums {
         self.values.len() - 1
     }
 
-    /// The squares about the mean of the piece from `from` to before `to`.
+    /// The sum of squares about the mean of the piece `from..to`.
     fn cost(&self, from: usize, to: usize) -> f64 {
         let sum = self.values[to] - self.values[from];
         let squares = self.squares[to] - self.squares[from];
@@ -110,23 +112,23 @@ impl Sums {
     }
 }
 
-/// The cuts that cost least, each paid for with `penalty`.
+/// The cuts with the least total cost, with `penalty` added for each.
 fn cuts(sums: &Sums, penalty: f64) -> Vec<usize> {
-    /// Looking at all starts is worth it only from time to time.
+    /// Interval between sweeps over all starts, since each sweep is expensive.
     const SWEEP: usize = 16;
-    // What rounding may add to a cost, and far less than anything that a cut could gain.
+    // Bound on the rounding error of a cost, far below any possible gain of a cut.
     let rounding = 1e-6 * penalty;
     let len = sums.len();
     let mut best = vec![f64::INFINITY; len + 1];
     let mut last_cut = vec![0; len + 1];
-    // Where the last piece may start.
+    // Possible starts of the last piece.
     let mut starts = Vec::new();
     best[0] = -penalty;
     for end in LEAST_PIECE..=len {
         let newest = end - LEAST_PIECE;
         if newest.is_multiple_of(SWEEP) {
-            // From here on a cut at `newest` is open to every end. Where even paying nothing for it
-            // costs more than the best way here, an earlier start loses for good.
+            // From here on, every end can use a cut at `newest`. An earlier start whose cost up to
+            // `newest`, even without a penalty, exceeds the best cost there can never win again.
             starts
                 .retain(|&start| best[start] + sums.cost(start, newest) <= best[newest] + rounding);
         }
@@ -149,8 +151,8 @@ fn cuts(sums: &Sums, penalty: f64) -> Vec<usize> {
     cuts
 }
 
-/// The first and the last place between `from` and `to` where a cut costs at most `more` than at
-/// `at`.
+/// The first and the last position between `from` and `to` at which a cut costs at most `more` than
+/// at `at`.
 fn as_good(sums: &Sums, from: usize, at: usize, to: usize, more: f64) -> (usize, usize) {
     let cost = |at: usize| sums.cost(from, at) + sums.cost(at, to);
     let limit = cost(at) + more;
@@ -164,7 +166,7 @@ mod tests {
     use super::{LEAST_PIECE, Sums, cuts};
     use proptest::prelude::*;
 
-    /// The least that any cuts cost, each paid for with `penalty`.
+    /// The least total cost of any cuts, with `penalty` added for each.
     fn least(sums: &Sums, penalty: f64) -> f64 {
         let mut best = vec![f64::INFINITY; sums.len() + 1];
         best[0] = -penalty;

@@ -1,14 +1,15 @@
-//! Hartigan's dip: how far a sample is from having a single mode.
+//! Hartigan's dip: the distance of a sample from having a single mode.
 
 /// The dip of values in strictly ascending order: the largest distance between their distribution
-/// function and the closest unimodal one, from `1 / 2n` for an even spread to 1/4 for two equal
-/// heaps. A single value, or none, has no dip.
+/// function and the closest unimodal one, from `1 / 2n` for evenly spaced values to 1/4 for two
+/// equally large clusters. A single value, or none, has no dip.
 ///
 /// J. Hartigan and P. Hartigan, "The dip test of unimodality", Annals of Statistics 13 (1985). A
 /// unimodal function is convex up to its mode and concave after it, so the closest one is made of
 /// the greatest convex minorant of the lower corners of the steps and the least concave majorant
-/// of the upper corners. Where the two lie furthest apart bounds the mode from both sides; what
-/// lies outside these bounds adds its own deviation, and the search goes on inside.
+/// of the upper corners. The points where the two lie furthest apart bound the mode from both
+/// sides. The part outside these bounds contributes its own deviation, and the search continues
+/// inside.
 pub fn dip(ascending: &[f64]) -> f64 {
     let n = ascending.len();
     if n < 2 {

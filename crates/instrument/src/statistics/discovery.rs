@@ -1,11 +1,11 @@
-//! Many tests at once: how many of the discoveries may be false.
+//! Many tests at once: control of the share of false discoveries.
 
-/// The p-values adjusted so that rejecting those of at most q keeps the expected share of false
-/// rejections at most q: `min over j ≥ i of p₍ⱼ₎ m / j`, in the order given.
+/// The adjusted p-values `min over j ≥ i of p₍ⱼ₎ m / j`, in the order given. Rejecting those of at
+/// most q keeps the expected share of false rejections at most q.
 ///
 /// Source: Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate", Journal of the
-/// Royal Statistical Society B 57 (1995); it holds for independent tests and for such that are
-/// positively dependent (Benjamini and Yekutieli 2001), as metrics of one machine are.
+/// Royal Statistical Society B 57 (1995). It holds for independent tests and for positively
+/// dependent tests (Benjamini and Yekutieli 2001), such as the metrics of one machine.
 pub fn adjusted(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_unstable_by(|a, b| p_values[*b].total_cmp(&p_values[*a]));

@@ -1,9 +1,9 @@
-//! Intervals, and estimates that carry one.
+//! Confidence intervals, and estimates with an interval.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How often an interval is to hold the value it estimates, strictly between 0 and 1.
+/// The confidence level: how often an interval contains the true value. Strictly between 0 and 1.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Confidence(f64);
 
@@ -42,12 +42,12 @@ impl Interval {
         (low.is_finite() && high.is_finite() && low <= high).then_some(Self { low, high })
     }
 
-    /// Whether `value` lies in the interval, ends included.
+    /// True if `value` lies in the interval, ends included.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
-    /// Whether the two intervals share a value.
+    /// True if the two intervals share a value.
     pub fn overlaps(&self, other: &Self) -> bool {
         self.low <= other.high && other.low <= self.high
     }
@@ -66,38 +66,38 @@ pub enum Scale {
     Linear,
     /// Ratios: centre ×/÷ factor.
     Logarithmic,
-    /// Neither: the interval lies between order statistics or resampled values.
+    /// Neither: the interval lies between order statistics or bootstrap values.
     Ranks,
 }
 
-/// A value found from data, with its interval where the data suffice for one.
+/// A value estimated from data, with its interval if there are enough data.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimated {
     /// The estimate itself.
     pub centre: f64,
-    /// Its confidence interval; `None` where there are too few values for one.
+    /// Its confidence interval; `None` if there are too few values.
     pub interval: Option<Interval>,
-    /// The number of independent values that the estimate rests on.
+    /// The number of independent values in the estimate.
     pub n: usize,
     /// The scale on which the interval was computed.
     pub scale: Scale,
 }
 
 impl Estimated {
-    /// Half the width of the interval relative to the centre: the figure that a target of ±2 %
-    /// is compared with. `None` without an interval, or about a centre of zero.
+    /// Half the width of the interval over the centre, which a target of ±2 % limits. `None`
+    /// without an interval, or if the centre is zero or close to it.
     pub fn relative_half_width(&self) -> Option<f64> {
         let relative = self.interval?.half_width() / self.centre.abs();
         relative.is_finite().then_some(relative)
     }
 
-    /// Whether the relative half width is known and within `target` (0.02 for ±2 %).
+    /// True if the relative half width is known and within `target` (0.02 for ±2 %).
     pub fn is_within(&self, target: f64) -> bool {
         self.relative_half_width()
             .is_some_and(|width| width <= target)
     }
 
-    /// The interval, or the bare centre where there is none.
+    /// The interval, or the centre alone if there is none.
     pub fn extent(&self) -> Interval {
         self.interval.unwrap_or(Interval {
             low: self.centre,

@@ -15,17 +15,17 @@ pub struct Line {
     pub explained: f64,
 }
 
-/// The line of weighted least squares, which minimises `Σ w (y − a − b x)²`.
+/// The weighted least-squares line, which minimises `Σ w (y − a − b x)²`.
 ///
 /// With weighted means `x̄`, `ȳ` and `Sxx = Σ w (x − x̄)²`, the slope is `Σ w (x − x̄)(y − ȳ) / Sxx`
 /// and its standard error `s / √Sxx`, that of the intercept `s √(1 / Σ w + x̄² / Sxx)`, where
 /// `s² = Σ w r² / (n − 2)`; the intervals are Student's t with n − 2 degrees of freedom (N. Draper
-/// and H. Smith, "Applied Regression Analysis", 1998). They estimate the line on which the
-/// expectations lie, if they lie on one. Give weights of `1 / y²` for errors that are a share of
-/// the value, equal weights for errors of one size.
+/// and H. Smith, "Applied Regression Analysis", 1998). They estimate the line through the
+/// expectations, if these lie on a line. Use weights of `1 / y²` if the errors are a share of the
+/// value, and equal weights if the errors have equal size.
 ///
-/// `None` unless the slices have one length, the weights are positive and two x differ; no
-/// intervals for two points.
+/// `None` unless the slices have the same length, the weights are positive and two x differ. Two
+/// points give no intervals.
 pub fn weighted_line(
     x: &[f64],
     y: &[f64],
@@ -48,7 +48,7 @@ pub fn weighted_line(
     let y_mean = weighted_sum(&|i| y[i]) / total;
     let x_spread = weighted_sum(&|i| (x[i] - x_mean).powi(2));
     let y_spread = weighted_sum(&|i| (y[i] - y_mean).powi(2));
-    // Spread within the rounding of the mean is none.
+    // A spread within the rounding error of the mean counts as zero.
     if x_spread <= total * (4.0 * f64::EPSILON * x_mean).powi(2) {
         return None;
     }

@@ -1,9 +1,9 @@
-//! The statistics of measuring: pure functions over slices, without clock, input or output.
+//! The statistics of measurement: pure functions over slices, without clock, input or output.
 //!
 //! The unit of a sample is a fresh process wherever memory layout can matter: each process gives
 //! its median, and the interval is Student's t over processes ([`student::process_estimate`]).
-//! Every function states which parameter its interval estimates;
-//! `tests/statistics_coverage.rs` shows how often it holds it.
+//! Every function states the parameter that its interval estimates; `tests/statistics_coverage.rs`
+//! shows how often the interval contains it.
 //!
 //! Functions return `None` where the data cannot support an answer: too few values, values that
 //! are not finite, or a result too large for a number. They never panic on data.

@@ -1,16 +1,17 @@
-//! Variances that learn from each other: with two or three sessions a side, a single metric's own
-//! variance is hardly known, but hundreds of metrics together tell how large variances are here.
+//! Moderated variances: with two or three sessions a side, the variance of a single metric is
+//! hardly known, but hundreds of metrics together show the typical variance.
 //!
-//! They are not all alike: a metric whose processes differ by a tenth within a session differs more
-//! from session to session, too, than one whose processes agree to a thousandth. So where the
-//! variance within sessions is known, what is learnt is a line through the logarithms of both, and a
-//! metric is drawn towards what metrics as noisy as it show.
+//! Variances differ between metrics: a metric whose processes differ by 10 % within a session also
+//! differs more between sessions than a metric whose processes agree to 0.1 %. So if the variance
+//! within sessions is known, the prior is a line through the logarithms of both variances, and each
+//! metric is drawn towards the variance of equally noisy metrics.
 //!
 //! Source: G. Smyth, "Linear models and empirical Bayes methods for assessing differential
 //! expression in microarray experiments", Statistical Applications in Genetics and Molecular
 //! Biology 3 (2004), as limma's `fitFDist` and `squeezeVar` compute it; the line as in M. Sartor and
 //! others, "Intensity-based hierarchical Bayes method improves testing for differentially expressed
-//! genes in microarray experiments", BMC Bioinformatics 7 (2006), there a curve over the intensity.
+//! genes in microarray experiments", BMC Bioinformatics 7 (2006), where it is a curve over the
+//! intensity.
 
 use statrs::function::gamma::digamma;
 
@@ -19,10 +20,10 @@ use super::interval::{Confidence, Interval};
 use super::student::{t_quantile, t_upper_tail};
 use super::summary::{all_finite, mean, median};
 
-/// Fewer contrasts than this show no line.
+/// With fewer contrasts, no line is fitted.
 const LEAST_FOR_LINE: usize = 8;
 
-/// A variance that was estimated.
+/// An estimated variance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Variance {
     /// The estimate.
@@ -34,36 +35,35 @@ pub struct Variance {
 /// A difference of two means whose standard error is `√variance · factor`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contrast {
-    /// The difference itself; for ratios that of the logarithms.
+    /// The difference; for ratios, the difference of the logarithms.
     pub difference: f64,
     /// The variance of one value.
     pub variance: Variance,
-    /// The part of it that is known from within the sessions: what a value would vary by if
-    /// sessions did not differ. More than zero; `None` where it is not known.
+    /// The part of the variance that is known from within the sessions: the variance of a value if
+    /// sessions did not differ. More than zero; `None` if unknown.
     pub within: Option<Variance>,
     /// `√(1/n₁ + 1/n₂)` for means of n₁ and n₂ values.
     pub factor: f64,
 }
 
-/// What the variances of all contrasts have in common: each is drawn as
-/// `variance · degrees / χ²(degrees)`.
+/// The common distribution of the variances of all contrasts: `variance · degrees / χ²(degrees)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prior {
-    /// The logarithm of the typical variance, Smyth's s₀², where that within sessions is typical.
+    /// The logarithm of the typical variance, Smyth's s₀², at the typical variance within sessions.
     level: f64,
-    /// By how much it grows with the logarithm of the variance within sessions, from 0 to 1.
+    /// Its slope over the logarithm of the variance within sessions, from 0 to 1.
     slope: f64,
     /// The typical logarithm of the variance within sessions.
     centre: f64,
-    /// How much it is worth in degrees of freedom, Smyth's d₀: zero where the variances have
-    /// nothing in common, infinite where they are all as the line says.
+    /// Weight of the prior in degrees of freedom, Smyth's d₀: zero if the variances have nothing in
+    /// common, infinite if all lie on the line.
     pub degrees: f64,
 }
 
 /// A contrast whose variance was drawn towards the prior's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moderated {
-    /// The difference, as it was.
+    /// The difference, unchanged.
     pub difference: f64,
     /// Its standard error.
     pub standard_error: f64,
@@ -71,10 +71,10 @@ pub struct Moderated {
     pub degrees: f64,
 }
 
-/// The prior that the variances of `contrasts` suggest: by the method of moments on their
-/// logarithms (Smyth 2004, section 6.2), about a line where all tell their variance within sessions.
+/// The prior that fits the variances of `contrasts`, by the method of moments on their logarithms
+/// (Smyth 2004, section 6.2); around a line if all variances within sessions are known.
 ///
-/// `None` without contrasts, or where one has no degrees of freedom or is no number.
+/// `None` without contrasts, or if one has no degrees of freedom or is not a number.
 pub fn prior(contrasts: &[Contrast]) -> Option<Prior> {
     let variances: Vec<f64> = contrasts.iter().map(|c| c.variance.value).collect();
     let degrees: Vec<f64> = contrasts.iter().map(|c| c.variance.degrees).collect();
@@ -90,7 +90,7 @@ pub fn prior(contrasts: &[Contrast]) -> Option<Prior> {
             degrees: 0.0,
         });
     }
-    // Variances of zero have no logarithm: as in limma they are moved a little away from it.
+    // Variances of zero have no logarithm. As in limma, they are replaced by a small value.
     let typical = match median(&variances)? {
         0.0 => 1.0,
         typical => typical,
@@ -131,7 +131,7 @@ pub fn prior(contrasts: &[Contrast]) -> Option<Prior> {
     })
 }
 
-/// How variances between sessions follow those within, both as logarithms.
+/// The relation of variances between sessions to variances within sessions, both as logarithms.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     slope: f64,
@@ -139,7 +139,8 @@ struct Line {
 }
 
 impl Line {
-    /// By least squares; `None` where too few are known, or one is not.
+    /// The least-squares line; `None` if too few variances within sessions are known, or if one is
+    /// unknown.
     fn through(contrasts: &[Contrast], logarithms: &[f64]) -> Option<Self> {
         if contrasts.len() < LEAST_FOR_LINE {
             return None;
@@ -163,22 +164,22 @@ impl Line {
 }
 
 impl Contrast {
-    /// How much noisier than typical it is within sessions, as a logarithm.
+    /// Logarithm of the noise within sessions relative to the typical noise.
     fn noise(&self, centre: f64) -> f64 {
         self.within.map_or(0.0, |within| within.value.ln() - centre)
     }
 }
 
 impl Prior {
-    /// The variance that is typical of contrasts as noisy as this.
+    /// The typical variance of equally noisy contrasts.
     pub fn variance(&self, contrast: &Contrast) -> f64 {
         (self.level + self.slope * contrast.noise(self.centre)).exp()
     }
 }
 
-/// `contrasts` with their variances drawn towards `prior`: the posterior variance is
-/// `(d₀ s₀² + d s²) / (d₀ + d)` with d₀ + d degrees of freedom, though never more than all
-/// contrasts have together.
+/// Moderates the variances of `contrasts` by `prior`: the posterior variance is `(d₀ s₀² + d s²) /
+/// (d₀ + d)` with d₀ + d degrees of freedom, but never more degrees than all contrasts have
+/// together.
 pub fn moderate(contrasts: &[Contrast], prior: Prior) -> Vec<Moderated> {
     let together: f64 = contrasts.iter().map(|c| c.variance.degrees).sum();
     let moderated = |contrast: &Contrast| {
@@ -198,7 +199,7 @@ pub fn moderate(contrasts: &[Contrast], prior: Prior) -> Vec<Moderated> {
 }
 
 impl Contrast {
-    /// Its difference with the standard error that `variance` gives.
+    /// The contrast's difference with the standard error of `variance`.
     fn with(&self, variance: Variance) -> Moderated {
         Moderated {
             difference: self.difference,
@@ -207,9 +208,9 @@ impl Contrast {
         }
     }
 
-    /// `moderated`, unless the contrast's own variance is larger, or that within sessions: what all
-    /// have in common may add to what a metric shows of itself, and never takes from it. So a metric
-    /// that is wilder than the others is not judged by their calm.
+    /// `moderated`, or a larger variance if the contrast's own variance or its variance within
+    /// sessions is larger. The prior may raise a metric's variance but never lower it, so a metric
+    /// with unusually large variance raises no false alarm.
     pub fn at_least_its_own(&self, moderated: Moderated) -> Moderated {
         let own = [Some(self.variance), self.within];
         own.into_iter()
@@ -225,9 +226,9 @@ impl Contrast {
     }
 }
 
-/// The variance of a sum of independent parts, its degrees of freedom by F. Satterthwaite, "An
-/// approximate distribution of estimates of variance components", Biometrics Bulletin 2 (1946);
-/// `None` without parts, or if none varies.
+/// The variance of a sum of independent parts. Its degrees of freedom follow F. Satterthwaite, "An
+/// approximate distribution of estimates of variance components", Biometrics Bulletin 2 (1946).
+/// `None` without parts, or if all variances are zero.
 pub fn sum(parts: &[Variance]) -> Option<Variance> {
     let value: f64 = parts.iter().map(|part| part.value).sum();
     let shares = parts
@@ -240,13 +241,14 @@ pub fn sum(parts: &[Variance]) -> Option<Variance> {
 }
 
 impl Moderated {
-    /// The interval of the difference by Student's t.
+    /// Student's t interval of the difference.
     pub fn interval(&self, confidence: Confidence) -> Option<Interval> {
         let reach = t_quantile(confidence, self.degrees)? * self.standard_error;
         Interval::new(self.difference - reach, self.difference + reach)
     }
 
-    /// The p-value of "the difference is at most `margin` either way": small where it is larger.
+    /// The p-value of "the difference is at most `margin` in either direction": small if it is
+    /// larger.
     ///
     /// Source: D. `McCarthy` and G. Smyth, "Testing significance relative to a fold-change threshold
     /// is a TREAT", Bioinformatics 25 (2009).
@@ -255,13 +257,13 @@ impl Moderated {
         self.upper_tail(size - margin) + self.upper_tail(size + margin)
     }
 
-    /// The p-value of "the difference is `margin` or more, one way or the other": small where it is
-    /// less both ways, by two one-sided tests (D. Schuirmann 1987).
+    /// The p-value of "the difference is `margin` or more in either direction": small if it is less
+    /// in both directions, by two one-sided tests (D. Schuirmann 1987).
     pub fn p_within(&self, margin: f64) -> f64 {
         self.upper_tail(margin - self.difference.abs())
     }
 
-    /// The probability of exceeding `distance` by chance.
+    /// The probability of a value above `distance` by chance.
     fn upper_tail(&self, distance: f64) -> f64 {
         if self.standard_error > 0.0 {
             t_upper_tail(distance / self.standard_error, self.degrees)
@@ -316,7 +318,7 @@ mod tests {
                 .iter()
                 .all(|ratio| (ratio / ratios[0] - 1.0).abs() < 1e-9)
         );
-        // Where sessions tell nothing of themselves, all are drawn towards one variance.
+        // Without variances within sessions, all are drawn towards one variance.
         let alike: Vec<Contrast> = (0..12)
             .map(|index| contrast(f64::from(8 << index), 4.0))
             .collect();

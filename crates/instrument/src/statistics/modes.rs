@@ -1,5 +1,5 @@
-//! Whether a sample has several modes, and where: two speeds of one operation must be shown, not
-//! averaged.
+//! Detection of several modes in a sample: two speeds of one operation must be shown separately,
+//! not averaged.
 
 use std::ops::Range;
 
@@ -7,41 +7,42 @@ use super::dip::dip;
 use super::student::logarithms;
 use super::summary::{median, sorted};
 
-/// The fewest values that a mode may rest on.
+/// The fewest values in a mode.
 const FEWEST_IN_MODE: usize = 3;
 
-/// A mode of a smaller share than one value in this many is called outliers.
+/// A group that holds a smaller share than one value in this many counts as outliers.
 const RAREST_MODE: usize = 20;
 
 /// One of several modes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mode {
-    /// The median of the values that belong to it.
+    /// The median of its values.
     pub centre: f64,
-    /// The share of the values that belong to it, between 0 and 1.
+    /// Its share of the values, between 0 and 1.
     pub share: f64,
 }
 
-/// The modes in ascending order when there are several; `None` when the values could come from
-/// one, or are fewer than six.
+/// The modes in ascending order if there are several; `None` if the values may come from a single
+/// mode, or if there are fewer than six.
 ///
-/// The logarithms are tested (the values themselves if one is not positive) for a valley in two
-/// ways, each with 1 % of false alarms for a uniform distribution, the worst of those with one mode:
+/// Two tests look for a valley in the logarithms (or in the values themselves if one is not
+/// positive). Each has 1 % of false alarms for a uniform distribution, the worst case with one
+/// mode:
 ///
-/// - by Hartigan's dip, which sees broad modes that overlap, given many values;
-/// - by the widest gap that has k ≥ 3 values, and a twentieth of all, on its smaller side: were
-///   the density even, the chance of a gap as long as `c` times the k values beside it would be
-///   `(1 + c)^−(k − 1)`, from R. Pyke, "Spacings", Journal of the Royal Statistical Society B 27
-///   (1965). This sees small modes that stand apart.
+/// - Hartigan's dip, which detects broad modes that overlap, given many values;
+/// - the widest gap with at least 3 values and at least 5 % of all values on its smaller side. With
+///   k values there and a uniform density, a gap as long as `c` times the range of these k values
+///   has the probability `(1 + c)^−(k − 1)`, from R. Pyke, "Spacings", Journal of the Royal
+///   Statistical Society B 27 (1965). This detects small modes that are far apart.
 ///
 /// The critical values were simulated: for the dip with 40 000 samples for each of 15 sizes from 5
 /// to 500, for the gap with 10 000 for each of 11 sizes from 6 to 200.
-/// Values that are equal because they were rounded are first spread over the step of rounding.
-/// The sample is cut where the squared deviations inside both parts are least, and each part is
-/// tested again.
+/// Values that rounding made equal are first spread over the rounding step. The sample is cut at
+/// the position that minimises the squared deviations within both parts, and each part is tested
+/// again.
 ///
 /// False alarms are under 1 % for normal, lognormal and exponential values. Two normal modes of
-/// the same width are found in this share of samples (`tests/statistics_modes.rs`):
+/// the same width are detected in this share of samples (`tests/statistics_modes.rs`):
 ///
 /// | in the smaller mode, and distance in standard deviations | n = 10 | 20 | 30 | 60 | 200 |
 /// | --- | --- | --- | --- | --- | --- |
@@ -50,7 +51,7 @@ pub struct Mode {
 /// | a fifth, 10 | 0.12 | 0.35 | 0.56 | 0.93 | 1.00 |
 /// | a tenth, 10 | 0.02 | 0.05 | 0.12 | 0.40 | 0.99 |
 ///
-/// So up to 20 processes, silence is no proof of a single mode.
+/// So with up to 20 processes, no detection does not prove a single mode.
 pub fn several(values: &[f64]) -> Option<Vec<Mode>> {
     let ascending = sorted(values)?;
     let scaled = spread_ties(&logarithms(&ascending).unwrap_or_else(|| ascending.clone()));
@@ -70,7 +71,7 @@ pub fn several(values: &[f64]) -> Option<Vec<Mode>> {
         .collect()
 }
 
-/// Cuts `range` into parts of one mode each, in ascending order.
+/// Splits `range` into parts of one mode each, in ascending order.
 fn divide(ascending: &[f64], range: Range<usize>, parts: &mut Vec<Range<usize>>) {
     let values = &ascending[range.clone()];
     if !has_gap(values) && !has_dip(values) {
@@ -82,7 +83,7 @@ fn divide(ascending: &[f64], range: Range<usize>, parts: &mut Vec<Range<usize>>)
     divide(ascending, cut..range.end, parts);
 }
 
-/// The sizes that the lower of two modes may have.
+/// The possible sizes of the lower of two modes.
 fn cuts(n: usize) -> Range<usize> {
     let fewest = FEWEST_IN_MODE.max(n.div_ceil(RAREST_MODE));
     fewest..(n + 1).saturating_sub(fewest)
@@ -107,8 +108,8 @@ fn has_gap(ascending: &[f64]) -> bool {
     surprise > 0.3 + 1.65 * (n as f64).ln()
 }
 
-/// The size of the lower part for which the squared deviations from the means of both parts are
-/// least, which is where the squared distance of the means, weighted by the sizes, is largest.
+/// The size of the lower part that minimises the squared deviations from the means of both parts.
+/// It maximises the squared distance of the means, weighted by the sizes.
 fn best_cut(ascending: &[f64]) -> usize {
     let n = ascending.len();
     let total: f64 = ascending.iter().sum();
@@ -126,8 +127,8 @@ fn best_cut(ascending: &[f64]) -> usize {
     best.1
 }
 
-/// Replaces each group of equal values by as many spread evenly over the smallest step between
-/// values, which is where they were before a clock of that step rounded them.
+/// Spreads each group of equal values evenly over the smallest step between values: before a clock
+/// with this step rounded them, they were spread like that.
 fn spread_ties(ascending: &[f64]) -> Vec<f64> {
     let step = ascending
         .windows(2)

@@ -1,5 +1,5 @@
-//! Intervals of a quantile by order statistics: no distribution is assumed, only that the values
-//! are independent.
+//! Intervals of a quantile by order statistics: the values must be independent, but may have any
+//! distribution.
 //!
 //! The number of values below the quantile at `p` is binomial B(n, p), so the order statistics
 //! themselves bound the quantile with a known probability (W. Thompson 1936; H. David and
@@ -11,7 +11,7 @@ use super::interval::{Confidence, Estimated, Interval, Scale};
 use super::summary::{quantile_of_sorted, sorted};
 
 /// The median with its distribution-free interval, interpolated between two depths of order
-/// statistics so that it covers close to the wanted confidence instead of in steps above it.
+/// statistics. So its coverage is close to the wanted confidence instead of a step above it.
 ///
 /// The interval estimates the median of the distribution. Between the deepest order statistics
 /// `d` that still cover with γ(d) ≥ γ and the next, `d + 1`, the ends are interpolated with
@@ -39,7 +39,7 @@ fn median_interval(ascending: &[f64], confidence: Confidence) -> Option<Interval
         return None;
     }
 
-    // One deeper than the middle the interval would be empty: its coverage counts as none.
+    // An interval one deeper than the middle is empty: its coverage counts as zero.
     let inner = (depth + 1).min(n.div_ceil(2));
     let inner_coverage = if inner > depth { coverage(inner) } else { 0.0 };
     let excess = (coverage(depth) - confidence.level()) / (coverage(depth) - inner_coverage);
@@ -53,7 +53,7 @@ fn median_interval(ascending: &[f64], confidence: Confidence) -> Option<Interval
 }
 
 /// The quantile at `probability` (type 7) with the narrowest interval of order statistics that
-/// leaves out at most half of the error on each side.
+/// excludes at most half of the error probability on each side.
 ///
 /// The interval estimates the quantile of the distribution, and covers it with *at least* the
 /// wanted confidence: it widens in steps. This is the interval of `scipy.stats.quantile_test`.
@@ -78,8 +78,8 @@ fn quantile_interval(
     confidence: Confidence,
 ) -> Option<Interval> {
     let n = ascending.len();
-    // At most `low` values lie below the quantile with a probability within the tail, so the
-    // value that has `low` others below it bounds the quantile.
+    // With a probability within the tail, at most `low` values lie below the quantile. So the value
+    // with `low` others below it is a bound.
     let low = first_beyond_tail(n, probability, confidence.tail()).checked_sub(1)?;
     let high = first_beyond_tail(n, 1.0 - probability, confidence.tail()).checked_sub(1)?;
     Interval::new(ascending[low], ascending[n - 1 - high])
@@ -104,6 +104,6 @@ fn at_most(k: usize, n: usize, probability: f64) -> f64 {
     if k >= n {
         return 1.0;
     }
-    // The function's arguments are in range by construction, so that it always has a value.
+    // The arguments are in range by construction, so the function always returns a value.
     checked_beta_reg((n - k) as f64, (k + 1) as f64, 1.0 - probability).unwrap_or(f64::NAN)
 }

@@ -1,46 +1,46 @@
-//! How many processes, and how many samples in each: from a pilot to a plan.
+//! From a pilot to a plan: number of processes, and number of samples in each.
 //!
 //! T. Kalibera and R. Jones, "Rigorous benchmarking in reasonable time", International Symposium
-//! on Memory Management (2013): split the variance of a pilot into that within and that between
-//! processes, then spend the time where it narrows the interval most. The plan only says how many
-//! to take before looking again; measuring stops when the *width* of the interval is reached,
-//! never because a difference has become significant.
+//! on Memory Management (2013): split the variance of a pilot into the variance within and between
+//! processes, then spend the time where it narrows the interval most. The plan only gives the
+//! number to take before looking again. Measurement stops when the interval reaches its target
+//! *width*, never because a difference has become significant.
 
 use super::interval::Confidence;
 use super::student::{logarithms, t_quantile};
 use super::summary::{all_finite, finite, mean};
 
-/// The variance of the median of many values over that of their mean, for normal values: π / 2.
+/// Ratio of the variance of the median of many normal values to the variance of their mean: π / 2.
 const MEDIAN_OVER_MEAN: f64 = std::f64::consts::FRAC_PI_2;
 
 /// No plan asks for more processes than this.
 const MOST_PROCESSES: usize = 1_000_000;
 
-/// The variance of samples relative to their mean, by where it comes from; both are squares of a
-/// share, so that 0.0001 stands for a standard deviation of 1 %.
+/// The components of the variance of samples relative to the square of their mean: 0.0001 means a
+/// standard deviation of 1 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VarianceComponents {
-    /// Between samples of one process.
+    /// Within one process, between its samples.
     pub within: f64,
-    /// Between processes, over what the samples inside them explain.
+    /// Between processes, beyond the part explained by the samples within them.
     pub between: f64,
 }
 
-/// What a measurement costs, both in the same unit of time.
+/// The costs of a measurement, both in the same unit of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Costs {
-    /// To start a process and warm it up.
+    /// Cost of starting a process and of its warm-up.
     pub process: f64,
-    /// To take one sample in it.
+    /// Cost of one sample.
     pub sample: f64,
 }
 
-/// How much to measure.
+/// A measurement plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Samples to take in each process.
+    /// Samples in each process.
     pub samples_per_process: usize,
-    /// Processes to start in all, the pilot's included if they took as many samples.
+    /// Processes in all. The pilot's processes count if they took the same number of samples.
     pub processes: usize,
 }
 
@@ -51,8 +51,9 @@ pub struct Plan {
 /// `between = max(0, (B − W) / r)`. It is done on logarithms; if a sample is zero or negative, on
 /// the samples divided by their mean.
 ///
-/// Autocorrelation inside the processes is booked as variance between them, which errs towards
-/// more processes. `None` for fewer than two processes, one without a sample, or none with two.
+/// Autocorrelation within a process counts as variance between processes, which leads to more
+/// processes rather than too few. `None` for fewer than two processes, a process without samples,
+/// or if no process has two.
 pub fn variance_components(pilot: &[Vec<f64>]) -> Option<VarianceComponents> {
     let processes = relative_scale(pilot)?;
     let m = processes.len();
@@ -79,28 +80,28 @@ pub fn variance_components(pilot: &[Vec<f64>]) -> Option<VarianceComponents> {
     })
 }
 
-/// The number of samples per process that narrows the interval fastest,
+/// The number of samples per process that narrows the interval fastest:
 ///
 /// `⌈√(process cost / sample cost · within / between)⌉`, from 1 to `most`,
 ///
-/// the within variance multiplied by π / 2, as each process gives its median. It does not depend
-/// on the target: with it every further process is spent as well as can be.
+/// Here `within` is multiplied by π / 2, since each process gives its median. The number does not
+/// depend on the target.
 pub fn samples_per_process(variance: VarianceComponents, costs: Costs, most: usize) -> usize {
     let within = variance.within * MEDIAN_OVER_MEAN;
     let best = (costs.process / costs.sample * within / variance.between).sqrt();
     if best.is_nan() {
-        // No variance at all, or no cost: one sample says everything.
+        // Without any variance, or without cost, one sample suffices.
         return 1;
     }
     (best.ceil() as usize).clamp(1, most.max(1))
 }
 
-/// The number of processes for which the interval of [`process_estimate`] is expected to be
-/// within ± `target` (0.02 for ±2 %): the smallest n ≥ 2 with
+/// The number of processes for which the expected interval of [`process_estimate`] is within
+/// ±`target` (0.02 for ±2 %): the smallest n ≥ 2 with
 ///
 /// `t(n − 1) √((between + π/2 · within / samples) / n) ≤ ln(1 + target)`.
 ///
-/// `None` for a target that is not positive, or that a million processes would miss.
+/// `None` for a target that is not positive, or that a million processes would not reach.
 ///
 /// [`process_estimate`]: super::student::process_estimate
 pub fn processes_needed(
@@ -119,7 +120,7 @@ pub fn processes_needed(
     if !is_enough(MOST_PROCESSES) {
         return None;
     }
-    // The width falls with n, so the first sufficient n is found by halving.
+    // The width falls with n, so bisection finds the smallest sufficient n.
     let (mut too_few, mut enough) = (1, MOST_PROCESSES);
     while enough - too_few > 1 {
         let middle = usize::midpoint(too_few, enough);

@@ -1,11 +1,11 @@
-//! The best size: where a curve has come close enough to its best value.
+//! The best size: the smallest one close enough to the best value of a curve.
 
 use super::interval::Estimated;
 
-/// How far from the best value a size may stay and still count as good: 2 %.
+/// Distance from the best value at which a size still counts as good: 2 %.
 pub const CLOSE_ENOUGH: f64 = 0.02;
 
-/// Which way is better.
+/// The direction in which the value improves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
     /// More is better, as for bytes per second.
@@ -19,24 +19,24 @@ pub enum Better {
 pub struct SizedEstimate {
     /// The size, in any unit.
     pub size: f64,
-    /// What was measured at this size.
+    /// The estimate for this size.
     pub value: Estimated,
 }
 
 /// The smallest size whose interval reaches within `close_enough` (a share, normally
-/// [`CLOSE_ENOUGH`]) of the best centre on the curve; a size without an interval counts by its
+/// [`CLOSE_ENOUGH`]) of the best centre on the curve. A size without an interval counts by its
 /// centre.
 ///
-/// The smallest rather than the best: beyond it nothing is gained that can be told apart, and a
-/// smaller buffer leaves the caches to others. Wide intervals therefore pull the answer towards
-/// small sizes: measure to within `close_enough` first. The points may come in any order.
-/// `None` for an empty curve.
+/// The smallest size is better than the fastest: larger sizes gain nothing measurable, and a
+/// smaller buffer leaves more cache to other code. Wide intervals bias the answer towards small
+/// sizes, so measure to within `close_enough` first. The points may come in any order. `None` for
+/// an empty curve.
 pub fn smallest_good_size(
     curve: &[SizedEstimate],
     better: Better,
     close_enough: f64,
 ) -> Option<SizedEstimate> {
-    // With costs negated, higher is always better.
+    // Negated costs make higher values better in both cases.
     let (sign, reach): (f64, fn(&Estimated) -> f64) = match better {
         Better::Higher => (1.0, |value| value.extent().high),
         Better::Lower => (-1.0, |value| -value.extent().low),

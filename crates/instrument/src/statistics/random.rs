@@ -1,17 +1,17 @@
-//! A small seeded random generator, so that every resampling and every order of visits can be
-//! repeated from the seed on record, on any machine and with any later version.
+//! A small seeded random generator. The recorded seed reproduces every bootstrap resampling and
+//! every random order, on any machine and with any later version.
 
 /// The generator xoshiro256++ with its state filled by `SplitMix64`.
 ///
 /// Source: D. Blackman and S. Vigna, "Scrambled linear pseudorandom number generators", ACM
-/// Transactions on Mathematical Software 47 (2021). Not for secrets.
+/// Transactions on Mathematical Software 47 (2021). Not suitable for cryptography.
 #[derive(Clone, Debug)]
 pub struct Random {
     state: [u64; 4],
 }
 
 impl Random {
-    /// The generator for `seed`; any seed is good, zero included.
+    /// The generator for `seed`; every seed is valid, zero included.
     pub fn new(seed: u64) -> Self {
         let mut counter = seed;
         Self {
@@ -52,7 +52,7 @@ impl Random {
         }
     }
 
-    /// Fills `target` with values drawn from `source` with replacement; leaves it alone when
+    /// Fills `target` with values drawn from `source` with replacement; leaves it unchanged if
     /// `source` is empty.
     pub fn resample(&mut self, source: &[f64], target: &mut [f64]) {
         if source.is_empty() {

@@ -42,7 +42,7 @@ fn welch_reach(first: &[f64], second: &[f64], confidence: Confidence) -> Option<
     if variance <= 0.0 {
         return Some(0.0);
     }
-    // Shares instead of the variances themselves, whose squares may vanish.
+    // Shares instead of the variances themselves, whose squares may underflow.
     let first_share = first_variance / variance;
     let second_share = second_variance / variance;
     let degrees = 1.0

@@ -1,39 +1,39 @@
 //! The differences between two sides over many metrics, each measured in a few sessions.
 //!
-//! A session value is taken for the sum of what its side has, of the *mood* of the session that a
-//! family of metrics shares (a warm room, a busy neighbour), and of its own deviation.
+//! The model of a session value is a sum: the level of its side, the *mood* of the session, which a
+//! family of metrics shares (a warm room, a busy neighbour), and the value's own deviation.
 //!
-//! Of the own deviation a session knows a part by itself: the error that its processes show. What
-//! three sessions a side happen to differ by may be less than that by chance, and how much more
-//! sessions differ is learnt from all metrics, those that are as noisy within a session weighing most
-//! ([`moderation`](super::moderation)). The spread of a metric is the largest of what its sessions
-//! show, what this teaches, and its error within sessions.
+//! A session itself shows a part of its own deviation: the error estimated from its processes.
+//! Three sessions a side may agree better than that by chance. The additional variance between
+//! sessions is learnt from all metrics, where metrics with similar noise within a session weigh
+//! most ([`moderation`](super::moderation)). The spread of a metric is the largest of three values:
+//! the variance of its own sessions, the moderated variance, and its error within sessions.
 //!
-//! The mood is not learnt from all metrics, since a hundred metrics in one mood know no more of it
-//! than one. `tests/statistics_moderation.rs` simulates machines with all of these.
+//! The mood is not learnt from all metrics, since a hundred metrics in one session share a single
+//! mood. `tests/statistics_moderation.rs` simulates machines with all of these effects.
 
 use super::moderation::{Contrast, Moderated, Variance, moderate, prior, sum};
 use super::summary::{mean, median};
 use std::collections::BTreeMap;
 
-/// Families with fewer metrics than this have no mood to be told from their deviations.
+/// In smaller families, the mood cannot be separated from the metrics' own deviations.
 const LEAST_FAMILY: usize = 8;
 
-/// One metric in all sessions, on a scale of differences (logarithms, for ratios).
+/// One metric in all sessions, on a scale of differences (logarithms for ratios).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metric {
-    /// Metrics of one family share the moods of sessions.
+    /// Metrics of one family share the mood of a session.
     pub family: String,
-    /// The sessions of the first side, of the second, and of a baseline that is not compared but
-    /// tells of spread; any of them may be empty, and then there is no difference.
+    /// The sessions of the first side, of the second side, and of a baseline that is not compared
+    /// but adds to the spread. Any may be empty; without both sides there is no difference.
     pub sides: [Vec<f64>; 3],
-    /// What each of these sessions varies by as its own processes tell, in any order; empty where
-    /// they do not tell.
+    /// The variance of each of these sessions estimated from its own processes, in any order; empty
+    /// if unknown.
     pub errors: Vec<Variance>,
 }
 
-/// How much better the second side of each metric is, with its spread; `None` where a side is
-/// missing or no spread is known.
+/// The difference of the second side from the first for each metric, with its spread; `None` if a
+/// side is missing or no spread is known.
 pub fn differences(metrics: &[Metric]) -> Vec<Option<Moderated>> {
     let moods = moods(metrics);
     let found: Vec<(Option<&Mood>, Option<Contrast>)> = metrics
@@ -58,17 +58,17 @@ pub fn differences(metrics: &[Metric]) -> Vec<Option<Moderated>> {
         .collect()
 }
 
-/// What the metrics of a family have in common in each session.
+/// The common deviation of a family's metrics in each session.
 #[derive(Clone, Debug)]
 struct Mood {
     sides: [Vec<f64>; 3],
     variance: Variance,
 }
 
-/// A family, and how many sessions its metrics were measured in.
+/// A family, and the number of sessions of its metrics on each side.
 type Key<'m> = (&'m str, [usize; 3]);
 
-/// The moods of all families that are large enough.
+/// The moods of all families with enough metrics.
 fn moods(metrics: &[Metric]) -> BTreeMap<Key<'_>, Mood> {
     let mut families: BTreeMap<Key<'_>, Vec<&Metric>> = BTreeMap::new();
     for metric in metrics {
@@ -120,7 +120,7 @@ impl Metric {
         })
     }
 
-    /// What a session varies by as its own processes tell: the mean over the sessions.
+    /// The variance of a session estimated from its own processes: the mean over the sessions.
     fn error(&self) -> Option<Variance> {
         let all = sum(&self.errors)?;
         Some(Variance {
@@ -131,8 +131,8 @@ impl Metric {
 }
 
 impl Mood {
-    /// In each session the median over `members` of the deviation from the mean of its side;
-    /// centred again, so that no difference of sides is explained away.
+    /// For each session, the median over `members` of the deviation from the mean of its side. It
+    /// is centred again, so that it removes no difference between the sides.
     fn of(members: &[&Metric]) -> Option<Self> {
         let mut sides: [Vec<f64>; 3] = Default::default();
         for (side, moods) in sides.iter_mut().enumerate() {
@@ -160,7 +160,7 @@ impl Mood {
         })
     }
 
-    /// `own` with the spread of the mood in it.
+    /// `own` with the spread of the mood added.
     fn added_to(&self, own: Moderated, factor: f64) -> Moderated {
         let shared = Variance {
             value: self.variance.value * factor.powi(2),

@@ -1,4 +1,4 @@
-//! Intervals by Student's t: of a mean, and of the process medians that oscope's estimates are.
+//! Student's t intervals: of a mean, and of process medians, which all estimates of oscope use.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -11,8 +11,8 @@ use super::summary::{all_finite, finite, mean, standard_deviation};
 ///
 /// where `t(n − 1)` is the quantile of Student's distribution and `s` the standard deviation
 /// (Student, "The probable error of a mean", Biometrika 6, 1908). The interval estimates the
-/// expectation of the distribution. A single value has no interval; equal values have one of
-/// width zero.
+/// expectation of the distribution. A single value has no interval; equal values have an interval
+/// of width zero.
 pub fn mean_estimate(values: &[f64], confidence: Confidence) -> Option<Estimated> {
     let centre = mean(values)?;
     let interval = standard_error(values).and_then(|error| {
@@ -27,20 +27,20 @@ pub fn mean_estimate(values: &[f64], confidence: Confidence) -> Option<Estimated
     })
 }
 
-/// The house's estimate: from one median for each fresh process, their geometric mean and the t
+/// The standard estimate of oscope: the geometric mean of one median per fresh process, with the t
 /// interval of the mean logarithm,
 ///
 /// `exp(m ×/÷ t(n − 1) · s / √n)`, `m` and `s` of the logarithms.
 ///
 /// The interval estimates the geometric mean of the process medians over all processes that could
-/// have been started: memory layouts, address randomisation and first touch included. It needs
-/// no model of the samples inside a process. Logarithms, because noise is a factor and lengthens
-/// more than it shortens, and because ratios of two runs are then differences.
+/// be started, with all memory layouts, randomised addresses and first touches. It needs no model
+/// of the samples inside a process. It uses logarithms because noise multiplies times and lengthens
+/// more than it shortens them, and because ratios of two runs become differences.
 ///
-/// How often the nominal 95 % interval holds its value in simulation
-/// (`tests/statistics_coverage.rs`): 94 to 95 % from 3 processes on for autocorrelated samples and
-/// for a skewed tail. When some processes are 10 % slower by their layout, a small sample may
-/// not meet the rarer kind at all, which no method can make up for:
+/// Simulated coverage of the nominal 95 % interval (`tests/statistics_coverage.rs`): 94 to 95 %
+/// from 3 processes on, for autocorrelated samples and for a skewed tail. If the memory layout
+/// makes some processes 10 % slower, a small sample may contain none of the rarer kind, which no
+/// method can correct:
 ///
 /// | slower processes | n = 5 | 8 | 10 | 15 | 20 | 30 | 60 |
 /// | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -49,8 +49,8 @@ pub fn mean_estimate(values: &[f64], confidence: Confidence) -> Option<Estimated
 /// | 20 % | 0.71 | 0.83 | 0.89 | 0.92 | 0.92 | 0.94 | 0.94 |
 /// | 10 % | 0.78 | 0.72 | 0.73 | 0.81 | 0.88 | 0.91 | 0.93 |
 ///
-/// When a value is zero or negative, as the difference method may give, the arithmetic mean with
-/// its t interval stands in, and [`Estimated::scale`] is [`Scale::Linear`].
+/// If a value is zero or negative, which the difference method allows, the estimate is the
+/// arithmetic mean with its t interval, and [`Estimated::scale`] is [`Scale::Linear`].
 pub fn process_estimate(process_medians: &[f64], confidence: Confidence) -> Option<Estimated> {
     if !all_finite(process_medians) {
         return None;
@@ -82,14 +82,14 @@ pub fn standard_error(values: &[f64]) -> Option<f64> {
     Some(standard_deviation(values)? / (values.len() as f64).sqrt())
 }
 
-/// The factor by which a two-sided t interval exceeds the standard error. `degrees` of freedom
-/// may be a fraction, as in Welch's test; `None` unless they are positive and finite.
+/// Half the width of a two-sided t interval over the standard error. `degrees` of freedom may be
+/// fractional, as in Welch's test; `None` unless they are positive and finite.
 pub(super) fn t_quantile(confidence: Confidence, degrees: f64) -> Option<f64> {
     let distribution = StudentsT::new(0.0, 1.0, degrees).ok()?;
     finite(distribution.inverse_cdf(1.0 - confidence.tail()))
 }
 
-/// The probability that a value of Student's distribution is larger than `t`.
+/// The probability that a value of Student's distribution exceeds `t`.
 pub(super) fn t_upper_tail(t: f64, degrees: f64) -> f64 {
     StudentsT::new(0.0, 1.0, degrees).map_or(f64::NAN, |distribution| distribution.sf(t))
 }
@@ -105,7 +105,7 @@ mod tests {
         for entry in golden["t_quantiles"].as_array().unwrap() {
             let [level, degrees, expected] = [0, 1, 2].map(|i| entry[i].as_f64().unwrap());
             let found = t_quantile(Confidence::new(level).unwrap(), degrees).unwrap();
-            // The inverse in use loses digits when there are very many degrees of freedom.
+            // The inverse function loses digits for very many degrees of freedom.
             let tolerance = if degrees < 1e4 { 1e-9 } else { 1e-4 };
             assert!(
                 (found / expected - 1.0).abs() < tolerance,

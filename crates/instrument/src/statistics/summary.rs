@@ -1,5 +1,5 @@
-//! Descriptions of a sample by one number. Each is `None` for an empty sample, for values that
-//! are not finite, and for results beyond the range of a number.
+//! Summary statistics of a sample. Each is `None` for an empty sample, for values that are not
+//! finite, and for results outside the range of `f64`.
 
 /// The median: the middle value, or the mean of the two middle ones.
 pub fn median(values: &[f64]) -> Option<f64> {
@@ -34,8 +34,8 @@ pub(super) fn interpolate(ascending: &[f64], position: f64) -> Option<f64> {
     let below = position.floor() as usize;
     let above = (below + 1).min(last);
     let fraction = position - below as f64;
-    // Weighted ends rather than low + fraction · (high − low): the difference can overflow. Equal
-    // ends are returned as they are, free of rounding.
+    // A weighted sum of both ends, since high − low can overflow. Equal ends are returned
+    // unchanged, without rounding.
     let (low, high) = (ascending[below], ascending[above]);
     if low.total_cmp(&high).is_eq() {
         return Some(low);
@@ -81,12 +81,12 @@ pub(super) fn sorted(values: &[f64]) -> Option<Vec<f64>> {
     Some(ascending)
 }
 
-/// Whether every value is a finite number.
+/// True if every value is finite.
 pub fn all_finite(values: &[f64]) -> bool {
     values.iter().all(|value| value.is_finite())
 }
 
-/// The value, if it is a finite number.
+/// The value, if it is finite.
 pub(super) fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }

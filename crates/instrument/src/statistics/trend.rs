@@ -1,28 +1,29 @@
-//! Drift: whether the values of a series rise or fall with time, and how fast.
+//! Drift: a monotone trend of a series over time, and its slope.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::summary::{all_finite, finite, median};
 
-/// The fewest values for which the normal approximation of [`mann_kendall`] is close enough.
+/// The fewest values for which the normal approximation of [`mann_kendall`] is accurate enough.
 pub const FEWEST_VALUES: usize = 8;
 
 /// The result of the Mann-Kendall test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MannKendall {
-    /// Kendall's τ-b between order and value: −1 falls always, 0 no trend, 1 rises always.
+    /// Kendall's τ-b between order and value: −1 always falls, 0 no trend, 1 always rises.
     pub tau: f64,
-    /// The two-sided probability of so strong a trend in a series without one.
+    /// The two-sided probability of a trend at least this strong in a series without one.
     pub p_value: f64,
 }
 
 /// The test of H. Mann (Econometrica 13, 1945) and M. Kendall ("Rank Correlation Methods", 1975)
 /// for a monotone trend in values given in the order of time.
 ///
-/// `S` counts the pairs that rise less those that fall. Without a trend its variance is
+/// `S` is the number of rising pairs minus the number of falling pairs. Without a trend its
+/// variance is
 /// `(n (n − 1)(2n + 5) − Σ t (t − 1)(2t + 5)) / 18`, the sum over groups of t tied values, and
 /// `(|S| − 1) / σ` is close to normal (continuity corrected). The values must be independent but
-/// for the trend: autocorrelated ones raise false alarms.
+/// apart from the trend: autocorrelated values raise false alarms.
 ///
 /// `None` for fewer than [`FEWEST_VALUES`] values or equal ones. The time is quadratic in n: thin
 /// a series of more than a few thousand.
@@ -57,12 +58,12 @@ pub fn mann_kendall(series: &[f64]) -> Option<MannKendall> {
     })
 }
 
-/// The slope of the trend: the median of the slopes between all pairs of points (H. Theil 1950,
-/// P. Sen, Journal of the American Statistical Association 63, 1968). Up to 29 % of the points
-/// may be wild without spoiling it.
+/// The slope of the trend: the median of the slopes between all pairs of points (H. Theil 1950, P.
+/// Sen, Journal of the American Statistical Association 63, 1968). It tolerates up to 29 %
+/// outliers.
 ///
-/// The unit is that of a value per that of a time. `None` unless two times differ, and for
-/// slices of different length. Time and space are quadratic in n, as in [`mann_kendall`].
+/// The unit is the unit of a value per unit of time. `None` unless two times differ, and for slices
+/// of different length. Time and space are quadratic in n, as in [`mann_kendall`].
 pub fn theil_sen_slope(times: &[f64], values: &[f64]) -> Option<f64> {
     if times.len() != values.len() || !all_finite(times) || !all_finite(values) {
         return None;

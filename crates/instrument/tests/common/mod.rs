@@ -1,11 +1,11 @@
-//! What several of these tests share.
+//! Helpers that several tests share.
 
 use oscope_instrument::clock::Clock;
 use platform::usage::Usage;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// A clock that goes only where it is put; its clones show the same time.
+/// A clock that advances only when told to; its clones show the same time.
 #[derive(Clone, Default)]
 pub(crate) struct MockClock(Rc<Cell<u64>>);
 

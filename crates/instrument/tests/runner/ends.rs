@@ -1,4 +1,4 @@
-//! How a run ends before its time.
+//! Runs that end before their time.
 
 use crate::mocks::{Log, MS, Mock, MockExecutor, plan, quiet, run, run_before, wild};
 use oscope_instrument::runner::{BatchError, Ending, Outcome};

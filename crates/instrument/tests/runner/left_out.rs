@@ -1,4 +1,4 @@
-//! What is not measured, and why.
+//! Points and experiments that are not measured, and the reasons.
 
 use crate::mocks::{MS, Mock, MockExecutor, plan, quiet, run, setting};
 use oscope_instrument::need::Need;
@@ -64,7 +64,7 @@ fn a_point_that_was_disturbed_is_tried_again() {
     let mock = Mock::new("mock.one", 2);
     let plan = plan(&[&mock]);
     let mut attempts = 0;
-    // Two of three attempts come to nothing, never three in a row.
+    // Two of three attempts are disturbed, never three in a row.
     let often = |n, given| {
         attempts += usize::from(n == 1);
         if n == 1 && attempts % 3 > 0 {

@@ -1,4 +1,4 @@
-//! Runs within limits: what is left out, with its reason, and what the rests do to the time.
+//! Runs with limits: the points left out, the reasons, and the effect of rests on the time.
 
 use crate::mocks::{Log, MS, Mock, MockExecutor, run, setting};
 use oscope_instrument::experiment::{Design, Experiment, MeasureError};
@@ -15,7 +15,7 @@ use oscope_instrument::sampler::Sampler;
 
 const MIB: u64 = 1 << 20;
 
-/// A mock whose points follow from the setting.
+/// A mock with points that depend on the setting.
 struct Fitting {
     mock: Mock,
     points: fn(&Setting) -> Vec<u64>,
@@ -57,7 +57,7 @@ impl Experiment for Fitting {
     }
 }
 
-/// A machine with plenty, of which the run may take so much.
+/// A large machine, of which the run may use this much.
 fn within(limits: Limits) -> Setting {
     let mut machine = setting().machine;
     machine.topology.threads = Some(4);
@@ -148,7 +148,7 @@ fn an_experiment_that_needs_more_is_left_out_as_the_limits_ask() {
     let reason = "skip mock.large: beyond the limit of 100 MiB of scratch files: it needs 500 MiB";
     assert_eq!(log.count(reason), 1, "{:?}", log.lines);
 
-    // What the machine itself has not is no matter of limits.
+    // A lack of the machine itself is not reported as a limit.
     large.needs = vec![Need::Space(Bytes(5000 * MIB))];
     let (outcome, log) = carried_out(&large, limits);
     assert_eq!((outcome.left_out, outcome.skipped), (0, 1));

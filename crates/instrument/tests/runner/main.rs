@@ -1,5 +1,5 @@
-//! The runner on a clock and experiments made up for the purpose: order, stopping rule, budget,
-//! failures and the wish to stop.
+//! The runner with a mock clock and mock experiments: order, stopping rule, budget, failures and
+//! interruption.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! Experiments, an executor and an observer made up for the purpose.
+//! Mock experiments, a mock executor and a mock observer.
 
 use crate::common::MockClock;
 use oscope_instrument::clock::Clock;
@@ -25,7 +25,7 @@ use std::path::PathBuf;
 
 const N: AxisOf<Count> = AxisOf::new("n", "number");
 
-/// An experiment with `points` points, never measured in this process.
+/// An experiment with `points` points that never measures in this process.
 pub(crate) struct Mock {
     pub(crate) id: &'static str,
     pub(crate) points: u64,
@@ -50,7 +50,7 @@ impl Experiment for Mock {
             better: self.better,
             ..Metric::time("cost", "cost")
         };
-        // A few bytes for each question of a test.
+        // Leaks a few bytes for each mock.
         Box::leak(Box::new(Design {
             id: self.id,
             title: "a mock",
@@ -85,8 +85,8 @@ impl Experiment for Mock {
     }
 }
 
-/// Makes batches up: what a point answers is decided by a function of its number and of how many
-/// batches it has given.
+/// Makes up batches: a function of the point's number and of its number of earlier batches decides
+/// the answer.
 pub(crate) struct MockExecutor<F> {
     pub(crate) clock: MockClock,
     batch_ns: i64,
@@ -151,7 +151,7 @@ impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> Executor for MockExecutor<
     }
 }
 
-/// Writes down what happens, a line an event.
+/// Writes one line for each event.
 #[derive(Default)]
 pub(crate) struct Log {
     pub(crate) lines: Vec<String>,
@@ -222,7 +222,7 @@ pub(crate) fn plan<'a>(experiments: &[&'a dyn Experiment]) -> Plan<'a> {
     Plan::new(experiments, &setting(), None, 1)
 }
 
-/// Carries the plan out, and gives what came of it and what was seen.
+/// Executes the plan and returns its outcome and the log of events.
 pub(crate) fn run<F>(executor: &mut MockExecutor<F>, plan: &Plan<'_>) -> (Outcome, Log)
 where
     F: FnMut(u64, usize) -> Result<f64, BatchError>,
@@ -232,7 +232,7 @@ where
     (outcome, log)
 }
 
-/// As [`run`], before an observer who may fail.
+/// As [`run`], with an observer that may fail.
 pub(crate) fn run_before<F>(
     observer: &mut Log,
     executor: &mut MockExecutor<F>,
@@ -256,13 +256,13 @@ where
     .run(plan)
 }
 
-/// Costs that differ by a few per mille from process to process.
+/// Costs that differ by a few per mille between processes.
 #[expect(clippy::unnecessary_wraps, reason = "the executor asks for a result")]
 pub(crate) fn quiet(n: u64, given: usize) -> Result<f64, BatchError> {
     Ok(100.0 + n as f64 + 0.1 * (given % 3) as f64)
 }
 
-/// Costs that never settle.
+/// Costs that never become precise.
 #[expect(clippy::unnecessary_wraps, reason = "the executor asks for a result")]
 pub(crate) fn wild(_: u64, given: usize) -> Result<f64, BatchError> {
     Ok(if given.is_multiple_of(2) {

@@ -1,4 +1,4 @@
-//! Which points are visited, in what order, and when one is left.
+//! The points that a round visits, their order, and the decision to close each.
 
 use crate::mocks::{MS, Mock, MockExecutor, plan, quiet, run, setting, wild};
 use oscope_instrument::experiment::Better;

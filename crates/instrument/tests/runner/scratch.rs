@@ -1,4 +1,4 @@
-//! What lies in the run's scratch directory meanwhile.
+//! Contents of the run's scratch directory during the run.
 
 use crate::mocks::{Log, MS, Mock, MockExecutor, plan, quiet, wild};
 use oscope_instrument::runner::{BatchError, Executor, Request, Runner};
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Leaves a file at each visit, named after its experiment, and looks at what else lies there.
+/// Writes a file at each visit, named after its experiment, and lists the other files there.
 struct FileMaker<'a, E> {
     inner: E,
     scratch: &'a Path,
@@ -49,7 +49,7 @@ fn files_below(directory: &Path) -> BTreeSet<String> {
 fn the_files_of_one_experiment_are_gone_before_another_makes_its_own() {
     let scratch = tempfile::tempdir().unwrap();
     let (one, two) = (Mock::new("mock.one", 3), Mock::new("mock.two", 3));
-    // What it leaves over goes to the points of the others that never settle.
+    // The time that it leaves over goes to the others' points, which never become precise.
     let quiet_one = Mock::new("mock.quiet", 1);
     let plan = plan(&[&one, &two, &quiet_one]);
     let mixed = |n, given| {

@@ -1,4 +1,4 @@
-//! What the time that there is goes to.
+//! The use of the available time.
 
 use crate::mocks::{MS, Mock, MockExecutor, plan, quiet, run, setting, wild};
 use oscope_instrument::clock::Clock;
@@ -57,7 +57,7 @@ fn what_the_points_that_settle_leave_over_goes_to_the_others() {
 fn what_experiments_leave_over_goes_to_the_points_that_want_the_least() {
     let (needy, easy) = (Mock::new("mock.needy", 2), Mock::new("mock.easy", 1));
     let plan = plan(&[&needy, &easy]);
-    // The first point settles just before its experiment's time is used up, the second never.
+    // The first point becomes precise just before its experiment's time runs out, the second never.
     let late = |n: u64, given: usize| match n {
         0 if given < 20 && given.is_multiple_of(2) => Ok(130.0),
         0 => Ok(100.0),
