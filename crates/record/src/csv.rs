@@ -1,16 +1,16 @@
-//! All samples of a run as one table of text.
+//! All samples of a run as a CSV table.
 
 use crate::run::Run;
 use crate::table::{Cells, Row, columns, rows};
 use std::io::Write;
 
-/// Writes every sample of `run` as a row of CSV ([RFC 4180](https://www.rfc-editor.org/rfc/rfc4180)
-/// but for the line ends, which are those of Unix).
+/// Writes every sample of `run` as a row of CSV ([RFC
+/// 4180](https://www.rfc-editor.org/rfc/rfc4180), but with Unix line ends).
 ///
-/// There is a column `axis.NAME` for each axis of any of its experiments, empty for those that do
-/// not vary it. Columns that another kind of reading has are empty, too; `unit` is that of the
-/// metric's estimates and of `value`. `batch` and `sample` count from 0. A text that a spreadsheet would
-/// take for a formula has a `'` before it.
+/// Each axis of any experiment has a column `axis.NAME`, empty for experiments without that axis.
+/// Columns of other kinds of readings are empty too. `unit` is the unit of the metric's estimates
+/// and of `value`. `batch` and `sample` count from 0. A text that a spreadsheet would take for a
+/// formula gets a leading `'`.
 ///
 /// # Errors
 /// If the output cannot be written.
@@ -24,8 +24,8 @@ pub fn write(run: &Run, output: impl Write) -> std::io::Result<()> {
     table.flush()
 }
 
-/// `text` so that a spreadsheet takes it for text, which it would not if it began as a formula does. A
-/// number stays one, whatever its sign.
+/// Quotes `text` that begins like a formula, so that a spreadsheet takes it for text. Numbers with
+/// a sign stay numbers.
 ///
 /// See [CSV injection](https://owasp.org/www-community/attacks/CSV_Injection).
 fn no_formula(text: &str) -> String {

@@ -1,22 +1,22 @@
-//! What oscope keeps: the run model, the embedded store, export and import.
+//! The data that oscope keeps: the run model, the embedded store, export and import.
 //!
 //! # What it is
 //!
-//! A [`Run`] is everything measured by one start of oscope. A [`Recorder`](store::Recorder) watches
-//! the runner and puts every batch of samples into the [`Store`](store::Store) before the next one
-//! is taken; a run that was cut off at any moment is read like any other. [`mod@file`] turns a run into
-//! one portable document and back, [`mod@csv`] its samples into a table, as does `parquet`, a cargo
-//! feature.
+//! A [`Run`] is everything measured by one start of oscope. A [`Recorder`](store::Recorder)
+//! observes the runner and puts every batch of samples into the [`Store`](store::Store) before the
+//! next one is taken; an interrupted run can be read like any other. [`mod@file`] turns a run into
+//! one portable document and back; [`mod@csv`] and `parquet`, a cargo feature, turn its samples
+//! into a table.
 //!
 //! # What it uses
 //!
-//! `instrument` and `platform`, for the types of what was measured and of the machine; SQLite for
-//! the store.
+//! `instrument` and `platform`, for the types of measurements and of the machine; SQLite for the
+//! store.
 //!
 //! # What it must never do
 //!
-//! Know any experiment: a run is read by what it says of itself. Judge a number: estimates are made
-//! of the samples each time a run is read.
+//! Know any experiment: a run describes itself. Judge a number: estimates are computed from the
+//! samples each time a run is read.
 
 pub mod csv;
 pub mod file;

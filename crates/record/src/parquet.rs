@@ -13,16 +13,16 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Arc;
 
-/// Rows that are held as columns at a time.
+/// Rows that are buffered as columns at a time.
 const ROWS_PER_GROUP: usize = 1 << 20;
 
-/// Writes every sample of `run` as a row of a [Parquet](https://parquet.apache.org/docs/file-format/)
-/// file, compressed with Snappy.
+/// Writes every sample of `run` as a row of a
+/// [Parquet](https://parquet.apache.org/docs/file-format/) file, compressed with Snappy.
 ///
-/// The columns are those of [`csv::write`](crate::csv::write): texts, unsigned integers of 64 bits and
-/// doubles; what is empty there is null here. The file's metadata say under `oscope.units`, as a JSON
-/// object, what the numbers of each column are counted in, and under `oscope.run`, `oscope.started`,
-/// `oscope.machine_fingerprint` and `oscope.version` where they come from.
+/// The columns are those of [`csv::write`](crate::csv::write): texts, unsigned 64-bit integers and
+/// doubles. Empty cells are null. The file's metadata contain, under `oscope.units`, a JSON object
+/// with the unit of each column, and under `oscope.run`, `oscope.started`,
+/// `oscope.machine_fingerprint` and `oscope.version` the origin of the samples.
 ///
 /// # Errors
 /// If the output cannot be written.
@@ -96,7 +96,7 @@ fn write_column<'t>(
             let bytes = |row| Some(ByteArray::from(read(row)?.into_owned().into_bytes()));
             write_cells::<ByteArrayType>(writer, rows.map(bytes))
         }
-        // The logical type says that the sign is none.
+        // The column's logical type is unsigned; only the physical type has a sign.
         Cells::Integer(read) => {
             write_cells::<Int64Type>(writer, rows.map(|row| Some(read(row)?.cast_signed())))
         }

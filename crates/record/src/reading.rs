@@ -2,7 +2,7 @@
 
 use instrument::sample::Reading;
 
-/// The columns of every kind of reading; those of the other kinds are empty.
+/// The columns of every kind of reading; those of other kinds are empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ReadingRow {
     /// `difference`, `once`, `latencies` or `value`.
@@ -67,7 +67,7 @@ impl From<Reading> for ReadingRow {
 }
 
 impl ReadingRow {
-    /// The reading again; `None` if a column of its kind is empty or the kind is unknown.
+    /// Converts the row back; `None` if a column of its kind is empty or the kind is unknown.
     pub fn reading(&self) -> Option<Reading> {
         Some(match self.kind.as_str() {
             "difference" => Reading::Difference {

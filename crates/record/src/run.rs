@@ -22,59 +22,59 @@ use std::time::SystemTime;
 /// Everything measured by one start of oscope.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
-    /// What was asked for, when and where.
+    /// The request, and the time and place of the run.
     pub header: Header,
     /// The machine.
     pub machine: Machine,
-    /// The state that the machine was in.
+    /// The state of the machine.
     pub environment: Environment,
-    /// What lies behind the scratch directory; `None` where the system does not tell.
+    /// The storage behind the scratch directory; `None` if the system does not report it.
     pub storage: Option<Storage>,
     /// Resolution and cost of the clock.
     pub calibration: Calibration,
-    /// The experiments in the order in which they ran.
+    /// The experiments in execution order.
     pub experiments: Vec<ExperimentRecord>,
 }
 
-/// What was asked for, when and where.
+/// The request, and the time and place of the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Header {
-    /// Names the run in all the world: 32 hexadecimal digits drawn at its start.
+    /// Globally unique identifier of the run: 32 hexadecimal digits, drawn at its start.
     pub id: String,
-    /// The name that the user gave it.
+    /// The user's name for the run.
     pub name: Option<String>,
-    /// What else the user wanted to remember of it.
+    /// The user's tags of the run: keys and values.
     pub tags: BTreeMap<String, String>,
-    /// When it started.
+    /// Start time.
     #[schemars(with = "String")]
     pub started: Timestamp,
-    /// When it ended; `None` for a run that is under way or was cut off.
+    /// End time; `None` for a run that is in progress or was cut off.
     #[schemars(with = "Option<String>")]
     pub ended: Option<Timestamp>,
-    /// Whether someone stopped it before its end.
+    /// True if a user stopped the run before its end.
     pub interrupted: bool,
-    /// How long and how precise.
+    /// The profile, which sets duration and precision.
     pub profile: Profile,
-    /// Wall time that the plan allowed, in ns.
+    /// Wall time budget of the plan, in ns.
     pub budget_ns: f64,
-    /// Decides the order of the points.
+    /// Seed of the order of the points.
     pub seed: u64,
-    /// The command line, the program's name first.
+    /// The command line, beginning with the program's name.
     pub command_line: Vec<String>,
     /// The version of oscope.
     pub version: String,
-    /// Where its scratch files went.
+    /// The directory of the run's scratch files.
     pub directory: PathBuf,
-    /// Names the machine: [`Machine::fingerprint`].
+    /// Identifier of the machine: [`Machine::fingerprint`].
     pub machine_fingerprint: String,
-    /// Whether checksums have covered the run since it was measured. An older oscope kept or exported
-    /// it without them otherwise, and damage before that cannot be told.
+    /// True if checksums have covered the run since it was measured. False if an older oscope
+    /// stored or exported it without them: earlier damage then goes undetected.
     #[serde(default)]
     pub proven: bool,
-    /// What the run might take of the machine, and what it took; `None` where it had no limits.
+    /// The run's resource limits, and its use of them; `None` for a run without limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limited: Option<Limited>,
-    /// Whether marks stand in the place of what named the machine and its people
+    /// True if marks replace the names of the machine and its people
     /// ([`Redactor`](crate::Redactor)).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub redacted: bool,
@@ -83,72 +83,57 @@ pub struct Header {
 /// Draws the id of a new run: 32 hexadecimal digits, 128 bits of the system's randomness.
 ///
 /// # Errors
-/// Where the system has no randomness to give.
+/// If the system provides no randomness.
 pub fn draw_id() -> Result<String, getrandom::Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;
     Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }
 
-/// The time on the wall clock, or the nearest that has a date in the years that dates are written for: a
-/// clock can be set beyond them.
-pub fn now() -> Timestamp {
-    dated(SystemTime::now())
-}
-
-fn dated(time: SystemTime) -> Timestamp {
-    let nearest = if time < SystemTime::UNIX_EPOCH {
-        Timestamp::MIN
-    } else {
-        Timestamp::MAX
-    };
-    Timestamp::try_from(time).unwrap_or(nearest)
-}
-
-/// What one experiment gave.
+/// The record of one experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExperimentRecord {
-    /// What was asked and measured.
+    /// The definition: the question and the metrics.
     pub definition: Definition,
-    /// Why it could not run at all; `None` if it did.
+    /// The reason why the experiment could not run at all; `None` if it ran.
     pub skipped: Option<String>,
-    /// Its points, in the order of the plan; those that were never reached have no batch.
+    /// The points, in the order of the plan. Points that were never reached have no batches.
     pub points: Vec<PointRecord>,
 }
 
-/// What one point gave.
+/// The record of one point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PointRecord {
     /// The point.
     pub point: Point,
-    /// In the order in which they were taken.
+    /// The batches, in the order in which they were taken.
     pub batches: Vec<Batch>,
-    /// How it ended; `None` where the run was cut off before.
+    /// The ending of the point; `None` if the run was cut off before it.
     pub closing: Option<Closing>,
 }
 
-/// Why a point has no samples although nothing stood in its way.
+/// The reason for a point without samples that nothing prevented.
 pub const NOT_REACHED: &str =
     "the time was used up before its turn came; give more with `--budget`";
 
-/// How a point ended.
+/// The end of a point's measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Closing {
-    /// Why no more samples were taken.
+    /// The reason why sampling ended.
     pub ending: Ending,
-    /// What casts doubt on its numbers.
+    /// Reasons to doubt the point's numbers.
     pub warnings: Vec<Warning>,
 }
 
 impl Run {
-    /// What the experiment called `id` gave.
+    /// The record of the experiment `id`.
     pub fn experiment(&self, id: &str) -> Option<&ExperimentRecord> {
         self.experiments
             .iter()
             .find(|experiment| experiment.definition.id == id)
     }
 
-    /// Whether it came to the end of its plan.
+    /// True if the run completed its plan.
     pub fn is_finished(&self) -> bool {
         self.header.ended.is_some() && !self.header.interrupted
     }
@@ -167,7 +152,7 @@ impl Run {
 }
 
 impl ExperimentRecord {
-    /// The estimates of every point that gave samples.
+    /// The estimates of every point that has samples.
     pub fn results<'a>(&'a self, machine: &'a Machine) -> Results<'a> {
         let points = self.points.iter().filter(|point| !point.batches.is_empty());
         Results {
@@ -177,7 +162,7 @@ impl ExperimentRecord {
         }
     }
 
-    /// The points that could not be measured, and why.
+    /// The points that could not be measured, with the reasons.
     pub fn failures(&self) -> impl Iterator<Item = (&Point, &str)> {
         self.points.iter().filter_map(|record| {
             let reason = match &record.closing.as_ref()?.ending {
@@ -191,7 +176,7 @@ impl ExperimentRecord {
 }
 
 impl PointRecord {
-    /// Its estimates and warnings.
+    /// The point's estimates and warnings.
     pub fn result(&self, definition: &Definition) -> PointResult {
         let recorded = self
             .closing

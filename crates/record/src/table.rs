@@ -8,7 +8,7 @@ use instrument::sample::Sample;
 use platform::usage::Usage;
 use std::borrow::Cow;
 
-/// A sample with where it belongs.
+/// A sample with its experiment, point and batch.
 pub(crate) struct Row<'r> {
     run: &'r str,
     experiment: &'r ExperimentRecord,
@@ -22,7 +22,7 @@ pub(crate) struct Row<'r> {
 /// A column of the table.
 pub(crate) struct Column<'t> {
     pub name: String,
-    /// What its numbers are counted in, where that is the same in all rows.
+    /// The unit of the column's numbers, if it is the same in all rows.
     #[cfg_attr(
         not(feature = "parquet"),
         expect(dead_code, reason = "CSV has no place for it")
@@ -31,7 +31,7 @@ pub(crate) struct Column<'t> {
     pub cells: Cells<'t>,
 }
 
-/// How the cells of a column are read, by their type; `None` for an empty one.
+/// Reads the cells of a column, by type; `None` for an empty cell.
 pub(crate) enum Cells<'t> {
     Text(Reader<'t, Cow<'t, str>>),
     Integer(Reader<'t, u64>),
@@ -40,7 +40,7 @@ pub(crate) enum Cells<'t> {
 
 type Reader<'t, T> = Box<dyn Fn(&Row<'t>) -> Option<T> + 't>;
 
-/// A row for each sample, in the order in which they were taken at each point.
+/// One row per sample, in the order in which they were taken at each point.
 pub(crate) fn rows(run: &Run) -> impl Iterator<Item = Row<'_>> {
     let points = run.experiments.iter().flat_map(|experiment| {
         let points = experiment.points.iter();
@@ -64,9 +64,9 @@ pub(crate) fn rows(run: &Run) -> impl Iterator<Item = Row<'_>> {
     })
 }
 
-/// The columns of `run`. There is one called `axis.NAME` for each axis of any of its experiments, empty
-/// for those that do not vary it; columns that another kind of reading has are empty, too. `unit` is
-/// that of the metric's estimates and of `value`; `batch` and `sample` count from 0.
+/// The columns of `run`. Each axis of any experiment has a column `axis.NAME`, empty for
+/// experiments without that axis; columns of other kinds of readings are empty too. `unit` is the
+/// unit of the metric's estimates and of `value`; `batch` and `sample` count from 0.
 pub(crate) fn columns(run: &Run) -> Vec<Column<'_>> {
     let place = [
         text("run", |row| Some(row.run.into())),
@@ -110,7 +110,7 @@ pub(crate) fn columns(run: &Run) -> Vec<Column<'_>> {
 const NS: Option<Unit> = Some(Unit::Nanoseconds);
 const COUNT: Option<Unit> = Some(Unit::Count);
 
-/// What the sample used of something.
+/// The sample's use of one resource.
 fn used<'t>(name: &str, unit: Option<Unit>, read: fn(&Usage) -> u64) -> Column<'t> {
     integer(name, unit, move |row| Some(read(&row.sample.usage)))
 }
@@ -148,13 +148,13 @@ fn unit_of<'t>(row: &Row<'t>) -> Option<Cow<'t, str>> {
     Some(unit_name(metric.unit)?.into())
 }
 
-/// What a unit is called for programs: `bytes_per_second`.
+/// The unit's name for programs: `bytes_per_second`.
 pub(crate) fn unit_name(unit: Unit) -> Option<String> {
     let value = serde_json::to_value(unit).ok()?;
     value.as_str().map(str::to_owned)
 }
 
-/// The names of all axes, in the order in which the experiments name them.
+/// The names of all axes, in the order in which the experiments list them.
 fn axes(run: &Run) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for (axis, _) in points(run).flat_map(|record| record.point.levels()) {
@@ -165,7 +165,7 @@ fn axes(run: &Run) -> Vec<&str> {
     names
 }
 
-/// The levels on the axis called `name`: numbers if it has no others.
+/// The levels on the axis `name`: numeric if all of them are numbers.
 fn axis<'t>(run: &'t Run, name: &'t str) -> Column<'t> {
     let level = move |row: &Row<'t>| row.point.point.get(name);
     let mut levels = points(run).filter_map(|record| record.point.get(name));

@@ -1,7 +1,7 @@
-//! What must hold of a run before it is stored, exported or analysed.
+//! Invariants of a run, checked before it is stored, exported or analysed.
 //!
-//! A file may come from anywhere, so that everything the analysis takes for granted is checked here
-//! once: finite numbers, unique names, and times whose sums a 64-bit integer can hold.
+//! A file may come from anywhere. So everything that the analysis relies on is checked here once:
+//! finite numbers, unique names, and times whose sums fit into a 64-bit integer.
 
 use crate::run::{Closing, ExperimentRecord, Header, PointRecord, Run};
 use instrument::experiment::Definition;
@@ -12,23 +12,23 @@ use serde::de::DeserializeOwned;
 use std::collections::HashSet;
 use std::hash::Hash;
 
-/// Something in a run that cannot be.
+/// An invalid value in a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {reason}")]
 pub struct Invalid {
-    /// Where it is, as in `experiment memory.bandwidth`.
+    /// The location in the run, such as `experiment memory.bandwidth`.
     pub place: String,
-    /// What is wrong there.
+    /// The violated rule.
     pub reason: String,
 }
 
-/// Experiments in a run.
+/// Maximum number of experiments in a run.
 const MAX_EXPERIMENTS: usize = 1_000;
-/// Points in an experiment.
+/// Maximum number of points in an experiment.
 const MAX_POINTS: usize = 1_000_000;
-/// Axes or metrics of an experiment.
+/// Maximum number of axes, or of metrics, of an experiment.
 const MAX_NAMES: usize = 1_000;
-/// Bytes in the name of an experiment, metric or axis.
+/// Maximum length of the name of an experiment, metric or axis, in bytes.
 const MAX_NAME_BYTES: usize = 200;
 /// The largest integer that SQLite holds.
 const MAX_INTEGER: u64 = i64::MAX as u64;
@@ -37,7 +37,7 @@ impl Run {
     /// Checks that the run can be stored, exported and analysed.
     ///
     /// # Errors
-    /// The first thing found that cannot be.
+    /// The first violation found.
     pub fn validate(&self) -> Result<(), Invalid> {
         header(&self.header)?;
         survives("the machine", &self.machine)?;
@@ -92,7 +92,7 @@ fn experiment(record: &ExperimentRecord) -> Result<(), Invalid> {
     Ok(())
 }
 
-/// Checks what an experiment says of itself.
+/// Checks the definition of an experiment.
 pub(crate) fn definition(definition: &Definition) -> Result<(), Invalid> {
     name("an experiment", "id", &definition.id)?;
     let place = format!("experiment {}", definition.id);
@@ -194,12 +194,12 @@ fn sample(place: &str, sample: &Sample) -> Result<(), Invalid> {
     }
 }
 
-/// Checks how the point at `place` ended.
+/// Checks the ending of the point at `place`.
 pub(crate) fn closing(place: &str, closing: &Closing) -> Result<(), Invalid> {
     survives(place, closing)
 }
 
-/// Checks that whatever the analysis adds up over a point stays within a 64-bit integer.
+/// Checks that every sum that the analysis takes over a point fits into a 64-bit integer.
 fn sums(place: &str, batches: &[Batch]) -> Result<(), Invalid> {
     let mut total: u64 = 0;
     let mut add = |value: u64| {
@@ -234,8 +234,8 @@ fn sums(place: &str, batches: &[Batch]) -> Result<(), Invalid> {
     })
 }
 
-/// Checks that `value` is the same after a way through JSON, which has no infinities and whose text
-/// is Unicode.
+/// Checks that `value` survives a round trip through JSON, which has no infinities and only Unicode
+/// text.
 fn survives<T>(place: &str, value: &T) -> Result<(), Invalid>
 where
     T: Serialize + DeserializeOwned + PartialEq,

@@ -1,4 +1,4 @@
-//! Checksums are bound to their place: nothing is changed, dropped, repeated or swapped unnoticed.
+//! Checksums are bound to their position: any change, loss, repetition or swap is detected.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// A store with two runs that differ in their ids only, each with a point of two batches.
+/// A store with two runs that differ only in their ids, each with a point of two batches.
 fn stored() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("oscope.db");
@@ -53,7 +53,7 @@ fn at_experiment(experiment: &str) -> Part {
     }
 }
 
-/// What the verification finds of the first run.
+/// The result of verifying the first run.
 fn found(path: &Path) -> Proof {
     let store = Store::open_read_only(path).unwrap();
     store.verify(None).unwrap().runs.remove(0).proof
@@ -111,7 +111,7 @@ fn each_change_is_told_with_its_place() {
             "UPDATE runs SET checksum = NULL WHERE number = 1",
             vec![Part::Header],
         ),
-        // Dropped, the last of them as well.
+        // Dropped, including the last one.
         (
             "DELETE FROM batches WHERE key = 2; UPDATE runs SET samples = 4 WHERE number = 1",
             vec![at_point(), Part::Listing],
@@ -269,7 +269,7 @@ fn a_run_without_checksums_stays_unproven_wherever_it_goes() {
     let again = file::import(exported(&stored).to_string().as_bytes()).unwrap();
     assert!(!again.header.proven);
 
-    // What happens to it from then on is told.
+    // From now on, damage to the run is detected.
     change(&path, "UPDATE batches SET cpu = NULL WHERE key = 1");
     let parts = vec![at_batch(0)];
     assert_eq!(found(&path), Proof::Damaged { parts });

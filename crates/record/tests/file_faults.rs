@@ -23,7 +23,7 @@ fn import(text: &str) -> ImportError {
     file::import(text.as_bytes()).unwrap_err()
 }
 
-/// The document as version 1 was, which has no checksums that disagree with what is changed.
+/// The document in version 1, which has no checksums to detect the changes.
 fn without_checksums() -> Value {
     let mut document: Value = serde_json::from_str(&text()).unwrap();
     document["version"] = 1.into();
@@ -31,7 +31,7 @@ fn without_checksums() -> Value {
     document
 }
 
-/// The error of a document in which the value at `pointer` is another.
+/// The error of importing a document whose value at `pointer` was replaced.
 fn changed(pointer: &str, value: impl Into<Value>) -> ImportError {
     let mut document = without_checksums();
     *document.pointer_mut(pointer).unwrap() = value.into();
@@ -211,7 +211,7 @@ proptest! {
         let at = at.index(bytes.len());
         bytes[at] = byte;
         bytes.truncate(bytes.len() - end.index(2) * end.index(bytes.len()));
-        // Whatever is let through can be analysed.
+        // Every accepted document can be analysed.
         if let Ok(run) = file::import(bytes.as_slice()) {
             for experiment in &run.experiments {
                 experiment.results(&run.machine);

@@ -1,5 +1,5 @@
-//! What earlier versions wrote is read for ever. The fixtures of a released version are not
-//! changed; a new version adds its own.
+//! Files of earlier versions stay readable. The fixtures of a released version never change; a new
+//! version adds its own.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -16,14 +16,14 @@ fn fixture() -> Run {
     file::import(include_bytes!("fixtures/run-1.oscope.json").as_slice()).unwrap()
 }
 
-/// The same, with checksums ever since it was measured.
+/// The same, covered by checksums since it was measured.
 fn proven() -> Run {
     let mut run = fixture();
     run.header.proven = true;
     run
 }
 
-/// A store as `dump` holds it.
+/// A store restored from `dump`.
 fn store(dump: &str) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("oscope.db");
@@ -75,7 +75,7 @@ fn a_store_of_schema_1_is_read_and_recorded_into() {
     assert_eq!(store.verify(None).unwrap().runs[0].proof, Proof::Unproven);
 }
 
-/// A change of a stored type must not change the checksums of what was stored before.
+/// A change of a stored type must not change the checksums of runs stored before.
 #[test]
 fn what_has_checksums_of_version_2_stays_proven() {
     let file = include_bytes!("fixtures/run-2.oscope.json");

@@ -1,8 +1,8 @@
-//! A store or an exported file with a single wrong bit, or cut short: each run is refused, or it is
-//! as it was before.
+//! A store or an exported file with a single flipped bit, or cut short: each run is either refused
+//! or unchanged.
 //!
-//! `OSCOPE_FLIPS=100000 cargo test --release -p oscope-record --test flips` is a long campaign, and
-//! `OSCOPE_FLIPS_SEED` draws others.
+//! `OSCOPE_FLIPS=100000 cargo test --release -p oscope-record --test flips` runs a long campaign;
+//! `OSCOPE_FLIPS_SEED` sets its seed.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -17,7 +17,7 @@ use oscope_record::{Closing, ExperimentRecord, PointRecord, Run, file};
 use std::fs;
 use std::path::Path;
 
-/// Damaged copies of each kind that are tried.
+/// Number of damaged copies of each kind to try.
 fn copies() -> usize {
     environment("OSCOPE_FLIPS").unwrap_or(400)
 }
@@ -30,7 +30,7 @@ fn environment(name: &str) -> Option<usize> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// A run with enough batches that most of its bytes are samples.
+/// A run with so many batches that most of its bytes are samples.
 fn large(id: u128) -> Run {
     let mut run = complete(id);
     for name in ["process.calls", "memory.latency"] {
@@ -77,7 +77,7 @@ fn cut(bytes: &[u8], random: &mut Random) -> (Vec<u8>, String) {
     (bytes[..length].to_vec(), format!("{length} bytes of it"))
 }
 
-/// What a damaged store may tell.
+/// Everything that a damaged store returned.
 struct Told {
     runs: Vec<Option<Run>>,
     history: Option<Vec<HistoryRun>>,
@@ -85,7 +85,7 @@ struct Told {
 }
 
 fn read(bytes: &[u8], folder: &Path) -> Told {
-    // The log and its index belong to the copy before.
+    // The log and its index belong to the previous copy.
     let path = folder.join("damaged.db");
     for left in ["damaged.db-wal", "damaged.db-shm"] {
         let _ = fs::remove_file(folder.join(left));
@@ -117,7 +117,7 @@ fn read(bytes: &[u8], folder: &Path) -> Told {
     }
 }
 
-/// Checks what a damaged copy of the store tells against the whole one.
+/// Compares what a damaged copy of the store returned with the intact store.
 fn is_whole_or_refused(told: &Told, runs: &[Run], whole: &Told, place: &str) {
     for (told, run) in told.runs.iter().zip(runs) {
         assert!(told.as_ref().is_none_or(|told| told == run), "{place}");

@@ -1,6 +1,7 @@
-//! A recorder that is killed in the middle loses nothing that it acknowledged.
+//! A recorder that is killed loses nothing that it acknowledged.
 //!
-//! This test plays both parts, so it has its own `main`: started with a path, it is the recorder.
+//! The test plays both roles, so it has its own `main`: if the environment names a store, it is the
+//! recorder.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -15,7 +16,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Names the store to the recorder.
+/// Environment variable with the path of the recorder's store.
 const STORE: &str = "OSCOPE_TEST_KILLED_STORE";
 
 fn main() {
@@ -28,7 +29,7 @@ fn main() {
     println!("a killed recorder lost nothing");
 }
 
-/// Records for ever, and says so after each batch.
+/// Records forever and prints a line after each batch.
 fn record(path: &Path) -> ! {
     let mut store = Store::open(path).unwrap();
     let mut recorder = store.begin(&begun(1)).unwrap();
@@ -62,7 +63,7 @@ fn kill_after(acknowledged: usize) {
     let mut lines = BufReader::new(recorder.stdout.take().unwrap()).lines();
     let mut said = 0;
     for line in lines.by_ref() {
-        // The number of batches that were recorded before the line was written.
+        // The number of batches recorded before the line was printed.
         said = line.unwrap().parse().unwrap();
         if said == acknowledged {
             break;
@@ -70,7 +71,7 @@ fn kill_after(acknowledged: usize) {
     }
     recorder.kill().unwrap();
     recorder.wait().unwrap();
-    // What it said before it died; the last line may be cut off.
+    // Output from before its death; the last line may be cut off.
     said = lines
         .map_while(|line| line.ok()?.parse().ok())
         .last()
@@ -84,7 +85,7 @@ fn kill_after(acknowledged: usize) {
     let run = store.run(&RunSelector::Latest).unwrap();
     assert_eq!(run.header, begun(1).header);
     let batches = &run.experiments[0].points[0].batches;
-    // One more may have been recorded and not yet acknowledged.
+    // One more batch may be recorded but not yet acknowledged.
     assert!(
         (said..=said + 1).contains(&batches.len()),
         "{} of {said}",

@@ -1,4 +1,4 @@
-//! The table of all samples in typed columns, read again: the same cells as in CSV.
+//! The Parquet table of all samples has the same cells as the CSV table.
 #![cfg(feature = "parquet")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -12,7 +12,7 @@ use oscope_record::{Run, parquet};
 use proptest::prelude::*;
 use std::fs::File;
 
-/// The file that is written for `run`, opened by the library's own reader.
+/// The Parquet file of `run`, opened by the library's own reader.
 fn written(run: &Run) -> SerializedFileReader<File> {
     let mut file = tempfile::tempfile().unwrap();
     parquet::write(run, &mut file).unwrap();
@@ -38,7 +38,7 @@ fn table(reader: &SerializedFileReader<File>) -> Vec<Vec<String>> {
     table
 }
 
-/// A text as a cell of CSV, where nothing may be taken for a formula.
+/// A text as a CSV cell, quoted if it looks like a formula.
 fn as_text_in_csv(text: &str) -> String {
     let begins_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if begins_formula && text.parse::<f64>().is_err() {

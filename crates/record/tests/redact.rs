@@ -1,4 +1,4 @@
-//! Nothing that names a machine or its people is left in a redacted run, and nothing else is changed.
+//! A redacted run contains nothing that names its machine or people, and is otherwise unchanged.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-/// A run of which everything is known.
+/// A run with a value in every field.
 fn known() -> Run {
     let mut run = complete(7);
     run.header.name = Some("before-upgrade".into());
@@ -79,7 +79,7 @@ fn known() -> Run {
     run
 }
 
-/// Texts of which there are only certain ones, and those that the program writes itself.
+/// Texts from a fixed set, and texts that only the program writes.
 const FIXED: &[&str] = &[
     "id",
     "started",
@@ -93,10 +93,10 @@ const FIXED: &[&str] = &[
     "warnings",
 ];
 
-/// Puts `secret` into every text of a run that may hold anything; gives the number of places.
+/// Plants `secret` in every free text of a run; returns the number of places.
 fn plant(value: &mut Value, secret: &dyn Fn(&str) -> String) -> usize {
     match value {
-        // The ending of a point, of which there are four.
+        // The ending of a point is one of four texts.
         Value::String(text) if text == "target_reached" => 0,
         Value::String(text) => {
             *text = secret(text);

@@ -1,4 +1,4 @@
-//! Whatever is recorded, imported or exported comes back as it was.
+//! Recorded, imported and exported runs come back unchanged.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -29,7 +29,7 @@ proptest! {
         let mut recorder = store.begin(&begun).unwrap();
         replay(&run, &mut recorder).unwrap();
 
-        // As another process sees it while the run is still under way.
+        // The view of another process while the run is still in progress.
         let reader = Store::open_read_only(&path).unwrap();
         prop_assert_eq!(&read_back(&reader), &expected);
         prop_assert_eq!(reader.unfinished().unwrap().len(), 1);

@@ -82,7 +82,7 @@ fn what_is_ambiguous_or_unknown_comes_with_candidates() {
     assert_eq!(message, "there is no run 'latest'; the store is empty");
 }
 
-/// What a history in `store` tells of the points with blocks of 4 KiB.
+/// The history in `store` of the points with blocks of 4 KiB.
 fn history(store: &Store, metric: Option<&str>, limit: usize) -> Vec<HistoryRun> {
     let query = HistoryQuery {
         fingerprint: "one",

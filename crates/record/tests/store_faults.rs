@@ -15,7 +15,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// A store with `runs` runs, closed again.
+/// A closed store with `runs` runs.
 fn stored(runs: u128) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("oscope.db");
@@ -26,7 +26,8 @@ fn stored(runs: u128) -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Both ways of opening give an error, which is returned, and leave the file and its folder alone.
+/// Both ways of opening return an error and leave the file and its directory alone; returns the
+/// error.
 fn refused(path: &Path) -> Error {
     let listing = |path: &Path| fs::read_dir(path.parent().unwrap()).unwrap().count();
     let before = (fs::read(path).unwrap(), listing(path));
@@ -40,7 +41,7 @@ fn refused(path: &Path) -> Error {
     error
 }
 
-/// Everything that can be asked of a store, until the first error.
+/// Makes every query of a store, until the first error.
 fn read_all(path: &Path) -> Result<(), Error> {
     let store = Store::open(path)?;
     for summary in store.runs()? {

@@ -18,7 +18,8 @@ const CRATES: &[&str] = &[
     "transfer",
 ];
 
-/// The words of all texts in the sources below `folder`, but for tests and for systems that are not this one.
+/// Collects the words of all texts in the sources below `folder`, except tests and code for other
+/// systems.
 fn gather(folder: &Path, words: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -42,7 +43,7 @@ fn words_of(code: &str, words: &mut BTreeSet<String>) {
     let without_quotes = code.replace("\\\"", " ").replace("'\"'", " ");
     for text in without_quotes.split('"').skip(1).step_by(2) {
         let text = text.replace("\\n", " ").replace("\\t", " ");
-        // What stands in braces is a name in the code.
+        // Text in braces is a name in the code.
         let pieces = text.split('{').flat_map(|piece| {
             let outside = piece.split_once('}').map_or(piece, |(_, outside)| outside);
             outside.split(|c: char| !c.is_ascii_alphabetic())
@@ -52,7 +53,7 @@ fn words_of(code: &str, words: &mut BTreeSet<String>) {
     }
 }
 
-/// A few words that are new do not matter: they are marked until the list is renewed.
+/// A few new words do no harm: they are redacted until the list is renewed.
 #[test]
 fn the_words_of_the_program_are_known() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();

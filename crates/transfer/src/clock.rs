@@ -3,7 +3,7 @@
 use platform::usage::Usage;
 use std::time::Duration;
 
-/// CPU time that the calling thread has spent; zero where the system does not count it.
+/// CPU time of the calling thread; zero where the system does not account for it.
 pub(crate) fn thread_cpu() -> Duration {
     Usage::of_thread().map_or(Duration::ZERO, |usage| {
         Duration::from_nanos(usage.user_ns + usage.system_ns)

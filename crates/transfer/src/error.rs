@@ -1,105 +1,105 @@
-//! What can go wrong with a transfer as a whole.
+//! Errors of a transfer as a whole.
 
 use crate::protocol::{Malformed, Verdict};
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Why a transfer, or one connection of it, came to its end too early.
+/// The error that ended a transfer, or one of its connections, early.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is no way to the peer.
+    /// The peer cannot be reached.
     #[error("cannot connect to {address}: {reason}")]
     Connect {
-        /// Where to.
+        /// The peer's address.
         address: String,
-        /// What the system said.
+        /// The system's reason.
         reason: io::Error,
     },
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: {reason}")]
     Listen {
-        /// Which.
+        /// The address.
         address: String,
-        /// What the system said.
+        /// The system's reason.
         reason: io::Error,
     },
-    /// An address that others can reach, and no token.
+    /// A receiver without a token would listen at an address that other machines can reach.
     #[error("listening on {0}, which others can reach, needs a token (--token-file)")]
     Open(std::net::SocketAddr),
-    /// The other side closed the connection before it was done.
+    /// The peer closed the connection before the transfer was complete.
     #[error("the peer is gone")]
     PeerGone,
-    /// The other side was silent, or next to it.
+    /// The peer was silent, or nearly so, for this long.
     #[error("the peer was silent or too slow for {} s", .0.as_secs())]
     Silent(Duration),
-    /// The other side did not say who it is in time.
+    /// The peer did not identify itself in time.
     #[error("the peer did not prove in time that it may send")]
     Late,
-    /// Someone asked to stop.
+    /// The program was asked to stop.
     #[error("interrupted")]
     Interrupted,
     /// The network failed.
     #[error("the connection failed: {0}")]
     Network(io::Error),
-    /// The other side follows no rule of the protocol.
+    /// The peer violated the protocol.
     #[error("the peer sent {0}")]
     Malformed(#[from] Malformed),
-    /// Somebody who is no sender, and what they said.
+    /// The peer is no oscope sender; the text is its first words.
     #[error("no sender: {}", if .0.is_empty() { "it said nothing".into() } else { format!("it said \"{}\"", .0) })]
     Stranger(String),
-    /// The receiver does not go on.
+    /// The receiver refused the sender.
     #[error("the receiver {}", refusal(*.0))]
     Refused(Verdict),
-    /// A sender that this receiver does not take anything from.
+    /// This receiver refused a sender.
     #[error("turned away: {}", shortcoming(*.0))]
     TurnedAway(Verdict),
     /// The other side does not know the token.
     #[error("the peer does not know the token")]
     WrongToken,
-    /// The handshake cannot be made.
+    /// The handshake failed.
     #[error("the handshake failed: {0}")]
     Handshake(snow::Error),
-    /// A method by which the kernel moves what has to be sealed.
+    /// A method by which the kernel moves contents that must be sealed.
     #[error(
         "with a token contents are sealed, which the kernel cannot do: `--method {0}` needs \
              `--unsealed` on both sides, or another method: `--method file`"
     )]
     Unsealable(&'static str),
-    /// No more threads.
+    /// No more threads can be started.
     #[error("cannot start a thread: {0} (a limit on processes, or too little memory)")]
     Thread(io::Error),
     /// A token file that cannot be used.
     #[error("cannot use the token in {}: {reason}", path.display())]
     Token {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// A file that cannot be sent.
     #[error("cannot read {name}: {reason}")]
     Source {
-        /// Which.
+        /// The file's name.
         name: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A receiver that does not measure, or not as it was asked to.
+    /// The receiver does not measure, or cannot measure as requested.
     #[error("the receiver cannot measure this: {0}")]
     Unready(String),
-    /// A method that the system does not allow.
+    /// The system does not support the method.
     #[error("{0}; `--method file` works everywhere")]
     Method(#[source] platform::Error),
-    /// The system refused something else.
+    /// Any other system call that failed.
     #[error("cannot {action}: {reason}")]
     System {
-        /// What was tried, as a verb.
+        /// The attempted action, as a verb.
         action: &'static str,
-        /// What the system said.
+        /// The system's reason.
         reason: io::Error,
     },
-    /// A question put to the operating system failed.
+    /// A query to the operating system failed.
     #[error(transparent)]
     Platform(#[from] platform::Error),
 }
@@ -126,7 +126,7 @@ fn refusal(verdict: Verdict) -> &'static str {
     }
 }
 
-/// What is wrong with a sender.
+/// The reason for refusing a sender.
 fn shortcoming(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Welcome => "nothing is wrong with it",
@@ -143,7 +143,7 @@ fn shortcoming(verdict: Verdict) -> &'static str {
 }
 
 impl Error {
-    /// A failure of a connection.
+    /// Classifies an I/O error of a connection.
     pub(crate) fn network(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::UnexpectedEof
@@ -154,13 +154,13 @@ impl Error {
         }
     }
 
-    /// For `map_err`: names what was tried when the system refused.
+    /// For `map_err`: names the action that the system refused.
     pub(crate) fn system(action: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |reason| Self::System { action, reason }
     }
 }
 
-/// Whether a call that failed may do better when it is made again.
+/// True if the failed call may succeed when repeated.
 pub(crate) fn is_passing(error: &io::Error) -> bool {
     matches!(
         error.kind(),

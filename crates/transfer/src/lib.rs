@@ -1,17 +1,18 @@
-//! Files from one machine to another over TCP, each side reading or writing in the way it is told.
+//! Transfers files between machines over TCP. Each side chooses its own method of reading or
+//! writing.
 //!
 //! # What it is
 //!
 //! The protocol ([`protocol`], described in `docs/transfer-protocol.md`), a [`sender`] and a
-//! [`receiver`]. Either side chooses its [`method`] of moving bytes; any of one works with any of the
-//! other. A file appears under its name only when all of it has arrived and each frame of it was found
-//! as it was sent.
+//! [`receiver`]. Each side chooses its [`method`] of moving bytes; every sending method works with
+//! every receiving one. A file appears under its name only when all of it has arrived and every
+//! frame of it was verified.
 //!
 //! # What it uses
 //!
-//! `platform` for every call that the standard library does not have. With a token everything is sealed:
-//! the handshake is `snow`'s, the cipher `aws-lc-rs`'s. Without one frames are summed by XXH3. BLAKE3 names
-//! ranges of files, of which one side has a part already.
+//! `platform` for every system call that the standard library lacks. With a token everything is
+//! sealed: `snow` provides the handshake, `aws-lc-rs` the ciphers. Without one, XXH3 checksums the
+//! frames. BLAKE3 identifies the ranges of a file that the receiver already has.
 //!
 //! # What it must never do
 //!
@@ -39,14 +40,14 @@ pub use token::Token;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// What both sides of a transfer agree to bear.
+/// Limits that apply to either side of a transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// A peer that is silent, or next to it, for so long is given up.
+    /// Longest silence, or near-silence, of a peer before it is given up.
     pub patience: Duration,
-    /// Raised when the transfer shall stop.
+    /// Becomes true when the transfer should stop.
     pub stop: &'static AtomicBool,
 }
 
-/// How long a peer may be silent if nobody says otherwise.
+/// Default of [`Limits::patience`].
 pub const USUAL_PATIENCE: Duration = Duration::from_secs(30);

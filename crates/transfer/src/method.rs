@@ -1,56 +1,52 @@
-//! The ways in which either side moves bytes between its file and its connection.
+//! Methods of moving bytes between a file and a connection, for either side.
 
 use crate::cover::Cover;
 use crate::error::{Error, Result};
 use choice::Choice;
 use platform::stream_ring::StreamRing;
 
-/// How the sender reads its file.
+/// The method by which the sender reads its file.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SendMethod {
-    /// Reads it into a buffer, and sends that.
+    /// Reads the file into a buffer and sends the buffer.
     File,
-    /// Maps it into memory, and sends that.
+    /// Maps the file into memory and sends the mapping.
     Mmap,
-    /// The kernel sends it ([`platform::socket::send_file`]); read for its sum only.
+    /// The kernel sends the file ([`platform::socket::send_file`]); the sender reads it only for
+    /// its checksum.
     #[choice("sendfile")]
     SendFile,
-    /// The kernel moves it through a pipe ([`platform::socket::Conduit`]); read for its sum only.
+    /// The kernel moves the file through a pipe ([`platform::socket::Conduit`]); the sender reads
+    /// it only for its checksum.
     Splice,
-    /// Reads it into buffers that the kernel sends without a copy ([`platform::socket::ZeroCopy`]).
+    /// Reads the file into buffers that the kernel sends without a copy
+    /// ([`platform::socket::ZeroCopy`]).
     #[choice("zerocopy")]
     ZeroCopy,
-    /// Reads and sends it through a ring ([`platform::stream_ring`]): the next blocks are read while
-    /// one is on its way.
+    /// Reads and sends through an `io_uring` ([`platform::stream_ring`]): the next blocks are read
+    /// while one is sent.
     Uring,
 }
 
-/// How the receiver writes its file.
+/// The method by which the receiver writes its file. A method's position here is its number on the
+/// wire, so new ones go to the end.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReceiveMethod {
-    /// Receives into a buffer, and writes that.
+    /// Receives into a buffer and writes the buffer.
     File,
-    /// Grows the file, maps it into memory, and receives into that.
+    /// Grows the file, maps it into memory, and receives into the mapping.
     Mmap,
-    /// The kernel moves what arrives through a pipe; read again for its sum only.
+    /// The kernel moves arriving bytes through a pipe; the receiver reads the file back only for
+    /// its checksum.
     Splice,
-    /// Receives and writes it through a ring ([`platform::stream_ring`]): blocks are written while
-    /// the next arrives.
+    /// Receives and writes through an `io_uring` ([`platform::stream_ring`]): blocks are written
+    /// while the next one arrives.
     Uring,
 }
 
 impl SendMethod {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::File,
-        Self::Mmap,
-        Self::SendFile,
-        Self::Splice,
-        Self::ZeroCopy,
-        Self::Uring,
-    ];
-
-    /// The fastest for contents that are protected so: the kernel sends what nobody has to look at.
+    /// The fastest method for contents with this protection: the kernel sends contents that nobody
+    /// has to look at.
     pub fn usual(cover: Cover) -> Self {
         match cover {
             Cover::Bare => Self::SendFile,
@@ -58,49 +54,35 @@ impl SendMethod {
         }
     }
 
-    /// Whether it can send contents that are protected so: the kernel, where it sends bytes as they
-    /// are, seals nothing.
+    /// True if the method can send contents with this protection. Methods in which the kernel sends
+    /// the file's bytes cannot seal them.
     pub fn can(self, cover: Cover) -> bool {
         let is_in_kernel = matches!(self, Self::SendFile | Self::Splice | Self::ZeroCopy);
         !(is_in_kernel && cover == Cover::Sealed)
     }
 
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::File => "file",
-            Self::Mmap => "mmap",
-            Self::SendFile => "sendfile",
-            Self::Splice => "splice",
-            Self::ZeroCopy => "zerocopy",
-            Self::Uring => "uring",
-        }
-    }
-
-    /// Makes sure that the system allows it.
+    /// Checks that the system supports the method.
     ///
     /// # Errors
-    /// Why it does not.
+    /// If it does not, with the reason.
     pub fn check(self) -> Result<()> {
         check(self == Self::Uring)
     }
 }
 
 impl ReceiveMethod {
-    /// All of them, each at the place of the number that stands for it on the wire.
-    pub const ALL: [Self; 4] = [Self::File, Self::Mmap, Self::Splice, Self::Uring];
-
-    /// The number that stands for it on the wire.
+    /// The number on the wire.
     pub(crate) fn code(self) -> u64 {
         self as u64
     }
 
-    /// The method with this number.
+    /// The method with this number on the wire.
     pub(crate) fn from_code(code: u64) -> Option<Self> {
         Self::ALL.get(usize::try_from(code).ok()?).copied()
     }
 
-    /// The fastest for contents that are protected so: the kernel stores what nobody has to look at.
+    /// The fastest method for contents with this protection: the kernel stores contents that nobody
+    /// has to look at.
     pub fn usual(cover: Cover) -> Self {
         match cover {
             Cover::Bare => Self::Splice,
@@ -108,32 +90,22 @@ impl ReceiveMethod {
         }
     }
 
-    /// Whether it can receive contents that are protected so: the kernel, where it stores bytes as they
-    /// come, opens nothing.
+    /// True if the method can receive contents with this protection. Methods in which the kernel
+    /// stores the arriving bytes cannot decrypt them.
     pub fn can(self, cover: Cover) -> bool {
         !(self == Self::Splice && cover == Cover::Sealed)
     }
 
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::File => "file",
-            Self::Mmap => "mmap",
-            Self::Splice => "splice",
-            Self::Uring => "uring",
-        }
-    }
-
-    /// Makes sure that the system allows it.
+    /// Checks that the system supports the method.
     ///
     /// # Errors
-    /// Why it does not.
+    /// If it does not, with the reason.
     pub fn check(self) -> Result<()> {
         check(self == Self::Uring)
     }
 }
 
-/// Makes sure that there are rings, if they are needed.
+/// Checks that `io_uring` is available, if needed.
 fn check(needs_ring: bool) -> Result<()> {
     if needs_ring {
         StreamRing::new(1).map_err(Error::Method)?;

@@ -1,26 +1,26 @@
-//! What became of files.
+//! Outcomes of files.
 
 use std::time::Duration;
 
-/// How long a file took at the receiver.
+/// Time that a file took at the receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timing {
     /// From its announcement until its last byte was received.
     pub received: Duration,
     /// From its announcement until it was complete under its name: in the page cache, or on the
-    /// device if that was asked for.
+    /// device if the receiver syncs files.
     pub stored: Duration,
 }
 
-/// What became of a file.
+/// The outcome of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Its name as bytes.
+    /// The file's name as bytes.
     pub name: Vec<u8>,
-    /// Its size in bytes, as far as it is known.
+    /// The file's size in bytes, as far as it is known.
     pub size: u64,
-    /// How long it took.
+    /// Time that the file took.
     pub timing: Timing,
-    /// Why it was not kept; `None` if it was.
+    /// The reason why the file was not kept; `None` if it was.
     pub failure: Option<String>,
 }

@@ -1,9 +1,9 @@
-//! Digests of ranges of a file, by which both sides find out how much of it they have in common.
+//! Digests of ranges of a file, with which both sides determine how much of it they have in common.
 //!
 //! The digest of a range is the root of a binary tree over pieces of 1 MiB. Each node is hashed with the
-//! number of bytes beneath it, so that no two ranges of different length or content share what is hashed.
-//! Bytes in a hole are zeros like any others; but a range that is one hole is not read, and its digest is
-//! known from its length. So a file of which most is a hole takes no longer than what it holds:
+//! number of bytes below it, so that ranges of different length or content never hash the same input.
+//! Bytes in a hole count as zeros. A range that consists of one hole is not read, because its digest
+//! follows from its length. So hashing a sparse file takes only the time of its data:
 //!
 //! ```text
 //!                    node(4 MiB)
@@ -24,12 +24,12 @@ use std::fs::File;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Digest of a range.
 pub(crate) type Digest = [u8; DIGEST_BYTES];
 
 /// Length of a piece in bytes.
 const PIECE: u64 = 1 << 20;
-/// What is hashed begins with what it is.
+/// Prefix of the hashed bytes, one per type of node, so that a piece and an inner node never hash
+/// the same bytes.
 const IS_PIECE: u8 = 0;
 const IS_NODE: u8 = 1;
 
@@ -38,12 +38,12 @@ pub(crate) struct Hashing<'f> {
     file: &'f File,
     stop: &'f AtomicBool,
     buffer: Mapping,
-    /// Digests of zeros, by their number.
+    /// Digests of ranges of zeros, by their length.
     zeros: HashMap<u64, Digest>,
 }
 
 impl<'f> Hashing<'f> {
-    /// For a file, until `stop` is raised.
+    /// Hashes `file` until `stop` becomes true.
     pub(crate) fn new(file: &'f File, stop: &'f AtomicBool) -> Result<Self> {
         Ok(Self {
             file,
@@ -53,10 +53,10 @@ impl<'f> Hashing<'f> {
         })
     }
 
-    /// What there is of the first `len` bytes of the file.
+    /// Describes what exists of the first `len` bytes of the file.
     ///
     /// # Errors
-    /// If it cannot be read or somebody asks to stop.
+    /// If the file cannot be read, or the program is asked to stop.
     pub(crate) fn of_start(&mut self, len: u64) -> Result<Partial> {
         let step = len
             .div_ceil(Partial::MOST_RANGES)
@@ -71,10 +71,10 @@ impl<'f> Hashing<'f> {
         })
     }
 
-    /// How much of the file, from its start, is as `there`.
+    /// The number of bytes from the start of the file that agree with `there`.
     ///
     /// # Errors
-    /// If it cannot be read or somebody asks to stop.
+    /// If the file cannot be read, or the program is asked to stop.
     pub(crate) fn in_common(&mut self, there: &Partial) -> Result<u64> {
         let len = self.file.metadata().map_err(cannot_hash)?.len();
         let mut common = 0;
@@ -87,7 +87,7 @@ impl<'f> Hashing<'f> {
         Ok(common)
     }
 
-    /// The digest of a range that is not empty.
+    /// The digest of a nonempty range.
     fn digest(&mut self, range: Range<u64>) -> Result<Digest> {
         let len = range.end - range.start;
         let data = next_data(self.file, range.start, range.end).map_err(cannot_hash)?;
@@ -141,8 +141,8 @@ impl<'f> Hashing<'f> {
     }
 }
 
-/// Length of the left of the two ranges that one longer than a piece is divided into: the largest power
-/// of two that leaves something to the right.
+/// Length of the left child of a range longer than a piece: the largest power of two that leaves
+/// something for the right child.
 fn left(len: u64) -> u64 {
     1 << (len - 1).ilog2()
 }
@@ -161,7 +161,7 @@ fn hasher(kind: u8, len: u64) -> blake3::Hasher {
     hasher
 }
 
-/// The first `len` bytes in ranges of `step`.
+/// The first `len` bytes, in ranges of `step`.
 fn ranges(len: u64, step: u64) -> impl Iterator<Item = Range<u64>> {
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -224,7 +224,7 @@ mod tests {
         let there = of_start(&one, len);
         assert_eq!((there.step, there.digests.len()), (4 * PIECE, 51));
         assert_eq!(in_common(&other, &there), 100 * PIECE);
-        // A file that is shorter than what is there has only whole ranges in common with it.
+        // A file shorter than `there` agrees with it only in whole ranges.
         assert_eq!(in_common(&file(9 * PIECE, &[]), &there), 8 * PIECE);
         assert_eq!(in_common(&one, &of_start(&one, 0)), 0);
         assert_eq!(in_common(&one, &of_start(&one, 1)), 1);
@@ -237,7 +237,7 @@ mod tests {
         let began = Instant::now();
         let there = of_start(&file, len);
         assert_eq!(in_common(&file, &there), len);
-        // Each 1 GiB that was read would take longer.
+        // Reading 1 GiB alone would take longer.
         assert!(began.elapsed() < Duration::from_secs(2));
     }
 

@@ -1,4 +1,4 @@
-//! The token that both sides know.
+//! The shared secret of both sides.
 
 use crate::error::{Error, Result};
 use crate::random;
@@ -13,27 +13,27 @@ use std::path::Path;
 #[derive(Clone)]
 pub struct Token(Vec<u8>);
 
-/// Shorter ones could be guessed by trying, off line, what was overheard.
+/// An attacker could guess a shorter one by an offline search over recorded traffic.
 const SHORTEST_TOKEN: usize = 16;
 const LONGEST_TOKEN: usize = 4096;
-/// Parts the key of this protocol from any other use of the token.
+/// Separates this protocol's key from other uses of the same token.
 const LABEL: &[u8] = b"oscope transfer 3: key of the token";
 
 impl Token {
     /// A new token as text: 32 random bytes in Base64.
     ///
     /// # Errors
-    /// If the system has no random bytes.
+    /// If the system provides no random bytes.
     pub fn random_text() -> Result<String> {
         let mut bytes = [0; 32];
         random::fill(&mut bytes)?;
         Ok(STANDARD.encode(bytes))
     }
 
-    /// The token in a file: its bytes without white space at the end.
+    /// Reads the token from a file: its bytes without trailing white space.
     ///
     /// # Errors
-    /// If it cannot be read, or is shorter than 16 bytes or longer than 4096.
+    /// If the file cannot be read, or the token is shorter than 16 bytes or longer than 4096.
     pub fn read(path: &Path) -> Result<Self> {
         let failed = |reason: String| Error::Token {
             path: path.to_owned(),
@@ -46,10 +46,10 @@ impl Token {
         Self::new(&bytes).map_err(failed)
     }
 
-    /// A token of these bytes without white space at the end.
+    /// A token of these bytes, without trailing white space.
     ///
     /// # Errors
-    /// If there are fewer than 16 of them or more than 4096, in words.
+    /// If there are fewer than 16 bytes or more than 4096; the error says so in words.
     pub fn new(bytes: &[u8]) -> std::result::Result<Self, String> {
         let bytes = bytes.trim_ascii_end();
         match bytes.len() {
@@ -61,7 +61,7 @@ impl Token {
         }
     }
 
-    /// The key that a handshake takes, which has a length of its own.
+    /// Derives the handshake's key, which has a fixed length.
     pub(crate) fn key(&self) -> [u8; 32] {
         let key = hmac::Key::new(hmac::HMAC_SHA256, &self.0);
         let tag = hmac::sign(&key, LABEL);

@@ -1,4 +1,4 @@
-//! A receiver that measures: the sender chooses the method, and nothing stays.
+//! A receiver that measures: the sender chooses the method, and no file stays.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn connect(served: &Served, options: &sender::Options) -> Session {
     Session::connect(&address, options, [0; 16], (0, 1)).expect("it is welcome")
 }
 
-/// Every file of a connection has a number of its own.
+/// Each file of a connection has its own number.
 fn item(size: u64) -> Item<'static> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     Item {
@@ -107,7 +107,7 @@ fn nothing_comes_in_that_is_not_to_be_measured() {
     assert_eq!(session.prepare(ReceiveMethod::File).unwrap(), 1000);
     let refused = failure(transfer(&mut session, &bytes(1001, 1)));
     assert!(refused.contains("larger than the 1000 bytes"), "{refused}");
-    // One file for each time it was prepared.
+    // One file per preparation.
     session.prepare(ReceiveMethod::File).unwrap();
     assert_eq!(failure(transfer(&mut session, b"x")), "");
     let refused = failure(transfer(&mut session, b"x"));

@@ -1,4 +1,4 @@
-//! Files arrive as they were, whatever the methods, the sizes and the names.
+//! Files arrive unchanged, for all methods, sizes and names.
 
 mod common;
 
@@ -441,7 +441,7 @@ fn the_kernel_moves_nothing_that_has_to_be_sealed() {
         .err()
         .unwrap();
     assert!(refused.to_string().contains("--unsealed"), "{refused}");
-    // It says so, but the sender does not.
+    // The receiver allows it, but the sender does not.
     let served = Served::start(receiver::Options {
         unsealed: true,
         ..options
@@ -464,7 +464,7 @@ fn the_kernel_moves_nothing_that_has_to_be_sealed() {
         let error = send(&served, &job, PLAN, &sealed(method)).0.unwrap_err();
         assert!(error.to_string().contains("--unsealed"), "{error}");
     }
-    // The sender says so, but the receiver does not.
+    // The sender allows it, but the receiver does not.
     let served = Served::start(receiver::Options {
         token: secret(),
         ..receive_options(&place.to(), ReceiveMethod::File)

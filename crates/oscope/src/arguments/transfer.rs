@@ -1,8 +1,9 @@
 //! The command lines of `oscope send` and `oscope receive`.
 
-use ::transfer::Cover;
 use ::transfer::method::{ReceiveMethod, SendMethod};
-use clap::{Args, ValueEnum};
+use choice::Choice;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use instrument::quantity::{Bytes, Nanoseconds};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -32,8 +33,8 @@ pub struct Send {
     #[arg(long, value_name = "HOST:PORT")]
     pub to: String,
     /// How files are read and sent
-    #[arg(long, value_enum, default_value_t)]
-    pub method: SendMethodName,
+    #[arg(long, default_value = AUTO, value_parser = send_method())]
+    pub method: Chosen<SendMethod>,
     /// Number of connections; large files are divided among them [default: 1; for 100 files or more, and for zeros, 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub streams: Option<u16>,
@@ -92,8 +93,8 @@ pub struct Receive {
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:5735")]
     pub listen: String,
     /// How files are received and written
-    #[arg(long, value_enum, default_value_t)]
-    pub method: ReceiveMethodName,
+    #[arg(long, default_value = AUTO, value_parser = receive_method())]
+    pub method: Chosen<ReceiveMethod>,
     /// End after the first transfer
     #[arg(long)]
     pub once: bool,
@@ -151,68 +152,50 @@ pub struct Token {
     pub output: Option<PathBuf>,
 }
 
-/// Names of the sending methods.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum SendMethodName {
-    /// `file`, or `sendfile` where contents are neither sealed nor summed
-    #[default]
-    Auto,
-    /// Read into a buffer, and send that
-    File,
-    /// Map into memory, and send that
-    Mmap,
-    /// Let the kernel send the file
-    Sendfile,
-    /// Let the kernel move it through a pipe
-    Splice,
-    /// Read into buffers that the kernel sends without a copy
-    Zerocopy,
-    /// Read and send through a ring (`io_uring`): the next blocks are read while one is on its way
-    Uring,
-}
+/// A method; `None` if the program chooses it. The alias keeps clap from making the value optional.
+pub type Chosen<M> = Option<M>;
 
-/// Names of the receiving methods.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum ReceiveMethodName {
-    /// `file`, or `splice` where contents are neither sealed nor summed
-    #[default]
-    Auto,
-    /// Receive into a buffer, and write that
-    File,
-    /// Grow and map the file, and receive into that
-    Mmap,
-    /// Let the kernel move what arrives through a pipe
-    Splice,
-    /// Receive and write through a ring (`io_uring`): blocks are written while the next arrives
-    Uring,
-}
+/// The name by which the program chooses the method.
+const AUTO: &str = "auto";
 
-impl SendMethodName {
-    /// The method of this name for contents with this protection.
-    pub fn method(self, cover: Cover) -> SendMethod {
-        match self {
-            Self::Auto => SendMethod::usual(cover),
-            Self::File => SendMethod::File,
-            Self::Mmap => SendMethod::Mmap,
-            Self::Sendfile => SendMethod::SendFile,
-            Self::Splice => SendMethod::Splice,
-            Self::Zerocopy => SendMethod::ZeroCopy,
-            Self::Uring => SendMethod::Uring,
+fn send_method() -> impl TypedValueParser<Value = Chosen<SendMethod>> {
+    let auto = "`file`, or `sendfile` where contents are neither sealed nor summed";
+    method(auto, |method| match method {
+        SendMethod::File => "Read into a buffer, and send that",
+        SendMethod::Mmap => "Map into memory, and send that",
+        SendMethod::SendFile => "Let the kernel send the file",
+        SendMethod::Splice => "Let the kernel move it through a pipe",
+        SendMethod::ZeroCopy => "Read into buffers that the kernel sends without a copy",
+        SendMethod::Uring => {
+            "Read and send through a ring (`io_uring`): the next blocks are read while one is on \
+             its way"
         }
-    }
+    })
 }
 
-impl ReceiveMethodName {
-    /// The method of this name; `None` leaves the choice to the receiver, for each sender.
-    pub fn method(self) -> Option<ReceiveMethod> {
-        match self {
-            Self::Auto => None,
-            Self::File => Some(ReceiveMethod::File),
-            Self::Mmap => Some(ReceiveMethod::Mmap),
-            Self::Splice => Some(ReceiveMethod::Splice),
-            Self::Uring => Some(ReceiveMethod::Uring),
+fn receive_method() -> impl TypedValueParser<Value = Chosen<ReceiveMethod>> {
+    let auto = "`file`, or `splice` where contents are neither sealed nor summed";
+    method(auto, |method| match method {
+        ReceiveMethod::File => "Receive into a buffer, and write that",
+        ReceiveMethod::Mmap => "Grow and map the file, and receive into that",
+        ReceiveMethod::Splice => "Let the kernel move what arrives through a pipe",
+        ReceiveMethod::Uring => {
+            "Receive and write through a ring (`io_uring`): blocks are written while the next \
+             arrives"
         }
-    }
+    })
+}
+
+/// Accepts [`AUTO`] and the names of all methods, each with its help.
+fn method<M: Choice + std::marker::Send + Sync>(
+    auto: &'static str,
+    help: fn(M) -> &'static str,
+) -> impl TypedValueParser<Value = Chosen<M>> {
+    let named = M::ALL
+        .iter()
+        .map(|&method| PossibleValue::new(method.name()).help(help(method)));
+    let auto = PossibleValue::new(AUTO).help(auto);
+    PossibleValuesParser::new(std::iter::once(auto).chain(named)).map(|name| M::named(&name).ok())
 }
 
 fn parse_patience(text: &str) -> Result<Duration, String> {

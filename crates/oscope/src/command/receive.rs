@@ -79,7 +79,7 @@ fn options(
     interrupt: Interrupt,
 ) -> Result<Options> {
     Ok(Options {
-        method: arguments.method.method(),
+        method: arguments.method,
         directory,
         measures: arguments.measure,
         token: arguments

@@ -2,7 +2,7 @@
 
 use super::transfer::{FORMAT, Voice, cost, line, told_of_cover, totals, value};
 use crate::arguments::Common;
-use crate::arguments::transfer::{Send as Arguments, SendMethodName};
+use crate::arguments::transfer::Send as Arguments;
 use crate::exit::{Exit, WrongUse};
 use crate::output;
 use anyhow::{Context, Result};
@@ -11,6 +11,7 @@ use platform::signal::{Interrupt, ignore_sigpipe};
 use serde_json::json;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use transfer::method::SendMethod;
 use transfer::sender::{self, Job, Options, Plan, Source, Summary};
 use transfer::{Cover, Error, Limits, Outcome, Token};
 
@@ -123,7 +124,7 @@ fn options(arguments: &Arguments, interrupt: Interrupt) -> Result<Options> {
         (false, true) => Cover::Bare,
     };
     Ok(Options {
-        method: arguments.method.method(cover),
+        method: arguments.method.unwrap_or_else(|| SendMethod::usual(cover)),
         cover,
         token,
         limits: Limits {
@@ -152,10 +153,9 @@ fn jobs(arguments: &Arguments) -> Result<Vec<Job>> {
         return wrong("standard input can be sent only once");
     }
     if inputs == 1
-        && !matches!(
-            arguments.method,
-            SendMethodName::Auto | SendMethodName::File
-        )
+        && arguments
+            .method
+            .is_some_and(|method| method != SendMethod::File)
     {
         return wrong("standard input can only be read: --method file");
     }

@@ -1,4 +1,4 @@
-//! Holding a run against its checksums.
+//! Compares a run with its checksums.
 
 use super::{
     Checksum, ExperimentChecksums, Place, PointChecksums, RunChecksums, batch, experiment, header,
@@ -11,38 +11,38 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
 
-/// A part of a run that is not as it was written.
+/// A part of a run that differs from what was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "part")]
 pub enum Part {
-    /// Its header, or which experiments it has.
+    /// The header, or the set of experiments.
     Header,
-    /// The machine, the state it was in, its storage or its clock.
+    /// The machine, its environment, storage or clock.
     Machine,
-    /// The definition of an experiment, or which points it has.
+    /// The definition of an experiment, or its set of points.
     Experiment {
         /// The experiment's id.
         experiment: String,
     },
-    /// The levels of a point, how it ended, or which batches it has.
+    /// The levels of a point, its ending, or its set of batches.
     Point {
         /// The experiment's id.
         experiment: String,
         /// The point.
         point: Point,
     },
-    /// The samples of a batch, or what is known of their circumstances.
+    /// The samples of a batch, or their recorded circumstances.
     Batch {
         /// The experiment's id.
         experiment: String,
         /// The point.
         point: Point,
-        /// Its number at the point, from 0.
+        /// The batch's index at the point, from 0.
         batch: usize,
     },
-    /// What the list of runs tells of it.
+    /// The run's entry in the list of runs.
     Listing,
-    /// How many experiments, points and samples the list of runs says it has.
+    /// The numbers of experiments, points and samples in the list of runs.
     Counts,
 }
 
@@ -69,7 +69,7 @@ impl fmt::Display for Part {
     }
 }
 
-/// Says which parts do not agree with their checksums: a few of them.
+/// Names the parts that disagree with their checksums: only the first few, if there are many.
 pub(crate) fn disagreeing(parts: &[Part]) -> String {
     const SHOWN: usize = 3;
     let mut shown: Vec<String> = parts.iter().take(SHOWN).map(Part::to_string).collect();
@@ -84,18 +84,18 @@ pub(crate) fn disagreeing(parts: &[Part]) -> String {
     format!("{shown} {verb} not agree with the checksum")
 }
 
-/// What the checksums of a run say of it.
+/// The result of comparing a run with its checksums.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// They cover it, and agree.
+    /// The checksums cover the run and agree with it.
     Agreed,
-    /// It has none: an older version wrote it.
+    /// The run has no checksums: an older version wrote it.
     WithoutChecksums,
-    /// They do not agree with these parts.
+    /// These parts disagree with their checksums.
     Damaged(Vec<Part>),
 }
 
-/// Holds `run` against the checksums that were stored with it.
+/// Compares `run` with its stored checksums.
 pub(crate) fn check(run: &Run, stored: &RunChecksums) -> Standing {
     let is_without = [stored.run, stored.machine] == [Checksum::MISSING; 2];
     if is_without && !run.header.proven {
@@ -161,7 +161,7 @@ fn experiment_parts(
     }
 }
 
-/// Checks what a run says of itself, and which parts it has.
+/// Checks the header of a run and its set of parts.
 pub(crate) fn check_header(
     content: &Header,
     stored: Checksum,
@@ -172,7 +172,7 @@ pub(crate) fn check_header(
     Checksum::joined(header(content), parts) == stored
 }
 
-/// Checks what an experiment says of itself, and which points it has.
+/// Checks the definition of an experiment and its set of points.
 pub(crate) fn check_experiment(
     run: &str,
     position: usize,
@@ -185,7 +185,7 @@ pub(crate) fn check_experiment(
     Checksum::joined(own, points.iter().copied()) == stored
 }
 
-/// Checks what a point says of itself, which batches it has, and each of them.
+/// Checks the levels and the ending of a point, its set of batches, and each batch.
 pub(crate) fn check_point(
     place: Place<'_>,
     position: usize,

@@ -1,12 +1,12 @@
-//! Turns any value into bytes that no other value shares, for [`Checksum`](super::Checksum).
+//! Encodes any value as bytes that no other value shares, for [`Checksum`](super::Checksum).
 //!
-//! Each piece begins with a mark of its kind. Text and bytes follow their length, lists and maps end
-//! with a mark, and the fields of a struct follow their names. So the bytes can be read in one way
-//! only. They do not depend on how a file or a database writes numbers: a whole number stands seven
-//! bits to a byte, a real one as its bits.
+//! Each item begins with a tag of its kind. Text and bytes follow their length, lists and maps end
+//! with a tag, and the fields of a struct follow their names. So the bytes can be decoded in only
+//! one way. They do not depend on how a file or a database stores numbers: integers use seven bits
+//! per byte, floating-point numbers their bit pattern.
 //!
-//! A field that is added to a stored type later must be left out where it has its default value
-//! (`skip_serializing_if`). Checksums of older runs then stay true.
+//! A field that is later added to a stored type must be omitted while it has its default value
+//! (`skip_serializing_if`). The checksums of older runs then stay valid.
 
 use serde::Serialize;
 use serde::ser::{self, Serializer};
@@ -30,14 +30,14 @@ mod mark {
     pub const END: u8 = 14;
 }
 
-/// The bytes of `value`.
+/// The encoding of `value`.
 pub(super) fn framed(value: &impl Serialize) -> Result<Vec<u8>, Unframed> {
     let mut frame = Frame(Vec::with_capacity(2048));
     value.serialize(&mut frame)?;
     Ok(frame.0)
 }
 
-/// A value that refuses to be written, such as a path that is no Unicode.
+/// A value that cannot be serialized, such as a path that is not Unicode.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Unframed(String);
@@ -55,8 +55,8 @@ impl Frame {
         self.0.push(mark);
     }
 
-    /// Seven bits to a byte, the lowest first; the last byte has no top bit (LEB128). Most numbers are
-    /// small, and few bytes are hashed soon.
+    /// LEB128: seven bits per byte, the lowest first; the last byte has no top bit. Most numbers
+    /// are small, and fewer bytes are faster to hash.
     fn unsigned(&mut self, mark: u8, mut value: u64) {
         self.mark(mark);
         while value >= 0x80 {
@@ -134,7 +134,7 @@ impl<'f> Serializer for &'f mut Frame {
     }
 
     fn serialize_f64(self, value: f64) -> Done {
-        // SQLite keeps no sign of a zero. Adding zero takes it off and changes nothing else.
+        // SQLite does not keep the sign of a zero. Adding zero removes it and changes nothing else.
         let bits = (value + 0.0).to_bits();
         self.mark(mark::REAL);
         self.0.extend_from_slice(&bits.to_le_bytes());
@@ -244,7 +244,7 @@ impl<'f> Serializer for &'f mut Frame {
     }
 }
 
-/// Items of a list, whatever Serde calls it.
+/// Items of a list, for each of Serde's kinds of lists.
 macro_rules! list {
     ($($trait:ident $method:ident),*) => {$(
         impl ser::$trait for &mut Frame {
@@ -270,7 +270,7 @@ list!(
     SerializeTupleVariant serialize_field
 );
 
-/// Named fields, whatever Serde calls what has them.
+/// Named fields, for each of Serde's kinds of structs.
 macro_rules! fields {
     ($($trait:ident),*) => {$(
         impl ser::$trait for &mut Frame {
@@ -321,7 +321,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Map, Number, Value};
 
-    /// Values that are easily confused: few letters, short texts, small numbers, much nesting.
+    /// Values that are easily confused: few letters, short texts, small numbers, deep nesting.
     fn value() -> impl Strategy<Value = Value> {
         let text = "[ab\u{0}\u{8}\u{e}]{0,3}";
         let leaf = prop_oneof![
@@ -341,7 +341,7 @@ mod tests {
         })
     }
 
-    /// Reads one value off the front of `bytes`: what can be read back has not been confused.
+    /// Decodes one value from the front of `bytes`. Values that decode uniquely cannot be confused.
     fn read(bytes: &mut &[u8]) -> Value {
         let number = |bytes: &mut &[u8]| {
             let (number, rest) = bytes.split_at(8);
@@ -433,7 +433,7 @@ mod tests {
     }
 
     mod erased {
-        /// A value of any type that can be framed.
+        /// A value of any type that can be encoded.
         pub trait Framed {
             fn frame(&self) -> Vec<u8>;
         }

@@ -1,14 +1,14 @@
-//! Checksums that tell a damaged run from one that is as it was measured.
+//! Checksums that distinguish a damaged run from an intact one.
 //!
-//! They form a tree. The checksum of a batch covers its samples; that of a point its ending and the
-//! checksums of its batches; that of an experiment its definition and the checksums of its points;
-//! that of a run its header and the checksums of its machine and its experiments. Each covers its
-//! place as well: the run's id, the experiment, the point, its position. So nothing can be changed,
-//! dropped, repeated or swapped unnoticed, neither within a run nor between runs. What a listing shows
-//! of a run has a checksum beside the tree.
+//! They form a tree. The checksum of a batch covers its samples; that of a point, its ending and
+//! its batches' checksums; that of an experiment, its definition and its points' checksums; that of
+//! a run, its header and the checksums of its machine and its experiments. Each also covers its
+//! position: the run's id, the experiment, the point, the index. So any change, loss, repetition or
+//! swap is detected, within a run and between runs. A run's entry in the list of runs has a
+//! checksum outside the tree.
 //!
-//! They protect against damage, as by a bad disk or a broken copy. They do not protect against
-//! people: whoever changes a run on purpose can compute its checksums anew.
+//! Checksums protect against damage, for example by a bad disk or a broken copy. They do not
+//! protect against tampering: anyone who changes a run on purpose can recompute its checksums.
 
 mod check;
 mod frame;
@@ -32,24 +32,24 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A BLAKE3 hash: 32 bytes, as text 64 hexadecimal digits.
+/// A BLAKE3 hash: 32 bytes; as text, 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Checksum(blake3::Hash);
 
 impl Checksum {
-    /// Stands where a store of an older version has none. No content has it.
+    /// Placeholder for a missing checksum in a store of an older version. No content hashes to it.
     pub const MISSING: Self = Self(blake3::Hash::from_bytes([0; 32]));
 
-    /// The checksum of `content`, whose paths are Unicode: those of every run that is validated or
-    /// that was read are.
+    /// The checksum of `content`. Its paths must be Unicode, which holds for every run that was
+    /// validated or read.
     fn of(content: &impl Serialize) -> Self {
         let frame = frame::framed(content).expect("only a path that is no Unicode has no frame");
         Self(blake3::hash(&frame))
     }
 
-    /// The checksum of something with parts: of its own content, and of its parts in order.
+    /// The checksum of an item with parts: over its own checksum and those of its parts, in order.
     pub fn joined(own: Self, parts: impl IntoIterator<Item = Self>) -> Self {
-        // No frame begins with this byte.
+        // No encoding begins with this byte.
         let mut bytes = vec![0xff];
         bytes.extend_from_slice(own.0.as_bytes());
         for part in parts {
@@ -101,9 +101,9 @@ impl JsonSchema for Checksum {
 /// The checksums of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct RunChecksums {
-    /// Of its header, its machine and its experiments.
+    /// Covers the header, the machine and the experiments.
     pub run: Checksum,
-    /// Of the machine, the state it was in, its storage and its clock.
+    /// Covers the machine, its environment, storage and clock.
     pub machine: Checksum,
     /// In the order of the experiments.
     pub experiments: Vec<ExperimentChecksums>,
@@ -112,7 +112,7 @@ pub(crate) struct RunChecksums {
 /// The checksums of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ExperimentChecksums {
-    /// Of its definition, the reason why it was skipped, and its points.
+    /// Covers the definition, the reason for skipping the experiment, and the points.
     pub experiment: Checksum,
     /// In the order of the points.
     pub points: Vec<PointChecksums>,
@@ -121,14 +121,14 @@ pub(crate) struct ExperimentChecksums {
 /// The checksums of a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PointChecksums {
-    /// Of its levels, its ending and its batches.
+    /// Covers the levels, the ending and the batches.
     pub point: Checksum,
     /// In the order of the batches.
     pub batches: Vec<Checksum>,
 }
 
 impl RunChecksums {
-    /// Those of `run`, which was validated.
+    /// The checksums of `run`, which must be valid.
     pub fn of(run: &Run) -> Self {
         let id = run.header.id.as_str();
         let machine = machine(run);
@@ -171,7 +171,7 @@ impl RunChecksums {
     }
 }
 
-/// The point of a run that something belongs to.
+/// The point of a run that an item belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'p> {
     /// The run's id.
@@ -181,7 +181,7 @@ pub(crate) struct Place<'p> {
     pub point: &'p Point,
 }
 
-/// The checksum of a batch: the one at `number` at its point, counted from 0.
+/// The checksum of the batch with index `number` at its point, from 0.
 pub(crate) fn batch(place: Place<'_>, number: usize, batch: &Batch) -> Checksum {
     let Place {
         run,
@@ -210,8 +210,8 @@ pub(crate) fn batch(place: Place<'_>, number: usize, batch: &Batch) -> Checksum 
     ))
 }
 
-/// Samples without the names of their fields, which would take most of the time to hash. The order of
-/// the fields here tells which is which.
+/// Samples without the names of their fields, which would take most of the hashing time. The order
+/// of the fields here identifies them.
 struct Samples<'s>(&'s [Sample]);
 
 impl Serialize for Samples<'_> {
@@ -274,7 +274,7 @@ impl Serialize for ReadingFields {
     }
 }
 
-/// The checksum of what a point says of itself.
+/// The checksum of a point, without its batches.
 pub(crate) fn point(place: Place<'_>, position: usize, closing: Option<&Closing>) -> Checksum {
     let Place {
         run,
@@ -284,7 +284,7 @@ pub(crate) fn point(place: Place<'_>, position: usize, closing: Option<&Closing>
     Checksum::of(&("point", run, experiment, position, point, closing))
 }
 
-/// The checksum of what an experiment of the run with this `id` says of itself.
+/// The checksum of an experiment of the run `id`, without its points.
 pub(crate) fn experiment(
     id: &str,
     position: usize,
@@ -294,7 +294,7 @@ pub(crate) fn experiment(
     Checksum::of(&("experiment", id, position, definition, skipped))
 }
 
-/// The checksum of the machine that a run says it was measured on.
+/// The checksum of the machine recorded in a run.
 pub(crate) fn machine(run: &Run) -> Checksum {
     Checksum::of(&(
         "machine",
@@ -306,7 +306,8 @@ pub(crate) fn machine(run: &Run) -> Checksum {
     ))
 }
 
-/// What a listing tells of a run. It has a checksum of its own, since a listing reads nothing else.
+/// A run's entry in the list of runs. It has its own checksum because listing runs reads nothing
+/// else.
 #[derive(Serialize)]
 pub(crate) struct Listing<'l> {
     pub number: u64,
@@ -330,7 +331,7 @@ impl Listing<'_> {
     }
 }
 
-/// The checksum of what was asked for, when and where.
+/// The checksum of a header.
 pub(crate) fn header(header: &Header) -> Checksum {
     Checksum::of(&("run", header))
 }

@@ -1,27 +1,27 @@
-//! How far a run can be shown to be as it was measured.
+//! The integrity of a run, as far as it can be proven.
 
 use super::Part;
 use crate::run::Run;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How far a run can be shown to be as it was measured.
+/// The integrity of a run, as far as it can be proven.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "proof")]
 pub enum Proof {
-    /// Its checksums have covered it since it was measured, and all of them agree.
+    /// Checksums have covered the run since it was measured, and all of them agree.
     Proven,
-    /// An older oscope kept or exported it without checksums. Those that it got when it was imported
-    /// agree, if it has any.
+    /// An older oscope stored or exported the run without checksums. Those added on import, if any,
+    /// agree.
     Unproven,
-    /// Parts of it do not agree with their checksums.
+    /// Parts of the run disagree with their checksums.
     Damaged {
-        /// These parts.
+        /// The damaged parts.
         parts: Vec<Part>,
     },
-    /// It cannot be read.
+    /// The run cannot be read.
     Unreadable {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
@@ -36,7 +36,7 @@ impl Proof {
         }
     }
 
-    /// Whether damage was found.
+    /// True if damage was found.
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Damaged { .. } | Self::Unreadable { .. })
     }

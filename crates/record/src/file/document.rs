@@ -1,4 +1,4 @@
-//! The document.
+//! The structure of the exported document.
 
 use crate::checksum::RunChecksums;
 use crate::run::Run;
@@ -14,7 +14,7 @@ pub const VERSION: u32 = 2;
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "A run of oscope")]
 pub(super) struct Document<'a> {
-    /// Tells that this is a run of oscope.
+    /// Identifies the document as a run of oscope.
     pub format: Format,
     /// The version of this schema.
     #[schemars(range(min = 2, max = 2))]
@@ -31,24 +31,24 @@ pub(super) struct DocumentWithoutChecksums {
     pub run: Run,
 }
 
-/// Tells that this is a run of oscope.
+/// Identifies the document as a run of oscope.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(super) enum Format {
-    /// It is.
+    /// A run of oscope.
     #[serde(rename = "oscope-run")]
     OscopeRun,
 }
 
-/// The beginning of a document of any version.
+/// The first fields of a document of any version.
 #[derive(Debug, Deserialize)]
 pub(super) struct Envelope {
     pub format: String,
     pub version: u64,
-    /// Whether it has checksums.
+    /// Present if the document has checksums.
     pub checksums: Option<IgnoredAny>,
 }
 
-/// The name by which a document is known, whatever its version.
+/// The value of `format` in documents of every version.
 pub(super) const FORMAT: &str = "oscope-run";
 
 /// The JSON schema of the document.

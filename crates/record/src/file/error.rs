@@ -1,18 +1,18 @@
-//! What can go wrong with files of runs.
+//! Errors of exporting and importing runs.
 
 use crate::checksum::{Part, disagreeing};
 use crate::store;
 use crate::validation::Invalid;
 use std::io;
 
-/// Why a run was not exported. What was written of the file is of no use.
+/// The reason why a run was not exported. The file's contents are then unusable.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// The run holds something that cannot be.
+    /// The run contains an invalid value.
     #[error("the run cannot be exported: {0}")]
     Invalid(#[from] Invalid),
-    /// The run could not be had from the store.
+    /// The store could not read the run.
     #[error(transparent)]
     Store(#[from] store::Error),
     /// The file could not be written.
@@ -20,17 +20,17 @@ pub enum ExportError {
     Io(#[from] io::Error),
 }
 
-/// Why a file was not imported.
+/// The reason why a file was not imported.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
     /// The file could not be read.
     #[error("the file could not be read: {0}")]
     Io(#[from] io::Error),
-    /// It is something else.
+    /// The file is not a run of oscope.
     #[error("this is no run of oscope, which begins with {{\"format\":\"oscope-run\"")]
     NotARun,
-    /// A later version wrote it.
+    /// A newer version wrote the file.
     #[error(
         "the file was written by a newer oscope (version {found} of the format; this one reads up \
          to {known}): use that oscope"
@@ -41,25 +41,25 @@ pub enum ImportError {
         /// The newest that this program reads.
         known: u32,
     },
-    /// It ends in the middle.
+    /// The file ends early.
     #[error("the file is cut off after {0} bytes: fetch it again")]
     Truncated(usize),
-    /// It is not as oscope writes it.
+    /// The file is not in the format that oscope writes.
     #[error("the file is damaged: {0}")]
     Damaged(serde_json::Error),
-    /// Parts of it are not as oscope wrote them.
+    /// Parts of the run differ from what oscope wrote.
     #[error("the file is damaged: {}; fetch it again", disagreeing(.0))]
     DamagedRun(Vec<Part>),
-    /// It has no such version, or lacks what a file of its version has.
+    /// The version does not exist, or the file lacks fields of its version.
     #[error("the file is damaged: it is not what version {0} of the format is; fetch it again")]
     WrongVersion(u64),
-    /// It holds text that is none.
+    /// The file contains text that is not UTF-8.
     #[error("the file is damaged: it is not UTF-8 from byte {0} on")]
     NotText(usize),
-    /// It holds something that cannot be.
+    /// The run contains an invalid value.
     #[error("the file holds what cannot have been measured: {0}")]
     Invalid(#[from] Invalid),
-    /// It is larger than any run.
+    /// The file is larger than any run.
     #[error("the file is larger than {0} bytes, which no run is")]
     TooLarge(u64),
 }

@@ -1,4 +1,4 @@
-//! Writing and reading the document.
+//! Writes and reads the document.
 
 use super::document::{Document, DocumentWithoutChecksums, Envelope, FORMAT, Format, VERSION};
 use super::error::{ExportError, ImportError};
@@ -8,19 +8,19 @@ use serde_json::error::Category;
 use std::borrow::Cow;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 
-/// Some ten million samples: more than any profile takes, and what a machine can still hold.
+/// Some ten million samples: more than any profile takes, but still within a machine's memory.
 const MAX_BYTES: u64 = 4 << 30;
 
 /// Writes `run` as one document, which [`import`] turns into an equal run.
 ///
 /// # Errors
-/// If the run holds what cannot be, or the output cannot be written.
+/// If the run contains an invalid value, or the output cannot be written.
 pub fn export(run: &Run, output: impl Write) -> Result<(), ExportError> {
     run.validate()?;
     write(run, RunChecksums::of(run), output)
 }
 
-/// Writes `run` with `checksums`, which agree with it.
+/// Writes `run` with `checksums`, which must agree with it.
 pub(crate) fn write(
     run: &Run,
     checksums: RunChecksums,
@@ -38,18 +38,18 @@ pub(crate) fn write(
     Ok(output.flush()?)
 }
 
-/// Reads a document of this or any older version. What comes back was checked, so that it can be
-/// stored and analysed. A document of version 1 has no checksums: its run is not proven, and its
-/// header says so.
+/// Reads a document of this or any older version. The returned run is checked, so it can be stored
+/// and analysed. A document of version 1 has no checksums: its run is not proven, and the header
+/// says so.
 ///
 /// # Errors
-/// If the input cannot be read, is no such document, was damaged, or holds what cannot be.
+/// If the input cannot be read, is no such document, is damaged, or contains an invalid value.
 pub fn import(input: impl Read) -> Result<Run, ImportError> {
     let bytes = read(input)?;
     let text = match str::from_utf8(&bytes) {
         Ok(text) => text,
         Err(_) if !is_run(&bytes) => return Err(ImportError::NotARun),
-        // A character that was cut in two.
+        // A character cut in two.
         Err(error) if error.error_len().is_none() => {
             return Err(ImportError::Truncated(bytes.len()));
         }
@@ -94,11 +94,11 @@ pub fn import(input: impl Read) -> Result<Run, ImportError> {
     Ok(run)
 }
 
-/// Tells how far the run in a document can be shown to be as it was measured.
+/// Verifies the integrity of the run in a document.
 ///
 /// # Errors
-/// If the input cannot be read, or is no document that this version knows. Damage is no error: it is
-/// what is looked for.
+/// If the input cannot be read, or is no document of a known version. Damage is a result, not an
+/// error.
 pub fn verify(input: impl Read) -> Result<Proof, ImportError> {
     match import(input) {
         Ok(run) => Ok(Proof::of(&run)),
@@ -112,8 +112,8 @@ pub fn verify(input: impl Read) -> Result<Proof, ImportError> {
     }
 }
 
-/// Reads all of the input, unless its first bytes show that it is no JSON object: a disk or a video
-/// need not be read to its end.
+/// Reads all of the input, unless its first bytes show that it is no JSON object: there is no need
+/// to read a whole disk or video.
 fn read(input: impl Read) -> Result<Vec<u8>, ImportError> {
     let mut input = BufReader::new(input).take(MAX_BYTES + 1);
     if input
@@ -132,7 +132,7 @@ fn read(input: impl Read) -> Result<Vec<u8>, ImportError> {
     Ok(bytes)
 }
 
-/// Whether these bytes, damaged or not, began as a document of ours.
+/// True if these bytes, damaged or not, began as one of this program's documents.
 fn is_run(bytes: &[u8]) -> bool {
     const BEGINNING_BYTES: usize = 200;
     let beginning = &bytes[..bytes.len().min(BEGINNING_BYTES)];

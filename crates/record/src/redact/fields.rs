@@ -1,4 +1,4 @@
-//! What becomes of each field that describes the machine and what was asked for.
+//! Redaction of each field that describes the machine or the command.
 
 use super::Redactor;
 use super::mark::Kind;
@@ -39,7 +39,7 @@ impl Redactor {
             (key, self.unless_number(Kind::Tag, value))
         };
         Header {
-            // Random, and the same, so that nobody takes one run for two.
+            // The id is random. It stays, so that a redacted run is not taken for a different one.
             id: id.clone(),
             name: name.as_deref().map(|name| self.mark(Kind::Name, name)),
             tags: tags.iter().map(tag).collect(),
@@ -55,13 +55,13 @@ impl Redactor {
             machine_fingerprint: self.marker.digits(machine_fingerprint, 16),
             proven: *proven,
             redacted: true,
-            // Amounts, which name nothing.
+            // Limits are amounts and name nothing.
             limited: *limited,
         }
     }
 
-    /// Of a command line, options stay without their values, and so do names of what the run measured,
-    /// numbers and the like.
+    /// In a command line, options stay without their values; names of measured things, numbers and
+    /// similar words stay too.
     pub(super) fn command_line(&self, line: &[String], ids: &[&str]) -> Vec<String> {
         let is_measured = |word: &str| {
             let is_group = |id: &&str| id.split('.').next() == Some(word);
@@ -190,7 +190,7 @@ impl Redactor {
             address_randomisation: *address_randomisation,
             cgroup: cgroup.clone(),
             load_average: *load_average,
-            // With the time of the run it tells when the machine was switched on.
+            // Together with the run's start time, it reveals the boot time.
             uptime_seconds: None,
         }
     }
@@ -269,7 +269,7 @@ impl Redactor {
         text.map(|text| self.model(text))
     }
 
-    /// The root is everybody's.
+    /// The root directory reveals nothing.
     fn path(&self, path: &Path) -> PathBuf {
         if path == Path::new("/") {
             return path.to_owned();
@@ -277,7 +277,7 @@ impl Redactor {
         self.mark(Kind::Path, &path.to_string_lossy()).into()
     }
 
-    /// A mark, unless `text` is a number, perhaps with its unit.
+    /// A mark, unless `text` is a number, perhaps with a unit.
     fn unless_number(&self, kind: Kind, text: &str) -> String {
         let is_number = text.starts_with(|c: char| c.is_ascii_digit())
             && !text.contains(['.', ':', '/', '-'])
@@ -290,7 +290,7 @@ impl Redactor {
     }
 }
 
-/// Whether a word of a command line is an option without a value.
+/// True if a word of a command line is an option without a value.
 fn is_option(word: &str) -> bool {
     let is_letter = |name: &str| name.len() == 1;
     let name = word

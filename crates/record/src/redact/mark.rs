@@ -1,14 +1,14 @@
-//! Marks that stand in the place of what names a machine or its people.
+//! Marks that replace the names of a machine or of people.
 
 use std::fmt;
 
-/// Makes marks. The same text has the same mark wherever the key is the same. Nobody without the key can
-/// tell the text, not even by trying all names that there are.
+/// Makes marks. Equal texts have equal marks under the same key. Without the key, a mark does not
+/// reveal its text, not even to a search through all possible names.
 pub(super) struct Marker {
     key: [u8; 32],
 }
 
-/// What a mark stands for.
+/// The kind of text that a mark replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Address,
@@ -40,8 +40,8 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Hexadecimal digits of a mark. Among the hundred texts of a run, two share one with a chance of one in
-/// a million.
+/// Number of hexadecimal digits of a mark. The chance that two of a hundred texts in a run share a
+/// mark is about one in a million.
 const DIGITS: usize = 8;
 
 impl Marker {
@@ -54,7 +54,7 @@ impl Marker {
         format!("{kind}-{}", self.digits(text, DIGITS))
     }
 
-    /// At most 64 hexadecimal digits that stand for `text`.
+    /// At most 64 hexadecimal digits derived from `text`.
     pub fn digits(&self, text: &str, count: usize) -> String {
         let hash = blake3::keyed_hash(&self.key, text.as_bytes());
         hash.to_hex()[..count].to_owned()

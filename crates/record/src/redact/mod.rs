@@ -1,11 +1,11 @@
-//! Redacting a run: everything in it that names its machine or people becomes a mark, so that it can be
-//! shown to anybody.
+//! Redacts a run: marks replace everything that names its machine or people, so that the run can be
+//! published.
 //!
-//! What is measured stays as it is, to the last bit of every number. What describes the kind of the
-//! machine stays: processor, caches, memory, kernel, settings. Each field is one or the other, and every
-//! struct is taken apart field by field, so that a new field cannot be forgotten. Text that may hold
-//! anything, such as a remark or an error of the system, keeps only words that oscope or a kernel is known
-//! to say, and numbers; see `text`. What stays and what goes is told in `docs/sharing.md`.
+//! Measurements stay as they are, to the last bit of every number. The description of the machine's
+//! kind stays: processor, caches, memory, kernel, settings. Every struct is destructured field by
+//! field, so that a new field cannot be forgotten. Free text, such as a remark or an error of the
+//! system, keeps only numbers and words that oscope or a kernel is known to use; see `text`.
+//! `docs/sharing.md` lists what stays and what goes.
 
 mod fields;
 mod mark;
@@ -19,34 +19,34 @@ use instrument::sample::{Batch, Sample};
 use mark::Marker;
 use text::Shape;
 
-/// Puts marks in the place of what names a machine and its people.
+/// Replaces the names of a machine and its people by marks.
 pub struct Redactor {
     marker: Marker,
 }
 
 impl Redactor {
-    /// With the secret from which marks are made. Under one key, a text has the same mark in every run, so
-    /// that runs of one machine are seen to be of one machine. Without the key, nobody can find out what a
-    /// mark stands for by trying.
+    /// A redactor with this secret. Under one key, equal texts have equal marks in all runs, so
+    /// that runs of one machine can be recognised as such. Without the key, nobody can find the
+    /// text of a mark by trying.
     pub fn new(key: [u8; 32]) -> Self {
         Self {
             marker: Marker::new(key),
         }
     }
 
-    /// With a secret that is drawn now and kept nowhere.
+    /// A redactor with a random secret that is not stored.
     ///
     /// # Errors
-    /// Where the system has no randomness to give.
+    /// If the system provides no randomness.
     pub fn draw() -> Result<Self, getrandom::Error> {
         let mut key = [0; 32];
         getrandom::fill(&mut key)?;
         Ok(Self::new(key))
     }
 
-    /// The run without anything that names its machine or people. Its id and its numbers are the same, but
-    /// that the monotonic clock begins with the run and not with the machine. A run that is redacted stays
-    /// as it is.
+    /// The run without anything that names its machine or people. Its id and its numbers stay the
+    /// same, except that the monotonic clock starts with the run instead of the machine. A redacted
+    /// run stays unchanged.
     pub fn run(&self, run: Run) -> Run {
         if run.header.redacted {
             return run;
@@ -74,7 +74,7 @@ impl Redactor {
         }
     }
 
-    /// The definition is the program's own text, the same wherever it runs.
+    /// The definition is the program's own text, the same on every machine.
     fn experiment(&self, record: ExperimentRecord, start: u64) -> ExperimentRecord {
         let ExperimentRecord {
             definition,
@@ -108,13 +108,13 @@ impl Redactor {
                     Ending::Failed(reason) => Ending::Failed(self.prose(&reason)),
                     Ending::TargetReached | Ending::BudgetUsed | Ending::Interrupted => ending,
                 },
-                // They hold numbers, and names of metrics.
+                // Warnings contain numbers and names of metrics.
                 warnings,
             }),
         }
     }
 
-    /// Choices are words of the program's own, or of the machine, as the name of a device would be.
+    /// Choices are words of the program, or of the machine, such as the name of a device.
     fn levels(&self, point: &Point) -> Point {
         point
             .levels()
@@ -154,7 +154,7 @@ impl Redactor {
     }
 }
 
-/// The first moment in the run by the clock of the machine, which tells when that was switched on.
+/// The earliest time in the run by the machine's monotonic clock, which reveals the boot time.
 fn start_ns(run: &Run) -> u64 {
     let points = run.experiments.iter().flat_map(|record| &record.points);
     let batches = points.flat_map(|record| &record.batches);

@@ -1,23 +1,23 @@
-//! Text from anywhere, of which only what is known to name nobody stays.
+//! Redaction of free text: only words that are known to name nobody stay.
 
 use super::mark::{Kind, Marker};
 use super::words::is_known;
 use std::net::{IpAddr, SocketAddr};
 
-/// What besides known words may stay.
+/// The kinds of unknown words that may stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// Numbers, with a known word as their unit.
     Prose,
-    /// Short model numbers and versions as well: `8488C`, `E5-2690`, `1.95.0`.
+    /// Also short model numbers and versions: `8488C`, `E5-2690`, `1.95.0`.
     Model,
 }
 
-/// Digits of the longest number that stays. Serial numbers are longer.
+/// Maximum digits of a number that stays. Serial numbers are longer.
 const MAX_DIGITS: usize = 7;
-/// Characters of the longest model number that stays.
+/// Maximum characters of a model number that stays.
 const MAX_MODEL: usize = 10;
-/// Options of mounts that tell who somebody is.
+/// Mount options that identify a user.
 const OWNERS: &[&str] = &[
     "backupuid",
     "cruid",
@@ -37,7 +37,8 @@ const OWNERS: &[&str] = &[
 ];
 
 impl Marker {
-    /// `text` with a mark in the place of each piece between spaces that is not known to name nobody.
+    /// `text` with a mark in place of each word, between spaces, that may name somebody or
+    /// something.
     pub fn text(&self, text: &str, shape: Shape) -> String {
         text.split_inclusive(char::is_whitespace)
             .map(|piece| {
@@ -60,7 +61,7 @@ impl Marker {
         format!("{before}{}{after}", self.inside(inside, shape))
     }
 
-    /// A token without the punctuation around it.
+    /// A word without the punctuation around it.
     fn inside(&self, text: &str, shape: Shape) -> String {
         if let Some((name, value)) = text.split_once('=') {
             if OWNERS.contains(&name) {
@@ -102,13 +103,13 @@ fn is_punctuation(c: char) -> bool {
     !c.is_alphanumeric() && !matches!(c, '/' | '\\' | '~' | '%')
 }
 
-/// Whether each part of `text` between hyphens, dots and the like may stay.
+/// True if each part of `text`, between hyphens, dots and similar characters, may stay.
 pub(super) fn is_public(text: &str, shape: Shape) -> bool {
     let is_joint = |c: char| c.is_ascii_punctuation() || "×±≈≤≥’·".contains(c);
     text.split(is_joint).all(|atom| is_atom_public(atom, shape))
 }
 
-/// Letters and digits alone.
+/// True if a sequence of only letters and digits may stay.
 fn is_atom_public(atom: &str, shape: Shape) -> bool {
     let is_digit = |c: char| c.is_ascii_digit();
     let digits = atom.chars().filter(|c| is_digit(*c)).count();
@@ -125,7 +126,8 @@ fn is_atom_public(atom: &str, shape: Shape) -> bool {
     is_number || is_numbered || shape == Shape::Model && is_model
 }
 
-/// Paths that every system has, and what is none, such as `bytes/s`.
+/// True for paths that every system has, and for texts with a slash that are no paths, such as
+/// `bytes/s`.
 fn is_public_path(text: &str, shape: Shape) -> bool {
     let is_of_kernel = ["/proc/", "/sys/", "/dev/"]
         .iter()
@@ -134,7 +136,7 @@ fn is_public_path(text: &str, shape: Shape) -> bool {
     (is_of_kernel || is_no_path) && text.split('/').all(|part| is_public(part, shape))
 }
 
-/// Addresses of networks and of their cards, `HOST:PORT` and `USER@HOST`.
+/// True for addresses of networks and network cards, `HOST:PORT` and `USER@HOST`.
 fn is_address(text: &str) -> bool {
     let is_port = |port: &str| !port.is_empty() && port.bytes().all(|c| c.is_ascii_digit());
     let has_port = || {
@@ -225,7 +227,8 @@ mod tests {
     }
 
     proptest! {
-        /// A word that is in no list and no number leaves nothing behind, whatever stands around it.
+        /// A word that is in no list and is not a number leaves no trace, no matter what surrounds
+        /// it.
         #[test]
         fn no_unknown_word_stays(
             secret in "[a-z]{4}q[0-9]{2}zj[a-zA-Z0-9]{4,12}",

@@ -1,5 +1,5 @@
-//! The words that may stay: those of oscope's own messages, and those by which kernels, distributions and
-//! makers of processors name what everybody has.
+//! The words that may stay: those of oscope's own messages, and those that kernels, distributions
+//! and processor vendors use for things that every machine has.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     lines.flat_map(str::split_whitespace).collect()
 });
 
-/// Whether `word`, in whatever case, names nobody's machine.
+/// True if `word`, in upper or lower case, identifies no machine.
 pub(super) fn is_known(word: &str) -> bool {
     WORDS.contains(word.to_ascii_lowercase().as_str())
 }

@@ -1,44 +1,44 @@
-//! What can go wrong with a store, and what to do about it.
+//! Errors of a store, with advice for the user.
 
-use super::selector::Candidate;
+use super::candidate::Candidate;
 use crate::checksum::{Part, disagreeing};
 use crate::validation::Invalid;
 use rusqlite::ErrorCode;
 use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 use std::path::{Path, PathBuf};
 
-/// Why the store could not do what was asked. In every case but a failed disk, what was stored
-/// before is still there.
+/// The reason why the store could not do what was asked. Except after a disk failure, everything
+/// stored before is still there.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The system tells no place for a person's data.
+    /// The system reports no directory for user data.
     #[error("there is no place for the store: {missing} is not set; set it or name a store")]
     NoPlace {
-        /// The environment variable that would tell.
+        /// The environment variable that is missing.
         missing: &'static str,
     },
-    /// The folder that should hold a named store is missing. Only the default one is made.
+    /// The directory of a named store is missing. Only the default one is created.
     #[error("the folder {} for the store does not exist; make it first", .0.display())]
     NoFolder(PathBuf),
-    /// There is nothing to read.
+    /// The store does not exist.
     #[error("no run has been recorded yet: there is no store at {}", .0.display())]
     Missing(PathBuf),
-    /// The system does not let this user at it.
+    /// The user lacks the rights to open the store.
     #[error("the store {} cannot be opened: {reason}", path.display())]
     NoAccess {
         /// The store.
         path: PathBuf,
-        /// In the system's words.
+        /// The system's reason.
         reason: String,
     },
-    /// The file is something else.
+    /// The file is not a store.
     #[error(
         "{} is not a store of oscope, or its beginning was overwritten; it is left as it is: name \
          another store, or move the file away", .0.display()
     )]
     NotAStore(PathBuf),
-    /// The store was written by a later version.
+    /// A newer version wrote the store.
     #[error(
         "the store {} was written by a newer oscope (schema {found}, this one knows {known}); it is \
          left as it is: use that oscope, or name another store", path.display()
@@ -46,12 +46,12 @@ pub enum Error {
     Newer {
         /// The store.
         path: PathBuf,
-        /// Its schema.
+        /// The store's schema version.
         found: usize,
-        /// The newest schema of this program.
+        /// The newest schema version that this program knows.
         known: usize,
     },
-    /// Its content contradicts itself.
+    /// The store's contents are inconsistent.
     #[error(
         "the store {} is damaged ({reason}); move it away to start anew, and save what can be read \
          with `sqlite3 FILE .recover`", path.display()
@@ -59,10 +59,10 @@ pub enum Error {
     Damaged {
         /// The store.
         path: PathBuf,
-        /// What was found.
+        /// The inconsistency.
         reason: String,
     },
-    /// A run is not as it was stored.
+    /// A run differs from what was stored.
     #[error(
         "run {number} in the store {} is damaged and is not used: {}; import it again from an \
          exported file, take the store from a backup, or measure again (`oscope verify` tells all)", path.display(),
@@ -71,12 +71,12 @@ pub enum Error {
     DamagedRun {
         /// The store.
         path: PathBuf,
-        /// Its number in the store.
+        /// The run's number in the store.
         number: u64,
-        /// What does not agree with its checksums.
+        /// The parts that disagree with their checksums.
         parts: Vec<Part>,
     },
-    /// An entry in the list of runs is not as it was written.
+    /// An entry in the list of runs differs from what was written.
     #[error(
         "which run is the latest cannot be told: the entry of run {number} in the list of runs is \
          damaged; name a run by its number, or remove that one with `oscope delete {number}`"
@@ -85,13 +85,13 @@ pub enum Error {
         /// The number of the damaged run.
         number: u64,
     },
-    /// Another program keeps it locked.
+    /// Another program holds the lock.
     #[error(
         "the store {} is locked by another program; wait until that has finished, or name another \
          store", .0.display()
     )]
     Locked(PathBuf),
-    /// It cannot be written to.
+    /// The store is not writable.
     #[error(
         "the store {} cannot be written: its file, folder or disk is read-only; name a store \
          elsewhere", .0.display()
@@ -100,7 +100,7 @@ pub enum Error {
     /// The disk is full.
     #[error("the disk that holds the store {} is full; make room, or name a store elsewhere", .0.display())]
     Full(PathBuf),
-    /// A run with this id is in the store already.
+    /// The store already contains a run with this id.
     #[error("the run {id} is in the store already, as number {number}")]
     AlreadyStored {
         /// The run's id.
@@ -108,7 +108,7 @@ pub enum Error {
         /// Its number in this store.
         number: u64,
     },
-    /// The run holds something that cannot be.
+    /// The run contains an invalid value.
     #[error("the run cannot be stored: {0}")]
     Invalid(#[from] Invalid),
     /// An event of an experiment or a point that was never announced.
@@ -117,30 +117,30 @@ pub enum Error {
     /// There is no such run.
     #[error("there is no run '{selector}'{}", suggest(suggestions))]
     Unknown {
-        /// What was asked for.
+        /// The requested run.
         selector: String,
-        /// Runs with similar names, or else the latest ones.
+        /// Runs with similar names; if there are none, the latest runs.
         suggestions: Vec<Candidate>,
     },
-    /// Several runs answer to it.
+    /// Several runs match.
     #[error("'{selector}' can be {}; say which by its number", list(candidates))]
     Ambiguous {
-        /// What was asked for.
+        /// The requested run.
         selector: String,
-        /// All of them, the latest first.
+        /// All matching runs, the latest first.
         candidates: Vec<Candidate>,
     },
-    /// Anything else that SQLite could not do.
+    /// Any other error of SQLite.
     #[error("the store {} failed: {source}", path.display())]
     Sqlite {
         /// The store.
         path: PathBuf,
-        /// In SQLite's words.
+        /// SQLite's reason.
         source: rusqlite::Error,
     },
 }
 
-/// An error inside the store, where its path is not at hand.
+/// An error inside the store, where its path is not available.
 #[derive(Debug)]
 pub(super) enum Fault {
     Sqlite(rusqlite::Error),
@@ -153,11 +153,11 @@ pub(super) enum Fault {
         found: usize,
         known: usize,
     },
-    /// One that needs no path.
+    /// An error that needs no path.
     Other(Error),
 }
 
-/// What the functions inside the store return.
+/// The result type of functions inside the store.
 pub(super) type Result<T> = std::result::Result<T, Fault>;
 
 impl From<rusqlite::Error> for Fault {
@@ -196,13 +196,13 @@ impl Fault {
     }
 }
 
-/// Result codes: <https://www.sqlite.org/rescode.html>.
+/// Translates SQLite's result codes: <https://www.sqlite.org/rescode.html>.
 fn explain(path: PathBuf, source: rusqlite::Error) -> Error {
     use rusqlite::Error as Sqlite;
     match &source {
         Sqlite::SqliteFailure(failure, _) => match failure.code {
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Error::Locked(path),
-            // A value can only be too large for SQLite where its length is damaged.
+            // Only a damaged length makes a value too large for SQLite.
             ErrorCode::DatabaseCorrupt | ErrorCode::TooBig => Error::Damaged {
                 path,
                 reason: source.to_string(),
@@ -210,7 +210,7 @@ fn explain(path: PathBuf, source: rusqlite::Error) -> Error {
             ErrorCode::NotADatabase => Error::NotAStore(path),
             ErrorCode::ReadOnly => Error::ReadOnly(path),
             ErrorCode::DiskFull => Error::Full(path),
-            // The index of the write-ahead log could not be enlarged.
+            // The index of the write-ahead log could not grow.
             _ if failure.extended_code == SQLITE_IOERR_SHMSIZE => Error::Full(path),
             ErrorCode::CannotOpen | ErrorCode::PermissionDenied => Error::NoAccess {
                 path,
@@ -218,7 +218,7 @@ fn explain(path: PathBuf, source: rusqlite::Error) -> Error {
             },
             _ => Error::Sqlite { path, source },
         },
-        // Values of types that oscope never writes, and a schema that does not have what it should.
+        // Value types that oscope never writes, and a schema that lacks expected columns.
         Sqlite::SqlInputError { .. }
         | Sqlite::FromSqlConversionFailure(..)
         | Sqlite::IntegralValueOutOfRange(..)

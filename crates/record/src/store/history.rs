@@ -1,8 +1,9 @@
-//! What one experiment gave in many runs.
+//! One experiment in many runs.
 
+use super::column::checksum;
 use super::error::{Error, Fault, Result};
 use super::open::Store;
-use super::read::{checksum, header, point};
+use super::read::{header, point};
 use super::summary::{RunSummary, summaries};
 use crate::checksum::{Checksum, Part, Place, check_experiment, check_header, check_point};
 use instrument::experiment::Definition;
@@ -14,20 +15,20 @@ use serde::de::DeserializeOwned;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What an experiment gave in one run, as far as a history tells it.
+/// One run of an experiment, as a history needs it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistoryRun {
     /// The run's number in the store.
     pub number: u64,
-    /// When it started.
+    /// Start time.
     pub started: Timestamp,
-    /// What was asked and measured.
+    /// The experiment's definition in this run.
     pub definition: Arc<Definition>,
-    /// Its points in the order of its plan, each with what was measured there.
+    /// The points in the order of the plan, each with its batches.
     pub points: Vec<(Arc<Point>, Vec<Batch>)>,
 }
 
-/// What is asked for of the runs of a history.
+/// A query for a history.
 #[derive(Clone, Copy, Debug)]
 pub struct HistoryQuery<'q> {
     /// The machine, by its fingerprint.
@@ -36,18 +37,17 @@ pub struct HistoryQuery<'q> {
     pub experiment: &'q str,
     /// Only samples of this metric; `None` for all.
     pub metric: Option<&'q str>,
-    /// So many of the newest runs.
+    /// Maximum number of runs, the newest first.
     pub limit: usize,
 }
 
 impl Store {
-    /// Shows `visit` what an experiment gave in the newest runs of a machine that have it, one after
-    /// the other, the newest first. Only points that `is_wanted` are read. A run in which something
-    /// of what is read does not agree with its checksum is left out, and comes back as an
-    /// [`Error::DamagedRun`].
+    /// Calls `visit` with the experiment's data from each of the newest runs of a machine that have
+    /// it, the newest first. Reads only points that `is_wanted` accepts. A run whose data disagrees
+    /// with its checksums is left out and returned as an [`Error::DamagedRun`].
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn history(
         &self,
         query: &HistoryQuery<'_>,
@@ -55,7 +55,7 @@ impl Store {
         mut visit: impl FnMut(HistoryRun),
     ) -> std::result::Result<Vec<Error>, Error> {
         let read = || {
-            // One transaction: another process may be recording.
+            // One transaction, because another process may be recording.
             let transaction = self.connection.unchecked_transaction()?;
             let mut reader = Reader {
                 connection: &transaction,
@@ -78,10 +78,10 @@ impl Store {
         read().map_err(|fault: Fault| fault.at(&self.path))
     }
 
-    /// The newest run that has the experiment `id`, on whatever machine.
+    /// The newest run, on any machine, that has the experiment `id`.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn latest_with(&self, id: &str) -> std::result::Result<Option<RunSummary>, Error> {
         let condition =
             "EXISTS (SELECT 1 FROM experiments WHERE run = number AND experiments.id = ?1)";
@@ -91,8 +91,8 @@ impl Store {
     }
 }
 
-/// The number of each run, and the key of the experiment in it. Without the definitions, which would
-/// be carried through the sorting.
+/// The number of each run, and the key of the experiment in it. Definitions are left out, because
+/// the query would carry them through its sorting.
 fn newest(connection: &Connection, query: &HistoryQuery<'_>) -> Result<Vec<(u64, i64)>> {
     let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
     connection
@@ -110,19 +110,18 @@ fn newest(connection: &Connection, query: &HistoryQuery<'_>) -> Result<Vec<(u64,
         .collect()
 }
 
-/// Reads runs one after the other. They repeat each other's definitions and points, which are decoded
-/// once.
+/// Reads several runs. Their definitions and points repeat, so each is decoded only once.
 struct Reader<'s, F> {
     connection: &'s Connection,
     query: &'s HistoryQuery<'s>,
     is_wanted: F,
     definitions: HashMap<String, Arc<Definition>>,
-    /// By their levels as stored; `None` for those that are not wanted.
+    /// Points by their stored levels; `None` for unwanted ones.
     points: HashMap<String, Option<Arc<Point>>>,
 }
 
 impl<F: Fn(&Point) -> bool> Reader<'_, F> {
-    /// What the run gave, or else which of the parts that were read are damaged.
+    /// The data of the run, or the parts that are damaged.
     fn run(
         &mut self,
         number: u64,
@@ -163,7 +162,7 @@ impl<F: Fn(&Point) -> bool> Reader<'_, F> {
         }))
     }
 
-    /// The keys and checksums of the run's experiments in their order.
+    /// The keys and checksums of the run's experiments, in order.
     fn siblings(&self, number: u64) -> Result<Vec<(i64, Checksum)>> {
         self.connection
             .prepare_cached(
@@ -185,7 +184,7 @@ impl<F: Fn(&Point) -> bool> Reader<'_, F> {
             .map_or(Ok(Checksum::MISSING), |row| checksum(row, "checksum"))
     }
 
-    /// The definition of the experiment, and why it was skipped.
+    /// The definition of the experiment, and the reason why it was skipped.
     fn definition(&mut self, experiment: i64) -> Result<(Arc<Definition>, Option<String>)> {
         let mut statement = self
             .connection
@@ -201,7 +200,7 @@ impl<F: Fn(&Point) -> bool> Reader<'_, F> {
         Ok((definition, row.get(1)?))
     }
 
-    /// The points of `experiment` in the run with this `id`.
+    /// The points of `experiment` in the run `id`.
     fn points(&mut self, id: &str, experiment: i64) -> Result<ReadPoints> {
         let mut statement = self.connection.prepare_cached(
             "SELECT key, levels, ending, failure, checksum FROM points WHERE experiment = ?1
@@ -238,17 +237,17 @@ impl<F: Fn(&Point) -> bool> Reader<'_, F> {
     }
 }
 
-/// What was read of the points of an experiment.
+/// The points read from one experiment.
 #[derive(Default)]
 struct ReadPoints {
     wanted: Vec<(Arc<Point>, Vec<Batch>)>,
-    /// The checksums of all points in their order.
+    /// The checksums of all points, in order.
     checksums: Vec<Checksum>,
-    /// What does not agree with its checksum.
+    /// The parts that disagree with their checksums.
     damaged: Vec<Part>,
 }
 
-/// What `keep` makes of the JSON in `text`, read once for each text.
+/// Decodes the JSON in `text` and converts it with `keep`, once for each text.
 fn known<T: DeserializeOwned, M: Clone>(
     all: &mut HashMap<String, M>,
     text: &str,

@@ -1,16 +1,16 @@
-//! Where the store is kept when nobody names a place.
+//! The default location of the store.
 
 use super::error::Error;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Where the store is kept when nobody names a place: `oscope/oscope.db` in the folder for a
-/// person's data. That is `$XDG_DATA_HOME` or else `~/.local/share` by the
-/// [XDG base directory specification](https://specifications.freedesktop.org/basedir-spec/latest/),
+/// The default location of the store: `oscope/oscope.db` in the user's data directory. That is
+/// `$XDG_DATA_HOME` or, if unset, `~/.local/share` ([XDG base directory
+/// specification](https://specifications.freedesktop.org/basedir-spec/latest/)),
 /// `~/Library/Application Support` on macOS and `%LOCALAPPDATA%` on Windows.
 ///
 /// # Errors
-/// [`Error::NoPlace`] if the environment does not tell.
+/// [`Error::NoPlace`] if the environment does not define it.
 pub fn default_path() -> Result<PathBuf, Error> {
     Ok(data_folder(|name| std::env::var_os(name))?
         .join("oscope")
@@ -18,7 +18,7 @@ pub fn default_path() -> Result<PathBuf, Error> {
 }
 
 fn data_folder(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, Error> {
-    // Relative paths are to be ignored, says the specification; they would move with the program.
+    // The specification says to ignore relative paths; they would depend on the working directory.
     let folder = |name| {
         variable(name)
             .map(PathBuf::from)
@@ -37,7 +37,8 @@ fn data_folder(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, E
     }
 }
 
-/// Makes the folder of the default store, for this person alone, as the specification asks.
+/// Creates the default store's directory, accessible to this user only, as the specification
+/// requires.
 pub(super) fn make_folder(folder: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);

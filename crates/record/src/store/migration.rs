@@ -1,18 +1,18 @@
-//! Schema versions: from whatever version a store has to the one that this program knows.
+//! Schema versions: upgrades a store of any older version to the one that this program knows.
 
 use super::error::{Fault, Result};
 use rusqlite::{Connection, TransactionBehavior};
 
-/// Number n leads from schema n to schema n + 1, and the first from an empty file to schema 1. A
-/// migration that was released is never changed: a new one is added.
+/// Entry n upgrades schema n to schema n + 1; the first upgrades an empty file to schema 1. A
+/// released migration never changes: add a new one.
 pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/1.sql"),
     include_str!("migrations/2.sql"),
     include_str!("migrations/3.sql"),
 ];
 
-/// Number n shows a store of schema n + 1 as one of the newest schema to a connection that may not write.
-/// SQLite looks for a name among temporary views first.
+/// Entry n presents a store of schema n + 1 as one of the newest schema to a read-only connection.
+/// SQLite resolves names to temporary views first.
 const VIEWS: &[&str] = &[
     "CREATE TEMP VIEW runs AS
        SELECT *, 0 AS proven, NULL AS checksum, 0 AS redacted, NULL AS listing_checksum FROM main.runs;
@@ -30,13 +30,13 @@ const VIEWS: &[&str] = &[
 /// "OSCP", in the header of every store.
 pub(super) const APPLICATION_ID: i32 = 0x4f53_4350;
 
-/// Brings the schema up to date, all of it or nothing.
+/// Upgrades the schema completely or not at all.
 pub(super) fn migrate(connection: &mut Connection, migrations: &[&str]) -> Result<()> {
     if pending(version(connection)?, migrations)?.is_empty() {
         return Ok(());
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
-    // Another process may have done it while this one waited for its turn.
+    // Another process may have upgraded it while this one waited for the lock.
     for migration in pending(version(&transaction)?, migrations)? {
         transaction.execute_batch(migration)?;
     }
@@ -45,7 +45,7 @@ pub(super) fn migrate(connection: &mut Connection, migrations: &[&str]) -> Resul
     Ok(transaction.commit()?)
 }
 
-/// Shows a store of an older schema to this connection as if it were up to date. Nothing is written.
+/// Presents a store of an older schema to this connection as if it were up to date. Writes nothing.
 pub(super) fn show_as_current(connection: &Connection) -> Result<()> {
     let found = version(connection)?;
     if pending(found, MIGRATIONS)?.is_empty() {
@@ -94,7 +94,7 @@ mod tests {
         migrate(&mut connection, &[FIRST, SECOND]).unwrap();
     }
 
-    /// The columns of each table, as queries find them.
+    /// The columns of each table, as queries see them.
     fn columns(connection: &Connection) -> Vec<String> {
         let mut names = Vec::new();
         for table in [

@@ -1,5 +1,7 @@
-//! The store: all runs of one person on one machine, in one SQLite file.
+//! The store: all runs of one user on one machine, in one SQLite file.
 
+mod candidate;
+mod column;
 mod error;
 mod history;
 mod location;
@@ -13,11 +15,12 @@ mod summary;
 mod verify;
 mod write;
 
+pub use candidate::Candidate;
 pub use error::Error;
 pub use history::{HistoryQuery, HistoryRun};
 pub use location::default_path;
 pub use open::{Store, is_store};
 pub use recorder::Recorder;
-pub use selector::{BlankSelector, Candidate, RunSelector};
+pub use selector::{BlankSelector, RunSelector};
 pub use summary::RunSummary;
 pub use verify::{Verification, VerifiedRun};

@@ -1,4 +1,4 @@
-//! Opening a store.
+//! Opens a store.
 
 use super::error::{Error, Fault, Result};
 use super::location::{default_path, make_folder};
@@ -14,25 +14,26 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How long another process may keep the store locked before that is an error.
+/// Maximum time to wait for another process that keeps the store locked.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// All runs of one person on one machine, in one SQLite file.
+/// All runs of one user on one machine, in one SQLite file.
 ///
-/// Several processes may read and record at the same time. Where the file system is local, changes
-/// go through a [write-ahead log](https://www.sqlite.org/wal.html), the files `…-wal` and `…-shm`
-/// beside the store; on a network file system, where that cannot work, through a rollback journal.
+/// Several processes may read and record at the same time. On a local file system, changes go
+/// through a [write-ahead log](https://www.sqlite.org/wal.html), the files `…-wal` and `…-shm`
+/// beside the store. On a network file system, where that cannot work, they go through a rollback
+/// journal.
 #[derive(Debug)]
 pub struct Store {
     pub(super) connection: Connection,
     pub(super) path: PathBuf,
-    /// Holds what is read instead of the store, where that cannot be opened in its place.
+    /// Holds a copy of the store, where the store itself cannot be opened.
     _copy: Option<TempDir>,
 }
 
 impl Store {
-    /// Opens the store in its default place for reading and writing, and makes it and its folder
-    /// if they are missing.
+    /// Opens the default store for reading and writing; creates it and its directory if they are
+    /// missing.
     ///
     /// # Errors
     /// See [`Store::open`] and [`default_path`].
@@ -44,13 +45,12 @@ impl Store {
         Self::open(&path)
     }
 
-    /// Opens the store at `path` for reading and writing. It is made if it is missing, but not its
-    /// folder: a path that was mistyped should not leave traces. A store of an older version is
-    /// brought up to date.
+    /// Opens the store at `path` for reading and writing; creates it if it is missing, but not its
+    /// directory: a mistyped path should leave no traces. A store of an older version is upgraded.
     ///
     /// # Errors
-    /// Where the file cannot be opened for writing, is no store, damaged, locked or of a newer
-    /// version; it is then left as it was.
+    /// If the file cannot be opened for writing, or is no store, damaged, locked or of a newer
+    /// version. It is then left unchanged.
     pub fn open(path: &Path) -> std::result::Result<Self, Error> {
         let folder = path
             .parent()
@@ -78,11 +78,12 @@ impl Store {
         })
     }
 
-    /// Opens the store at `path` for reading. Nothing has to be written beside it, so that it works on a
-    /// read-only disk and on a full one, too. A store of an older version is shown as one of this version.
+    /// Opens the store at `path` for reading. This needs no files beside it, so it works on a
+    /// read-only disk and on a full one. A store of an older version is presented as one of this
+    /// version.
     ///
     /// # Errors
-    /// Where the file is missing, cannot be read, is no store, damaged, locked or of a newer
+    /// If the file is missing, cannot be read, or is no store, damaged, locked or of a newer
     /// version.
     pub fn open_read_only(path: &Path) -> std::result::Result<Self, Error> {
         if identify(path)? == Content::Nothing {
@@ -101,11 +102,11 @@ impl Store {
         &self.path
     }
 
-    /// Looks for damage in the structure of the file; it takes some seconds for each GB. For the runs
-    /// themselves there is [`Store::verify`].
+    /// Checks the structure of the file for damage; takes some seconds per GB. [`Store::verify`]
+    /// checks the runs.
     ///
     /// # Errors
-    /// [`Error::Damaged`] with what was found first.
+    /// [`Error::Damaged`] with the first finding.
     pub fn check(&self) -> std::result::Result<(), Error> {
         let check = || {
             let found: String = self
@@ -126,18 +127,18 @@ pub fn is_store(path: &Path) -> bool {
     matches!(identify(path), Ok(Content::Store))
 }
 
-/// What a file holds, as its first bytes tell.
+/// The contents of a file, according to its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
     Nothing,
     Store,
 }
 
-/// Looks at a file without SQLite, which would touch a database that is not ours: its journal may
-/// be rolled back, its log folded in.
+/// Reads a file's header without SQLite, which would modify a database that is not ours: it may
+/// roll back its journal or merge its write-ahead log.
 ///
-/// The fields are those of the
-/// [database header](https://www.sqlite.org/fileformat2.html#the_database_header).
+/// The fields are those of the [database
+/// header](https://www.sqlite.org/fileformat2.html#the_database_header).
 fn identify(path: &Path) -> std::result::Result<Content, Error> {
     const HEADER_BYTES: u64 = 100;
     const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -188,14 +189,14 @@ fn connect_read_only(path: &Path) -> Result<(Connection, Option<TempDir>)> {
         Ok(connection)
     };
     match usual() {
-        // The log's index cannot be made here. Where a process has the store open, there is one, and so
-        // nobody changes the file meanwhile.
+        // SQLite cannot create the log's index here. If another process had the store open, the
+        // index would exist, so nobody changes the file meanwhile.
         Err(fault) if needs_room_beside(&fault) => {
             if log_bytes(path) > 0 {
                 let (connection, copy) = connect_to_copy(path).map_err(|_| fault)?;
                 return Ok((connection, Some(copy)));
             }
-            // Without a log there is nothing to be missed.
+            // Without a log, the file itself is complete.
             let flags = flags | OpenFlags::SQLITE_OPEN_URI;
             let connection = Connection::open_with_flags(immutable_uri(path)?, flags)?;
             ready_to_read(&connection)?;
@@ -206,7 +207,7 @@ fn connect_read_only(path: &Path) -> Result<(Connection, Option<TempDir>)> {
 }
 
 fn ready_to_read(connection: &Connection) -> Result<()> {
-    // Sorting needs no room on a disk then.
+    // Sorting then needs no disk space.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     show_as_current(connection)
 }
@@ -228,7 +229,8 @@ fn needs_room_beside(fault: &Fault) -> bool {
     )
 }
 
-/// Opens a copy of the store and of its log, where there is room for it, and folds the log in there.
+/// Opens a copy of the store and of its log, in a place with enough space, and merges the log
+/// there.
 fn connect_to_copy(path: &Path) -> Result<(Connection, TempDir)> {
     let places = [std::env::temp_dir(), "/dev/shm".into()];
     let copied = places.iter().find_map(|place| copy_into(place, path).ok());
@@ -251,7 +253,7 @@ fn copy_into(place: &Path, path: &Path) -> io::Result<TempDir> {
     Ok(folder)
 }
 
-/// Size of the write-ahead log beside the store.
+/// Size of the write-ahead log beside the store, in bytes.
 fn log_bytes(path: &Path) -> u64 {
     std::fs::metadata(with_suffix(path, "-wal")).map_or(0, |metadata| metadata.len())
 }
@@ -263,7 +265,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// The store as a [URI](https://www.sqlite.org/uri.html) that promises SQLite that nobody changes
-/// it.
+/// the file.
 fn immutable_uri(path: &Path) -> Result<String> {
     let path = std::path::absolute(path).map_err(|error| no_access(path, &error))?;
     let mut uri = String::from("file:");
@@ -284,17 +286,17 @@ fn prepare(connection: &Connection) -> Result<()> {
     connection.busy_timeout(PATIENCE)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.set_prepared_statement_cache_capacity(32);
-    // With a write-ahead log, NORMAL keeps every commit through the death of this process and never
-    // harms the file; only a crash of the whole system may take the commits since the last
-    // checkpoint. FULL would wait for the disk at every batch, and by that flush the very files
-    // and caches that are being measured. A batch of 20 samples takes 0.16 ms so, and 0.34 ms with
-    // FULL on a virtual disk that flushes into its host's memory; a real one needs milliseconds.
-    // `Recorder` makes a checkpoint after each experiment.
+    // With a write-ahead log, NORMAL keeps every commit when this process dies and never corrupts
+    // the file; only a crash of the whole system may lose the commits since the last checkpoint.
+    // FULL would wait for the disk after every batch, and so flush the very files and caches under
+    // measurement. A batch of 20 samples takes 0.16 ms with NORMAL, and 0.34 ms with FULL on a
+    // virtual disk that flushes to its host's memory; a real disk needs milliseconds. `Recorder`
+    // makes a checkpoint after each experiment.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     Ok(())
 }
 
-/// Sets the journal, which the file remembers.
+/// Sets the journal mode, which the file keeps.
 fn set_journal(connection: &Connection, wanted: &str) -> Result<()> {
     let current: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     if current == wanted {
@@ -304,7 +306,7 @@ fn set_journal(connection: &Connection, wanted: &str) -> Result<()> {
     loop {
         let result = connection.pragma_update_and_check(None, "journal_mode", wanted, |_| Ok(()));
         match result {
-            // This lock is the one for which SQLite itself does not wait.
+            // SQLite itself does not wait for this lock.
             Err(error)
                 if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
                     && started.elapsed() < PATIENCE =>

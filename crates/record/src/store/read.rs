@@ -1,5 +1,6 @@
-//! Reading a run.
+//! Reads a run.
 
+use super::column::{checksum, ended, json, profile, seed, timestamp};
 use super::error::{Error, Fault, Result};
 use super::open::Store;
 use super::selector::{RunSelector, resolve};
@@ -9,30 +10,27 @@ use crate::checksum::{
 use crate::file::{self, ExportError};
 use crate::reading::ReadingRow;
 use crate::run::{Closing, ExperimentRecord, Header, PointRecord, Run};
-use instrument::plan::Profile;
 use instrument::point::Point;
 use instrument::runner::Ending;
 use instrument::sample::{Batch, Disturbance, Sample};
-use jiff::Timestamp;
 use platform::clock::Calibration;
 use platform::usage::Usage;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension, Row, RowIndex};
-use serde::de::DeserializeOwned;
+use rusqlite::{Connection, OptionalExtension, Row};
 use std::io::Write;
 
 impl Store {
-    /// The run that `selector` names, exactly as it was recorded or imported. A run that an older
-    /// version stored has no checksums to prove that; its header says so.
+    /// The run that `selector` names, exactly as it was recorded or imported. A run from an older
+    /// version has no checksums to prove that; its header says so.
     ///
     /// # Errors
-    /// [`Error::Unknown`] and [`Error::Ambiguous`], [`Error::DamagedRun`] for a run that does not
-    /// agree with its checksums, and where the store cannot be read.
+    /// [`Error::Unknown`] and [`Error::Ambiguous`]; [`Error::DamagedRun`] for a run that disagrees
+    /// with its checksums; and if the store cannot be read.
     pub fn run(&self, selector: &RunSelector) -> std::result::Result<Run, Error> {
         self.checked(selector).map(|(run, _)| run)
     }
 
-    /// Writes the run that `selector` names as [`file::export`] does, with the checksums that it has.
+    /// Writes the run that `selector` names like [`file::export`], with its stored checksums.
     ///
     /// # Errors
     /// Those of [`Store::run`] and of [`file::export`].
@@ -50,13 +48,13 @@ impl Store {
         }
     }
 
-    /// The run that `selector` names, and the checksums that agree with it, if it has any.
+    /// The run that `selector` names, and its checksums, which agree with it, if it has any.
     fn checked(
         &self,
         selector: &RunSelector,
     ) -> std::result::Result<(Run, Option<RunChecksums>), Error> {
         let read = || {
-            // One transaction: another process may be recording into this very run.
+            // One transaction, because another process may be recording this very run.
             let transaction = self.connection.unchecked_transaction()?;
             let number = resolve(&transaction, selector)?;
             let (run, checksums) = run(&transaction, number)?;
@@ -69,11 +67,11 @@ impl Store {
         read().map_err(|fault: Fault| fault.at(&self.path))
     }
 
-    /// The secret from which the marks of redacted runs are made, the same for all runs of the store;
-    /// `None` in a store of an older schema, until something is written to it.
+    /// The secret for the marks of redacted runs, the same for all runs of the store; `None` in a
+    /// store of an older schema that has not been written to since.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn redaction_key(&self) -> std::result::Result<Option<[u8; 32]>, Error> {
         let read = || {
             let key = self
@@ -85,7 +83,7 @@ impl Store {
     }
 }
 
-/// A run, and the checksums that were stored with it.
+/// A run and its stored checksums.
 pub(super) fn run(connection: &Connection, number: u64) -> Result<(Run, RunChecksums)> {
     let (header, run_checksum) = header(connection, number)?;
     let mut statement = connection.prepare_cached(
@@ -118,7 +116,7 @@ pub(super) fn run(connection: &Connection, number: u64) -> Result<(Run, RunCheck
     Ok((run, checksums))
 }
 
-/// What was asked for, when and where, and the checksum of the run.
+/// The header and checksum of the run.
 pub(super) fn header(connection: &Connection, number: u64) -> Result<(Header, Checksum)> {
     let mut statement = connection.prepare_cached(
         "SELECT id, name, started, ended, interrupted, profile, directory, tags, fingerprint,
@@ -199,7 +197,7 @@ fn points(
         .collect()
 }
 
-/// What was measured at the point in `row`, and its checksums.
+/// The point in `row` with its batches, and its checksums.
 pub(super) fn point(
     connection: &Connection,
     key: i64,
@@ -244,7 +242,7 @@ fn batches(connection: &Connection, point: i64) -> Result<(Vec<Batch>, Vec<Check
              FROM batches WHERE point = ?1 ORDER BY position",
         )?
         .query_and_then([point], |row| {
-            // By position, as for samples.
+            // Columns are read by position, as for samples.
             let before: Option<f64> = row.get(7)?;
             let batch = Batch {
                 samples: samples(connection, row.get(0)?)?,
@@ -276,7 +274,8 @@ fn samples(connection: &Connection, batch: i64) -> Result<Vec<Sample>> {
         .collect()
 }
 
-/// By position: a run has very many, and columns found by name are compared text by text.
+/// Columns are read by position: looking them up by name compares strings for each of a great many
+/// samples.
 fn sample(row: &Row<'_>) -> Result<Sample> {
     let reading = ReadingRow {
         kind: row.get(1)?,
@@ -308,39 +307,4 @@ fn sample(row: &Row<'_>) -> Result<Sample> {
         usage,
         at_ns: row.get(19)?,
     })
-}
-
-/// The checksum in a column, which is empty in runs of older versions.
-pub(super) fn checksum(row: &Row<'_>, column: impl RowIndex) -> Result<Checksum> {
-    let bytes: Option<[u8; 32]> = row.get(column)?;
-    Ok(bytes.map_or(Checksum::MISSING, Checksum::from))
-}
-
-/// The value that is stored as JSON in a column.
-pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<T> {
-    let text = row
-        .get_ref(column)?
-        .as_str()
-        .map_err(rusqlite::Error::from)?;
-    serde_json::from_str(text).map_err(|error| Fault::Damaged(format!("{column}: {error}")))
-}
-
-pub(super) fn timestamp(text: &str) -> Result<Timestamp> {
-    text.parse()
-        .map_err(|error| Fault::Damaged(format!("time '{text}': {error}")))
-}
-
-/// When the run in `row` ended.
-pub(super) fn ended(row: &Row<'_>) -> Result<Option<Timestamp>> {
-    let text: Option<String> = row.get("ended")?;
-    text.as_deref().map(timestamp).transpose()
-}
-
-pub(super) fn profile(name: String) -> Result<Profile> {
-    serde_json::from_value(name.into()).map_err(|error| Fault::Damaged(format!("profile: {error}")))
-}
-
-fn seed(text: &str) -> Result<u64> {
-    text.parse()
-        .map_err(|error| Fault::Damaged(format!("seed '{text}': {error}")))
 }

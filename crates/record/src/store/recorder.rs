@@ -1,4 +1,4 @@
-//! Recording a run while it goes on.
+//! Records a run while it is measured.
 
 use super::error::{Error, Fault, Result};
 use super::open::Store;
@@ -11,19 +11,18 @@ use instrument::runner::{Event, Observer, ObserverError};
 use rusqlite::{Connection, TransactionBehavior};
 use std::time::Duration;
 
-/// How long a recorder waits for another process that writes, such as one that imports a large
-/// run: a run of an hour is not given up for it.
+/// Maximum time to wait for another writing process, such as one that imports a large run. It is
+/// long, because giving up would lose a run of an hour.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// Pages of the write-ahead log, of 4 KiB each, at which SQLite folds it into the store by itself.
+/// Pages of the write-ahead log, of 4 KiB each, at which SQLite makes a checkpoint by itself.
 const MAX_LOG_PAGES: u32 = 16_384;
 
-/// Keeps a run in the store while it goes on.
+/// Records a run in the store while it is measured.
 ///
-/// Each event is a transaction of its own. When [`Observer::observe`] returns, what it was told
-/// survives the death of this process; a crash of the whole system may take what was observed since
-/// the last experiment ended, since waiting for the disk after each batch would disturb the next.
-/// The checksums are part of each transaction, so that a run which was cut off is proven up to its
-/// last event.
+/// Each event is a transaction. When [`Observer::observe`] returns, the event survives the death of
+/// this process. A crash of the whole system may lose the events since the last experiment ended,
+/// because waiting for the disk after each batch would disturb the next. Each transaction includes
+/// the checksums, so an interrupted run is proven up to its last event.
 #[derive(Debug)]
 pub struct Recorder<'s> {
     store: &'s mut Store,
@@ -31,11 +30,10 @@ pub struct Recorder<'s> {
 }
 
 impl Store {
-    /// Begins to record `run`, which holds everything but its experiments; those that it does hold
-    /// are stored, too.
+    /// Starts to record `run`. It normally has no experiments yet; any that it has are stored too.
     ///
     /// # Errors
-    /// As for [`Store::insert`].
+    /// Those of [`Store::insert`].
     pub fn begin(&mut self, run: &Run) -> std::result::Result<Recorder<'_>, Error> {
         run.validate()?;
         let mut begin = || {
@@ -60,19 +58,19 @@ impl Recorder<'_> {
         self.run.number
     }
 
-    /// Notes what a run with limits took; of a run without, nothing is noted.
+    /// Records the resources used by a run with limits; does nothing for a run without.
     ///
     /// # Errors
-    /// Where the store cannot be written.
+    /// If the store cannot be written.
     pub fn note_use(&mut self, used: Used) -> std::result::Result<(), Error> {
         self.write(|connection, run| run.note_use(connection, used))
             .map_err(|fault| fault.at(&self.store.path))
     }
 
-    /// Marks the end of the run, now, and whether someone stopped it before its time.
+    /// Sets the run's end time to now. `interrupted` is true if a user stopped the run early.
     ///
     /// # Errors
-    /// Where the store cannot be written; the run stays unfinished then.
+    /// If the store cannot be written; the run then stays unfinished.
     pub fn finish(mut self, interrupted: bool) -> std::result::Result<(), Error> {
         self.write(|connection, run| run.end(connection, now(), interrupted))
             .and_then(|()| self.checkpoint())
@@ -130,7 +128,7 @@ impl Recorder<'_> {
         }
     }
 
-    /// Does `write` in a transaction of its own.
+    /// Calls `write` in a transaction.
     fn write(
         &mut self,
         write: impl FnOnce(&Connection, &mut StoredRun) -> Result<()>,
@@ -143,7 +141,7 @@ impl Recorder<'_> {
         Ok(transaction.commit()?)
     }
 
-    /// Brings what was recorded to the disk itself, as far as no other process stands in the way.
+    /// Writes the recorded events to the disk itself, as far as other processes do not prevent it.
     fn checkpoint(&self) -> Result<()> {
         self.store
             .connection

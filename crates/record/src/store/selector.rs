@@ -1,5 +1,6 @@
-//! Naming a stored run.
+//! Selectors of stored runs.
 
+use super::candidate::Candidate;
 use super::error::{Error, Fault, Result};
 use super::open::Store;
 use super::summary::{ALL, RunSummary, summaries};
@@ -7,17 +8,17 @@ use rusqlite::{Connection, Params};
 use std::fmt;
 use std::str::FromStr;
 
-/// Names a stored run: `latest`, its number in the store, its name, or at least the first four
-/// digits of its id. What could be read in several ways is read in this order.
+/// A selector of a stored run: `latest`, the run's number in the store, its name, or at least the
+/// first four digits of its id. An ambiguous text is interpreted in this order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunSelector {
-    /// The one that started last.
+    /// The run that started last.
     Latest,
-    /// Its number, name, or the beginning of its id.
+    /// A number, a name, or the beginning of an id.
     Text(String),
 }
 
-/// A selector that says nothing.
+/// A selector without text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("say which run: `latest`, its number, its name, or the beginning of its id")]
 pub struct BlankSelector;
@@ -43,42 +44,23 @@ impl fmt::Display for RunSelector {
     }
 }
 
-/// A run that may be the one that was meant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
-    /// Its number in the store.
-    pub number: u64,
-    /// Its id.
-    pub id: String,
-    /// Its name.
-    pub name: Option<String>,
-}
-
-impl fmt::Display for Candidate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let id = self.id.get(..8).unwrap_or(&self.id);
-        match &self.name {
-            Some(name) => write!(f, "{} ({name}, {id})", self.number),
-            None => write!(f, "{} ({id})", self.number),
-        }
-    }
-}
-
 impl Store {
-    /// The run that `selector` names. Nothing else of it is read.
+    /// The run that `selector` names; reads nothing else of it.
     ///
     /// # Errors
-    /// [`Error::Unknown`], [`Error::Ambiguous`] and [`Error::NoLatest`], and where the store cannot be read.
+    /// [`Error::Unknown`], [`Error::Ambiguous`] and [`Error::NoLatest`], and if the store cannot be
+    /// read.
     pub fn find(&self, selector: &RunSelector) -> std::result::Result<Candidate, Error> {
         find_one(&self.connection, selector).map_err(|fault| fault.at(&self.path))
     }
 }
 
-/// Digits of an id that name a run: four tell some 300 runs apart with a chance of one half.
+/// Minimum digits of an id in a selector. With four digits, two of some 300 runs collide with a
+/// probability of one half.
 const MIN_ID_DIGITS: usize = 4;
-/// Similar names that are suggested.
+/// Maximum number of suggested names.
 const MAX_SUGGESTIONS: i64 = 3;
-/// Jaro–Winkler similarity from which on a name may be a misspelling of another.
+/// Minimum Jaro–Winkler similarity of a name to a possible misspelling of it.
 const SIMILAR: f64 = 0.8;
 
 /// The number of the run that `selector` names.
@@ -105,7 +87,7 @@ fn find_one(connection: &Connection, selector: &RunSelector) -> Result<Candidate
     }
 }
 
-/// Makes sure that the list of runs tells which run is the latest.
+/// Checks that every entry in the list of runs is intact, so that the latest run is certain.
 fn all_entries_agree(connection: &Connection) -> Result<()> {
     let runs = match summaries(connection, "TRUE", ALL, ()) {
         Err(Fault::DamagedRun { number, .. }) => return Err(Error::NoLatest { number }.into()),
@@ -117,7 +99,7 @@ fn all_entries_agree(connection: &Connection) -> Result<()> {
     }
 }
 
-/// The runs that `text` names in the first of the ways in which it names any.
+/// The runs that match `text` in the first interpretation that has any match.
 fn find(connection: &Connection, text: &str) -> Result<Vec<Candidate>> {
     if let Ok(number) = text.parse::<i64>() {
         let found = candidates(connection, "number = ?1", ALL, [number])?;
@@ -156,7 +138,7 @@ fn unknown(connection: &Connection, selector: &RunSelector) -> Result<Error> {
     })
 }
 
-/// The first `limit` runs for which `condition` holds, the latest first.
+/// The first `limit` runs that meet `condition`, the latest first.
 fn candidates(
     connection: &Connection,
     condition: &str,

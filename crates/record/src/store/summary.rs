@@ -1,8 +1,8 @@
-//! What a listing tells of each run.
+//! The list of runs.
 
+use super::column::{checksum, ended, json, profile, timestamp};
 use super::error::{Error, Fault, Result};
 use super::open::Store;
-use super::read::{checksum, ended, json, profile, timestamp};
 use crate::checksum::{Checksum, Listing, Part};
 use instrument::plan::Profile;
 use jiff::Timestamp;
@@ -12,63 +12,64 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What a listing tells of a run. The first fields are those of its [`Header`](crate::Header).
+/// A run's entry in the list of runs. The first fields are those of its [`Header`](crate::Header).
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunSummary {
-    /// Its number in this store, from 1 in the order of recording or import.
+    /// The run's number in this store, from 1 in the order of recording or import.
     pub number: u64,
-    /// Names the run in all the world.
+    /// Globally unique identifier of the run.
     pub id: String,
-    /// The name that the user gave it.
+    /// The user's name for the run.
     pub name: Option<String>,
-    /// When it started.
+    /// Start time.
     #[schemars(with = "String")]
     pub started: Timestamp,
-    /// When it ended; `None` for a run that is under way or was cut off.
+    /// End time; `None` for a run that is in progress or was cut off.
     #[schemars(with = "Option<String>")]
     pub ended: Option<Timestamp>,
-    /// Whether someone stopped it before its end.
+    /// True if a user stopped the run before its end.
     pub interrupted: bool,
-    /// How long and how precise.
+    /// The profile, which sets duration and precision.
     pub profile: Profile,
-    /// Names the machine.
+    /// Identifier of the machine.
     pub machine_fingerprint: String,
-    /// Where its scratch files went.
+    /// The directory of the run's scratch files.
     pub directory: PathBuf,
-    /// What else the user wanted to remember of it.
+    /// The user's tags of the run: keys and values.
     pub tags: BTreeMap<String, String>,
-    /// Number of experiments that were begun or skipped.
+    /// Number of experiments that were started or skipped.
     pub experiments: u64,
-    /// Number of their points, those that were never reached included.
+    /// Number of their points, including those never reached.
     pub points: u64,
     /// Number of samples.
     pub samples: u64,
-    /// Whether this entry is not as it was written: nothing of it can be relied on but the number.
+    /// True if this entry differs from what was written: only the number can be relied on.
     pub damaged: bool,
 }
 
-/// To SQLite, a negative limit is none.
+/// SQLite takes a negative limit as no limit.
 pub(super) const ALL: i64 = -1;
 
 impl Store {
-    /// All runs, the latest to start first. No sample is read.
+    /// All runs, the latest start first. Reads no samples.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn runs(&self) -> std::result::Result<Vec<RunSummary>, Error> {
         summaries(&self.connection, "TRUE", ALL, ()).map_err(|fault| fault.at(&self.path))
     }
 
-    /// The runs without an end, the latest to start first: under way in some process, or cut off.
+    /// The runs without an end time, the latest start first: in progress in some process, or cut
+    /// off.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn unfinished(&self) -> std::result::Result<Vec<RunSummary>, Error> {
         summaries(&self.connection, "ended IS NULL", ALL, ()).map_err(|fault| fault.at(&self.path))
     }
 }
 
-/// The newest `limit` runs for which `condition` holds, the latest to start first.
+/// The newest `limit` runs that meet `condition`, the latest start first.
 pub(super) fn summaries(
     connection: &Connection,
     condition: &str,

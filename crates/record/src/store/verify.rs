@@ -1,4 +1,4 @@
-//! Looking for damage.
+//! Verifies stored runs.
 
 use super::error::{Error, Fault, Result};
 use super::open::Store;
@@ -12,49 +12,49 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
 
-/// A run that was looked at.
+/// A verified run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VerifiedRun {
-    /// Its number in the store.
+    /// The run's number in the store.
     pub number: u64,
-    /// Its name, as far as it can be read.
+    /// The run's name, if it can be read.
     pub name: Option<String>,
-    /// What was found.
+    /// The result.
     #[serde(flatten)]
     pub proof: Proof,
 }
 
-/// What [`Store::verify`] found.
+/// The result of [`Store::verify`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Verification {
-    /// What SQLite finds wrong with the structure of the file.
+    /// SQLite's findings about the structure of the file.
     pub structure: Vec<String>,
-    /// The runs that were asked for, by their numbers.
+    /// The requested runs, by number.
     pub runs: Vec<VerifiedRun>,
 }
 
 impl Verification {
-    /// Whether damage was found.
+    /// True if damage was found.
     pub fn has_damage(&self) -> bool {
         !self.structure.is_empty() || self.runs.iter().any(|run| run.proof.is_damage())
     }
 }
 
-/// Findings of SQLite that are told.
+/// Maximum number of SQLite's findings to report.
 const MAX_FINDINGS: u32 = 20;
 
 impl Store {
-    /// Looks for damage in the structure of the file, and in the run that `selector` names or in all.
+    /// Checks the structure of the file, and the run that `selector` names, or all runs.
     ///
     /// # Errors
-    /// [`Error::Unknown`] and [`Error::Ambiguous`], and where the file cannot be read at all. Damage
-    /// is no error: it is what is looked for.
+    /// [`Error::Unknown`] and [`Error::Ambiguous`], and if the file cannot be read at all. Damage
+    /// is a result, not an error.
     pub fn verify(
         &self,
         selector: Option<&RunSelector>,
     ) -> std::result::Result<Verification, Error> {
         let verify = || {
-            // One transaction: another process may be recording.
+            // One transaction, because another process may be recording.
             let transaction = self.connection.unchecked_transaction()?;
             let mut structure = structure(&transaction)?;
             let numbers = match selector {
@@ -83,7 +83,7 @@ impl Store {
     }
 }
 
-/// How far the run can be shown to be as it was measured. `path` is that of the store.
+/// Verifies the integrity of a run. `path` is that of the store.
 pub(super) fn proof(connection: &Connection, path: &Path, number: u64) -> Result<Proof> {
     let (run, checksums) = match run(connection, number).map_err(|fault| fault.at(path)) {
         Ok(read) => read,
@@ -107,7 +107,7 @@ pub(super) fn proof(connection: &Connection, path: &Path, number: u64) -> Result
     })
 }
 
-/// What SQLite finds wrong with the file, and rows that belong to nothing.
+/// SQLite's findings about the file, and rows without an owner.
 fn structure(connection: &Connection) -> Result<Vec<String>> {
     let findings = connection
         .prepare(&format!("PRAGMA integrity_check({MAX_FINDINGS})"))?
@@ -125,7 +125,7 @@ fn structure(connection: &Connection) -> Result<Vec<String>> {
             Ok(format!("rows of {table} that belong to nothing: {count}"))
         })?
         .collect::<rusqlite::Result<Vec<String>>>();
-    // Where this fails, the check before it has found why.
+    // If this fails, the check before it has found the cause.
     findings.extend(orphans.unwrap_or_default());
     Ok(findings)
 }
@@ -147,7 +147,7 @@ fn name(connection: &Connection, number: u64) -> Option<String> {
         .flatten()
 }
 
-/// Whether the counts that listings show are those of the run.
+/// True if the counts in the list of runs agree with the run.
 fn counts_agree(connection: &Connection, number: u64, run: &Run) -> Result<bool> {
     let listed: [u64; 3] = connection.query_row(
         "SELECT experiments, points, samples FROM runs WHERE number = ?1",

@@ -1,4 +1,4 @@
-//! Writing a run: as a whole, or as it goes on.
+//! Writes a run: as a whole, or event by event.
 
 use super::error::{Error, Fault, Result};
 use super::open::Store;
@@ -18,12 +18,12 @@ use serde::Serialize;
 use std::collections::HashMap;
 
 impl Store {
-    /// Stores a whole run, as from an import, and gives its number here. A damaged run of this id is
-    /// deleted.
+    /// Stores a whole run, for example from an import, and returns its number in this store. A
+    /// damaged run with the same id is replaced.
     ///
     /// # Errors
-    /// [`Error::AlreadyStored`] if a run of this id is there that is not damaged, [`Error::Invalid`] if
-    /// it holds what cannot be, and where the store cannot be written. Nothing is changed then.
+    /// [`Error::AlreadyStored`] if an intact run with this id exists, [`Error::Invalid`] if the run
+    /// contains an invalid value, and if the store cannot be written. The store is then unchanged.
     pub fn insert(&mut self, run: &Run) -> std::result::Result<u64, Error> {
         run.validate()?;
         let mut insert = || {
@@ -42,11 +42,11 @@ impl Store {
         insert().map_err(|fault: Fault| fault.at(&self.path))
     }
 
-    /// Deletes a run with all that hangs on it, and tells the number it had, which no other run
-    /// will get.
+    /// Deletes a run with everything that belongs to it, and returns its number, which is never
+    /// reused.
     ///
     /// # Errors
-    /// [`Error::Unknown`] and [`Error::Ambiguous`], and where the store cannot be written.
+    /// [`Error::Unknown`] and [`Error::Ambiguous`], and if the store cannot be written.
     pub fn delete(&mut self, selector: &RunSelector) -> std::result::Result<u64, Error> {
         let mut delete = || {
             let transaction = self
@@ -61,7 +61,7 @@ impl Store {
     }
 }
 
-/// Deletes a run with all that hangs on it.
+/// Deletes a run with everything that belongs to it.
 fn delete(connection: &Connection, number: u64) -> Result<()> {
     connection.execute("DELETE FROM runs WHERE number = ?1", [number])?;
     connection.execute(
@@ -80,17 +80,17 @@ fn number_of(connection: &Connection, id: &str) -> Result<Option<u64>> {
         .optional()?)
 }
 
-/// A run in the store to which can be added. What it is given was validated.
+/// A run in the store that can grow. Added data must be valid.
 ///
-/// It knows the checksums of all that it has, so that those above a new batch are made without
-/// reading.
+/// It keeps the checksums of all its parts in memory, so that a new batch updates the checksums
+/// above it without reading.
 #[derive(Debug)]
 pub(super) struct StoredRun {
     pub number: u64,
     header: Header,
     machine: Checksum,
     experiments: HashMap<String, StoredExperiment>,
-    /// The checksums of the experiments in their order.
+    /// The checksums of the experiments, in order.
     checksums: Vec<Checksum>,
     points: u64,
     samples: u64,
@@ -100,10 +100,10 @@ pub(super) struct StoredRun {
 struct StoredExperiment {
     key: i64,
     position: usize,
-    /// The checksum of what it says of itself.
+    /// The checksum of the experiment without its points.
     own: Checksum,
     points: HashMap<Point, StoredPoint>,
-    /// The checksums of the points in their order.
+    /// The checksums of the points, in order.
     checksums: Vec<Checksum>,
 }
 
@@ -111,14 +111,14 @@ struct StoredExperiment {
 struct StoredPoint {
     key: i64,
     position: usize,
-    /// The checksum of what it says of itself.
+    /// The checksum of the point without its batches.
     own: Checksum,
-    /// The checksums of the batches in their order.
+    /// The checksums of the batches, in order.
     batches: Vec<Checksum>,
 }
 
 impl StoredRun {
-    /// Puts `run` into the store, as far as it goes.
+    /// Stores `run` in its current state.
     pub fn insert(connection: &Connection, run: &Run) -> Result<Self> {
         let mut stored = Self::insert_header(connection, run)?;
         for experiment in &run.experiments {
@@ -208,8 +208,8 @@ impl StoredRun {
         })
     }
 
-    /// Adds an experiment with its points, or with the reason why it could not run. It has its
-    /// checksum; that of the run is made by [`StoredRun::seal`].
+    /// Adds an experiment with its points, or with the reason why it could not run. Computes the
+    /// experiment's checksum; [`StoredRun::seal`] updates the run's.
     pub fn add_experiment(
         &mut self,
         connection: &Connection,
@@ -270,8 +270,8 @@ impl StoredRun {
         self.seal_experiment(connection, &definition.id)
     }
 
-    /// Adds a batch with its checksum to a point; those above are made by
-    /// [`StoredRun::seal_point`] and the others.
+    /// Adds a batch with its checksum to a point; [`StoredRun::seal_point`] and its siblings update
+    /// the checksums above.
     pub fn add_batch(
         &mut self,
         connection: &Connection,
@@ -321,7 +321,7 @@ impl StoredRun {
         Ok(())
     }
 
-    /// Marks how a point ended. As for a batch, the checksums above are made by others.
+    /// Stores the ending of a point. The checksums above it are updated separately, as for a batch.
     pub fn close_point(
         &mut self,
         connection: &Connection,
@@ -356,7 +356,7 @@ impl StoredRun {
         Ok(())
     }
 
-    /// Notes what the run took within its limits.
+    /// Records the resources used by the run.
     pub fn note_use(&mut self, connection: &Connection, used: Used) -> Result<()> {
         let Some(limited) = &mut self.header.limited else {
             return Ok(());
@@ -369,7 +369,7 @@ impl StoredRun {
         self.seal(connection)
     }
 
-    /// Marks the end of the run.
+    /// Stores the end time of the run.
     pub fn end(
         &mut self,
         connection: &Connection,
@@ -385,7 +385,7 @@ impl StoredRun {
         self.seal(connection)
     }
 
-    /// Makes the checksums of a point and of all above it anew.
+    /// Updates the checksums of a point and of everything above it.
     pub fn seal_all_above(
         &mut self,
         connection: &Connection,
@@ -424,7 +424,8 @@ impl StoredRun {
         Ok(())
     }
 
-    /// Makes the checksums of the run and of its entry in the list anew, after those of its experiments.
+    /// Updates the checksums of the run and of its entry in the list of runs, from those of its
+    /// experiments.
     pub fn seal(&self, connection: &Connection) -> Result<()> {
         let parts = [self.machine].into_iter();
         let parts = parts.chain(self.checksums.iter().copied());
@@ -519,7 +520,7 @@ fn insert_sample(
     Ok(())
 }
 
-/// The key of the run's machine, which is stored once for all of its runs.
+/// The key of the run's machine, which all its runs share.
 fn machine_key(connection: &Connection, run: &Run) -> Result<i64> {
     let fingerprint = &run.header.machine_fingerprint;
     let description = json(&run.machine);
@@ -534,7 +535,7 @@ fn machine_key(connection: &Connection, run: &Run) -> Result<i64> {
     )?)
 }
 
-/// UTC with nine decimals: exact, and in order as text.
+/// UTC with nine decimals: exact, and sortable as text.
 fn sortable(time: Timestamp) -> String {
     format!("{time:.9}")
 }

@@ -1,4 +1,4 @@
-//! Runs to test with.
+//! Runs for tests.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 pub mod mount;
@@ -19,7 +19,7 @@ use platform::machine::Machine;
 use platform::usage::Usage;
 use std::collections::BTreeMap;
 
-/// A run of which everything but the experiments is known.
+/// A run with everything but its experiments.
 pub fn begun(id: u128) -> Run {
     Run {
         header: Header {
@@ -175,7 +175,7 @@ pub fn batch(index: u64) -> Batch {
     }
 }
 
-/// Tells `recorder` what happened in `run`, in rounds over the points as the runner does.
+/// Sends the events of `run` to `recorder`, in rounds over the points like the runner.
 pub fn replay(run: &Run, recorder: &mut Recorder<'_>) -> Result<(), ObserverError> {
     for experiment in &run.experiments {
         let definition = &experiment.definition;
@@ -219,7 +219,7 @@ pub fn replay(run: &Run, recorder: &mut Recorder<'_>) -> Result<(), ObserverErro
     Ok(())
 }
 
-/// Tells `recorder` of one batch.
+/// Sends one batch to `recorder`.
 pub fn take(
     recorder: &mut Recorder<'_>,
     definition: &Definition,

@@ -1,4 +1,4 @@
-//! A small file system in memory, for disks that are full or read-only.
+//! A small file system in memory, for tests with full or read-only disks.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,8 +9,7 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// Mounts one with room for `bytes`; `None`, with the reason printed, where that is not
-    /// allowed, as it takes the rights of root.
+    /// Mounts a tmpfs with space for `bytes`; `None`, with the reason printed, without root rights.
     pub fn tmpfs(bytes: u64) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let size = format!("size={bytes}");
@@ -21,12 +20,12 @@ impl Mount {
         None
     }
 
-    /// Makes it read-only.
+    /// Remounts it read-only.
     pub fn make_read_only(&self) {
         assert!(mount(&["-o", "remount,ro"], self.folder.path()));
     }
 
-    /// A file in it.
+    /// The path of a file in it.
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

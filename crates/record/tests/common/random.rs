@@ -1,4 +1,4 @@
-//! Random runs, each of which may have been measured somewhere.
+//! Random runs within the limits of real ones.
 
 use super::begun;
 use instrument::experiment::{Better, Definition, Isolation, Metric};
@@ -22,7 +22,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use std::collections::BTreeSet;
 
-/// Times and counts whose sums stay within what a machine can reach.
+/// Bound of times and counts that keeps their sums within a 64-bit integer.
 const LARGE: u64 = 1 << 40;
 
 /// A whole run.
@@ -65,7 +65,7 @@ fn name() -> impl Strategy<Value = String> {
     "[a-z]{1,6}(\\.[a-z_]{1,6})?"
 }
 
-/// Any number that is not below zero.
+/// Any number that is not negative.
 fn amount() -> impl Strategy<Value = f64> {
     POSITIVE | NORMAL | SUBNORMAL | ZERO
 }

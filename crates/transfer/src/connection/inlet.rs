@@ -1,4 +1,4 @@
-//! What comes in over a connection.
+//! The receiving direction of a connection.
 
 use super::patience::Patience;
 use crate::Limits;
@@ -13,21 +13,21 @@ use std::io::{self, IoSliceMut};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// What is read ahead of frames: enough for some dozens of small files in one call.
+/// Bytes to read ahead of frames: enough for some dozens of small files in one call.
 const READ_AHEAD: usize = 64 << 10;
 
-/// What comes in.
+/// The receiving direction of a connection.
 pub(crate) struct Inlet {
     socket: TcpStream,
     patience: Patience,
     guard: Guard,
-    /// Frames that came, of which those before `start` are done with.
+    /// Received bytes. Those before `start` are consumed.
     buffer: Box<[u8]>,
     start: usize,
     end: usize,
-    /// Whether the frame of data that is taken in is followed by another at once.
+    /// True if another frame of data immediately follows the current one.
     more: bool,
-    /// How many bytes wake this thread.
+    /// Number of available bytes at which the kernel wakes this thread (`SO_RCVLOWAT`).
     wakes_at: usize,
 }
 
@@ -46,7 +46,7 @@ impl Inlet {
         }
     }
 
-    /// From now on frames come that are protected so, after this greeting.
+    /// Protects all further frames in this way. The frames are bound to this greeting.
     pub(crate) fn guard(
         &mut self,
         keys: Option<Keys>,
@@ -56,23 +56,23 @@ impl Inlet {
         self.guard = Guard::new(keys, greeting, contents);
     }
 
-    /// What protects the contents of files.
+    /// Protection of file contents.
     pub(crate) fn contents(&self) -> Cover {
         self.guard.contents()
     }
 
-    /// From now on silence is borne for so long.
+    /// Sets the longest silence to tolerate.
     pub(crate) fn be_patient(&mut self, patience: Duration) {
         self.patience.set_limit(patience);
     }
 
-    /// From now on everything has to come before `deadline`, if there is one.
+    /// Sets the time by which everything must have arrived, if any.
     pub(crate) fn set_deadline(&mut self, deadline: Option<Instant>) {
         self.patience.set_deadline(deadline);
     }
 
-    /// The next `N` bytes of the other side's first words. Bytes that do not begin as those do are not
-    /// waited for.
+    /// The next `N` bytes of the peer's first words. Fails at once if they do not begin with the
+    /// protocol's magic.
     pub(crate) fn first_words<const N: usize>(&mut self) -> Result<[u8; N]> {
         loop {
             let seen = &self.buffer[self.start..self.end];
@@ -87,7 +87,7 @@ impl Inlet {
         }
     }
 
-    /// The next `N` bytes, whatever they are.
+    /// The next `N` bytes, unchecked.
     pub(crate) fn words<const N: usize>(&mut self) -> Result<[u8; N]> {
         self.ensure(N)?;
         let taken = self.buffer[self.start..].first_chunk();
@@ -95,26 +95,26 @@ impl Inlet {
         Ok(*taken.expect("just ensured"))
     }
 
-    /// What there is of the other side's bytes now, as text for a log.
+    /// The peer's bytes available now, as text for a log.
     pub(crate) fn glimpse(&self) -> String {
         let seen = &self.buffer[self.start..self.end.min(self.start + 32)];
         seen.escape_ascii().to_string()
     }
 
-    /// Whether all that came was heard, so that [`Inlet::frame`] would wait.
+    /// True if every received byte is consumed, so that [`Inlet::frame`] would block.
     pub(crate) fn would_wait(&self) -> bool {
-        // A connection that is gone is found out by waiting for it.
+        // A closed connection reports no pending bytes; the next read detects it.
         self.start == self.end && socket::pending_bytes(&self.socket).unwrap_or(0) == 0
     }
 
-    /// The next frame. Of data only the header: all of them follow through [`Inlet::data`], or by
-    /// [`Inlet::bare_data`] and its like.
+    /// The next frame. A frame of data returns only its header: [`Inlet::data`], or
+    /// [`Inlet::bare_data`] and similar, read its body.
     pub(crate) fn frame(&mut self) -> Result<Frame<'_>> {
         self.ensure(HEAD_BYTES)?;
         let (header, check) = self.buffer[self.start..][..HEAD_BYTES].split_at(HEADER_BYTES);
         let header: &[u8; HEADER_BYTES] = header.try_into().expect("so many were split off");
         let check = check.try_into().expect("the rest of a head is a check");
-        // Before anything is believed, its length least of all.
+        // The check comes before any use of the header, above all of its length.
         self.guard.meet(header, check)?;
         let header = Header::parse(header)?;
         self.start += HEAD_BYTES;
@@ -141,7 +141,7 @@ impl Inlet {
         Ok(Frame::parse(&header, body)?)
     }
 
-    /// Makes sure that so many bytes are in the buffer.
+    /// Blocks until the buffer holds at least `len` bytes.
     fn ensure(&mut self, len: usize) -> Result<()> {
         while self.end - self.start < len {
             self.read_ahead()?;
@@ -165,8 +165,8 @@ impl Inlet {
         Ok(())
     }
 
-    /// Has this thread woken only when so many bytes are there: woken for each packet, it costs the
-    /// sender more than the packets do.
+    /// Sets the number of bytes that wakes this thread. A wake-up per packet costs the sender more
+    /// than the packets do.
     fn wake_at(&mut self, bytes: usize) -> Result<()> {
         if bytes != self.wakes_at {
             socket::wake_at(&self.socket, bytes).map_err(Error::network)?;
@@ -175,8 +175,8 @@ impl Inlet {
         Ok(())
     }
 
-    /// Before a call that takes in data: how many bytes wake it. Where others follow at once, the last
-    /// of these need not be enough.
+    /// Sets the wake-up size before a call that receives data. Waiting for [`FOLLOWING`] bytes is
+    /// safe only if the sender announced that more data follows.
     pub(crate) fn expect_data(&mut self, len: usize) -> Result<()> {
         self.wake_at(if self.more && len >= FOLLOWING {
             FOLLOWING
@@ -185,28 +185,28 @@ impl Inlet {
         })
     }
 
-    /// Whether someone asked to stop; a call that never waits does not ask by itself.
+    /// True if the program was asked to stop. A call that never waits does not check this itself.
     pub(crate) fn shall_stop(&self) -> bool {
         self.patience.shall_stop()
     }
 
-    /// What was read ahead of up to `most` bytes of data; empty if nothing was.
+    /// Up to `most` bytes of data that were read ahead; empty if there are none.
     pub(crate) fn ahead(&mut self, most: usize) -> &[u8] {
         let count = most.min(self.end - self.start);
         self.start += count;
         &self.buffer[self.start - count..self.start]
     }
 
-    /// Puts what was read ahead of the data at the start of `out`; tells how many bytes.
+    /// Copies data that was read ahead to the start of `out`; returns the number of bytes.
     pub(crate) fn ahead_into(&mut self, out: &mut [u8]) -> usize {
         let ahead = self.ahead(out.len());
         out[..ahead.len()].copy_from_slice(ahead);
         ahead.len()
     }
 
-    /// Fills `out` with the data of the frame, as they were sent: with their check and, where another
-    /// frame follows at once, with the head of that in the same call. Whether their sum is right; a
-    /// seal that is wrong is an error.
+    /// Fills `out` with the data of the frame, decrypted. The same call reads their check and, if
+    /// another frame immediately follows, its header. Returns true if the checksum is right; a
+    /// wrong seal is an error.
     pub(crate) fn data(&mut self, out: &mut [u8]) -> Result<bool> {
         if self.contents() == Cover::Bare {
             return self.bare_data(out).map(|()| true);
@@ -232,7 +232,7 @@ impl Inlet {
         self.check_data(out)
     }
 
-    /// Fills `out` with data that have no check.
+    /// Fills `out` with data that has no check.
     pub(crate) fn bare_data(&mut self, out: &mut [u8]) -> Result<()> {
         let mut filled = self.ahead_into(out);
         if filled < out.len() {
@@ -246,8 +246,8 @@ impl Inlet {
         Ok(())
     }
 
-    /// Tests the data of the frame, all of which came, and opens them if they are sealed. Whether their
-    /// sum is right; a seal that is wrong is an error.
+    /// Verifies the data of the frame, all of which has arrived, and decrypts it if it is sealed.
+    /// Returns true if the checksum is right; a wrong seal is an error.
     pub(crate) fn check_data(&mut self, data: &mut [u8]) -> Result<bool> {
         if self.contents() == Cover::Bare {
             return Ok(true);
@@ -255,14 +255,14 @@ impl Inlet {
         let check = self.words()?;
         match self.guard.open_data(data, &check) {
             Ok(()) => Ok(true),
-            // Where nobody is to be feared, the file is worthless and the connection is not.
+            // Without an attacker in the model, a wrong checksum spoils this file but not the
+            // connection.
             Err(Malformed::Check) if self.contents() == Cover::Summed => Ok(false),
             Err(wrong) => Err(wrong.into()),
         }
     }
 
-    /// Takes `len` bytes, the rest of the data of the frame, and throws them away unseen, through
-    /// `buffer`.
+    /// Reads the remaining `len` bytes of the frame's data through `buffer` and discards them.
     pub(crate) fn skip_data(&mut self, mut len: usize, buffer: &mut [u8]) -> Result<()> {
         while len > 0 {
             let step = len.min(buffer.len());
@@ -275,7 +275,8 @@ impl Inlet {
         Ok(())
     }
 
-    /// Gets data past the buffer, which must be empty, by `call`; tells how many bytes came.
+    /// Receives data directly with `call`, bypassing the buffer, which must be empty; returns the
+    /// number of bytes.
     pub(crate) fn receive(
         &mut self,
         call: impl FnMut(&TcpStream) -> io::Result<usize>,
@@ -284,7 +285,7 @@ impl Inlet {
         self.received(count)
     }
 
-    /// Makes a call until it succeeds or there is no more reason to try.
+    /// Repeats a call until it succeeds or must be given up.
     pub(crate) fn patiently<T>(
         &mut self,
         mut call: impl FnMut(&TcpStream) -> io::Result<T>,
@@ -292,7 +293,7 @@ impl Inlet {
         self.patience.until_done(|| call(&self.socket))
     }
 
-    /// Takes note of what a call received.
+    /// Accounts for the bytes that a call received.
     pub(crate) fn received(&mut self, count: usize) -> Result<usize> {
         if count == 0 {
             return Err(Error::PeerGone);

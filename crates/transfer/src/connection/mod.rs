@@ -1,4 +1,4 @@
-//! The two directions of a connection: frames in and out, with patience for a slow peer that ends.
+//! The two directions of a connection: frames in and out, with limited patience for a slow peer.
 
 mod inlet;
 mod outlet;
@@ -12,10 +12,10 @@ use crate::error::{Error, Result};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// How long a call waits at most, so that a wish to stop is soon seen.
+/// Longest wait of one call, and so the longest delay before a stop request is noticed.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 
-/// Prepares a connection for both directions.
+/// Configures a socket for both directions.
 pub(crate) fn prepare(socket: &TcpStream) -> Result<()> {
     socket
         .set_nodelay(true)

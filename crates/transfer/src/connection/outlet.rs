@@ -1,4 +1,4 @@
-//! What goes out over a connection.
+//! The sending direction of a connection.
 
 use super::patience::{Patience, Retry};
 use crate::Limits;
@@ -14,16 +14,16 @@ use std::time::Instant;
 const LOST_PAGE: i32 = 14;
 /// Frames and small data are gathered up to this size before they are sent.
 const GATHERED: usize = 64 << 10;
-/// Larger data are sent from where they are.
+/// Larger data is sent from its own memory, without a copy.
 const LARGEST_GATHERED: usize = 32 << 10;
 
-/// What goes out.
+/// The sending direction of a connection.
 pub(crate) struct Outlet {
     socket: TcpStream,
     patience: Patience,
     guard: Guard,
     gathered: Vec<u8>,
-    /// Where frames are made, and data are sealed that must not be changed where they are.
+    /// Buffer for encoding frames and for sealing data that must not be changed in place.
     scratch: Vec<u8>,
 }
 
@@ -38,7 +38,7 @@ impl Outlet {
         }
     }
 
-    /// From now on frames are protected so, after this greeting.
+    /// Protects all further frames in this way. The frames are bound to this greeting.
     pub(crate) fn guard(
         &mut self,
         keys: Option<Keys>,
@@ -48,12 +48,12 @@ impl Outlet {
         self.guard = Guard::new(keys, greeting, contents);
     }
 
-    /// From now on everything has to go before `deadline`, if there is one.
+    /// Sets the time by which everything must be sent, if any.
     pub(crate) fn set_deadline(&mut self, deadline: Option<Instant>) {
         self.patience.set_deadline(deadline);
     }
 
-    /// What protects the contents of files.
+    /// Protection of file contents.
     pub(crate) fn contents(&self) -> Cover {
         self.guard.contents()
     }
@@ -62,17 +62,17 @@ impl Outlet {
         &self.socket
     }
 
-    /// Whether someone asked to stop; a call that never waits does not ask by itself.
+    /// True if the program was asked to stop. A call that never waits does not check this itself.
     pub(crate) fn shall_stop(&self) -> bool {
         self.patience.shall_stop()
     }
 
-    /// Says the first words, before there are frames.
+    /// Queues the first words, which precede all frames.
     pub(crate) fn words(&mut self, bytes: &[u8]) {
         self.gathered.extend(bytes);
     }
 
-    /// Says a frame that is no data, soon: it is gathered with what follows.
+    /// Queues a frame other than data. It is sent together with what follows.
     pub(crate) fn frame(&mut self, frame: &Frame<'_>) -> Result<()> {
         self.scratch.clear();
         frame.encode(&mut self.scratch);
@@ -93,7 +93,7 @@ impl Outlet {
         Ok(())
     }
 
-    /// The head of the next frame of data.
+    /// The header and check of the next frame of data.
     pub(crate) fn head(&mut self, header: Header) -> [u8; HEAD_BYTES] {
         let header = header.encode();
         let mut head = [0; HEAD_BYTES];
@@ -102,13 +102,13 @@ impl Outlet {
         head
     }
 
-    /// Seals the data of the frame that has just got its head where that is to be done; their check, if
-    /// they have one.
+    /// Seals the data of the frame whose header [`Outlet::head`] has just made, if contents are
+    /// sealed; returns their check, if they have one.
     pub(crate) fn seal_data(&mut self, data: &mut [u8]) -> Option<Check> {
         self.guard.seal_data(data)
     }
 
-    /// Says a frame of data, soon if they are few. Sealed, they are changed where they are.
+    /// Sends a frame of data; a small one is only queued. Sealing encrypts `data` in place.
     pub(crate) fn data(&mut self, header: Header, data: &mut [u8]) -> Result<()> {
         let head = self.head(header);
         self.gathered.extend(head);
@@ -116,7 +116,7 @@ impl Outlet {
         self.send_data(data, check)
     }
 
-    /// As [`Outlet::data`], for data that stay as they are.
+    /// Like [`Outlet::data`], but leaves the data unchanged.
     pub(crate) fn data_of(&mut self, header: Header, data: &[u8]) -> Result<()> {
         let head = self.head(header);
         self.gathered.extend(head);
@@ -133,14 +133,15 @@ impl Outlet {
         sent
     }
 
-    /// Begins a frame of data that others send past what was gathered, which is flushed.
+    /// Flushes what is gathered and sends the header of a frame whose data the caller sends
+    /// directly.
     pub(crate) fn begin_data(&mut self, header: Header) -> Result<()> {
         let head = self.head(header);
         self.gathered.extend(head);
         self.flush_for_more()
     }
 
-    /// Ends a frame of data that others sent: `data` is what they were.
+    /// Ends a frame whose `data` the caller has sent directly.
     pub(crate) fn end_data(&mut self, data: &[u8]) {
         if let Some(check) = self.guard.sum_data(data) {
             self.gathered.extend(check);
@@ -160,22 +161,23 @@ impl Outlet {
         self.send_gathered(data, check, false)
     }
 
-    /// How many bytes are gathered and not sent.
+    /// Number of bytes gathered but not yet sent.
     pub(crate) fn gathered(&self) -> usize {
         self.gathered.len()
     }
 
-    /// Sends what was gathered, now.
+    /// Sends everything gathered so far.
     pub(crate) fn flush(&mut self) -> Result<()> {
         self.send_gathered(&[], &[], false)
     }
 
-    /// Sends what was gathered together with what follows past it.
+    /// Sends everything gathered so far, marked so that it shares packets with the data that the
+    /// caller sends next.
     pub(crate) fn flush_for_more(&mut self) -> Result<()> {
         self.send_gathered(&[], &[], true)
     }
 
-    /// Sends what was gathered, then `data`, then `check`, in as few calls as there can be.
+    /// Sends what is gathered, then `data`, then `check`, in as few calls as possible.
     fn send_gathered(&mut self, data: &[u8], check: &[u8], more: bool) -> Result<()> {
         let gathered = std::mem::take(&mut self.gathered);
         let mut parts = [&gathered[..], data, check].map(IoSlice::new);
@@ -196,7 +198,8 @@ impl Outlet {
         sent
     }
 
-    /// Sends past what was gathered, which must be flushed, by `call`; tells how many bytes went.
+    /// Sends directly with `call`; everything gathered must be flushed. Returns the number of bytes
+    /// sent.
     pub(crate) fn send(
         &mut self,
         call: impl FnMut(&TcpStream) -> io::Result<usize>,
@@ -206,7 +209,7 @@ impl Outlet {
         Ok(count)
     }
 
-    /// Makes a call until it succeeds or there is no more reason to try.
+    /// Repeats a call until it succeeds or must be given up.
     pub(crate) fn patiently<T>(
         &mut self,
         mut call: impl FnMut(&TcpStream) -> io::Result<T>,
@@ -214,12 +217,12 @@ impl Outlet {
         self.patience.until_done(|| call(&self.socket))
     }
 
-    /// Takes note of what a call sent.
+    /// Accounts for the bytes that a call sent.
     pub(crate) fn sent(&mut self, count: usize) {
         self.patience.moved(count);
     }
 
-    /// As [`Outlet::send`], for calls that try again by themselves when they are told to.
+    /// Like [`Outlet::send`], for calls that retry by themselves and ask whether they should.
     pub(crate) fn send_retrying(
         &mut self,
         call: impl FnOnce(&TcpStream, Retry<'_>) -> io::Result<usize>,
@@ -230,15 +233,16 @@ impl Outlet {
         Ok(count)
     }
 
-    /// Tells the other side that nothing more comes.
+    /// Tells the peer that nothing more follows.
     pub(crate) fn close(&self) {
-        // A connection that is gone already is as closed as can be.
+        // Closing a lost connection fails, and that does no harm.
         let _ = self.socket.shutdown(Shutdown::Write);
     }
 }
 
-/// One call. `data` may be of a mapped file that was cut short, which its owner will find out: touched,
-/// what is gone becomes zeros, which can be sent.
+/// One `sendmsg`. `data` may be part of a mapped file that was truncated meanwhile. Reading it
+/// here, under the platform's protection, turns the lost pages into zeros, which can be sent; the
+/// caller then notices the truncation.
 fn send_parts(
     socket: &TcpStream,
     parts: &[IoSlice<'_>],

@@ -1,4 +1,4 @@
-//! Waiting for a peer, but not forever.
+//! Waiting for a peer, with a limit.
 
 use crate::Limits;
 use crate::error::{Error, Result};
@@ -6,20 +6,20 @@ use std::io;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// A peer that gives or takes fewer bytes a second counts as silent.
+/// A peer that moves fewer bytes per second than this counts as silent.
 const SLOWEST: u64 = 256;
 
-/// Asked after a failed call whether to try again.
+/// Decides after a failed call if it should be retried.
 pub(super) type Retry<'r> = &'r mut dyn FnMut(io::Error) -> io::Result<()>;
 
-/// Waits for a peer, but not forever.
+/// Waits for a peer, with a limit.
 pub(crate) struct Patience {
     limits: Limits,
-    /// How long calls have waited since enough bytes went through.
+    /// Total waiting time since enough bytes last moved.
     waited: Duration,
-    /// How many went through since.
+    /// Bytes moved since then.
     bytes: u64,
-    /// When everything has to be over, whatever goes through.
+    /// Time at which everything must be finished, no matter how many bytes move.
     deadline: Option<Instant>,
 }
 
@@ -33,13 +33,13 @@ impl Patience {
         }
     }
 
-    /// From now on silence is borne for so long.
+    /// Sets the longest silence to tolerate.
     pub(crate) fn set_limit(&mut self, limit: Duration) {
         self.limits.patience = limit;
         self.waited = Duration::ZERO;
     }
 
-    /// From now on a peer is given up at `deadline`, whatever goes through.
+    /// Gives the peer up at `deadline`, no matter how many bytes move.
     pub(super) fn set_deadline(&mut self, deadline: Option<Instant>) {
         self.deadline = deadline;
     }
@@ -48,7 +48,7 @@ impl Patience {
         self.limits.stop.load(Ordering::Acquire)
     }
 
-    /// Bytes went through: enough of them, and the waiting begins anew.
+    /// Counts moved bytes. Enough of them restart the waiting time.
     pub(crate) fn moved(&mut self, bytes: usize) {
         self.bytes += bytes as u64;
         if self.bytes >= SLOWEST.saturating_mul(self.limits.patience.as_secs().max(1)) {
@@ -57,11 +57,11 @@ impl Patience {
         }
     }
 
-    /// Makes a call until it succeeds or there is no more reason to try.
+    /// Repeats a call until it succeeds or must be given up.
     pub(super) fn until_done<T>(&mut self, mut call: impl FnMut() -> io::Result<T>) -> Result<T> {
         loop {
             let began = Instant::now();
-            // Also where calls never fail since bytes drip all the time.
+            // Checked before each call: a slow trickle of bytes keeps calls from ever failing.
             if self.shall_stop() {
                 return Err(Error::Interrupted);
             }
@@ -75,7 +75,7 @@ impl Patience {
         }
     }
 
-    /// Makes a call that tries again by itself when it is told to.
+    /// Makes a call that retries by itself when told to.
     pub(super) fn retrying<T>(
         &mut self,
         call: impl FnOnce(Retry<'_>) -> io::Result<T>,
@@ -93,7 +93,8 @@ impl Patience {
         call(&mut retry).map_err(|error| given_up.unwrap_or_else(|| Error::network(error)))
     }
 
-    /// A call failed after it had waited for so long: whether to try again.
+    /// Decides if a call that waited this long and failed should be retried. An error gives the
+    /// connection up.
     pub(crate) fn bear(&mut self, error: io::Error, waited: Duration) -> Result<()> {
         if self.shall_stop() {
             return Err(Error::Interrupted);

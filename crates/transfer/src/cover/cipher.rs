@@ -1,24 +1,24 @@
 //! Sealing and opening frames.
 
 use super::Suite;
-use super::guard::Check;
+use super::check::Check;
 use crate::protocol::{CHECK_BYTES, HEADER_BYTES};
 use aws_lc_rs::aead::{
     AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey,
 };
 use aws_lc_rs::hkdf::{HKDF_SHA256, Prk, Salt};
 
-/// So many frames are sealed with one key: less than 64 GiB, far below what AES-GCM bears.
+/// Number of frames sealed with one key: less than 64 GiB, far below the limit of AES-GCM.
 const FRAMES_OF_A_KEY: u64 = 1 << 16;
-/// Parts the keys of this protocol from any other's.
+/// Separates this protocol's keys from those of any other.
 const LABEL: &[u8] = b"oscope transfer 3";
 
-/// The secret from which one direction of one connection takes its keys.
+/// The secret from which one direction of one connection derives its keys.
 #[derive(Clone)]
 pub(crate) struct Keys {
     pub(crate) suite: Suite,
     secret: Prk,
-    /// The connection and the direction, to which the keys are bound.
+    /// The connection and the direction, which the keys are bound to.
     context: Vec<u8>,
 }
 
@@ -38,7 +38,7 @@ impl Keys {
         }
     }
 
-    /// The key with this number.
+    /// Derives the key with this number.
     fn key(&self, number: u64) -> LessSafeKey {
         let number = number.to_le_bytes();
         let info = [&self.context[..], &number];
@@ -51,12 +51,12 @@ impl Keys {
 /// Seals or opens the frames of one direction.
 pub(super) struct Cipher {
     keys: Keys,
-    /// Of the frames that are sealed now.
+    /// The current key.
     key: LessSafeKey,
     key_number: u64,
 }
 
-/// The two things of a frame that are sealed.
+/// The two sealed parts of a frame.
 #[derive(Clone, Copy)]
 pub(super) enum Half {
     Header,
@@ -72,7 +72,8 @@ impl Cipher {
         }
     }
 
-    /// The key of frame `number`, and the nonce of one half of it: no other has the same of both.
+    /// The key of frame `number` and the nonce of one of its halves. No other half of any frame has
+    /// the same pair.
     fn key(&mut self, number: u64, half: Half) -> (&LessSafeKey, Nonce) {
         let key_number = number / FRAMES_OF_A_KEY;
         if key_number != self.key_number {
@@ -85,7 +86,7 @@ impl Cipher {
         (&self.key, Nonce::assume_unique_for_key(nonce))
     }
 
-    /// Encrypts `bytes` and gives the tag that covers them and the header.
+    /// Encrypts `bytes` and returns the tag over them and the header.
     pub(super) fn seal(
         &mut self,
         number: u64,
@@ -101,7 +102,7 @@ impl Cipher {
         check
     }
 
-    /// Decrypts `bytes`; whether the tag was right. If it was not, they are of no use.
+    /// Decrypts `bytes`; returns true if the tag was right. If not, their contents are undefined.
     pub(super) fn open(
         &mut self,
         number: u64,

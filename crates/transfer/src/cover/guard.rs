@@ -1,30 +1,27 @@
-//! The checks of the frames of one direction, one after the other.
+//! The checks of the frames of one direction, in order.
 
 use super::Cover;
+use super::check::{Check, seed, sum};
 use super::cipher::{Cipher, Half, Keys};
 use crate::protocol::{CHECK_BYTES, GREETING_BYTES, HEADER_BYTES, Malformed};
-use twox_hash::XxHash3_128;
 
-/// The check of a header or a body.
-pub(crate) type Check = [u8; CHECK_BYTES];
-
-/// Makes the checks of the frames that go out, or tests those of the frames that come in.
+/// Makes the checks of outgoing frames, or verifies those of incoming ones.
 pub(crate) struct Guard {
-    /// Without one, checks are sums.
+    /// `None` if checks are checksums.
     cipher: Option<Cipher>,
     contents: Cover,
-    /// Sums begin here, so that frames are of this greeting only.
+    /// Seed of the checksums, which binds frames to this greeting.
     start: u64,
-    /// How many frames there were.
+    /// Number of frames so far.
     frames: u64,
-    /// Header of the last one, and its check.
+    /// Header of the last frame, and its check.
     header: [u8; HEADER_BYTES],
     header_check: Check,
 }
 
 impl Guard {
-    /// For frames of which the contents of files are protected by `contents`, everything else by a seal
-    /// if there are keys, else by a sum. Either holds only if both sides know the same greeting.
+    /// `contents` protects the contents of files. Everything else is sealed if there are keys,
+    /// otherwise checksummed. Both kinds verify only if both sides saw the same greeting.
     pub(crate) fn new(
         keys: Option<Keys>,
         greeting: &[u8; GREETING_BYTES],
@@ -40,12 +37,12 @@ impl Guard {
         }
     }
 
-    /// What protects the contents of files.
+    /// Protection of file contents.
     pub(crate) fn contents(&self) -> Cover {
         self.contents
     }
 
-    /// The next frame goes out: the check of its header.
+    /// The check of the next outgoing frame's header.
     pub(crate) fn begin(&mut self, header: &[u8; HEADER_BYTES]) -> Check {
         let number = self.frames;
         self.frames += 1;
@@ -57,7 +54,7 @@ impl Guard {
         self.header_check
     }
 
-    /// The next frame comes in: tests its header.
+    /// Verifies the header of the next incoming frame.
     pub(crate) fn meet(
         &mut self,
         header: &[u8; HEADER_BYTES],
@@ -78,7 +75,7 @@ impl Guard {
         }
     }
 
-    /// The check of the last frame's body, which is no data; encrypts it where there are keys.
+    /// The check of the last frame's body, other than data; encrypts the body if there are keys.
     pub(crate) fn seal(&mut self, body: &mut [u8]) -> Check {
         let seed = self.seed();
         match &mut self.cipher {
@@ -87,7 +84,7 @@ impl Guard {
         }
     }
 
-    /// Tests the last frame's body, which is no data; decrypts it where there are keys.
+    /// Verifies the last frame's body, other than data; decrypts it if there are keys.
     pub(crate) fn open(&mut self, body: &mut [u8], check: &Check) -> Result<(), Malformed> {
         let seed = self.seed();
         let is_right = match &mut self.cipher {
@@ -101,7 +98,8 @@ impl Guard {
         }
     }
 
-    /// The check of the last frame's data; encrypts them if they are sealed. `None` if data have none.
+    /// The check of the last frame's data; encrypts the data if contents are sealed. `None` if data
+    /// has no check.
     pub(crate) fn seal_data(&mut self, data: &mut [u8]) -> Option<Check> {
         match self.contents {
             Cover::Sealed => Some(self.seal(data)),
@@ -109,12 +107,12 @@ impl Guard {
         }
     }
 
-    /// As [`Guard::seal_data`], for data that are not sealed and so stay as they are.
+    /// Like [`Guard::seal_data`], for data that is not sealed and so stays unchanged.
     pub(crate) fn sum_data(&self, data: &[u8]) -> Option<Check> {
         (self.contents == Cover::Summed).then(|| sum(self.seed(), data))
     }
 
-    /// Tests the last frame's data; decrypts them if they are sealed.
+    /// Verifies the last frame's data; decrypts it if it is sealed.
     pub(crate) fn open_data(&mut self, data: &mut [u8], check: &Check) -> Result<(), Malformed> {
         match self.contents {
             Cover::Sealed => self.open(data, check),
@@ -123,20 +121,10 @@ impl Guard {
         }
     }
 
-    /// Binds the sum of a body to its header, and with that to its place.
+    /// Seed that binds the checksum of a body to its header, and so to its position.
     fn seed(&self) -> u64 {
         seed(&self.header_check)
     }
-}
-
-/// Of a check as much as a sum takes to begin with.
-fn seed(check: &Check) -> u64 {
-    let start = check.first_chunk();
-    u64::from_le_bytes(*start.expect("a check is longer"))
-}
-
-fn sum(seed: u64, bytes: &[u8]) -> Check {
-    XxHash3_128::oneshot_with_seed(seed, bytes).to_le_bytes()
 }
 
 #[cfg(test)]
@@ -193,7 +181,7 @@ mod tests {
                     prop_assert!(opened.is_err());
                 }
                 prop_assert_eq!(&arrived, &body);
-                // The same frame at another place, and another header at this one.
+                // The same frame at another position, and another header at this one.
                 prop_assert!(within.meet(&header, &check).is_err());
                 let mut within = guard(is_sealed, contents);
                 let mut flipped = header;

@@ -1,8 +1,10 @@
-//! The handshake by which both sides prove that they know the token, and agree on keys that nobody can
-//! find out later, not even with the token: `NNpsk0` of the [Noise framework](https://noiseprotocol.org/noise.html).
+//! The handshake by which both sides prove that they know the token and agree on keys with forward
+//! secrecy: nobody can compute them later, not even with the token. It is `NNpsk0` of the [Noise
+//! framework](https://noiseprotocol.org/noise.html).
 //!
-//! The sender's first message can be recorded and said again. So whoever has said only that is nobody
-//! yet: nothing is done for a peer before its first frame, which takes the keys to make.
+//! An attacker can record the sender's first message and replay it, so that message alone proves
+//! nothing. The receiver does no work for a peer before its first frame, which takes the keys to
+//! make.
 
 use super::cipher::Keys;
 use crate::error::{Error, Result};
@@ -13,18 +15,18 @@ use snow::{Builder, HandshakeState};
 const PATTERN: &str = "Noise_NNpsk0_25519_ChaChaPoly_SHA256";
 /// A public key and a tag.
 pub(crate) const OPENING_BYTES: usize = 32 + 16;
-/// A public key, the receiver's plain answer again, which cannot be changed here, and a tag.
+/// A public key, the receiver's plain answer repeated under authentication, and a tag.
 pub(crate) const ANSWER_BYTES: usize = 32 + GREETING_BYTES + 16;
 
-/// The sender's side of a handshake that is under way.
+/// The sender's side of a handshake in progress.
 pub(crate) struct Initiator {
     state: HandshakeState,
-    /// What is said first.
+    /// The sender's first message.
     pub(crate) opening: [u8; OPENING_BYTES],
 }
 
 impl Initiator {
-    /// Begins for a sender that said `greeting`.
+    /// Starts the handshake for a sender that sent `greeting`.
     pub(crate) fn new(token: &Token, greeting: &[u8; GREETING_BYTES]) -> Result<Self> {
         let psk = token.key();
         let builder = builder(&psk, greeting)?;
@@ -36,8 +38,8 @@ impl Initiator {
         Ok(Self { state, opening })
     }
 
-    /// Ends with the receiver's message: the keys to send by and to receive by. `plain` is what the
-    /// receiver answered before.
+    /// Finishes with the receiver's message; returns the keys for sending and for receiving.
+    /// `plain` is the receiver's earlier answer in the clear.
     pub(crate) fn finish(
         mut self,
         hello: &Hello,
@@ -53,8 +55,8 @@ impl Initiator {
     }
 }
 
-/// The receiver's side: the message that answers the sender's `opening`, and the keys to receive by and
-/// to send by.
+/// The receiver's side: returns the reply to the sender's `opening`, and the keys for receiving and
+/// for sending.
 pub(crate) fn answer(
     token: &Token,
     (greeting, hello): (&[u8; GREETING_BYTES], &Hello),
@@ -74,7 +76,7 @@ pub(crate) fn answer(
     Ok((message, keys(&mut state, hello)?))
 }
 
-/// The greeting is part of what both sides have to agree on.
+/// Both sides must agree on the greeting: it is the handshake's prologue.
 fn builder<'b>(psk: &'b [u8; 32], greeting: &'b [u8; GREETING_BYTES]) -> Result<Builder<'b>> {
     let pattern = PATTERN.parse().expect("the pattern is one of Noise's");
     let builder = Builder::new(pattern)
@@ -83,7 +85,7 @@ fn builder<'b>(psk: &'b [u8; 32], greeting: &'b [u8; GREETING_BYTES]) -> Result<
     builder.prologue(greeting).map_err(Error::Handshake)
 }
 
-/// The keys from the sender to the receiver, and back.
+/// The keys for each direction: sender to receiver, then back.
 fn keys(state: &mut HandshakeState, hello: &Hello) -> Result<(Keys, Keys)> {
     let suite = hello.suite.ok_or(Error::WrongToken)?;
     let (there, back) = state.dangerously_get_raw_split();
@@ -118,7 +120,7 @@ mod tests {
         Token::new(text.as_bytes()).unwrap()
     }
 
-    /// The first checks that the sender makes and that the receiver expects.
+    /// The first check that the sender makes, and the one that the receiver expects.
     fn checks(said: &Hello, heard: &Hello, theirs: &Token) -> crate::Result<(Check, Check)> {
         let ours = token("0123456789abcdef");
         let initiator = Initiator::new(&ours, &said.encode())?;

@@ -1,5 +1,5 @@
-//! What protects frames on their way: a seal that nobody can make without the key, or a sum that finds
-//! accidents.
+//! Protection of frames in transit: a seal that nobody can make without the key, or a checksum that
+//! detects accidents.
 //!
 //! Each frame is a header and its check, and, if it has a body, the body and its check:
 //!
@@ -11,26 +11,28 @@
 //! ```
 //!
 //! Frames of one direction are numbered from 0, and the number goes into both checks. So a frame counts
-//! at its own place only: none can be changed, left out, repeated or moved.
+//! only at its own position: none can be changed, left out, repeated or moved.
 
+mod check;
 mod cipher;
 mod guard;
 mod handshake;
 #[cfg(test)]
 mod vectors;
 
+pub(crate) use check::Check;
 pub(crate) use cipher::Keys;
-pub(crate) use guard::{Check, Guard};
+pub(crate) use guard::Guard;
 pub(crate) use handshake::{Initiator, answer};
 
-/// What protects the contents of files on their way. Everything else is sealed where the peers share a
-/// token, and summed where they do not. From the least to the most.
+/// Protection of file contents in transit, from the weakest to the strongest. Everything else is
+/// sealed if the peers share a token, and checksummed if they do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cover {
-    /// Nothing but TCP's own checksum.
+    /// TCP's own checksum only.
     Bare,
-    /// A sum of each frame by XXH3 with 128 bits: it finds accidents at the speed of memory, and
-    /// forgeries not at all.
+    /// A 128-bit XXH3 checksum of each frame: it detects accidents at memory speed, but no
+    /// forgeries.
     Summed,
     /// Encrypted and authenticated.
     Sealed,
@@ -47,7 +49,7 @@ impl Cover {
         Self::ALL.get(usize::from(code)).copied()
     }
 
-    /// Its name, as programs read it.
+    /// The name, for command lines and records.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bare => "bare",
@@ -60,16 +62,16 @@ impl Cover {
 /// The cipher that seals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Suite {
-    /// AES-256-GCM: the fastest where the processor has instructions for it.
+    /// AES-256-GCM: fastest if the processor has AES instructions.
     Aes,
-    /// ChaCha20-Poly1305: the fastest in plain code.
+    /// ChaCha20-Poly1305: fastest in plain code.
     ChaCha,
 }
 
 impl Suite {
     const ALL: [Self; 2] = [Self::Aes, Self::ChaCha];
 
-    /// The number on the wire, where 0 stands for none.
+    /// The number on the wire, where 0 means no suite.
     pub(crate) fn code(self) -> u8 {
         self as u8 + 1
     }
@@ -78,7 +80,7 @@ impl Suite {
         Self::ALL.get(usize::from(code.checked_sub(1)?)).copied()
     }
 
-    /// The faster one on this processor.
+    /// The faster suite on this processor.
     pub fn usual() -> Self {
         #[cfg(target_arch = "x86_64")]
         let has_aes =

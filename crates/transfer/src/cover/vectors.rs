@@ -1,4 +1,4 @@
-//! The ciphers and the key derivation, by vectors that others published.
+//! The ciphers and the key derivation against published test vectors.
 
 use super::cipher::{Cipher, Half};
 use super::{Keys, Suite};
@@ -100,8 +100,8 @@ fn keys_are_derived_as_published() {
     assert_eq!(derived, bytes(published)[..]);
 }
 
-/// Long frames go by other code than short ones. The tags, and the XXH3 of what they cover, were made
-/// by another library (`ring` 0.17), in big-endian order.
+/// Long frames take a different code path than short ones. Another library (`ring` 0.17) made the
+/// tags and the XXH3 of their input, in big-endian order.
 #[test]
 fn frames_of_all_lengths_are_as_another_library_makes_them() {
     let made = [

@@ -1,4 +1,4 @@
-//! Frames: what is said after the greeting. A header of 16 bytes, then a body of the length that the
+//! Frames: all traffic after the greeting. A header of 16 bytes, then a body of the length that the
 //! header gives.
 
 use super::header::{
@@ -9,25 +9,25 @@ use super::wire::Reader;
 use super::{HEADER_BYTES, LONGEST_REASON, Malformed, Part, Partial, Verdict};
 use crate::method::ReceiveMethod;
 
-/// A frame, borrowing from the bytes it was read from.
+/// A frame. It borrows from the bytes it was read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frame<'b> {
-    /// The sender wants to send: the first frame that it can only make if it knows the token.
+    /// The sender wants to send. This is the first frame that proves knowledge of the token.
     Open,
-    /// A file, or a part of one, begins.
+    /// A file, or a part of one, starts.
     File(Part<'b>),
-    /// The sender begins at this offset, having heard what the receiver has.
+    /// After hearing how much the receiver has, the sender starts at this offset.
     Start {
-        /// Where the first byte goes.
+        /// Offset of the first byte that follows.
         offset: u64,
     },
-    /// So many bytes of the file follow.
+    /// Bytes of the file follow.
     Data {
-        /// Where they go in the file.
+        /// Their offset in the file.
         offset: u64,
-        /// How many they are.
+        /// Their number.
         len: u32,
-        /// Whether another frame of data follows at once.
+        /// True if another frame of data immediately follows.
         more: bool,
     },
     /// The part is complete.
@@ -37,57 +37,57 @@ pub enum Frame<'b> {
     },
     /// The part will not be completed.
     Abort {
-        /// Why, as bytes that should be UTF-8.
+        /// The reason, as bytes that should be UTF-8.
         reason: &'b [u8],
     },
     /// There are no more files.
     Bye,
-    /// What was measured goes away, and the next file is received by this method.
+    /// A request to delete the last measured file and to receive the next one by this method.
     Prepare {
-        /// Which.
+        /// The method.
         method: ReceiveMethod,
     },
-    /// Whether the receiver lets the sender in.
+    /// The receiver's decision to accept the sender.
     Opened {
-        /// Whether it does.
+        /// The decision.
         verdict: Verdict,
-        /// The largest file that it takes, in bytes.
+        /// The largest file that the receiver accepts, in bytes.
         max_size: u64,
     },
-    /// What the receiver has of a file that is to be resumed.
+    /// The receiver's share of a file that is to be resumed.
     Partial(Partial),
-    /// What became of a file or a part.
+    /// The outcome of a file or a part.
     Receipt {
-        /// Its number.
+        /// The file's number.
         id: u64,
-        /// From its first byte until its last was received, in ns.
+        /// Time from its first byte until its last was received, in ns.
         received_ns: u64,
-        /// From its first byte until its last was stored, in ns.
+        /// Time from its first byte until its last was stored, in ns.
         stored_ns: u64,
-        /// Why it was not kept; empty if it was.
+        /// The reason why it was not kept; empty if it was.
         failure: &'b [u8],
     },
-    /// The receiver's farewell.
+    /// The receiver's last frame.
     Done {
         /// Bytes of files received.
         bytes: u64,
         /// CPU time that the receiver spent, in ns.
         cpu_ns: u64,
     },
-    /// What was measured is gone, and the receiver waits for the next file.
+    /// The last measured file is deleted, and the receiver waits for the next.
     Ready {
-        /// The largest file there is room for, in bytes.
+        /// Size of the largest file that fits, in bytes.
         room: u64,
-        /// Why it is not ready; empty if it is.
+        /// The reason why the receiver is not ready; empty if it is.
         failure: &'b [u8],
     },
 }
 
 impl<'b> Frame<'b> {
-    /// What a header and its body say; the body of a frame of data is left out.
+    /// Parses a header and its body. For a frame of data, `body` is ignored.
     ///
     /// # Errors
-    /// If they are none.
+    /// If they are not a valid frame.
     pub fn parse(header: &Header, body: &'b [u8]) -> Result<Self, Malformed> {
         let Header {
             kind,
@@ -146,7 +146,7 @@ impl<'b> Frame<'b> {
         }
     }
 
-    /// Adds the frame's bytes to `out`: for data only the header.
+    /// Appends the frame's bytes to `out`: only the header, for a frame of data.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let at = out.len();
         out.extend([0; HEADER_BYTES]);
@@ -208,7 +208,7 @@ impl<'b> Frame<'b> {
         out[at..at + HEADER_BYTES].copy_from_slice(&header.encode());
     }
 
-    /// The number of its kind, for errors.
+    /// The number of the frame's kind, for errors.
     pub fn kind(&self) -> u8 {
         match self {
             Self::Open => OPEN,
@@ -236,9 +236,10 @@ mod tests {
         FileName, HEADER_BYTES, Header, LONGEST_BARE, LONGEST_BODY, Malformed, Part, Partial,
         Times, Verdict,
     };
+    use choice::Choice;
     use proptest::prelude::*;
 
-    /// What `bytes` say, if they are one frame.
+    /// Parses `bytes` as exactly one frame.
     fn parse(bytes: &[u8]) -> Result<Frame<'_>, Malformed> {
         let (header, body) = bytes.split_first_chunk::<HEADER_BYTES>().expect("a header");
         let header = Header::parse(header)?;
@@ -278,7 +279,7 @@ mod tests {
             });
             assert_returns(Frame::Done { bytes: number, cpu_ns: other });
             assert_returns(Frame::Ready { room: number, failure: &text });
-            for method in ReceiveMethod::ALL {
+            for &method in ReceiveMethod::ALL {
                 assert_returns(Frame::Prepare { method });
             }
         }

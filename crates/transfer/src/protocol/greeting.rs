@@ -1,58 +1,58 @@
-//! The greeting: before anything else, each side says who it is in 64 bytes.
+//! The greeting: each side begins with 64 bytes that identify it.
 
 use super::wire::Reader;
 use super::{GREETING_BYTES, MAGIC, MOST_STREAMS, Malformed, VERSION};
 use crate::cover::{Cover, Suite};
 
-/// The sender's first words.
+/// The sender's greeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello {
-    /// The version it speaks.
+    /// Protocol version of the sender.
     pub version: u16,
-    /// What protects the contents of files.
+    /// Protection of file contents.
     pub cover: Cover,
-    /// What it seals frames with; `None` if it has no token.
+    /// The cipher suite that seals frames; `None` if the sender has no token.
     pub suite: Option<Suite>,
-    /// How many connections carry the transfer.
+    /// Number of connections that carry the transfer.
     pub streams: u16,
-    /// Which of them this is, from 0.
+    /// Index of this connection, from 0.
     pub stream: u16,
-    /// The transfer, the same on all of its connections.
+    /// The transfer's identifier, the same on all its connections.
     pub session: [u8; 16],
 }
 
 /// The receiver's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The version it speaks.
+    /// Protocol version of the receiver.
     pub version: u16,
-    /// Whether it goes on.
+    /// The receiver's decision.
     pub verdict: Verdict,
 }
 
-/// Whether a receiver goes on with a sender.
+/// A receiver's decision to continue with a sender, or the reason for refusing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It does.
+    /// The receiver continues.
     Welcome,
-    /// It speaks another version.
+    /// The receiver speaks another version.
     Version,
-    /// It wants a token.
+    /// The receiver requires a token.
     TokenNeeded,
-    /// It has no token to check the sender's with.
+    /// The receiver has no token to check the sender's with.
     NoToken,
-    /// It has as many connections as it may have, or lacks threads or memory for one more.
+    /// The receiver has reached its limit of connections, or lacks threads or memory for another.
     Busy,
-    /// It takes no contents that are not sealed.
+    /// The receiver does not accept contents that are not sealed.
     Unsealed,
-    /// It is told to let the kernel move contents, which cannot open what is sealed.
+    /// The receiver lets the kernel move contents, which cannot decrypt sealed ones.
     Sealed,
-    /// Without a token it serves its own user only.
+    /// Without a token, the receiver serves only its own user.
     Stranger,
 }
 
 impl Verdict {
-    /// All of them, each at the place of its number on the wire.
+    /// All verdicts, each at the index that is its number on the wire.
     pub const ALL: [Self; 8] = [
         Self::Welcome,
         Self::Version,
@@ -74,7 +74,7 @@ impl Verdict {
 }
 
 impl Hello {
-    /// The bytes that say it.
+    /// The greeting's bytes.
     pub fn encode(&self) -> [u8; GREETING_BYTES] {
         let mut bytes = Vec::with_capacity(GREETING_BYTES);
         bytes.extend(MAGIC);
@@ -88,10 +88,10 @@ impl Hello {
         bytes.try_into().expect("the fields have 64 bytes together")
     }
 
-    /// What the bytes say; `None` if the sender speaks another version, of which nothing else is known.
+    /// Parses a greeting; `None` if the sender speaks another version, whose fields are unknown.
     ///
     /// # Errors
-    /// If they are no greeting.
+    /// If the bytes are no greeting.
     pub fn parse(bytes: &[u8; GREETING_BYTES]) -> Result<Option<Self>, Malformed> {
         let short = Malformed::Number("greeting");
         let mut reader = Reader(bytes);
@@ -116,7 +116,7 @@ impl Hello {
             0 => None,
             code => Some(Suite::from_code(code).ok_or(Malformed::Number("cipher"))?),
         };
-        // What is sealed is sealed with something.
+        // Sealed contents need a cipher suite.
         if zeros != [0; 32] || (cover == Cover::Sealed && suite.is_none()) {
             return Err(short);
         }
@@ -140,8 +140,8 @@ impl Answer {
         }
     }
 
-    /// The bytes that say it. A sender of version 2 reads as many, and finds version and verdict at the
-    /// same places.
+    /// The answer's bytes. A sender of version 2 reads the same number of bytes and finds version
+    /// and verdict at the same offsets.
     pub fn encode(&self) -> [u8; GREETING_BYTES] {
         let mut bytes = [0; GREETING_BYTES];
         bytes[..8].copy_from_slice(&MAGIC);
@@ -150,10 +150,10 @@ impl Answer {
         bytes
     }
 
-    /// What the bytes say. A receiver that speaks another version refuses.
+    /// Parses an answer. A receiver of another version always refuses.
     ///
     /// # Errors
-    /// If they are no answer to a greeting.
+    /// If the bytes are no answer to a greeting.
     pub fn parse(bytes: &[u8; GREETING_BYTES]) -> Result<Self, Malformed> {
         let mut reader = Reader(bytes);
         if reader.array() != Some(MAGIC) {
@@ -217,7 +217,7 @@ mod tests {
         old[..8].copy_from_slice(&MAGIC);
         old[8..10].copy_from_slice(&[2, 0]);
         assert_eq!(Hello::parse(&old), Ok(None));
-        // An old receiver welcomes nobody who speaks this version.
+        // A receiver of another version welcomes no sender of this one.
         let answer = Answer::parse(&old).unwrap();
         assert_eq!((answer.version, answer.verdict), (2, Verdict::Version));
     }

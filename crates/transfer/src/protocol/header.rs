@@ -1,4 +1,4 @@
-//! The first 16 bytes of every frame: what it is, and how long.
+//! The first 16 bytes of every frame: its kind and its length.
 
 use super::wire::Reader;
 use super::{HEADER_BYTES, LONGEST_BARE, LONGEST_BODY, Malformed};
@@ -6,17 +6,17 @@ use super::{HEADER_BYTES, LONGEST_BARE, LONGEST_BODY, Malformed};
 /// The first 16 bytes of a frame, checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What the frame is.
+    /// Kind of the frame.
     pub kind: u8,
-    /// What applies to it.
+    /// Flags of the frame.
     pub flags: u8,
-    /// Length of its body in bytes, within what its kind may have.
+    /// Length of the body in bytes, within the limits of the kind.
     pub len: u32,
     /// A number whose meaning depends on the kind.
     pub value: u64,
 }
 
-/// Kinds of frames: below 16 the sender's, above the receiver's.
+/// Kinds of frames. The sender's are below 16, the receiver's above.
 pub(super) const FILE: u8 = 1;
 pub(super) const START: u8 = 2;
 pub(super) const DATA: u8 = 3;
@@ -31,17 +31,17 @@ pub(super) const DONE: u8 = 18;
 pub(super) const READY: u8 = 19;
 pub(super) const OPENED: u8 = 20;
 
-/// Flag of a file that goes on where an earlier attempt broke off.
+/// Flag of a file that resumes an earlier attempt.
 pub(super) const RESUME: u8 = 1;
-/// Flag of data that are followed at once by another frame of data, and in all by at least
-/// [`FOLLOWING`](super::FOLLOWING) bytes.
+/// Flag of a frame of data that another one immediately follows. In total, at least
+/// [`FOLLOWING`](super::FOLLOWING) bytes follow.
 pub(super) const MORE: u8 = 2;
 
 impl Header {
-    /// What a header says.
+    /// Parses a header.
     ///
     /// # Errors
-    /// If there is no such kind, or its length is out of bounds.
+    /// If the kind is unknown or the length is out of bounds.
     pub fn parse(bytes: &[u8; HEADER_BYTES]) -> Result<Self, Malformed> {
         let mut reader = Reader(bytes);
         let mut fields = || {
@@ -79,7 +79,7 @@ impl Header {
         })
     }
 
-    /// The bytes that say it.
+    /// The header's bytes.
     pub fn encode(&self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         bytes[0] = self.kind;
@@ -89,7 +89,8 @@ impl Header {
         bytes
     }
 
-    /// The header of `len` bytes of data for `offset`, and whether more follow at once.
+    /// The header of `len` bytes of data at `offset`. `more` is true if further data immediately
+    /// follows.
     pub fn data(offset: u64, len: u32, more: bool) -> Self {
         Self {
             kind: DATA,
@@ -99,7 +100,7 @@ impl Header {
         }
     }
 
-    /// Whether bytes of a file follow, which are no part of what [`Frame::parse`](super::Frame::parse) reads.
+    /// True if bytes of a file follow, which [`Frame::parse`](super::Frame::parse) does not read.
     pub fn is_data(&self) -> bool {
         self.kind == DATA
     }

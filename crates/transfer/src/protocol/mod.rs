@@ -1,5 +1,5 @@
-//! What goes over the wire, as pure functions over bytes: no input, no output, and nothing allocated
-//! on the peer's word.
+//! The wire format, as pure functions over bytes: no I/O, and no allocation whose size the peer
+//! chooses.
 
 mod frame;
 mod greeting;
@@ -17,47 +17,47 @@ pub use name::{FileName, WrongName};
 pub use part::{Part, Times};
 pub use partial::Partial;
 
-/// The version that this program speaks.
+/// The protocol version of this program.
 pub const VERSION: u16 = 3;
-/// The first bytes of either side.
+/// The first bytes of each side.
 pub const MAGIC: [u8; 8] = *b"oscope\r\n";
-/// Bytes of [`Hello`] and of [`Answer`].
+/// Size of [`Hello`] and of [`Answer`] in bytes.
 pub const GREETING_BYTES: usize = 64;
-/// Bytes of a frame's header.
+/// Size of a frame's header in bytes.
 pub const HEADER_BYTES: usize = 16;
-/// Bytes of the check behind each header and behind each body: a tag that only who has the key can
-/// make, or a sum.
+/// Size in bytes of the check behind each header and each body: a tag that takes the key to make,
+/// or a checksum.
 pub const CHECK_BYTES: usize = 16;
-/// A header with its check.
+/// Size of a header with its check in bytes.
 pub const HEAD_BYTES: usize = HEADER_BYTES + CHECK_BYTES;
-/// The longest body of a frame that is no data.
+/// The longest body of a frame other than data, in bytes.
 pub const LONGEST_BODY: usize = 2048;
-/// The longest body of a frame of data that is checked. In calls of this size new files are written
-/// fast everywhere; of 1 MiB and more they are several times slower on ext4.
+/// The longest body of a frame of data that is checked, in bytes. Calls of this size write new
+/// files fast everywhere; on ext4, calls of 1 MiB and more are several times slower.
 pub const LONGEST_DATA: u32 = 512 << 10;
-/// The longest body of a frame of data that is not checked.
+/// The longest body of a frame of data that is not checked, in bytes.
 pub const LONGEST_BARE: u32 = 8 << 20;
-/// So many bytes follow a frame that says that more does.
+/// Minimum number of bytes behind a frame that announces more data.
 pub const FOLLOWING: usize = 256 << 10;
-/// The longest name of a file.
+/// The longest name of a file, in bytes.
 pub const LONGEST_NAME: usize = 255;
-/// The longest reason that is given for a failure.
+/// The longest reason for a failure, in bytes.
 pub const LONGEST_REASON: usize = 1024;
-/// Bytes of a digest of a range of a file.
+/// Size of the digest of a range of a file, in bytes.
 pub const DIGEST_BYTES: usize = 32;
-/// The most connections that may carry one transfer.
+/// Maximum number of connections of one transfer.
 pub const MOST_STREAMS: u16 = 64;
 
-/// Bytes that follow no rule of the protocol.
+/// Bytes that violate the protocol.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
-    /// It does not begin as the protocol begins.
+    /// The first bytes are not the protocol's magic.
     #[error("something else than this protocol")]
     Magic,
-    /// A kind of frame that there is not.
+    /// An unknown kind of frame.
     #[error("a frame of unknown kind {0}")]
     Kind(u8),
-    /// A frame that is longer or shorter than its kind.
+    /// A frame longer or shorter than its kind allows.
     #[error("a frame of kind {kind} with {len} bytes")]
     Length {
         /// The kind.
@@ -65,16 +65,16 @@ pub enum Malformed {
         /// Its length.
         len: u32,
     },
-    /// A number that is out of bounds.
+    /// A number out of bounds.
     #[error("a {0} that is out of bounds")]
     Number(&'static str),
-    /// A name that cannot be a file's.
+    /// A name that no file may have.
     #[error(transparent)]
     Name(#[from] WrongName),
-    /// A check that is wrong: bytes were changed, left out, repeated or moved on their way.
+    /// A wrong check: bytes were changed, left out, repeated or moved in transit.
     #[error("a frame that was changed on its way")]
     Check,
-    /// A frame that makes no sense at this place.
+    /// A frame that is not allowed at this point.
     #[error("a frame of kind {0} where there should be none")]
     Order(u8),
 }

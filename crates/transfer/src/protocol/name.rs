@@ -1,37 +1,36 @@
-//! Names of files that come from the other side: one component, nothing that leads elsewhere.
+//! Names of files as the peer gives them: one component that cannot lead elsewhere.
 
 use super::LONGEST_NAME;
 
-/// The directory in which files lie that are not complete. No file that is sent may have a name that
-/// begins like this.
+/// The directory of incomplete files. No received file may have a name that begins with this.
 pub(crate) const PARTIAL_NAME: &str = ".oscope-partial";
 
-/// A name that stays within the directory it is used in.
+/// A name that stays within its directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileName<'b>(&'b [u8]);
 
-/// Why bytes cannot be the name of a file.
+/// The reason why bytes cannot be the name of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WrongName {
-    /// Nothing at all.
+    /// It is empty.
     #[error("an empty name")]
     Empty,
-    /// Longer than file systems take.
+    /// It is longer than file systems allow.
     #[error("a name of more than {LONGEST_NAME} bytes")]
     TooLong,
-    /// With a separator: absolute, or with a directory in it.
+    /// It contains a separator: it is absolute or has a directory in it.
     #[error("a name that leads into another directory")]
     Separator,
-    /// `.` or `..`.
+    /// It is `.` or `..`.
     #[error("the name of a directory")]
     Directory,
-    /// With a zero byte.
+    /// It contains a zero byte.
     #[error("a name with a zero byte")]
     Zero,
-    /// One under which incomplete files are kept.
+    /// It is reserved for incomplete files.
     #[error("a name that is kept for incomplete files")]
     Kept,
-    /// One that Windows takes for a device.
+    /// Windows takes it for a device.
     #[error("the name of a device")]
     Device,
 }
@@ -40,7 +39,7 @@ impl<'b> FileName<'b> {
     /// Checks a name.
     ///
     /// # Errors
-    /// Why it cannot be one.
+    /// If no file may have it.
     pub fn new(bytes: &'b [u8]) -> Result<Self, WrongName> {
         match bytes {
             [] => Err(WrongName::Empty),
@@ -55,18 +54,19 @@ impl<'b> FileName<'b> {
         Ok(Self(bytes))
     }
 
-    /// Whether it begins with a dot, as names do that are not meant to be seen.
+    /// True if the name begins with a dot, so that directory listings hide the file.
     pub fn is_hidden(self) -> bool {
         self.0.starts_with(b".")
     }
 
-    /// The bytes.
+    /// The name as bytes.
     pub fn bytes(self) -> &'b [u8] {
         self.0
     }
 }
 
-/// What leads elsewhere on Windows only: other separators, drives, streams, devices.
+/// Rejects names with a special meaning on Windows only: other separators, drives, streams,
+/// devices.
 fn check_windows(bytes: &[u8]) -> Result<(), WrongName> {
     if bytes.iter().any(|byte| matches!(byte, b'\\' | b':')) {
         return Err(WrongName::Separator);

@@ -1,38 +1,38 @@
-//! What is said of a file, or a part of one, before its bytes.
+//! The announcement of a file, or of a part of one, before its bytes.
 
 use super::header::{Header, RESUME};
 use super::wire::Reader;
 use super::{FileName, MOST_STREAMS, Malformed};
 
-/// A file, or a part of one.
+/// The announcement of a file, or of a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part<'b> {
     /// Number of the file in its transfer.
     pub id: u64,
     /// Size of the whole file; `None` if the sender does not know it yet.
     pub size: Option<u64>,
-    /// How many parts the file has, each of which comes over a connection of its own.
+    /// Number of the file's parts, each of which arrives over its own connection.
     pub parts: u16,
-    /// Whether what is there already shall be kept if it agrees.
+    /// True if the receiver should keep what it already has, where that agrees with the file.
     pub resume: bool,
-    /// Permission bits to be set.
+    /// Permission bits to set.
     pub mode: Option<u32>,
-    /// Time of the last change to be set.
+    /// Modification time to set.
     pub modified: Option<Times>,
     /// Its name.
     pub name: FileName<'b>,
 }
 
-/// A moment: seconds since 1970, and nanoseconds beyond.
+/// A point in time: seconds since 1970, and nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
     /// Whole seconds.
     pub seconds: i64,
-    /// Below 1 000 000 000.
+    /// Less than 1 000 000 000.
     pub nanoseconds: u32,
 }
 
-/// Stands for a number that is not there.
+/// Stands for a missing number.
 const NONE_U64: u64 = u64::MAX;
 const NONE_U32: u32 = u32::MAX;
 

@@ -1,21 +1,21 @@
-//! A receiver's account of a file that it has the beginning of.
+//! The receiver's description of the beginning of a file that it has.
 
 use super::wire::Reader;
 use super::{DIGEST_BYTES, LONGEST_BODY, Malformed};
 
-/// The first bytes of a file, range by range. Each range but the last is `step` bytes long.
+/// Digests of the first bytes of a file. Each range but the last is `step` bytes long.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Partial {
-    /// How many bytes there are from the start.
+    /// Number of bytes from the start.
     pub len: u64,
-    /// Length of a range in bytes; 0 if there are none.
+    /// Length of a range in bytes; 0 if there is none.
     pub step: u64,
     /// Digest of each range.
     pub digests: Vec<[u8; DIGEST_BYTES]>,
 }
 
 impl Partial {
-    /// The most ranges that a frame has room for.
+    /// Maximum number of ranges in one frame.
     pub const MOST_RANGES: u64 = ((LONGEST_BODY - 8) / DIGEST_BYTES) as u64;
 
     pub(super) fn parse(len: u64, body: &[u8]) -> Result<Self, Malformed> {

@@ -1,6 +1,6 @@
-//! Little-endian numbers in and out of bytes.
+//! Little-endian numbers on the wire.
 
-/// Reads from the front of bytes; `None` when they run out.
+/// Reads from the front of a slice; returns `None` at its end.
 pub(super) struct Reader<'b>(pub &'b [u8]);
 
 impl<'b> Reader<'b> {

@@ -1,4 +1,4 @@
-//! One sender, from its greeting to its farewell.
+//! One sender, from its greeting to its last frame.
 
 use super::greeting::Greeted;
 use super::incoming::{Incoming, too_large};
@@ -14,13 +14,14 @@ use crate::error::{Error, Result};
 use crate::method::ReceiveMethod;
 use crate::outcome::{Outcome, Timing};
 use crate::protocol::{FileName, Frame, Hello, LONGEST_REASON, Malformed, Part, Partial, Verdict};
+use choice::Choice;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// So many bytes of receipts wait at most: some hundred files are not told of until then, and a packet
-/// costs about as much as a file.
+/// Receipts are held back until they take this many bytes. The sender then hears of some hundred
+/// small files at once: a packet costs about as much as a file.
 const MOST_UNTOLD: usize = 4 << 10;
 
 /// One sender.
@@ -38,16 +39,16 @@ pub(super) struct Connection<'r> {
     measuring: Option<Measuring>,
 }
 
-/// The one file of a connection that is measured.
+/// The file of a connection that measures.
 struct Measuring {
-    /// Its name here, whatever the sender calls it.
+    /// Its name on disk, independent of the name that the sender gives.
     name: String,
-    /// Whether it has come.
+    /// True if the file has arrived.
     has_come: bool,
 }
 
 impl<'r> Connection<'r> {
-    /// It has been greeted, and may send.
+    /// A sender that has been greeted and may send.
     pub(super) fn new(
         greeted: Greeted,
         peer: SocketAddr,
@@ -78,7 +79,7 @@ impl<'r> Connection<'r> {
         })
     }
 
-    /// Lets the sender in, and takes in files until it says farewell; tells the CPU time that took.
+    /// Accepts the sender and receives files until it leaves; returns the CPU time spent.
     pub(super) fn run(mut self) -> Result<Duration> {
         let outcome = self.welcome().and_then(|()| self.files());
         self.forget();
@@ -86,9 +87,9 @@ impl<'r> Connection<'r> {
         outcome
     }
 
-    /// Tells the sender that it is let in. By now its transfer knows of this connection: another one
-    /// might come to its end at once, and would take what it has of divided files with it if it were
-    /// the only one.
+    /// Tells the sender that it is accepted. The transfer already counts this connection:
+    /// otherwise, if another connection ended now, it would look like the last one and would
+    /// discard its share of divided files.
     fn welcome(&mut self) -> Result<()> {
         let (verdict, max_size) = (Verdict::Welcome, self.options.max_size);
         self.outlet.frame(&Frame::Opened { verdict, max_size })?;
@@ -132,7 +133,7 @@ impl<'r> Connection<'r> {
         Ok(cpu)
     }
 
-    /// Gets ready for a file that is measured.
+    /// Prepares for a file to be measured.
     fn prepare(&mut self, method: ReceiveMethod) -> Result<()> {
         self.forget();
         let ready = if self.options.measures && !method.can(self.hello.cover) {
@@ -156,15 +157,15 @@ impl<'r> Connection<'r> {
         })
     }
 
-    /// Throws away what was measured.
+    /// Deletes the measured file.
     fn forget(&mut self) {
         if let Some(Measuring { name, .. }) = self.measuring.take() {
             self.shelf.remove(&name);
         }
     }
 
-    /// Before the next frame is waited for, what was said to the sender is sent: one packet tells of
-    /// many small files.
+    /// Sends queued replies before blocking on the next frame, so that one packet carries the
+    /// receipts of many small files.
     fn answer(&mut self) -> Result<()> {
         let untold = self.outlet.gathered();
         if untold >= MOST_UNTOLD || (untold > 0 && self.inlet.would_wait()) {
@@ -173,11 +174,11 @@ impl<'r> Connection<'r> {
         Ok(())
     }
 
-    /// Takes in one file, or a part of one, or keeps what came of it.
+    /// Receives one file or part, or keeps what arrived of it.
     fn file(&mut self, mut incoming: Incoming, resume: bool) -> Result<()> {
         let outcome = self.all_of(&mut incoming, resume);
         if let Err(error) = &outcome {
-            // What arrived is kept if it can be gone on with.
+            // A file that can be resumed stays; its pending writes must finish first.
             let _ = self.store.settle();
             self.lost(incoming, error);
         }
@@ -211,7 +212,7 @@ impl<'r> Connection<'r> {
                 }
                 Frame::Abort { reason } => {
                     let reason = String::from_utf8_lossy(reason).into_owned();
-                    // It is given up anyway.
+                    // The file is lost in any case.
                     let _ = self.store.settle()?;
                     if let Ok(target) = &incoming.target {
                         target.spoil(&reason);
@@ -224,7 +225,7 @@ impl<'r> Connection<'r> {
         }
     }
 
-    /// Tells the sender what is there of a file, and hears where it goes on.
+    /// Tells the sender which part of a file exists here, and receives the offset to resume from.
     fn resume(&mut self, incoming: &mut Incoming) -> Result<()> {
         let present = match &incoming.target {
             Ok(target) => self.shelf.present(target, self.options.limits.stop)?,
@@ -233,7 +234,7 @@ impl<'r> Connection<'r> {
         let len = present.len;
         self.outlet.frame(&Frame::Partial(present))?;
         self.outlet.flush()?;
-        // The sender reads as much of its file as there is here.
+        // The sender must read as much of its file as exists here before it can answer.
         let patience = self.options.limits.patience;
         self.inlet.be_patient(patience * 10);
         let offset = match self.inlet.frame()? {
@@ -286,7 +287,7 @@ impl<'r> Connection<'r> {
         Ok(())
     }
 
-    /// Tells sender and observer what became of a file, once.
+    /// Reports the outcome of a file to sender and observer, once.
     fn settle(
         &mut self,
         incoming: &mut Incoming,
@@ -321,7 +322,7 @@ impl<'r> Connection<'r> {
             failure: said.as_bytes(),
         })?;
         if failure.is_some() {
-            // The rest of it need not be sent.
+            // Told now, the sender can skip the rest of the file.
             self.outlet.flush()?;
         }
         if !incoming.is_whole {
@@ -339,7 +340,7 @@ impl<'r> Connection<'r> {
         Ok(())
     }
 
-    /// The connection is lost with a file under way: tells the observer what is left of it.
+    /// The connection is lost during a file: tells the observer how much of the file remains.
     fn lost(&self, incoming: Incoming, error: &Error) {
         let mut failure = error.to_string();
         if let Ok(target) = &incoming.target {
@@ -350,7 +351,7 @@ impl<'r> Connection<'r> {
                 failure = format!("{failure}; {kept} bytes are kept for --resume");
             }
         }
-        // Whoever is told may want to go on with it at once.
+        // The observer may resume the file at once, so its lock must be free.
         drop(incoming.target);
         if !incoming.is_told {
             let outcome = Outcome {
@@ -367,7 +368,8 @@ impl<'r> Connection<'r> {
     }
 }
 
-/// What is received in place of `part` where files are only measured, or why nothing is.
+/// The announcement to use in place of `part` when files are only measured, or the reason for
+/// refusing it.
 fn measured<'m>(
     part: &Part<'m>,
     measuring: &'m mut Option<Measuring>,
@@ -386,7 +388,7 @@ fn measured<'m>(
     }
 }
 
-/// Where a file goes, or why it goes nowhere.
+/// The target of a file, or the reason for refusing it.
 fn target(
     part: &Part<'_>,
     hello: &Hello,
@@ -402,7 +404,7 @@ fn target(
     } else if part.size.is_some_and(|size| size > options.max_size) {
         Err(too_large(options))
     } else if part.resume && part.parts > 1 {
-        // Each part would cut off what the others have brought.
+        // Each part would truncate what the others have written.
         Err("a file in parts cannot be gone on with".into())
     } else if part.name.is_hidden() && !options.allow_hidden {
         Err("its name begins with a dot (--allow-hidden there takes it)".into())

@@ -1,32 +1,32 @@
-//! Who is at the door: connections that have not proven yet that they may send, apart from those that
-//! have.
+//! Admission: connections that have not yet proven their right to send are kept apart from accepted
+//! ones.
 
 use std::collections::VecDeque;
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// So many may be at the door at a time. Whoever comes then takes the place of the one that has been
-/// there longest, so that nobody is kept out by those who say nothing.
+/// Maximum number of connections that are not yet accepted. A further one replaces the oldest, so
+/// that silent connections keep nobody out.
 const MOST_AT_THE_DOOR: usize = 64;
 
-/// The door of a receiver.
+/// Admission control of a receiver.
 #[derive(Default)]
 pub(super) struct Door {
     waiting: Mutex<VecDeque<Waiting>>,
-    /// Those that were let in.
+    /// Accepted connections.
     inside: AtomicUsize,
-    /// All that have a thread.
+    /// All connections that have a thread.
     threads: AtomicUsize,
 }
 
-/// A connection at the door.
+/// A connection that is not yet accepted.
 struct Waiting {
     number: u64,
     socket: Arc<TcpStream>,
 }
 
-/// A place inside, until this is dropped.
+/// The place of an accepted connection; dropping it frees the place.
 pub(super) struct Inside<'d>(&'d Door);
 
 impl Drop for Inside<'_> {
@@ -40,25 +40,25 @@ impl Door {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A connection has come, and gets this number.
+    /// Registers a new connection under this number.
     pub(super) fn come(&self, number: u64, socket: Arc<TcpStream>) {
         self.threads.fetch_add(1, Ordering::AcqRel);
         let mut waiting = self.waiting();
         if waiting.len() >= MOST_AT_THE_DOOR
             && let Some(oldest) = waiting.pop_front()
         {
-            // Its thread notices, wherever it waits. It may be gone by itself.
+            // Its thread notices, wherever it blocks. The connection may already be closed.
             let _ = oldest.socket.shutdown(Shutdown::Both);
         }
         waiting.push_back(Waiting { number, socket });
     }
 
-    /// A connection has gone away from the door, in or out.
+    /// Removes a connection that is accepted or has ended.
     pub(super) fn leave(&self, number: u64) {
         self.waiting().retain(|waiting| waiting.number != number);
     }
 
-    /// Takes a place inside, of which there are `most`; `None` if all are taken.
+    /// Takes one of `most` places for accepted connections; `None` if all are taken.
     pub(super) fn enter(&self, most: usize) -> Option<Inside<'_>> {
         let add = |inside| (inside < most).then_some(inside + 1);
         let added = self
@@ -67,12 +67,12 @@ impl Door {
         added.is_ok().then_some(Inside(self))
     }
 
-    /// The thread of a connection is over.
+    /// Counts the end of a connection's thread.
     pub(super) fn end(&self) {
         self.threads.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Whether nobody is there.
+    /// True if there are no connections.
     pub(super) fn is_idle(&self) -> bool {
         self.threads.load(Ordering::Acquire) == 0
     }

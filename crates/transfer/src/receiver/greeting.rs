@@ -1,4 +1,4 @@
-//! Who may send: the first words with whoever connects.
+//! Authentication: the first messages of a connection.
 
 use super::Options;
 use crate::connection::{Inlet, Outlet};
@@ -9,7 +9,7 @@ use platform::socket::is_of_same_user;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// Whoever has not proven by then that it may send is given up.
+/// Time in which a peer must prove its right to send.
 const GREETING_TIME: Duration = Duration::from_secs(10);
 
 /// A sender that knows the token, if there is one.
@@ -19,8 +19,8 @@ pub(super) struct Greeted {
     pub(super) outlet: Outlet,
 }
 
-/// Hears who it is, says who this is, and waits for the first frame: with a token only who knows it can
-/// make one. Until then nothing is done for the peer.
+/// Exchanges greetings and waits for the first frame. With a token, only a peer that knows it can
+/// make that frame; until then the receiver does no work for the peer.
 pub(super) fn greet(socket: &TcpStream, options: &Options) -> Result<Greeted> {
     let clone = || socket.try_clone().map_err(Error::network);
     let mut inlet = Inlet::new(clone()?, options.limits);
@@ -44,7 +44,7 @@ pub(super) fn greet(socket: &TcpStream, options: &Options) -> Result<Greeted> {
         let opening = inlet.words()?;
         let answered = answer(token, (&greeting, &hello), &plain, &opening);
         if answered.is_err() {
-            // It hears that it was understood so far, and no more.
+            // The peer gets the plain answer and nothing else.
             outlet.flush()?;
         }
         let (message, keys) = answered?;
@@ -68,7 +68,7 @@ pub(super) fn greet(socket: &TcpStream, options: &Options) -> Result<Greeted> {
 }
 
 impl Greeted {
-    /// Tells the sender why it is not let in.
+    /// Sends the sender the reason for refusing it.
     pub(super) fn turn_away(&mut self, verdict: Verdict) -> Result<()> {
         let max_size = 0;
         self.outlet.frame(&Frame::Opened { verdict, max_size })?;
@@ -89,12 +89,12 @@ fn verdict(hello: &Hello, options: &Options, socket: &TcpStream) -> Verdict {
     }
 }
 
-/// Whether the peer is known to act for another user than this process.
+/// True if the peer is known to act for another user than this process.
 fn is_of_another_user(socket: &TcpStream) -> bool {
     matches!(is_of_same_user(socket), Ok(Some(false)))
 }
 
-/// Names what somebody said who is no sender.
+/// Adds the first bytes of a peer that is no oscope sender to the error.
 fn stranger(error: Error, inlet: &Inlet) -> Error {
     match error {
         Error::Malformed(Malformed::Magic) => Error::Stranger(inlet.glimpse()),

@@ -1,4 +1,4 @@
-//! A file, or a part of one, that is coming in over one connection.
+//! A file, or a part of one, while it arrives over one connection.
 
 use super::Options;
 use super::place::Failure;
@@ -8,27 +8,27 @@ use crate::protocol::Part;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A file, or a part of one, that is coming in.
+/// A file, or a part of one, while it arrives.
 pub(super) struct Incoming {
     pub(super) id: u64,
     pub(super) name: Vec<u8>,
     pub(super) began: Instant,
-    /// Whether the sums of all that came were right.
+    /// True if all checksums so far were right.
     pub(super) is_right: bool,
-    /// How many bytes came.
+    /// Number of bytes received.
     pub(super) bytes: u64,
     pub(super) received: Duration,
     pub(super) room: Room,
-    /// Where it goes, or why it goes nowhere.
+    /// The target of the bytes, or the reason for discarding them.
     pub(super) target: Result<Arc<Target>, Failure>,
-    /// Whether what becomes of it becomes of the file: of its parts, only the last tells the observer.
+    /// True if its outcome is that of the file. Of a file in parts, only the last part is reported
+    /// to the observer.
     pub(super) is_whole: bool,
-    /// Whether the sender was told already.
+    /// True if the sender has been told the outcome.
     pub(super) is_told: bool,
 }
 
 impl Incoming {
-    /// It begins.
     pub(super) fn new(part: &Part<'_>, room: Room, target: Result<Arc<Target>, Failure>) -> Self {
         Self {
             id: part.id,
@@ -44,7 +44,7 @@ impl Incoming {
         }
     }
 
-    /// From now on nothing of it is kept.
+    /// Discards everything that still arrives.
     pub(super) fn refuse(&mut self, reason: Failure) {
         if let Ok(target) = &self.target {
             target.spoil(&reason);
@@ -52,7 +52,8 @@ impl Incoming {
         }
     }
 
-    /// Puts the file under its name with its last part; tells whether this was it.
+    /// Publishes the file under its name with its last part; returns true if this was the last
+    /// part.
     pub(super) fn finish(&self, size: u64, options: &Options) -> Result<bool, Failure> {
         let target = self.target.as_ref().map_err(Clone::clone)?;
         if size > options.max_size {
@@ -67,7 +68,7 @@ impl Incoming {
     }
 }
 
-/// Why a file is not taken.
+/// The reason for refusing a file of this size.
 pub(super) fn too_large(options: &Options) -> Failure {
     format!(
         "it is larger than the {} bytes that are taken here",

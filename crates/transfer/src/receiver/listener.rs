@@ -1,4 +1,4 @@
-//! The receiver's door: who comes in, and how many at a time.
+//! Accepts connections, limits their number, and gives each its thread.
 
 use super::connection::Connection;
 use super::door::Door;
@@ -9,6 +9,7 @@ use crate::connection::prepare;
 use crate::cover::Cover;
 use crate::error::{Error, Result};
 use crate::protocol::{Answer, Verdict};
+use choice::Choice;
 use platform::directory::Directory;
 use platform::socket::{Bell, accept_within, listen};
 use std::io::Write;
@@ -18,24 +19,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Listens for senders.
+/// A listening receiver.
 pub struct Receiver {
     listener: TcpListener,
     options: Options,
     shelf: Shelf,
-    /// Rung when a connection is over.
+    /// Rung when a connection ends.
     bell: Bell,
 }
 
-/// How long the door is watched before it is asked whether to go on.
+/// Time to wait for connections before checking if the receiver should stop.
 const TICK: Duration = Duration::from_millis(50);
 
 impl Receiver {
     /// Listens at `address`.
     ///
     /// # Errors
-    /// If others could reach the address and there is no token, the port is taken, there is no such
-    /// directory, or the system does not allow the method.
+    /// If other machines could reach the address and there is no token, the port is taken, the
+    /// directory does not exist, or the system does not support the method.
     pub fn bind(address: &str, options: Options) -> Result<Self> {
         if let Some(method) = options.method {
             method.check()?;
@@ -68,19 +69,19 @@ impl Receiver {
         })
     }
 
-    /// Where it listens.
+    /// The address that the receiver listens at.
     ///
     /// # Errors
-    /// If the system does not tell.
+    /// If the system does not report it.
     pub fn address(&self) -> Result<SocketAddr> {
         self.listener.local_addr().map_err(Error::network)
     }
 
-    /// Serves senders, as many at a time as may be, until the stop flag is raised or, if `once`, the
-    /// first transfer has come to its end.
+    /// Serves senders, up to the allowed number at a time, until the stop flag is set or, with
+    /// `once`, the first transfer has ended.
     ///
     /// # Errors
-    /// If the door itself fails. A sender that fails is told to `observer`.
+    /// If listening itself fails. Failures of single senders go to `observer`.
     pub fn serve(&self, once: bool, observer: &Observer<'_>) -> Result<()> {
         let (door, served) = (Door::default(), AtomicUsize::new(0));
         thread::scope(|scope| {
@@ -89,7 +90,8 @@ impl Receiver {
                     if self.options.limits.stop.load(Ordering::Acquire) {
                         return Ok(());
                     }
-                    // In this order: one that ends in between has served.
+                    // The order matters: a connection that ends between the two calls has already
+                    // counted as served.
                     let is_idle = door.is_idle();
                     if once && is_idle && served.load(Ordering::Acquire) > 0 {
                         return Ok(());
@@ -110,7 +112,7 @@ impl Receiver {
                     if self.one(number, &mine, peer, door, observer) {
                         served.fetch_add(1, Ordering::AcqRel);
                     }
-                    // Whatever else holds on to it, the sender shall see the end.
+                    // Other holders may keep the socket open; the sender must still see its end.
                     let _ = mine.shutdown(Shutdown::Both);
                     door.end();
                     self.bell.ring();
@@ -130,7 +132,7 @@ impl Receiver {
     fn next(&self) -> Result<Option<TcpStream>> {
         match accept_within(&self.listener, &self.bell, TICK) {
             Ok(socket) => Ok(socket),
-            // No more descriptors or memory for now: those at work will give some back.
+            // Descriptors or memory are exhausted for now. Running connections will free some.
             Err(error) if error.raw_os_error().is_some() => {
                 thread::sleep(TICK);
                 Ok(None)
@@ -139,7 +141,7 @@ impl Receiver {
         }
     }
 
-    /// Serves one connection; whether it was a sender's.
+    /// Serves one connection; returns true if it came from a sender.
     fn one(
         &self,
         number: u64,
@@ -181,7 +183,7 @@ impl Receiver {
     }
 }
 
-/// Tells a sender that it cannot be served, if it can be told at once.
+/// Tells a sender that it cannot be served, if that is possible without waiting.
 fn turn_away(mut socket: &TcpStream) {
     let answer = Answer::new(Verdict::Busy);
     let _ = socket.set_nonblocking(true);

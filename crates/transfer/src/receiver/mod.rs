@@ -1,4 +1,4 @@
-//! The side that gets the files.
+//! The receiving side.
 
 mod connection;
 mod door;
@@ -22,74 +22,74 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-/// How files are received.
+/// Options of a receiver.
 #[derive(Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct Options {
-    /// Where they go; `None` throws them away once they are verified.
+    /// The directory for files; `None` discards them once verified.
     pub directory: Option<PathBuf>,
-    /// Whether it serves measurements and nothing else: the sender chooses how each file is received,
-    /// and what was received goes away with the next file or the connection.
+    /// True if the receiver serves only measurements: the sender chooses the method for each file,
+    /// and a received file is deleted when the next one begins or the connection ends.
     pub measures: bool,
-    /// How the receiver writes them, where the sender does not choose; `None` for the fastest.
+    /// The method, unless the sender chooses it; `None` for the fastest.
     pub method: Option<ReceiveMethod>,
-    /// What both sides know. Without one only this machine is listened to, and only the user of this
-    /// process.
+    /// The shared secret. Without one, the receiver accepts only connections from this machine,
+    /// made by its own user.
     pub token: Option<Token>,
-    /// Whether contents that are not sealed are taken, though there is a token.
+    /// True if contents may arrive unsealed although there is a token.
     pub unsealed: bool,
-    /// Whether files are taken whose names begin with a dot.
+    /// True if names of files may begin with a dot.
     pub allow_hidden: bool,
-    /// The largest file, in bytes.
+    /// Maximum size of a file, in bytes.
     pub max_size: u64,
-    /// The most files of one connection.
+    /// Maximum number of files per connection.
     pub max_files: u64,
-    /// The most bytes that files which are not complete may take together, to be gone on with.
+    /// Maximum total size of incomplete files kept for resuming, in bytes.
     pub max_partial: u64,
-    /// The most connections at a time.
+    /// Maximum number of simultaneous connections.
     pub max_connections: usize,
-    /// Whether a file is on the device before it counts as stored.
+    /// True if a file must be on the device before it counts as stored.
     pub fsync: bool,
-    /// Whether files that are there are replaced.
+    /// True if existing files are replaced.
     pub force: bool,
-    /// What is borne.
+    /// Patience and stop flag.
     pub limits: Limits,
-    /// Counts the bytes that were received, for whoever watches.
+    /// Counter of received bytes, for a progress display.
     pub progress: Arc<AtomicU64>,
 }
 
-/// Something that happened at a receiver.
+/// An event at a receiver.
 #[derive(Debug)]
 pub enum Event<'e> {
-    /// A sender that may send has connected.
+    /// An accepted sender has connected.
     Began {
-        /// Who.
+        /// Address of the sender.
         peer: SocketAddr,
-        /// What protects contents on their way.
+        /// Protection of file contents in transit.
         cover: Cover,
     },
-    /// A file has come to its end, good or bad.
+    /// A file has ended, successfully or not.
     Settled {
-        /// From whom.
+        /// Address of the sender.
         peer: SocketAddr,
-        /// What became of it.
+        /// Outcome of the file.
         outcome: &'e Outcome,
     },
-    /// A connection has come to its end.
+    /// A connection has ended.
     Ended {
-        /// Whose.
+        /// Address of the sender.
         peer: SocketAddr,
-        /// CPU time spent on it.
+        /// CPU time spent on the connection.
         cpu: Duration,
     },
     /// A connection was given up.
     GivenUp {
-        /// Whose.
+        /// Address of the peer.
         peer: SocketAddr,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// Is told what happens, from several threads.
+/// Receives events, from several threads.
 pub type Observer<'o> = dyn Fn(&Event<'_>) + Sync + 'o;

@@ -1,4 +1,5 @@
-//! Where a file lies: out of sight until it is complete and verified, then under its name.
+//! A received file on disk: hidden until it is complete and verified, then published under its
+//! name.
 
 use super::Options;
 use crate::protocol::{PARTIAL_NAME, Part, Times};
@@ -13,50 +14,50 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use twox_hash::XxHash3_128;
 
-/// Files of up to this size have no name at all before they are complete: that takes fewer calls, and
-/// of so few bytes none need be kept to go on with.
+/// Files up to this size are unnamed until they are complete. That takes fewer system calls, and so
+/// few bytes are not worth resuming.
 const SMALL: u64 = 256 << 10;
 
-/// Whoever goes on with a file waits so long for the connection before, which may be over at the sender
-/// but not here, where what it sent last is still taken in.
+/// Maximum time that a resumed file waits for its previous connection. That one may have ended at
+/// the sender while its last bytes are still processed here.
 const DRAINING: Duration = Duration::from_secs(10);
-/// How often it is looked whether that is so.
+/// Interval of checking the lock while waiting.
 const TICK: Duration = Duration::from_millis(20);
 
-/// The directory for incomplete files may be removed so often between making and using it. If it is
-/// still not there then, the directory that it is made in is gone.
+/// Maximum number of times that the directory of incomplete files may vanish between creation and
+/// use. After that, its parent directory must be gone.
 const ATTEMPTS: usize = 100;
 
-/// Why a file is not kept.
+/// The reason why a file is not kept.
 pub(super) type Failure = String;
 
-/// Where a file lies.
+/// A received file on disk.
 pub(super) struct Place {
     directory: Arc<Directory>,
     hidden: Hidden,
     name: OsString,
     mode: Option<u32>,
     modified: Option<Times>,
-    /// The most bytes that files which are not complete may take together, when they are left.
+    /// Maximum total size of incomplete files, in bytes, including this one.
     most_kept: u64,
 }
 
-/// A file that is not complete.
+/// An incomplete file.
 enum Hidden {
-    /// It stays when it is given up, to be gone on with.
+    /// Stays for resuming when it is given up.
     Named {
         /// A directory that only this user can write to.
         partials: Directory,
         name: OsString,
-        /// Locked, so that nobody else receives under the same name.
+        /// Locked, so that no other connection receives under the same name.
         file: LockedFile,
     },
-    /// It goes away when it is given up.
+    /// Disappears when it is given up.
     Unnamed(File),
 }
 
 impl Place {
-    /// Makes one for what the sender announced.
+    /// Creates the hidden file for an announced one.
     pub(super) fn make(
         directory: &Arc<Directory>,
         part: &Part<'_>,
@@ -71,7 +72,7 @@ impl Place {
         let hidden = if let Some(file) = unnamed {
             Hidden::Unnamed(file)
         } else {
-            // What else kept it from being made is found here, too.
+            // Whatever else prevented its creation is detected here too.
             check(directory, &name, options)?;
             hide(directory, part, options)?
         };
@@ -85,7 +86,6 @@ impl Place {
         })
     }
 
-    /// The file.
     pub(super) fn file(&self) -> &File {
         match &self.hidden {
             Hidden::Named { file, .. } => file.file(),
@@ -93,7 +93,7 @@ impl Place {
         }
     }
 
-    /// Whether it can be gone on with another time.
+    /// True if the file can stay for a later attempt to resume it.
     pub(super) fn can_be_kept(&self) -> bool {
         match &self.hidden {
             Hidden::Named { partials, .. } => partials
@@ -103,7 +103,7 @@ impl Place {
         }
     }
 
-    /// Makes the file exactly so long.
+    /// Sets the file's exact length.
     pub(super) fn cut(&self, size: u64) -> Result<(), Failure> {
         let file = self.file();
         let cut = file.metadata().and_then(|metadata| {
@@ -115,7 +115,7 @@ impl Place {
         cut.map_err(|error| error.to_string())
     }
 
-    /// Puts the file, which is complete, under its name.
+    /// Publishes the complete file under its name.
     pub(super) fn publish(&self, options: &Options) -> Result<(), Failure> {
         let file = self.file();
         let prepare = || {
@@ -148,17 +148,17 @@ impl Place {
         publish().map_err(|error| match error.io_error().map(io::Error::kind) {
             Some(io::ErrorKind::AlreadyExists) => {
                 let found = check(&self.directory, &self.name, options).err();
-                // It may be gone again.
+                // That file may have been removed meanwhile.
                 found.unwrap_or_else(taken)
             }
             _ => error.to_string(),
         })
     }
 
-    /// Removes it, incomplete as it is.
+    /// Deletes the incomplete file.
     pub(super) fn give_up(&self) {
         if let Hidden::Named { partials, name, .. } = &self.hidden {
-            // It is worthless; if it cannot be removed, it is overwritten next time.
+            // The file is worthless. If it cannot be removed, the next attempt overwrites it.
             let _ = partials.remove(name);
         }
     }
@@ -167,16 +167,16 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         if let Hidden::Named { file, .. } = &self.hidden {
-            // A ring may hold on to the file for a moment longer, and with it to the lock. Where it
-            // cannot be given back, it ends with the file.
+            // A ring may keep the file, and with it the lock, open a moment longer. If unlocking
+            // fails, closing the file ends the lock.
             let _ = file.file().unlock();
-            // It stays while there are others in it.
+            // Fails, as intended, while other files are in the directory.
             let _ = self.directory.remove_directory(PARTIAL_NAME.as_ref());
         }
     }
 }
 
-/// Makes sure that the name is free, or may be taken from a file.
+/// Checks that the name is free, or belongs to a file that may be replaced.
 fn check(directory: &Directory, name: &OsString, options: &Options) -> Result<(), Failure> {
     match directory.what_is(name).map_err(|error| error.to_string())? {
         Some(Kind::Other) => Err("something of this name is there that is no file".into()),
@@ -189,20 +189,20 @@ fn taken() -> Failure {
     "a file of this name is there (--force replaces it)".into()
 }
 
-/// Opens or makes the hidden file of a name.
+/// Opens or creates the hidden file of a name.
 fn hide(directory: &Directory, part: &Part<'_>, options: &Options) -> Result<Hidden, Failure> {
     let deadline = Instant::now() + DRAINING;
     let may_wait = || {
         let is_over = options.limits.stop.load(Ordering::Acquire) || Instant::now() >= deadline;
         part.resume && part.parts == 1 && !is_over
     };
-    // Of the name, so that it is found again, and short, however long that is.
+    // A hash of the name finds the file again, and is short however long the name is.
     let name = XxHash3_128::oneshot(part.name.bytes());
     let name = OsString::from(format!("{name:032x}"));
     let mut attempts = 0;
     loop {
         let (partials, file) = match open(directory, &name) {
-            // Whoever left it last has removed the directory.
+            // The last user of the directory has removed it.
             Err(error) if is_gone(&error) && attempts < ATTEMPTS => {
                 attempts += 1;
                 continue;
@@ -223,7 +223,7 @@ fn hide(directory: &Directory, part: &Part<'_>, options: &Options) -> Result<Hid
                 _ => return Err(error.to_string()),
             },
         };
-        // Its owner may have given it its own name before the lock was free.
+        // The previous owner may have published the file before it released the lock.
         let is_it = partials.holds(&name, file.file());
         if !is_it.map_err(|error| error.to_string())? {
             continue;
@@ -239,8 +239,8 @@ fn hide(directory: &Directory, part: &Part<'_>, options: &Options) -> Result<Hid
     }
 }
 
-/// Opens or makes the directory for files that are not complete, and one file in it. Where others may
-/// write as well, they may have put something there; it is not touched.
+/// Opens or creates the directory of incomplete files, and one file in it. If other users can write
+/// to that directory, they may have planted something, so it is refused.
 fn open(directory: &Directory, name: &OsStr) -> platform::Result<(Directory, File)> {
     let partials = directory.open_private(PARTIAL_NAME.as_ref())?;
     let file = partials.open_own(name)?;
@@ -251,7 +251,7 @@ fn is_gone(error: &platform::Error) -> bool {
     error.io_error().map(io::Error::kind) == Some(io::ErrorKind::NotFound)
 }
 
-/// Removes what an earlier attempt left, if one did: asking costs less than cutting.
+/// Discards the bytes of an earlier attempt. Asking for the length costs less than truncating.
 fn empty(file: &File) -> io::Result<()> {
     if file.metadata()?.len() > 0 {
         file.set_len(0)?;

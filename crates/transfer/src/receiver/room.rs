@@ -1,30 +1,30 @@
-//! Room on the device, reserved ahead of the bytes that come.
+//! Space on the device, reserved ahead of the arriving bytes.
 
 use crate::method::ReceiveMethod;
 use crate::protocol::Part;
 use platform::file::{finds_room_by_page, reserve};
 use std::fs::File;
 
-/// A smaller file is not worth it.
+/// Reserving space for a smaller file costs more than it saves.
 const SMALLEST: u64 = 1 << 20;
-/// As much is reserved at a time as came already, within these bounds.
+/// Each step reserves as much as has already arrived, within these bounds.
 const LEAST_STEP: u64 = 1 << 20;
 const MOST_STEP: u64 = 64 << 20;
 
-/// Room for a file whose bytes come one after the other, as far as they do. A file system that finds
-/// room for every page as it is written spends more time on that than on the bytes.
+/// Space for a file that arrives in order. A file system that allocates every page as it is written
+/// spends more time on that than on the bytes.
 pub(super) struct Room {
-    /// Size of the file; `None` if nothing is reserved, or nothing more.
+    /// Size of the file; `None` if nothing more is reserved.
     size: Option<u64>,
-    /// Where the next byte goes if nothing is left out.
+    /// Offset of the next byte if none is skipped.
     next: u64,
-    /// Up to here there is room.
+    /// End of the reserved range.
     reserved: u64,
 }
 
 impl Room {
-    /// A file in parts is nothing for it, since what one connection leaves out another may bring; nor
-    /// is one that is mapped, which has to have room in any case.
+    /// Excludes files in parts, because another connection may write the range that one skips, and
+    /// mapped files, which need their space allocated in any case.
     pub(super) fn new(part: &Part<'_>, method: ReceiveMethod) -> Self {
         let may_be = part.parts == 1 && method != ReceiveMethod::Mmap;
         let is_worth_it = |size: &u64| may_be && *size >= SMALLEST;
@@ -35,8 +35,8 @@ impl Room {
         }
     }
 
-    /// Makes sure of room for `len` bytes at `offset`, and for some that may follow. Where there is
-    /// none to be had, writing them will tell.
+    /// Reserves space for `len` bytes at `offset`, and for some that may follow. If there is no
+    /// space, the write itself will fail and report it.
     pub(super) fn reach(&mut self, file: &File, offset: u64, len: u64) {
         let Some(size) = self.size else { return };
         if self.reserved == 0 {
@@ -63,11 +63,11 @@ impl Room {
         }
     }
 
-    /// Gives back what was reserved and is not needed, and reserves nothing more.
+    /// Frees the reserved space that is not needed, and reserves no more.
     pub(super) fn give_back(&mut self, file: &File) {
         self.size = None;
         if self.reserved > self.next {
-            // Nothing was written behind `next` yet. What stays reserved harms nobody.
+            // Nothing is written behind `next` yet. If this fails, the leftover space does no harm.
             let _ = file.set_len(self.next);
             self.reserved = self.next;
         }
@@ -98,7 +98,7 @@ mod tests {
         Room::new(&part, ReceiveMethod::File)
     }
 
-    /// A file where room is reserved; `None`, with the reason printed, where it is not.
+    /// A file on a file system that reserves space; `None`, with the reason printed, on others.
     fn file() -> Option<File> {
         let file = tempfile::tempfile().unwrap();
         if finds_room_by_page(&file) {
@@ -136,7 +136,7 @@ mod tests {
         room.reach(&file, 0, 20 * MIB);
         write_at(&file, &bytes, 0).unwrap();
         assert!(allocated(&file) > 30 * MIB);
-        // A hole, and from there back to before it.
+        // A hole, then a jump back to before it.
         for offset in [90 * MIB, 25 * MIB] {
             room.reach(&file, offset, MIB);
             write_at(&file, &bytes[..MIB as usize], offset).unwrap();

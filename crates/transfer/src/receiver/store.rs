@@ -1,4 +1,4 @@
-//! Moving bytes from a connection into a file, in each of the methods.
+//! Moves bytes from a connection into a file by the chosen method.
 
 use super::method::{Arrival, mapped, splice, uring, write};
 use super::place::Failure;
@@ -9,10 +9,10 @@ use crate::method::ReceiveMethod;
 use platform::memory::Mapping;
 use platform::socket::Conduit;
 
-/// So few bytes alone are written sooner than a ring is told to.
+/// Writing so few bytes directly is faster than through a ring.
 const SMALL: usize = 32 << 10;
 
-/// What a method needs to have at hand, kept from file to file.
+/// Resources of the methods, reused for all files.
 pub(super) struct Store {
     method: ReceiveMethod,
     buffer: Mapping,
@@ -30,18 +30,17 @@ impl Store {
         })
     }
 
-    /// From now on bytes are moved by this method.
+    /// Sets the method for further data.
     pub(super) fn use_method(&mut self, method: ReceiveMethod) {
         self.method = method;
     }
 
-    /// How bytes get into their file.
     pub(super) fn method(&self) -> ReceiveMethod {
         self.method
     }
 
-    /// Takes what comes next and puts it into its target, or begins to: [`Store::settle`] waits for the
-    /// end. Whether its sum is right.
+    /// Receives the next data and stores it in its target, or starts to: [`Store::settle`] waits
+    /// for the end. Returns true if the checksum is right.
     pub(super) fn take(&mut self, mut arrival: Arrival<'_>) -> Result<bool> {
         let (target, offset, len) = (arrival.target, arrival.offset, arrival.len);
         let buffer = self.buffer.as_mut_slice();
@@ -52,7 +51,7 @@ impl Store {
                     Some(ring) => ring,
                     none => none.insert(uring::Ring::new()?),
                 };
-                // It tells the target itself what was written.
+                // The ring itself reports completed writes to the target.
                 return ring.take(buffer, &mut arrival);
             }
             (ReceiveMethod::Mmap, Some(file)) if len > 0 => {
@@ -69,12 +68,12 @@ impl Store {
         Ok(is_right)
     }
 
-    /// Takes `len` bytes of data that nobody wants.
+    /// Receives `len` bytes of data and discards them.
     pub(super) fn drain(&mut self, inlet: &mut Inlet, len: usize) -> Result<()> {
         write::drain(self.buffer.as_mut_slice(), inlet, len).map(drop)
     }
 
-    /// Waits until everything that was taken is in its file; why it is not, if it is not.
+    /// Waits until all received data is in its file; returns the reason if that failed.
     pub(super) fn settle(&mut self) -> Result<Option<Failure>> {
         self.ring.as_mut().map_or(Ok(None), uring::Ring::settle)
     }

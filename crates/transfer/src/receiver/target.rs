@@ -1,4 +1,4 @@
-//! Files that are coming in, each to one place, over one connection or several.
+//! Files while they arrive, each with one place on disk, over one connection or several.
 
 use super::Options;
 use super::place::{Failure, Place};
@@ -16,29 +16,29 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-/// A file that is mapped grows by steps of its own size within these bounds: not in many steps, and
-/// not by much more than what comes.
+/// A mapped file grows in steps of its own size within these bounds: few steps, but not much more
+/// space than arrives.
 const LEAST_GROWTH: u64 = 64 << 10;
 const MOST_GROWTH: u64 = 8 << 20;
-/// Whoever waits looks so often whether to stop.
+/// Interval at which waiting threads check the stop flag.
 const TICK: Duration = Duration::from_millis(20);
 
-/// So many files of a transfer may be divided and not complete at a time: connections that are ahead
-/// wait for the others.
+/// Maximum number of incomplete divided files per transfer. Connections that are ahead wait for the
+/// others.
 const MOST_DIVIDED: usize = 32;
 
-/// What is told of a file, or why it is not kept.
+/// A result, or the reason why the file is not kept.
 type Outcome<T> = std::result::Result<T, Failure>;
 
-/// The files that are coming in, so that the connections of one transfer find them.
+/// All arriving files, shared by the connections of a transfer.
 pub(super) struct Shelf {
     directory: Option<Arc<Directory>>,
     sessions: Mutex<HashMap<[u8; 16], Session>>,
-    /// Somebody may wait for a divided file to be complete.
+    /// Notified when a divided file is complete.
     is_complete: Condvar,
-    /// One file is hashed at a time.
+    /// Held while hashing, so that only one file is hashed at a time.
     hashing: Mutex<()>,
-    /// How many files were measured.
+    /// Number of measured files so far.
     measured: AtomicU64,
 }
 
@@ -46,23 +46,23 @@ pub(super) struct Shelf {
 #[derive(Default)]
 struct Session {
     connections: usize,
-    /// Whether one of them was lost, and its parts with it.
+    /// True if one of its connections was lost, with its parts of files.
     is_lost: bool,
-    /// Whether one of them has waited for a divided file to be complete, and none was.
+    /// True if a connection has waited in vain for a divided file to be complete.
     is_stuck: bool,
     divided: HashMap<u64, Divided>,
 }
 
-/// A file that comes in parts, over several connections.
+/// A file that arrives in parts, over several connections.
 struct Divided {
     target: Outcome<Arc<Target>>,
-    /// How many of its parts are still to come to their end, good or bad.
+    /// Number of parts that have not ended yet, successfully or not.
     parts_left: u16,
 }
 
-/// A file that is coming in.
+/// A file while it arrives.
 pub(super) struct Target {
-    /// `None` if it is thrown away.
+    /// `None` if the file is discarded.
     place: Option<Place>,
     parts: u16,
     state: Mutex<State>,
@@ -70,13 +70,13 @@ pub(super) struct Target {
 
 struct State {
     parts_left: u16,
-    /// Why it will not be complete.
+    /// The reason why the file will not be complete.
     spoiled: Option<Failure>,
     is_published: bool,
-    /// Up to here everything came, one after the other.
+    /// Number of bytes from the start that arrived in order.
     in_order: u64,
     is_in_order: bool,
-    /// Up to here there is room on the device for a mapping.
+    /// End of the range allocated for a mapping.
     allocated: u64,
 }
 
@@ -91,20 +91,20 @@ impl Shelf {
         }
     }
 
-    /// A name for a file that is measured, which no other has.
+    /// A unique name for a measured file.
     pub(super) fn name_to_measure(&self) -> String {
         format!("measured-{}", self.measured.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Removes a file, if it is there.
+    /// Removes a file, if it exists.
     pub(super) fn remove(&self, name: &str) {
         if let Some(directory) = &self.directory {
-            // If it cannot be removed now, it goes with its directory.
+            // If removal fails now, the directory takes the file with it later.
             let _ = directory.remove(name.as_ref());
         }
     }
 
-    /// The largest file there is room for, in bytes, as far as the system tells.
+    /// Free space for a file in bytes, if the system reports it.
     pub(super) fn room(&self) -> Option<u64> {
         self.directory.as_ref()?.free_bytes()
     }
@@ -113,12 +113,12 @@ impl Shelf {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A connection of a transfer is there.
+    /// Counts a new connection of a transfer.
     pub(super) fn enter(&self, session: [u8; 16]) {
         self.sessions().entry(session).or_default().connections += 1;
     }
 
-    /// A connection of a transfer is over.
+    /// Counts the end of a connection of a transfer.
     pub(super) fn leave(&self, id: [u8; 16], is_lost: bool) {
         let mut sessions = self.sessions();
         let Some(session) = sessions.get_mut(&id) else {
@@ -140,7 +140,7 @@ impl Shelf {
         }
     }
 
-    /// Where this file goes, or why it goes nowhere.
+    /// The target of this file, or the reason for refusing it.
     pub(super) fn target(
         &self,
         part: &Part<'_>,
@@ -170,7 +170,8 @@ impl Shelf {
                 }
                 Entry::Vacant(_) => {}
             }
-            // Whoever announces many files is not waited for as often.
+            // Once a wait has timed out, later ones fail at once: a sender that announces many
+            // files must not block the receiver for each of them.
             session.is_stuck |= Instant::now() >= deadline;
             if session.is_stuck || options.limits.stop.load(Ordering::Acquire) {
                 return Err("too many files of its transfer are not complete".into());
@@ -180,7 +181,8 @@ impl Shelf {
         }
     }
 
-    /// A part of a divided file has come to its end, good or bad. With the last one the file is closed.
+    /// Counts the end of a part of a divided file, successful or not. The last part closes the
+    /// file.
     pub(super) fn part_is_over(&self, id: u64, session: [u8; 16]) {
         let mut sessions = self.sessions();
         let Some(session) = sessions.get_mut(&session) else {
@@ -196,10 +198,10 @@ impl Shelf {
         }
     }
 
-    /// What there is of a file from before.
+    /// Describes the existing bytes of a file from an earlier attempt.
     ///
     /// # Errors
-    /// If somebody asks to stop.
+    /// If the program is asked to stop.
     pub(super) fn present(&self, target: &Target, stop: &AtomicBool) -> Result<Partial> {
         let Some(file) = target.file() else {
             return Ok(Partial::default());
@@ -220,7 +222,7 @@ impl Shelf {
             .and_then(|len| Hashing::new(file, stop)?.of_start(len));
         match there {
             Err(Error::Interrupted) => Err(Error::Interrupted),
-            // What cannot be read is not there.
+            // Unreadable bytes count as missing.
             there => Ok(there.unwrap_or_default()),
         }
     }
@@ -246,7 +248,7 @@ impl Shelf {
 }
 
 impl State {
-    /// Whether the file is so long without being cut or stretched.
+    /// True if the file already has this length.
     fn ends_at(&self, size: u64) -> bool {
         self.is_in_order && self.in_order == size && self.allocated == 0
     }
@@ -257,29 +259,29 @@ impl Target {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The file, if it is not thrown away.
+    /// The file, unless it is discarded.
     pub(super) fn file(&self) -> Option<&File> {
         self.place.as_ref().map(Place::file)
     }
 
-    /// Whether it comes in parts, over several connections.
+    /// True if the file arrives in parts, over several connections.
     pub(super) fn has_parts(&self) -> bool {
         self.parts > 1
     }
 
-    /// It will not be complete.
+    /// Marks the file as one that will not be complete.
     pub(super) fn spoil(&self, reason: &str) {
         self.state()
             .spoiled
             .get_or_insert_with(|| reason.to_owned());
     }
 
-    /// Why it will not be complete.
+    /// The reason why the file will not be complete.
     pub(super) fn failure(&self) -> Option<Failure> {
         self.state().spoiled.clone()
     }
 
-    /// Keeps the first `len` bytes of what is there.
+    /// Truncates the existing file to `len` bytes.
     pub(super) fn keep_only(&self, len: u64) -> Outcome<()> {
         if let Some(file) = self.file() {
             file.set_len(len).map_err(|error| error.to_string())?;
@@ -288,14 +290,14 @@ impl Target {
         Ok(())
     }
 
-    /// Bytes were written.
+    /// Records that bytes were written.
     pub(super) fn wrote(&self, offset: u64, len: u64) {
         let mut state = self.state();
         state.is_in_order &= offset >= state.in_order;
         state.in_order = offset + len;
     }
 
-    /// Writes bytes where they go.
+    /// Writes bytes at their offset.
     pub(super) fn write(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         if let Some(file) = self.file() {
             write_at(file, bytes, offset)?;
@@ -303,8 +305,8 @@ impl Target {
         Ok(())
     }
 
-    /// Makes the file at least `end` bytes long, with room on the device from `start`, so that a
-    /// mapping of it can be written to.
+    /// Grows the file to at least `end` bytes and allocates space from `start`, so that writing to
+    /// a mapping cannot fail.
     pub(super) fn grow(&self, start: u64, end: u64) -> Outcome<()> {
         let Some(file) = self.file() else {
             return Ok(());
@@ -317,7 +319,7 @@ impl Target {
         let grown = end.next_multiple_of(step);
         match allocate_range(file, start, grown - start) {
             Ok(()) => {}
-            // Zeros that are written make sure of the room as well.
+            // Writing zeros allocates the space as well.
             Err(error) if error.is_not_supported() => {
                 let zeros = vec![0; (grown - start) as usize];
                 write_at(file, &zeros, start).map_err(|error| error.to_string())?;
@@ -328,10 +330,10 @@ impl Target {
         Ok(())
     }
 
-    /// How much of it stays behind for the next attempt; `None` if nothing does.
+    /// Number of bytes that stay for the next attempt; `None` if the file is deleted.
     pub(super) fn kept(&self) -> Option<u64> {
         let state = self.state();
-        // The place is asked last, since it looks through a directory for that.
+        // The place comes last because its check lists a directory.
         let is_kept = !state.is_published
             && !self.has_parts()
             && state.spoiled.is_none()
@@ -341,8 +343,8 @@ impl Target {
         is_kept.then_some(state.in_order)
     }
 
-    /// A part of it is complete and verified; with the last one it gets its name. Tells whether this
-    /// was the last.
+    /// Records that a part is complete and verified; the last one publishes the file. Returns true
+    /// if this was the last part.
     pub(super) fn complete_part(&self, size: u64, options: &Options) -> Outcome<bool> {
         let mut state = self.state();
         if let Some(reason) = &state.spoiled {

@@ -1,27 +1,26 @@
-//! Where the bytes of a file come from.
+//! Sources of a file's bytes.
 
 use std::fs::File;
 
-/// Where the bytes of a file come from.
+/// The source of a file's bytes.
 pub enum Contents<'c> {
     /// A regular file.
     File(&'c File),
-    /// A pipe, a terminal, a device: whatever can only be read from its start to its end.
+    /// A pipe, a terminal or a device: anything that can only be read from start to end.
     Stream(&'c File),
-    /// Bytes in memory, such as a mapped file that is sent again.
+    /// Bytes in memory, such as a mapped file that is sent repeatedly.
     Memory(&'c [u8]),
-    /// Blocks of bytes in memory, each with its offset in the file, in the order in which they are
-    /// sent.
+    /// Blocks of bytes in memory, each with its offset in the file, in sending order.
     Blocks(&'c mut dyn Iterator<Item = (u64, &'c [u8])>),
-    /// Blocks of a file of one length, read at these offsets in this order.
+    /// Blocks of equal length from a file, read at the given offsets in the given order.
     Scattered {
         /// The file.
         file: &'c File,
         /// Length of each block in bytes, at most 256 KiB.
         block: usize,
-        /// Where they begin.
+        /// Offsets of the blocks.
         offsets: &'c mut dyn Iterator<Item = u64>,
     },
-    /// Zeros: so many that never were in a file.
+    /// This number of zero bytes, without a file.
     Zeros(u64),
 }

@@ -1,4 +1,4 @@
-//! Many files to one receiver, over one connection or several.
+//! Sends many files to one receiver, over one connection or several.
 
 use super::session::{State as FileState, state_of};
 use super::{Contents, Item, Options, Session};
@@ -16,55 +16,55 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Something to be sent, and its name at the receiver.
+/// A file to send, and its name at the receiver.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// Its name, one component.
+    /// The name at the receiver, one component.
     pub name: Vec<u8>,
-    /// What it is.
+    /// Source of the bytes.
     pub source: Source,
 }
 
-/// Something to be sent.
+/// The source of a file to send.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// What lies at a path.
+    /// The file at a path.
     Path(PathBuf),
-    /// What comes in on standard input.
+    /// Standard input.
     StandardInput,
-    /// So many zeros out of memory.
+    /// This number of zero bytes from memory.
     Zeros(u64),
 }
 
-/// How files are divided and what is kept of them.
+/// Connections to use and attributes to keep.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Number of connections, if the receiver has room for them all, else fewer; at least 1.
+    /// Number of connections, at least 1; fewer if the receiver has no room for all of them.
     pub streams: u16,
-    /// Whether what the receiver has of a file is kept if it agrees.
+    /// True to keep what the receiver already has of a file, where it agrees.
     pub resume: bool,
-    /// Whether permission bits are kept.
+    /// True to keep permission bits.
     pub keep_mode: bool,
-    /// Whether times of the last change are kept.
+    /// True to keep modification times.
     pub keep_times: bool,
 }
 
-/// What came of it.
+/// The outcome of a transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Files that arrived.
+    /// Number of files that arrived.
     pub files: u64,
-    /// Files that did not.
+    /// Number of files that failed.
     pub failed: u64,
-    /// Bytes of those that arrived.
+    /// Total size in bytes of the files that arrived.
     pub bytes: u64,
     /// From the start until the last byte was received and until it was stored.
     pub timing: Timing,
-    /// What the two sides spent.
+    /// CPU time of both sides.
     pub farewell: Farewell,
 }
 
-/// What a transfer cost.
+/// The CPU cost of a transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Farewell {
     /// CPU time of the sender's threads.
@@ -73,13 +73,13 @@ pub struct Farewell {
     pub receiver_cpu: Duration,
 }
 
-/// A part that has less than this to do is not worth a connection of its own.
+/// A smaller part is not worth a connection of its own.
 const SMALLEST_PART: u64 = 1 << 20;
 
-/// Sends `jobs` to the receiver at `address`, and tells `observer` what became of each.
+/// Sends `jobs` to the receiver at `address`, and reports each file's outcome to `observer`.
 ///
 /// # Errors
-/// If the receiver cannot be reached or is lost. A file that cannot be sent is no error but an
+/// If the receiver cannot be reached or is lost. A file that cannot be sent is not an error but an
 /// [`Outcome`] with a failure.
 pub fn send(
     address: &str,
@@ -96,7 +96,7 @@ pub fn send(
     for stream in 1..plan.streams {
         match connect(stream) {
             Ok(session) => sessions.push(session),
-            // Those that it takes will do.
+            // The connections that it accepted are enough.
             Err(Error::Refused(Verdict::Busy)) => break,
             Err(error) => return Err(error),
         }
@@ -136,7 +136,7 @@ pub fn send(
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
     let mut summary = state.summary;
-    // A connection that found a file smaller than others did may have left its part to those.
+    // The file shrank: a connection that found it too small to divide left its part to the others.
     for (_, mut outcome) in state.pending.into_values() {
         let changed = || "it changed while it was sent".to_owned();
         outcome.failure.get_or_insert_with(changed);
@@ -150,7 +150,7 @@ pub fn send(
     Ok(summary)
 }
 
-/// What all connections of a transfer report to.
+/// The shared state of all connections of a transfer.
 struct Gathering<'g> {
     plan: Plan,
     jobs: &'g [Job],
@@ -162,14 +162,15 @@ struct Gathering<'g> {
 #[derive(Default)]
 struct State {
     summary: Summary,
-    /// Files of which some parts are settled: how many, and what came of them so far.
+    /// Files of which some but not all parts have ended: the number of ended parts, and the
+    /// combined outcome so far.
     pending: BTreeMap<u64, (u16, Outcome)>,
-    /// Files of which parts are sent: the state of which all parts have to be.
+    /// Files that are being sent in parts: the state that all parts must find the file in.
     divided: BTreeMap<u64, FileState>,
 }
 
 impl Gathering<'_> {
-    /// Takes in what became of a part of file `id`, which has `parts`.
+    /// Records the outcome of one of the `parts` parts of file `id`.
     fn settle(&self, id: u64, parts: u16, outcome: Outcome) {
         let elapsed = self.started.elapsed();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -195,7 +196,7 @@ impl Gathering<'_> {
             summary.files += 1;
             summary.bytes += so_far.size;
         }
-        // The last file's own account tells what of the time went into storing it.
+        // The receiver's timing of the last file tells how long storing took.
         let storing = so_far.timing.stored.saturating_sub(so_far.timing.received);
         summary.timing = Timing {
             received: elapsed.saturating_sub(storing),
@@ -204,8 +205,8 @@ impl Gathering<'_> {
         (self.observer)(&so_far);
     }
 
-    /// In which state the first connection found a file that this one finds in `state` and divides into
-    /// so many parts. Once it was divided, it has to stay what it was.
+    /// The state in which the first connection found a file that this one finds in `state` and
+    /// divides into `parts`. A divided file must not change in between.
     fn first_state(&self, id: u64, parts: u16, state: FileState) -> FileState {
         let mut gathered = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if parts == 1 {
@@ -214,9 +215,9 @@ impl Gathering<'_> {
         *gathered.divided.entry(id).or_insert(state)
     }
 
-    /// How many parts a file of this size has.
+    /// Number of parts for a file of this size.
     fn parts(&self, size: Option<u64>) -> u16 {
-        // What the receiver has is one part from the start.
+        // The receiver's existing bytes are always a single part from the start.
         let may_be = !self.plan.resume;
         let worth_it =
             size.is_some_and(|size| size >= SMALLEST_PART * u64::from(self.plan.streams));
@@ -228,7 +229,7 @@ impl Gathering<'_> {
     }
 }
 
-/// Sends over one connection what falls to it.
+/// Sends this connection's share of the files.
 fn one_stream(stream: u16, mut session: Session, gathering: &Gathering<'_>) -> Result<Farewell> {
     let before = thread_cpu();
     let mut parts_of = BTreeMap::new();
@@ -272,8 +273,8 @@ fn one_stream(stream: u16, mut session: Session, gathering: &Gathering<'_>) -> R
     })
 }
 
-/// Sends what of a file falls to this connection; tells how many parts the file has, or `None` if
-/// nothing of it falls here.
+/// Sends this connection's share of a file; returns the file's number of parts, or `None` if there
+/// is nothing to send here.
 fn one_file(
     stream: u16,
     id: u64,
@@ -314,7 +315,8 @@ fn one_file(
         }
         Source::Path(path) => {
             if !falls_here {
-                // Unless it is divided. To ask costs less than to open it.
+                // A divided file has a part here too. Asking for the size costs less than opening
+                // the file.
                 let metadata = path.metadata().map_err(unreadable)?;
                 if !metadata.is_file() || gathering.parts(Some(metadata.len())) == 1 {
                     return Ok(None);

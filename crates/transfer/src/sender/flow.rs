@@ -1,4 +1,4 @@
-//! A file on its way to the receiver.
+//! A file while it is sent.
 
 use crate::connection::Outlet;
 use crate::error::Error;
@@ -6,21 +6,21 @@ use crate::protocol::{FOLLOWING, Header};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Zeros that take the place of bytes that were promised and are gone.
+/// Zeros that replace bytes that were announced but no longer exist.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
-/// Why a file was not sent to its end.
+/// The reason why a file was not sent completely.
 pub(super) enum Stopped {
-    /// It could not be read, or changed.
+    /// The file could not be read, or changed.
     Source(String),
-    /// The receiver does not want the rest.
+    /// The receiver refused the rest.
     Refused,
-    /// The connection is of no more use.
+    /// The connection failed.
     Lost(Error),
 }
 
 impl Stopped {
-    /// The file ended where more of it was to come.
+    /// The file ended before its announced size.
     pub(super) fn cut_short() -> Self {
         Self::Source("it became shorter while it was sent".into())
     }
@@ -46,19 +46,19 @@ impl From<platform::Error> for Stopped {
 
 pub(super) type Outcome<T = ()> = Result<T, Stopped>;
 
-/// A file on its way.
+/// A file while it is sent.
 pub(super) struct Flow<'f> {
     pub(super) outlet: &'f mut Outlet,
-    /// Where the next byte goes if nothing is left out.
+    /// Offset of the next byte if none is skipped.
     pub(super) expected: u64,
-    /// Whether the receiver still wants it.
+    /// Returns true while the receiver still wants the file.
     pub(super) is_wanted: &'f dyn Fn() -> bool,
     pub(super) progress: &'f AtomicU64,
 }
 
 impl Flow<'_> {
-    /// Takes note that `len` bytes for `offset` follow, and behind them at once `rest` more; the header
-    /// that says so.
+    /// Accounts for `len` bytes at `offset`, immediately followed by `rest` more; returns their
+    /// header.
     pub(super) fn begin(&mut self, offset: u64, len: usize, rest: u64) -> Outcome<Header> {
         if self.outlet.shall_stop() {
             return Err(Stopped::Lost(Error::Interrupted));
@@ -71,19 +71,19 @@ impl Flow<'_> {
         Ok(Header::data(offset, len as u32, rest >= FOLLOWING as u64))
     }
 
-    /// Sends bytes, behind which `rest` more follow at once. They may be sealed where they are.
+    /// Sends bytes that `rest` more immediately follow. Sealing encrypts them in place.
     pub(super) fn send(&mut self, offset: u64, bytes: &mut [u8], rest: u64) -> Outcome {
         let header = self.begin(offset, bytes.len(), rest)?;
         Ok(self.outlet.data(header, bytes)?)
     }
 
-    /// As [`Flow::send`], for bytes that are not changed.
+    /// Like [`Flow::send`], but leaves the bytes unchanged.
     pub(super) fn send_of(&mut self, offset: u64, bytes: &[u8], rest: u64) -> Outcome {
         let header = self.begin(offset, bytes.len(), rest)?;
         Ok(self.outlet.data_of(header, bytes)?)
     }
 
-    /// Makes up for bytes that were promised and are gone.
+    /// Sends zeros in place of bytes that were announced but no longer exist.
     pub(super) fn pad(&mut self, mut len: usize) -> Outcome {
         while len > 0 {
             let step = &ZEROS[..len.min(ZEROS.len())];

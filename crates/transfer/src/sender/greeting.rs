@@ -1,10 +1,11 @@
-//! Who may talk to a receiver: connecting to it, and the first words.
+//! Connects to a receiver and authenticates both sides.
 
 use super::Options;
 use crate::connection::{Inlet, Outlet, prepare};
 use crate::cover::{Initiator, Suite};
 use crate::error::{Error, Result};
 use crate::protocol::{Answer, Frame, Hello, Malformed, VERSION, Verdict};
+use choice::Choice;
 use platform::socket;
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
@@ -55,7 +56,7 @@ fn reach(address: &str, patience: Duration) -> Result<TcpStream> {
     Err(failed(last))
 }
 
-/// Says who this is, hears who that is, and makes sure that both know the token.
+/// Exchanges greetings and makes sure that both sides know the token.
 fn greet(hello: &Hello, options: &Options, inlet: &mut Inlet, outlet: &mut Outlet) -> Result<()> {
     let greeting = hello.encode();
     outlet.words(&greeting);
@@ -75,7 +76,7 @@ fn greet(hello: &Hello, options: &Options, inlet: &mut Inlet, outlet: &mut Outle
     let (mut there, mut back) = (None, None);
     if let Some(initiator) = initiator {
         let message = inlet.words().map_err(|error| match error {
-            // A receiver does not answer a sender that cannot prove what it should know.
+            // A receiver sends no answer to a sender with a wrong token.
             Error::PeerGone => Error::WrongToken,
             other => other,
         })?;
@@ -96,7 +97,7 @@ fn greet(hello: &Hello, options: &Options, inlet: &mut Inlet, outlet: &mut Outle
     }
 }
 
-/// Makes sure that contents can be moved by the method and protected as they shall be.
+/// Checks that the method works with the requested protection of contents.
 pub(super) fn check(options: &Options) -> Result<()> {
     options.method.check()?;
     if options.method.can(options.cover) {

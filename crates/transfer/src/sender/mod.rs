@@ -1,4 +1,4 @@
-//! The side that has the files.
+//! The sending side.
 
 mod contents;
 mod files;
@@ -18,18 +18,18 @@ use crate::{Cover, Limits, Token};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// How files are sent.
+/// Options of a sender.
 #[derive(Clone)]
 pub struct Options {
-    /// How the sender reads them.
+    /// The method of reading files.
     pub method: SendMethod,
-    /// What protects contents. With a token [`Cover::Sealed`], unless both sides say otherwise; without
-    /// one nothing can be sealed.
+    /// Protection of file contents. With a token it is [`Cover::Sealed`] unless both sides choose
+    /// otherwise; without one nothing can be sealed.
     pub cover: Cover,
-    /// What both sides know.
+    /// The shared secret.
     pub token: Option<Token>,
-    /// What is borne.
+    /// Patience and stop flag.
     pub limits: Limits,
-    /// Counts the bytes that were sent, for whoever watches.
+    /// Counter of sent bytes, for a progress display.
     pub progress: Arc<AtomicU64>,
 }

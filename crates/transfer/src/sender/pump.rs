@@ -1,4 +1,4 @@
-//! Moving bytes from where they are into a connection.
+//! Moves bytes from their source into a connection.
 
 use super::contents::Contents;
 use super::flow::{Flow, Outcome, Stopped};
@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
 
-/// What a method needs to have at hand, kept from file to file.
+/// Resources of the methods, reused for all files.
 pub(super) struct Pump {
     method: SendMethod,
     buffer: Mapping,
@@ -35,7 +35,7 @@ impl Pump {
         })
     }
 
-    /// Sends `range` of what there is, holes left out.
+    /// Sends `range` of the contents, without holes.
     pub(super) fn run(
         &mut self,
         flow: &mut Flow<'_>,
@@ -44,7 +44,7 @@ impl Pump {
     ) -> Outcome {
         let buffer = self.buffer.as_mut_slice();
         match contents {
-            // Holes in it are not worth looking for.
+            // Searching a small range for holes costs more than sending it.
             Contents::File(file) if is_small(&range) => read::send(buffer, flow, file, range),
             Contents::File(file) => {
                 let mut offset = range.start;
@@ -85,7 +85,7 @@ impl Pump {
                 while offset < range.end {
                     let left = range.end - offset;
                     let len = left.min(BLOCK as u64);
-                    // What was sealed where it is would be zeros no more.
+                    // Sealing in place would overwrite the zeros, which are reused.
                     flow.send_of(offset, &buffer[..len as usize], left - len)?;
                     offset += len;
                 }
@@ -99,7 +99,7 @@ impl Pump {
         match self.method {
             SendMethod::File => read::send(buffer, flow, file, range),
             SendMethod::Mmap => mapped::send(flow, file, range),
-            // What is left of a file between holes may be small as well.
+            // The data between two holes may be small as well.
             _ if is_small(&range) => read::send(buffer, flow, file, range),
             SendMethod::SendFile => {
                 in_kernel::send(buffer, &mut in_kernel::Way::SendFile, flow, file, range)
@@ -111,7 +111,7 @@ impl Pump {
                 };
                 let mut way = in_kernel::Way::Splice(conduit);
                 in_kernel::send(buffer, &mut way, flow, file, range)?;
-                // After an error it may hold bytes that nobody wants, and is dropped with them.
+                // After an error, the pipe may hold unwanted bytes; dropping it discards them.
                 if let in_kernel::Way::Splice(conduit) = way {
                     self.conduit = Some(conduit);
                 }
@@ -130,7 +130,7 @@ impl Pump {
                     None => uring::Ring::new()?,
                 };
                 ring.send(flow, file, range)?;
-                // After an error it may hold blocks that nobody wants, and is dropped with them.
+                // After an error, the ring may hold unwanted blocks; dropping it discards them.
                 self.ring = Some(ring);
                 Ok(())
             }
@@ -138,7 +138,7 @@ impl Pump {
     }
 }
 
-/// Whether so little is read and sent together with what is said of it, in one call.
+/// True if the range is small enough to be read and sent in one call with its announcement.
 fn is_small(range: &Range<u64>) -> bool {
     range.end - range.start < BLOCK as u64 / 16
 }
@@ -153,8 +153,8 @@ fn send_stream(buffer: &mut [u8], flow: &mut Flow<'_>, stream: &File) -> Outcome
     }
 }
 
-/// Reads until the buffer is full or the stream ends; returns how many bytes came. While nothing
-/// comes, a wish to stop is heard.
+/// Reads until the buffer is full or the stream ends; returns the number of bytes. Checks the stop
+/// flag while waiting.
 fn fill(buffer: &mut [u8], flow: &Flow<'_>, mut stream: &File) -> Outcome<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
@@ -166,7 +166,7 @@ fn fill(buffer: &mut [u8], flow: &Flow<'_>, mut stream: &File) -> Outcome<usize>
         match stream.read(&mut buffer[filled..]) {
             Ok(0) => break,
             Ok(count) => filled += count,
-            // Somebody else may have read what was there.
+            // Another process may have read the available bytes.
             Err(error) if is_passing(&error) => {}
             Err(error) => return Err(error.into()),
         }

@@ -1,4 +1,4 @@
-//! What the receiver says, heard by a thread of its own while files are sent.
+//! The receiver's replies, read by a separate thread while files are sent.
 
 use crate::Limits;
 use crate::connection::{Inlet, Patience, TICK};
@@ -14,11 +14,10 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Waiting for the receiver to write to its device takes so many times as long as its silence is
-/// borne otherwise.
+/// Patience is multiplied by this while the receiver writes to its device.
 const DEVICE_PATIENCE: u32 = 10;
 
-/// What the receiver says.
+/// A reply of the receiver.
 pub(super) enum Reply {
     Partial(Partial),
     Receipt {
@@ -37,11 +36,11 @@ pub(super) enum Reply {
     Lost(Error),
 }
 
-/// What the receiver says. Before this is dropped, the connection has to be shut.
+/// The receiver's replies. The connection must be shut down before this is dropped.
 pub(super) struct Replies {
     limits: Limits,
     heard: mpsc::Receiver<Reply>,
-    /// How many replies the receiver was asked for.
+    /// Number of replies requested so far.
     asked: Arc<AtomicU64>,
     /// Number of the last file that failed, plus 1.
     failed: Arc<AtomicU64>,
@@ -49,12 +48,12 @@ pub(super) struct Replies {
 }
 
 impl Replies {
-    /// Begins to hear what comes in.
+    /// Starts to read replies.
     ///
     /// # Errors
     /// If no thread can be started for it.
     pub(super) fn hear(mut inlet: Inlet, limits: Limits) -> Result<Self> {
-        // It waits for as long as there is something to be sent.
+        // The reader waits for as long as files are being sent.
         inlet.be_patient(Duration::MAX);
         let (asked, failed) = (Arc::default(), Arc::default());
         let (sender, heard) = mpsc::channel();
@@ -75,21 +74,22 @@ impl Replies {
         })
     }
 
-    /// The receiver owes one more reply.
+    /// Announces that the receiver owes one more reply.
     pub(super) fn ask(&self) {
         self.asked.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether a file that is still being sent is known not to be kept.
+    /// True if a file that is still being sent is known to have failed at the receiver.
     pub(super) fn has_failed(&self, id: u64) -> bool {
         self.failed.load(Ordering::Relaxed) == id + 1
     }
 
-    /// The next thing that the receiver says over `socket`.
+    /// The next reply over `socket`; waits for it.
     pub(super) fn next(&mut self, socket: &TcpStream) -> Result<Reply> {
         let mut patience = Patience::new(self.limits);
         patience.set_limit(self.limits.patience.saturating_mul(DEVICE_PATIENCE));
-        // A slow line may hold much of what was sent, and is not silent while that grows less.
+        // A slow link may hold much of the sent data. The receiver does not count as silent while
+        // that amount shrinks.
         let mut left = None;
         loop {
             let began = Instant::now();
@@ -109,7 +109,7 @@ impl Replies {
         }
     }
 
-    /// The next thing that the receiver says, if it has said it already.
+    /// The next reply, if it has already arrived.
     pub(super) fn known(&mut self) -> Result<Option<Reply>> {
         match self.heard.try_recv() {
             Ok(Reply::Lost(error)) => Err(error),
@@ -121,13 +121,13 @@ impl Replies {
 impl Drop for Replies {
     fn drop(&mut self) {
         if let Some(reader) = self.reader.take() {
-            // A panic of its own was told when it happened.
+            // A panic of the reader was already reported when it happened.
             let _ = reader.join();
         }
     }
 }
 
-/// Reads what the receiver says for as long as it says anything.
+/// Reads replies until the connection ends.
 struct Reader {
     inlet: Inlet,
     replies: mpsc::Sender<Reply>,
@@ -171,7 +171,7 @@ impl Reader {
                 Ok(other) => Reply::Lost(Malformed::Order(other.kind()).into()),
                 Err(error) => Reply::Lost(error),
             };
-            // More replies than were asked for would only fill memory.
+            // Unrequested replies would only fill memory.
             let reply = if replies > self.asked.load(Ordering::Relaxed) {
                 match reply {
                     Reply::Lost(error) => Reply::Lost(error),
@@ -188,7 +188,7 @@ impl Reader {
     }
 }
 
-/// A reason that the receiver gives; `None` if it gives none.
+/// The receiver's reason; `None` if it is empty.
 fn text(reason: &[u8]) -> Option<String> {
     (!reason.is_empty()).then(|| String::from_utf8_lossy(reason).into_owned())
 }

@@ -1,4 +1,4 @@
-//! One connection to a receiver, and files over it.
+//! One connection to a receiver, and the files sent over it.
 
 use super::flow::{Flow, Stopped};
 use super::greeting::{check, connect};
@@ -19,22 +19,22 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// What is said of a file before its bytes.
+/// The announcement of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Item<'i> {
-    /// Its number, the same on every connection.
+    /// Number of the file, the same on every connection.
     pub id: u64,
-    /// Its name at the receiver.
+    /// Name at the receiver.
     pub name: FileName<'i>,
-    /// Its size; `None` if it is not known.
+    /// Size in bytes; `None` if it is unknown.
     pub size: Option<u64>,
-    /// Into how many parts it is divided, and which of them is sent here, from 0.
+    /// Number of the file's parts, and the index of the part sent here, from 0.
     pub part: (u16, u16),
-    /// Whether what the receiver has of it is kept if it agrees.
+    /// True to keep what the receiver already has of the file, where it agrees.
     pub resume: bool,
-    /// Permission bits to be set.
+    /// Permission bits to set.
     pub mode: Option<u32>,
-    /// Time of the last change to be set.
+    /// Modification time to set.
     pub modified: Option<Times>,
 }
 
@@ -46,7 +46,7 @@ pub struct Session {
     replies: Replies,
     /// Files whose outcome is not known yet: number, name and size.
     open: VecDeque<(u64, Vec<u8>, u64)>,
-    /// Outcomes that nobody has asked for yet.
+    /// Outcomes that the caller has not fetched yet.
     settled: VecDeque<(u64, Outcome)>,
 }
 
@@ -57,8 +57,8 @@ impl Session {
     /// Connects to a receiver at `address`, as `stream` of `streams` connections of one transfer.
     ///
     /// # Errors
-    /// If it is not there, does not know the token, or does not go on; if the system does not allow
-    /// the method.
+    /// If the receiver does not exist, does not know the token, or refuses; if the system does not
+    /// support the method.
     pub fn connect(
         address: &str,
         options: &Options,
@@ -77,12 +77,12 @@ impl Session {
         })
     }
 
-    /// Asks a receiver that measures to throw away what it received last over this connection, and to
-    /// receive the next file by `method`. Tells how large that may be, in bytes.
+    /// Asks a receiver that measures to delete the last file received over this connection, and to
+    /// receive the next one by `method`. Returns the maximum size of that file in bytes.
     ///
     /// # Errors
-    /// [`Error::Unready`] if the receiver does not measure or cannot use the method; another if the
-    /// connection is of no more use.
+    /// [`Error::Unready`] if the receiver does not measure or cannot use the method; another error
+    /// if the connection fails.
     pub fn prepare(&mut self, method: ReceiveMethod) -> Result<u64> {
         self.replies.ask();
         self.outlet.frame(&Frame::Prepare { method })?;
@@ -99,16 +99,16 @@ impl Session {
         }
     }
 
-    /// Sends a file, or a part of one. What became of it is told by [`Session::outcome`].
+    /// Sends a file, or a part of one. [`Session::outcome`] returns its outcome.
     ///
     /// # Errors
-    /// If the connection is of no more use.
+    /// If the connection fails.
     pub fn send(&mut self, item: &Item<'_>, contents: Contents<'_>) -> Result<()> {
         let before = state(&contents);
         self.send_if_still(before, item, contents)
     }
 
-    /// As [`Session::send`], for a file that has to stay as it was `before`.
+    /// Like [`Session::send`], for a file that must still be in the state `before`.
     pub(super) fn send_if_still(
         &mut self,
         before: io::Result<Option<State>>,
@@ -149,7 +149,7 @@ impl Session {
             .and_then(|()| still(&contents, before?, item.size));
         let expected = flow.expected;
         match outcome {
-            // What came last may have been cut off by the same wish.
+            // A stop request may have cut off the last bytes as well.
             Ok(()) if self.outlet.shall_stop() => Err(Error::Interrupted),
             Ok(()) => {
                 let size = item.size.unwrap_or(expected);
@@ -169,7 +169,7 @@ impl Session {
         }
     }
 
-    /// Where to go on: behind what the receiver has and is here, too.
+    /// The offset to resume from: the end of the bytes that both sides have in common.
     fn resume(&mut self, contents: &Contents<'_>, end: u64) -> Result<u64> {
         let Reply::Partial(there) = self.answer()? else {
             return Err(Malformed::Order(0).into());
@@ -180,12 +180,12 @@ impl Session {
         match Hashing::new(file, self.options.limits.stop)?.in_common(&there) {
             Ok(common) if common <= end => Ok(common),
             Err(Error::Interrupted) => Err(Error::Interrupted),
-            // What cannot be compared is sent again, which tells why it cannot be read.
+            // If comparing fails, the whole file is sent, and that reports the reason.
             _ => Ok(0),
         }
     }
 
-    /// What the receiver answers to a question. Outcomes of files before it come first.
+    /// The receiver's answer to a question. Outcomes of earlier files come first.
     fn answer(&mut self) -> Result<Reply> {
         self.outlet.flush()?;
         loop {
@@ -200,10 +200,11 @@ impl Session {
         }
     }
 
-    /// What became of the file that was sent first of those not told yet; `None` if there is none.
+    /// The outcome of the oldest file that is not reported yet, in sending order; `None` if there
+    /// is none.
     ///
     /// # Errors
-    /// If the connection is of no more use.
+    /// If the connection fails.
     pub fn outcome(&mut self) -> Result<Option<(u64, Outcome)>> {
         if self.settled.is_empty() && !self.open.is_empty() {
             self.outlet.flush()?;
@@ -219,10 +220,10 @@ impl Session {
         Ok(self.settled.pop_front())
     }
 
-    /// As [`Session::outcome`], but only what is known already.
+    /// Like [`Session::outcome`], but does not wait: `None` if the outcome is not known yet.
     ///
     /// # Errors
-    /// If the connection is of no more use.
+    /// If the connection fails.
     pub fn known_outcome(&mut self) -> Result<Option<(u64, Outcome)>> {
         match self.replies.known()? {
             Some(Reply::Receipt {
@@ -254,10 +255,11 @@ impl Session {
         }
     }
 
-    /// Takes leave of the receiver; tells how many bytes it received and the CPU time it spent.
+    /// Ends the session; returns the number of bytes that the receiver got and the CPU time it
+    /// spent.
     ///
     /// # Errors
-    /// If the connection fails. Outcomes that were not asked for are lost.
+    /// If the connection fails. Outcomes that were not fetched are lost.
     pub fn finish(mut self) -> Result<(u64, Duration)> {
         while self.outcome()?.is_some() {}
         self.replies.ask();
@@ -273,12 +275,13 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Ends the hearing of replies, wherever it waits; a connection that is gone cannot be shut.
+        // Stops the reader of replies, wherever it blocks. Shutting down a lost connection fails,
+        // and that does no harm.
         let _ = self.outlet.socket().shutdown(Shutdown::Both);
     }
 }
 
-/// The bytes of a file that are in one of its parts.
+/// The byte range of one part of a file.
 fn range(size: Option<u64>, parts: u16, part: u16) -> Range<u64> {
     let Some(size) = size else { return 0..0 };
     let (parts, part) = (u64::from(parts.max(1)), u64::from(part));
@@ -286,7 +289,7 @@ fn range(size: Option<u64>, parts: u16, part: u16) -> Range<u64> {
     (part * each).min(size)..((part + 1) * each).min(size)
 }
 
-/// What tells whether a file was changed: its size, and the time of the last change.
+/// The state that reveals a change of a file: its size and its modification time.
 pub(super) type State = (u64, Option<SystemTime>);
 
 fn state(contents: &Contents<'_>) -> io::Result<Option<State>> {
@@ -300,7 +303,7 @@ pub(super) fn state_of(metadata: &Metadata) -> State {
     (metadata.len(), metadata.modified().ok())
 }
 
-/// Whether a file still is as it was when it was begun, and as it was announced.
+/// Checks that a file is unchanged since it was opened and announced.
 fn still(
     contents: &Contents<'_>,
     before: Option<State>,

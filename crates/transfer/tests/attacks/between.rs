@@ -1,4 +1,4 @@
-//! The attacker: reads what one side says as a list of units, changes it, and passes it on.
+//! The attacker: reads the bytes of one side as a list of units, changes it, and passes it on.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -27,11 +27,11 @@ pub const HEADER: usize = 16;
 pub const CHECK: usize = 16;
 pub const HEAD: usize = HEADER + CHECK;
 
-/// Nobody is waited for longer.
+/// Maximum time to wait for either side.
 const PATIENCE: Duration = Duration::from_secs(8);
 const TICK: Duration = Duration::from_millis(10);
 
-/// A greeting, a message of the handshake, or a frame.
+/// A greeting, a handshake message, or a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit(pub Vec<u8>);
 
@@ -56,8 +56,8 @@ impl Unit {
         self.0[8..16].copy_from_slice(&value.to_le_bytes());
     }
 
-    /// A frame of which the checks are the sums of a connection with this greeting and without a token,
-    /// as the frame of this number in its direction.
+    /// A frame with the checksums of a connection with this greeting and without a token, as frame
+    /// `number` of its direction.
     pub fn summed(greeting: &[u8], number: u64, kind: u8, value: u64, body: &[u8]) -> Self {
         let mut header = [0; HEADER];
         header[0] = kind;
@@ -76,14 +76,14 @@ impl Unit {
     }
 }
 
-/// The turns of a transfer: in each one side speaks, and then waits for the other.
+/// The turns of a transfer: in each, one side speaks and then waits for the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Turn {
     Greeting,
     Answer,
     Open,
     Opened,
-    /// A file that is to be gone on with.
+    /// A file that is to be resumed.
     Announced,
     Partial,
     /// All frames up to the end of the last file.
@@ -126,44 +126,44 @@ impl Turn {
     }
 }
 
-/// What becomes of the connections once a turn was passed on.
+/// The fate of the connections after a turn is passed on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Then {
     #[default]
     GoOn,
-    /// The listener is told that nothing more comes.
+    /// The listener sees the end of the stream.
     Finish,
-    /// Both are cut.
+    /// Both connections are cut.
     Cut,
 }
 
-/// All that is said in one turn.
+/// Everything that one side says in a turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Speech {
     pub units: Vec<Unit>,
     pub then: Then,
 }
 
-/// The shape of the connections that come.
+/// The shape of the expected connections.
 #[derive(Clone)]
 pub struct Line {
     pub has_token: bool,
-    /// Data have no checks.
+    /// Data has no checks.
     pub is_bare: bool,
     pub resumes: bool,
-    /// How many files, or parts of files, each connection carries.
+    /// Number of files, or parts of files, on each connection.
     pub files: Vec<usize>,
 }
 
-/// Is handed each turn of each connection before it is passed on.
+/// Receives each turn of each connection before it is passed on.
 pub type Act = dyn Fn(usize, Turn, &mut Speech) + Send + Sync;
 
-/// The attacker, until it is dropped.
+/// The attacker; stops when dropped.
 pub struct Between {
     pub address: SocketAddr,
-    /// How many connections came.
+    /// Number of connections so far.
     pub connections: Arc<AtomicUsize>,
-    /// Whether anything was changed.
+    /// True if anything was changed.
     pub has_changed: Arc<AtomicBool>,
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -197,7 +197,7 @@ impl Between {
                                 line,
                                 number,
                             };
-                            // Either side may be gone at any time: that is one of the aims.
+                            // Either side may close at any time: some attacks aim at that.
                             let _ = relay.run(&**act, has_changed);
                             let _ = relay.near.shutdown(Shutdown::Both);
                             let _ = relay.far.shutdown(Shutdown::Both);
@@ -229,7 +229,7 @@ impl Drop for Between {
     }
 }
 
-/// One connection of the sender, and the one to the receiver that belongs to it.
+/// One connection of the sender, and its counterpart to the receiver.
 struct Relay<'r> {
     near: TcpStream,
     far: TcpStream,
@@ -284,7 +284,7 @@ impl Relay<'_> {
         Ok(())
     }
 
-    /// All that is said in a turn, or as much of it as was said before the end.
+    /// Everything that one side says in a turn, or as much as it said before its connection ended.
     fn hear(&self, turn: Turn) -> (Speech, io::Result<()>) {
         let (from, other) = if turn.is_senders() {
             (&self.near, &self.far)
@@ -353,7 +353,7 @@ impl Relay<'_> {
     }
 }
 
-/// Reads so many bytes, unless this side or the other is gone, or nothing is said for too long.
+/// Reads `len` bytes, unless either side closes or stays silent too long.
 fn read(mut from: &TcpStream, other: Option<&TcpStream>, len: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; len];
     let (mut filled, began) = (0, Instant::now());
@@ -376,10 +376,10 @@ fn read(mut from: &TcpStream, other: Option<&TcpStream>, len: usize) -> io::Resu
     Ok(bytes)
 }
 
-/// All turns of one connection, as they were before they were changed.
+/// All turns of one connection, as they were before any change.
 pub type Recording = Arc<Mutex<Vec<(Turn, Speech)>>>;
 
-/// Changes nothing, and remembers what is said over the first connection.
+/// Changes nothing, and records the first connection.
 pub fn recorder() -> (Recording, Arc<Act>) {
     let recording = Recording::default();
     let act = {

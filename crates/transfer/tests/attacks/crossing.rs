@@ -1,4 +1,4 @@
-//! Attacks that take two connections: what is said over one goes into the other.
+//! Attacks with two connections: bytes of one go into the other.
 
 use crate::between::{Act, DATA, END, Line, Speech, Turn, Unit};
 use crate::common::send_to;
@@ -10,10 +10,10 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// A connection waits so long for the other to bring its half.
+/// Maximum time to wait for the other connection's half.
 const MEETING: Duration = Duration::from_secs(2);
 
-/// A place to meet, at which two connections exchange what they carry.
+/// The place where two connections exchange what they carry.
 #[derive(Default)]
 struct Meeting {
     brought: Mutex<[Vec<Option<Vec<Unit>>>; 2]>,
@@ -21,8 +21,8 @@ struct Meeting {
 }
 
 impl Meeting {
-    /// Leaves `units` for the other connection, and gives what that left in the same turn; `None` if it
-    /// does not come.
+    /// Leaves `units` for the other connection, and returns what that one left in the same turn;
+    /// `None` if it does not come.
     fn exchange(&self, number: usize, turn: Turn, units: Vec<Unit>) -> Option<Vec<Unit>> {
         let turn = turn as usize;
         let mut brought = self.brought.lock().expect("nobody panics with it");
@@ -41,16 +41,18 @@ impl Meeting {
     }
 }
 
-/// Mixes what two connections say in one turn: the first argument is one's own, the second the other's.
+/// Mixes the units of two connections in one turn: the first argument is its own, the second the
+/// other's.
 type Mix = fn(&[Unit], &[Unit]) -> Vec<Unit>;
 
-/// Tells from the turn that goes on and the one that an attack names whether to cross.
+/// Decides, from the current turn and the turn that the attack names, if the connections are
+/// crossed.
 type When = fn(Turn, Turn) -> bool;
 
-/// Whatever the other one says.
+/// Everything that the other connection says.
 const ALL_OF_THE_OTHER: Mix = |_, other| other.to_vec();
 
-/// Crosses two connections in the turns that `is_crossed` names.
+/// Crosses two connections in the turns that `is_crossed` selects.
 fn cross(mix: Mix, is_crossed: impl Fn(Turn) -> bool + Send + Sync + 'static) -> Arc<Act> {
     let meeting = Meeting::default();
     Arc::new(move |number, turn, speech: &mut Speech| {
@@ -64,11 +66,11 @@ fn cross(mix: Mix, is_crossed: impl Fn(Turn) -> bool + Send + Sync + 'static) ->
     })
 }
 
-/// Files of which one is divided, so that two connections carry two ends each.
+/// Files of which one is divided, so that each of two connections carries two ends of files.
 fn scene(method: ReceiveMethod) -> (Scene, Line) {
     let mut scene = Scene::new(SEALED, method);
     scene.add_divided();
-    // Numbers 0 and 2 go over the first connection, 1 over the second, and 3 over both.
+    // The first connection carries numbers 0 and 2, the second number 1, and both carry number 3.
     let line = Line {
         files: vec![3, 2],
         ..scene.line()
@@ -173,7 +175,7 @@ fn two_senders_cannot_be_crossed_at_any_turn() {
         Turn::Done,
     ];
     let scene = Scene::new(SEALED, ReceiveMethod::File);
-    // The second sender's files have other names, or they would be in each other's way.
+    // The second sender's files need other names, so that the transfers do not collide.
     let others: Vec<_> = scene
         .jobs
         .iter()
@@ -191,7 +193,7 @@ fn two_senders_cannot_be_crossed_at_any_turn() {
     };
     for turn in turns {
         for is_to_the_end in [false, true] {
-            // Two whole connections that are exchanged from the greeting on are no attack.
+            // Two connections exchanged completely, from the greeting on, are no attack.
             if turn == Turn::Greeting && is_to_the_end {
                 continue;
             }
@@ -216,7 +218,7 @@ fn two_senders_cannot_be_crossed_at_any_turn() {
     }
 }
 
-/// Compares what the second sender's files became with their sources, and removes them.
+/// Compares the second sender's files with their sources, and removes them.
 fn remove_others(scene: &Scene, ended: &Ended) {
     for name in scene.place.names() {
         let Some(source) = name.strip_prefix("other-") else {

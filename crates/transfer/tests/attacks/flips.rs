@@ -1,8 +1,7 @@
-//! Single bits that change on their way, anywhere, in either direction.
+//! Single bits that flip in transit, anywhere, in either direction.
 //!
-//! Every flip has to be told, but one in the greeting and the plain answer to it, which has to leave
-//! everything as it was if it is not told. Drawn from the same seed are always the same flips. For a
-//! long campaign by hand:
+//! Every flip must be detected. Only a flip in the greeting or in the plain answer may go unnoticed,
+//! and it must then change nothing. The same seed always gives the same flips. A long campaign:
 //!
 //! ```sh
 //! OSCOPE_FLIPS=100000 OSCOPE_FLIPS_SEED=7 cargo test --release -p oscope-transfer --test attacks flips
@@ -21,23 +20,23 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// So many by default.
+/// Default number of flips.
 const FLIPS: u64 = 1000;
-/// Transfers that go on at the same time, each past an attacker of its own.
+/// Number of concurrent transfers, each through an attacker of its own.
 const THREADS: usize = 4;
-/// Neither side waits longer for bytes that a flip has turned into others.
+/// Maximum time that either side waits, since a flip may make it expect bytes that never come.
 const FLIPPED_PATIENCE: Duration = Duration::from_secs(1);
-/// A machine that is busy with others may not get as far as to the bit.
+/// Attempts per flip. On a busy machine a transfer may time out before it reaches the bit.
 const ATTEMPTS: usize = 5;
-/// Nothing protects what is said first.
+/// Number of bytes in the greeting, which nothing protects.
 const GREETING: u64 = 64;
-/// The bytes of the first and the last frames, which are drawn more often than those between.
+/// The first and the last bytes of a direction, which are drawn more often than those between.
 const EDGE: u64 = 300;
 
-/// A connection of a transfer, from 0, and one of its directions: 0 from the sender, 1 back.
+/// A connection of a transfer, from 0, and its direction: 0 from the sender, 1 back.
 type Way = (usize, usize);
 
-/// A bit on its way.
+/// A bit in transit.
 #[derive(Clone, Copy, Debug)]
 struct Flip {
     way: Way,
@@ -45,12 +44,12 @@ struct Flip {
     bit: u32,
 }
 
-/// Numbers without a pattern, the same for the same seed.
+/// Pseudorandom numbers, the same for the same seed.
 struct Draw(u64);
 
 impl Draw {
     fn below(&mut self, bound: u64) -> u64 {
-        // SplitMix64: neighbouring seeds have nothing in common.
+        // SplitMix64: neighbouring seeds give unrelated sequences.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -60,7 +59,7 @@ impl Draw {
 
     fn flip(&mut self, lens: &[[u64; 2]]) -> Flip {
         let connection = self.below(lens.len() as u64) as usize;
-        // Most of what is said is said by the sender.
+        // The sender sends most of the bytes.
         let direction = usize::from(self.below(3) == 0);
         let len = lens[connection][direction];
         let at = match self.below(4) {
@@ -76,11 +75,11 @@ impl Draw {
     }
 }
 
-/// A transfer that is past the flips, again and again.
+/// A repeatable transfer with flips.
 struct Course {
     scene: Scene,
     plan: Plan,
-    /// How many bytes go each way over each connection.
+    /// Number of bytes in each direction of each connection.
     lens: Vec<[u64; 2]>,
 }
 
@@ -95,7 +94,7 @@ impl Course {
             plan: Plan { streams, ..KEEPING },
             lens: Vec::new(),
         };
-        // Nobody is hurried here, since it has to succeed.
+        // This transfer must succeed, so it gets the usual patience.
         let (ended, passed) = course.run(None, PATIENCE);
         course.scene.assert_whole(&ended);
         course.scene.clear();
@@ -121,7 +120,7 @@ impl Course {
         (ended, passed)
     }
 
-    /// Flips one bit; complains if nobody noticed.
+    /// Flips one bit; returns a complaint if nobody noticed.
     fn flip(&self, flip: Flip) -> Option<String> {
         let has_flipped = |passed: &Passed| passed.has_flipped.load(Ordering::Acquire);
         let (mut ended, mut passed) = self.run(Some(flip), FLIPPED_PATIENCE);
@@ -151,7 +150,7 @@ impl Course {
     }
 }
 
-/// Bytes that went through, and the bit that changes among them.
+/// Bytes that passed, and the bit to flip among them.
 struct Passed {
     flip: Option<Flip>,
     has_flipped: AtomicBool,
@@ -198,7 +197,7 @@ impl Passed {
     }
 }
 
-/// A line on which a bit changes, until it is dropped.
+/// A link on which a bit flips; stops when dropped.
 struct Flipping {
     address: SocketAddr,
     is_over: Arc<AtomicBool>,
@@ -246,7 +245,7 @@ impl Flipping {
 impl Drop for Flipping {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Release);
-        // Wakes whoever waits for the next.
+        // Wakes the thread that waits for the next connection.
         drop(TcpStream::connect(self.address));
         if let Some(thread) = self.thread.take() {
             let joined = thread.join();
@@ -264,7 +263,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
         .unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Flips bits of transfers that are protected so, over one connection and over two.
+/// Flips bits of transfers with this protection, over one connection and over two.
 fn flips_are_told(protection: Protection) {
     let (flips, seed) = (
         number("OSCOPE_FLIPS", FLIPS),

@@ -1,11 +1,12 @@
-//! Somebody on the way who knows the protocol and not the token, and rewrites what is said.
+//! An attacker between sender and receiver who knows the protocol but not the token, and rewrites
+//! the traffic.
 //!
-//! `between` is that somebody: it reads what one side says until that waits for the other, as a list of
-//! units (a greeting, a message of the handshake, a frame), and hands the list to an attack before it
-//! passes it on. `rewritings` is the table of attacks, `crossing` those that take two connections,
-//! `replays` those that say again what was recorded, `flips` bits that change by accident. `scene` has
-//! the files, and judges: no attack may end in a transfer that both sides take for good, nor in a file
-//! that is not the source's.
+//! `between` is the attacker: it reads everything that one side says before it waits for the other,
+//! as a list of units (a greeting, a handshake message, a frame), and hands the list to an attack
+//! before it passes it on. `rewritings` is the table of attacks, `crossing` has those with two
+//! connections, `replays` those that repeat recorded traffic, `flips` accidental bit flips. `scene`
+//! has the files and judges the result: no attack may end in a transfer that both sides accept, nor
+//! in a file that differs from its source.
 
 mod between;
 #[path = "../common/mod.rs"]

@@ -1,4 +1,4 @@
-//! What was recorded is said again, to the same receiver or to a sender.
+//! Recorded traffic is replayed, to the same receiver or to a sender.
 
 use crate::between::{Recording, Speech, Turn, Unit, recorder};
 use crate::common::PATIENCE;
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// An honest transfer of the session with this number, and what was said.
+/// An honest transfer of the session with this number, and its recording.
 fn record(scene: &Scene, session: u8) -> Vec<(Turn, Speech)> {
     let (recording, act): (Recording, _) = recorder();
     let (ended, _) = scene.past(scene.line(), act, |address| {
@@ -33,13 +33,13 @@ fn said(recording: &[(Turn, Speech)], turns: &[Turn]) -> Vec<u8> {
 const SENDERS: [Turn; 4] = [Turn::Greeting, Turn::Open, Turn::Files, Turn::Bye];
 const RECEIVERS: [Turn; 4] = [Turn::Answer, Turn::Opened, Turn::Receipts, Turn::Done];
 
-/// All that the receiver answers to `words` before it closes.
+/// Everything that the receiver answers to `words` before it closes.
 fn answer(address: SocketAddr, words: &[u8], closes: bool) -> Vec<u8> {
     let mut socket = TcpStream::connect(address).expect("it listens");
     socket
         .set_read_timeout(Some(PATIENCE))
         .expect("a time above zero");
-    // It may close before it has heard everything.
+    // The receiver may close before it has read everything.
     let _ = socket.write_all(words);
     if closes {
         let _ = socket.shutdown(Shutdown::Write);
@@ -60,7 +60,7 @@ fn nothing_comes_of_a_session_that_is_said_again() {
                 scene.served.log.lock().unwrap().clear();
                 let heard = answer(scene.served.address, &said(&recording, turns), closes);
                 scene.served.wait_for_ends(1);
-                // Greeting and handshake, and nothing that would take more than the first words.
+                // Greeting and handshake, but nothing that takes more than the first messages.
                 assert!(heard.len() <= 64 + 112, "{} bytes", heard.len());
                 assert!(
                     !scene.served.log().contains(began),
@@ -109,10 +109,11 @@ fn whoever_only_says_recorded_words_takes_nobodys_place() {
     drop(held);
 }
 
-/// Changes what is said by what was recorded.
+/// Changes the units of a turn with the help of recorded ones.
 type Splice = fn(&mut Vec<Unit>, &[Unit]);
 
-/// A transfer of a session, of which an attack changes a turn by a recording of the same session.
+/// A transfer of a session in which an attack changes one turn, with a recording of the same
+/// session.
 fn splice(
     scene: &Scene,
     old: &[(Turn, Speech)],
@@ -154,7 +155,7 @@ fn frames_of_another_transfer_of_the_same_session_do_not_fit() {
             ("the second", second),
         ] {
             let is_there = |of: &&(Turn, Speech)| of.0 == turn && of.1.units.len() > 1;
-            // A greeting of the same session is the same, and so is a plain answer.
+            // Greetings of one session are equal, and so are plain answers.
             let is_plain = matches!(turn, Turn::Greeting | Turn::Answer) && name == "the first";
             if is_plain || (name == "the second" && !old.iter().any(|of| is_there(&of))) {
                 continue;
@@ -172,7 +173,7 @@ fn a_receiver_that_only_says_recorded_words_is_told_from_a_true_one() {
     let old = record(&scene, 7);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    // One that knows no token and says that none is needed, too.
+    // Also a peer that knows no token and claims that none is needed.
     let without_token = said(&old, &RECEIVERS[..1])[..64].to_vec();
     for words in [
         said(&old, &RECEIVERS),

@@ -1,7 +1,7 @@
 //! The table of attacks on one connection.
 //!
-//! To add one, push an [`Attack`] in [`attacks`]: a name, the turn that it rewrites, and a closure over
-//! what is said then. A test fails if the closure changed nothing.
+//! To add one, push an [`Attack`] in [`attacks`]: a name, the turn to rewrite, and a closure that
+//! rewrites the turn's units. A test fails if the closure changes nothing.
 
 use crate::between::{
     ABORT, Act, BYE, CHECK, DATA, DONE, END, FILE, HEAD, HEADER, OPEN, OPENED, PARTIAL, RECEIPT,
@@ -17,21 +17,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// Most attacks make one side wait for a moment, so more threads than processors have something to do.
+/// More threads than processors, because most attacks make one side wait for a moment.
 const THREADS: usize = 6;
 
 const ATTEMPTS: usize = 5;
 
-/// All that was said over this connection so far, unchanged.
+/// Everything said so far over this connection, unchanged.
 type Heard = [(Turn, Speech)];
 
-/// Rewrites what is said in a turn, knowing what was said before.
+/// Rewrites one turn, given everything said before.
 type Rewrite = dyn Fn(Turn, &mut Speech, &Heard) + Send + Sync;
 
-/// One way of rewriting what is said.
+/// One way of rewriting the traffic.
 pub struct Attack {
     name: String,
-    /// It may go through as long as it changes nothing of the files, as does what is said after the end.
+    /// The attack may go through as long as the files stay intact, like one on the traffic after
+    /// the end.
     is_harmless: bool,
     act: Box<Rewrite>,
 }
@@ -49,8 +50,8 @@ fn at(turn: Turn, name: &str, act: impl Fn(&mut Vec<Unit>) + Send + Sync + 'stat
     }
 }
 
-/// A unit that the attacker makes: one that it has recorded, or one with the sums that a connection of
-/// this greeting without a token would have.
+/// A unit that the attacker makes: a recorded one, or one with the checksums that a connection with
+/// this greeting and without a token would have.
 #[derive(Clone)]
 enum Fake {
     Recorded(Unit),
@@ -69,7 +70,7 @@ impl Fake {
     }
 }
 
-/// Puts a fake in the place of `replaced` units.
+/// Replaces `replaced` units by a fake.
 fn put(turn: Turn, name: &str, index: usize, replaced: usize, fake: Fake) -> Attack {
     Attack {
         name: format!("{turn:?}: {name}"),
@@ -83,7 +84,7 @@ fn put(turn: Turn, name: &str, index: usize, replaced: usize, fake: Fake) -> Att
     }
 }
 
-/// Leaves the first `count` units of a turn, adds some, and ends the connection.
+/// Keeps the first `count` units of a turn, adds some, and ends the connection.
 fn end_after(turn: Turn, count: usize, then: Then, name: &str, more: Option<Fake>) -> Attack {
     Attack {
         name: format!("{turn:?}: {name} after {count} units, then {then:?}"),
@@ -100,7 +101,7 @@ fn end_after(turn: Turn, count: usize, then: Then, name: &str, more: Option<Fake
     }
 }
 
-/// Replaces a unit by one that was heard before over this connection.
+/// Replaces a unit by one heard earlier on this connection.
 fn reflect(turn: Turn, index: usize, from: (Turn, usize), kind: Option<u8>) -> Attack {
     Attack {
         name: format!("{turn:?}: unit {index} is what was said as {from:?}, as kind {kind:?}"),
@@ -118,7 +119,7 @@ fn reflect(turn: Turn, index: usize, from: (Turn, usize), kind: Option<u8>) -> A
     }
 }
 
-/// All attacks on a transfer that goes as `sample`, which is of an earlier one of the same files.
+/// All attacks on a transfer like `sample`, which is an earlier one of the same files.
 fn attacks(sample: &Heard, protection: Protection) -> Vec<Attack> {
     let mut attacks = attacks_on_files(sample, protection);
     for (turn, speech) in sample {
@@ -141,7 +142,7 @@ fn attacks(sample: &Heard, protection: Protection) -> Vec<Attack> {
     attacks
 }
 
-/// Those that bring other data, or not all, and so meet the method that stores them.
+/// Attacks that change or drop data, and so reach the method that stores it.
 fn attacks_on_files(sample: &Heard, protection: Protection) -> Vec<Attack> {
     let mut attacks = on_data(sample, protection);
     for (turn, speech) in sample.iter().filter(|(turn, _)| *turn == Turn::Files) {
@@ -152,7 +153,7 @@ fn attacks_on_files(sample: &Heard, protection: Protection) -> Vec<Attack> {
     attacks
 }
 
-/// The greeting and the answer: downgrades, and proofs that were changed.
+/// The greeting and the answer: downgrades and changed proofs.
 fn on_first_words(turn: Turn, sample: &Speech, protection: Protection) -> Vec<Attack> {
     let mut attacks = Vec::new();
     let mut set = |name: &str, bytes: &'static [(usize, u8)]| {
@@ -215,7 +216,7 @@ fn on_first_words(turn: Turn, sample: &Speech, protection: Protection) -> Vec<At
     attacks
 }
 
-/// Covers other than the one that was agreed on.
+/// Covers other than the agreed one.
 fn for_covers(cover: Cover, set: &mut impl FnMut(&str, &'static [(usize, u8)])) {
     if cover != Cover::Bare {
         set("contents are bare", &[(10, 0)]);
@@ -228,7 +229,7 @@ fn for_covers(cover: Cover, set: &mut impl FnMut(&str, &'static [(usize, u8)])) 
     }
 }
 
-/// Frames that are left out, repeated, exchanged or brought in from another session.
+/// Frames that are left out, repeated, swapped, or taken from another session.
 fn on_order(turn: Turn, sample: &Speech) -> Vec<Attack> {
     let mut attacks = Vec::new();
     let count = sample.units.len();
@@ -242,7 +243,7 @@ fn on_order(turn: Turn, sample: &Speech) -> Vec<Attack> {
             units.insert(index, units[index].clone());
         });
         attacks.push(Attack {
-            // Nobody listens to more after the farewell.
+            // Nobody reads beyond the last frame.
             is_harmless: matches!(turn, Turn::Bye | Turn::Done),
             ..repeat
         });
@@ -274,13 +275,13 @@ fn on_order(turn: Turn, sample: &Speech) -> Vec<Attack> {
     attacks
 }
 
-/// Connections that end too early, also with an end that looks like one.
+/// Connections that end too early, with or without a fake end.
 fn on_ends(turn: Turn, sample: &Speech) -> Vec<Attack> {
     let mut attacks = Vec::new();
     let count = sample.units.len();
     for kept in 0..=count {
         for then in [Then::Finish, Then::Cut] {
-            // After the farewell that is as it should be.
+            // After the last frame, the end of the connection is legitimate.
             if kept == count && matches!(turn, Turn::Bye | Turn::Done) {
                 continue;
             }
@@ -320,7 +321,7 @@ fn on_ends(turn: Turn, sample: &Speech) -> Vec<Attack> {
                 fake,
             ));
         }
-        // The true end of this session, where it does not belong.
+        // The true end of this session, at the wrong position.
         let next_end = sample.units[kept..]
             .iter()
             .position(|unit| unit.kind() == END);
@@ -338,7 +339,7 @@ fn on_ends(turn: Turn, sample: &Speech) -> Vec<Attack> {
     attacks
 }
 
-/// Fields of headers, each frame's.
+/// Fields of every frame's header.
 fn on_headers(turn: Turn, sample: &Speech) -> Vec<Attack> {
     type Edit = fn(&mut Unit);
     const EDITS: [(&str, Edit); 16] = [
@@ -381,7 +382,7 @@ fn on_headers(turn: Turn, sample: &Speech) -> Vec<Attack> {
         for (name, edit) in EDITS {
             let mut edited = unit.clone();
             edit(&mut edited);
-            // Some frames have that value already.
+            // Some frames already have that value.
             if edited != *unit {
                 let name = format!("{name} in unit {index}, of kind {kind}");
                 attacks.push(at(turn, &name, move |units| edit(&mut units[index])));
@@ -395,7 +396,7 @@ fn on_headers(turn: Turn, sample: &Speech) -> Vec<Attack> {
     attacks
 }
 
-/// Bodies and their checks, each frame's but those of data that nothing protects.
+/// Bodies and their checks, of every frame except unprotected data.
 fn on_bodies(turn: Turn, sample: &Speech, protection: Protection) -> Vec<Attack> {
     let mut attacks = Vec::new();
     let is_open = |unit: &Unit| unit.kind() == DATA && protection.cover != Cover::Sealed;
@@ -430,7 +431,7 @@ fn on_bodies(turn: Turn, sample: &Speech, protection: Protection) -> Vec<Attack>
     attacks
 }
 
-/// Frames of which the checks were made without the token.
+/// Frames whose checks were made without the token.
 fn on_identity(turn: Turn, sample: &Speech) -> Vec<Attack> {
     let before = u64::from(!matches!(turn, Turn::Open | Turn::Opened));
     let mut attacks = Vec::new();
@@ -450,7 +451,7 @@ fn on_identity(turn: Turn, sample: &Speech) -> Vec<Attack> {
     attacks
 }
 
-/// Data that are moved, cut and stretched, so that the bytes are the same in another place.
+/// Data that is moved, cut or extended, so that the same bytes land at another offset.
 fn on_data(sample: &Heard, protection: Protection) -> Vec<Attack> {
     let files = sample.iter().find(|(turn, _)| *turn == Turn::Files);
     let files = &files.expect("files are sent").1.units;
@@ -494,7 +495,7 @@ fn on_data(sample: &Heard, protection: Protection) -> Vec<Attack> {
         attacks.push(at(Turn::Files, &name("the heads"), move |units| {
             let head = units[first].0[..HEAD].to_vec();
             let other = units[second].0[..HEAD].to_vec();
-            // Where frames have the same length and offset, the numbers in their checks differ.
+            // Frames with equal lengths and offsets still have different numbers in their checks.
             units[first].0.splice(..HEAD, other);
             units[second].0.splice(..HEAD, head);
         }));
@@ -518,7 +519,7 @@ fn on_data(sample: &Heard, protection: Protection) -> Vec<Attack> {
     attacks
 }
 
-/// Frames that go back to whoever made them, or on to the other side as their own.
+/// Frames that are reflected to their author, or passed to the other side as its own.
 fn on_direction() -> Vec<Attack> {
     vec![
         reflect(Turn::Opened, 0, (Turn::Open, 0), None),
@@ -537,13 +538,13 @@ fn on_direction() -> Vec<Attack> {
     ]
 }
 
-/// An attack on the first connection, as the attacker carries it out.
+/// The attacker's function for an attack on the first connection.
 fn carry_out(attack: &Arc<Attack>) -> Arc<Act> {
     let (heard, attack) = (Mutex::new(Vec::new()), Arc::clone(attack));
     Arc::new(move |_, turn, speech: &mut Speech| {
         let mut heard = heard.lock().expect("nobody panics with it");
         let said = speech.clone();
-        // If it ended early, there may be nothing left to attack.
+        // After an early end, there may be nothing left to attack.
         if !said.units.is_empty() {
             (attack.act)(turn, speech, &heard);
         }
@@ -585,7 +586,7 @@ fn none_goes_through(
                     let (ended, has_changed) = loop {
                         let done = scene.send(KEEPING, scene.line(), carry_out(attack));
                         attempts += 1;
-                        // On a busy machine a side may be given up before its turn to be attacked.
+                        // On a busy machine a side may be given up before the attacked turn.
                         if done.1 || attempts == ATTEMPTS {
                             break done;
                         }
@@ -662,7 +663,7 @@ fn a_failure_cannot_be_turned_into_success() {
         "{honest:?}"
     );
     scene.clear();
-    // A transfer in which the file was taken, of which the receipts are good.
+    // A transfer whose file was accepted, so its receipts are good.
     let good = Scene::new(SEALED, ReceiveMethod::File);
     let (good_recording, act) = recorder();
     good.send(KEEPING, good.line(), act);
@@ -751,7 +752,7 @@ fn what_is_said_of_a_partial_cannot_be_rewritten() {
         resumes: true,
         ..scene.line()
     };
-    // The hidden name of a file is made of its name.
+    // The hidden name of a file is derived from its name.
     let hidden = format!("{:032x}", twox_hash::XxHash3_128::oneshot(b"sparse"));
     let send = |act| {
         let partials = scene.place.to().join(".oscope-partial");

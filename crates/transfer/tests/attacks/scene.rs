@@ -1,4 +1,4 @@
-//! Files to be sent past the attacker, and a judge of what came of them.
+//! Files to send past the attacker, and a judge of the result.
 
 use crate::between::{Act, Between, Line};
 use crate::common::{
@@ -16,15 +16,15 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, UNIX_EPOCH};
 
 const SECRET: &str = "a token of some length";
-/// Neither side waits longer for what an attack left out.
+/// Maximum time that either side waits for what an attack left out.
 pub const PATIENCE: Duration = Duration::from_millis(300);
 
-/// The files: one with holes, and so in several frames of data, a dense one, and an empty one.
+/// The files: one with holes, and so in several frames of data; a dense one; and an empty one.
 pub const NAMES: [&str; 3] = ["sparse", "dense", "empty"];
-/// A file that goes over two connections in parts.
+/// A file that two connections carry in parts.
 pub const DIVIDED: &str = "divided";
 
-/// A way of protecting what is sent.
+/// A kind of protection of the traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Protection {
     pub has_token: bool,
@@ -40,7 +40,7 @@ pub const SUMMED: Protection = Protection {
     cover: Cover::Summed,
 };
 
-/// Sources, a receiver, and what both agreed on.
+/// Sources, a receiver, and the options of both sides.
 pub struct Scene {
     pub place: Place,
     pub served: Served,
@@ -48,13 +48,13 @@ pub struct Scene {
     pub jobs: Vec<Job>,
 }
 
-/// What came of a transfer, on both sides.
+/// The outcome of a transfer, on both sides.
 #[derive(Debug)]
 pub struct Ended {
     pub result: Result<(), Error>,
-    /// What the sender was told of its files.
+    /// The outcomes that the sender reports for its files.
     pub outcomes: Vec<Outcome>,
-    /// What the receiver told of them.
+    /// The receiver's log about them.
     pub log: String,
 }
 
@@ -74,12 +74,12 @@ impl Scene {
         Self::with(protection, method, PATIENCE)
     }
 
-    /// A scene of which the receiver is so patient.
+    /// A scene whose receiver has this patience.
     pub fn with(protection: Protection, method: ReceiveMethod, patience: Duration) -> Self {
         Self::with_places(protection, method, patience, 16)
     }
 
-    /// As [`Scene::with`], for a receiver that lets in so many connections at a time.
+    /// Like [`Scene::with`], for a receiver with this limit of simultaneous connections.
     pub fn with_places(
         protection: Protection,
         method: ReceiveMethod,
@@ -123,7 +123,7 @@ impl Scene {
         }
     }
 
-    /// Adds a file of 2 MiB that goes over two connections.
+    /// Adds a file of 2 MiB that two connections carry.
     pub fn add_divided(&mut self) {
         let job = self.place.file(DIVIDED, &[]);
         let Source::Path(path) = &job.source else {
@@ -159,7 +159,7 @@ impl Scene {
         }
     }
 
-    /// Sends all files past the attacker; tells whether that changed anything, too.
+    /// Sends all files past the attacker; also returns true if that changed anything.
     pub fn send(&self, plan: Plan, line: Line, act: Arc<Act>) -> (Ended, bool) {
         self.past(line, act, |address| {
             let options = self.options(PATIENCE);
@@ -168,7 +168,7 @@ impl Scene {
         })
     }
 
-    /// As [`Scene::send`], with `sending` for the sender.
+    /// Like [`Scene::send`], with `sending` as the sender.
     pub fn past(
         &self,
         line: Line,
@@ -242,7 +242,7 @@ impl Scene {
         assert_eq!(self.complain_about(ended), None);
     }
 
-    /// Why an attack was no failure, if it was none; leaves the receiver's directory empty.
+    /// The reason why an attack succeeded, if it did; empties the receiver's directory.
     pub fn judge(&self, ended: &Ended) -> Option<String> {
         let complaint = if self.is_success(ended) {
             Some(format!("it was not refused: {ended:?}"))
@@ -253,14 +253,14 @@ impl Scene {
         complaint
     }
 
-    /// As [`Scene::judge`], for an attack that may be borne as long as it harms nothing.
+    /// Like [`Scene::judge`], for an attack that may be accepted as long as it does no harm.
     pub fn judge_harm(&self, ended: &Ended) -> Option<String> {
         let complaint = self.complain_about(ended);
         self.clear();
         complaint
     }
 
-    /// Whether the sender takes the whole transfer for good.
+    /// True if the sender accepts the whole transfer.
     fn is_success(&self, ended: &Ended) -> bool {
         ended.result.is_ok()
             && ended.outcomes.len() == self.jobs.len()
@@ -270,7 +270,7 @@ impl Scene {
                 .all(|outcome| outcome.failure.is_none())
     }
 
-    /// Harm that was done: files that are not as their sources, or that a side takes wrongly for good.
+    /// The harm done: files that differ from their sources, or that a side wrongly accepts.
     fn complain_about(&self, ended: &Ended) -> Option<String> {
         for name in self.place.names() {
             let is_left_over = name == ".oscope-partial" || name.starts_with("taken");
@@ -300,7 +300,7 @@ impl Scene {
             .map(|harm| format!("{harm}: {ended:?}"))
     }
 
-    /// In which way a file that arrived is not as its source.
+    /// The difference between an arrived file and its source.
     fn difference(&self, name: &str) -> Option<&'static str> {
         let source = self.place.root.path().join("from").join(name);
         let arrived = self.place.to().join(name);
@@ -320,8 +320,8 @@ impl Scene {
         }
     }
 
-    /// Anything in a file that is kept to be gone on with and is not in its source. With a token nothing
-    /// that was not verified is kept.
+    /// Contents of a file kept for resuming that are not in its source. With a token, nothing
+    /// unverified is kept.
     fn partials_harm(&self) -> Option<String> {
         if self.protection.cover == Cover::Bare {
             return None;
@@ -342,7 +342,7 @@ impl Scene {
         None
     }
 
-    /// Removes all that arrived.
+    /// Removes everything that arrived.
     pub fn clear(&self) {
         for name in self.place.names() {
             let path = self.place.to().join(name);

@@ -1,6 +1,7 @@
-//! A receiver in a thread of this process, and files to be sent to it.
+//! A receiver in a thread of this process, and files to send to it.
 #![allow(dead_code, reason = "each test program uses its own part")]
 
+use choice::Choice;
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
 use oscope_transfer::receiver::{self, Event, Receiver};
 use oscope_transfer::sender::{self, Job, Plan, Source, Summary};
@@ -55,7 +56,7 @@ pub fn send_options(method: SendMethod) -> sender::Options {
     }
 }
 
-/// The methods of sending that the system allows; what it does not is printed.
+/// The sending methods that the system supports; prints those that it does not.
 pub fn send_methods() -> Vec<SendMethod> {
     let allowed = |method: &SendMethod| match method.check() {
         Ok(()) => true,
@@ -64,10 +65,10 @@ pub fn send_methods() -> Vec<SendMethod> {
             false
         }
     };
-    SendMethod::ALL.into_iter().filter(allowed).collect()
+    SendMethod::ALL.iter().copied().filter(allowed).collect()
 }
 
-/// The methods of receiving that the system allows; what it does not is printed.
+/// The receiving methods that the system supports; prints those that it does not.
 pub fn receive_methods() -> Vec<ReceiveMethod> {
     let allowed = |method: &ReceiveMethod| match method.check() {
         Ok(()) => true,
@@ -76,7 +77,7 @@ pub fn receive_methods() -> Vec<ReceiveMethod> {
             false
         }
     };
-    ReceiveMethod::ALL.into_iter().filter(allowed).collect()
+    ReceiveMethod::ALL.iter().copied().filter(allowed).collect()
 }
 
 pub fn token(text: &str) -> Token {
@@ -135,7 +136,7 @@ impl Served {
         self.log.lock().expect("nobody panics with it").join("\n")
     }
 
-    /// How many connections are over.
+    /// Number of connections that have ended.
     pub fn ends(&self) -> usize {
         let log = self.log.lock().expect("nobody panics with it");
         log.iter()
@@ -143,7 +144,7 @@ impl Served {
             .count()
     }
 
-    /// Waits until so many connections are over.
+    /// Waits until this number of connections have ended.
     pub fn wait_for_ends(&self, count: usize) {
         for _ in 0..10_000 {
             if self.ends() >= count {
@@ -154,7 +155,7 @@ impl Served {
         panic!("fewer than {count} connections ended: {}", self.log());
     }
 
-    /// Waits until the log says something.
+    /// Waits until the log contains a text.
     pub fn wait_for(&self, what: &str) {
         for _ in 0..1000 {
             if self.log().contains(what) {
@@ -192,14 +193,14 @@ impl Place {
         self.root.path().join("to")
     }
 
-    /// Makes a file to be sent.
+    /// Makes a file to send.
     pub fn file(&self, name: &str, contents: &[u8]) -> Job {
         let path = self.root.path().join("from").join(name);
         fs::write(&path, contents).expect("there is room");
         job(name, &path)
     }
 
-    /// Makes a named pipe to be sent.
+    /// Makes a named pipe to send.
     pub fn named_pipe(&self, name: &str) -> PathBuf {
         let path = self.root.path().join("from").join(name);
         let made = Command::new("mkfifo").arg(&path).status();
@@ -207,7 +208,7 @@ impl Place {
         path
     }
 
-    /// Waits until a file is coming in, by whatever name.
+    /// Waits until a file is arriving, under any name.
     pub fn wait_for_a_file(&self) {
         while self.names().is_empty() {
             std::thread::sleep(Duration::from_millis(2));
@@ -218,7 +219,7 @@ impl Place {
         fs::read(self.to().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// The one file that is not complete.
+    /// The only incomplete file.
     pub fn partial(&self) -> PathBuf {
         let entries = fs::read_dir(self.to().join(".oscope-partial")).expect("it is there");
         let paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
@@ -252,7 +253,7 @@ pub fn job(name: &str, path: &Path) -> Job {
     }
 }
 
-/// Bytes without a pattern, the same for the same seed.
+/// Pseudorandom bytes, the same for the same seed.
 pub fn bytes(len: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
@@ -266,7 +267,7 @@ pub fn bytes(len: usize, seed: u64) -> Vec<u8> {
     bytes
 }
 
-/// Sends and gives the outcomes in the order of their names.
+/// Sends and returns the outcomes in the order of their names.
 pub fn send(
     served: &Served,
     jobs: &[Job],
@@ -276,7 +277,7 @@ pub fn send(
     send_to(served.address, jobs, plan, options)
 }
 
-/// As [`send`], to any address.
+/// Like [`send`], to any address.
 pub fn send_to(
     address: SocketAddr,
     jobs: &[Job],

@@ -1,4 +1,4 @@
-//! Somebody between sender and receiver, who lets bytes through, or does not.
+//! A proxy between sender and receiver that forwards bytes, faithfully or not.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -7,27 +7,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// What happens to the bytes from the sender to the receiver.
+/// The proxy's treatment of the bytes from the sender to the receiver.
 #[derive(Clone)]
 pub enum Mischief {
-    /// After so many, both connections are closed.
+    /// Both connections are closed after this number of bytes.
     Cut(u64),
-    /// After so many, nothing goes on until the flag is raised.
+    /// After this number of bytes, nothing passes until the flag is set.
     Hold(u64, Arc<AtomicBool>),
-    /// The byte at this place is changed.
+    /// The byte at this offset is changed.
     Flip(u64),
-    /// Everything goes on, but no more than 64 KiB in such a time.
+    /// Everything passes, but at most 64 KiB per interval.
     Slow(Duration),
-    /// After so many, a byte now and then.
+    /// After this number of bytes, a byte passes now and then.
     Trickle(u64),
 }
 
-/// Accepts one connection, and passes it on to `receiver` in its own way.
+/// Accepts one connection, and forwards it to `receiver` in this way.
 pub fn between(receiver: SocketAddr, mischief: Mischief) -> SocketAddr {
     between_each(receiver, vec![Some(mischief)])
 }
 
-/// Accepts as many connections as there are ways, and passes each on in its own; `None` is an honest one.
+/// Accepts one connection per entry of `ways` and forwards each in its way; `None` is an honest
+/// proxy.
 pub fn between_each(receiver: SocketAddr, ways: Vec<Option<Mischief>>) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
     let address = listener.local_addr().expect("it listens");
@@ -90,6 +91,6 @@ fn pass(mut from: TcpStream, mut to: TcpStream, mischief: Option<&Mischief>) {
     if matches!(mischief, Some(Mischief::Cut(_))) {
         let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
     }
-    // The other direction lives on by itself.
+    // The other direction continues.
     let _ = to.shutdown(Shutdown::Write);
 }

@@ -1,4 +1,4 @@
-//! Bytes that change on their way or at their source.
+//! Bytes that change in transit or at their source.
 
 use crate::common::proxy::{Mischief, between, between_each};
 use crate::common::{
@@ -97,16 +97,16 @@ fn a_source_that_is_cut_short_is_an_error_on_both_sides() {
     }
 }
 
-/// A file system may not tell two changes apart that follow each other at once.
+/// A file system may not distinguish two changes in quick succession.
 const CLOCK_TICK: Duration = Duration::from_millis(20);
 
-/// Sends a file over so many connections and has it changed once they are in the middle of it, or
-/// rather as far as a line goes that passes nothing on for now.
+/// Sends a file over this number of connections and changes it when they are in the middle of it:
+/// as far as buffers reach behind a proxy that holds all bytes.
 fn assert_change_is_told(method: SendMethod, streams: u16, name: &str, change: fn(&Path)) {
     let place = Place::new();
     let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
     let path = place.root.path().join("from/file");
-    // More than a line holds of which the other end is not read.
+    // More than the buffers of a connection hold while its peer does not read.
     let file = File::create(&path).expect("there is room");
     for part in 0..u64::from(streams) {
         let contents = bytes(16 << 20, 6 + part);
@@ -171,8 +171,8 @@ fn a_source_that_is_appended_to_is_an_error_on_both_sides() {
     }
 }
 
-/// Sends two files over two connections, of which the second lags behind, and has the second file
-/// changed when one connection is done with its part and the other has not begun.
+/// Sends two files over two connections, of which the second lags behind, and changes the second
+/// file when one connection has sent its part and the other has not started.
 fn between_its_parts(change: fn(&Path)) {
     let place = Place::new();
     let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
@@ -189,7 +189,7 @@ fn between_its_parts(change: fn(&Path)) {
     let options = send_options(SendMethod::File);
     let progress = Arc::clone(&options.progress);
     let changer = std::thread::spawn(move || {
-        // The first connection ends with what it has of the second file.
+        // The first connection ends with its part of the second file.
         let (mut before, mut now) = (0, 1);
         while now < 46 << 20 || now != before {
             std::thread::sleep(Duration::from_millis(200));
@@ -220,6 +220,6 @@ fn a_source_that_changes_between_its_parts_is_an_error() {
         let file = File::options().write(true).open(path).unwrap();
         file.write_all_at(b"something else", 3 << 19).unwrap();
     });
-    // So small that it is no longer divided, and the second connection has nothing to do with it.
+    // So small that it is no longer divided, and the second connection has no part of it.
     between_its_parts(|path| fs::write(path, "short").unwrap());
 }

@@ -1,4 +1,5 @@
-//! Many who want a little, and some who want a lot: nobody else is kept out, and nothing runs out.
+//! Many peers with small demands, and some with large ones: nobody else is kept out, and no
+//! resource runs out.
 
 use crate::common::{PLAN, Place, Served, bytes, job, limits, receive_options, send, send_options};
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
@@ -47,7 +48,7 @@ fn two_hundred_who_say_nothing_keep_nobody_out() {
         "{:?}",
         began.elapsed()
     );
-    // All but those that may wait were shown out, and the others are before long.
+    // All but those allowed to wait are disconnected; the others follow soon.
     served.wait_for_ends(SILENT - 64);
     served.wait_for_ends(SILENT + 2);
     drop(silent);
@@ -127,7 +128,7 @@ fn files_of_which_only_parts_come_do_not_use_up_descriptors() {
         }
     }
     assert!(taken > 0 && refused > 0, "{taken} {refused}");
-    // It waits once, and not for each.
+    // It waits only once, not for each file.
     assert!(
         began.elapsed() < Duration::from_secs(10),
         "{:?}",
@@ -142,7 +143,7 @@ fn files_of_which_only_parts_come_do_not_use_up_descriptors() {
     assert_eq!(place.names(), [""; 0]);
 }
 
-/// How many descriptors of this process lead to `directory` or into it.
+/// Number of this process's descriptors for `directory` or anything in it.
 fn open_files(directory: &Path) -> usize {
     let descriptors = fs::read_dir("/proc/self/fd").expect("there is /proc");
     descriptors
@@ -181,7 +182,7 @@ fn many_divided_files_arrive_over_several_connections() {
     }
 }
 
-/// All that a peer says before it closes.
+/// Everything that a peer says before it closes.
 fn hear(mut socket: &TcpStream) -> Vec<u8> {
     let mut heard = Vec::new();
     socket
@@ -198,7 +199,7 @@ fn a_sender_of_the_version_before_is_told_so() {
     let place = Place::new();
     let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
     let mut old = greeting(2);
-    // A token and a nonce, as that version has them.
+    // A token and a nonce, in that version's format.
     old[11] = 1;
     old[32..].fill(7);
     let mut socket = TcpStream::connect(served.address).unwrap();
@@ -237,8 +238,7 @@ fn a_receiver_of_the_version_before_is_named() {
     });
 }
 
-/// Runs a command as a user that has nothing to do with this one; `None`, with the reason printed, if
-/// that is not allowed.
+/// Runs a command as an unrelated user; `None`, with the reason printed, if that is not allowed.
 fn as_another_user(command: &mut Command) -> Option<Vec<u8>> {
     let output = command.current_dir("/").output();
     match output {
@@ -284,7 +284,8 @@ fn another_user_of_this_machine_needs_a_token() {
     let port = served.address.port().to_string();
     let mut own = Command::new("timeout");
     let client = ["bash", "-c", CLIENT, "client", &port];
-    // The same words of the same user are welcome; it says nothing more until it is given up.
+    // The same greeting from the same user is welcome; the peer then stays silent until it is given
+    // up.
     let welcome = own
         .args(["1"])
         .args(client)
@@ -299,13 +300,13 @@ fn another_user_of_this_machine_needs_a_token() {
     assert_eq!(place.names(), [""; 0]);
 }
 
-/// Set in the process that may have only so many threads.
+/// Set in the process with a limited number of threads.
 const FEW_THREADS: &str = "OSCOPE_TEST_FEW_THREADS";
 
 #[test]
 fn a_receiver_that_gets_no_more_threads_lives_on() {
     let place = Place::new();
-    // Where the other user finds it.
+    // A path that the other user can reach.
     let program = place.root.path().join("program");
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     for path in [place.root.path(), &program] {
@@ -328,7 +329,7 @@ fn a_receiver_that_gets_no_more_threads_lives_on() {
     }
 }
 
-/// The inside of the test before, in a process of its own.
+/// The body of the test before, in a process of its own.
 #[test]
 fn few_threads() {
     if std::env::var_os(FEW_THREADS).is_none() {
@@ -355,7 +356,7 @@ fn few_threads() {
     assert!((1..10).contains(&refused), "{refused}");
     drop(silent);
     served.wait_for_ends(10);
-    // A thread may be over a little later than it says.
+    // A thread may end a little later than it says.
     for _ in 0..50 {
         let mut socket = TcpStream::connect(served.address).unwrap();
         socket.write_all(&greeting(VERSION)).unwrap();

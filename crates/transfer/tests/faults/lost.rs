@@ -1,4 +1,4 @@
-//! A connection that is lost: nothing incomplete is kept under a name, and what was kept is gone on with.
+//! A lost connection: nothing incomplete stays under its name, and kept bytes are resumed.
 
 use crate::common::proxy::{Mischief, between};
 use crate::common::{
@@ -20,7 +20,7 @@ const RESUME: Plan = Plan {
     ..PLAN
 };
 
-/// Numbers without a pattern, the same in every run.
+/// Pseudorandom numbers, the same in every run.
 struct Draw(u64);
 
 impl Draw {
@@ -49,7 +49,7 @@ fn at_a_thousand_random_places_a_lost_connection_does_no_harm() {
         let served = &servers[draw.below(servers.len() as u64) as usize];
         let ends = served.ends();
         let method = methods[draw.below(methods.len() as u64) as usize];
-        // Now and then in what comes before and after the contents.
+        // Sometimes in the traffic before and after the contents.
         let at = match draw.below(4) {
             0 => draw.below(300),
             1 => LEN as u64 + draw.below(400),
@@ -59,7 +59,7 @@ fn at_a_thousand_random_places_a_lost_connection_does_no_harm() {
         let jobs = [job(&name, &source)];
         let address = between(served.address, Mischief::Cut(at));
         let (summary, _) = send_to(address, &jobs, PLAN, &send_options(method));
-        // The end may be seen here before it is seen there.
+        // The sender may notice the end before the receiver does.
         served.wait_for_ends(ends + 1);
         let arrived = place.to().join(&name);
         if summary.is_ok() || arrived.exists() {
@@ -72,7 +72,7 @@ fn at_a_thousand_random_places_a_lost_connection_does_no_harm() {
                 "round {round}, {method}, {at}: {files:?} {outcomes:?} {}",
                 served.log().lines().last().unwrap_or_default()
             );
-            // Or its end would be taken for that of the next.
+            // Otherwise its end would be taken for that of the next one.
             served.wait_for_ends(ends + 2);
             resumed += 1;
         }
@@ -195,7 +195,7 @@ fn a_wish_to_stop_is_heard_on_both_sides() {
         sender.limits.stop.store(true, Ordering::Release);
         assert!(matches!(sending.join().unwrap(), Error::Interrupted));
     });
-    // And the other side: dropping it raises its flag and waits for its end.
+    // Then the other side: dropping it sets its flag and waits for its end.
     let jobs = [place.file("other", &bytes(2 << 20, 9))];
     let address = hold(&served);
     let sender = send_options(SendMethod::File);

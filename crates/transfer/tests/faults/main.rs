@@ -1,4 +1,4 @@
-//! Whatever goes wrong, no file is there under its name that is not whole.
+//! No matter what fails, every file under its own name is complete.
 
 mod changed;
 #[path = "../common/mod.rs"]

@@ -1,4 +1,4 @@
-//! Peers that should not be there, do not know the token, say nothing or want too much.
+//! Peers that are no senders, do not know the token, stay silent, or demand too much.
 
 use crate::common::proxy::{Mischief, between};
 use crate::common::{
@@ -51,7 +51,7 @@ fn who_does_not_know_the_token_gets_nothing() {
     assert!(error.contains("--token-file"), "{error}");
 }
 
-/// What a receiver answers to `said` before it closes.
+/// The receiver's answer to `said`, up to its closing.
 fn answer(served: &Served, said: &[u8]) -> Vec<u8> {
     let mut socket = TcpStream::connect(served.address).expect("it listens");
     socket
@@ -75,7 +75,7 @@ fn strangers_get_a_short_close_and_a_line_in_the_log() {
         b""
     );
     served.wait_for("no sender: it said \"GET / HTTP/1.1");
-    // One that is longer than a greeting.
+    // A text longer than a greeting.
     let long = format!("POST / HTTP/1.1\r\nUser-Agent: {}\r\n\r\n", "x".repeat(100));
     assert_eq!(answer(&served, long.as_bytes()), b"");
     served.wait_for("no sender: it said \"POST / HTTP/1.1");
@@ -83,7 +83,7 @@ fn strangers_get_a_short_close_and_a_line_in_the_log() {
         let garbage = bytes(1 + round * 7, round as u64 + 1);
         assert_eq!(answer(&served, &garbage), b"");
     }
-    // A port scanner: comes, says nothing and goes.
+    // A port scanner: connects, says nothing and leaves.
     drop(TcpStream::connect(served.address).unwrap());
     served.wait_for("it said nothing");
 
@@ -123,7 +123,7 @@ fn silence_is_not_borne_for_long() {
     let silent = TcpStream::connect(served.address).unwrap();
     served.wait_for("silent or too slow");
     drop(silent);
-    // A byte now and then is next to nothing.
+    // A byte now and then counts as silence.
     let mut slow = TcpStream::connect(served.address).unwrap();
     let mut hello = [0; 64];
     hello[..8].copy_from_slice(b"oscope\r\n");
@@ -138,7 +138,7 @@ fn silence_is_not_borne_for_long() {
         std::thread::sleep(Duration::from_millis(150));
     }
     served.wait_for("did not prove in time");
-    // Nor is it more from one that has proven who it is.
+    // It also does so after authentication.
     served.log.lock().unwrap().clear();
     let jobs = [place.file("file", &bytes(1 << 20, 3))];
     let trickle = between(served.address, Mischief::Trickle(100_000));
@@ -148,7 +148,7 @@ fn silence_is_not_borne_for_long() {
     assert!(served.log().contains("began"), "{}", served.log());
     served.wait_for("too slow");
 
-    // The same the other way round: a receiver that takes nothing.
+    // The reverse: a receiver that reads nothing.
     let deaf = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let options = sender::Options {
         limits: Limits {
@@ -176,7 +176,7 @@ fn a_slow_line_is_not_silent_while_it_holds_what_was_sent() {
         },
         ..send_options(SendMethod::File)
     };
-    // All that was sent takes several times as long as a receiver is waited for.
+    // All the sent data takes several times as long as a sender waits for a silent receiver.
     let address = between(served.address, Mischief::Slow(Duration::from_millis(300)));
     let (summary, _) = send_to(address, &jobs, PLAN, &sender);
     assert_eq!(summary.unwrap().files, 1);
@@ -206,11 +206,11 @@ fn limits_on_sizes_counts_and_connections_hold() {
     assert_eq!(failed, [false, true, false, true], "{outcomes:?}");
     assert_eq!(place.names(), ["a", "c"]);
 
-    // Nobody gets past the size by not telling it.
+    // An unknown size does not evade the size limit.
     let fifo = place.named_pipe("fifo");
     let writer = std::thread::spawn({
         let fifo = fifo.clone();
-        // The reader goes away before it has read everything.
+        // The reader closes before it has read everything.
         move || drop(fs::write(fifo, vec![1; 1 << 20]))
     });
     served.wait_for("ended");

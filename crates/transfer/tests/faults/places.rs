@@ -1,4 +1,4 @@
-//! Places that are taken, full, sealed or not there.
+//! Destinations that are taken, full, sealed or missing.
 
 use crate::common::proxy::{Mischief, between};
 use crate::common::{
@@ -89,8 +89,8 @@ fn files_that_cannot_be_read_do_not_keep_others_back() {
     }
 }
 
-/// A small file system in memory, unmounted when it is dropped; `None`, with the reason printed, if
-/// there is none to be had.
+/// A small file system in memory, unmounted when dropped; `None`, with the reason printed, if
+/// mounting is impossible.
 struct Tmpfs(std::path::PathBuf);
 
 impl Tmpfs {

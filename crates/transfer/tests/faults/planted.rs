@@ -1,4 +1,4 @@
-//! Things that somebody else has put where incomplete files are kept.
+//! Things that another user planted where incomplete files are kept.
 
 use crate::common::{
     PLAN, Place, Served, bytes, receive_methods, receive_options, send, send_options,
@@ -12,18 +12,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const PRECIOUS: &[u8] = b"of somebody else, and not to be touched";
-/// A user that neither runs this nor is anybody.
+/// A user id that is neither this test's nor anybody's.
 const ANOTHER: u32 = 54_322;
 
-/// A receiver's directory with a trap in it, and what the trap leads to.
+/// A receiver's directory with a trap in it, and the trap's target.
 struct Trap {
     place: Place,
-    /// A file of somebody else.
+    /// Another user's file.
     victim: PathBuf,
-    /// A directory of somebody else.
+    /// Another user's directory.
     elsewhere: PathBuf,
     partials: PathBuf,
-    /// Under this name "file" lies until it is complete.
+    /// The path of "file" while it is incomplete.
     hidden: PathBuf,
 }
 
@@ -47,15 +47,15 @@ impl Trap {
         }
     }
 
-    /// With a directory for incomplete files as it should be.
+    /// A trap with a correct directory for incomplete files.
     fn inside() -> Self {
         let trap = Self::new();
         make_directory(&trap.partials, 0o700);
         trap
     }
 
-    /// Sends a file in every way; complains unless each time it fails, the failure names what is planted,
-    /// and nothing was written.
+    /// Sends a file by every method; complains unless each attempt fails, the failure names the
+    /// planted thing, and nothing was written.
     fn assert_nothing_goes_in(&self, name: &str) {
         let large = bytes(3 << 20, 1);
         let resume = Plan {
@@ -89,7 +89,7 @@ impl Trap {
 
 fn make_directory(path: &Path, mode: u32) {
     DirBuilder::new().create(path).expect("it is not there yet");
-    // Whatever the umask takes away.
+    // Sets the mode regardless of the umask.
     fs::set_permissions(path, PermissionsExt::from_mode(mode)).expect("it is there");
 }
 
@@ -98,7 +98,7 @@ fn make_pipe(path: &Path) {
     assert!(made.is_ok_and(|status| status.success()));
 }
 
-/// Gives a thing to another user; whether that is allowed.
+/// Gives a thing to another user; returns true if that is allowed.
 fn give_away(path: &Path) -> bool {
     let is_given = chown(path, Some(ANOTHER), Some(ANOTHER)).is_ok();
     if !is_given {
@@ -113,7 +113,7 @@ fn a_directory_that_others_can_write_to_is_not_used() {
     make_directory(&trap.partials, 0o777);
     trap.assert_nothing_goes_in("a directory for all");
     assert_eq!(fs::read_dir(&trap.partials).unwrap().count(), 0);
-    // Nor one that a group can write to.
+    // Nor a directory that a group can write to.
     fs::set_permissions(&trap.partials, PermissionsExt::from_mode(0o770)).unwrap();
     trap.assert_nothing_goes_in("a directory for a group");
 }

@@ -1,4 +1,4 @@
-//! Files that are gone on with: large ones, ones with holes, divided ones.
+//! Resumed files: large ones, ones with holes, divided ones.
 
 use crate::common::{PLAN, Place, Served, bytes, job, receive_options, send, send_options};
 use oscope_transfer::method::{ReceiveMethod, SendMethod};
@@ -17,7 +17,7 @@ const RESUME: Plan = Plan {
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// Makes a file with these bytes at these places.
+/// Makes a file with these bytes at these offsets.
 fn make(path: &Path, len: u64, data: &[(u64, &[u8])]) {
     let file = File::create(path).expect("there is room");
     file.set_len(len).expect("the file system has such files");
@@ -26,7 +26,7 @@ fn make(path: &Path, len: u64, data: &[(u64, &[u8])]) {
     }
 }
 
-/// Makes what an earlier attempt would have left of "file".
+/// Makes the remains of an earlier attempt to send "file".
 fn leave(place: &Place, len: u64, data: &[(u64, &[u8])]) {
     let partials = place.to().join(".oscope-partial");
     fs::create_dir(&partials).expect("it is not there yet");
@@ -51,7 +51,7 @@ fn a_hole_of_any_size_is_gone_on_with_at_once() {
     let took = began.elapsed();
     let summary = summary.unwrap();
     assert_eq!(summary.files, 1, "{outcomes:?}");
-    // To read a hundredth of it would take longer, and more of a processor.
+    // Reading a hundredth of it would take longer, and more CPU time.
     assert!(took < Duration::from_secs(2), "{took:?}");
     let farewell = summary.farewell;
     assert!(farewell.sender_cpu < Duration::from_secs(1), "{farewell:?}");

@@ -1,4 +1,4 @@
-//! Growing the file, mapping it into memory, and receiving into that.
+//! Receives into a mapping of the file, which grows first.
 
 use super::Arrival;
 use crate::error::Result;
@@ -6,10 +6,10 @@ use platform::file::{Access, LockedFile};
 use platform::memory::FileMapping;
 use std::fs::File;
 
-/// Mappings begin at multiples of this, which is one of every page size.
+/// Mappings begin at multiples of this, a multiple of every page size.
 const MAP_UNIT: u64 = 1 << 16;
 
-/// Takes data into the mapped file itself; whether their sum is right.
+/// Receives data directly into the mapped file; returns true if the checksum is right.
 pub(in crate::receiver) fn take(
     buffer: &mut [u8],
     arrival: &mut Arrival<'_>,
@@ -36,7 +36,7 @@ pub(in crate::receiver) fn take(
     Ok(is_right)
 }
 
-/// Makes the file long enough, and a lock on it for a mapping.
+/// Grows the file as needed, and locks it for the mapping.
 fn lock(
     arrival: &Arrival<'_>,
     file: &File,

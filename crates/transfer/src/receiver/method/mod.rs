@@ -1,7 +1,7 @@
-//! The ways of taking the data of a frame into a file, each in a file of its own.
+//! The methods of storing a frame's data in a file.
 //!
-//! Whatever becomes of them there, they are taken from the connection. A file that cannot take them is
-//! spoiled ([`Target::spoil`](super::target::Target::spoil)), and remembers why.
+//! Every method consumes all data of the frame, even on failure. A file that cannot store it is
+//! marked as spoiled, with the reason ([`Target::spoil`](super::target::Target::spoil)).
 
 pub(super) mod mapped;
 pub(super) mod splice;
@@ -12,18 +12,18 @@ use super::target::Target;
 use crate::connection::Inlet;
 use std::sync::Arc;
 
-/// Data that come next over a connection, and where they go.
+/// The data that arrives next over a connection, and its target.
 pub(super) struct Arrival<'a> {
     pub(super) inlet: &'a mut Inlet,
     pub(super) target: &'a Arc<Target>,
-    /// Where the first byte goes in the file.
+    /// Offset of the first byte in the file.
     pub(super) offset: u64,
-    /// How many bytes they are.
+    /// Number of bytes.
     pub(super) len: usize,
 }
 
 impl Arrival<'_> {
-    /// Takes what is left of the data behind the first `taken` bytes, for a file that cannot have them.
+    /// Marks the file as spoiled and discards the data behind the first `taken` bytes.
     fn give_up(&mut self, taken: usize, buffer: &mut [u8], reason: &str) -> crate::Result<bool> {
         self.target.spoil(reason);
         self.inlet.skip_data(self.len - taken, buffer)?;

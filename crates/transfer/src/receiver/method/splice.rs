@@ -1,4 +1,4 @@
-//! Letting the kernel move what arrives through a pipe into the file.
+//! The kernel moves arriving bytes through a pipe into the file.
 
 use super::Arrival;
 use crate::cover::Cover;
@@ -7,11 +7,11 @@ use platform::block_io::read_exact_at;
 use platform::socket::Conduit;
 use std::fs::File;
 
-/// Bytes that the pipe holds: as much as a user may have without further rights.
+/// Capacity of the pipe in bytes: the default limit for an unprivileged user.
 const PIPE: usize = 1 << 20;
 
-/// Takes data without bringing them into this process; whether their sum is right. For the sum they are
-/// read again, into `buffer`. The pipe is kept for the next data.
+/// Moves data without copying it into this process; returns true if the checksum is right. To
+/// compute that, the data is read back into `buffer`. The pipe is kept for the next data.
 pub(in crate::receiver) fn take(
     kept: &mut Option<Conduit>,
     buffer: &mut [u8],
@@ -47,7 +47,7 @@ pub(in crate::receiver) fn take(
     if arrival.inlet.contents() == Cover::Bare {
         return Ok(true);
     }
-    // What has a check fits into the buffer.
+    // Checked data fits into the buffer.
     let block = &mut buffer[..len];
     if let Err(error) = read_exact_at(file, block, offset) {
         return arrival.give_up(taken, buffer, &error.to_string());

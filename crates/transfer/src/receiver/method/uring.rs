@@ -1,4 +1,4 @@
-//! Receiving a file through a ring: while one block arrives, those before it are written.
+//! Receives through an `io_uring`: while one block arrives, earlier ones are written.
 
 use super::Arrival;
 use crate::buffer::BLOCK;
@@ -13,24 +13,24 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Blocks under way: one arrives, the others are written.
+/// Blocks in flight: one is received, the others are written.
 const BLOCKS: u32 = 4;
-/// What the receiving operation is called; those that write are called by their numbers.
+/// Tag of the receive operation. The tags of writes are their numbers.
 const RECEIVING: u64 = u64::MAX;
 
-/// A ring, its blocks, and what is being written.
+/// A ring, its blocks, and its pending writes.
 pub(in crate::receiver) struct Ring {
     queue: StreamRing,
     free: Vec<Block>,
-    /// In the order in which they came, which is that in which they count.
+    /// Pending writes in order of arrival; their numbers are consecutive.
     writes: VecDeque<Write>,
-    /// Number of the first of them.
+    /// Number of the first one.
     first: u64,
-    /// Why one of them failed, until somebody has asked.
+    /// The reason why a write failed, until it is reported.
     failure: Option<Failure>,
 }
 
-/// A block on its way into a file.
+/// A block that is being written to a file.
 struct Write {
     target: Arc<Target>,
     offset: u64,
@@ -50,8 +50,9 @@ impl Ring {
         })
     }
 
-    /// Takes what comes next, and begins to write it into its target; whether its sum is right. Once a
-    /// write has failed, nothing more is written, and the rest goes through `buffer`.
+    /// Receives the next data and starts to write it to its target; returns true if the checksum is
+    /// right. After a write has failed, nothing more is written, and the rest is discarded through
+    /// `buffer`.
     pub(in crate::receiver) fn take(
         &mut self,
         buffer: &mut [u8],
@@ -82,7 +83,7 @@ impl Ring {
         Ok(true)
     }
 
-    /// Waits until everything that was taken is in its file; why it is not, if it is not.
+    /// Waits until all received data is in its file; returns the reason if that failed.
     pub(in crate::receiver) fn settle(&mut self) -> Result<Option<Failure>> {
         while !self.writes.is_empty() {
             self.wait_for_write()?;
@@ -90,12 +91,12 @@ impl Ring {
         Ok(self.failure.take())
     }
 
-    /// Whether everything that was taken is in its file.
+    /// True if all received data is in its file.
     pub(in crate::receiver) fn is_settled(&self) -> bool {
         self.writes.is_empty()
     }
 
-    /// A block to receive into, as soon as there is one.
+    /// A block to receive into; waits for a write if none is free.
     fn free_block(&mut self) -> Result<Block> {
         loop {
             if let Some(block) = self.free.pop() {
@@ -105,7 +106,7 @@ impl Ring {
         }
     }
 
-    /// Waits for a file, however long it takes its device.
+    /// Waits for a write, for as long as the device takes.
     fn wait_for_write(&mut self) -> Result<()> {
         match self.queue.wait(TICK) {
             Ok(done) => self.wrote(done),
@@ -114,7 +115,7 @@ impl Ring {
         }
     }
 
-    /// Fills a block with what comes next.
+    /// Fills a block with the next data.
     fn receive(&mut self, inlet: &mut Inlet, mut block: Block, len: usize) -> Result<Block> {
         let mut filled = inlet.ahead_into(&mut block.bytes_mut()[..len]);
         while filled < len {
@@ -128,8 +129,8 @@ impl Ring {
                     }
                     let done = self.queue.wait(TICK);
                     if done.is_err() {
-                        // The sender may have no more, though it said so: whatever is there is
-                        // better than nothing.
+                        // The sender announced more than it sent, perhaps because it is done.
+                        // Waking for any number of bytes avoids a deadlock.
                         wake_at(socket, 1)?;
                     }
                     done
@@ -145,7 +146,7 @@ impl Ring {
         Ok(block)
     }
 
-    /// Begins to write what is left of a block.
+    /// Starts to write the remainder of a block.
     fn write_rest(&mut self, number: u64, block: Block) -> Result<()> {
         let write = &self.writes[(number - self.first) as usize];
         let range: Range<usize> = write.written..write.len;
@@ -158,11 +159,11 @@ impl Ring {
         begun.map_err(Error::system("write through a ring"))
     }
 
-    /// Takes in that a block, or some of it, is in its file.
+    /// Handles a completed write, which may be partial.
     fn wrote(&mut self, done: Done) -> Result<()> {
         let Done { tag, block, moved } = done;
         if tag == RECEIVING {
-            // Nobody waits for it any more: the connection was given up.
+            // The connection was given up; nothing waits for this write.
             return Ok(());
         }
         let write = &mut self.writes[(tag - self.first) as usize];

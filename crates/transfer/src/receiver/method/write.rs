@@ -1,10 +1,10 @@
-//! Receiving into a buffer, and writing that.
+//! Receives into a buffer and writes the buffer.
 
 use super::Arrival;
 use crate::connection::Inlet;
 use crate::error::Result;
 
-/// Takes data through `buffer`; whether their sum is right.
+/// Stores data through `buffer`; returns true if the checksum is right.
 pub(in crate::receiver) fn take(buffer: &mut [u8], arrival: &mut Arrival<'_>) -> Result<bool> {
     let mut taken = 0;
     while taken < arrival.len {
@@ -17,14 +17,14 @@ pub(in crate::receiver) fn take(buffer: &mut [u8], arrival: &mut Arrival<'_>) ->
         taken += len;
         if let Err(error) = written {
             arrival.target.spoil(&error.to_string());
-            // Of data that are not checked there may be more.
+            // Data without a check may be longer than the buffer.
             return drain(buffer, arrival.inlet, arrival.len - taken);
         }
     }
     Ok(true)
 }
 
-/// Takes `len` bytes of data through `buffer` and throws them away; whether their sum is right.
+/// Receives `len` bytes through `buffer` and discards them; returns true if the checksum is right.
 pub(in crate::receiver) fn drain(buffer: &mut [u8], inlet: &mut Inlet, len: usize) -> Result<bool> {
     let mut is_right = true;
     let mut left = len;

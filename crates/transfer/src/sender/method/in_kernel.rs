@@ -1,4 +1,4 @@
-//! Letting the kernel send a file, without bringing it into this process.
+//! The kernel sends a file, without copying it into this process.
 
 use crate::cover::Cover;
 use crate::protocol::LONGEST_BARE;
@@ -8,15 +8,15 @@ use platform::socket::{Conduit, send_file};
 use std::fs::File;
 use std::ops::Range;
 
-/// How the kernel does it.
+/// The system call to use.
 pub(in crate::sender) enum Way {
-    /// At once.
+    /// `sendfile`, directly.
     SendFile,
-    /// Through a pipe.
+    /// `splice`, through a pipe.
     Splice(Conduit),
 }
 
-/// Sends a range of a file. Where it has to be summed, each block is read before for that, into `buffer`.
+/// Sends a range of a file. For a checksum, each block is first read into `buffer`.
 pub(in crate::sender) fn send(
     buffer: &mut [u8],
     way: &mut Way,
@@ -53,7 +53,8 @@ pub(in crate::sender) fn send(
                     .send_retrying(|socket, retry| conduit.send(file, at, socket, rest, retry))?,
             };
             if count == 0 {
-                // The frame ends as it was announced, so that the receiver can be told.
+                // The frame keeps its announced length, so that the connection stays usable for the
+                // failure report.
                 flow.pad(rest)?;
                 buffer[sent.min(summed)..summed].fill(0);
                 flow.outlet.end_data(&buffer[..summed]);

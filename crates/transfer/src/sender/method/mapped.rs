@@ -1,4 +1,4 @@
-//! Mapping a file into memory, and sending that.
+//! Maps a file into memory and sends the mapping.
 
 use crate::buffer::BLOCK;
 use crate::sender::flow::{Flow, Outcome};
@@ -7,15 +7,15 @@ use platform::memory::{Advice, FileMapping};
 use std::fs::File;
 use std::ops::Range;
 
-/// Bytes that are mapped at a time, so that a large file takes no more memory than this.
+/// Bytes to map at a time, so that a large file takes no more memory than this.
 const WINDOW: u64 = 16 << 20;
 
-/// Sends a range out of windows of the mapped file.
+/// Sends a range from successive windows of the mapped file.
 pub(in crate::sender) fn send(flow: &mut Flow<'_>, file: &File, range: Range<u64>) -> Outcome {
     let mut locked = LockedFile::lock(file.try_clone()?, Access::Read)?;
     let mut offset = range.start;
     while offset < range.end {
-        // Windows begin where pages do.
+        // A window must begin at a page boundary.
         let window = offset / WINDOW * WINDOW;
         let end = range.end.min(window + WINDOW);
         let mut mapping = FileMapping::new(&mut locked, window, (end - window) as usize)?;

@@ -1,4 +1,4 @@
-//! The ways of sending a range of a file, each in a file of its own.
+//! The methods of sending a range of a file.
 
 pub(super) mod in_kernel;
 pub(super) mod mapped;

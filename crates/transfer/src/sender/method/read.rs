@@ -1,4 +1,4 @@
-//! Reading a file into a buffer, and sending that.
+//! Reads a file into a buffer and sends the buffer.
 
 use crate::sender::flow::{Flow, Outcome, Stopped};
 use platform::block_io::read_at;

@@ -1,4 +1,4 @@
-//! Sending a file through a ring: while one block is on its way, the next are read.
+//! Sends a file through an `io_uring`: while one block is sent, the next are read.
 
 use crate::buffer::BLOCK;
 use crate::connection::TICK;
@@ -10,34 +10,35 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::ops::Range;
 
-/// Blocks under way: one is sent, the others are read or wait for their turn.
+/// Blocks in flight: one is sent, the others are read or wait for their turn.
 const BLOCKS: u32 = 4;
-/// Where the bytes of the file begin in a block, with their head right before them and their check
-/// right behind: where a page does, as in the file that they are copied from ([`crate::buffer`] says why).
+/// Offset of the file's bytes within a block. The frame's header and its check end right before it,
+/// the data's check follows the data. The bytes are page-aligned, like those in the file that they
+/// are copied from ([`crate::buffer`] gives the reason).
 const START: usize = 4096;
-/// What the sending operation is called; those that read are called by their offsets.
+/// Tag of the send operation. The tags of reads are their offsets.
 const SENDING: u64 = u64::MAX;
 
-/// A ring and its blocks. Each block has room for a whole frame, so that it goes in one operation.
+/// A ring and its blocks. A block holds a whole frame, so that one operation sends it.
 pub(in crate::sender) struct Ring {
     queue: StreamRing,
     free: Vec<Block>,
 }
 
-/// A file on its way through the ring.
+/// A file while it is sent through the ring.
 struct Run<'r, 'f, 'o> {
     ring: &'r mut Ring,
     flow: &'r mut Flow<'o>,
     file: &'f File,
-    /// What nobody has begun to read.
+    /// Range whose read has not started.
     unread: Range<u64>,
-    /// By offset: how much is being read, and how much of that is there.
+    /// Reads in flight, by offset: the requested length, and the number of bytes read so far.
     reading: BTreeMap<u64, (usize, usize)>,
-    /// By offset: what is to be sent.
+    /// Blocks ready to send, by offset.
     read: BTreeMap<u64, (Block, usize)>,
-    /// Of the block that is being sent.
+    /// The unsent range within the block that is being sent.
     sending: Option<Range<usize>>,
-    /// Where the next block to be sent begins.
+    /// Offset of the next block to send.
     next: u64,
     end: u64,
     stopped: Option<Stopped>,
@@ -52,8 +53,8 @@ impl Ring {
         })
     }
 
-    /// Sends a range of a file. What was begun of it is sent as a whole, even if the rest cannot be
-    /// read, so that the receiver can be told.
+    /// Sends a range of a file. Frames that were started are completed even if the rest cannot be
+    /// read, so that the connection stays usable for the failure report.
     pub(in crate::sender) fn send(
         &mut self,
         flow: &mut Flow<'_>,
@@ -91,7 +92,7 @@ impl Ring {
 }
 
 impl Run<'_, '_, '_> {
-    /// Nothing more is begun, unless the connection itself is of no more use.
+    /// Starts no more operations. A connection failure is returned at once.
     fn stop(&mut self, stopped: Stopped) -> Outcome {
         if matches!(stopped, Stopped::Lost(_)) {
             return Err(stopped);
@@ -103,7 +104,7 @@ impl Run<'_, '_, '_> {
         Ok(())
     }
 
-    /// Begins to read as much as there are blocks for.
+    /// Starts reads into all free blocks.
     fn read_ahead(&mut self) -> Outcome {
         while !self.unread.is_empty()
             && let Some(block) = self.ring.free.pop()
@@ -127,7 +128,7 @@ impl Run<'_, '_, '_> {
         Ok(())
     }
 
-    /// Begins to send the next block, if it is there and none is being sent.
+    /// Starts to send the next block, if it is ready and none is being sent.
     fn send_next(&mut self) -> Outcome {
         if self.sending.is_some() {
             return Ok(());
@@ -164,7 +165,7 @@ impl Run<'_, '_, '_> {
         Ok(())
     }
 
-    /// Takes in that an operation is done.
+    /// Handles a completed operation.
     fn done(&mut self, done: Done) -> Outcome {
         let Done { tag, block, moved } = done;
         if tag == SENDING {

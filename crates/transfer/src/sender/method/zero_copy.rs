@@ -1,4 +1,4 @@
-//! Reading a file into buffers that the kernel sends without a copy.
+//! Reads a file into buffers that the kernel sends without a copy.
 
 use crate::buffer::BLOCK;
 use crate::error::Error;
@@ -9,7 +9,7 @@ use std::fs::File;
 use std::net::TcpStream;
 use std::ops::Range;
 
-/// Buffers that may be on their way at a time.
+/// Maximum number of buffers in flight.
 const BUFFERS: usize = 8;
 
 /// The buffers of a connection.
@@ -18,7 +18,7 @@ pub(in crate::sender) fn buffers(socket: &TcpStream) -> Outcome<ZeroCopy> {
     Ok(buffers.map_err(Error::system("send without a copy"))?)
 }
 
-/// Sends a range of a file out of the buffers.
+/// Sends a range of a file from the buffers.
 pub(in crate::sender) fn send(
     buffers: &mut ZeroCopy,
     flow: &mut Flow<'_>,
