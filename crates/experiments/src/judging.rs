@@ -94,10 +94,10 @@ impl Along {
         let values = ratios.iter().map(|(_, ratio)| *ratio);
         let least = values.clone().min_by(|a, b| a.value.total_cmp(&b.value))?;
         let most = values.max_by(|a, b| a.value.total_cmp(&b.value))?;
-        let last: Quantity = ratios.last()?.0.into();
+        let end: Quantity = ratios.last()?.0.into();
         let from = match ratios.get(ratios.len() - tail) {
             Some((place, _)) => (*place).into(),
-            None => Quantity::exact(f64::NAN, last.unit),
+            None => Quantity::exact(f64::NAN, end.unit),
         };
         let said = say(Ratios { least, most, from });
         let because = Finding::new("because", said)

@@ -164,7 +164,7 @@ pub(crate) fn on_cpus<State, Job: Copy + Send, T>(
         started.map_err(MeasureError::system("start a thread"))?;
         gate.open();
         end.wait();
-        let led = outcome().and_then(|()| {
+        let done = outcome().and_then(|()| {
             lead(&|job| {
                 next.set(Some(job));
                 begin.wait();
@@ -174,7 +174,7 @@ pub(crate) fn on_cpus<State, Job: Copy + Send, T>(
         });
         next.set(None);
         begin.wait();
-        led
+        done
     })
 }
 
@@ -239,9 +239,10 @@ mod tests {
     #[test]
     fn a_job_that_fails_somewhere_fails_and_the_next_is_done() {
         let cpus = allowed_cpus().expect("this system has them");
-        let work = |cpu: &mut usize, is_bad: bool| match is_bad && *cpu == cpus[0] {
-            true => Err(MeasureError::Unsupported("no luck".into())),
-            false => Ok(()),
+        let work = |cpu: &mut usize, is_bad: bool| {
+            let is_well = !is_bad || *cpu != cpus[0];
+            let no_luck = || MeasureError::Unsupported("no luck".into());
+            is_well.then_some(()).ok_or_else(no_luck)
         };
         let outcome = on_cpus(&cpus, Ok, work, |pass| {
             let failed = pass(true).expect_err("one fails").to_string();

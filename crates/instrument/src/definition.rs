@@ -278,4 +278,6 @@ pub enum Isolation {
     /// A fresh process for each batch, so that memory layout and address randomisation vary as they
     /// do between starts of a program.
     FreshProcess,
+    /// One process took all samples: only in runs that were made from published numbers.
+    OneProcess,
 }

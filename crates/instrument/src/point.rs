@@ -135,6 +135,10 @@ impl<L: LevelOf> AxisOf<L> {
     }
 
     /// The axis at `level`, for selecting points.
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "levels are small, and calls read better without a borrow"
+    )]
     pub fn at(self, level: L) -> (&'static str, Level) {
         (self.name, level.level())
     }
@@ -257,6 +261,10 @@ impl Point {
 
     /// The point with `axis` set to `level`.
     #[must_use]
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "levels are small, and calls read better without a borrow"
+    )]
     pub fn at<L: LevelOf>(self, axis: AxisOf<L>, level: L) -> Self {
         self.with(axis.name, level.level())
     }
@@ -324,12 +332,12 @@ mod tests {
 
     #[test]
     fn a_point_keeps_its_levels_in_order() {
+        const BLOCK_SIZE: AxisOf<Bytes> = AxisOf::new("block_size", "block size");
+        const OPERATION: AxisOf<Count> = AxisOf::new("operation", "operation");
         let point = Point::new()
             .with("operation", "read")
             .with("block_size", 4096);
         assert_eq!(point.to_string(), "operation=read, block_size=4096");
-        const BLOCK_SIZE: AxisOf<Bytes> = AxisOf::new("block_size", "block size");
-        const OPERATION: AxisOf<Count> = AxisOf::new("operation", "operation");
         assert_eq!(point.level(BLOCK_SIZE), Ok(Bytes(4096)));
         assert!(point.level(OPERATION).is_err());
         assert!(point.matches(&[("operation", "read".into())]));

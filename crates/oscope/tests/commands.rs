@@ -59,7 +59,7 @@ fn a_run_measures_stores_and_cleans_up() {
         .oscope(&["claims", "first"])
         .assert()
         .success()
-        .stdout(contains("several times faster than the system is called"))
+        .stdout(contains("several times faster than a system call"))
         .stdout(contains("`oscope run memory.bandwidth` does"));
     let claims = place.oscope(&["claims", "--json"]).assert().success();
     let claims = json(&claims.get_output().stdout);

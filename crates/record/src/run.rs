@@ -90,6 +90,21 @@ pub fn draw_id() -> Result<String, getrandom::Error> {
     Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }
 
+/// The time of the wall clock, or the nearest that can be written as a date: a clock can be set far
+/// beyond.
+pub fn now() -> Timestamp {
+    dated(SystemTime::now())
+}
+
+fn dated(time: SystemTime) -> Timestamp {
+    let nearest = if time < SystemTime::UNIX_EPOCH {
+        Timestamp::MIN
+    } else {
+        Timestamp::MAX
+    };
+    Timestamp::try_from(time).unwrap_or(nearest)
+}
+
 /// The record of one experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExperimentRecord {

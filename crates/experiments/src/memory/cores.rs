@@ -163,8 +163,8 @@ fn picked(cpus: &[usize], most: usize) -> Vec<usize> {
 fn pairs(cpus: &[usize]) -> Vec<Point> {
     let with_later = |(index, one): (usize, &usize)| {
         let point = Point::new().at(ONE, Count(*one as u64));
-        let others = cpus[index + 1..].to_vec().into_iter();
-        others.map(move |other| point.clone().at(OTHER, Count(other as u64)))
+        let others = cpus[index + 1..].iter();
+        others.map(move |other| point.clone().at(OTHER, Count(*other as u64)))
     };
     cpus.iter().enumerate().flat_map(with_later).collect()
 }
@@ -253,14 +253,15 @@ fn near(ways: &[Way<'_>]) -> Option<Finding> {
     let typical = |ways: Vec<&Way<'_>>| ways.get(ways.len() / 2).map(|way| way.time).cloned();
     let [near, far] = [typical(group(Some(level)))?, typical(group(outer))?];
     let times = ratio(&far, &near)?;
-    let cores = match level {
-        1 => sentence!("on one core"),
-        _ => sentence!("that share a cache of level {level}", level = Count(level)),
+    let cores = if level == 1 {
+        sentence!("on one core")
+    } else {
+        sentence!("that share a cache of level {level}", level = Count(level))
     };
-    let others = match outer {
-        Some(outer) => sentence!("that share only level {outer}", outer = Count(outer)),
-        None => sentence!("that share no cache"),
-    };
+    let others = outer.map_or_else(
+        || sentence!("that share no cache"),
+        |outer| sentence!("that share only level {outer}", outer = Count(outer)),
+    );
     let said = sentence!(
         "Between processors {cores}, a cache line typically takes {near}; between those {others}, \
          {far}: {times} as long. Threads that often hand data to \

@@ -152,7 +152,8 @@ fn block_sizes(setting: &Setting) -> BTreeSet<u64> {
     };
     let fine = (1..=2 * parts).map(|part| cache / parts * part);
     // Beyond one and a half of it, every second step shows where the curve goes.
-    let fine = fine.filter(|size| 2 * size <= 3 * cache || size / (cache / parts) % 2 == 0);
+    let fine =
+        fine.filter(|size| 2 * size <= 3 * cache || (size / (cache / parts)).is_multiple_of(2));
     let coarse = [SMALLEST, 4 * SMALLEST].into_iter();
     let words = |size: u64| size / KIB * KIB;
     coarse

@@ -281,9 +281,10 @@ fn none_stops(shares: &[Shares<'_>]) -> Option<Finding> {
         call = call.name(),
     );
     let scales = |it: &Shares<'_>| 100.0 * it.last().1.extent().low >= f64::from(LEAST_PERCENT);
-    let sure = match shares.iter().all(scales) {
-        true => Grade::Certain,
-        false => Grade::CannotBeTold,
+    let sure = if shares.iter().all(scales) {
+        Grade::Certain
+    } else {
+        Grade::CannotBeTold
     };
     Some(Finding::new("first", said).graded(sure).weighing(0.6))
 }

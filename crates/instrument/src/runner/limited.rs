@@ -155,6 +155,9 @@ fn uncounted(error: &platform::Error) -> BatchError {
     BatchError::Failed(error.to_string())
 }
 
+/// One part in so many of the limit is for the record of the run.
+const RESERVE: u64 = 32;
+
 /// Predicts the bytes that a batch will write.
 #[derive(Debug, Default)]
 struct Wear {
@@ -172,12 +175,16 @@ impl Wear {
     }
 
     /// True if another batch of an experiment fits. It is expected to write as much as the largest
-    /// batch so far; the first batch is expected to fill its scratch space.
+    /// batch so far; the first batch is expected to fill its scratch space. Batches that write files leave
+    /// a part of the limit to the record of the run, which is written as well.
     fn allows(&self, written_bytes: u64, experiment: &str, space_bytes: u64) -> bool {
         let most = self.most.get(experiment).copied();
         let expected = most.unwrap_or(space_bytes);
-        self.limit_bytes
-            .is_none_or(|limit| written_bytes.saturating_add(expected) <= limit)
+        self.limit_bytes.is_none_or(|limit| {
+            let reserve = limit / RESERVE;
+            let kept = if expected > reserve { reserve } else { 0 };
+            written_bytes.saturating_add(expected).saturating_add(kept) <= limit
+        })
     }
 
     fn note(&mut self, experiment: &str, bytes: u64) {
@@ -192,13 +199,13 @@ mod tests {
 
     #[test]
     fn no_batch_is_begun_that_would_write_too_much() {
-        let mut wear = Wear::new(Some(1000));
-        assert!(wear.allows(0, "file", 1000) && !wear.allows(1, "file", 1000));
+        let mut wear = Wear::new(Some(3200));
+        assert!(wear.allows(0, "file", 3100) && !wear.allows(1, "file", 3100));
         wear.note("file", 300);
         wear.note("file", 200);
-        assert!(wear.allows(700, "file", 1000) && !wear.allows(701, "file", 1000));
-        wear.note("memory", 0);
-        assert!(wear.allows(1000, "memory", 500), "it writes nothing");
+        assert!(wear.allows(2800, "file", 3100) && !wear.allows(2801, "file", 3100));
+        wear.note("memory", 100);
+        assert!(wear.allows(3100, "memory", 500), "the reserve is for such");
         assert!(!wear.allows(u64::MAX, "other", 1));
         assert!(Wear::new(None).allows(u64::MAX, "file", 1));
     }

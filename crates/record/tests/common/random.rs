@@ -231,15 +231,18 @@ fn definition(
 ) -> impl Strategy<Value = Definition> + use<> {
     let axes: Vec<Axis> = axes.iter().map(|axis| Axis::bytes(axis, axis)).collect();
     let metrics: Vec<_> = metrics.into_iter().map(metric).collect();
-    (metrics, text(), text()).prop_map(move |(metrics, title, method)| Definition {
-        id: id.clone(),
-        question: title.clone(),
-        title,
-        method,
-        source: String::new(),
-        axes: axes.clone(),
-        metrics,
-        isolation: Isolation::FreshProcess,
+    let isolation = select(vec![Isolation::FreshProcess, Isolation::OneProcess]);
+    (metrics, text(), text(), isolation).prop_map(move |(metrics, title, method, isolation)| {
+        Definition {
+            id: id.clone(),
+            question: title.clone(),
+            title,
+            method,
+            source: String::new(),
+            axes: axes.clone(),
+            metrics,
+            isolation,
+        }
     })
 }
 

@@ -67,6 +67,7 @@ impl ExperimentView {
             method: definition.method.clone(),
             isolation: match definition.isolation {
                 Isolation::FreshProcess => "Each batch of samples is taken by a fresh process.",
+                Isolation::OneProcess => "One process took all samples of a point.",
             },
             source: definition.source.clone(),
             metrics: definition

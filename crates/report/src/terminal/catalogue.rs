@@ -40,6 +40,7 @@ pub fn explain(definition: &Definition, needs: &str, style: &Style) -> String {
     text += &section("How", paragraph("  ", &definition.method, style));
     let isolation = match definition.isolation {
         Isolation::FreshProcess => "Each batch of samples is taken in a fresh process.",
+        Isolation::OneProcess => "One process takes all samples of a point.",
     };
     text += &paragraph("  ", isolation, style);
     if !definition.axes.is_empty() {
