@@ -59,8 +59,8 @@ def carry(fault, place, here, token, kill_receiver, undisturbed_s):
         receiver.end()
     missing = [name for name in FILES if not (to / name).exists()]
     require(not missing, f"{missing} did not arrive ({send_method} to {receive_method})")
-    # A sender that begins a file anew while the last connection still publishes it, and is killed, leaves
-    # its beginning: nobody sends that file again, since it is whole.
+    # Seen in 2 of 160 transfers, of which the cause is not known: an unfinished copy beside the whole file.
+    # It is counted in the table until the cause is found.
     left = names_in(to / ".oscope-partial")
     require(names_in(to) in (sorted(FILES), sorted([*FILES, ".oscope-partial"])), f"strange files: {names_in(to)}")
     return kills, len(left)
