@@ -73,7 +73,7 @@
 //! | `sync` | locks, condition variables, semaphores, channels and barriers |
 //! | `io` | transfers through `io_uring(7)` or helper threads, and sleep |
 //! | `trace` | recording, Chrome JSON, the timeline |
-//! | `runtime` | the builder, starting and stopping |
+//! | `runtime` | the builder, starting and stopping, also in place |
 //! | `workload` | programs that safe code can run preemptively |
 //!
 //! The crate uses the kernel through `libc` and `io-uring`, and nothing else of this workspace.
@@ -108,7 +108,7 @@ pub mod workload;
 pub use preempt::{GuardedAlloc, NoPreempt, no_preempt};
 #[doc(hidden)]
 pub use print::{print_error_line, print_line};
-pub use runtime::{BuildError, Runtime, RuntimeBuilder, Statistics, run, statistics};
+pub use runtime::{BuildError, InPlace, Runtime, RuntimeBuilder, Statistics, run, statistics};
 pub use scheduler::Priority;
 pub use sync::{
     Barrier, BarrierWaitResult, Condvar, Lock, LockGuard, LockResult, Protocol, Receiver,
@@ -117,6 +117,6 @@ pub use sync::{
 };
 pub use thread::{
     Builder, Exited, JoinHandle, LocalKey, SpawnError, Thread, ThreadId, Wait, catch_unwind,
-    current, exit, spawn, suspend, yield_now,
+    current, exit, is_user_thread, spawn, suspend, yield_now,
 };
 pub use trace::{Event, Kind, Trace};

@@ -9,12 +9,12 @@ struct Search {
     found: Option<Range<usize>>,
 }
 
-/// The executable segment that contains this code. An instruction outside it belongs to a shared
+/// The executable segment that contains an address, by default that of this code. An instruction outside it belongs to a shared
 /// library (libc, the unwinder), the dynamic linker or the vDSO. Such code may hold locks and does
 /// not expect to be interrupted by another thread.
-pub(crate) fn text_range() -> Option<Range<usize>> {
+pub(crate) fn text_range(address: Option<usize>) -> Option<Range<usize>> {
     let mut search = Search {
-        here: text_range as *const () as usize,
+        here: address.unwrap_or(text_range as *const () as usize),
         found: None,
     };
     // SAFETY: `visit` gets back the `Search` passed here, which outlives the call.
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn the_program_is_inside_and_the_c_library_outside() {
-        let text = text_range().expect("a program has text");
+        let text = text_range(None).expect("a program has text");
         assert!(text.contains(&(text_range as *const () as usize)));
         // SAFETY: the call only looks up a name.
         let malloc = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };

@@ -8,7 +8,6 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use std::io;
 use std::sync::OnceLock;
 
-use super::text_range;
 use crate::context::program_counter;
 use crate::thread::Control;
 use crate::worker::{Running, Worker, current_worker, depth, enter};
@@ -68,10 +67,13 @@ pub(super) fn tick_set() -> libc::sigset_t {
     }
 }
 
-fn install() -> Result<(), i32> {
-    let text: Range<usize> = text_range().ok_or(libc::ENOEXEC)?;
+/// Sets the instructions that ticks may interrupt.
+pub(crate) fn set_text(text: Range<usize>) {
     TEXT_START.store(text.start, Ordering::Relaxed);
     TEXT_END.store(text.end, Ordering::Relaxed);
+}
+
+fn install() -> Result<(), i32> {
     // SAFETY: plain data, for which zeros are valid. The signal is blocked while its handler
     // starts: on a busy machine, ticks would otherwise accumulate on the stack. `SA_ONSTACK` is not
     // set, because the frame must stay on the thread's own stack while others run.

@@ -5,7 +5,7 @@ use std::io;
 
 use super::run::Runtime;
 use crate::io::Backend;
-use crate::preempt::{TickSignal, Ticker, minimum_signal_stack, text_range};
+use crate::preempt::{TickSignal, Ticker, minimum_signal_stack, set_text, text_range};
 use crate::scheduler::Policy;
 use crate::stack::class_for;
 use crate::worker::{Config, Mode};
@@ -61,6 +61,8 @@ pub struct RuntimeBuilder {
     policy: Policy,
     backend: Backend,
     trace_events: usize,
+    /// An address in the text that ticks may interrupt; `None` for that of this crate.
+    text: Option<usize>,
 }
 
 impl Runtime {
@@ -89,6 +91,7 @@ impl RuntimeBuilder {
             },
             backend: Backend::Auto,
             trace_events: 0,
+            text: None,
         }
     }
 
@@ -242,6 +245,21 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Ticks may interrupt the instructions of the program or shared library that contains this
+    /// address; by default, of the one that contains this crate. A shared library that offers
+    /// threads to its program passes an address in the program. The runtime built last decides for
+    /// the process.
+    ///
+    /// ```
+    /// fn of_the_program() {}
+    /// let builder = uthread::Runtime::builder().text(of_the_program as *const ());
+    /// assert!(builder.build().is_ok());
+    /// ```
+    pub fn text(mut self, address: *const ()) -> Self {
+        self.text = Some(address.addr());
+        self
+    }
+
     /// Builds the runtime.
     ///
     /// # Errors
@@ -254,7 +272,7 @@ impl RuntimeBuilder {
         let mode = self.mode()?;
         let mut stack_bytes = self.stack_bytes;
         if let Mode::Preemptive { .. } = mode {
-            prepare_preemption()?;
+            prepare_preemption(self.text)?;
             stack_bytes = stack_bytes.max(minimum_signal_stack() + LEAST_STACK_BYTES);
         }
         Ok(Runtime::new(Config {
@@ -290,14 +308,16 @@ impl RuntimeBuilder {
 }
 
 /// Tries all that ticks need, so that it cannot fail later.
-fn prepare_preemption() -> Result<(), BuildError> {
+fn prepare_preemption(address: Option<usize>) -> Result<(), BuildError> {
     // SAFETY: the call only looks up a name.
     let malloc = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
-    let text = text_range();
-    if cfg!(target_feature = "crt-static") || text.is_none_or(|text| text.contains(&malloc.addr()))
-    {
+    let text = text_range(address);
+    // A program that is linked statically has no names to look up.
+    let text = text.filter(|text| !malloc.is_null() && !text.contains(&malloc.addr()));
+    let Some(text) = text.filter(|_| !cfg!(target_feature = "crt-static")) else {
         return Err(BuildError::StaticLibrary);
-    }
+    };
+    set_text(text);
     TickSignal::receive().map_err(BuildError::Timer)?;
     // SAFETY: a timer that is never armed reads nothing.
     unsafe { Ticker::new(core::ptr::null()) }.map_err(BuildError::Timer)?;

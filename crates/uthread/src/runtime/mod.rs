@@ -1,9 +1,11 @@
 //! Starting and ending a group of workers.
 
 mod builder;
+mod in_place;
 mod run;
 
 pub use builder::{BuildError, RuntimeBuilder};
+pub use in_place::InPlace;
 pub use run::{Runtime, Statistics, statistics};
 
 /// Runs `main` and all threads that it starts in a cooperative runtime of one worker, as

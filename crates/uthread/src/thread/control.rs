@@ -111,7 +111,7 @@ pub(crate) struct Control {
     wait: Cell<Wait>,
     class: u8,
     /// Ticks that find the stack pointer below this address are deferred.
-    limit: usize,
+    limit: Cell<usize>,
     pub(crate) locks: Cell<u32>,
     pub(crate) runtime: u32,
     /// Ceilings of the locks held.
@@ -181,7 +181,8 @@ impl Control {
         // SAFETY: the memory belongs to the caller, and is aligned because slots are page-aligned.
         unsafe {
             control.write(Self::new(birth, class));
-            (*control.as_ptr()).limit = control.as_ref().stack_bottom() + HANDLER_BYTES;
+            let limit = control.as_ref().stack_bottom() + HANDLER_BYTES;
+            control.as_ref().set_limit(limit);
         }
         control
     }
@@ -210,7 +211,7 @@ impl Control {
             state: AtomicU8::new(State::New as u8),
             wait: Cell::new(Wait::Suspended),
             class,
-            limit: 0,
+            limit: Cell::new(0),
             locks: Cell::new(0),
             runtime: birth.runtime,
             ceilings: Tally::new(),
@@ -228,6 +229,12 @@ impl Control {
             locals: UnsafeCell::new(Locals::new()),
             name: birth.name,
         }
+    }
+
+    /// Ticks that find the stack pointer below this address are deferred.
+    #[inline]
+    pub(crate) fn set_limit(&self, address: usize) {
+        self.limit.set(address);
     }
 
     #[inline]

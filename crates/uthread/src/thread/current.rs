@@ -16,6 +16,16 @@ pub fn current() -> Thread {
     Thread::of(require_worker("current").current())
 }
 
+/// True inside a user thread, where [`current`] has an answer.
+///
+/// ```
+/// assert!(!uthread::is_user_thread());
+/// assert!(uthread::run(uthread::is_user_thread));
+/// ```
+pub fn is_user_thread() -> bool {
+    current_worker().is_some()
+}
+
 /// Lets another ready thread of at least this priority run. Outside a runtime, the kernel thread
 /// yields.
 ///

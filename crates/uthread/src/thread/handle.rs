@@ -28,7 +28,12 @@ impl ThreadId {
         Self(number)
     }
 
-    pub(crate) const fn number(self) -> u64 {
+    /// The number, from 1 on; each thread of a runtime has its own.
+    ///
+    /// ```
+    /// assert_eq!(uthread::run(|| uthread::current().id().number()), 1);
+    /// ```
+    pub const fn number(self) -> u64 {
         self.0
     }
 }

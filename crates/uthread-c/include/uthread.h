@@ -1,0 +1,275 @@
+/* uthread - preemptive user-level threads for Linux (x86-64, aarch64)
+ *
+ * SYNOPSIS
+ *     #include <uthread.h>                     cc program.c -luthread
+ *
+ *     static void *hello(void *name) { printf("hello from %s\n", (char *)name); return NULL; }
+ *
+ *     int main(void) {
+ *         uthread_t *thread;
+ *         uthread_init(1000);                  // this is a user thread now; slices of 1 ms
+ *         uthread_create(&thread, NULL, hello, "one");
+ *         uthread_join(thread, NULL);
+ *         return uthread_end();
+ *     }
+ *
+ * RETURN VALUE
+ *     Unless said otherwise, 0 or more for success, and a negative error number of errno(3) for
+ *     failure, which uthread_strerror() explains. errno itself is not set. Functions that create an
+ *     object return NULL if there is no memory or a value is out of its range. Misuse writes a
+ *     message that names the threads to the standard error as well. All functions may fail with
+ *       -EPERM           called outside a user thread, or by a thread that does not hold the lock,
+ *                        or a wait between uthread_preempt_disable() and uthread_preempt_enable()
+ *       -EINVAL          a null pointer, a value out of its range, or an object of another runtime
+ *       -ENOTRECOVERABLE the library failed; its message says why
+ *
+ * PREEMPTION
+ *     With a slice, a timer signal (SIGURG) interrupts a thread between any two instructions of the
+ *     program's own text; never inside a shared library such as the C library, nor inside this one.
+ *     All user threads of a worker share one kernel thread, hence its thread-local values
+ *     (_Thread_local, thread_local). Between uthread_preempt_disable() and uthread_preempt_enable() no
+ *     other thread runs on the worker: use them around such values, and around whatever the program
+ *     has linked statically that is not re-entrant (an allocator, for example).
+ *     A program that is linked statically to its C library has no slices: -ENOEXEC.
+ *
+ * EXCEPTIONS (C++)
+ *     The C++ library keeps the exceptions that are being handled for each kernel thread. So a thread
+ *     must not wait, yield or be preempted inside a catch block: leave it first, or hold preemption off.
+ *     An exception must not leave a function that this library calls; the wrappers of uthread.hpp carry
+ *     it to join(). uthread_exit() runs destructors; `catch (...)` on its way must rethrow.
+ */
+#ifndef UTHREAD_H
+#define UTHREAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- runtime ------------------------------------------------------------------------------- */
+
+enum {
+    UTHREAD_IO_AUTO = 0,    /* io_uring(7) where the system has it, else kernel threads */
+    UTHREAD_IO_RING = 1,
+    UTHREAD_IO_THREADS = 2
+};
+
+/* All zeros: cooperative, one worker, the default sizes. */
+typedef struct uthread_config {
+    unsigned int slice_us;     /* time slice in us, at least 20; 0: threads switch only in calls */
+    unsigned int workers;      /* kernel threads that run user threads; 0 means 1 */
+    size_t stack_size;         /* of a thread, in bytes of address space; 0 means 64 KiB */
+    size_t main_stack_size;    /* of the first thread of uthread_run_with; 0 means 1 MiB */
+    int keep_priority;         /* not 0: a thread that uses up its slice keeps its priority */
+    int io;                    /* one of UTHREAD_IO_ */
+} uthread_config_t;
+
+/* Runs main(argument) as the first user thread of a cooperative runtime. It returns when all threads
+ * have ended. -EDEADLK: threads were left that can never run again; a message names them. -EBUSY: the
+ * caller is a user thread. */
+int uthread_run(void *(*main)(void *), void *argument);
+
+/* The same with a configuration, which may be NULL; `value`, which may be NULL, receives the result. */
+int uthread_run_with(const uthread_config_t *config, void *(*main)(void *), void *argument,
+                     void **value);
+
+/* Makes the caller the first user thread, on the stack that it has. 0: cooperative. The kernel thread
+ * must not end before uthread_end(), except with its process. If the first thread can never run again,
+ * the process is aborted with a message. -EBUSY: the caller is a user thread already. */
+int uthread_init(unsigned int slice_us);
+int uthread_init_with(const uthread_config_t *config);
+
+/* Ends the runtime of uthread_init: waits for all other threads, and continues as a kernel thread.
+ * Only in the first thread (-EPERM). -EDEADLK: threads were left that can never run again. */
+int uthread_end(void);
+
+/* Counts of the running runtime. */
+typedef struct uthread_statistics {
+    uint64_t ticks_taken;
+    uint64_t ticks_deferred;   /* they came where a thread must not be interrupted */
+    uint64_t preemptions;      /* ticks after which another thread ran */
+} uthread_statistics_t;
+
+int uthread_statistics(uthread_statistics_t *statistics);
+
+/* Explains an error number, negative or not. Never NULL. */
+const char *uthread_strerror(int error);
+
+/* ---- threads ------------------------------------------------------------------------------- */
+
+typedef struct uthread_thread uthread_t;
+
+/* A thread that uses up its slice falls by one priority, unless it holds a lock or the configuration
+ * says keep_priority; every 100 ticks all threads return to the priority that they were given. */
+enum {
+    UTHREAD_ORANGE = 0,        /* the default */
+    UTHREAD_GREEN = 1,         /* below it */
+    UTHREAD_RED = 2            /* above it */
+};
+
+/* All zeros: no name, the runtime's stack size, ORANGE. */
+typedef struct uthread_attr {
+    const char *name;          /* for messages; copied */
+    size_t stack_size;         /* in bytes; rounded up to 16 KiB times a power of two */
+    int priority;
+} uthread_attr_t;
+
+/* Starts a thread. attr may be NULL. Without a place for the thread (NULL) it is detached. Else it must
+ * be joined or detached once. -ENOMEM: no memory for a stack. */
+int uthread_create(uthread_t **thread, const uthread_attr_t *attr, void *(*function)(void *),
+                   void *argument);
+
+/* Waits for a thread, and frees its handle. `value` may be NULL. -EDEADLK: the thread is the caller.
+ * -EINVAL: another thread joins it, or it was not created but came from uthread_self(). */
+int uthread_join(uthread_t *thread, void **value);
+
+/* Frees the handle; the thread runs on. */
+int uthread_detach(uthread_t *thread);
+
+/* The running thread; the pointer is good until the thread is joined, or else until it ends. NULL
+ * outside a user thread. */
+uthread_t *uthread_self(void);
+
+/* Its number, from 1 on; 0 outside a user thread. */
+uint64_t uthread_id(void);
+
+/* Lets another ready thread of at least this priority run. Outside a runtime it is sched_yield(2). */
+int uthread_yield(void);
+
+/* Ends the running thread, with destructors of C++. Locks that it holds stay locked. In the first thread
+ * of uthread_init it waits for all others, and ends the process with 0. */
+void uthread_exit(void *value) __attribute__((noreturn));
+
+/* Waits until uthread_resume(). A resume that came before is remembered; several count as one. */
+int uthread_suspend(void);
+int uthread_resume(uthread_t *thread);
+
+/* The priority in effect. */
+int uthread_priority(uthread_t *thread);
+int uthread_set_priority(uthread_t *thread, int priority);
+
+/* Waits for at least this many us while other threads run. */
+int uthread_sleep(unsigned int microseconds);
+
+/* No other thread of this worker runs between the two. They nest; each disable needs one enable in the
+ * same thread. */
+void uthread_preempt_disable(void);
+void uthread_preempt_enable(void);
+
+/* Calls function() at the first call with this `once`, and never again; others wait for its end. If
+ * the function ends its thread, the next caller calls it again. -EDEADLK: called in the function. */
+typedef struct uthread_once {
+    void *done;
+} uthread_once_t;
+#define UTHREAD_ONCE_INIT { 0 }
+
+int uthread_once(uthread_once_t *once, void (*function)(void));
+
+/* ---- locks --------------------------------------------------------------------------------- */
+
+typedef struct uthread_lock uthread_lock_t;
+
+/* Protocols against priority inversion. */
+enum {
+    UTHREAD_PLAIN = 0,
+    UTHREAD_INHERIT = 1        /* the owner has at least the priority of whoever waits for it */
+};
+/* The owner has at least this priority; locking by a thread above it is an error (-EINVAL). */
+#define UTHREAD_CEILING(priority) (2 + (priority))
+
+/* A lock that is handed over in the order of coming. -EDEADLK: the caller holds it, or waits in a circle
+ * of threads; -EBUSY: trylock finds it locked, destroy as well; -EPERM: the caller does not hold it. */
+uthread_lock_t *uthread_lock_create(int protocol);
+int uthread_lock_destroy(uthread_lock_t *lock);
+int uthread_lock(uthread_lock_t *lock);
+int uthread_trylock(uthread_lock_t *lock);
+int uthread_unlock(uthread_lock_t *lock);
+
+/* A lock whose waiters spin. The owner may be preempted. -EDEADLK: the caller holds it, or nothing could
+ * let its owner run (a cooperative runtime with one worker). */
+typedef struct uthread_spinlock uthread_spinlock_t;
+
+uthread_spinlock_t *uthread_spinlock_create(void);
+int uthread_spinlock_destroy(uthread_spinlock_t *lock);
+int uthread_spinlock_lock(uthread_spinlock_t *lock);
+int uthread_spinlock_trylock(uthread_spinlock_t *lock);
+int uthread_spinlock_unlock(uthread_spinlock_t *lock);
+
+/* ---- condition variables -------------------------------------------------------------------- */
+
+typedef struct uthread_cond uthread_cond_t;
+
+uthread_cond_t *uthread_cond_create(void);
+void uthread_cond_destroy(uthread_cond_t *cond);
+
+/* All of these ask for the lock to be held by the caller (-EPERM). With waiters that use another lock
+ * they fail with -EINVAL, and the caller's lock has been released. */
+int uthread_cond_wait(uthread_cond_t *cond, uthread_lock_t *lock);
+
+/* Hoare: the first waiter gets the lock and runs at once, and finds what the caller left: `if` is enough.
+ * The caller gets the lock back before any thread from outside. */
+int uthread_cond_signal(uthread_cond_t *cond, uthread_lock_t *lock);
+
+/* Hoare, as the last action inside: signals and unlocks. */
+int uthread_cond_signal_unlock(uthread_cond_t *cond, uthread_lock_t *lock);
+
+/* All waiters run one after another before any thread from outside, once the caller unlocks. */
+int uthread_cond_broadcast(uthread_cond_t *cond, uthread_lock_t *lock);
+
+/* Mesa: one waiter, or all, queue for the lock and must check their condition again. */
+int uthread_cond_notify(uthread_cond_t *cond, uthread_lock_t *lock);
+int uthread_cond_notify_all(uthread_cond_t *cond, uthread_lock_t *lock);
+
+/* ---- semaphores, barriers, channels --------------------------------------------------------- */
+
+typedef struct uthread_sem uthread_sem_t;
+
+uthread_sem_t *uthread_sem_create(size_t permits);
+void uthread_sem_destroy(uthread_sem_t *sem);
+int uthread_sem_wait(uthread_sem_t *sem);
+int uthread_sem_trywait(uthread_sem_t *sem);    /* -EAGAIN: no permit */
+int uthread_sem_post(uthread_sem_t *sem);
+
+typedef struct uthread_barrier uthread_barrier_t;
+
+/* Waits for this many threads; one of them gets 1, the others 0. */
+uthread_barrier_t *uthread_barrier_create(size_t threads);
+void uthread_barrier_destroy(uthread_barrier_t *barrier);
+int uthread_barrier_wait(uthread_barrier_t *barrier);
+
+typedef struct uthread_channel uthread_channel_t;
+
+/* A queue of pointers; with capacity 0 each sender waits for its receiver. After close, sending fails
+ * with -EPIPE, and receiving as soon as the queue is empty. */
+uthread_channel_t *uthread_channel_create(size_t capacity);
+void uthread_channel_destroy(uthread_channel_t *channel);
+int uthread_channel_send(uthread_channel_t *channel, void *value);
+int uthread_channel_receive(uthread_channel_t *channel, void **value);
+int uthread_channel_tryreceive(uthread_channel_t *channel, void **value);    /* -EAGAIN: empty */
+int uthread_channel_close(uthread_channel_t *channel);
+
+/* ---- input and output ----------------------------------------------------------------------- */
+
+/* As pread(2) and pwrite(2), while other threads run: bytes, or a negative error number. The buffer must
+ * not be used by others until the return. */
+ssize_t uthread_async_read(int fd, void *buffer, size_t bytes, int64_t offset);
+ssize_t uthread_async_write(int fd, const void *buffer, size_t bytes, int64_t offset);
+
+/* As fsync(2), while other threads run. */
+int uthread_fsync(int fd);
+
+/* Waits for a descriptor, like poll(2): the events that were found. */
+enum {
+    UTHREAD_READABLE = 1,
+    UTHREAD_WRITABLE = 2,
+    UTHREAD_ERROR = 4          /* found only */
+};
+int uthread_poll(int fd, int events);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

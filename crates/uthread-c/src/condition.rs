@@ -1,0 +1,117 @@
+//! Condition variables.
+
+use core::ffi::c_int;
+use std::sync::PoisonError;
+
+use uthread::{Condvar, LockGuard, LockResult};
+
+use crate::error::{caught, created, destroy, object};
+use crate::lock::CLock;
+
+/// Lets go of the lock's guard, works with it, and keeps what comes back.
+///
+/// # Safety
+/// Both pointers must be null, or to objects that live until this returns.
+unsafe fn with(
+    condition: *const Condvar,
+    lock: *const CLock,
+    work: impl FnOnce(&'static Condvar, LockGuard<'static, ()>) -> Option<LockGuard<'static, ()>>,
+) -> c_int {
+    caught(|| {
+        // SAFETY: the caller's contract.
+        let (condition, lock) = unsafe { (object(condition)?, object::<'static, _>(lock)?) };
+        let guard = lock.held.take()?;
+        if let Some(guard) = work(condition, guard) {
+            lock.held.put(guard);
+        }
+        Ok(0)
+    })
+}
+
+fn whole(result: LockResult<LockGuard<'static, ()>>) -> LockGuard<'static, ()> {
+    result.unwrap_or_else(PoisonError::into_inner)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_cond_create() -> *mut Condvar {
+    created(Condvar::new)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_cond_destroy(condition: *mut Condvar) {
+    // SAFETY: the header asks for a condition that nobody uses.
+    unsafe { destroy(condition) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_cond_wait(condition: *const Condvar, lock: *const CLock) -> c_int {
+    // SAFETY: the header asks for both.
+    unsafe {
+        with(condition, lock, |condition, guard| {
+            Some(whole(condition.wait(guard)))
+        })
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_cond_signal(condition: *const Condvar, lock: *const CLock) -> c_int {
+    // SAFETY: the header asks for both.
+    unsafe {
+        with(condition, lock, |condition, guard| {
+            Some(whole(condition.signal(guard)))
+        })
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_cond_signal_unlock(
+    condition: *const Condvar,
+    lock: *const CLock,
+) -> c_int {
+    // SAFETY: the header asks for both.
+    unsafe {
+        with(condition, lock, |condition, guard| {
+            condition.signal_exit(guard);
+            None
+        })
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_cond_broadcast(
+    condition: *const Condvar,
+    lock: *const CLock,
+) -> c_int {
+    // SAFETY: the header asks for both.
+    unsafe {
+        with(condition, lock, |condition, guard| {
+            condition.broadcast(&guard);
+            Some(guard)
+        })
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_cond_notify(condition: *const Condvar, lock: *const CLock) -> c_int {
+    // SAFETY: the header asks for both.
+    unsafe {
+        with(condition, lock, |condition, guard| {
+            condition.notify(&guard);
+            Some(guard)
+        })
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_cond_notify_all(
+    condition: *const Condvar,
+    lock: *const CLock,
+) -> c_int {
+    // SAFETY: the header asks for both.
+    unsafe {
+        with(condition, lock, |condition, guard| {
+            condition.notify_all(&guard);
+            Some(guard)
+        })
+    }
+}

@@ -1,0 +1,29 @@
+//! The C interface of [`uthread`]. Its manual is `include/uthread.h`, which names every function, its
+//! contract and its errors; `include/uthread.hpp` wraps it for C++17.
+//!
+//! Functions return 0 or more, or a negative error number of errno(3). A panic ends at the interface:
+//! its message goes to the standard error, and the caller gets an error number. Only
+//! `uthread_exit` unwinds the caller's frames, as `pthread_exit` does in C++.
+//!
+//! Locks keep their guard beside them, so that this crate uses nothing but the safe interface of
+//! `uthread`. Its own `unsafe` is what C asks for: pointers from outside.
+
+#![expect(
+    unsafe_code,
+    reason = "C passes pointers, and its functions have names without a crate"
+)]
+#![allow(
+    clippy::missing_safety_doc,
+    reason = "the contract of each function is in the header"
+)]
+
+mod condition;
+mod error;
+mod held;
+#[cfg(test)]
+mod layout;
+mod lock;
+mod runtime;
+mod synchronization;
+mod thread;
+mod transfer;

@@ -1,0 +1,139 @@
+//! Locks and spin locks.
+
+use core::ffi::c_int;
+use std::sync::{PoisonError, TryLockError};
+
+use uthread::{Lock, LockGuard, Protocol, SpinGuard, SpinLock};
+
+use crate::error::{Errno, caught, created, destroy, object};
+use crate::held::Held;
+use crate::thread::priority_of;
+
+/// `uthread_lock_t`.
+pub struct CLock {
+    pub(crate) lock: Lock<()>,
+    pub(crate) held: Held<LockGuard<'static, ()>>,
+}
+
+fn protocol_of(protocol: c_int) -> Result<Protocol, Errno> {
+    match protocol {
+        0 => Ok(Protocol::None),
+        1 => Ok(Protocol::Inheritance),
+        // UTHREAD_CEILING(priority)
+        2..=4 => Ok(Protocol::Ceiling(priority_of(protocol - 2)?)),
+        _ => Err(libc::EINVAL),
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_lock_create(protocol: c_int) -> *mut CLock {
+    let Ok(protocol) = protocol_of(protocol) else {
+        return core::ptr::null_mut();
+    };
+    created(|| CLock {
+        lock: Lock::with_protocol((), protocol),
+        held: Held::nothing(),
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_lock_destroy(lock: *mut CLock) -> c_int {
+    // SAFETY: the header asks for a lock that nobody uses.
+    unsafe {
+        if lock.as_ref().is_some_and(|lock| lock.held.is_held()) {
+            return -libc::EBUSY;
+        }
+        destroy(lock);
+    }
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_lock(lock: *const CLock) -> c_int {
+    caught(|| {
+        // SAFETY: the header asks for a lock that lives until it is unlocked.
+        let lock: &'static CLock = unsafe { object(lock) }?;
+        let guard = lock.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        lock.held.put(guard);
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_trylock(lock: *const CLock) -> c_int {
+    caught(|| {
+        // SAFETY: as above.
+        let lock: &'static CLock = unsafe { object(lock) }?;
+        let guard = match lock.lock.try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Err(libc::EBUSY),
+        };
+        lock.held.put(guard);
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_unlock(lock: *const CLock) -> c_int {
+    caught(|| {
+        // SAFETY: as above.
+        drop(unsafe { object(lock) }?.held.take()?);
+        Ok(0)
+    })
+}
+
+/// `uthread_spinlock_t`.
+pub struct CSpinLock {
+    lock: SpinLock<()>,
+    held: Held<SpinGuard<'static, ()>>,
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_spinlock_create() -> *mut CSpinLock {
+    created(|| CSpinLock {
+        lock: SpinLock::new(()),
+        held: Held::nothing(),
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_spinlock_destroy(lock: *mut CSpinLock) -> c_int {
+    // SAFETY: the header asks for a lock that nobody uses.
+    unsafe {
+        if lock.as_ref().is_some_and(|lock| lock.held.is_held()) {
+            return -libc::EBUSY;
+        }
+        destroy(lock);
+    }
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_spinlock_lock(lock: *const CSpinLock) -> c_int {
+    caught(|| {
+        // SAFETY: the header asks for a lock that lives until it is unlocked.
+        let lock: &'static CSpinLock = unsafe { object(lock) }?;
+        lock.held.put(lock.lock.lock());
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_spinlock_trylock(lock: *const CSpinLock) -> c_int {
+    caught(|| {
+        // SAFETY: as above.
+        let lock: &'static CSpinLock = unsafe { object(lock) }?;
+        lock.held.put(lock.lock.try_lock().ok_or(libc::EBUSY)?);
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_spinlock_unlock(lock: *const CSpinLock) -> c_int {
+    caught(|| {
+        // SAFETY: as above.
+        drop(unsafe { object(lock) }?.held.take()?);
+        Ok(0)
+    })
+}

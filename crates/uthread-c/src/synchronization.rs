@@ -1,0 +1,212 @@
+//! Semaphores, barriers, channels, and what runs once.
+
+use core::ffi::{c_int, c_void};
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, Ordering};
+use std::panic::resume_unwind;
+use std::sync::PoisonError;
+
+use uthread::{Barrier, Lock, Protocol, Receiver, Semaphore, Sender, TryRecvError, bounded};
+
+use crate::error::{caught, created, destroy, errno_of, object};
+use crate::thread::{Exit, Pointer};
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_sem_create(permits: usize) -> *mut Semaphore {
+    created(|| Semaphore::new(permits))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_sem_destroy(semaphore: *mut Semaphore) {
+    // SAFETY: the header asks for a semaphore that nobody uses.
+    unsafe { destroy(semaphore) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_sem_wait(semaphore: *const Semaphore) -> c_int {
+    caught(|| {
+        // SAFETY: the header asks for a living semaphore.
+        unsafe { object(semaphore) }?.acquire();
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_sem_trywait(semaphore: *const Semaphore) -> c_int {
+    caught(|| {
+        // SAFETY: as above.
+        let taken = unsafe { object(semaphore) }?.try_acquire();
+        if taken { Ok(0) } else { Err(libc::EAGAIN) }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_sem_post(semaphore: *const Semaphore) -> c_int {
+    caught(|| {
+        // SAFETY: as above.
+        unsafe { object(semaphore) }?.release(1);
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_barrier_create(threads: usize) -> *mut Barrier {
+    created(|| Barrier::new(threads))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_barrier_destroy(barrier: *mut Barrier) {
+    // SAFETY: the header asks for a barrier that nobody uses.
+    unsafe { destroy(barrier) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_barrier_wait(barrier: *const Barrier) -> c_int {
+    // SAFETY: the header asks for a living barrier.
+    caught(|| Ok(unsafe { object(barrier) }?.wait().is_leader().into()))
+}
+
+/// `uthread_channel_t`.
+pub struct Channel {
+    /// Taken when the channel is closed.
+    sender: Lock<Option<Sender<Pointer>>>,
+    receiver: Receiver<Pointer>,
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_channel_create(capacity: usize) -> *mut Channel {
+    created(|| {
+        let (sender, receiver) = bounded(capacity);
+        Channel {
+            sender: Lock::new(Some(sender)),
+            receiver,
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_channel_destroy(channel: *mut Channel) {
+    // SAFETY: the header asks for a channel that nobody uses.
+    unsafe { destroy(channel) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_channel_send(channel: *const Channel, value: *mut c_void) -> c_int {
+    caught(|| {
+        // SAFETY: the header asks for a living channel.
+        let channel = unsafe { object(channel) }?;
+        let sender = channel
+            .sender
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let sent = sender.ok_or(libc::EPIPE)?.send(Pointer(value));
+        sent.map(|()| 0).map_err(|_| libc::EPIPE)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_channel_receive(
+    channel: *const Channel,
+    value: *mut *mut c_void,
+) -> c_int {
+    caught(|| {
+        // SAFETY: the header asks for a living channel and a place for the value.
+        unsafe {
+            let value = value.as_mut().ok_or(libc::EINVAL)?;
+            let received = object(channel)?.receiver.recv().map_err(|_| libc::EPIPE)?;
+            *value = received.0;
+        }
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_channel_tryreceive(
+    channel: *const Channel,
+    value: *mut *mut c_void,
+) -> c_int {
+    caught(|| {
+        // SAFETY: as above.
+        unsafe {
+            let value = value.as_mut().ok_or(libc::EINVAL)?;
+            let received = object(channel)?.receiver.try_recv();
+            let received = received.map_err(|error| match error {
+                TryRecvError::Empty => libc::EAGAIN,
+                TryRecvError::Disconnected => libc::EPIPE,
+            })?;
+            *value = received.0;
+        }
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_channel_close(channel: *const Channel) -> c_int {
+    caught(|| {
+        // SAFETY: the header asks for a living channel.
+        let channel = unsafe { object(channel) }?;
+        let sender = channel
+            .sender
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        drop(sender);
+        Ok(0)
+    })
+}
+
+/// `uthread_once_t`.
+#[repr(C)]
+pub struct Once {
+    /// Made at the first use, and never freed: static memory keeps it reachable.
+    pub(crate) done: AtomicPtr<Lock<bool>>,
+}
+
+impl Once {
+    fn lock(&self) -> &Lock<bool> {
+        let mut lock = self.done.load(Ordering::Acquire);
+        if lock.is_null() {
+            let new = Box::into_raw(Box::new(Lock::with_protocol(false, Protocol::Inheritance)));
+            let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+            let set = self
+                .done
+                .compare_exchange(ptr::null_mut(), new, success, failure);
+            lock = set.map_or_else(
+                |other| {
+                    // SAFETY: another thread was first, so nobody knows of this one.
+                    drop(unsafe { Box::from_raw(new) });
+                    other
+                },
+                |_| new,
+            );
+        }
+        // SAFETY: never freed.
+        unsafe { &*lock }
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn uthread_once(
+    once: *const Once,
+    function: Option<unsafe extern "C-unwind" fn()>,
+) -> c_int {
+    let work = || {
+        let function = function.ok_or(libc::EINVAL)?;
+        // SAFETY: the header asks for a living `uthread_once_t`.
+        let once: &Once = unsafe { object(once) }?;
+        let mut done = once.lock().lock().unwrap_or_else(PoisonError::into_inner);
+        if !*done {
+            // SAFETY: the header asks for such a function.
+            unsafe { function() };
+            *done = true;
+        }
+        Ok(0)
+    };
+    match uthread::catch_unwind(std::panic::AssertUnwindSafe(work)) {
+        Ok(result) => result.unwrap_or_else(|errno: c_int| -errno),
+        // The thread ends inside the function: another one will call it again.
+        Err(payload) if payload.is::<Exit>() => resume_unwind(payload),
+        Err(payload) => -errno_of(&*payload),
+    }
+}

@@ -1,0 +1,288 @@
+//! Threads.
+
+use core::cell::RefCell;
+use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use core::ptr;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use uthread::{Builder, JoinHandle, Priority, Thread, no_preempt};
+
+use crate::error::{Errno, caught, errno_of, object};
+
+/// A function of C, which may unwind by `uthread_exit`.
+pub(crate) type Function = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
+
+/// What C passes around between its threads; the program answers for what it points to.
+#[derive(Clone, Copy)]
+pub(crate) struct Pointer(pub(crate) *mut c_void);
+
+// SAFETY: the header says so.
+unsafe impl Send for Pointer {}
+
+/// The payload with which `uthread_exit` unwinds.
+pub(crate) struct Exit(pub(crate) Pointer);
+
+/// `uthread_t`.
+#[derive(Default)]
+pub struct CThread {
+    handle: Mutex<Option<JoinHandle<Result<Pointer, Errno>>>>,
+    thread: OnceLock<Thread>,
+}
+
+impl CThread {
+    fn knows(&self, thread: Thread) {
+        let _guard = no_preempt();
+        let _ = self.thread.set(thread);
+    }
+
+    fn take_handle(&self) -> Option<JoinHandle<Result<Pointer, Errno>>> {
+        let _guard = no_preempt();
+        let mut handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner);
+        handle.take()
+    }
+}
+
+uthread::thread_local! {
+    static SELF: RefCell<Option<Arc<CThread>>> = RefCell::new(None);
+}
+
+/// `uthread_attr_t`.
+#[repr(C)]
+pub struct Attributes {
+    pub(crate) name: *const c_char,
+    pub(crate) stack_size: usize,
+    pub(crate) priority: c_int,
+}
+
+pub(crate) fn priority_of(number: c_int) -> Result<Priority, Errno> {
+    match number {
+        0 => Ok(Priority::Orange),
+        1 => Ok(Priority::Green),
+        2 => Ok(Priority::Red),
+        _ => Err(libc::EINVAL),
+    }
+}
+
+fn number_of(priority: Priority) -> c_int {
+    match priority {
+        Priority::Orange => 0,
+        Priority::Green => 1,
+        Priority::Red => 2,
+    }
+}
+
+/// Runs a function of C to its end, or to `uthread_exit`.
+///
+/// # Safety
+/// The function must take this argument.
+pub(crate) unsafe fn call(function: Function, argument: Pointer) -> Result<Pointer, Errno> {
+    // SAFETY: the caller's contract.
+    let work = || Pointer(unsafe { function(argument.0) });
+    uthread::catch_unwind(AssertUnwindSafe(work)).or_else(|payload| {
+        match payload.downcast::<Exit>() {
+            Ok(exit) => Ok(exit.0),
+            Err(payload) => Err(errno_of(&*payload)),
+        }
+    })
+}
+
+unsafe fn builder_of(attributes: *const Attributes) -> Result<Builder, Errno> {
+    let mut builder = Builder::new();
+    // SAFETY: the header asks for null or valid attributes, whose name is null or a string.
+    if let Some(attributes) = unsafe { attributes.as_ref() } {
+        if !attributes.name.is_null() {
+            // SAFETY: as above.
+            let name = unsafe { CStr::from_ptr(attributes.name) };
+            builder = builder.name(&name.to_string_lossy());
+        }
+        if attributes.stack_size > 0 {
+            builder = builder.stack_size(attributes.stack_size);
+        }
+        builder = builder.priority(priority_of(attributes.priority)?);
+    }
+    Ok(builder)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_create(
+    thread: *mut *const CThread,
+    attributes: *const Attributes,
+    function: Option<Function>,
+    argument: *mut c_void,
+) -> c_int {
+    caught(|| {
+        let function = function.ok_or(libc::EINVAL)?;
+        // SAFETY: the header asks for null or valid attributes.
+        let builder = unsafe { builder_of(attributes) }?;
+        let record = Arc::new(CThread::default());
+        let (own, argument) = (Arc::clone(&record), Pointer(argument));
+        let work = move || {
+            let argument = argument;
+            own.knows(uthread::current());
+            SELF.with(|mine| *mine.borrow_mut() = Some(own));
+            // SAFETY: the header asks for a function that takes this argument.
+            unsafe { call(function, argument) }
+        };
+        let handle = builder.spawn(work).map_err(|_| libc::ENOMEM)?;
+        record.knows(handle.thread());
+        if thread.is_null() {
+            return Ok(0); // detached
+        }
+        {
+            let _guard = no_preempt();
+            *record.handle.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle);
+        }
+        // SAFETY: the header asks for null or a place for a pointer.
+        unsafe { thread.write(Arc::into_raw(record)) };
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_join(thread: *const CThread, value: *mut *mut c_void) -> c_int {
+    caught(|| {
+        // SAFETY: the header asks for a thread that was neither joined nor detached.
+        let record = unsafe { object(thread) }?;
+        if record.thread.get().map(Thread::id) == Some(uthread::current().id()) {
+            return Err(libc::EDEADLK);
+        }
+        let handle = record.take_handle().ok_or(libc::EINVAL)?;
+        let result = handle.join();
+        // SAFETY: the reference of the pointer, which C gives up here.
+        drop(unsafe { Arc::from_raw(thread) });
+        let result = result.map_err(|payload| errno_of(&*payload))??;
+        if !value.is_null() {
+            // SAFETY: the header asks for null or a place for a pointer.
+            unsafe { value.write(result.0) };
+        }
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_detach(thread: *const CThread) -> c_int {
+    caught(|| {
+        // SAFETY: the header asks for a thread that was neither joined nor detached.
+        drop(
+            unsafe { object(thread) }?
+                .take_handle()
+                .ok_or(libc::EINVAL)?,
+        );
+        // SAFETY: the reference of the pointer, which C gives up here.
+        drop(unsafe { Arc::from_raw(thread) });
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_self() -> *const CThread {
+    if !uthread::is_user_thread() {
+        return ptr::null();
+    }
+    let find = || {
+        SELF.with(|mine| {
+            let mut mine = mine.borrow_mut();
+            let record = mine.get_or_insert_with(|| {
+                let record = Arc::new(CThread::default());
+                record.knows(uthread::current());
+                record
+            });
+            Arc::as_ptr(record)
+        })
+    };
+    uthread::catch_unwind(find).unwrap_or(ptr::null())
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_id() -> u64 {
+    if uthread::is_user_thread() {
+        uthread::current().id().number()
+    } else {
+        0
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_yield() -> c_int {
+    caught(|| {
+        uthread::yield_now();
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_suspend() -> c_int {
+    caught(|| {
+        uthread::suspend();
+        Ok(0)
+    })
+}
+
+/// Works with the thread behind a pointer.
+///
+/// # Safety
+/// The pointer must be null, or to a thread that was neither joined nor detached.
+unsafe fn with(
+    thread: *const CThread,
+    work: impl FnOnce(&Thread) -> Result<c_int, Errno>,
+) -> c_int {
+    caught(|| {
+        // SAFETY: the caller's contract.
+        work(
+            unsafe { object(thread) }?
+                .thread
+                .get()
+                .ok_or(libc::EINVAL)?,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_resume(thread: *const CThread) -> c_int {
+    // SAFETY: the header asks for it.
+    unsafe {
+        with(thread, |thread| {
+            thread.resume();
+            Ok(0)
+        })
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_priority(thread: *const CThread) -> c_int {
+    // SAFETY: the header asks for it.
+    unsafe { with(thread, |thread| Ok(number_of(thread.priority()))) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_set_priority(thread: *const CThread, priority: c_int) -> c_int {
+    // SAFETY: the header asks for it.
+    unsafe {
+        with(thread, |thread| {
+            thread.set_priority(priority_of(priority)?);
+            Ok(0)
+        })
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_sleep(microseconds: c_uint) -> c_int {
+    caught(|| {
+        uthread::io::sleep(core::time::Duration::from_micros(microseconds.into()));
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_preempt_disable() {
+    core::mem::forget(no_preempt());
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_preempt_enable() {
+    let guard = no_preempt();
+    // SAFETY: a guard is nothing but a count; this is the one that `uthread_preempt_disable` forgot.
+    drop(unsafe { ptr::read(&raw const guard) });
+    drop(guard);
+}

@@ -1,0 +1,108 @@
+//! Transfers that block only the calling thread.
+
+use core::ffi::{c_int, c_void};
+use core::slice;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::panic::AssertUnwindSafe;
+
+use uthread::io::{Interest, fsync, poll_fd, read_at, write_at};
+
+use crate::error::{Errno, caught, errno_of};
+
+/// The result of a transfer as C sees it: bytes, or a negative error number.
+fn transferred(work: impl FnOnce() -> Result<usize, Errno>) -> isize {
+    match uthread::catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(bytes)) => bytes.cast_signed(),
+        Ok(Err(errno)) => -(errno as isize),
+        Err(payload) => -(errno_of(&*payload) as isize),
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
+fn errno(error: io::Error) -> Errno {
+    error.raw_os_error().unwrap_or(libc::EIO)
+}
+
+/// # Safety
+/// The descriptor must stay open until the last use.
+unsafe fn borrow<'a>(fd: c_int) -> Result<BorrowedFd<'a>, Errno> {
+    if fd < 0 {
+        return Err(libc::EBADF);
+    }
+    // SAFETY: not -1, and the caller's contract.
+    Ok(unsafe { BorrowedFd::borrow_raw(fd) })
+}
+
+/// A buffer's place, and its offset in the file.
+fn place<T>(buffer: *mut T, offset: i64) -> Result<(*mut T, u64), Errno> {
+    let offset = u64::try_from(offset).map_err(|_| libc::EINVAL)?;
+    if buffer.is_null() {
+        return Err(libc::EFAULT);
+    }
+    Ok((buffer, offset))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_async_read(
+    fd: c_int,
+    buffer: *mut c_void,
+    bytes: usize,
+    offset: i64,
+) -> isize {
+    transferred(|| {
+        let (buffer, offset) = place(buffer.cast::<u8>(), offset)?;
+        // SAFETY: the header asks for a buffer of this size that nobody else uses meanwhile.
+        unsafe {
+            let buffer = slice::from_raw_parts_mut(buffer, bytes);
+            read_at(borrow(fd)?, buffer, offset).map_err(errno)
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_async_write(
+    fd: c_int,
+    buffer: *const c_void,
+    bytes: usize,
+    offset: i64,
+) -> isize {
+    transferred(|| {
+        let (buffer, offset) = place(buffer.cast_mut().cast::<u8>(), offset)?;
+        // SAFETY: the header asks for a buffer of this size that nobody changes meanwhile.
+        unsafe {
+            let buffer = slice::from_raw_parts(buffer, bytes);
+            write_at(borrow(fd)?, buffer, offset).map_err(errno)
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_fsync(fd: c_int) -> c_int {
+    // SAFETY: the header asks for a descriptor that stays open.
+    caught(|| fsync(unsafe { borrow(fd) }?).map(|()| 0).map_err(errno))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_poll(fd: c_int, events: c_int) -> c_int {
+    caught(|| {
+        let interest = match events {
+            1 => Interest::READABLE,
+            2 => Interest::WRITABLE,
+            3 => Interest::READABLE.or(Interest::WRITABLE),
+            _ => return Err(libc::EINVAL),
+        };
+        // SAFETY: the header asks for a descriptor that stays open.
+        let found = poll_fd(unsafe { borrow(fd) }?, interest).map_err(errno)?;
+        let bits = [
+            (found.is_readable(), 1),
+            (found.is_writable(), 2),
+            (found.is_error(), 4),
+        ];
+        Ok(bits
+            .into_iter()
+            .filter(|(set, _)| *set)
+            .map(|(_, bit)| bit)
+            .sum())
+    })
+}

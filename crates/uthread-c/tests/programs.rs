@@ -1,0 +1,293 @@
+//! Programs in C and C++, built by the system's compilers against the installed library.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The folder of the built libraries: tests are built beside them.
+fn built() -> PathBuf {
+    let test = std::env::current_exe().expect("a test has a path");
+    test.parent().expect("it is in a folder").to_owned()
+}
+
+fn source(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// The library below a temporary prefix, with what programs need to be built.
+struct Installed {
+    folder: tempfile::TempDir,
+}
+
+impl Installed {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("there is room for files");
+        let output = Command::new(source("install.sh"))
+            .env("PREFIX", folder.path().join("a & b"))
+            .arg(built())
+            .output()
+            .expect("there is a shell");
+        assert!(output.status.success(), "{output:?}");
+        Self { folder }
+    }
+
+    fn prefix(&self) -> PathBuf {
+        self.folder.path().join("a & b")
+    }
+
+    /// Builds a program; `None`, with its reason, where there is no compiler.
+    fn build(&self, source: &Path, flags: &[&str], shared: bool) -> Option<PathBuf> {
+        let is_c = source.extension().is_some_and(|ending| ending == "c");
+        let (compiler, standard) = if is_c {
+            ("cc", "-std=gnu11")
+        } else {
+            ("c++", "-std=c++17")
+        };
+        let program = self.folder.path().join(format!(
+            "{}{shared}{}",
+            source.file_stem().expect("a source has a name").display(),
+            flags.len()
+        ));
+        let lib = self.prefix().join("lib");
+        let mut command = Command::new(compiler);
+        command
+            .args([standard, "-O2", "-Wall", "-Wextra", "-Werror"])
+            .args(flags)
+            .arg("-I")
+            .arg(self.prefix().join("include"))
+            .arg(source)
+            .arg("-o")
+            .arg(&program);
+        if shared {
+            command.arg("-L").arg(&lib).arg("-luthread");
+            command.arg(format!("-Wl,-rpath,{}", lib.display()));
+        } else {
+            command.arg(lib.join("libuthread.a")).arg("-lgcc_s");
+        }
+        match command.output() {
+            Ok(output) => {
+                let message = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success(), "{}: {message}", source.display());
+                Some(program)
+            }
+            Err(error) => {
+                eprintln!("skipped: no {compiler} ({error})");
+                None
+            }
+        }
+    }
+}
+
+fn run(program: &Path, arguments: &[&str]) -> Output {
+    Command::new(program)
+        .args(arguments)
+        .env("RUST_BACKTRACE", "0")
+        .output()
+        .expect("it was just built")
+}
+
+fn text_of(program: &Path, arguments: &[&str]) -> String {
+    let output = run(program, arguments);
+    assert!(output.status.success(), "{}: {output:?}", program.display());
+    String::from_utf8(output.stdout).expect("it writes text")
+}
+
+fn example(name: &str) -> PathBuf {
+    source("examples/cpp").join(name).with_extension("cpp")
+}
+
+#[test]
+fn the_header_keeps_its_promises_from_both_libraries() {
+    let installed = Installed::new();
+    for shared in [false, true] {
+        if let Some(program) = installed.build(&source("tests/c/contract.c"), &[], shared) {
+            assert_eq!(text_of(&program, &[]), "all promises hold\n");
+        }
+    }
+}
+
+#[test]
+fn a_runtime_in_place_runs_on_any_kernel_thread() {
+    let installed = Installed::new();
+    for shared in [false, true] {
+        let program = source("tests/c/kernel_threads.c");
+        if let Some(program) = installed.build(&program, &["-pthread"], shared) {
+            assert_eq!(text_of(&program, &[]), "nine runtimes have ended\n");
+        }
+    }
+}
+
+#[test]
+fn a_program_with_its_c_library_inside_has_threads_without_slices() {
+    let installed = Installed::new();
+    let program = installed.folder.path().join("static");
+    let mut compiler = Command::new("cc");
+    compiler
+        .arg("-static")
+        .arg("-I")
+        .arg(installed.prefix().join("include"));
+    compiler
+        .arg(source("tests/c/static.c"))
+        .arg("-o")
+        .arg(&program);
+    compiler
+        .arg(installed.prefix().join("lib/libuthread.a"))
+        .arg("-lgcc_eh");
+    if !compiler
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
+        eprintln!("skipped: no C compiler that links a C library statically");
+        return;
+    }
+    assert_eq!(text_of(&program, &[]), "no slices, threads\n");
+}
+
+#[test]
+fn exceptions_and_exits_run_destructors() {
+    let installed = Installed::new();
+    for shared in [false, true] {
+        let Some(program) = installed.build(&source("tests/c/exceptions.cpp"), &[], shared) else {
+            return;
+        };
+        let expected = "destroyed: throws\ncaught: boom\ndestroyed: exits\ndestroyed: exits in C\n\
+                        error 35\nthe last thread\n";
+        assert_eq!(text_of(&program, &[]), expected);
+    }
+}
+
+/// Runs the five programs of `examples/cpp`, and checks what they print.
+fn check_programs(flags: &[&str]) {
+    let installed = Installed::new();
+    let build = |name: &str| installed.build(&example(name), flags, false);
+
+    let Some(locks) = build("lock-vs-spinlock") else {
+        return;
+    };
+    for threads in ["1", "10"] {
+        let text = text_of(&locks, &[threads, "200"]);
+        let rows: Vec<Vec<&str>> = text
+            .lines()
+            .skip(1)
+            .map(|l| l.split_whitespace().collect())
+            .collect();
+        let names: Vec<_> = rows.iter().map(|row| row[0]).collect();
+        assert_eq!(names, ["simple", "simple_yield", "complex"]);
+        assert!(
+            rows.iter()
+                .all(|row| row.len() == 3 && row[1..].iter().all(|us| us.parse::<u64>().is_ok()))
+        );
+    }
+    for wrong in [&[][..], &["0"], &["ten"], &["3", "5"]] {
+        assert_eq!(run(&locks, wrong).status.code(), Some(2), "{wrong:?}");
+    }
+
+    let Some(transfers) = build("sync-vs-async") else {
+        return;
+    };
+    let text = text_of(&transfers, &["3", "100000", "2", "1000"]);
+    let words: Vec<_> = text
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert_eq!(words, ["sync", "async", "sum"]);
+
+    if let Some(inversion) = build("priority-inversion") {
+        assert_eq!(
+            text_of(&inversion, &[]),
+            "the order of finishing is C, A, B\n"
+        );
+        assert_eq!(
+            text_of(&inversion, &["none"]),
+            "the order of finishing is B, C, A\n"
+        );
+    }
+    if let Some(zoo) = build("test-zoo") {
+        let expected = "90 animals wait for the zoo to open\n\
+                        the animals came in in the order of their arrival, and the one from outside last\n\
+                        91 were in the room, at most 10 at a time\n";
+        assert_eq!(text_of(&zoo, &["90"]), expected);
+    }
+    if let Some(transfer) = build("test-async-io") {
+        assert_eq!(
+            text_of(&transfer, &[]),
+            "Waiting for io\nResult: hello world\n"
+        );
+    }
+}
+
+#[test]
+fn the_programs_of_the_report() {
+    check_programs(&["-Wpedantic"]);
+}
+
+#[test]
+fn the_programs_of_the_report_with_the_address_sanitizer() {
+    let folder = tempfile::tempdir().expect("there is room for a file");
+    let probe = folder.path().join("probe.cpp");
+    std::fs::write(&probe, "int main() {}\n").expect("there is room for a file");
+    let program = folder.path().join("probe");
+    let mut compiler = Command::new("c++");
+    let probed = compiler
+        .arg("-fsanitize=address")
+        .arg(&probe)
+        .arg("-o")
+        .arg(&program)
+        .output();
+    if !probed.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: no C++ compiler with an address sanitizer");
+        return;
+    }
+    check_programs(&["-fsanitize=address", "-g"]);
+}
+
+#[test]
+fn pkg_config_and_cmake_find_the_library() {
+    let installed = Installed::new();
+    let flags = Command::new("pkg-config")
+        .args(["--define-prefix", "--cflags", "--libs", "uthread"])
+        .env("PKG_CONFIG_PATH", installed.prefix().join("lib/pkgconfig"))
+        .output();
+    match flags {
+        Ok(output) => {
+            assert!(output.status.success(), "{output:?}");
+            assert!(String::from_utf8_lossy(&output.stdout).contains("-luthread"));
+        }
+        Err(error) => eprintln!("skipped: no pkg-config ({error})"),
+    }
+
+    let project = installed.folder.path().join("project");
+    std::fs::create_dir(&project).expect("there is room for a folder");
+    let lists = "cmake_minimum_required(VERSION 3.13)\nproject(zoo CXX)\nset(CMAKE_CXX_STANDARD 17)\n\
+                 find_package(uthread REQUIRED)\n\
+                 foreach(kind uthread static)\n\
+                 add_executable(zoo-${kind} ${SOURCE})\n\
+                 target_link_libraries(zoo-${kind} uthread::${kind})\nendforeach()\n";
+    std::fs::write(project.join("CMakeLists.txt"), lists).expect("there is room for a file");
+    let configured = Command::new("cmake")
+        .current_dir(&project)
+        .arg(format!(
+            "-DCMAKE_PREFIX_PATH={}",
+            installed.prefix().display()
+        ))
+        .arg(format!("-DSOURCE={}", example("test-zoo").display()))
+        .args(["-S", ".", "-B", "build"])
+        .output();
+    let configured = match configured {
+        Ok(output) => output,
+        Err(error) => {
+            eprintln!("skipped: no cmake ({error})");
+            return;
+        }
+    };
+    assert!(configured.status.success(), "{configured:?}");
+    let output = Command::new("cmake")
+        .current_dir(&project)
+        .args(["--build", "build"])
+        .output();
+    let output = output.expect("cmake was there just now");
+    assert!(output.status.success(), "{output:?}");
+    for kind in ["uthread", "static"] {
+        let text = text_of(&project.join(format!("build/zoo-{kind}")), &["20"]);
+        assert!(text.contains("21 were in the room"), "{text}");
+    }
+}
