@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the reference runs: `python3 reference/make.py` from the root of the checkout.
+"""Writes the reference runs, and the list of all printed figures as `figures.json` and `docs/figures.md`:
+`python3 reference/make.py` from the root of the checkout.
 
 Every number here was printed in one of the five published reports that `docs/reports.md` names.
 Units are converted (million/s to 1/s, µs to ns, MB to bytes: 2^20, as report E's own costs of a page
@@ -14,8 +15,8 @@ import hashlib
 import json
 from pathlib import Path
 
-MIB = 1 << 20
-KIB = 1 << 10
+from printed import KIB, MIB, TABLES
+
 HERE = Path(__file__).parent
 
 
@@ -85,143 +86,181 @@ def write(name, title, year, report, machine, system, experiments):
     (HERE / f"{name}.oscope.json").write_text(text)
 
 
-def calls(section, per_second):
-    """Rates of calls out of an optimised program, which the report counted as `process.calls` does."""
-    return experiment("process.calls", "Calls per second", section, [*CALL, OPTIMISATION], [RATE],
-                      [([call, 3], [rate]) for call, rate in per_second])
+# Of one printed unit, in the unit of oscope.
+UNITS = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0, "min": 60e9, "MiB/s": float(MIB), "B/s": 1.0, "MB/s": 1e6,
+         "GB/s": 1e9, "Mbit/s": 1e6 / 8, "B": 1.0, "KB": float(KIB), "MB": float(MIB), "count": 1.0, "1/s": 1.0,
+         "million/s": 1e6, "ratio": 1.0}
 
 
-def byte_calls(section, per_second):
-    """Rates of calls for a byte each; at what optimisation was not printed."""
-    return experiment("file.call_reported", "System calls per byte", section, CALL, [RATE],
-                      [([call], [rate]) for call, rate in per_second])
+def figures(table, series=None, system=None):
+    """The figures of a table, of one series or one system."""
+    found = next(it for it in TABLES if it["id"] == table)
+    return [it for it in found["figures"] if series in (None, it["series"])
+            and system in (None, it["system"] or found["system"])]
 
+
+def value(figure):
+    # Fifteen digits: what the conversion adds behind them was not printed.
+    return float(f"{float(figure['printed']) * UNITS[figure['unit']]:.15g}")
+
+
+def reported(table, id, title, metric, unit=None, **which):
+    """A table whose figures are listed and never compared: all, or those printed in one unit."""
+    place = next(it for it in TABLES if it["id"] == table)
+    section = f"Report {place['report'].upper()}, {place['place']}"
+    axes = [axis("what", "what", "choice"), axis("column", "column", "choice")]
+    # Both systems of report E have the same points, so that they can be compared with each other.
+    column = lambda it: it["series"].removeprefix("Linux").removeprefix("Windows").lstrip(", ") or "value"
+    return experiment(id, title, section, axes, [metric],
+                      [([it["what"], column(it)], [value(it)]) for it in figures(table, **which)
+                       if unit in (None, it["unit"])])
+
+
+def size_calls(table, section):
+    """Calls of a byte: time and rates by the size of the file."""
+    metrics = [WALL, RATE, THROUGHPUT]
+    rows = {}
+    for it in figures(table):
+        call, column = it["series"].split(" ", 1)
+        rows.setdefault((call.lower(), it["x"]), {})[column] = value(it)
+    columns = ["Wall Time", "Speed (B/s)", "Speed (MiB/s)"]
+    return experiment("file.call_reported", "System calls per byte", section, [*CALL, FILE_SIZE], metrics,
+                      [([call, size], [row[column] for column in columns]) for (call, size), row in rows.items()])
+
+
+BYTES = metric("size", "size", "bytes", "neither")
 
 # Report A: MacBook Air M1.
-DD_SIZES = [409_600, 4_096_000, 40_960_000, 409_600_000, 4_096_000_000]
 write("macbook-air-m1", "a MacBook Air M1", None, "report A",
       {"architecture": "aarch64", "vendor": "Apple", "model": "Apple M1", "memory_bytes": 16 << 30,
        "product": "MacBook Air"}, {"os_name": "macOS"}, [
-    byte_calls("Report A, section 5", [("read 1 byte", 3.54e6), ("lseek", 7.05e6)]),
+    size_calls("a_calls", "Report A, section 5"),
     experiment("file.plateau_reported", "Block size from which nothing is gained", "Report A, section 3",
-               [], [metric("block_size", "block size", "bytes", "neither")], [([], [512 * KIB])]),
-    experiment("file.dd_reported", "The same copy by dd and by the report's program",
+               [], [metric("block_size", "block size", "bytes", "neither")],
+               [([], [value(it)]) for it in figures("a_block_size")]),
+    experiment("file.dd_reported", "Files by dd and by the report's program",
                "Report A, section 2", [FILE_SIZE, axis("program", "program", "choice")], [WALL],
-               [([size, program], [seconds * 1e9])
-                for size, pair in zip(DD_SIZES, [(0.00171, 0.002449), (0.005807, 0.016384),
-                                                 (0.045815, 0.084664), (0.290108, 0.517696),
-                                                 (2.655796, 3.422016)])
-                for program, seconds in zip(["dd", "the report's"], pair)]),
+               [([it["x"], it["series"]], [value(it)]) for it in figures("a_dd")]),
     experiment("file.reasonable_size_reported", "File size that takes a reasonable time to read",
-               "Report A, section 2", [BLOCK_SIZE],
-               [metric("size", "file size", "bytes", "neither")], [([128], [2_818_738_176])]),
-    # Timed with processor time, which adds up over threads: with 3 threads it is no speed.
-    experiment("file.sum_reported", "The fastest reader, in processor time", "Report A, section 6",
-               [axis("threads", "threads", "count")], [THROUGHPUT],
-               [([1], [11_801 * MIB]), ([3], [9_402 * MIB])]),
+               "Report A, section 2", [BLOCK_SIZE], [metric("size", "file size", "bytes", "neither")],
+               [([128], [value(it)]) for it in figures("a_size", "Max Filesize")]),
+    # Its published program takes processor time, which adds up over threads: with 3 threads it is no speed.
+    experiment("file.sum_reported", "The fastest reader", "Report A, section 6",
+               [axis("program", "program", "choice")], [WALL, THROUGHPUT],
+               [([wall["what"]], [value(wall), value(speed)])
+                for wall, speed in zip(figures("a_sum", "Wall Time"), figures("a_sum", "Speed (B/s)"))]),
 ])
 
-# Report B: Razer Blade 15.
+# Report B: Razer Blade 15; the consoles of its section 2 belong to another machine.
 write("razer-blade-2020", "a Razer Blade 15 of 2020", None, "report B",
       {"architecture": "x86_64", "model": "Razer Blade 15 (2020)", "product": "Razer Blade 15 (2020)"},
       {"os_name": "Linux"}, [
-    byte_calls("Report B, section 5", [("read 1 byte", 3.84e6), ("lseek", 10.24e6)]),
-    experiment("file.block_size_reported", "File throughput by block size, file size not printed",
-               "Report B, section 3", [BLOCK_SIZE], [THROUGHPUT],
-               [([4 * KIB], [1526 * MIB]), ([MIB], [2800 * MIB])]),
-    experiment("file.sum_reported", "The fastest reader", "Report B, section 6",
-               [axis("state", "state", "choice")], [THROUGHPUT],
-               [(["cold"], [2_016 * MIB]), (["warm"], [9_383 * MIB])]),
+    experiment("file.call_reported", "System calls per byte", "Report B, section 5", CALL, [RATE],
+               [([it["what"]], [value(it)]) for it in figures("b_calls", "per second")]),
+    reported("b_benchmark", "file.dd_reported", "Reading and writing against dd, file size not printed", WALL, "ns"),
+    experiment("file.block_size_reported", "Sum of a file by block size, file size not printed",
+               "Report B, section 6", [BLOCK_SIZE], [THROUGHPUT],
+               [([it["x"]], [value(it)]) for it in figures("b_blocks")]),
+    experiment("file.sum_reported", "The fastest reader, 16 threads", "Report B, section 6",
+               [axis("state", "state", "choice")], [WALL, THROUGHPUT],
+               [([wall["what"]], [value(wall), value(speed)])
+                for wall, speed in zip(figures("b_sum", "Runtime"), figures("b_sum", "Runtime per MiB"))]),
+])
+write("unnamed-dd", "a machine that report B does not name", None, "report B",
+      {"architecture": "unknown", "model": "not printed"}, {"os_name": "Linux"}, [
+    reported("b_dd", "file.dd_reported", "A file of 2 GiB by dd and by the report's program", WALL, "s"),
 ])
 
 # Report D: user-level threads.
-COUNTS = [1, 3, 10, 30, 99]
 LOCK_AXES = [axis("body", "body", "choice"), axis("lock", "lock", "choice"),
              axis("threads", "threads", "count")]
-SIMPLE = [(11, 5), (23, 12), (57, 34), (240, 124), (517, 341)]
-SIMPLE_YIELD = [(9, 6), (33, 47_432), (96, 716_165), (335, 6_958_118), (969, 77_634_089)]
-COMPLEX = [(24, 23), (73, 66), (228, 215), (776, 661), (2294, 2152)]
-LOCKS = ["Lock", "SpinLock"]
-IO_AXES = [axis("sweep", "sweep", "choice"), axis("way", "way", "choice"),
-           axis("step", "step of the sweep", "count")]
-SWEEPS = {"length of the I/O": [(82, 6870), (116, 8882)],
-          "I/O threads": [(902, 7415), (195, 8101), (2873, 8918), (10_394, 18_446), (208_920, 206_022)],
-          "I/O and computing threads": [(1284, 4545), (2755, 6358), (6835, 19_658), (20_492, 56_192),
-                                        (57_977, 156_638)]}
+IO_AXES = [axis("sweep", "sweep", "choice"), axis("x", "x of the sweep", "count")]
+LOCKS = figures("d_locks")
 write("threads-linux", "user-level threads on one kernel thread", None, "report D",
       {"architecture": "unknown", "model": "not printed"}, {"os_name": "Linux"}, [
-    experiment("threads.lock", "Locks that spin and locks that block", "Report D, section 3.2",
+    experiment("threads.lock", "Locks that spin and locks that block", "Report D, Table 1",
                LOCK_AXES, [LOCK_RUN],
-               [([body, lock, threads], [us * 1e3])
-                for body, rows in [("simple", SIMPLE), ("simple yield", SIMPLE_YIELD)]
-                for threads, pair in zip(COUNTS, rows) for lock, us in zip(LOCKS, pair)]),
+               [([it["here"]["levels"][axis["name"]] for axis in LOCK_AXES], [value(it)])
+                for it in LOCKS if "proportional" not in it["here"]]),
     experiment("threads.lock_complex_reported", "The long body, whose length was not printed",
-               "Report D, section 3.2", [axis("threads", "threads", "count"), axis("lock", "lock", "choice")],
-               [LOCK_RUN], [([threads, lock], [us * 1e3])
-                            for threads, pair in zip(COUNTS, COMPLEX) for lock, us in zip(LOCKS, pair)]),
-    experiment("threads.io_reported", "Synchronous against asynchronous I/O, first and last of each sweep "
-               "or all that was printed", "Report D, section 3.3", IO_AXES, [WALL],
-               [([sweep, way, step], [us * 1e3]) for sweep, rows in SWEEPS.items()
-                for step, pair in enumerate(rows, 1)
-                for way, us in zip(["synchronous", "asynchronous"], pair)]),
+               "Report D, Table 1", [axis("threads", "threads", "count"), axis("lock", "lock", "choice")],
+               [LOCK_RUN], [([it["x"], it["series"].split()[-1]], [value(it)])
+                            for it in LOCKS if "proportional" in it["here"]]),
+    experiment("threads.io_reported", "Synchronous against asynchronous I/O", "Report D, Table 2", IO_AXES, [WALL],
+               [([it["series"], it["x"]], [value(it)]) for it in figures("d_io")]),
 ])
 
 
 # Report E: one Pentium 4, two systems.
-def pentium4(name, title, system, per_second, extra, bandwidth, per_page, boundary, fread):
-    way = axis("where", "where", "choice")
+def pentium4(name, title, system, description, extra):
     write(name, title, 2003, "report E",
           {"architecture": "x86", "vendor": "Intel", "model": "Pentium 4, 1.7 GHz", "memory_bytes": 256 << 20,
            "caches": [{"level": 2, "kind": "unified", "size_bytes": 512 * KIB, "line_bytes": None, "ways": None,
-                       "shared_by_cpus": 1, "instances": 1}]}, system, [
-        calls("Report E, section 5.1, optimised", per_second),
+                       "shared_by_cpus": 1, "instances": 1}]}, description, [
         *extra,
-        experiment("memory.levels_reported", "Bandwidth of each level, block sizes not printed",
-                   "Report E, section 3.1", [way],
-                   [metric("write", "write", "bytes_per_second", "higher"),
-                    metric("read", "read", "bytes_per_second", "higher")],
-                   [([where], [write * MIB, read * MIB]) for where, write, read in bandwidth]),
-        experiment("memory.page_cost_reported", "Extra cost of a page of 4 KiB", "Report E, section 3.1",
-                   [way], [metric("cost", "extra cost", "nanoseconds", "lower")],
-                   [([where], [us * 1e3]) for where, us in per_page]),
-        experiment("memory.code_and_data_reported", "Cache that code and all else hold",
-                   "Report E, section 3.2", [], [metric("size", "size", "bytes", "neither")],
-                   [([], [boundary * KIB])]),
-        experiment("file.passes_reported", "Cost of a KiB, chunk sizes not printed", "Report E, section 4.1",
-                   [axis("way", "way", "choice")], [metric("cost", "cost of a KiB", "nanoseconds", "lower")],
-                   [([way], [us * 1e3]) for way, us in fread]),
+        reported("e_bandwidth", "memory.levels_reported", "Bandwidth of each level, block sizes not printed",
+                 THROUGHPUT, system=system),
+        reported("e_page_cost", "memory.page_cost_reported", "Time of a page of 4 KiB", WALL, system=system),
+        reported("e_code_size", "memory.code_and_data_reported", "Cache that code and all else hold", BYTES,
+                 system=system),
+        reported("e_fread", "file.passes_reported", "Cost of a KiB, chunk sizes not printed", WALL, "s", system=system),
     ])
 
 
-READ_AGAINST_MMAP = [(KIB, 26.487, 519.436), (4 * KIB, 20.890, 95.227), (64 * KIB, 19.466, 65.755),
-                     (MIB, 20.086, 57.188), (64 * MIB, 21.322, 60.677)]
-LINUX_EXTRA = [
-    experiment("file.read_ahead_reported", "Read-ahead window", "Report E, section 4.2.2", [],
-               [metric("window", "window", "bytes", "neither")], [([], [64 * KIB])]),
-    experiment("file.change_in_place_reported", "Changing every byte in place, file size not printed",
-               "Report E, section 4.3", [axis("buffer", "buffer", "bytes"), axis("way", "way", "choice")], [WALL],
-               [([size, way], [seconds * 1e9]) for size, mmap, read in READ_AGAINST_MMAP
-                for way, seconds in [("mmap", mmap), ("read and write", read)]]),
-    experiment("file.remote_reported", "Round trip to the remote directory", "Report E, section 4.4",
-               [axis("from", "from", "choice")], [metric("round_trip", "round trip", "nanoseconds", "lower")],
-               [(["chunks of 64 bytes"], [63.52e6]), (["ping"], [0.207e6])]),
-    experiment("memory.loops_reported", "Best piece of a loop", "Report E, section 3.3", [],
-               [metric("piece_size", "piece size", "bytes", "neither")], [([], [64 * KIB])]),
-]
-pentium4("pentium4-2003-linux", "a Pentium 4 of 2003 with Red Hat 8.0",
-         {"os_name": "Red Hat Linux", "os_version": "8.0", "kernel_name": "Linux"},
-         [("getpid", 1.4867e6), ("fopen+fclose", 0.0946e6), ("open+close", 0.3895e6),
-          ("create+delete", 0.0551e6), ("malloc+free", 11.69e6), ("fork+exit+wait", 0.00333e6)],
-         LINUX_EXTRA, [("cache", 2036, 2888), ("RAM", 528, 1265), ("swap", 7.46, 12.04)],
-         [("RAM over cache", 1.736), ("swap over RAM", 321.5)], 512 - 436,
-         [("fread and fwrite", 45.142), ("mmap", 2.579)])
-# Its getpid answers from a value that is kept, so that it is another call than Linux's.
-CACHED = experiment("process.cached_getpid_reported", "getpid from a value that is kept", "Report E, section 5.1",
-                    [], [RATE], [([], [125e6])])
-pentium4("pentium4-2003-windows", "a Pentium 4 of 2003 with Windows XP",
-         {"os_name": "Windows XP", "os_version": "SP1, Cygwin", "kernel_name": "Windows"},
-         [("fopen+fclose", 0.0048e6), ("open+close", 0.0074e6), ("create+delete", 0.0022e6),
-          ("malloc+free", 1.30e6), ("fork+exit+wait", 0.0001e6)],
-         [CACHED], [("cache", 2132, 2749), ("RAM", 564, 1324), ("swap", 2.67, 13.10)],
-         [("RAM over cache", 1.53), ("swap over RAM", 295.1)], 512 - 476,
-         [("fread and fwrite", 36.558)])
+pentium4("pentium4-2003-linux", "a Pentium 4 of 2003 with Red Hat 8.0", "linux",
+         {"os_name": "Red Hat Linux", "os_version": "8.0", "kernel_name": "Linux"}, [
+    experiment("process.calls", "Calls per second", "Report E, Figure 26", [*CALL, OPTIMISATION], [RATE],
+               [([it["here"]["levels"]["call"], it["here"]["levels"]["optimisation"]], [value(it)])
+                for it in figures("e_calls", system="linux")]),
+    reported("e_mmap", "file.mmap_reported", "Cost of a KiB by mmap of offset 0", WALL),
+    reported("e_read_ahead", "file.read_ahead_reported", "Read-ahead window", BYTES, "KB"),
+    reported("e_phases", "file.change_in_place_reported", "Changing every byte in place, file size not printed",
+             WALL),
+    experiment("memory.loops_reported", "Best piece of a loop", "Report E, section 3.3.2", [],
+               [metric("piece_size", "piece size", "bytes", "neither")],
+               [([], [value(it)]) for it in figures("e_pieces", "piece")]),
+])
+# Its third column is headed as its fourth is: which of them was optimised was not printed.
+pentium4("pentium4-2003-windows", "a Pentium 4 of 2003 with Windows XP", "windows",
+         {"os_name": "Windows XP", "os_version": "SP1, Cygwin", "kernel_name": "Windows"}, [
+    reported("e_calls", "process.calls_reported", "Calls per second, optimisation not printed", RATE,
+             system="windows"),
+])
+write("unnamed-ethernet", "a machine on Ethernet of 100 Mbit/s", 2003, "report E",
+      {"architecture": "unknown", "model": "not printed"}, {"os_name": "Linux"}, [
+    reported("e_remote", "file.remote_reported", "Waiting for the remote directory", WALL, "ms"),
+])
+
+
+
+def line(figure):
+    return json.dumps({key: of for key, of in figure.items() if of is not None}, ensure_ascii=False)
+
+
+def listed(table):
+    head = json.dumps({key: of for key, of in table.items() if key != "figures"}, ensure_ascii=False)
+    return head[:-1] + ', "figures": [\n  ' + ",\n  ".join(map(line, table["figures"])) + "\n ]}"
+
+
+(HERE / "figures.json").write_text("[\n " + ",\n ".join(map(listed, TABLES)) + "\n]\n")
+
+
+def published():
+    """The list for readers."""
+    text = ["# All figures of the five reports", "",
+            "Written by `reference/make.py`; `oscope reproduce` sets each beside a run. [reports.md](reports.md) "
+            "tells where they come from.", "Every digit is as printed. Spread and state of the caches were printed "
+            "nowhere: they are unknown. No figure has a grade.", ""]
+    systems = {"linux": "Linux", "macos": "macOS", "windows": "Windows"}
+    for it in TABLES:
+        text += [f"## Report {it['report'].upper()}, {it['place']}", "",
+                 f"{it['title']} (`{it['id']}`, {len(it['figures'])} figures). "
+                 f"Machine: {it['machine'] or 'not named'}.", "",
+                 "| | | printed | unit | system |", "| --- | --- | ---: | --- | --- |"]
+        text += [f"| {of['what']} | {of['series']} | {of['printed']} | {of['unit']} | "
+                 f"{systems[of['system'] or it['system']]} |" for of in it["figures"]]
+        text.append("")
+    return "\n".join(text)
+
+
+(HERE.parent / "docs" / "figures.md").write_text(published())

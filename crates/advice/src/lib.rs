@@ -36,6 +36,9 @@
 //!
 //! Measure, or know how a setting was found.
 
+mod folder;
+
+pub use folder::data_folder;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -182,8 +185,8 @@ struct Format {
 /// # Errors
 /// [`Error::NoPlace`] if the environment does not name that directory.
 pub fn default_path() -> Result<PathBuf, Error> {
-    let folder = dirs::data_local_dir().ok_or(Error::NoPlace)?;
-    Ok(folder.join("oscope").join("advice.json"))
+    let folder = data_folder().map_err(|_| Error::NoPlace)?;
+    Ok(folder.join("advice.json"))
 }
 
 impl Advice {

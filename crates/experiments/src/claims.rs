@@ -1,4 +1,4 @@
-//! What the published reports and common belief say, each with the test that decides it here.
+//! Statements of the published reports and of common belief, each with the test that decides it here.
 //!
 //! A claim is data: what is said, who says it, which experiments decide it and how. To add one is
 //! to add it to its group's list.
@@ -13,6 +13,7 @@ pub fn all() -> impl Iterator<Item = &'static Claim> {
         memory::subloop::CLAIMS,
         file::claims::ALL,
         file::reader_claims::ALL,
+        file::phase_claims::ALL,
         transfer::claims::ALL,
         process::claims::ALL,
         process::call_styles::claims::ALL,

@@ -3,45 +3,33 @@
 use instrument::finding::Grade;
 use instrument::quantity::{Quantity, Unit};
 use instrument::results::Estimate;
-use instrument::statistics::ratio::ratio_estimate;
-use instrument::statistics::student::process_estimate;
-use instrument::statistics::{Confidence, Interval};
+use instrument::statistics::Interval;
 
 /// A value known to within this share of itself can be stated as it is.
 const WELL_KNOWN: f64 = 0.25;
 /// Beyond this, not even its order of magnitude is sure.
 const HARDLY_KNOWN: f64 = 1.0;
 
-/// How many times `denominator` goes into `numerator`, with its interval; `None` where either is
-/// unsound.
+/// The ratio of two estimates with its interval; `None` if either is unsound.
 pub(crate) fn ratio(numerator: &Estimate, denominator: &Estimate) -> Option<Quantity> {
-    let sound = numerator.is_sound() && denominator.is_sound();
-    let ratio = || {
-        ratio_estimate(
-            &numerator.by_process,
-            &denominator.by_process,
-            Confidence::NINETY_FIVE,
-        )
-    };
-    let ratio = sound.then(ratio).flatten()?;
+    let is_sound = numerator.is_sound() && denominator.is_sound();
+    let ratio = is_sound
+        .then(|| numerator.ratio_to(denominator))
+        .flatten()?;
     Some(Quantity::estimated(&ratio, Unit::Ratio))
 }
 
 /// As [`ratio`], of two metrics that every process measured at the same point: what slows a process
 /// down as a whole cancels.
 pub(crate) fn ratio_within(numerator: &Estimate, denominator: &Estimate) -> Option<Quantity> {
-    if numerator.by_process.len() != denominator.by_process.len() {
-        return ratio(numerator, denominator);
-    }
-    let pairs = numerator.by_process.iter().zip(&denominator.by_process);
-    let ratios: Vec<f64> = pairs.map(|(above, below)| above / below).collect();
-    let sound = numerator.is_sound() && denominator.is_sound();
-    let ratio = || process_estimate(&ratios, Confidence::NINETY_FIVE);
-    let ratio = sound.then(ratio).flatten()?;
+    let is_sound = numerator.is_sound() && denominator.is_sound();
+    let ratio = is_sound
+        .then(|| numerator.ratio_within(denominator))
+        .flatten()?;
     Some(Quantity::estimated(&ratio, Unit::Ratio))
 }
 
-/// What two curves say at the places that both have, in the order of the first.
+/// The estimates of two curves at the places that both have, in the order of the first.
 pub(crate) fn side_by_side<'r, L: Copy + PartialEq>(
     one: &[(L, &'r Estimate)],
     other: &[(L, &'r Estimate)],
@@ -53,7 +41,7 @@ pub(crate) fn side_by_side<'r, L: Copy + PartialEq>(
     one.iter().filter_map(both).collect()
 }
 
-/// How many times one curve is as high as the other at each place that both have.
+/// The ratio of one curve to the other at each place that both have.
 pub(crate) fn ratios<L: Copy + PartialEq>(
     one: &[(L, &Estimate)],
     other: &[(L, &Estimate)],
@@ -86,7 +74,7 @@ pub(crate) fn time_ns(rate: &Estimate, work: f64) -> Option<Quantity> {
     })
 }
 
-/// How sure a comparison is that came out as `value`, where `neutral` would mean no difference.
+/// The grade of a comparison that came out as `value`, where `neutral` would mean no difference.
 pub(crate) fn grade(value: &Quantity, neutral: f64) -> Grade {
     match value.interval {
         None => Grade::Likely,
@@ -95,7 +83,7 @@ pub(crate) fn grade(value: &Quantity, neutral: f64) -> Grade {
     }
 }
 
-/// How sure a sentence can be that only states `values`: as their widest interval is.
+/// The grade of a sentence that only states `values`: by their widest interval.
 pub(crate) fn known(values: &[&Quantity]) -> Grade {
     let worst = |value: &&Quantity| value.relative_half_width().unwrap_or(f64::INFINITY);
     let widest = values.iter().map(worst).fold(0.0, f64::max);
@@ -108,7 +96,7 @@ pub(crate) fn known(values: &[&Quantity]) -> Grade {
     }
 }
 
-/// How sure a value is that a finding only tells, by the width of its interval.
+/// The grade of a value that a finding only tells, by the width of its interval.
 pub(crate) fn told(estimate: &Estimate) -> Grade {
     match estimate.relative_half_width() {
         Some(half_width) if half_width <= 0.1 => Grade::Certain,
@@ -117,7 +105,7 @@ pub(crate) fn told(estimate: &Estimate) -> Grade {
     }
 }
 
-/// How sure a difference is that can only be an extra cost.
+/// The grade of a difference that can only be an extra cost.
 pub(crate) fn extra_cost(difference: &Quantity) -> Grade {
     if difference.value > 0.0 {
         grade(difference, 0.0)

@@ -1,4 +1,4 @@
-//! How claims are decided: by ratios of estimates and their intervals.
+//! Decides claims by ratios of estimates and their intervals.
 
 use crate::estimates::ratio;
 use instrument::claim::{Judgement, Ruling};
@@ -9,7 +9,7 @@ use instrument::results::Estimate;
 /// Less than this makes no difference that anyone would act on.
 pub(crate) const MARGIN: f64 = 0.02;
 
-/// Whether a ratio lies above `threshold`: the interval must leave no doubt.
+/// Decides if a ratio lies above `threshold`: the interval must leave no doubt.
 pub(crate) fn exceeds(ratio: &Quantity, threshold: f64) -> Ruling {
     match ratio.interval {
         Some(interval) if interval.low > threshold => Ruling::Holds,
@@ -43,6 +43,28 @@ pub(crate) fn larger_by(
     Some(decided(exceeds(&ratio, factor), because))
 }
 
+/// Judges "`one` and `other` are about the same": neither is more than `factor` times the other.
+pub(crate) fn alike(
+    factor: f64,
+    one: &Estimate,
+    other: &Estimate,
+    say: impl FnOnce(Quantity) -> Sentence,
+) -> Option<Judgement> {
+    let ratio = ratio(one, other)?;
+    let ruling = match ratio.interval {
+        Some(interval) if interval.low > 1.0 / factor && interval.high < factor => Ruling::Holds,
+        Some(interval) if interval.high < 1.0 / factor || interval.low > factor => {
+            Ruling::DoesNotHold
+        }
+        _ => Ruling::CannotBeTold,
+    };
+    let because = Finding::new("because", say(ratio))
+        .beside("one", one)
+        .beside("other", other)
+        .beside("ratio", ratio);
+    Some(decided(ruling, because))
+}
+
 /// The ratios along an axis, for the sentences of [`Along`].
 #[derive(Clone, Copy)]
 pub(crate) struct Ratios {
@@ -54,15 +76,15 @@ pub(crate) struct Ratios {
     pub(crate) from: Quantity,
 }
 
-/// What is said of a range of sizes or numbers.
+/// The sentences about a range of sizes or numbers.
 pub(crate) struct Along {
-    /// Where it holds everywhere.
+    /// It holds everywhere.
     pub(crate) everywhere: fn(Ratios) -> Sentence,
-    /// Where it holds from some place on.
+    /// It holds from some place on.
     pub(crate) from_on: fn(Ratios) -> Sentence,
-    /// Where it holds nowhere.
+    /// It holds nowhere.
     pub(crate) nowhere: fn(Ratios) -> Sentence,
-    /// Where it holds here and there.
+    /// It holds here and there.
     pub(crate) mixed: fn(Ratios) -> Sentence,
 }
 
@@ -108,7 +130,7 @@ impl Along {
     }
 }
 
-/// What to advise where `other` is `gain` as fast as the `usual` choice: the better of both with what
+/// The choice to advise where `other` is `gain` as fast as the `usual` choice: the better of both with what
 /// it gains; `None` where the measurement does not decide.
 pub(crate) fn better<T>(gain: &Quantity, other: T, usual: T) -> Option<(T, Option<Quantity>)> {
     match exceeds(gain, 1.0 + MARGIN) {
@@ -129,7 +151,7 @@ pub(crate) fn decided(ruling: Ruling, because: Finding) -> Judgement {
 
 #[cfg(test)]
 mod tests {
-    use super::{Along, Ratios, exceeds, larger};
+    use super::{Along, Ratios, alike, exceeds, larger};
     use crate::estimates::ratio;
     use crate::made_up::{RATE, estimate_of};
     use instrument::claim::Ruling;
@@ -166,6 +188,21 @@ mod tests {
         assert_eq!(exceeds(&of(1.1), 1.02), Ruling::Holds);
         assert_eq!(exceeds(&of(1.01), 1.02), Ruling::DoesNotHold);
         assert_eq!(exceeds(&of(1.02), 1.02), Ruling::CannotBeTold);
+    }
+
+    #[test]
+    fn what_is_about_the_same_differs_by_no_more_than_the_factor_either_way() {
+        let judged = |one: f64| {
+            let one = estimate_of(RATE, &[one, one * 1.001, one * 0.999]);
+            let other = estimate_of(RATE, &[100.0, 100.1, 99.9]);
+            alike(1.25, &one, &other, |ratio| sentence!("{ratio}"))
+                .expect("sound")
+                .ruling
+        };
+        assert_eq!(judged(90.0), Ruling::Holds);
+        assert_eq!(judged(70.0), Ruling::DoesNotHold);
+        assert_eq!(judged(150.0), Ruling::DoesNotHold);
+        assert_eq!(judged(125.0), Ruling::CannotBeTold);
     }
 
     #[test]

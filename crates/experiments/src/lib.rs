@@ -1,4 +1,4 @@
-//! What oscope measures: one file for each experiment, in its group's folder.
+//! The experiments of oscope: one file for each experiment, in its group's folder.
 //!
 //! To add an experiment is to write its file and to name it in its group's list.
 //!
@@ -18,6 +18,7 @@ mod compute;
 mod estimates;
 mod figures;
 mod file;
+mod fresh_place;
 mod judging;
 #[cfg(test)]
 mod made_up;
@@ -25,6 +26,9 @@ mod memory;
 mod optimisation;
 mod prelude;
 mod process;
+#[cfg(test)]
+mod sentences;
+mod subjects;
 mod threads;
 mod together;
 mod transfer;

@@ -23,6 +23,7 @@ fn batch(metric: Metric<&'static str>, value: f64) -> Batch {
             work: value * 1000.0,
             // A long time, so that rounding to whole ns does not show.
             wall_ns: 1_000_000_000_000,
+            reference_ns: None,
         },
         _ => Reading::Value(value),
     };
@@ -130,7 +131,7 @@ pub(crate) fn setting(profile: Profile) -> Setting {
     }
 }
 
-/// What `experiment` really measures at `point` on this machine in a very short task, and its
+/// The samples that `experiment` really measures at `point` on this machine in a very short task, and its
 /// remarks.
 pub(crate) fn measure(
     experiment: &dyn Experiment,
@@ -149,7 +150,8 @@ pub(crate) fn measure_over(
 ) -> Result<(Vec<Sample>, Vec<String>), MeasureError> {
     let task = Task {
         samples: 2,
-        sample_ns: 10_000,
+        legs: 2,
+        leg_ns: 10_000,
         batch_ns: 1_000_000,
         calibration: platform::clock::Calibration {
             resolution_ns: 1.0,
@@ -173,7 +175,7 @@ pub(crate) fn measure_over(
     Ok((samples, remarks))
 }
 
-/// How many of the samples are of `metric`.
+/// The number of samples of `metric`.
 pub(crate) fn count(samples: &[Sample], metric: impl AsRef<str>) -> usize {
     samples
         .iter()
@@ -194,7 +196,7 @@ pub(crate) fn values(samples: &[Sample], metric: impl AsRef<str>) -> Vec<f64> {
         .collect()
 }
 
-/// What `experiment` finds in these points, on [`machine`].
+/// The findings of `experiment` in these points, on [`machine`].
 pub(crate) fn findings(experiment: &dyn Experiment, points: Vec<PointResult>) -> Vec<Finding> {
     let (definition, machine) = (experiment.definition(), machine());
     experiment.findings(&results(&definition, &machine, points))

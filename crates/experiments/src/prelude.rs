@@ -1,4 +1,4 @@
-//! What most experiments use.
+//! The names that most experiments use.
 
 pub(crate) use choice::Choice;
 pub(crate) use const_format::formatcp;
@@ -7,7 +7,7 @@ pub(crate) use instrument::figure::Figure;
 pub(crate) use instrument::finding::{Finding, Grade, Sentence, sentence};
 pub(crate) use instrument::need::Need;
 pub(crate) use instrument::plan::{Profile, Setting};
-pub(crate) use instrument::point::{AxisOf, Point};
+pub(crate) use instrument::point::{AxisOf, OpenAxis, Point, RefinedAxis};
 pub(crate) use instrument::quantity::{Bytes, Count, Quantity, Unit};
 pub(crate) use instrument::results::{Estimate, Results};
 pub(crate) use instrument::sampler::Sampler;

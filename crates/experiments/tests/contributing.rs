@@ -29,7 +29,8 @@ fn the_example_is_what_is_compiled_here() {
 fn the_example_measures() {
     let task = Task {
         samples: 2,
-        sample_ns: 10_000,
+        legs: 2,
+        leg_ns: 10_000,
         batch_ns: 1_000_000,
         calibration: calibrate(),
         scratch: PathBuf::from("/"),

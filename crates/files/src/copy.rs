@@ -49,21 +49,49 @@ impl CopyMethod {
             Self::Reflink => "reflink",
         }
     }
+
+    /// The size of its blocks, unless another is asked for, in bytes. The kernel copies large ranges
+    /// at once. What a program writes to a new file goes in blocks far below 1 MiB, from which on
+    /// some systems are several times slower (`file.block_size`).
+    pub const fn usual_block_bytes(self) -> usize {
+        match self {
+            Self::CopyFileRange | Self::Reflink => 8 << 20,
+            Self::ReadWrite | Self::Mmap | Self::Uring => 128 << 10,
+        }
+    }
+
+    /// True if the program itself writes the blocks.
+    pub const fn writes(self) -> bool {
+        matches!(self, Self::ReadWrite | Self::Mmap | Self::Uring)
+    }
 }
 
 /// Options of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyOptions {
-    /// The method.
-    pub method: CopyMethod,
-    /// Size of a block, in bytes.
-    pub block_bytes: usize,
+    /// The method; `None` for the best that both files allow: [`CopyMethod::Reflink`], else
+    /// [`CopyMethod::CopyFileRange`], else [`CopyMethod::ReadWrite`].
+    pub method: Option<CopyMethod>,
+    /// Size of a block, in bytes; `None` for that of
+    /// [`usual_block_bytes`](CopyMethod::usual_block_bytes).
+    pub block_bytes: Option<usize>,
     /// True if an existing target may be overwritten.
     pub force: bool,
 }
 
-/// Copies `source` to `target` and returns the number of bytes. A hole of the source becomes a hole
-/// of a target that is a new file, and counts as copied. The copy does not wait for the device.
+/// A finished copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copied {
+    /// Number of bytes, those of holes included.
+    pub bytes: u64,
+    /// The method that copied.
+    pub method: CopyMethod,
+    /// The size of its blocks.
+    pub block_bytes: usize,
+}
+
+/// Copies `source` to `target`. A hole of the source becomes a hole of a target that is a new file,
+/// and counts as copied. The copy does not wait for the device.
 ///
 /// # Errors
 /// If the target exists and may not be overwritten, the source changes during the copy, or the
@@ -73,7 +101,7 @@ pub fn copy(
     target: &Path,
     options: &CopyOptions,
     watch: &Watch<'_>,
-) -> Result<u64> {
+) -> Result<Copied> {
     if std::fs::metadata(target).is_ok_and(|metadata| is_same(&metadata, source.metadata())) {
         return Err(Error::SameFile(source.path().to_owned(), target.to_owned()));
     }
@@ -84,23 +112,56 @@ pub fn copy(
         source.model(),
         watch,
     )?;
-    let job = Job {
-        source,
-        target,
-        to: &partial,
-        block_bytes: options.block_bytes,
-        watch,
+    let by = |method: CopyMethod| {
+        let block_bytes = options.block_bytes.unwrap_or(method.usual_block_bytes());
+        let job = Job {
+            source,
+            target,
+            to: &partial,
+            block_bytes,
+            watch,
+        };
+        let bytes = job.copy(method)?;
+        Ok(Copied {
+            bytes,
+            method,
+            block_bytes,
+        })
     };
-    let bytes = match options.method {
-        CopyMethod::ReadWrite => job.by_read_and_write(),
-        CopyMethod::CopyFileRange => job.within_the_kernel(),
-        CopyMethod::Mmap => job.by_blocks(Method::Mmap),
-        CopyMethod::Uring => job.by_blocks(Method::Uring),
-        CopyMethod::Reflink => job.by_sharing(),
-    }?;
+    let copied = match options.method {
+        Some(method) => by(method)?,
+        None => by_the_best(source, &partial, by)?,
+    };
     source.ensure_unchanged()?;
     partial.finish()?;
-    Ok(bytes)
+    Ok(copied)
+}
+
+/// Copies by the first of the methods that both files allow.
+fn by_the_best(
+    source: &Source,
+    to: &Partial,
+    by: impl Fn(CopyMethod) -> Result<Copied>,
+) -> Result<Copied> {
+    // Files in /proc have contents that only reading shows.
+    if source.size().is_none() {
+        return by(CopyMethod::ReadWrite);
+    }
+    let is_whole = source.path() != Path::new("-");
+    if is_whole && to.is_new_file() {
+        // If it fails in any way, copying the bytes tells why, or works.
+        if let Ok(copied) = by(CopyMethod::Reflink) {
+            return Ok(copied);
+        }
+    }
+    match by(CopyMethod::CopyFileRange) {
+        Err(Error::System { reason, .. } | Error::Platform(reason))
+            if reason.is_not_supported() =>
+        {
+            by(CopyMethod::ReadWrite)
+        }
+        other => other,
+    }
 }
 
 /// Alternating copies by this program and by dd.
@@ -163,7 +224,9 @@ pub fn against_dd(
         let dd = Dd {
             input: from,
             output: place.path(),
-            block_bytes: options.block_bytes,
+            block_bytes: options
+                .block_bytes
+                .unwrap_or(CopyMethod::ReadWrite.usual_block_bytes()),
             count: None,
             in_place: false,
         };
@@ -186,6 +249,16 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
+    fn copy(&self, method: CopyMethod) -> Result<u64> {
+        match method {
+            CopyMethod::ReadWrite => self.by_read_and_write(),
+            CopyMethod::CopyFileRange => self.within_the_kernel(),
+            CopyMethod::Mmap => self.by_blocks(Method::Mmap),
+            CopyMethod::Uring => self.by_blocks(Method::Uring),
+            CopyMethod::Reflink => self.by_sharing(),
+        }
+    }
+
     fn by_read_and_write(&self) -> Result<u64> {
         let mut outcome = Ok(());
         let mut write = |block: &[u8]| {

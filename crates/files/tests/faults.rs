@@ -46,6 +46,11 @@ impl Place {
     }
 }
 
+/// Every way of copying; `None` is the best.
+fn ways() -> impl Iterator<Item = Option<CopyMethod>> {
+    std::iter::once(None).chain(CopyMethod::ALL.map(Some))
+}
+
 fn options(method: Method) -> SumOptions {
     SumOptions {
         method,
@@ -147,15 +152,15 @@ fn an_empty_file_is_read_and_copied_by_every_method() {
             Err(error) => assert!(is_missing(&error), "{method:?}: {error}"),
         }
     }
-    for method in CopyMethod::ALL {
+    for method in ways() {
         let options = CopyOptions {
             method,
-            block_bytes: 4096,
+            block_bytes: Some(4096),
             force: true,
         };
         let source = Source::open(&empty).expect("it was just made");
         match copy(&source, &place.path("copy"), &options, &Watch::default()) {
-            Ok(bytes) => assert_eq!(bytes, 0, "{method:?}"),
+            Ok(copied) => assert_eq!(copied.bytes, 0, "{method:?}"),
             Err(error) => assert!(is_missing(&error), "{method:?}: {error}"),
         }
     }
@@ -224,17 +229,18 @@ fn a_target_is_left_alone_or_made_whole() {
     let place = Place::new();
     let from = place.file();
     let source = || Source::open(&from).expect("it is there");
-    for method in CopyMethod::ALL {
+    for method in ways() {
         let options = |force| CopyOptions {
             method,
-            block_bytes: 10_000,
+            block_bytes: Some(10_000),
             force,
         };
         let target = place.path("copy");
         let watch = Watch::default();
         match copy(&source(), &target, &options(false), &watch) {
-            Ok(bytes) => {
-                assert_eq!(bytes, LEN as u64);
+            Ok(copied) => {
+                assert_eq!(copied.bytes, LEN as u64);
+                assert!(method.is_none_or(|method| method == copied.method));
                 assert!(
                     fs::read(&target).expect("it is there") == vec![3; LEN],
                     "{method:?}"
@@ -264,8 +270,8 @@ fn a_copy_has_the_permissions_that_cp_would_give_it() {
     let copy_to = |target: &Path, force| {
         let source = Source::open(&place.file()).expect("there");
         let options = CopyOptions {
-            method: CopyMethod::ReadWrite,
-            block_bytes: 4096,
+            method: Some(CopyMethod::ReadWrite),
+            block_bytes: Some(4096),
             force,
         };
         copy(&source, target, &options, &Watch::default())
@@ -314,10 +320,10 @@ fn who_is_stopped_leaves_nothing_behind() {
     assert!(matches!(error, Error::Stopped), "{error}");
     assert!(place.names().is_empty());
     let source = Source::open(&place.file()).expect("it is there");
-    for method in CopyMethod::ALL {
+    for method in ways() {
         let options = CopyOptions {
             method,
-            block_bytes: 1000,
+            block_bytes: Some(1000),
             force: false,
         };
         let error = copy(&source, &path, &options, &watch).expect_err("it was stopped");
@@ -352,14 +358,15 @@ fn a_full_device_is_told_and_leaves_nothing_behind() {
     };
     let written = write(&path, &options, &Watch::default());
     let source = Source::open(&place.file()).expect("it is there");
-    let copies = CopyMethod::ALL.map(|method| {
+    let copies = ways().map(|method| {
         let options = CopyOptions {
             method,
-            block_bytes: 10_000,
+            block_bytes: Some(10_000),
             force: false,
         };
         (method, copy(&source, &path, &options, &Watch::default()))
     });
+    let copies: Vec<_> = copies.collect();
     let left = fs::read_dir(&mount).expect("it is there").count();
     let unmounted = std::process::Command::new("umount")
         .arg("-l")
@@ -374,4 +381,29 @@ fn a_full_device_is_told_and_leaves_nothing_behind() {
         assert!(is_full, "{method:?}: {error}");
     }
     assert_eq!(left, 0);
+}
+
+#[test]
+fn the_best_way_to_copy_is_one_that_the_files_allow() {
+    let place = Place::new();
+    let best = CopyOptions {
+        method: None,
+        block_bytes: None,
+        force: false,
+    };
+    let copied = |from: &Path, name: &str| {
+        let source = Source::open(from).expect("it is there");
+        let target = place.path(name);
+        let copied = copy(&source, &target, &best, &Watch::default()).expect("some way works");
+        (copied, fs::read(&target).expect("the copy"))
+    };
+    let (done, contents) = copied(&place.file(), "copy");
+    assert_eq!((done.bytes, contents), (LEN as u64, vec![3; LEN]));
+    // Its size of 0 says nothing, and only reading shows its contents.
+    let shown = Path::new("/proc/version");
+    if let Ok(expected) = fs::read(shown) {
+        let (done, contents) = copied(shown, "version");
+        assert_eq!(done.method, CopyMethod::ReadWrite);
+        assert_eq!(contents, expected);
+    }
 }

@@ -12,12 +12,23 @@ pub struct Rule {
     pub setting: &'static str,
     /// Title for readers: `block size for reading files`.
     pub title: &'static str,
+    /// Who can act on it.
+    pub audience: Audience,
     /// Unit of numeric values; `None` for a named choice.
     pub unit: Option<Unit>,
     /// The experiments that the rule reads.
     pub experiments: &'static [&'static str],
     /// Finds the advice; `None` if the needed measurements are missing or do not decide.
     pub find: fn(&Evidence<'_>) -> Option<Advice>,
+}
+
+/// Who can act on advice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Audience {
+    /// Authors and users of programs.
+    Programs,
+    /// Databases and services: what waits for storage, or holds large buffers.
+    Services,
 }
 
 /// The recommended value of a setting, and the gain from it.

@@ -22,7 +22,7 @@ pub struct Claim {
 }
 
 /// The judgement of a claim on one machine.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
     /// The decision.
     pub ruling: Ruling,

@@ -12,6 +12,12 @@ pub trait Clock {
     /// # Errors
     /// If the system does not report them.
     fn usage(&self) -> platform::Result<Usage>;
+
+    /// Runs the reference loop ([`kernels::reference()`]) and returns its wall time in ns; `None`
+    /// for a clock that has none.
+    fn reference_ns(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// The machine's own clock.
@@ -25,5 +31,11 @@ impl Clock for SystemClock {
 
     fn usage(&self) -> platform::Result<Usage> {
         Usage::of_process()
+    }
+
+    fn reference_ns(&self) -> Option<u64> {
+        let begin_ns = self.now_ns();
+        kernels::reference();
+        Some(self.now_ns().saturating_sub(begin_ns))
     }
 }

@@ -7,7 +7,7 @@ pub use crate::error::MeasureError;
 use crate::figure::Figure;
 use crate::finding::Finding;
 use crate::need::Need;
-use crate::point::Point;
+use crate::point::{OpenAxis, Point, RefinedAxis};
 use crate::results::Results;
 use crate::sampler::Sampler;
 use crate::setting::Setting;
@@ -39,6 +39,17 @@ pub trait Experiment: Sync {
 
     /// The points to measure. Empty if the setting leaves nothing to measure.
     fn points(&self, setting: &Setting) -> Vec<Point>;
+
+    /// Numeric axes on which the run may add points where a curve bends. Every multiple of an axis's
+    /// step between two planned levels must be measurable.
+    fn refined_axes(&self) -> &'static [RefinedAxis] {
+        &[]
+    }
+
+    /// Numeric axes that take any number within bounds, for users who choose levels themselves.
+    fn open_axes(&self) -> &'static [OpenAxis] {
+        &[]
+    }
 
     /// Limits for the worker that measures `point`, if limits are part of the question.
     fn confinement(&self, _point: &Point) -> Option<Confinement> {

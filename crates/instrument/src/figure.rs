@@ -4,9 +4,10 @@ use crate::estimate::Estimate;
 use crate::point::Level;
 use crate::quantity::Unit;
 use crate::statistics::Interval;
+use serde::{Deserialize, Serialize};
 
 /// A chart of estimates.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// Name within its experiment: `bandwidth`.
     pub key: String,
@@ -40,7 +41,7 @@ impl Figure {
 }
 
 /// Type of chart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FigureKind {
     /// Points along a numeric axis, connected by lines.
     Curve,
@@ -53,7 +54,7 @@ pub enum FigureKind {
 }
 
 /// One axis of a figure.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FigureAxis {
     /// Title.
     pub title: String,
@@ -64,7 +65,7 @@ pub struct FigureAxis {
 }
 
 /// Scale of an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FigureScale {
     /// Equal steps for equal differences, from zero.
     Linear,
@@ -73,7 +74,7 @@ pub enum FigureScale {
 }
 
 /// A curve or a group of bars.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// Name for readers.
     pub label: String,
@@ -82,7 +83,7 @@ pub struct Series {
 }
 
 /// One estimate in a figure.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FigurePoint {
     /// Position on the x axis.
     pub x: Level,
@@ -93,7 +94,7 @@ pub struct FigurePoint {
 }
 
 /// A highlighted position on the x axis.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mark {
     /// Label: `L2, as documented`.
     pub label: String,
@@ -106,7 +107,7 @@ pub struct Mark {
 }
 
 /// Origin of a mark.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MarkOrigin {
     /// Found in the data.
     Found,

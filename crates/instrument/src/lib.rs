@@ -17,7 +17,9 @@
 //!
 //! Know *what* is measured: this crate names no experiment. Print or store anything.
 
+pub mod ab;
 pub mod advice;
+pub mod chosen;
 pub mod claim;
 pub mod clock;
 pub mod definition;
@@ -29,11 +31,13 @@ pub mod extra_work;
 pub mod figure;
 pub mod finding;
 pub mod fitness;
+pub mod grading;
 pub mod limits;
 pub mod link;
 pub mod need;
 pub mod noise;
 pub mod phases;
+pub mod pieces;
 pub mod plan;
 pub mod point;
 pub mod quantity;

@@ -8,6 +8,9 @@ use crate::need::{self, Need};
 use crate::point::Point;
 use crate::quantity::Nanoseconds;
 
+/// The files of all experiments together may take one part in so many of the free space.
+const MOST_OF_THE_DISK: u64 = 2;
+
 /// The measurements of one run.
 pub struct Plan<'a> {
     /// The experiments in the order of execution.
@@ -16,6 +19,8 @@ pub struct Plan<'a> {
     pub precision: Precision,
     /// Seed for the random order of the points; the same seed gives the same order.
     pub seed: u64,
+    /// True if the disk has room for the files of all experiments at once.
+    pub keeps_files: bool,
 }
 
 /// One experiment of a plan.
@@ -71,7 +76,9 @@ impl<'a> Plan<'a> {
             planned.budget_ns = (planned.budget_ns as f64 * stretch) as u64;
         }
         let precision = setting.profile.precision();
+        let space_bytes: u64 = planned.iter().map(|planned| planned.space_bytes).sum();
         Self {
+            keeps_files: space_bytes <= setting.limited().free_bytes / MOST_OF_THE_DISK,
             experiments: planned,
             precision: Precision {
                 batch_ns: setting.limits.batch_ns(precision.batch_ns),

@@ -125,6 +125,24 @@ impl<L: LevelOf> AxisOf<L> {
         self.name
     }
 
+    /// The axis as one on which a run may add points; their levels are multiples of `step`.
+    pub const fn refined_by(self, step: u64) -> RefinedAxis {
+        RefinedAxis {
+            name: self.name,
+            step,
+        }
+    }
+
+    /// The axis as one that takes any number from `least` to `most`.
+    pub const fn open(self, least: u64, most: u64) -> OpenAxis {
+        OpenAxis {
+            name: self.name,
+            least,
+            most,
+            step: 1,
+        }
+    }
+
     /// The axis for an experiment's list of axes.
     pub const fn axis(self) -> Axis<&'static str> {
         Axis {
@@ -144,6 +162,41 @@ impl<L: LevelOf> AxisOf<L> {
     }
 }
 
+/// A numeric axis on which a run may add points where a curve bends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RefinedAxis {
+    /// Name of the axis.
+    pub name: &'static str,
+    /// The levels of new points are multiples of this.
+    pub step: u64,
+}
+
+/// A numeric axis that takes any multiple of a step within bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenAxis {
+    /// Name of the axis.
+    pub name: &'static str,
+    /// The least level.
+    pub least: u64,
+    /// The largest.
+    pub most: u64,
+    /// Levels are multiples of this.
+    pub step: u64,
+}
+
+impl OpenAxis {
+    /// The same axis, with levels that are multiples of `step`.
+    #[must_use]
+    pub const fn in_steps_of(self, step: u64) -> Self {
+        Self { step, ..self }
+    }
+
+    /// True if it takes `number`.
+    pub fn takes(&self, number: u64) -> bool {
+        (self.least..=self.most).contains(&number) && number.is_multiple_of(self.step)
+    }
+}
+
 /// The Rust type of an axis's levels: sizes, counts, or the variants of a [`Choice`].
 pub trait LevelOf: Clone {
     /// The kind of these levels.
@@ -154,6 +207,18 @@ pub trait LevelOf: Clone {
 
     /// Converts back from a stored level; `None` if it has another type.
     fn of(level: &Level) -> Option<Self>;
+}
+
+/// Reads back a level that `Display` wrote as a named choice; `None` for any other level, also for
+/// another way to write the same value that `parse` takes.
+pub fn read_back<L: fmt::Display>(
+    level: &Level,
+    parse: impl FnOnce(&str) -> Option<L>,
+) -> Option<L> {
+    let Level::Choice(name) = level else {
+        return None;
+    };
+    parse(name).filter(|found| found.to_string() == *name)
 }
 
 impl LevelOf for Bytes {

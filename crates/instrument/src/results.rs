@@ -8,7 +8,7 @@ use crate::noise::{self, Warning};
 use crate::point::{AxisOf, Level, LevelOf, Point};
 use crate::sample::Batch;
 use platform::machine::Machine;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The estimates of one experiment in one run.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub struct Results<'a> {
 }
 
 /// The result of one point.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointResult {
     /// The point.
     pub point: Point,
@@ -86,6 +86,25 @@ impl Results<'_> {
         self.points
             .iter()
             .find(|result| result.point.matches(levels))
+    }
+
+    /// The same points with other estimates.
+    pub(crate) fn with_estimates(
+        &self,
+        mut change: impl FnMut(&PointResult, &Estimate) -> Estimate,
+    ) -> Self {
+        let mut changed = |point: &PointResult| {
+            let estimates = point.estimates.iter();
+            PointResult {
+                estimates: estimates.map(|estimate| change(point, estimate)).collect(),
+                ..point.clone()
+            }
+        };
+        Self {
+            definition: self.definition,
+            machine: self.machine,
+            points: self.points.iter().map(&mut changed).collect(),
+        }
     }
 
     /// The sound estimate of `metric` at the point with exactly these levels.

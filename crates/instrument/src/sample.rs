@@ -1,5 +1,6 @@
 //! Samples: raw readings of the clock and of the kernel's counters, before any judgement.
 
+use crate::statistics::summary::median;
 use platform::usage::Usage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,11 +19,13 @@ pub struct Sample {
 }
 
 /// The reading of a sample.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reading {
+    /// Wall times of the same number of iterations, again and again.
+    Legs(Legs),
     /// Wall time of n iterations and, immediately afterwards, of 2n. The difference contains no
-    /// cost that a timed run pays once.
+    /// cost that a timed run pays once. Only in runs of the first edition.
     Difference {
         /// n.
         iterations: u64,
@@ -39,6 +42,9 @@ pub enum Reading {
         work: f64,
         /// Wall time in ns.
         wall_ns: u64,
+        /// Wall time of the reference loop beside it, in ns.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reference_ns: Option<u64>,
     },
     /// Wall times of single operations, each net of the cost of reading the clock.
     Latencies {
@@ -52,49 +58,131 @@ pub enum Reading {
         p95_ns: f64,
         /// 99 % took at most this long.
         p99_ns: f64,
+        /// Wall time of the reference loop beside them, in ns.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reference_ns: Option<u64>,
     },
     /// A number that was counted or looked up, not timed, in the metric's unit.
     Value(f64),
 }
 
+/// Repeated timings of one loop in one process.
+///
+/// A leg's time is `iterations` times the cost of an iteration, plus a cost that each leg pays once.
+/// The short legs, with fewer iterations, tell the two apart.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Legs {
+    /// Iterations of a leg.
+    pub iterations: u64,
+    /// Bytes or operations in one iteration.
+    pub work: f64,
+    /// Wall time of each leg in ns.
+    pub wall_ns: Vec<u64>,
+    /// Wall time of the reference loop beside each leg, in ns; empty if it was not run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reference_ns: Vec<u64>,
+    /// Iterations of a short leg.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub short_iterations: u64,
+    /// Wall time of each short leg in ns; empty if an iteration takes too long for short legs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub short_wall_ns: Vec<u64>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl Legs {
+    /// The wall time that each leg pays once, in ns: where the line through the short and the long
+    /// legs meets zero iterations. It can be slightly negative. 0 without short legs.
+    pub fn fixed_ns(&self) -> f64 {
+        let as_floats = |times: &[u64]| -> Vec<f64> { times.iter().map(|ns| *ns as f64).collect() };
+        let short = median(&as_floats(&self.short_wall_ns));
+        let long = median(&as_floats(&self.wall_ns));
+        let more = self.iterations.saturating_sub(self.short_iterations);
+        match (short, long) {
+            (Some(short), Some(long)) if more > 0 => {
+                short - (long - short) * self.short_iterations as f64 / more as f64
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// Bytes or operations of a leg.
+    fn leg_work(&self) -> f64 {
+        self.iterations as f64 * self.work
+    }
+}
+
+/// The cost of one unit of work (a byte or an operation) in one timing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// Wall time in ns, without the costs that a timing pays once. It may be zero or negative if
+    /// the clock's resolution was too low.
+    pub net_ns: f64,
+    /// Wall time in ns, all costs included.
+    pub raw_ns: f64,
+    /// Wall time of the reference loop beside it, in ns.
+    pub reference_ns: Option<f64>,
+}
+
 impl Reading {
-    /// Wall time of one unit of work (a byte or an operation) in ns, without the costs that cancel.
-    /// It may be zero or negative if the clock's resolution was too low. `None` for a
-    /// [`Reading::Value`].
-    pub fn net_cost_ns(&self) -> Option<f64> {
-        match *self {
-            Self::Difference {
+    /// The cost of one unit of work in each timing; empty for a [`Reading::Value`].
+    pub fn costs(&self) -> Vec<Cost> {
+        let one = |net_ns, raw_ns, reference_ns: Option<u64>| {
+            vec![Cost {
+                net_ns,
+                raw_ns,
+                reference_ns: reference_ns.map(|ns| ns as f64),
+            }]
+        };
+        match self {
+            Self::Legs(legs) => {
+                let (fixed_ns, work) = (legs.fixed_ns(), legs.leg_work());
+                let cost = |(index, &wall_ns): (usize, &u64)| Cost {
+                    net_ns: (wall_ns as f64 - fixed_ns) / work,
+                    raw_ns: wall_ns as f64 / work,
+                    reference_ns: legs.reference_ns.get(index).map(|ns| *ns as f64),
+                };
+                legs.wall_ns.iter().enumerate().map(cost).collect()
+            }
+            &Self::Difference {
                 iterations,
                 work,
                 short_ns,
                 long_ns,
-            } => Some((long_ns as f64 - short_ns as f64) / (iterations as f64 * work)),
-            Self::Once { work, wall_ns } => Some(wall_ns as f64 / work),
-            Self::Latencies { p50_ns, .. } => Some(p50_ns),
-            Self::Value(_) => None,
-        }
-    }
-
-    /// Wall time of one unit of work in ns, all costs included.
-    pub fn raw_cost_ns(&self) -> Option<f64> {
-        match *self {
-            Self::Difference {
-                iterations,
+            } => {
+                let all = iterations as f64 * work;
+                let net_ns = (long_ns as f64 - short_ns as f64) / all;
+                one(net_ns, long_ns as f64 / (2.0 * all), None)
+            }
+            &Self::Once {
                 work,
-                long_ns,
+                wall_ns,
+                reference_ns,
+            } => one(wall_ns as f64 / work, wall_ns as f64 / work, reference_ns),
+            &Self::Latencies {
+                p50_ns,
+                reference_ns,
                 ..
-            } => Some(long_ns as f64 / (2.0 * iterations as f64 * work)),
-            other => other.net_cost_ns(),
+            } => one(p50_ns, p50_ns, reference_ns),
+            Self::Value(_) => Vec::new(),
         }
     }
 
     /// The wall time covered by the sample's [`Usage`], in ns.
     pub fn wall_ns(&self) -> Option<u64> {
-        match *self {
+        match self {
+            Self::Legs(legs) => Some(legs.wall_ns.iter().sum()),
             Self::Difference {
                 short_ns, long_ns, ..
             } => Some(short_ns + long_ns),
-            Self::Once { wall_ns, .. } => Some(wall_ns),
+            Self::Once { wall_ns, .. } => Some(*wall_ns),
             Self::Latencies { .. } | Self::Value(_) => None,
         }
     }
@@ -118,6 +206,14 @@ pub struct Batch {
     pub wall_ns: u64,
     /// Other activity on the machine during the batch.
     pub disturbance: Disturbance,
+    /// The pass of the run in which it was taken, counted from 0. `None` in runs of the first
+    /// edition, which had no passes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pass: Option<u32>,
+    /// Wall time of the reference loop at the processor's full speed, as far as the run and
+    /// earlier runs of the machine had shown it when the batch was taken, in ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full_speed_ns: Option<f64>,
 }
 
 /// Other activity on the machine during a batch.
@@ -138,10 +234,10 @@ pub struct Disturbance {
 
 #[cfg(test)]
 mod tests {
-    use super::Reading;
+    use super::{Cost, Legs, Reading};
 
     #[test]
-    fn the_difference_cancels_what_is_paid_once() {
+    fn the_difference_cancels_costs_paid_once() {
         // 100 ns of overhead and 4 ns for each of 10 iterations of 2 operations.
         let reading = Reading::Difference {
             iterations: 10,
@@ -149,7 +245,35 @@ mod tests {
             short_ns: 140,
             long_ns: 180,
         };
-        assert_eq!(reading.net_cost_ns(), Some(2.0));
-        assert_eq!(reading.raw_cost_ns(), Some(4.5));
+        let cost = Cost {
+            net_ns: 2.0,
+            raw_ns: 4.5,
+            reference_ns: None,
+        };
+        assert_eq!(reading.costs(), [cost]);
+    }
+
+    #[test]
+    fn short_legs_tell_what_every_leg_pays_once() {
+        // 100 ns of overhead and 4 ns for each iteration of 2 operations.
+        let legs = Legs {
+            iterations: 100,
+            work: 2.0,
+            wall_ns: vec![500, 500, 900],
+            reference_ns: vec![10, 10, 20],
+            short_iterations: 10,
+            short_wall_ns: vec![140],
+        };
+        assert!((legs.fixed_ns() - 100.0).abs() < 1e-9);
+        let costs = Reading::Legs(legs.clone()).costs();
+        assert_eq!(costs.len(), 3);
+        assert!((costs[0].net_ns - 2.0).abs() < 1e-9);
+        assert!((costs[2].raw_ns - 4.5).abs() < 1e-9);
+        assert_eq!(costs[2].reference_ns, Some(20.0));
+        let without = Legs {
+            short_wall_ns: Vec::new(),
+            ..legs
+        };
+        assert!(without.fixed_ns().abs() < f64::EPSILON);
     }
 }

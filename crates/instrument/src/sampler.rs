@@ -5,7 +5,8 @@ use crate::clock::Clock;
 use crate::error::MeasureError;
 use crate::link::Link;
 use crate::phases::Phases;
-use crate::sample::{Reading, Sample};
+use crate::pieces::Pieces;
+use crate::sample::{Legs, Reading, Sample};
 use hdrhistogram::Histogram;
 use platform::clock::Calibration;
 use platform::usage::Usage;
@@ -17,10 +18,12 @@ use std::path::{Path, PathBuf};
 /// The work of one process at its point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {
-    /// Requested samples of each metric.
+    /// Requested samples of each metric that is timed once per sample.
     pub samples: usize,
-    /// Wall time of the short leg of a sample in ns, unless one iteration takes longer.
-    pub sample_ns: u64,
+    /// Requested legs of each metric that is timed by a repeated loop.
+    pub legs: usize,
+    /// Wall time of a leg in ns, unless one iteration takes longer.
+    pub leg_ns: u64,
     /// Wall time in ns for the samples of one metric; at least one sample is taken.
     pub batch_ns: u64,
     /// Resolution and cost of the clock.
@@ -57,8 +60,8 @@ pub struct Sampler<'a> {
     sink: &'a mut dyn FnMut(Output) -> io::Result<()>,
 }
 
-/// A sample is at least this many times as long as the clock's error: 0.1 % of it.
-const CLOCK_ERRORS_IN_A_SAMPLE: f64 = 1000.0;
+/// A leg is at least this many times as long as the clock's error: 0.1 % of it.
+const CLOCK_ERRORS_IN_A_LEG: f64 = 1000.0;
 /// A loop is warm if two consecutive legs differ by less than this share.
 const WARM_DIFFERENCE: f64 = 0.05;
 /// The most warm-up legs.
@@ -67,8 +70,19 @@ const WARM_ATTEMPTS: u32 = 20;
 const WARM_SHARE: u64 = 2;
 /// Single operations that take longer count as one minute.
 const LONGEST_LATENCY_NS: u64 = 60_000_000_000;
-/// The largest growth factor of the iteration count while searching for a sample's length.
+/// The largest growth factor of the iteration count while searching for a leg's length.
 const GROWTH_LIMIT: f64 = 16.0;
+/// A short leg has this many times fewer iterations than a leg.
+const SHORTER: u64 = 16;
+/// With fewer iterations than this in a leg, there are no short legs: what a leg pays once is then
+/// small beside an iteration.
+const FEWEST_FOR_SHORT_LEGS: u64 = 4;
+/// One short leg is timed for this many legs.
+const LEGS_PER_SHORT_LEG: usize = 4;
+/// What a leg pays once may be this share of its time; otherwise the leg is made longer.
+const MOST_FIXED: f64 = 0.1;
+/// A leg is made at most this many times longer for that.
+const MOST_LONGER: f64 = 20.0;
 
 impl<'a> Sampler<'a> {
     /// A sampler that reads `clock` and passes its outputs to `sink`.
@@ -130,11 +144,12 @@ impl<'a> Sampler<'a> {
     /// Times `body`, which performs the given number of iterations of `work` bytes or operations
     /// each.
     ///
-    /// 1. Increase n until n iterations take `sample_ns` and the clock's error is below 0.1 % of
-    ///    their time. Not recorded.
+    /// 1. Increase n until n iterations take `leg_ns`, the clock's error is below 0.1 % of their
+    ///    time, and what a leg pays once is a small share. Not recorded.
     /// 2. Warm up: run n iterations until two consecutive runs take about the same time. Not
     ///    recorded.
-    /// 3. For each sample, time n iterations, then 2n.
+    /// 3. Time legs of n iterations, each between two runs of the reference loop. After every
+    ///    fourth, time a short leg of n/16 iterations, which tells what a leg pays once.
     ///
     /// # Errors
     /// Those of `body`, and [`MeasureError::Output`] if the reader closed the pipe.
@@ -142,35 +157,62 @@ impl<'a> Sampler<'a> {
         &mut self,
         metric: impl AsRef<str>,
         work: f64,
+        body: impl FnMut(u64) -> Result<(), MeasureError>,
+    ) -> Result<(), MeasureError> {
+        self.repeat_as(&[(metric, work)], body)
+    }
+
+    /// As [`Sampler::repeat`], but several metrics report the same legs, each with its own work: the
+    /// calls of a loop, or its bytes.
+    ///
+    /// # Errors
+    /// As for [`Sampler::repeat`].
+    pub fn repeat_as(
+        &mut self,
+        metrics: &[(impl AsRef<str>, f64)],
         mut body: impl FnMut(u64) -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
-        let (iterations, leg_ns) = self.calibrate(self.task.sample_ns, &mut body)?;
+        let (iterations, leg_ns) = self.calibrate(self.task.leg_ns, &mut body)?;
+        let (iterations, leg_ns) = self.lengthen(iterations, leg_ns, &mut body)?;
         if !self.warm_up(iterations, leg_ns, &mut body)? {
             self.put(Output::NotWarm)?;
         }
+        let mut legs = Legs {
+            iterations,
+            short_iterations: short_iterations(iterations).unwrap_or(0),
+            ..Legs::default()
+        };
+        let mut usage = Usage::default();
         let started_ns = self.clock.now_ns();
-        for _ in 0..self.task.samples.max(1) {
+        let mut reference_ns = self.clock.reference_ns();
+        for number in 1..=self.task.legs.max(1) {
             let before = self.clock.usage()?;
-            let short_ns = self.time(iterations, &mut body)?;
-            let long_ns = self.time(2 * iterations, &mut body)?;
-            let usage = self.clock.usage()?.since(&before);
-            let reading = Reading::Difference {
-                iterations,
-                work,
-                short_ns,
-                long_ns,
-            };
-            self.sample(metric.as_ref(), reading, usage)?;
+            legs.wall_ns.push(self.time(iterations, &mut body)?);
+            usage += self.clock.usage()?.since(&before);
+            let after_ns = self.clock.reference_ns();
+            legs.reference_ns.extend(mean(reference_ns, after_ns));
+            reference_ns = after_ns;
+            if legs.short_iterations > 0 && number % LEGS_PER_SHORT_LEG == 1 {
+                let short_ns = self.time(legs.short_iterations, &mut body)?;
+                legs.short_wall_ns.push(short_ns);
+            }
             if self.is_over(started_ns) {
                 break;
             }
+        }
+        for (metric, work) in metrics {
+            let legs = Legs {
+                work: *work,
+                ..legs.clone()
+            };
+            self.sample(metric, Reading::Legs(legs), usage)?;
         }
         Ok(())
     }
 
     /// Times runs of `body` that last at least `least_ns`, so that the fixed cost of a run is a
     /// small share of it. Use it for work whose cost comes rarely and in large pieces, for example
-    /// when the kernel preempts the holder of a lock: the difference of two runs would be random.
+    /// when the kernel preempts the holder of a lock: short legs would mostly miss it.
     /// The runs that search for the number of iterations are the warm-up.
     ///
     /// # Errors
@@ -182,7 +224,7 @@ impl<'a> Sampler<'a> {
         least_ns: u64,
         mut body: impl FnMut(u64) -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
-        let least_ns = least_ns.max(self.task.sample_ns);
+        let least_ns = least_ns.max(self.task.leg_ns);
         let (iterations, _) = self.calibrate(least_ns, &mut body)?;
         let run = || body(iterations);
         self.once(metric, work * iterations as f64, |_| Ok(()), run)
@@ -245,20 +287,20 @@ impl<'a> Sampler<'a> {
         metrics: &[(impl AsRef<str>, f64)],
         body: impl FnOnce() -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
+        let reference_ns = self.clock.reference_ns();
         let before = self.clock.usage()?;
         let begin_ns = self.clock.now_ns();
         body()?;
         let wall_ns = self.clock.now_ns().saturating_sub(begin_ns);
         let usage = self.clock.usage()?.since(&before);
+        let reference_ns = mean(reference_ns, self.clock.reference_ns());
         for (metric, work) in metrics {
-            self.sample(
-                metric,
-                Reading::Once {
-                    work: *work,
-                    wall_ns,
-                },
-                usage,
-            )?;
+            let reading = Reading::Once {
+                work: *work,
+                wall_ns,
+                reference_ns,
+            };
+            self.sample(metric, reading, usage)?;
         }
         Ok(())
     }
@@ -276,15 +318,45 @@ impl<'a> Sampler<'a> {
     ) -> Result<(), MeasureError> {
         let started_ns = self.clock.now_ns();
         for _ in 0..self.task.samples.max(1) {
+            let reference_ns = self.clock.reference_ns();
             let mut phases = Phases::new(self.clock, self.task.calibration.cost_ns);
             body(&mut phases)?;
+            let reference_ns = mean(reference_ns, self.clock.reference_ns());
             for spent in phases.into_spent() {
-                let wall_ns = spent.net_ns();
-                self.sample(&spent.metric, Reading::Once { work, wall_ns }, spent.usage)?;
+                let reading = Reading::Once {
+                    work,
+                    wall_ns: spent.net_ns(),
+                    reference_ns,
+                };
+                self.sample(&spent.metric, reading, spent.usage)?;
             }
             if self.is_over(started_ns) {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// As [`Sampler::phases`], for phases that consist of many short operations: each is timed in
+    /// pieces, which are its legs. `body` does the work once, and names the metric and the operations
+    /// of each piece; it is repeated until each metric has the requested number of legs.
+    ///
+    /// # Errors
+    /// Those of `body`, and [`MeasureError::Output`] if the reader closed the pipe.
+    pub fn pieces(
+        &mut self,
+        mut body: impl FnMut(&mut Pieces<'_>) -> Result<(), MeasureError>,
+    ) -> Result<(), MeasureError> {
+        let started_ns = self.clock.now_ns();
+        let mut pieces = Pieces::new(self.clock);
+        loop {
+            body(&mut pieces)?;
+            if pieces.fewest() >= self.task.legs || self.is_over(started_ns) {
+                break;
+            }
+        }
+        for phase in pieces.into_phases() {
+            self.sample(&phase.metric, Reading::Legs(phase.legs), phase.usage)?;
         }
         Ok(())
     }
@@ -323,6 +395,7 @@ impl<'a> Sampler<'a> {
     ) -> Result<f64, MeasureError> {
         let mut histogram = Histogram::<u64>::new_with_max(LONGEST_LATENCY_NS, 3)
             .expect("three significant digits are within what a histogram offers");
+        let reference_ns = self.clock.reference_ns();
         let before = self.clock.usage()?;
         let started_ns = self.clock.now_ns();
         let half_batch_ns = self.task.batch_ns / 2;
@@ -331,6 +404,7 @@ impl<'a> Sampler<'a> {
             histogram.saturating_record(body()?);
         }
         let usage = self.clock.usage()?.since(&before);
+        let reference_ns = mean(reference_ns, self.clock.reference_ns());
         let net = |quantile: f64| {
             let gross_ns = histogram.value_at_quantile(quantile) as f64;
             (gross_ns - self.task.calibration.cost_ns).max(0.0) / work
@@ -342,20 +416,21 @@ impl<'a> Sampler<'a> {
             p50_ns,
             p95_ns: net(0.95),
             p99_ns: net(0.99),
+            reference_ns,
         };
         self.sample(metric, reading, usage)?;
         Ok(p50_ns)
     }
 
-    /// The number of iterations that take `sample_ns`, or longer if the clock's error demands it,
+    /// The number of iterations that take `least_ns`, or longer if the clock's error demands it,
     /// and their time in ns.
     fn calibrate(
         &self,
-        sample_ns: u64,
+        least_ns: u64,
         body: &mut impl FnMut(u64) -> Result<(), MeasureError>,
     ) -> Result<(u64, u64), MeasureError> {
         let clock_error_ns = self.task.calibration.resolution_ns + self.task.calibration.cost_ns;
-        let wanted_ns = f64::max(sample_ns as f64, clock_error_ns * CLOCK_ERRORS_IN_A_SAMPLE);
+        let wanted_ns = f64::max(least_ns as f64, clock_error_ns * CLOCK_ERRORS_IN_A_LEG);
         let mut iterations: u64 = 1;
         loop {
             let leg_ns = self.time(iterations, body)?;
@@ -367,6 +442,36 @@ impl<'a> Sampler<'a> {
             let growth = growth.clamp(1.0, GROWTH_LIMIT);
             iterations = ((iterations as f64 * growth) as u64).max(iterations + 1);
         }
+    }
+
+    /// More iterations, if what a leg pays once is too large a share of its time of `leg_ns`; and
+    /// their time in ns.
+    fn lengthen(
+        &self,
+        iterations: u64,
+        leg_ns: u64,
+        body: &mut impl FnMut(u64) -> Result<(), MeasureError>,
+    ) -> Result<(u64, u64), MeasureError> {
+        let Some(short_iterations) = short_iterations(iterations) else {
+            return Ok((iterations, leg_ns));
+        };
+        let short_ns = self.time(short_iterations, body)?;
+        let legs = Legs {
+            iterations,
+            wall_ns: vec![leg_ns],
+            short_iterations,
+            short_wall_ns: vec![short_ns],
+            ..Legs::default()
+        };
+        let fixed_ns = legs.fixed_ns();
+        let wanted_ns = fixed_ns * (1.0 / MOST_FIXED - 1.0);
+        let longer = wanted_ns / (leg_ns as f64 - fixed_ns).max(1.0);
+        let most = MOST_LONGER.min(self.task.batch_ns as f64 / leg_ns.max(1) as f64);
+        if longer <= 1.0 || most <= 1.0 {
+            return Ok((iterations, leg_ns));
+        }
+        let iterations = (iterations as f64 * longer.min(most)) as u64;
+        Ok((iterations, self.time(iterations, body)?))
     }
 
     /// Runs legs until two consecutive ones take about the same time. True if they did within the
@@ -427,4 +532,14 @@ impl<'a> Sampler<'a> {
     fn put(&mut self, output: Output) -> Result<(), MeasureError> {
         (self.sink)(output).map_err(MeasureError::Output)
     }
+}
+
+/// Iterations of a short leg; `None` if a leg has too few.
+fn short_iterations(iterations: u64) -> Option<u64> {
+    (iterations >= FEWEST_FOR_SHORT_LEGS).then(|| (iterations / SHORTER).max(1))
+}
+
+/// The mean of two readings of the reference loop, if there are two.
+fn mean(one_ns: Option<u64>, other_ns: Option<u64>) -> Option<u64> {
+    Some(one_ns?.midpoint(other_ns?))
 }

@@ -1,6 +1,7 @@
 //! The circumstances in which experiments choose their points: profile, disk space, memory,
 //! machine.
 
+use crate::estimate::FEWEST_PROCESSES;
 use crate::limits::{Bound, Limits};
 use crate::link::Link;
 use platform::machine::Machine;
@@ -15,34 +16,40 @@ use std::path::PathBuf;
 pub enum Profile {
     /// ±5 %, seconds per experiment.
     Quick,
-    /// ±2 %, minutes per experiment.
+    /// ±3 %, minutes per experiment.
     Standard,
-    /// ±1 %, as long as that takes.
+    /// ±2 %, as long as that takes.
     Thorough,
 }
 
 /// The precision and times that a profile asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
-    /// Half the width of the 95 % interval over the centre at which a point is closed.
+    /// Half the width of the 95 % interval over the centre that a point should reach.
     pub target: f64,
-    /// Wall time of one point. The points of an experiment share their times, and all points of a
-    /// run share the time left over.
+    /// Wall time of one point on average.
     pub point_budget_ns: u64,
-    /// Fresh processes at a point before its interval is trusted. A few processes that agree by
-    /// chance give a narrow interval that often misses (see the coverage tests of
-    /// [`crate::statistics`]).
+    /// Passes over all points. Each is a window of the run's time, so that the interval knows how
+    /// the machine differs from one window to the next.
+    pub passes: usize,
+    /// The fewest processes on which an estimate may rest.
     pub min_processes: usize,
-    /// Samples of a metric in one process, until the pilot computes the best number.
+    /// Samples in one process of a metric that is timed once per sample.
     pub samples: usize,
-    /// Wall time of the short leg of a sample, unless one iteration takes longer.
-    pub sample_ns: u64,
+    /// Legs in one process of a metric that is timed by a repeated loop.
+    pub legs: usize,
+    /// Wall time of a leg, unless one iteration takes longer. Long legs catch more of the bursts of
+    /// other programs than short ones.
+    pub leg_ns: u64,
     /// Wall time in which one process takes its samples of one metric; at least one sample is
     /// taken.
     pub batch_ns: u64,
 }
 
 impl Profile {
+    /// All, the quickest first.
+    pub const ALL: [Self; 3] = [Self::Quick, Self::Standard, Self::Thorough];
+
     /// The precision and times of the profile.
     pub const fn precision(self) -> Precision {
         const MS: u64 = 1_000_000;
@@ -50,26 +57,32 @@ impl Profile {
             Self::Quick => Precision {
                 target: 0.05,
                 point_budget_ns: 440 * MS,
-                min_processes: 8,
+                passes: 10,
+                min_processes: FEWEST_PROCESSES,
                 samples: 3,
-                sample_ns: 300_000,
-                batch_ns: 20 * MS,
+                legs: 16,
+                leg_ns: 200_000,
+                batch_ns: 10 * MS,
             },
             Self::Standard => Precision {
-                target: 0.02,
+                target: 0.03,
                 point_budget_ns: 2000 * MS,
-                min_processes: 15,
+                passes: 20,
+                min_processes: FEWEST_PROCESSES,
                 samples: 3,
-                sample_ns: 2 * MS,
-                batch_ns: 100 * MS,
+                legs: 25,
+                leg_ns: 300_000,
+                batch_ns: 30 * MS,
             },
             Self::Thorough => Precision {
-                target: 0.01,
+                target: 0.02,
                 point_budget_ns: 30_000 * MS,
-                min_processes: 30,
+                passes: 40,
+                min_processes: FEWEST_PROCESSES,
                 samples: 9,
-                sample_ns: 4 * MS,
-                batch_ns: 1000 * MS,
+                legs: 25,
+                leg_ns: 300_000,
+                batch_ns: 300 * MS,
             },
         }
     }

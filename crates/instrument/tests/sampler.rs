@@ -3,10 +3,12 @@
 mod common;
 
 use common::MockClock;
+use oscope_instrument::clock::Clock;
 use oscope_instrument::experiment::MeasureError;
-use oscope_instrument::sample::Reading;
+use oscope_instrument::sample::{Reading, Sample};
 use oscope_instrument::sampler::{Output, Sampler, Task};
 use platform::clock::Calibration;
+use platform::usage::Usage;
 use std::cell::Cell;
 use std::io;
 use std::path::PathBuf;
@@ -14,7 +16,8 @@ use std::path::PathBuf;
 fn task() -> Task {
     Task {
         samples: 3,
-        sample_ns: 1_000_000,
+        legs: 8,
+        leg_ns: 1_000_000,
         batch_ns: 30_000_000,
         calibration: Calibration {
             resolution_ns: 1.0,
@@ -44,7 +47,7 @@ fn outputs(
 
 fn readings(outputs: &[Output]) -> Vec<Reading> {
     let reading = |output: &Output| match output {
-        Output::Sample(sample) => Some(sample.reading),
+        Output::Sample(sample) => Some(sample.reading.clone()),
         _ => None,
     };
     outputs.iter().filter_map(reading).collect()
@@ -61,10 +64,15 @@ fn a_repeated_loop_gives_its_net_cost_whatever_is_paid_once() {
     });
     result.unwrap();
     let readings = readings(&outputs);
-    assert_eq!(readings.len(), 3);
-    for reading in readings {
-        assert_eq!(reading.net_cost_ns(), Some(7.0));
-        assert!(reading.raw_cost_ns() > Some(7.0));
+    let [reading @ Reading::Legs(legs)] = &readings[..] else {
+        panic!("{readings:?}")
+    };
+    assert!((legs.fixed_ns() - 50_000.0).abs() < 1e-6, "{legs:?}");
+    let costs = reading.costs();
+    assert_eq!(costs.len(), 8);
+    for cost in costs {
+        assert!((cost.net_ns - 7.0).abs() < 1e-9, "{cost:?}");
+        assert!(cost.raw_ns > 7.1, "{cost:?}");
     }
     assert!(!outputs.contains(&Output::NotWarm));
 }
@@ -86,10 +94,10 @@ fn a_sample_is_long_enough_for_the_clock() {
         })
     });
     for reading in readings(&outputs) {
-        let Reading::Difference { short_ns, .. } = reading else {
+        let Reading::Legs(legs) = reading else {
             panic!("{reading:?}")
         };
-        assert!(short_ns >= 4_000_000_000, "{short_ns}");
+        assert!(legs.wall_ns.iter().all(|ns| *ns >= 4_000_000_000));
     }
 }
 
@@ -105,7 +113,7 @@ fn a_long_run_is_timed_as_a_whole_however_uneven_it_is() {
     });
     result.unwrap();
     for reading in readings(&outputs) {
-        let Reading::Once { work, wall_ns } = reading else {
+        let Reading::Once { work, wall_ns, .. } = reading else {
             panic!("{reading:?}")
         };
         assert!(wall_ns >= 20_000_000, "{wall_ns}");
@@ -120,13 +128,71 @@ fn a_loop_that_never_settles_is_said_to_be_cold() {
     let mut wild = 0;
     let (outputs, _) = outputs(&clock, &task(), |sampler| {
         sampler.repeat("cost", 1.0, |iterations| {
-            wild = (wild + 1) % 2;
+            wild = (wild + 1) % 3;
             clock.advance((100 + 400 * wild) * iterations.cast_signed());
             Ok(())
         })
     });
     assert!(outputs.contains(&Output::NotWarm));
     assert!(!readings(&outputs).is_empty());
+}
+
+#[test]
+fn a_leg_is_made_longer_if_it_pays_much_once() {
+    let clock = MockClock::default();
+    let (outputs, result) = outputs(&clock, &task(), |sampler| {
+        sampler.repeat("cost", 1.0, |iterations| {
+            clock.advance(800_000 + 7 * iterations.cast_signed());
+            Ok(())
+        })
+    });
+    result.unwrap();
+    let readings = readings(&outputs);
+    let [Reading::Legs(legs)] = &readings[..] else {
+        panic!("{readings:?}")
+    };
+    let leg_ns = legs.wall_ns[0] as f64;
+    assert!(legs.fixed_ns() < 0.2 * leg_ns, "{legs:?}");
+}
+
+#[test]
+fn a_processor_at_full_speed_is_told_from_a_slowed_one() {
+    /// Runs the reference loop in 10 µs, but in 15 µs on every second call.
+    struct Wavering(MockClock, Cell<u64>);
+    impl Clock for Wavering {
+        fn now_ns(&self) -> u64 {
+            self.0.now_ns()
+        }
+        fn usage(&self) -> platform::Result<Usage> {
+            self.0.usage()
+        }
+        fn reference_ns(&self) -> Option<u64> {
+            self.1.set(self.1.get() + 1);
+            Some(10_000 + self.1.get() % 2 * 5_000)
+        }
+    }
+    let clock = Wavering(MockClock::default(), Cell::new(0));
+    let mut outputs = Vec::new();
+    let mut sink = |output| {
+        outputs.push(output);
+        Ok(())
+    };
+    let task = task();
+    let mut sampler = Sampler::new(&clock, &task, &mut sink);
+    let body = |iterations: u64| {
+        clock.0.advance(100 * iterations.cast_signed());
+        Ok(())
+    };
+    sampler.repeat("cost", 1.0, body).unwrap();
+    sampler.once("once", 1.0, |_| Ok(()), || Ok(())).unwrap();
+    let readings = readings(&outputs);
+    let references = |reading: &Reading| -> Vec<Option<f64>> {
+        let costs = reading.costs().into_iter();
+        costs.map(|cost| cost.reference_ns).collect()
+    };
+    assert_eq!(readings.len(), 4);
+    assert_eq!(references(&readings[0]), [Some(12_500.0); 8]);
+    assert_eq!(references(&readings[1]), [Some(12_500.0)]);
 }
 
 #[test]
@@ -138,7 +204,11 @@ fn at_least_one_sample_is_taken_however_long_it_lasts() {
             Ok(())
         })
     });
-    assert_eq!(readings(&outputs).len(), 1);
+    let readings = readings(&outputs);
+    let [Reading::Legs(legs)] = &readings[..] else {
+        panic!("{readings:?}")
+    };
+    assert_eq!(legs.wall_ns.len(), 1);
 }
 
 #[test]
@@ -163,7 +233,8 @@ fn what_can_be_done_only_once_is_prepared_each_time() {
     assert_eq!(prepared.get(), 3);
     let timed: Vec<_> = readings(&outputs)
         .into_iter()
-        .filter_map(|reading| reading.net_cost_ns())
+        .flat_map(|reading| reading.costs())
+        .map(|cost| cost.net_ns)
         .collect();
     assert_eq!(timed, [2.0, 2.0, 2.0]);
 }
@@ -179,7 +250,8 @@ fn what_a_process_can_do_only_once_is_timed_a_single_time() {
     });
     let timed: Vec<_> = readings(&outputs)
         .into_iter()
-        .filter_map(|reading| reading.net_cost_ns())
+        .flat_map(|reading| reading.costs())
+        .map(|cost| cost.net_ns)
         .collect();
     assert_eq!(timed, [2.0]);
 }
@@ -290,7 +362,10 @@ fn phases_that_take_turns_are_timed_apart_less_the_clock() {
     });
     result.unwrap();
     let samples = outputs.iter().filter_map(|output| match output {
-        Output::Sample(sample) => Some((sample.metric.as_str(), sample.reading.net_cost_ns()?)),
+        Output::Sample(sample) => {
+            let cost = sample.reading.costs().first().copied()?;
+            Some((sample.metric.as_str(), cost.net_ns))
+        }
         _ => None,
     });
     // Each reading of the clock costs 20 ns.
@@ -301,6 +376,47 @@ fn phases_that_take_turns_are_timed_apart_less_the_clock() {
         ("nothing", 0.0),
     ];
     assert_eq!(samples.collect::<Vec<_>>()[..4], expected);
+}
+
+#[test]
+fn pieces_of_phases_are_legs() {
+    let clock = MockClock::default();
+    let (outputs, result) = outputs(&clock, &task(), |sampler| {
+        sampler.pieces(|pieces| {
+            for (operations, ns) in [(10, 70), (10, 70), (5, 35)] {
+                pieces.time("create", operations, || {
+                    clock.advance(ns);
+                    Ok(())
+                })?;
+                // Time between pieces belongs to none of them.
+                clock.advance(1000);
+            }
+            pieces.time("remove", 10, || {
+                clock.advance(200);
+                Ok(())
+            })
+        })
+    });
+    result.unwrap();
+    let samples = outputs.iter().filter_map(|output| match output {
+        Output::Sample(Sample {
+            metric,
+            reading: Reading::Legs(legs),
+            ..
+        }) => Some((metric.as_str(), legs.iterations, legs.wall_ns.clone())),
+        _ => None,
+    });
+    let samples: Vec<_> = samples.collect();
+    let named: Vec<_> = samples.iter().map(|(name, of, _)| (*name, *of)).collect();
+    assert_eq!(named, [("create", 10), ("create", 5), ("remove", 10)]);
+    // Rounds go on until each has as many legs as the task wants.
+    let rounds = samples[2].2.len();
+    assert!(rounds >= task().legs, "{rounds}");
+    assert_eq!(samples[0].2.len(), 2 * rounds);
+    assert!(
+        samples[0].2.iter().all(|wall_ns| *wall_ns == 70),
+        "{samples:?}"
+    );
 }
 
 #[test]
@@ -319,8 +435,12 @@ fn one_time_is_told_in_several_ways() {
     result.unwrap();
     let readings = readings(&outputs);
     assert_eq!(readings.len(), 6);
-    assert_eq!(readings[0].net_cost_ns(), Some(100.0));
-    assert_eq!(readings[1].net_cost_ns(), Some(1000.0));
+    let costs: Vec<f64> = readings[..2]
+        .iter()
+        .flat_map(Reading::costs)
+        .map(|cost| cost.net_ns)
+        .collect();
+    assert_eq!(costs, [100.0, 1000.0]);
 }
 
 #[test]

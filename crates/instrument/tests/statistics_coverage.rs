@@ -7,7 +7,7 @@ use oscope_instrument::statistics::ratio::ratio_estimate;
 use oscope_instrument::statistics::student::process_estimate;
 use oscope_instrument::statistics::summary::median;
 use oscope_instrument::statistics::trend::mann_kendall;
-use oscope_instrument::statistics::{Confidence, Estimated, order, plan};
+use oscope_instrument::statistics::{Confidence, Estimated, order};
 
 /// An unoptimised build simulates fewer experiments.
 const EXPERIMENTS: usize = if cfg!(debug_assertions) {
@@ -208,36 +208,4 @@ fn trend_false_alarms() {
         let rate = alarms as f64 / EXPERIMENTS as f64;
         assert!((0.02..=0.06).contains(&rate), "{n}: {rate}");
     }
-}
-
-/// About half of the plans reach the target, since a plan is made for the expected width.
-#[test]
-fn plans_reach_their_target() {
-    let mut random = Random::new(1);
-    let costs = plan::Costs {
-        process: 10.0,
-        sample: 1.0,
-    };
-    let mut process = |samples: usize| -> Vec<f64> {
-        let layout = 0.02 * random.normal();
-        values(samples, &mut random, |random| {
-            (layout + 0.04 * random.normal()).exp()
-        })
-    };
-    let runs = 200;
-    let (mut reached, mut widths) = (0, 0.0);
-    for _ in 0..runs {
-        let pilot: Vec<Vec<f64>> = (0..20).map(|_| process(5)).collect();
-        let plan = plan::plan(&pilot, costs, 100, 0.01, LEVEL).expect("a pilot of 20 processes");
-        let medians: Vec<f64> = (0..plan.processes)
-            .filter_map(|_| median(&process(plan.samples_per_process)))
-            .collect();
-        let estimate = process_estimate(&medians, LEVEL).expect("positive medians");
-        reached += usize::from(estimate.is_within(0.01));
-        widths += estimate.relative_half_width().expect("several processes");
-    }
-    let mean_width = widths / f64::from(runs);
-    println!("{reached} of {runs} within 1 %, mean ±{mean_width}");
-    assert!((0.008..=0.0115).contains(&mean_width));
-    assert!((70..=180).contains(&reached));
 }

@@ -8,7 +8,6 @@
 
 use oscope_instrument::statistics::linear::weighted_line;
 use oscope_instrument::statistics::modes::several;
-use oscope_instrument::statistics::plan::{Costs, plan};
 use oscope_instrument::statistics::plateau::{Better, SizedEstimate, smallest_good_size};
 use oscope_instrument::statistics::random::Random;
 use oscope_instrument::statistics::ratio::ratio_estimate;
@@ -121,12 +120,7 @@ proptest! {
             .filter_map(|&size| Some(SizedEstimate { size, value: mean_estimate(&[size], LEVEL)? }))
             .collect();
         prop_assert_eq!(smallest_good_size(&curve, Better::Lower, 0.02).is_some(), !curve.is_empty());
-        let costs = Costs { process: 10.0, sample: 1.0 };
-        let pilot: Vec<Vec<f64>> = values.chunks(5).map(<[f64]>::to_vec).collect();
-        if let Some(plan) = plan(&pilot, costs, 100, 0.02, LEVEL) {
-            prop_assert!((1..=100).contains(&plan.samples_per_process) && plan.processes >= 2);
         }
-    }
 
     #[test]
     fn what_is_not_finite_has_no_estimate(

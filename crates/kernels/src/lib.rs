@@ -9,6 +9,8 @@
 //!
 //! [`Vectors`] are arithmetic operations in those registers.
 //!
+//! [`reference()`] takes longer whenever the core has less to give than usual.
+//!
 //! [`levels`] are loops that compare compilers: one source at four optimisation levels, by two
 //! compilers.
 //!
@@ -39,12 +41,14 @@ pub mod levels;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
+mod reference;
 mod vectors;
 
 pub use chain::Chain;
 pub use change::change;
 pub use copy::CopyMethod;
 pub use instruction_set::InstructionSet;
+pub use reference::reference;
 pub use vectors::{VECTORS_IN_A_TURN, Vectors};
 
 /// The exclusive or of the little-endian 64-bit words of `bytes`; the last word is padded with

@@ -1,7 +1,7 @@
 //! Sanitises text from elsewhere: names, tags and reasons in files from other people could contain
 //! control sequences for the terminal.
 
-use crate::output::harmless;
+use crate::output::{harmless, is_harmless};
 use anyhow::Result;
 use record::Run;
 use record::store::RunSummary;
@@ -44,6 +44,13 @@ pub fn history(history: History) -> Result<History> {
     })
 }
 
+/// True if JSON has no text that would be sanitised.
+pub fn is(json: &str) -> bool {
+    // JSON escapes some of the harmful characters.
+    let mut escapes = json.split('\\').skip(1);
+    !escapes.any(|escape| escape.starts_with(['b', 'f', 'r', 't', 'u'])) && is_harmless(json)
+}
+
 /// `text` on a single line.
 fn on_one_line(text: &str) -> String {
     harmless(text).replace('\n', "\u{fffd}")
@@ -52,11 +59,7 @@ fn on_one_line(text: &str) -> String {
 /// `value` with all its text sanitised. Nearly always there is nothing to do.
 fn legible<T: Serialize + DeserializeOwned>(value: T) -> Result<T> {
     let json = serde_json::to_string(&value)?;
-    // JSON escapes some of the harmful characters.
-    let is_escaped = ["\\u00", "\\b", "\\f", "\\r", "\\t"]
-        .iter()
-        .any(|escape| json.contains(escape));
-    if !is_escaped && harmless(&json) == json {
+    if is(&json) {
         return Ok(value);
     }
     let mut tree = serde_json::to_value(&value)?;

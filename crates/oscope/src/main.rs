@@ -22,6 +22,7 @@ mod output;
 mod progress;
 mod selection;
 mod setting;
+mod settings;
 mod stored;
 mod style;
 mod target;

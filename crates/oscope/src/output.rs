@@ -40,6 +40,11 @@ pub fn harmless(text: &str) -> String {
     cleaned(text, |_| 0)
 }
 
+/// True if [`harmless`] changes nothing.
+pub fn is_harmless(text: &str) -> bool {
+    !text.contains(does_harm)
+}
+
 /// True for characters that change the display of the text around them.
 fn does_harm(character: char) -> bool {
     // The last two ranges change the direction of the text.

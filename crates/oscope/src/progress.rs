@@ -1,11 +1,11 @@
-//! Progress on standard error: a live line on a terminal, else one line per experiment.
+//! Progress on standard error: a live line on a terminal, else one line per pass.
 
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use instrument::experiment::Definition;
 use instrument::quantity::Nanoseconds;
 use instrument::results::Estimate;
-use instrument::runner::{Event, Observer, ObserverError};
+use instrument::runner::{Ending, Event, Observer, ObserverError};
 use std::io::IsTerminal;
 use std::time::Instant;
 
@@ -13,12 +13,9 @@ use std::time::Instant;
 pub struct Progress {
     voice: Voice,
     started: Instant,
-    /// Number of open points in the remaining time, once that phase has begun.
-    extended: Option<usize>,
+    /// Title of the pass that is under way, and the number of its processes.
+    pass: Option<(String, usize)>,
 }
-
-/// Title of the phase that uses the remaining time.
-const MORE: &str = "more of what is not known well enough";
 
 enum Voice {
     /// Standard error is a terminal.
@@ -42,7 +39,7 @@ impl Progress {
         Self {
             voice,
             started: Instant::now(),
-            extended: None,
+            pass: None,
         }
     }
 
@@ -55,57 +52,42 @@ impl Progress {
         }
     }
 
-    fn begin(&mut self, what: &str, points: usize) {
+    /// Starts a pass over all experiments.
+    fn begin(&mut self, pass: usize, passes: usize, visits: usize) {
         self.started = Instant::now();
-        match &self.voice {
-            Voice::Live(bar) => {
-                bar.set_draw_target(ProgressDrawTarget::stderr());
-                bar.reset();
-                bar.set_length(points as u64);
-                bar.set_prefix(what.to_owned());
-            }
-            Voice::Plain => output::say(&format!("{what}: {points} points …")),
-            Voice::Silent => {}
+        let title = format!("pass {} of {passes}", pass + 1);
+        if let Voice::Live(bar) = &self.voice {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.reset();
+            bar.set_length(visits as u64);
+            bar.set_prefix(title.clone());
         }
+        self.pass = Some((title, visits));
     }
 
-    /// Starts the phase in which the remaining time goes to points that are still open.
-    fn extend(&mut self, points: usize, left: Nanoseconds) {
-        self.extended = Some(points);
-        self.begin(&format!("{MORE} (at most {left:.2})"), points);
-    }
-
-    /// Counts one open point as closed.
-    fn count_down(&mut self) {
-        if let Some(open) = &mut self.extended {
-            *open = open.saturating_sub(1);
-            if *open == 0 {
-                self.extended = None;
-                self.end(MORE);
-            }
-        }
-    }
-
-    fn end(&mut self, what: &str) {
+    /// Ends the pass that is under way, if any.
+    fn end(&mut self) {
+        let Some((title, visits)) = self.pass.take() else {
+            return;
+        };
         let took = format!("{:.2}", Nanoseconds::from(self.started.elapsed()));
         if let Voice::Live(bar) = &self.voice {
             bar.finish_and_clear();
         }
-        self.say(&format!("{what}: done in {took}"));
+        self.say(&format!("{title}: {visits} processes in {took}"));
     }
 }
 
 impl Observer for Progress {
     fn observe(&mut self, event: &Event<'_>) -> Result<(), ObserverError> {
         match event {
-            Event::Started { definition, points } => self.begin(&definition.id, points.len()),
+            Event::Started { .. } | Event::Refined { .. } | Event::Visiting { .. } => {}
             Event::Skipped { definition, reason } => {
                 self.say(&format!(
                     "{}: cannot be measured here: {reason}",
                     definition.id
                 ));
             }
-            Event::Visiting { .. } => {}
             Event::Taken {
                 definition,
                 point,
@@ -117,10 +99,9 @@ impl Observer for Progress {
                     let left = Nanoseconds((progress.remaining.0 / 1e9).ceil() * 1e9);
                     let value = live_value(definition, estimates);
                     let point = output::harmless(&definition.show(point));
-                    bar.set_message(format!("{point}: {value} · {left} left"));
-                    let all = bar.length().unwrap_or_default();
-                    let closed = self.extended.map(|open| all - open as u64);
-                    bar.set_position(closed.unwrap_or(progress.closed as u64));
+                    let id = &definition.id;
+                    bar.set_message(format!("{id}, {point}: {value} · {left} left"));
+                    bar.set_position(progress.done as u64);
                 }
             }
             Event::Closed {
@@ -129,8 +110,8 @@ impl Observer for Progress {
                 ending,
                 ..
             } => {
-                self.count_down();
-                if let instrument::runner::Ending::Failed(reason) = ending {
+                self.end();
+                if let Ending::Failed(reason) = ending {
                     let point = definition.show(point);
                     self.say(&format!(
                         "{}, {point}: not measured: {reason}",
@@ -138,11 +119,39 @@ impl Observer for Progress {
                     ));
                 }
             }
-            Event::Finished { definition } => self.end(&definition.id),
-            Event::Extended { points, left } => self.extend(*points, *left),
+            Event::Scarce {
+                experiments,
+                enough,
+            } => {
+                self.end();
+                self.say(&scarce(experiments, *enough));
+            }
+            Event::Pass {
+                pass,
+                passes,
+                visits,
+            } => {
+                self.end();
+                self.begin(*pass, *passes, *visits);
+            }
         }
         Ok(())
     }
+}
+
+/// Names the experiments for which the time is too short, and the time that would do.
+fn scarce(experiments: &[(&str, usize)], enough: Nanoseconds) -> String {
+    let points: usize = experiments.iter().map(|(_, points)| points).sum();
+    let named: Vec<String> = experiments
+        .iter()
+        .map(|(id, points)| format!("{id} ({points})"))
+        .collect();
+    let seconds = (enough.0 / 1e9).ceil();
+    format!(
+        "the time will not suffice for an estimate of {points} points: {}; `--budget {seconds}s` \
+         would do for all",
+        named.join(", ")
+    )
 }
 
 fn live_bar() -> ProgressBar {

@@ -1,7 +1,10 @@
 //! Selection of experiments by name.
 
 use crate::exit::WrongUse;
+use instrument::chosen::{CannotChoose, Chosen};
 use instrument::experiment::Experiment;
+use instrument::plan::Setting;
+use instrument::point::Level;
 
 type Experiments = Vec<&'static dyn Experiment>;
 
@@ -19,6 +22,40 @@ pub fn experiments(what: &[String]) -> Result<Experiments, WrongUse> {
         what.is_empty() || what.iter().any(|name| is_meant(experiment.id(), name))
     };
     Ok(experiments::all().filter(chosen).collect())
+}
+
+/// The experiments that have all axes of `levels`, each at these levels only; without levels all, as they
+/// are.
+///
+/// # Errors
+/// [`WrongUse`] for an axis that no experiment has, and for a level that its axis does not take.
+pub fn at<'a>(
+    experiments: &[&'a dyn Experiment],
+    levels: &[(String, Level)],
+    setting: &Setting,
+) -> Result<Vec<Box<dyn Experiment + 'a>>, WrongUse> {
+    let has = |experiment: &&&dyn Experiment, axis: &str| {
+        experiment
+            .design()
+            .axes
+            .iter()
+            .any(|known| known.name == axis)
+    };
+    let has_all =
+        |experiment: &&&'a dyn Experiment| levels.iter().all(|(axis, _)| has(experiment, axis));
+    let fitting: Vec<&dyn Experiment> = experiments.iter().filter(has_all).copied().collect();
+    // Without one that fits, the first tells what it lacks.
+    let asked = if fitting.is_empty() {
+        experiments
+    } else {
+        &fitting
+    };
+    let chosen = asked.iter().map(|experiment| {
+        let chosen = Chosen::new(*experiment, levels, setting)?;
+        Ok(Box::new(chosen) as Box<dyn Experiment + 'a>)
+    });
+    let chosen: Result<_, CannotChoose> = chosen.collect();
+    chosen.map_err(|error| WrongUse(error.to_string()))
 }
 
 /// True if `chosen` contains the experiment `id`.

@@ -4,9 +4,11 @@ use crate::arguments::{Common, Sharing};
 use crate::exit::WrongUse;
 use crate::{legible, output};
 use anyhow::{Context, Result};
-use record::store::{Error, RunSelector, Store, default_path};
+use record::store::{Error, RunSelector, RunSummary, Seal, Store, default_path};
 use record::{Proof, Redactor, Run, file};
+use report::Analysis;
 use report::comparison::Side;
+use report::kept::{self, Kept};
 use report::reference::{self, Reference};
 use std::fs::File;
 use std::io::{BufReader, Write};
@@ -53,6 +55,71 @@ pub fn run_to_share(common: &Common, name: &str, sharing: Sharing) -> Result<Run
     legible::run(redacted_if(sharing, run, common)?)
 }
 
+/// A run to analyse.
+pub struct Judged {
+    /// The run, or only its outline if its analysis is kept.
+    pub run: Run,
+    kept: Option<Kept>,
+    /// The place where a new analysis is kept.
+    place: Option<(PathBuf, Seal)>,
+}
+
+/// The run called `name` for an analysis, redacted if `sharing` says so. Its text is sanitised.
+pub fn judged(common: &Common, name: &str, sharing: Sharing) -> Result<Judged> {
+    if sharing.redact || name.starts_with(REFERENCE) || is_file(name) {
+        return Ok(Judged {
+            run: run_to_share(common, name, sharing)?,
+            kept: None,
+            place: None,
+        });
+    }
+    let store = open_to_read(common)?.ok_or_else(nothing_stored)?;
+    judged_in(&store, &selector(name)?)
+}
+
+/// The run of `store` that `selector` names, for an analysis. Its text is sanitised.
+pub fn judged_in(store: &Store, selector: &RunSelector) -> Result<Judged> {
+    let found = store.judged(selector, kept::CODE);
+    match found.map_err(wrong_use_if_unknown)? {
+        record::store::Judged::Kept { outline, analysis } => {
+            let outline = legible::run(outline)?;
+            let kept = Kept::read(&analysis, &outline).filter(|_| legible::is(&analysis));
+            let run = match kept {
+                Some(_) => outline,
+                None => legible::run(store.run(selector).map_err(wrong_use_if_unknown)?)?,
+            };
+            Ok(Judged {
+                run,
+                kept,
+                place: None,
+            })
+        }
+        record::store::Judged::Anew { run, seal } => Ok(Judged {
+            run: legible::run(run)?,
+            kept: None,
+            place: seal.map(|seal| (store.path().to_owned(), seal)),
+        }),
+    }
+}
+
+impl Judged {
+    /// The analysis, kept or made and then kept for the next time. A store that cannot be written
+    /// now keeps none.
+    pub fn analysis(&mut self) -> Analysis<'_> {
+        if let Some(kept) = self.kept.take() {
+            return kept.analysis(&self.run);
+        }
+        let analysis = Analysis::new(&self.run);
+        if let Some((path, seal)) = &self.place
+            && let Ok(text) = kept::to_text(&analysis)
+        {
+            // Without it the next analysis takes longer, and nothing else.
+            let _ = Store::keep(path, *seal, kept::CODE, &text);
+        }
+        analysis
+    }
+}
+
 /// `run`, redacted if `sharing` says so. The store's secret determines the marks; without a store,
 /// the marks are unique to this export.
 pub fn redacted_if(sharing: Sharing, run: Run, common: &Common) -> Result<Run> {
@@ -71,6 +138,38 @@ pub fn redacted_if(sharing: Sharing, run: Run, common: &Common) -> Result<Run> {
         Redactor::draw().context("the system gives no random numbers")?
     };
     Ok(redactor.run(run))
+}
+
+/// The newest runs of one machine, the newest first: the machine of the newest run that has one of these
+/// experiments. A run that cannot be read is left out and told.
+pub fn newest_with(common: &Common, experiments: &[&str]) -> Result<Vec<Run>> {
+    /// Points off the grid of one experiment are spread over several runs.
+    const MOST: usize = 20;
+    let Some(store) = open_to_read(common)? else {
+        return Ok(Vec::new());
+    };
+    let newest = experiments.iter().map(|id| store.latest_with(id));
+    let newest: Vec<RunSummary> = newest
+        .filter_map(Result::transpose)
+        .collect::<Result<_, _>>()?;
+    let Some(newest) = newest.iter().max_by_key(|summary| summary.number) else {
+        return Ok(Vec::new());
+    };
+    let summaries = store.runs()?;
+    let mut numbers: Vec<u64> = summaries
+        .iter()
+        .filter(|it| it.machine_fingerprint == newest.machine_fingerprint && !it.damaged)
+        .map(|it| it.number)
+        .collect();
+    numbers.sort_unstable_by(|one, other| other.cmp(one));
+    let read = |number: &u64| match run(common, &number.to_string()) {
+        Ok(run) => Some(run),
+        Err(error) => {
+            output::say(&format!("oscope: run {number} is left out: {error}"));
+            None
+        }
+    };
+    Ok(numbers.iter().take(MOST).filter_map(read).collect())
 }
 
 /// The same as [`run`], without sanitising.

@@ -1,20 +1,26 @@
 //! The terminal's capabilities.
 
+use crate::arguments::Common;
+use clap::ColorChoice;
 use report::terminal::Style;
 use std::io::IsTerminal;
 
 /// Table width if there is no terminal.
 const WIDTH_WITHOUT_TERMINAL: usize = 100;
 
-/// The style for standard output.
-pub fn of_stdout() -> Style {
+/// The style for standard output, with the colours that the command line asks for.
+pub fn of_stdout(common: &Common) -> Style {
     let is_terminal = std::io::stdout().is_terminal();
     Style {
         width: is_terminal
             .then(terminal_width)
             .flatten()
             .unwrap_or(WIDTH_WITHOUT_TERMINAL),
-        colour: is_terminal && std::env::var_os("NO_COLOR").is_none(),
+        colour: match common.color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => is_terminal && std::env::var_os("NO_COLOR").is_none(),
+        },
         unicode: speaks_unicode(),
     }
 }

@@ -3,10 +3,12 @@
 mod common;
 
 use common::Place;
+use flate2::read::GzDecoder;
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::{Value, json};
-use std::fs;
+use std::fs::{self, File};
+use std::io::copy;
 use std::path::PathBuf;
 
 /// The calls of the made-up runs; real runs use the same names.
@@ -27,6 +29,10 @@ struct Bench {
     run: Value,
     /// Number of processes per point.
     processes: usize,
+    /// True if each process belongs to a pass of its own, as in runs of today.
+    has_passes: bool,
+    /// The time of each process over that of the session.
+    of_process: fn(usize) -> f64,
 }
 
 impl Bench {
@@ -46,6 +52,8 @@ impl Bench {
             place,
             run,
             processes: 5,
+            has_passes: false,
+            of_process: |process| 1.0 + 0.001 * process as f64,
         }
     }
 
@@ -60,7 +68,10 @@ impl Bench {
             let batch = |process: usize| {
                 let mut batch = example["batches"][0].clone();
                 // Calls of different durations, and processes that differ by a few per mille.
-                let ns = factor * 1e7 * (index + 1) as f64 * (1.0 + 0.001 * process as f64);
+                let ns = factor * 1e7 * (index + 1) as f64 * (self.of_process)(process);
+                if self.has_passes {
+                    batch["pass"] = process.into();
+                }
                 batch["samples"][0]["reading"] =
                     json!({ "once": { "work": 1000.0, "wall_ns": ns as u64 } });
                 batch
@@ -204,6 +215,35 @@ fn one_session_each_says_what_it_cannot_tell_and_other_machines_are_named() {
         );
 }
 
+/// The mean of these processes lies far from the value that the session tells.
+#[test]
+fn the_interval_of_two_single_sessions_contains_their_ratio() {
+    for has_passes in [false, true] {
+        let mut bench = Bench::new();
+        bench.processes = 10;
+        bench.has_passes = has_passes;
+        let before = bench.session("before", 1.0);
+        bench.of_process = |process| {
+            if process > 6 {
+                1.8
+            } else {
+                1.0 + 0.001 * process as f64
+            }
+        };
+        let after = bench.session("after", 1.0);
+        let mut compare = bench.place.oscope(&["compare", &before, &after, "--json"]);
+        let found = json(&compare.output().expect("it ran").stdout);
+        let rows = found["comparisons"][0]["values"].as_array();
+        let rows = rows.expect("values");
+        assert_eq!(rows.len(), CALLS.len());
+        for row in rows {
+            let end = |name: &str| row["interval"][name].as_f64().expect("an end");
+            let ratio = row["ratio"].as_f64().expect("a ratio");
+            assert!(end("low") <= ratio && ratio <= end("high"), "{row}");
+        }
+    }
+}
+
 #[test]
 fn what_does_not_mean_the_same_is_refused_with_its_reason() {
     let mut bench = Bench::new();
@@ -298,7 +338,10 @@ fn a_machine_of_today_stands_beside_one_of_2003() {
 
 #[test]
 fn a_run_can_be_compared_as_soon_as_it_is_measured() {
-    let bench = Bench::new();
+    let bench = Bench {
+        has_passes: true,
+        ..Bench::new()
+    };
     let scratch = bench.place.scratch();
     let before = bench.session("before", 1.0);
     bench.place.oscope(&["import", &before]).assert().success();
@@ -317,18 +360,89 @@ fn a_run_can_be_compared_as_soon_as_it_is_measured() {
 }
 
 #[test]
-fn a_change_in_the_history_of_a_metric_is_found() {
-    let bench = Bench::new();
-    for index in 0..24_u32 {
-        let factor = if index < 12 { 1.0 } else { 1.3 };
-        let wobble = 1.0 + 0.002 * f64::from(index * 7 % 5);
-        let session = bench.session(&format!("history{index}"), factor * wobble);
+fn what_cannot_be_compared_is_refused_before_it_is_measured() {
+    let place = Place::new();
+    let fixture = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../record/tests/fixtures/recorded-1.oscope.json.gz"
+    );
+    let old = place.path("old.oscope.json");
+    let mut packed = GzDecoder::new(File::open(fixture).expect("a fixture"));
+    let mut file = File::create(&old).expect("a file");
+    copy(&mut packed, &mut file).expect("it is whole");
+    place.oscope(&["import"]).arg(&old).assert().success();
+    for (what, reason) in [
+        (
+            "process.wakeup",
+            "an older version measured one of them in another way",
+        ),
+        ("memory.latency", "the other memory.latency"),
+    ] {
+        place
+            .oscope(&["run", what, "--compare-with", "1", "--no-page", "--dir"])
+            .arg(place.scratch())
+            .assert()
+            .code(1)
+            .stdout("")
+            .stderr(contains(reason).and(contains("session 1").not()));
+    }
+    // Nothing was measured.
+    place.oscope(&["show", "2"]).assert().failure();
+}
+
+#[test]
+fn a_run_without_passes_is_not_compared_with_one_with_them() {
+    let old = Bench::new();
+    let new = Bench {
+        has_passes: true,
+        ..Bench::new()
+    };
+    let (before, after) = (old.session("before", 1.0), new.session("after", 1.2));
+    old.place
+        .oscope(&["compare", &before])
+        .arg(&after)
+        .assert()
+        .code(1)
+        .stderr(contains(
+            "an older version measured one of them in another way",
+        ));
+}
+
+/// Imports one session of `bench` for each of these days into `place`.
+fn import_days(place: &Place, bench: &Bench, days: std::ops::Range<u32>, factor: f64) {
+    for day in days {
+        let wobble = 1.0 + 0.002 * f64::from(day * 7 % 5);
+        let session = bench.session(&format!("history{day}"), factor * wobble);
         let text = fs::read_to_string(&session).expect("a session");
         let mut run: Value = serde_json::from_str(&text).expect("JSON");
-        run["run"]["header"]["started"] = format!("2024-01-{:02}T00:00:00Z", index + 1).into();
+        run["run"]["header"]["started"] = format!("2024-01-{day:02}T00:00:00Z").into();
         fs::write(&session, run.to_string()).expect("a session");
-        bench.place.oscope(&["import", &session]).assert().success();
+        place.oscope(&["import", &session]).assert().success();
     }
+}
+
+#[test]
+fn a_history_has_only_runs_that_were_measured_in_the_same_way() {
+    let old = Bench::new();
+    let new = Bench {
+        has_passes: true,
+        ..Bench::new()
+    };
+    import_days(&new.place, &old, 1..13, 1.0);
+    import_days(&new.place, &new, 13..25, 1.3);
+    let asked = ["history", "process.calls.rate", "--at", "call=getpid"];
+    let told = new.place.oscope(&asked).arg("--json").assert().success();
+    let history = &json(&told.get_output().stdout)[0];
+    assert_eq!(history["runs"].as_array().expect("a list").len(), 12);
+    assert_eq!(history["changes"], json!([]));
+    assert_eq!(history["left_out"], 12);
+}
+
+#[test]
+fn a_change_in_the_history_of_a_metric_is_found() {
+    let bench = Bench::new();
+    import_days(&bench.place, &bench, 1..13, 1.0);
+    import_days(&bench.place, &bench, 13..25, 1.3);
     let asked = ["history", "process.calls.rate", "--at", "call=getpid"];
     let history = bench.place.oscope(&asked).arg("--json").assert().success();
     let history = &json(&history.get_output().stdout)[0];

@@ -34,7 +34,7 @@ fn is_valid(stdout: &[u8], schema: &str, told: &[&str]) {
         .collect();
     assert!(errors.is_empty(), "{told:?} by {path}: {errors:?}");
     for part in document.as_array().unwrap_or(&vec![document.clone()]) {
-        let has_version = part["format"] == 1 || part["version"] == 2 || part.is_string();
+        let has_version = part["format"] == 1 || part["version"] == 3 || part.is_string();
         assert!(has_version, "{told:?}: {part}");
     }
 }
@@ -67,6 +67,7 @@ fn what_is_told_of_stored_runs() {
     check(&place, &["show"], "report/schema/analysis-1");
     check(&place, &["show", "--redact"], "report/schema/analysis-1");
     check(&place, &["claims"], "report/schema/claims-1");
+    check(&place, &["reproduce"], "report/schema/reproduction-1");
     check(&place, &["advise"], "advice/schema/advice-1");
     check(&place, &["verify"], "report/schema/verification-1");
     check(&place, &["verify", EXPORTED], "report/schema/proof-1");
@@ -79,13 +80,35 @@ fn what_is_told_of_stored_runs() {
     let other = other_run(&place);
     let compare = ["compare", "latest", text_of(&other)];
     check(&place, &compare, "report/schema/comparison-1");
-    check(&place, &["export"], "record/schema/run-2");
-    check(&place, &["export", "--redact"], "record/schema/run-2");
+    check(&place, &["export"], "record/schema/run-3");
+    check(&place, &["export", "--redact"], "record/schema/run-3");
     check(
         &place,
         &["delete", "latest", "--force"],
         "oscope/schema/delete-1",
     );
+}
+
+#[test]
+fn what_a_comparison_of_commands_tells() {
+    let place = Place::new();
+    let compare = ["ab", "true", "sleep 0.01", "--runs", "3"];
+    check(&place, &compare, "oscope/schema/ab-1");
+    check(&place, &["show"], "report/schema/analysis-1");
+    check(&place, &["export"], "record/schema/run-3");
+}
+
+#[test]
+fn what_a_comparison_of_values_tells() {
+    let place = Place::new();
+    let scratch = place.scratch();
+    for runs in ["1", "2"] {
+        let vary = ["ab", "process.calls", "--vary", "env:A=1,2", "--runs", runs];
+        let compare = [&vary[..], &["--dir", text_of(&scratch)]].concat();
+        check(&place, &compare, "oscope/schema/ab-vary-1");
+    }
+    check(&place, &["show"], "report/schema/analysis-1");
+    check(&place, &["export"], "record/schema/run-3");
 }
 
 #[test]
@@ -138,7 +161,7 @@ fn what_a_run_tells() {
         &["history", "process.calls"],
         "report/schema/histories-1",
     );
-    check(&place, &["export"], "record/schema/run-2");
+    check(&place, &["export"], "record/schema/run-3");
 }
 
 fn text_of(path: &Path) -> &str {

@@ -84,11 +84,15 @@ fn experiments(output: &Output) -> Vec<Value> {
     run["experiments"].as_array().expect("a list").clone()
 }
 
-/// Measures the group; returns each experiment with its number of points and the reasons of its
+/// Measures `what`; returns each experiment with its number of points and the reasons of its
 /// failures.
-fn reasons(place: &Place, directory: &Path) -> Vec<(String, usize, Vec<String>)> {
-    // In this time each point is visited once or twice.
-    let output = run(place, directory, &["file"], "40s");
+fn reasons(
+    place: &Place,
+    directory: &Path,
+    what: &str,
+    budget: &str,
+) -> Vec<(String, usize, Vec<String>)> {
+    let output = run(place, directory, &[what], budget);
     assert!(scratch_files(directory).is_empty());
     let text = |value: &Value| {
         value
@@ -122,7 +126,8 @@ fn everything_is_measured_on(kind: &str) {
 }
 
 fn assert_everything_is_measured(place: &Place, mounted: &Mounted) {
-    for (id, points, reasons) in reasons(place, &mounted.point) {
+    // In this time each point is visited at least once: in a pass, one experiment follows another.
+    for (id, points, reasons) in reasons(place, &mounted.point, "file", "60s") {
         let expected = [
             "--remote DIR",
             "time was used up",
@@ -136,7 +141,15 @@ fn assert_everything_is_measured(place: &Place, mounted: &Mounted) {
             .filter(|reason| !is_expected(reason))
             .collect();
         assert!(unexpected.is_empty(), "{id}: {unexpected:?}");
-        assert!(points > 0 || id == "file.remote", "nothing of {id}");
+        // A busy machine may not get to its first pass's end in that time.
+        let is_measured = || {
+            let alone = self::reasons(place, &mounted.point, &id, "20s");
+            alone.iter().any(|(_, points, _)| *points > 0)
+        };
+        assert!(
+            points > 0 || id == "file.remote" || is_measured(),
+            "nothing of {id}"
+        );
     }
 }
 
@@ -185,7 +198,7 @@ fn memory_says_what_it_cannot_do() {
     else {
         return;
     };
-    for (id, points, reasons) in reasons(&place, &mounted.point) {
+    for (id, points, reasons) in reasons(&place, &mounted.point, "file", "60s") {
         match id.as_str() {
             "file.random" | "file.read_ahead" => {
                 let says_why = |reason: &String| reason.contains("cannot be made cold");

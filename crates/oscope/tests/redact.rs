@@ -126,6 +126,7 @@ fn no_output_of_a_redacted_run_names_anybody() {
         #[cfg(feature = "parquet")]
         &["export", "--format", "parquet"],
         &["report"],
+        &["card"],
         &["show"],
         &["show", "--json"],
         &["show", "latest", "file"],

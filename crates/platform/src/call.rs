@@ -91,6 +91,33 @@ pub fn fopen_fclose(path: &CStr) -> Result<()> {
     os::call::fopen_fclose(path)
 }
 
+/// Opens a stream for writing, which cuts the file to nothing, and closes it.
+///
+/// # Errors
+/// If the file cannot be opened.
+#[inline]
+pub fn fopen_write_fclose(path: &CStr) -> Result<()> {
+    os::call::fopen_write_fclose(path)
+}
+
+/// Opens a file with `O_RDWR`, `O_SYNC` and `O_CREAT`, which makes it if it does not exist, and closes it.
+///
+/// # Errors
+/// If the file cannot be opened.
+#[inline]
+pub fn open_sync_close(path: &CStr) -> Result<()> {
+    os::call::open_sync_close(path)
+}
+
+/// As [`open_sync_close`], and deletes the file.
+///
+/// # Errors
+/// If the file cannot be created.
+#[inline]
+pub fn create_sync_delete(path: &CStr) -> Result<()> {
+    os::call::create_sync_delete(path)
+}
+
 /// Creates an empty file that must not exist, closes it, and deletes it: one `open`, `close` and
 /// `unlink`. It does not wait for the device.
 ///

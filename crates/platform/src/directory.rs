@@ -151,6 +151,11 @@ impl Directory {
         os::directory::sync(&self.handle, &self.path)
     }
 
+    /// True if its files are known to lie in memory (tmpfs, ramfs).
+    pub fn is_in_memory(&self) -> bool {
+        os::directory::is_in_memory(&self.handle)
+    }
+
     /// Space in its file system available to this user, in bytes; `None` if the system does not
     /// report it.
     pub fn free_bytes(&self) -> Option<u64> {
@@ -165,6 +170,17 @@ pub enum Kind {
     File,
     /// A directory, a link, a device, a pipe or a socket.
     Other,
+}
+
+/// Asks the file system to place each directory that is made in this one far from its siblings
+/// (`FS_TOPDIR_FL`, [ioctl_iflags(2)](https://man7.org/linux/man-pages/man2/ioctl_iflags.2.html)).
+/// ext4 then gives each a block group with few directories, and the files in it get the inodes of
+/// that group. False if the file system has no such attribute, and then nothing changed.
+///
+/// # Errors
+/// If the directory cannot be opened.
+pub fn spread_subdirectories(path: &Path) -> Result<bool> {
+    os::directory::spread_subdirectories(path)
 }
 
 /// The file name with these bytes; `None` if this system's names are not bytes.

@@ -38,6 +38,7 @@ pub mod partner;
 pub mod placement;
 pub mod power;
 pub mod process;
+pub mod program;
 pub mod programs;
 pub mod ring;
 pub mod sandbox;

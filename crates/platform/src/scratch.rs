@@ -14,7 +14,8 @@ const PREFIX: &str = "oscope-scratch-";
 const LOCK: &str = "lock";
 /// The lock file's name until it is locked.
 const UNLOCKED: &str = "lock.new";
-/// Holds the path of another directory in which the owner also has a scratch directory.
+/// Holds the paths of other directories in which the owner also has a scratch directory, with a zero
+/// byte between two.
 const ELSEWHERE: &str = "elsewhere";
 
 /// A directory without a lock file counts as abandoned if nothing in it changed for this time. Its
@@ -125,8 +126,13 @@ impl Scratch {
         let there = in_dir
             .canonicalize()
             .map_err(|error| ScratchError::new(in_dir, error))?;
-        fs::write(self.file(ELSEWHERE), there.as_os_str().as_encoded_bytes())
-            .map_err(|error| ScratchError::new(&self.path, error))?;
+        let known = self.file(ELSEWHERE);
+        let mut memory = match fs::read(&known) {
+            Ok(memory) => [memory, vec![0]].concat(),
+            Err(_) => Vec::new(),
+        };
+        memory.extend(there.as_os_str().as_encoded_bytes());
+        fs::write(known, memory).map_err(|error| ScratchError::new(&self.path, error))?;
         Self::create(in_dir)
     }
 
@@ -168,7 +174,7 @@ impl Scratch {
                 continue;
             };
             // Its lock is held, so two directories that record each other are not swept forever.
-            if let Some(there) = elsewhere(&path) {
+            for there in elsewhere(&path) {
                 let there = Self::sweep(&there);
                 sweep.removed.extend(there.removed);
                 sweep.left.extend(there.left);
@@ -286,12 +292,18 @@ fn is_made_here(entry: &fs::DirEntry) -> bool {
     is_of_experiment || name == UNLOCKED || name == ELSEWHERE || os::confinement::is_record(name)
 }
 
-/// The other directory recorded in a scratch directory.
-fn elsewhere(dir: &Path) -> Option<PathBuf> {
-    let mut path = Vec::new();
-    let mut file = os::scratch::open_existing(&dir.join(ELSEWHERE)).ok()?;
-    file.read_to_end(&mut path).ok()?;
-    name_from_bytes(&path).map(PathBuf::from)
+/// The other directories recorded in a scratch directory.
+fn elsewhere(dir: &Path) -> Vec<PathBuf> {
+    let mut memory = Vec::new();
+    let file = os::scratch::open_existing(&dir.join(ELSEWHERE));
+    let read = file.and_then(|mut file| file.read_to_end(&mut memory));
+    if read.is_err() {
+        return Vec::new();
+    }
+    let paths = memory.split(|byte| *byte == 0);
+    paths
+        .filter_map(|path| name_from_bytes(path).map(PathBuf::from))
+        .collect()
 }
 
 /// Removes a scratch directory and undoes everything created for it. The lock file goes last: if

@@ -211,6 +211,28 @@ fn who_sweeps_one_sweeps_the_other_that_it_remembers() {
 }
 
 #[test]
+fn who_sweeps_one_sweeps_all_others_that_it_remembers() {
+    let places: Vec<_> = (0..4).map(|_| tempfile::tempdir().unwrap()).collect();
+    let scratch = Scratch::create(places[0].path()).unwrap();
+    let others = places[1..].iter();
+    let others: Vec<_> = others
+        .map(|place| scratch.create_elsewhere(place.path()).unwrap())
+        .collect();
+    let memory = fs::read(scratch.file("elsewhere")).unwrap();
+    drop((others, scratch));
+
+    // The owner was killed.
+    for place in &places {
+        abandoned(place.path(), ABANDONED);
+    }
+    fs::write(places[0].path().join(ABANDONED).join("elsewhere"), memory).unwrap();
+    assert_eq!(Scratch::sweep(places[0].path()).removed.len(), 4);
+    for place in &places {
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+}
+
+#[test]
 fn a_lock_is_not_inherited_by_programs_that_are_started() {
     let dir = tempfile::tempdir().unwrap();
     let scratch = Scratch::create(dir.path()).unwrap();

@@ -4,12 +4,13 @@ use crate::run::Run;
 use crate::table::{Cells, Row, columns, rows};
 use std::io::Write;
 
-/// Writes every sample of `run` as a row of CSV ([RFC
+/// Writes every timing of `run` as a row of CSV ([RFC
 /// 4180](https://www.rfc-editor.org/rfc/rfc4180), but with Unix line ends).
 ///
 /// Each axis of any experiment has a column `axis.NAME`, empty for experiments without that axis.
 /// Columns of other kinds of readings are empty too. `unit` is the unit of the metric's estimates
-/// and of `value`. `batch` and `sample` count from 0. A text that a spreadsheet would take for a
+/// and of `value`. `batch`, `pass` and `sample` count from 0. Legs have a row each; CPU time, faults and
+/// switches are those of all legs of a sample together. A text that a spreadsheet would take for a
 /// formula gets a leading `'`.
 ///
 /// # Errors

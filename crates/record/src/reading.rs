@@ -1,11 +1,12 @@
-//! A reading as a row of plain columns, for the store's table of samples and for CSV.
+//! A reading as rows of plain columns, for the store's table of samples and for CSV.
 
-use instrument::sample::Reading;
+use instrument::sample::{Legs, Reading};
 
 /// The columns of every kind of reading; those of other kinds are empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ReadingRow {
-    /// `difference`, `once`, `latencies` or `value`.
+    /// `legs`, `difference`, `once`, `latencies` or `value`; in tables with a row for each timing
+    /// also `leg` and `short_leg`.
     pub kind: String,
     pub iterations: Option<u64>,
     pub work: Option<f64>,
@@ -18,11 +19,21 @@ pub(crate) struct ReadingRow {
     pub p95_ns: Option<f64>,
     pub p99_ns: Option<f64>,
     pub value: Option<f64>,
+    pub reference_ns: Option<u64>,
+    /// JSON of the legs.
+    pub legs: Option<String>,
 }
 
-impl From<Reading> for ReadingRow {
-    fn from(reading: Reading) -> Self {
-        match reading {
+impl From<&Reading> for ReadingRow {
+    fn from(reading: &Reading) -> Self {
+        match *reading {
+            Reading::Legs(ref legs) => Self {
+                kind: "legs".into(),
+                iterations: Some(legs.iterations),
+                work: Some(legs.work),
+                legs: Some(serde_json::to_string(legs).expect("legs are plain data")),
+                ..Self::default()
+            },
             Reading::Difference {
                 iterations,
                 work,
@@ -36,10 +47,15 @@ impl From<Reading> for ReadingRow {
                 long_ns: Some(long_ns),
                 ..Self::default()
             },
-            Reading::Once { work, wall_ns } => Self {
+            Reading::Once {
+                work,
+                wall_ns,
+                reference_ns,
+            } => Self {
                 kind: "once".into(),
                 work: Some(work),
                 wall_ns: Some(wall_ns),
+                reference_ns,
                 ..Self::default()
             },
             Reading::Latencies {
@@ -48,6 +64,7 @@ impl From<Reading> for ReadingRow {
                 p5_ns,
                 p95_ns,
                 p99_ns,
+                reference_ns,
             } => Self {
                 kind: "latencies".into(),
                 count: Some(count),
@@ -55,6 +72,7 @@ impl From<Reading> for ReadingRow {
                 p50_ns: Some(p50_ns),
                 p95_ns: Some(p95_ns),
                 p99_ns: Some(p99_ns),
+                reference_ns,
                 ..Self::default()
             },
             Reading::Value(value) => Self {
@@ -67,9 +85,35 @@ impl From<Reading> for ReadingRow {
 }
 
 impl ReadingRow {
+    /// The rows of a table with one row for each timing: those of the legs one by one.
+    pub fn timings(reading: &Reading) -> Vec<Self> {
+        let Reading::Legs(legs) = reading else {
+            return vec![Self::from(reading)];
+        };
+        let timing = |kind: &str, iterations, wall_ns: &u64, reference_ns| Self {
+            kind: kind.into(),
+            iterations: Some(iterations),
+            work: Some(legs.work),
+            wall_ns: Some(*wall_ns),
+            reference_ns,
+            ..Self::default()
+        };
+        let long = legs.wall_ns.iter().enumerate().map(|(index, wall_ns)| {
+            let reference_ns = legs.reference_ns.get(index).copied();
+            timing("leg", legs.iterations, wall_ns, reference_ns)
+        });
+        let short = legs.short_wall_ns.iter();
+        let short = short.map(|wall_ns| timing("short_leg", legs.short_iterations, wall_ns, None));
+        long.chain(short).collect()
+    }
+
     /// Converts the row back; `None` if a column of its kind is empty or the kind is unknown.
     pub fn reading(&self) -> Option<Reading> {
         Some(match self.kind.as_str() {
+            "legs" => {
+                let legs: Legs = serde_json::from_str(self.legs.as_ref()?).ok()?;
+                Reading::Legs(legs)
+            }
             "difference" => Reading::Difference {
                 iterations: self.iterations?,
                 work: self.work?,
@@ -79,6 +123,7 @@ impl ReadingRow {
             "once" => Reading::Once {
                 work: self.work?,
                 wall_ns: self.wall_ns?,
+                reference_ns: self.reference_ns,
             },
             "latencies" => Reading::Latencies {
                 count: self.count?,
@@ -86,6 +131,7 @@ impl ReadingRow {
                 p5_ns: self.p5_ns?,
                 p95_ns: self.p95_ns?,
                 p99_ns: self.p99_ns?,
+                reference_ns: self.reference_ns,
             },
             "value" => Reading::Value(self.value?),
             _ => return None,

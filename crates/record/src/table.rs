@@ -40,7 +40,7 @@ pub(crate) enum Cells<'t> {
 
 type Reader<'t, T> = Box<dyn Fn(&Row<'t>) -> Option<T> + 't>;
 
-/// One row per sample, in the order in which they were taken at each point.
+/// One row per timing, in the order in which they were taken at each point.
 pub(crate) fn rows(run: &Run) -> impl Iterator<Item = Row<'_>> {
     let points = run.experiments.iter().flat_map(|experiment| {
         let points = experiment.points.iter();
@@ -51,16 +51,21 @@ pub(crate) fn rows(run: &Run) -> impl Iterator<Item = Row<'_>> {
         batches.map(move |(index, batch)| (experiment, point, index, batch))
     });
     batches.flat_map(move |(experiment, point, batch_index, batch)| {
-        let samples = batch.samples.iter().enumerate();
-        samples.map(move |(index, sample)| Row {
-            run: &run.header.id,
-            experiment,
-            point,
-            batch: batch_index,
-            index,
-            sample,
-            reading: ReadingRow::from(sample.reading),
-        })
+        let timings = batch.samples.iter().flat_map(|sample| {
+            let readings = ReadingRow::timings(&sample.reading).into_iter();
+            readings.map(move |reading| (sample, reading))
+        });
+        timings
+            .enumerate()
+            .map(move |(index, (sample, reading))| Row {
+                run: &run.header.id,
+                experiment,
+                point,
+                batch: batch_index,
+                index,
+                sample,
+                reading,
+            })
     })
 }
 
@@ -76,6 +81,9 @@ pub(crate) fn columns(run: &Run) -> Vec<Column<'_>> {
     ];
     let sample = [
         integer("batch", None, |row| Some(row.batch as u64)),
+        integer("pass", None, |row| {
+            row.point.batches[row.batch].pass.map(u64::from)
+        }),
         integer("sample", None, |row| Some(row.index as u64)),
         text("metric", |row| Some(row.sample.metric.as_str().into())),
         text("unit", unit_of),
@@ -85,6 +93,7 @@ pub(crate) fn columns(run: &Run) -> Vec<Column<'_>> {
         integer("short_ns", NS, |row| row.reading.short_ns),
         integer("long_ns", NS, |row| row.reading.long_ns),
         integer("wall_ns", NS, |row| row.reading.wall_ns),
+        integer("reference_ns", NS, |row| row.reading.reference_ns),
         integer("count", COUNT, |row| row.reading.count),
         real("p5_ns", NS, |row| row.reading.p5_ns),
         real("p50_ns", NS, |row| row.reading.p50_ns),

@@ -6,7 +6,7 @@
 use crate::run::{Closing, ExperimentRecord, Header, PointRecord, Run};
 use instrument::experiment::Definition;
 use instrument::point::Point;
-use instrument::sample::{Batch, Reading, Sample};
+use instrument::sample::{Batch, Legs, Reading, Sample};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::HashSet;
@@ -26,6 +26,8 @@ pub struct Invalid {
 const MAX_EXPERIMENTS: usize = 1_000;
 /// Maximum number of points in an experiment.
 const MAX_POINTS: usize = 1_000_000;
+/// Maximum number of legs in a sample. It is more than any profile takes in one process.
+const MAX_LEGS: usize = 100_000;
 /// Maximum number of axes, or of metrics, of an experiment.
 const MAX_NAMES: usize = 1_000;
 /// Maximum length of the name of an experiment, metric or axis, in bytes.
@@ -141,6 +143,8 @@ pub(crate) fn batch(place: &str, batch: &Batch) -> Result<(), Invalid> {
     integer(place, "started_ns", batch.started_ns)?;
     integer(place, "wall_ns", batch.wall_ns)?;
     integer(place, "stolen_ns", around.stolen_ns.unwrap_or(0))?;
+    integer(place, "pass", batch.pass.unwrap_or(0).into())?;
+    amount(place, "full_speed_ns", batch.full_speed_ns.unwrap_or(0.0))?;
     if let Some((before, after)) = around.frequency_hz {
         amount(place, "frequency_hz", before)?;
         amount(place, "frequency_hz", after)?;
@@ -163,6 +167,7 @@ fn sample(place: &str, sample: &Sample) -> Result<(), Invalid> {
     integer(&place, "voluntary_switches", usage.voluntary_switches)?;
     integer(&place, "involuntary_switches", usage.involuntary_switches)?;
     match sample.reading {
+        Reading::Legs(ref of) => legs(&place, of),
         Reading::Difference {
             iterations,
             work,
@@ -174,8 +179,13 @@ fn sample(place: &str, sample: &Sample) -> Result<(), Invalid> {
             integer(&place, "long_ns", long_ns)?;
             amount(&place, "work", work)
         }
-        Reading::Once { work, wall_ns } => {
+        Reading::Once {
+            work,
+            wall_ns,
+            reference_ns,
+        } => {
             integer(&place, "wall_ns", wall_ns)?;
+            integer(&place, "reference_ns", reference_ns.unwrap_or(0))?;
             amount(&place, "work", work)
         }
         Reading::Latencies {
@@ -184,14 +194,45 @@ fn sample(place: &str, sample: &Sample) -> Result<(), Invalid> {
             p5_ns,
             p95_ns,
             p99_ns,
+            reference_ns,
         } => {
             integer(&place, "count", count)?;
+            integer(&place, "reference_ns", reference_ns.unwrap_or(0))?;
             [p5_ns, p50_ns, p95_ns, p99_ns]
                 .into_iter()
                 .try_for_each(|percentile| amount(&place, "a percentile", percentile))
         }
         Reading::Value(value) => finite(&place, "value", value),
     }
+}
+
+/// Checks the legs of the sample at `place`.
+fn legs(place: &str, legs: &Legs) -> Result<(), Invalid> {
+    let Legs {
+        iterations,
+        work,
+        wall_ns,
+        reference_ns,
+        short_iterations,
+        short_wall_ns,
+    } = legs;
+    integer(place, "iterations", *iterations)?;
+    integer(place, "short_iterations", *short_iterations)?;
+    amount(place, "work", *work)?;
+    let times = [wall_ns, reference_ns, short_wall_ns].into_iter().flatten();
+    times
+        .copied()
+        .try_for_each(|ns| integer(place, "a time", ns))?;
+    at_most(place, "legs", wall_ns.len(), MAX_LEGS)?;
+    at_most(place, "short legs", short_wall_ns.len(), MAX_LEGS)?;
+    let has_all = reference_ns.is_empty() || reference_ns.len() == wall_ns.len();
+    ensure(has_all, place, || {
+        format!(
+            "{} legs stand beside {} readings of the reference loop",
+            wall_ns.len(),
+            reference_ns.len()
+        )
+    })
 }
 
 /// Checks the ending of the point at `place`.
@@ -210,15 +251,16 @@ fn sums(place: &str, batches: &[Batch]) -> Result<(), Invalid> {
         add(batch.disturbance.stolen_ns.unwrap_or(0));
         add(batch.disturbance.others_ns.unwrap_or(0).unsigned_abs());
         for Sample { reading, usage, .. } in &batch.samples {
-            match *reading {
+            match reading {
+                Reading::Legs(legs) => legs.wall_ns.iter().for_each(|wall_ns| add(*wall_ns)),
                 Reading::Difference {
                     short_ns, long_ns, ..
                 } => {
-                    add(short_ns);
-                    add(long_ns);
+                    add(*short_ns);
+                    add(*long_ns);
                 }
-                Reading::Once { wall_ns, .. } => add(wall_ns),
-                Reading::Latencies { count, .. } => add(count),
+                Reading::Once { wall_ns, .. } => add(*wall_ns),
+                Reading::Latencies { count, .. } => add(*count),
                 Reading::Value(_) => {}
             }
             add(usage.user_ns);

@@ -21,7 +21,7 @@ fn table(run: &Run) -> (Vec<String>, Vec<Vec<String>>) {
 }
 
 #[test]
-fn every_sample_is_a_row_with_its_levels() {
+fn every_timing_is_a_row_with_its_levels() {
     let mut run = complete(1);
     let point = Point::new()
         .with("threads", 2)
@@ -37,9 +37,10 @@ fn every_sample_is_a_row_with_its_levels() {
     };
     run.experiments[1].points.push(other);
     let (header, rows) = table(&run);
-    assert_eq!(rows.len(), run.sample_count());
+    // Each batch of five samples has a sample of two legs and a short one.
+    assert_eq!(rows.len(), run.sample_count() / 5 * 7);
     assert_eq!(
-        header[..9],
+        header[..10],
         [
             "run",
             "experiment",
@@ -47,6 +48,7 @@ fn every_sample_is_a_row_with_its_levels() {
             "axis.block_size",
             "axis.threads",
             "batch",
+            "pass",
             "sample",
             "metric",
             "unit"
@@ -62,13 +64,29 @@ fn every_sample_is_a_row_with_its_levels() {
     assert_eq!(field(0, "kind"), "difference");
     assert_eq!(field(0, "long_ns"), "2000000");
     assert_eq!(field(0, "value"), "");
-    assert_eq!(field(5, "batch"), "1");
-    assert_eq!(field(5, "sample"), "1");
-    assert_eq!(field(5, "work"), "0.30000000000000004");
-    assert_eq!(field(7, "value").parse(), Ok(-1.25e-7));
-    assert_eq!(field(8, "axis.operation"), "a \"b\", c\nd");
-    assert_eq!(field(8, "axis.block_size"), "");
-    assert_eq!(field(8, "at_ns"), "12350");
+    assert_eq!(field(8, "batch"), "1");
+    assert_eq!(field(8, "pass"), "1");
+    assert_eq!(field(8, "sample"), "1");
+    assert_eq!(field(8, "work"), "0.30000000000000004");
+    assert_eq!(field(8, "reference_ns"), "10400");
+    assert_eq!(field(9, "reference_ns"), "");
+    assert_eq!(field(10, "value").parse(), Ok(-1.25e-7));
+    let legs = [
+        (11, "leg", "50", "200001", "10300"),
+        (12, "leg", "50", "210000", "20600"),
+        (13, "short_leg", "5", "21000", ""),
+    ];
+    for (row, kind, iterations, wall_ns, reference_ns) in legs {
+        assert_eq!(field(row, "sample"), (row - 7).to_string());
+        assert_eq!(field(row, "kind"), kind);
+        assert_eq!(field(row, "work"), "4096");
+        assert_eq!(field(row, "iterations"), iterations);
+        assert_eq!(field(row, "wall_ns"), wall_ns);
+        assert_eq!(field(row, "reference_ns"), reference_ns);
+    }
+    assert_eq!(field(14, "axis.operation"), "a \"b\", c\nd");
+    assert_eq!(field(14, "axis.block_size"), "");
+    assert_eq!(field(14, "at_ns"), "12350");
 }
 
 #[test]
@@ -96,6 +114,6 @@ fn no_text_is_taken_for_a_formula_and_numbers_stay_numbers() {
 #[test]
 fn a_run_without_samples_is_a_header() {
     let (header, rows) = table(&common::begun(1));
-    assert_eq!(header.len(), 25);
+    assert_eq!(header.len(), 27);
     assert!(rows.is_empty());
 }

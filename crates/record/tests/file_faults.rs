@@ -64,9 +64,9 @@ fn other_files_are_no_runs() {
 
 #[test]
 fn a_newer_document_is_refused_whatever_it_holds() {
-    let error = import(r#"{"format": "oscope-run", "version": 3, "run": {"new": []}}"#);
+    let error = import(r#"{"format": "oscope-run", "version": 4, "run": {"new": []}}"#);
     assert!(
-        matches!(error, ImportError::Newer { found: 3, known: 2 }),
+        matches!(error, ImportError::Newer { found: 4, known: 3 }),
         "{error:?}"
     );
 }

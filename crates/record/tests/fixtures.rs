@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use instrument::runner::Ending;
-use instrument::sample::Reading;
+use instrument::sample::{Legs, Reading};
 use oscope_record::store::{RunSelector, Store};
 use oscope_record::{Proof, Run, file};
 use platform::machine::CacheKind;
@@ -20,6 +20,30 @@ fn fixture() -> Run {
 fn proven() -> Run {
     let mut run = fixture();
     run.header.proven = true;
+    run
+}
+
+/// The run of the fixtures from version 3 on: what was added since stands in the second batch.
+fn with_passes() -> Run {
+    let mut run = proven();
+    let batch = &mut run.experiments[0].points[0].batches[1];
+    batch.pass = Some(2);
+    batch.full_speed_ns = Some(10_222.5);
+    batch.samples[0].reading = Reading::Legs(Legs {
+        iterations: 1600,
+        work: 4096.0,
+        wall_ns: vec![200_000, 210_001],
+        reference_ns: vec![10_300, 20_600],
+        short_iterations: 100,
+        short_wall_ns: vec![21_000],
+    });
+    for sample in &mut batch.samples {
+        if let Reading::Once { reference_ns, .. } | Reading::Latencies { reference_ns, .. } =
+            &mut sample.reading
+        {
+            *reference_ns = Some(10_400);
+        }
+    }
     run
 }
 
@@ -84,4 +108,17 @@ fn what_has_checksums_of_version_2_stays_proven() {
     let store = Store::open_read_only(&path).unwrap();
     assert_eq!(store.run(&RunSelector::Latest).unwrap(), proven());
     assert_eq!(store.verify(None).unwrap().runs[0].proof, Proof::Proven);
+}
+
+#[test]
+fn what_has_checksums_of_version_3_stays_proven() {
+    let file = include_bytes!("fixtures/run-3.oscope.json");
+    assert_eq!(file::import(file.as_slice()).unwrap(), with_passes());
+    let (_folder, path) = store(include_str!("fixtures/store-4.sql"));
+    let store = Store::open_read_only(&path).unwrap();
+    assert_eq!(store.run(&RunSelector::Latest).unwrap(), with_passes());
+    assert_eq!(store.verify(None).unwrap().runs[0].proof, Proof::Proven);
+    let fingerprint = with_passes().header.machine_fingerprint;
+    assert_eq!(store.full_speed_ns(&fingerprint).unwrap(), Some(10_222.5));
+    assert_eq!(store.full_speed_ns("another").unwrap(), None);
 }

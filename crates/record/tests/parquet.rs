@@ -76,6 +76,7 @@ fn columns_have_types_units_and_compression() {
         ("axis.operation", PhysicalType::BYTE_ARRAY),
         ("axis.block_size", PhysicalType::INT64),
         ("long_ns", PhysicalType::INT64),
+        ("reference_ns", PhysicalType::INT64),
         ("value", PhysicalType::DOUBLE),
     ] {
         assert_eq!(of(name).column_type(), physical, "{name}");
@@ -97,7 +98,7 @@ fn columns_have_types_units_and_compression() {
 fn a_run_without_samples_has_columns_and_no_rows() {
     let table = table(&written(&begun(1)));
     assert_eq!(table, as_csv(&begun(1)));
-    assert_eq!((table.len(), table[0].len()), (1, 25));
+    assert_eq!((table.len(), table[0].len()), (1, 27));
 }
 
 proptest! {

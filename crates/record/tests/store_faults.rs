@@ -8,7 +8,7 @@ use common::mount::Mount;
 use common::{batch, begun, complete, definition, take};
 use instrument::point::Point;
 use instrument::runner::{Event, Observer};
-use oscope_record::store::{Error, RunSelector, Store};
+use oscope_record::store::{Error, Judged, RunSelector, Store};
 use rusqlite::Connection;
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
@@ -267,4 +267,26 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
     }
     Store::open(&path).unwrap().insert(&complete(2)).unwrap();
     read_all(&path).unwrap();
+}
+
+#[test]
+fn a_store_that_ends_within_a_kept_analysis_judges_the_run_anew() {
+    let (_folder, path) = stored(0);
+    let mut run = complete(0);
+    run.header.ended = Some(run.header.started);
+    Store::open(&path).unwrap().insert(&run).unwrap();
+    let first: RunSelector = "1".parse().unwrap();
+    let judged = || Store::open(&path).unwrap().judged(&first, "code").unwrap();
+    let Judged::Anew {
+        seal: Some(seal), ..
+    } = judged()
+    else {
+        panic!("nothing is kept yet");
+    };
+    // Longer than a page of the store, so that its end is the end of the file.
+    Store::keep(&path, seal, "code", &"sentence ".repeat(20_000)).unwrap();
+    assert!(matches!(judged(), Judged::Kept { .. }));
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.set_len(file.metadata().unwrap().len() - 4000).unwrap();
+    assert!(matches!(judged(), Judged::Anew { .. }));
 }

@@ -259,14 +259,10 @@
     });
   }
 
-  // Figures are inserted after the rest of the page.
-  document.addEventListener("put", ({ target }) => {
-    for (const figure of target.querySelectorAll("figure.figure:not([data-ready])")) {
-      figure.dataset.ready = "";
-      listen(figure);
-      restore(figure);
-    }
-  });
+  for (const figure of figures) {
+    listen(figure);
+    restore(figure);
+  }
   document.addEventListener("change", () => { clear(); remember(); });
   addEventListener("hashchange", () => {
     const [anchor, state] = parts();

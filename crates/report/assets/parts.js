@@ -1,6 +1,5 @@
-// Deferred parts of the page, so that the rest appears immediately. Charts and further sentences are
-// in noscript elements: plain text if scripts run, part of the document if they do not. The data and
-// long tables are compressed. The parts are inserted one by one after the rest is shown.
+// The compressed parts of the page: its data, long tables, and charts on another scale. They are put in
+// their places one by one after the rest is shown.
 "use strict";
 (() => {
   async function unpacked(id) {
@@ -12,7 +11,6 @@
   }
 
   const turn = () => new Promise((resolve) => setTimeout(resolve));
-  const later = [...document.querySelectorAll("noscript.later")];
   let parts;
   // A reloaded page restores its scroll position.
   let isLed = performance.getEntriesByType("navigation")[0].type === "navigate";
@@ -29,22 +27,16 @@
     parent.dispatchEvent(new Event("put", { bubbles: true }));
   }
 
-  const putLater = (place) => put(place, place.textContent);
   const putFolded = (place) => put(place, parts[place.dataset.part]);
   const folded = () => document.querySelectorAll("[data-part]");
 
   async function putAll() {
     await turn();
-    // The target of the address is inserted first. After the parts above it are inserted, the page
-    // scrolls to it again, unless the reader has scrolled.
+    // A reader who follows an address to a folded place wants to see it. After the parts above it are
+    // inserted, the page scrolls to it again, unless the reader has scrolled.
     const [anchor] = location.hash.slice(1).split("?");
     const go = () => isLed && document.getElementById(anchor)?.scrollIntoView();
-    later.filter((place) => place.textContent.includes(`id="${anchor}"`)).forEach(putLater);
-    go();
-    for (const place of later) {
-      putLater(place);
-      await turn();
-    }
+    unfold();
     parts = JSON.parse(await unpacked("parts"));
     for (const place of folded()) {
       putFolded(place);
@@ -54,9 +46,16 @@
     go();
   }
 
+  // The folded chapter around the place that the address names.
+  function unfold() {
+    const [anchor] = location.hash.slice(1).split("?");
+    const chapter = document.getElementById(anchor)?.closest("details");
+    if (chapter) chapter.open = true;
+  }
+  addEventListener("hashchange", unfold);
+
   // Printing needs all parts immediately.
   addEventListener("beforeprint", () => {
-    later.forEach(putLater);
     if (parts) folded().forEach(putFolded);
   });
   addEventListener("load", putAll);

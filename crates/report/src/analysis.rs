@@ -1,10 +1,14 @@
 //! Analysis: derives estimates, findings and figures from a stored run. It reads nothing else.
 
+use crate::consistency::{Outcome, Statement, reconcile};
+use crate::surroundings::Surroundings;
 use advice::Advice;
-use instrument::claim::{Claim, Evidence, Judgement};
+use instrument::advice::{Advice as Recommended, Rule};
+use instrument::claim::{Claim, Evidence, Judgement, Ruling};
 use instrument::experiment::Definition;
 use instrument::figure::Figure;
 use instrument::finding::Finding;
+use instrument::grading;
 use instrument::point::Point;
 use instrument::results::{PointResult, Results};
 use record::{ExperimentRecord, Run};
@@ -20,6 +24,10 @@ pub struct Analysis<'a> {
     pub claims: Vec<(&'static Claim, Judgement)>,
     /// Recommended settings for programs on the machine of the run.
     pub advice: Advice,
+    /// Other activity on the machine during the run.
+    pub surroundings: Surroundings,
+    /// Number of samples in the run.
+    pub samples: usize,
 }
 
 /// All results of one experiment of a run.
@@ -47,16 +55,20 @@ impl<'a> Analysis<'a> {
         let results: Vec<_> = records.map(|record| record.results(&run.machine)).collect();
         let evidence = Evidence::new(&results);
         let claims = experiments::claims().map(|claim| (claim, claim.judge(&evidence)));
-        let claims = claims.collect();
-        let advice = crate::advice::advice(run, &evidence);
+        let mut claims: Vec<(&Claim, Judgement)> = claims.collect();
+        let mut advice = crate::advice::found(&evidence);
         let experiments = run.experiments.iter().zip(results);
+        let mut experiments: Vec<_> = experiments
+            .map(|(record, results)| ExperimentAnalysis::new(record, results))
+            .collect();
+        make_consistent(&mut experiments, &mut claims, &mut advice);
         Self {
             run,
-            experiments: experiments
-                .map(|(record, results)| ExperimentAnalysis::new(record, results))
-                .collect(),
+            experiments,
             claims,
-            advice,
+            advice: crate::advice::advice(run, &advice),
+            surroundings: Surroundings::of(run),
+            samples: run.sample_count(),
         }
     }
 
@@ -78,15 +90,49 @@ impl<'a> Analysis<'a> {
     }
 }
 
+/// Reconciles all that the analysis says ([`reconcile`]). A claim that rests on a contradiction cannot
+/// be told, and a setting that does is not advised.
+fn make_consistent(
+    experiments: &mut [ExperimentAnalysis<'_>],
+    claims: &mut [(&'static Claim, Judgement)],
+    advice: &mut Vec<(&'static Rule, Recommended)>,
+) {
+    let of_findings = experiments.iter_mut().flat_map(|experiment| {
+        let from = experiment.definition.id.as_str();
+        let findings = experiment.findings.iter_mut();
+        findings.map(move |finding| Statement { from, finding })
+    });
+    let first = |ids: &[&'static str]| ids.first().copied().unwrap_or_default();
+    let mut statements: Vec<Statement<'_>> = of_findings.collect();
+    let (findings, judged) = (statements.len(), claims.len());
+    statements.extend(claims.iter_mut().map(|(claim, judgement)| Statement {
+        from: first(claim.experiments),
+        finding: &mut judgement.because,
+    }));
+    statements.extend(advice.iter_mut().map(|(rule, advice)| Statement {
+        from: first(rule.experiments),
+        finding: &mut advice.because,
+    }));
+    let outcomes = reconcile(&mut statements);
+    let (of_claims, of_advice) = outcomes[findings..].split_at(judged);
+    for ((_, judgement), outcome) in claims.iter_mut().zip(of_claims) {
+        if *outcome == Outcome::Withheld {
+            judgement.ruling = Ruling::CannotBeTold;
+        }
+    }
+    let mut outcomes = of_advice.iter();
+    advice.retain(|_| outcomes.next() != Some(&Outcome::Withheld));
+}
+
 impl<'a> ExperimentAnalysis<'a> {
     fn new(record: &'a ExperimentRecord, results: Results<'a>) -> Self {
         let known = experiments::find(&record.definition.id);
         let (mut findings, mut figures) = known.map_or_else(Default::default, |known| {
-            (known.findings(&results), known.figures(&results))
+            (grading::findings(known, &results), known.figures(&results))
         });
         // Figures without measured points would be empty charts.
         figures.retain(|figure| figure.series.iter().any(|series| !series.points.is_empty()));
-        findings.sort_by(Finding::by_importance);
+        findings.retain(Finding::is_sayable);
         let Results { points, .. } = results;
         Self {
             definition: &record.definition,

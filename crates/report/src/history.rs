@@ -26,8 +26,8 @@ pub struct History {
     pub runs: Vec<Entry>,
     /// Changes of the level; indices refer to `runs`.
     pub changes: Vec<Change>,
-    /// Number of runs left out because their value is not sound or belongs to another version of
-    /// the metric.
+    /// Number of runs left out because their value is not sound, belongs to another version of the
+    /// metric, or was measured in another way: with passes or without.
     pub left_out: usize,
     /// Number of runs left out because they do not match their checksums. It is unknown
     /// whether they had a value here.
@@ -56,6 +56,8 @@ pub struct Gathering<'n> {
     /// Index range of the histories of each point.
     places: HashMap<Arc<Point>, std::ops::Range<usize>>,
     is_empty: bool,
+    /// True if the newest run with samples was measured in passes.
+    has_passes: Option<bool>,
 }
 
 impl<'n> Gathering<'n> {
@@ -66,6 +68,7 @@ impl<'n> Gathering<'n> {
             histories: Vec::new(),
             places: HashMap::new(),
             is_empty: true,
+            has_passes: None,
         }
     }
 
@@ -79,8 +82,13 @@ impl<'n> Gathering<'n> {
             let Some(place) = self.places.get(point) else {
                 continue;
             };
+            let Some(first) = batches.first() else {
+                continue;
+            };
+            let has_passes = first.pass.is_some();
+            let is_alike = *self.has_passes.get_or_insert(has_passes) == has_passes;
             for history in &mut self.histories[place.clone()] {
-                history.add(run, batches);
+                history.add(run, batches, is_alike);
             }
         }
     }
@@ -123,11 +131,12 @@ impl<'n> Gathering<'n> {
 }
 
 impl History {
-    fn add(&mut self, run: &HistoryRun, batches: &[Batch]) {
+    /// Adds a run; `is_alike` is true if it was measured in the same way as the newest.
+    fn add(&mut self, run: &HistoryRun, batches: &[Batch], is_alike: bool) {
         match estimate(&run.definition, batches, &self.metric) {
             None => {}
-            Some((_, false)) => self.left_out += 1,
-            Some((estimate, true)) => self.runs.push(Entry {
+            Some((_, usable)) if !(usable && is_alike) => self.left_out += 1,
+            Some((estimate, _)) => self.runs.push(Entry {
                 run: run.number,
                 started: run.started,
                 value: estimate.centre,

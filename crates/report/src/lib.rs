@@ -12,12 +12,22 @@
 pub mod advice;
 mod analysis;
 pub mod comparison;
+mod consistency;
 pub mod export;
+mod glance;
 pub mod history;
 pub mod json;
+pub mod kept;
 pub mod page;
+mod ranking;
 pub mod reference;
+pub mod reproduce;
 pub mod show;
+mod surroundings;
 pub mod terminal;
+mod verdict;
 
 pub use analysis::{Analysis, ExperimentAnalysis};
+pub use ranking::{MOST_FINDINGS, foremost};
+pub use surroundings::Surroundings;
+pub use verdict::Verdict;

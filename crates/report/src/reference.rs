@@ -26,9 +26,11 @@ macro_rules! reference {
 pub const ALL: &[Reference] = &[
     reference!("macbook-air-m1"),
     reference!("razer-blade-2020"),
+    reference!("unnamed-dd"),
     reference!("threads-linux"),
     reference!("pentium4-2003-linux"),
     reference!("pentium4-2003-windows"),
+    reference!("unnamed-ethernet"),
 ];
 
 /// The reference called `name`.

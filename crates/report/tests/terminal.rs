@@ -2,7 +2,9 @@
 
 mod fixture;
 
+use instrument::finding::Grade;
 use instrument::fitness::{Check, Effect};
+use instrument::results::Verdict;
 use oscope_report::terminal::{self, Style};
 use platform::environment::Environment;
 use platform::machine::Machine;
@@ -69,22 +71,93 @@ fn summary_in_ascii() {
     insta::assert_snapshot!(text);
 }
 
+/// The made-up run, with so many more findings and experiments that it fills many screens.
+fn long(run: &record::Run) -> oscope_report::Analysis<'_> {
+    let mut analysis = fixture::analysis(run);
+    let found = analysis.experiments[0].findings[0].clone();
+    for (index, experiment) in analysis.experiments.iter_mut().enumerate() {
+        let further = (0..60).map(|count| found.clone().weighing(1.0 / f64::from(count + 1)));
+        experiment.findings.extend(further.skip(index));
+    }
+    analysis
+}
+
 #[test]
-fn a_brief_summary_tells_what_to_do_and_leaves_the_tables_to_others() {
+fn a_brief_summary_tells_what_to_do_on_two_screens() {
     let run = fixture::run();
-    let text = checked(terminal::brief(&fixture::analysis(&run), &USUAL), &USUAL);
-    let titles = [
-        "What to set in programs here\n",
-        "\nFindings\n",
-        "\nClaims\n",
-        "\nHow far to trust it\n",
-    ];
-    let places = titles.map(|title| text.find(title).expect(title));
-    assert!(places.is_sorted(), "{text}");
-    assert!(
-        text.contains("`oscope show`") && !text.contains('│'),
-        "{text}"
+    for style in [&USUAL, &WIDE] {
+        let text = checked(terminal::brief(&long(&run), style), style);
+        assert!(text.lines().count() <= 100, "{text}");
+        let parts = [
+            "run ",
+            "\nmachine ",
+            "\nfiles ",
+            "\nverdict ",
+            "\nWhat to set in programs here\n",
+            "\nFindings\n",
+            "\nClaims\n",
+            "\nHow far to trust it\n",
+            "`oscope show --all`",
+        ];
+        let places = parts.map(|part| text.find(part).unwrap_or_else(|| panic!("{part}: {text}")));
+        assert!(places.is_sorted(), "{text}");
+        assert!(!text.contains('│'), "{text}");
+    }
+}
+
+#[test]
+fn an_experiment_without_an_estimate_takes_a_line_and_no_table() {
+    let run = fixture::run();
+    let mut analysis = fixture::analysis(&run);
+    for experiment in &mut analysis.experiments {
+        for estimate in experiment
+            .points
+            .iter_mut()
+            .flat_map(|point| &mut point.estimates)
+        {
+            estimate.verdict = Verdict::TooFew;
+        }
+    }
+    let text = checked(terminal::summary(&analysis, &USUAL), &USUAL);
+    assert!(text.contains("seen too seldom for an estimate"), "{text}");
+    assert!(!text.contains("seen once"), "{text}");
+}
+
+#[test]
+fn a_short_run_is_shown_whole() {
+    let mut run = fixture::run();
+    run.experiments
+        .retain(|record| record.definition.id == "memory.swap");
+    let analysis = fixture::analysis(&run);
+    assert_eq!(
+        terminal::brief(&analysis, &USUAL),
+        terminal::summary(&analysis, &USUAL)
     );
+}
+
+#[test]
+fn at_most_forty_findings_stand_together_and_the_rest_with_their_experiments() {
+    let run = fixture::run();
+    let analysis = long(&run);
+    let first = oscope_report::foremost(&analysis, oscope_report::MOST_FINDINGS);
+    assert_eq!(first.len(), 40);
+    assert!(
+        first
+            .iter()
+            .all(|(_, found)| found.grade != Grade::CannotBeTold)
+    );
+    let all: usize = analysis
+        .experiments
+        .iter()
+        .map(|one| one.findings.len())
+        .sum();
+    let text = terminal::summary(&analysis, &WIDE);
+    assert!(text.contains(&format!("and {} more, each with its experiment", all - 40)));
+    let certain = text
+        .lines()
+        .filter(|line| line.starts_with("● certain"))
+        .count();
+    assert!(certain > 40 + 200, "{certain} findings in all");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use instrument::quantity::{Quantity, Unit};
 use instrument::results::{Estimate, Percentiles, PointResult, Results, Verdict};
 use instrument::statistics::Interval;
 use oscope_report::terminal::{self, Style};
-use oscope_report::{Analysis, ExperimentAnalysis, json};
+use oscope_report::{Analysis, ExperimentAnalysis, Surroundings, json};
 use proptest::prelude::*;
 
 const ESCAPE: char = '\u{1b}';
@@ -47,6 +47,7 @@ fn level() -> impl Strategy<Value = Level> {
 fn estimate() -> impl Strategy<Value = Estimate> {
     let verdict = prop_oneof![
         3 => Just(Verdict::Sound),
+        1 => Just(Verdict::TooFew),
         1 => Just(Verdict::BelowResolution),
         1 => Just(Verdict::Broken("it cannot be".into())),
     ];
@@ -68,9 +69,12 @@ fn estimate() -> impl Strategy<Value = Estimate> {
                 centre,
                 interval: Interval::new(low.min(high), high.max(low)),
                 raw: Some(low),
+                as_met: Some(high),
+                passes: Some(by_process.len()),
                 processes: by_process.len(),
                 samples: 1,
                 by_process,
+                pass_of: Vec::new(),
                 cpu_share: Some(high),
                 system_share: None,
                 percentiles: Some(Percentiles {
@@ -201,7 +205,14 @@ proptest! {
         };
         let shown = terminal::experiment(&experiment, &style);
         prop_assert!(shown.ends_with('\n'));
-        let analysis = Analysis { run: &run, experiments: vec![experiment], claims: Vec::new(), advice: advice::Advice::default() };
+        let analysis = Analysis {
+            run: &run,
+            experiments: vec![experiment],
+            claims: Vec::new(),
+            advice: advice::Advice::default(),
+            surroundings: Surroundings::default(),
+            samples: run.sample_count(),
+        };
         let shown = terminal::summary(&analysis, &style);
         prop_assert!(shown.ends_with('\n'));
         prop_assert!(style.unicode || shown.is_ascii());

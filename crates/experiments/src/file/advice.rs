@@ -6,7 +6,7 @@ use super::sum::{self, Method, State, best_two, by_one_thread};
 use crate::estimates::{ratio, ratios};
 use crate::judging::{MARGIN, better, exceeds};
 use crate::prelude::*;
-use instrument::advice::{Advice, Rule};
+use instrument::advice::{Advice, Audience, Rule};
 use instrument::claim::{Evidence, Ruling};
 use instrument::point::{Level, LevelOf};
 
@@ -17,6 +17,7 @@ pub(crate) const ALL: &[Rule] = &[
     Rule {
         setting: "read_block_size",
         title: "block size for reading files",
+        audience: Audience::Programs,
         unit: Some(Unit::Bytes),
         experiments: &[block_size::DESIGN.id],
         find: |evidence| block_size(evidence, Pass::ReadWarm),
@@ -24,6 +25,7 @@ pub(crate) const ALL: &[Rule] = &[
     Rule {
         setting: "read_cold_block_size",
         title: "block size for reading files that are not in memory",
+        audience: Audience::Programs,
         unit: Some(Unit::Bytes),
         experiments: &[block_size::DESIGN.id],
         find: |evidence| block_size(evidence, Pass::ReadCold),
@@ -31,6 +33,7 @@ pub(crate) const ALL: &[Rule] = &[
     Rule {
         setting: "write_block_size",
         title: "block size for writing files",
+        audience: Audience::Programs,
         unit: Some(Unit::Bytes),
         experiments: &[block_size::DESIGN.id],
         find: write_block_size,
@@ -38,6 +41,7 @@ pub(crate) const ALL: &[Rule] = &[
     Rule {
         setting: "scan_threads",
         title: "threads for scanning a file in memory",
+        audience: Audience::Programs,
         unit: Some(Unit::Count),
         experiments: &[sum::DESIGN.id],
         find: scan_threads,
@@ -45,6 +49,7 @@ pub(crate) const ALL: &[Rule] = &[
     Rule {
         setting: "read_method",
         title: "way of reading files that are in memory",
+        audience: Audience::Programs,
         unit: None,
         experiments: &[sum::DESIGN.id],
         find: read_method,
@@ -52,6 +57,7 @@ pub(crate) const ALL: &[Rule] = &[
     Rule {
         setting: "map_files_from",
         title: "block size from which on a file in memory is mapped rather than read",
+        audience: Audience::Programs,
         unit: Some(Unit::Bytes),
         experiments: &[sum::DESIGN.id],
         find: map_from,
@@ -59,6 +65,7 @@ pub(crate) const ALL: &[Rule] = &[
     Rule {
         setting: "direct_queue_depth",
         title: "small random reads in flight at once, past the page cache",
+        audience: Audience::Services,
         unit: Some(Unit::Count),
         experiments: &[engine::DESIGN.id],
         find: queue_depth,

@@ -1,16 +1,17 @@
 //! `file.against_dd`: the same reading, writing and copying by oscope and by dd.
 
-use super::definition::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT, not_done, ratios_at_ends, room};
+use super::definition::THROUGHPUT_OF_PIECES as THROUGHPUT;
+use super::definition::{BLOCK_SIZE, FILE_SIZE, not_done, ratios_at_ends, room, whole_blocks};
 use super::page_cache::warm;
 use super::scratch_file::ScratchFile;
 use super::sizes::{KIB, MIB, by_profile, file_size};
+use super::walk::Walk;
 use crate::estimates::grade;
 use crate::figures::{axis_of, curves, scale_of};
 use crate::prelude::*;
 use files::Watch;
 use files::dd::Dd;
 use platform::memory::{Mapping, PageSize};
-use std::io::{Read, Write};
 use std::path::Path;
 
 /// The experiment `file.against_dd`.
@@ -43,9 +44,10 @@ pub(super) const DESIGN: Design = Design {
              write calls: read a file and discard it (dd: to /dev/null), overwrite a file (dd: \
              zeros from /dev/zero, which it reads block by block; oscope: the same block each \
              time), copy one file over another. Targets are overwritten in place, and nothing \
-             waits for the device. oscope's time is the wall time without opening and closing. \
-             dd's time is that of its own report, which includes opening its files but not the \
-             start of its process. Each process runs dd once to warm up and once for the sample.",
+             waits for the device. oscope's time is the wall time without opening and closing, in \
+             short pieces of the file, one after the other. dd's time is that of its own report, which includes opening its files but not the \
+             start of its process. Each process runs dd once to warm up and then once for each \
+             sample.",
     source: "Reports A and B, section 2",
     axes: &[
         BLOCK_SIZE.axis(),
@@ -97,9 +99,14 @@ impl Experiment for AgainstDd {
         points
     }
 
+    fn open_axes(&self) -> &'static [OpenAxis] {
+        const { &[BLOCK_SIZE.open(1, 1 << 30), FILE_SIZE.open(1, 1 << 40)] }
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let Bytes(len) = point.level(FILE_SIZE)?;
         let block_bytes = point.level(BLOCK_SIZE)?.0 as usize;
+        whole_blocks(len, block_bytes as u64)?;
         let work = point.level(WORK)?;
         let open = |name: &str| {
             let path = sampler
@@ -111,7 +118,7 @@ impl Experiment for AgainstDd {
         warm(&from)?;
         warm(&to)?;
         if point.level(PROGRAM)? == Program::Ours {
-            return ours(work, &from, &to, block_bytes, len, sampler);
+            return ours(work, &from, &to, block_bytes, sampler);
         }
         let dd = Dd {
             input: if work == Work::Write {
@@ -129,9 +136,12 @@ impl Experiment for AgainstDd {
             in_place: true,
         };
         dd.run(&Watch::default()).map_err(not_done)?;
-        let report = dd.run(&Watch::default()).map_err(not_done)?;
-        let per_second = report.bytes as f64 * 1e9 / report.wall_ns.max(1.0);
-        sampler.value(THROUGHPUT, per_second)
+        for _ in 0..sampler.samples() {
+            let report = dd.run(&Watch::default()).map_err(not_done)?;
+            let per_second = report.bytes as f64 * 1e9 / report.wall_ns.max(1.0);
+            sampler.value(THROUGHPUT, per_second)?;
+        }
+        Ok(())
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
@@ -165,28 +175,19 @@ fn ours(
     from: &ScratchFile,
     to: &ScratchFile,
     block_bytes: usize,
-    len: u64,
     sampler: &mut Sampler<'_>,
 ) -> Result<(), MeasureError> {
     let mut buffer = Mapping::anonymous(block_bytes, PageSize::Base)?;
     buffer.populate()?;
     let block = buffer.as_mut_slice();
-    let prepare = |_: &mut Sampler<'_>| {
-        from.wind_back()?;
-        to.wind_back()
-    };
-    sampler.once(THROUGHPUT, len as f64, prepare, || match work {
-        Work::Read => from.read_through(block),
-        Work::Write => to.write_through(block),
-        Work::Copy => {
-            for _ in 0..len / block.len() as u64 {
-                (&from.file)
-                    .read_exact(block)
-                    .and_then(|()| (&to.file).write_all(block))
-                    .map_err(MeasureError::system("copy the scratch file"))?;
-            }
-            Ok(())
-        }
+    let (mut reading, mut writing) = (Walk::new(from), Walk::new(to));
+    sampler.repeat(THROUGHPUT, block_bytes as f64, |blocks| match work {
+        Work::Read => reading.read(blocks, block),
+        Work::Write => writing.write(blocks, block),
+        Work::Copy => (0..blocks).try_for_each(|_| {
+            reading.read(1, block)?;
+            writing.write(1, block)
+        }),
     })
 }
 

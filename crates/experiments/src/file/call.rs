@@ -2,8 +2,10 @@
 
 use super::definition::FILE_SIZE;
 use super::line::line_through;
+use super::page_cache::warm;
 use super::scratch_file::ScratchFile;
 use super::sizes::{KIB, by_profile};
+use super::walk::Walk;
 use crate::estimates::{grade, ratio, time_ns};
 use crate::figures::{curves, linear};
 use crate::prelude::*;
@@ -15,10 +17,13 @@ pub(crate) struct Call;
 
 const CALL: AxisOf<Operation> = AxisOf::new("call", "call");
 
-const RATE: Metric<&str> = Metric::rate("rate", "calls per second").bounded(MOST_PER_SECOND);
-const WALL: Metric<&str> = Metric::time("wall", "wall time of a pass");
-const THROUGHPUT: Metric<&str> =
-    Metric::bandwidth("throughput", "throughput").bounded(MOST_PER_SECOND);
+const RATE: Metric<&str> = Metric::rate("rate", "calls per second")
+    .bounded(MOST_PER_SECOND)
+    .in_version(2);
+const WALL: Metric<&str> = Metric::time("wall", "wall time of a pass").in_version(2);
+const THROUGHPUT: Metric<&str> = Metric::bandwidth("throughput", "throughput")
+    .bounded(MOST_PER_SECOND)
+    .in_version(2);
 
 /// The call that is made for each byte.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,9 +49,10 @@ pub(super) const DESIGN: Design = Design {
     method: "A scratch file in the page cache is gone through from start to end, one byte a \
              call: by read of 1 byte, or by lseek, which moves the position by 1 byte and so \
              shows the cost of a call without data. There are ten files, from a tenth of the \
-             largest size to all of it. Wall is the time of one pass, the rate its calls over \
-             that time, the throughput its bytes over that time. Moving back to the start is not \
-             timed. A straight line through the times of the ten sizes gives the cost of a call, \
+             largest size to all of it. The pass is timed in short pieces, which begin again at \
+             the start behind the end; what each piece pays once is taken off. Wall is the time \
+             of as many calls as the file has bytes, the rate is calls over time, the throughput \
+             bytes over time. A straight line through the times of the ten sizes gives the cost of a call, \
              and the part of a pass that does not depend on its calls.",
     source: "Reports A and B, section 5",
     axes: &[CALL.axis(), FILE_SIZE.axis()],
@@ -73,26 +79,29 @@ impl Experiment for Call {
         Operation::ALL.iter().flat_map(of_call).collect()
     }
 
+    fn open_axes(&self) -> &'static [OpenAxis] {
+        const { &[FILE_SIZE.open(1, 1 << 40)] }
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let Bytes(len) = point.level(FILE_SIZE)?;
         let path = sampler.scratch().join(format!("{} {len}", self.id()));
         let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
-        file.read_in()?;
-        let calls = len as f64;
-        let metrics = [(RATE, calls), (WALL, 1.0), (THROUGHPUT, calls)];
-        let prepare = |_: &mut Sampler<'_>| file.wind_back();
+        warm(&file)?;
+        let metrics = [(RATE, 1.0), (WALL, 1.0 / len as f64), (THROUGHPUT, 1.0)];
+        let mut walk = Walk::new(&file);
         match point.level(CALL)? {
-            Operation::Read => sampler.once_as(&metrics, prepare, || {
-                for _ in 0..len {
+            Operation::Read => sampler.repeat_as(&metrics, |calls| {
+                walk.go(calls, 1, |file, _| {
                     black_box(call::read_byte(&file.file)?);
-                }
-                Ok(())
+                    Ok(())
+                })
             }),
-            Operation::Seek => sampler.once_as(&metrics, prepare, || {
-                for _ in 0..len {
+            Operation::Seek => sampler.repeat_as(&metrics, |calls| {
+                walk.go(calls, 1, |file, _| {
                     black_box(call::seek(&file.file)?);
-                }
-                Ok(())
+                    Ok(())
+                })
             }),
         }
     }

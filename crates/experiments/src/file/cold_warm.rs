@@ -1,9 +1,10 @@
 //! `file.cold_warm`: what a cold page cache costs, block size by block size.
 
-use super::definition::{BLOCK_SIZE, FILE_SIZE, MOST_BYTES_PER_SECOND, room};
-use super::page_cache::{self, Chiller, Evidence};
+use super::definition::{BLOCK_SIZE, FILE_SIZE, MOST_BYTES_PER_SECOND, room, whole_blocks};
+use super::page_cache::{Chiller, Evidence};
 use super::scratch_file::ScratchFile;
 use super::sizes::{self, KIB, MIB, by_profile, powers};
+use super::walk::Walk;
 use crate::estimates::{grade, ratio_within, ratios_within};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
@@ -15,7 +16,9 @@ use platform::memory::{Mapping, PageSize};
 pub(crate) struct ColdWarm;
 
 const COLD: Metric<&str> = Metric::bandwidth("cold", "read cold").bounded(MOST_BYTES_PER_SECOND);
-const WARM: Metric<&str> = Metric::bandwidth("warm", "read warm").bounded(MOST_BYTES_PER_SECOND);
+const WARM: Metric<&str> = Metric::bandwidth("warm", "read warm")
+    .bounded(MOST_BYTES_PER_SECOND)
+    .in_version(2);
 const COLD_AGAIN: Metric<&str> =
     Metric::bandwidth("cold_again", "read cold again").bounded(MOST_BYTES_PER_SECOND);
 
@@ -38,6 +41,8 @@ const OF_WARM: Evidence = Evidence {
 
 /// Ratios within this of each other count as stable.
 const STABLE: f64 = 0.10;
+/// Fewer sizes do not show that a ratio is stable.
+const FEWEST_STABLE: usize = 3;
 /// A cold read of which less than this share was seen to come from storage proves little.
 const NEARLY_ALL: f64 = 0.9;
 
@@ -47,7 +52,9 @@ pub(super) const DESIGN: Design = Design {
     question: "How much longer does it take to read a file that is not in memory, and from which \
                block size on is that ratio stable?",
     method: "One process reads a scratch file from start to end by calls of one block: cold, \
-             then warm, then cold again. Opening and closing are not timed. A cold read needs no \
+             then warm, then cold again. Opening and closing are not timed. The warm file is timed \
+             in short pieces, one after the other, all of it evicted and read in anew before if \
+             any was missing. A cold read needs no \
              reboot: the file is synced, so that its pages are clean, and then evicted by advice \
              on it alone (POSIX_FADV_DONTNEED). Only where that leaves pages, and only as root, \
              are the caches of the whole machine dropped, by writing to \
@@ -102,9 +109,14 @@ impl Experiment for ColdWarm {
             .collect()
     }
 
+    fn open_axes(&self) -> &'static [OpenAxis] {
+        const { &[BLOCK_SIZE.open(1, 1 << 30), FILE_SIZE.open(1, 1 << 40)] }
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let Bytes(len) = point.level(FILE_SIZE)?;
         let block_size = point.level(BLOCK_SIZE)?.0 as usize;
+        whole_blocks(len, block_size as u64)?;
         let path = sampler.scratch().join(self.id());
         let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
         let mut buffer = Mapping::anonymous(block_size, PageSize::Base)?;
@@ -113,19 +125,19 @@ impl Experiment for ColdWarm {
         let mut chiller = Chiller::new(&file.file, &file.path)?;
         let bytes = len as f64;
 
-        for (metric, evidence) in [(COLD, OF_COLD), (WARM, OF_WARM), (COLD_AGAIN, OF_COLD)] {
+        let mut cold = |metric, sampler: &mut Sampler<'_>, block: &mut [u8]| {
             let prepare = || {
-                let resident = if metric == WARM {
-                    page_cache::warm(&file)
-                } else {
-                    chiller.chill()
-                }?;
+                let resident = chiller.chill()?;
                 file.wind_back()?;
                 Ok(resident)
             };
-            let body = || file.read_through(block);
-            evidence.of_passes(sampler, metric, bytes, prepare, body)?;
-        }
+            OF_COLD.of_passes(sampler, metric, bytes, prepare, || file.read_through(block))
+        };
+        cold(COLD, sampler, block)?;
+        let mut walk = Walk::new(&file);
+        let warm = [(WARM, block_size as f64)];
+        OF_WARM.of_legs(sampler, &warm, &file, |blocks| walk.read(blocks, block))?;
+        cold(COLD_AGAIN, sampler, block)?;
         chiller.remark_on(sampler)
     }
 
@@ -175,7 +187,10 @@ pub(super) fn ratios(results: &Results) -> Vec<(Bytes, Quantity)> {
 fn cold_over_warm(results: &Results) -> Option<Finding> {
     let ratios = ratios(results);
     let ratio = ratios.last()?.1;
-    let from = stable_from(&ratios)?;
+    let stable = match stable_from(&ratios) {
+        Some(from) => sentence!("; from blocks of {from} on this ratio is stable"),
+        None => Sentence::default(),
+    };
     let share = curve(results, OF_COLD.from_storage).pop();
     let evidence = if let Some((_, share)) = share {
         sentence!(" The kernel saw {share} of it come from storage.")
@@ -188,8 +203,8 @@ fn cold_over_warm(results: &Results) -> Option<Finding> {
         ""
     };
     let said = sentence!(
-        "A file that is not in memory takes {ratio} as long to read as one that is; from blocks \
-         of {from} on this ratio is stable.{evidence}{caveat}"
+        "A file that is not in memory takes {ratio} as long to read as one that is{stable}.\
+         {evidence}{caveat}"
     );
     let is_from_storage = share.is_some_and(|(_, share)| share.centre >= NEARLY_ALL);
     let grade = match grade(&ratio, 1.0) {
@@ -200,15 +215,22 @@ fn cold_over_warm(results: &Results) -> Option<Finding> {
     Some(finding.weighing(0.75))
 }
 
-/// The smallest size from which on every ratio, or its interval, stays close to the last.
+/// The smallest size from which on every ratio stays close to the last; `None` where fewer than
+/// [`FEWEST_STABLE`] sizes show it, or one of them is known too badly to show anything.
 fn stable_from(ratios: &[(Bytes, Quantity)]) -> Option<Bytes> {
     let (_, last) = ratios.last()?;
-    let band = Interval::new(last.value / (1.0 + STABLE), last.value * (1.0 + STABLE))?;
-    let stable = ratios
-        .iter()
-        .rev()
-        .take_while(|(_, ratio)| ratio.extent().overlaps(&band));
-    stable.last().map(|(size, _)| *size)
+    let around = |share: f64| Interval::new(last.value / (1.0 + share), last.value * (1.0 + share));
+    let (band, room) = (around(STABLE)?, around(2.0 * STABLE)?);
+    let is_near = |ratio: &Quantity| {
+        let extent = ratio.extent();
+        band.contains(ratio.value) && room.low <= extent.low && extent.high <= room.high
+    };
+    let stable = ratios.iter().rev().take_while(|(_, ratio)| is_near(ratio));
+    let sizes: Vec<Bytes> = stable.map(|(size, _)| *size).collect();
+    sizes
+        .last()
+        .copied()
+        .filter(|_| sizes.len() >= FEWEST_STABLE)
 }
 
 /// Evidence for a cache behind the page cache.
@@ -271,6 +293,26 @@ mod tests {
         // Nothing was seen to come from storage.
         assert_eq!(found[0].grade, Grade::Likely);
         assert_eq!(findings(Vec::new()), []);
+    }
+
+    /// The first sentence where a cold read takes `ratio(size)` times a warm one.
+    fn said(step: f64, ratio: impl Fn(u64) -> f64) -> String {
+        let at = |size: u64| {
+            let rates = [(COLD, 8e9 / ratio(size)), (WARM, 8e9), (COLD_AGAIN, 1e9)];
+            made_up::measured_apart(point(size), &rates, step)
+        };
+        let found = findings(powers(512, 4 * MIB).map(at).collect());
+        found[0].sentence.to_string()
+    }
+
+    #[test]
+    fn a_ratio_is_called_stable_only_where_it_is() {
+        assert!(said(0.002, |_| 5.0).contains("stable"));
+        let wanders = |size: u64| [5.0, 8.0, 6.35][size.ilog2() as usize % 3];
+        assert!(!said(0.002, wanders).contains("stable"));
+        // Of two sizes that agree, and of noise, nothing follows.
+        let at_the_edge = |size| if size >= 2 * MIB { 5.0 } else { 9.0 };
+        assert!(!said(0.002, at_the_edge).contains("stable"));
     }
 
     #[test]

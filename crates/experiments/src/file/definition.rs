@@ -13,10 +13,24 @@ pub(super) const MOST_BYTES_PER_SECOND: f64 = 128.0 * 8e9;
 /// Bytes of a pass over its wall time, by one thread.
 pub(super) const THROUGHPUT: Metric<&str> =
     Metric::bandwidth("throughput", "throughput").bounded(MOST_BYTES_PER_SECOND);
+/// The same from short pieces of the file, in large pages of the page cache.
+pub(super) const THROUGHPUT_OF_PIECES: Metric<&str> = THROUGHPUT.in_version(2);
 
 /// Room for scratch files of `bytes` in all, on the disk and in the page cache.
 pub(super) fn room(bytes: u64) -> Vec<Need> {
     vec![Need::Space(Bytes(bytes)), Need::Memory(Bytes(bytes))]
+}
+
+/// Refuses a file whose last block would be cut: its bytes would be counted wrong.
+pub(super) fn whole_blocks(file_size: u64, block_size: u64) -> Result<(), MeasureError> {
+    if block_size > 0 && file_size > 0 && file_size.is_multiple_of(block_size) {
+        return Ok(());
+    }
+    Err(MeasureError::Unsupported(format!(
+        "a file of {} is no whole number of blocks of {}",
+        Bytes(file_size),
+        Bytes(block_size)
+    )))
 }
 
 /// One curve over the other at the smallest and at the largest size of `usual`, one of the two; `None`

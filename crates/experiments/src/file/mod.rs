@@ -12,6 +12,7 @@ mod line;
 mod metadata;
 mod order;
 pub(crate) mod page_cache;
+pub(crate) mod phase_claims;
 mod phases;
 mod random;
 mod read_ahead;
@@ -25,6 +26,7 @@ mod sum;
 mod sync;
 #[cfg(test)]
 pub(crate) mod testing;
+mod walk;
 
 use instrument::experiment::Experiment;
 

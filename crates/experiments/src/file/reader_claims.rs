@@ -39,7 +39,7 @@ pub(crate) const ALL: &[Claim] = &[
     Claim {
         key: "dd_copies_faster",
         says: "dd is faster than a program of one's own.",
-        source: "Reports A and B, section 2: dd was ahead in every copy",
+        source: "Reports A and B, section 2: dd ahead at each file size (A) and block size (B)",
         experiments: &[against_dd::DESIGN.id],
         test: |evidence| {
             let results = evidence.of(against_dd::DESIGN.id)?;

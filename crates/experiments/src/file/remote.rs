@@ -14,12 +14,12 @@ use std::io::Write;
 /// The experiment `file.remote`.
 pub(crate) struct Remote;
 
-const PLACE: AxisOf<Place> = AxisOf::new("place", "place");
+pub(super) const PLACE: AxisOf<Place> = AxisOf::new("place", "place");
 const WRITE: Metric<&str> = Metric::time("write", "time of a write");
 
 /// The place of the directory.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     Local,
     Remote,
 }
@@ -27,7 +27,7 @@ enum Place {
 /// Writes in a file: no more than so many, and no more than so many bytes, but at least two.
 const MOST_WRITES: u64 = 32;
 
-const DESIGN: Design = Design {
+pub(super) const DESIGN: Design = Design {
     id: "file.remote",
     title: "Local against remote files",
     question: "How much slower are files on another machine, and what does a round trip to it \
@@ -83,6 +83,10 @@ impl Experiment for Remote {
                 .map(move |size| point.clone().at(CHUNK_SIZE, Bytes(*size)))
         };
         Place::ALL.iter().flat_map(at).collect()
+    }
+
+    fn open_axes(&self) -> &'static [OpenAxis] {
+        const { &[CHUNK_SIZE.open(1, 1 << 30)] }
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
@@ -180,7 +184,7 @@ fn small_writes(results: &Results) -> Option<Finding> {
     Some(finding.graded(grade(&times, 1.0)).weighing(0.7))
 }
 
-fn along<'r>(results: &'r Results, place: Place) -> Vec<(Bytes, &'r Estimate)> {
+pub(super) fn along<'r>(results: &'r Results, place: Place) -> Vec<(Bytes, &'r Estimate)> {
     results.along(CHUNK_SIZE, WRITE, &[PLACE.at(place)])
 }
 

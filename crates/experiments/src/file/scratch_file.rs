@@ -3,7 +3,7 @@
 use instrument::experiment::MeasureError;
 use instrument::quantity::Bytes;
 use instrument::statistics::random::Random;
-use platform::file::{OpenMode, create, open_read_write};
+use platform::file::{OpenMode, Reach, create, evict, open_read_write};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -19,8 +19,9 @@ pub(crate) struct ScratchFile {
 const CHUNK: usize = 1 << 20;
 
 impl ScratchFile {
-    /// Opens the file if it is there in full. Else makes it of pseudo-random bytes and syncs it to
-    /// the device.
+    /// Opens the file if it is there in full. Else makes it of pseudo-random bytes and puts it on the
+    /// device. It is not in the page cache then: its pages would lie there as they were written, and
+    /// not as [`read_in`](Self::read_in) leaves them.
     pub(crate) fn open_or_make(path: &Path, len: u64, seed: u64) -> Result<Self, MeasureError> {
         if !fs::metadata(path).is_ok_and(|metadata| metadata.len() == len) {
             // It has another name until it is whole, so that no later process takes half of it for all.
@@ -58,13 +59,23 @@ impl ScratchFile {
         Ok(())
     }
 
+    /// Reads the next block, which is in the file as a whole.
+    pub(super) fn read_block(&self, block: &mut [u8]) -> Result<(), MeasureError> {
+        (&self.file).read_exact(block).map_err(read_failed)
+    }
+
+    /// Overwrites the next block.
+    pub(super) fn write_block(&self, block: &[u8]) -> Result<(), MeasureError> {
+        let written = (&self.file).write_all(block);
+        written.map_err(MeasureError::system("write the scratch file"))
+    }
+
     /// Overwrites the file from the position to its end, one call for each block.
     pub(super) fn write_through(&self, block: &[u8]) -> Result<(), MeasureError> {
         let mut left = self.len;
         while left > 0 {
             let count = left.min(block.len() as u64);
-            let written = (&self.file).write_all(&block[..count as usize]);
-            written.map_err(MeasureError::system("write the scratch file"))?;
+            self.write_block(&block[..count as usize])?;
             left -= count;
         }
         Ok(())
@@ -127,7 +138,10 @@ fn make(path: &Path, len: u64, seed: u64) -> Result<(), MeasureError> {
     write_all().map_err(|source| MeasureError::System {
         action: format!("make a scratch file of {:.3}", Bytes(len)),
         source,
-    })
+    })?;
+    // Where the system cannot evict it, all passes find it as it was written.
+    drop(evict(&file, Reach::File));
+    Ok(())
 }
 
 #[cfg(test)]

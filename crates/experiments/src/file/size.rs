@@ -1,17 +1,16 @@
 //! `file.size`: how large a file is that takes a given time to read, by the size of its blocks.
 
-use super::definition::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT, not_done, room};
+use super::definition::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT_OF_PIECES as THROUGHPUT, room};
 use super::line::{bytes_in, line_through};
-use super::page_cache::{Evidence, warm};
+use super::page_cache::Evidence;
 use super::scratch_file::ScratchFile;
 use super::sizes::{self, KIB, MIB, by_profile};
+use super::walk::Walk;
 use crate::estimates::{grade, time_ns};
 use crate::figures::{axis_of, curves, scale_of};
 use crate::prelude::*;
-use files::lane::Lane;
-use files::{Method, Source, Watch};
+use platform::memory::{Mapping, PageSize};
 use std::collections::BTreeSet;
-use std::hint::black_box;
 
 /// The experiment `file.size`.
 pub(crate) struct SizeForATime;
@@ -25,12 +24,14 @@ const DESIGN: Design = Design {
     id: "file.size",
     title: "The size that takes a while",
     question: "How large a file can be read in 10 s, by block size?",
-    method: "Scratch files in the page cache are read by read calls of one block each. Each file \
-             is twice or four times as long as the one before. A straight line through their \
+    method: "Scratch files in the page cache are read by read calls of one block each, in short \
+             pieces, one after the other, each timed by itself. Each file is twice or four times \
+             as long as the one before. A file of which some is missing in the page cache is read \
+             in anew as a whole before. A straight line through their \
              times, each weighted by its relative error, gives the time of a byte. The size for \
              10 s, the middle of the time that the reports call reasonable, follows from the \
              line and is not itself read: `oscope file size` reads it in full. Opening the file \
-             is part of the line's intercept, which is left out.",
+             is left out.",
     source: "Reports A and B, section 2",
     axes: &[BLOCK_SIZE.axis(), FILE_SIZE.axis()],
     metrics: &[
@@ -72,22 +73,16 @@ impl Experiment for SizeForATime {
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let Bytes(len) = point.level(FILE_SIZE)?;
-        let lane = Lane::whole(0, len, point.level(BLOCK_SIZE)?.0 as usize);
+        let block_size = point.level(BLOCK_SIZE)?.0 as usize;
         let path = sampler.scratch().join(format!("{} {len}", self.id()));
         let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
-        let source = Source::open(&path).map_err(not_done)?;
-        Evidence::PLAIN.of_passes(
-            sampler,
-            THROUGHPUT,
-            len as f64,
-            || warm(&file),
-            || {
-                let look = |_: u64, block: &[u8]| {
-                    black_box(block);
-                };
-                files::read(&source, Method::Read, &lane, &Watch::default(), look).map_err(not_done)
-            },
-        )
+        let mut buffer = Mapping::anonymous(block_size, PageSize::Base)?;
+        buffer.populate()?;
+        let mut walk = Walk::new(&file);
+        let metrics = [(THROUGHPUT, block_size as f64)];
+        Evidence::PLAIN.of_legs(sampler, &metrics, &file, |blocks| {
+            walk.read(blocks, buffer.as_mut_slice())
+        })
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
@@ -133,6 +128,11 @@ fn size_finding(results: &Results, block: Bytes) -> Option<Finding> {
     let times: Vec<_> = rates.iter().map(time).collect::<Option<_>>()?;
     let line = line_through(&times)?;
     let size = bytes_in(REASONABLE_NS, &line.slope, Unit::Bytes)?;
+    // No page cache holds more than there is memory.
+    let memory = results.machine.memory_bytes;
+    if memory.is_some_and(|memory| size.value >= memory as f64) {
+        return None;
+    }
     let said = sentence!(
         "In blocks of {block}, a file of {size} would take {time} to read from a page cache that \
          holds all of it, by the line through the sizes measured.",

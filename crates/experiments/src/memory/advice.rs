@@ -4,7 +4,8 @@ use super::{bandwidth, hierarchy, latency, subloop, tlb};
 use crate::estimates::ratio;
 use crate::judging::better;
 use crate::prelude::*;
-use instrument::advice::{Advice, Rule};
+use crate::subjects::GAIN_FROM_HUGE_PAGES;
+use instrument::advice::{Advice, Audience, Rule};
 use instrument::claim::Evidence;
 use instrument::point::LevelOf;
 
@@ -24,6 +25,7 @@ pub(crate) const ALL: &[Rule] = &[
     Rule {
         setting: "loop_piece_size",
         title: "size of the pieces into which repeated work on a large block is cut",
+        audience: Audience::Programs,
         unit: Some(Unit::Bytes),
         experiments: &[SUBLOOP],
         find: best_piece,
@@ -31,6 +33,7 @@ pub(crate) const ALL: &[Rule] = &[
     Rule {
         setting: "loop_piece_size_l1",
         title: "size of the pieces of repeated work that stay in the level 1 cache",
+        audience: Audience::Programs,
         unit: Some(Unit::Bytes),
         experiments: &[LATENCY, SUBLOOP],
         find: |evidence| piece_in_cache(evidence, 1),
@@ -38,6 +41,7 @@ pub(crate) const ALL: &[Rule] = &[
     Rule {
         setting: "loop_piece_size_l2",
         title: "size of the pieces of repeated work that stay in the level 2 cache",
+        audience: Audience::Programs,
         unit: Some(Unit::Bytes),
         experiments: &[LATENCY, SUBLOOP],
         find: |evidence| piece_in_cache(evidence, 2),
@@ -45,6 +49,7 @@ pub(crate) const ALL: &[Rule] = &[
     Rule {
         setting: "loop_piece_size_l3",
         title: "size of the pieces of repeated work that stay in the level 3 cache",
+        audience: Audience::Programs,
         unit: Some(Unit::Bytes),
         experiments: &[LATENCY, SUBLOOP],
         find: |evidence| piece_in_cache(evidence, 3),
@@ -52,6 +57,7 @@ pub(crate) const ALL: &[Rule] = &[
     Rule {
         setting: "large_block_pages",
         title: "pages for large blocks of memory",
+        audience: Audience::Services,
         unit: None,
         experiments: &[LATENCY, TLB, BANDWIDTH],
         find: pages,
@@ -71,9 +77,14 @@ fn best_piece(evidence: &Evidence<'_>) -> Option<Advice> {
              the whole block."
         )
     } else {
+        let smaller = if subloop::is_smallest(results, block, piece) {
+            "smaller pieces were not measured"
+        } else {
+            "smaller pieces gain no more"
+        };
         sentence!(
             "Repeated work on a block of {block} writes {rate} in these pieces and {whole} over the \
-             whole block; smaller pieces gain no more, larger ones less."
+             whole block; larger pieces gain less, {smaller}."
         )
     };
     Some(advice((value, block), gain, said))
@@ -96,9 +107,7 @@ fn piece_in_cache(evidence: &Evidence<'_>, level: u32) -> Option<Advice> {
     let holds = if is_shown {
         sentence!("of {capacity} holds these pieces")
     } else {
-        sentence!(
-            "would hold these pieces if it had the documented {capacity}, which loads do not show"
-        )
+        sentence!("holds these pieces if it has the documented {capacity}")
     };
     let said = sentence!(
         "The level {level} cache {holds}: repeated work on a block of {block} writes {rate} in \
@@ -134,7 +143,8 @@ fn pages(evidence: &Evidence<'_>) -> Option<Advice> {
         let said = sentence!(
             "A random load from a block of {size} takes {huge} in huge pages and {base} in base pages."
         );
-        Some((ratio(base, huge)?, said))
+        let conditions = format!("random loads from a block of {size}");
+        Some((ratio(base, huge)?, said, conditions))
     };
     let by_tlb = || {
         let (count, base, huge) = tlb::in_both_pages(evidence.of(TLB)?)?;
@@ -142,18 +152,26 @@ fn pages(evidence: &Evidence<'_>) -> Option<Advice> {
             "A random load from {count} places 4 KiB apart takes {huge} in huge pages and {base} in base \
              pages."
         );
-        Some((ratio(base, huge)?, said))
+        let conditions = format!("random loads from {count} places 4 KiB apart");
+        Some((ratio(base, huge)?, said, conditions))
     };
     let by_bandwidth = || {
         let (size, base, huge) = bandwidth::in_both_pages(evidence.of(BANDWIDTH)?)?;
         let said = sentence!(
             "A block of {size} is read in order at {huge} in huge pages and at {base} in base pages."
         );
-        Some((ratio(huge, base)?, said))
+        let conditions = format!("reads in order of a block of {size}");
+        Some((ratio(huge, base)?, said, conditions))
     };
-    let (gain, said) = by_latency().or_else(by_tlb).or_else(by_bandwidth)?;
-    let (value, gain) = better(&gain, PagesFor::Huge, PagesFor::Base)?;
-    Some(advice((value, PagesFor::Base), gain, said))
+    let (ratio, said, conditions) = by_latency().or_else(by_tlb).or_else(by_bandwidth)?;
+    let (value, gain) = better(&ratio, PagesFor::Huge, PagesFor::Base)?;
+    let advice = advice((value, PagesFor::Base), gain, said);
+    Some(Advice {
+        because: advice
+            .because
+            .about(GAIN_FROM_HUGE_PAGES, ratio, conditions),
+        ..advice
+    })
 }
 
 fn advice<L: LevelOf>((value, usual): (L, L), gain: Option<Quantity>, said: Sentence) -> Advice {
@@ -287,7 +305,10 @@ mod tests {
         let advice = advised(name, vec![written(by_level)]).expect("2 MiB are documented");
         assert_eq!(advice.value, Bytes(MIB).level());
         let said = advice.because.sentence.to_string();
-        assert!(said.contains("which loads do not show"), "{said}");
+        assert!(
+            said.contains("holds these pieces if it has the documented 2 MiB"),
+            "{said}"
+        );
         let shown = advised(name, vec![loads(1.0), written(by_level)]).expect("shown");
         let said = shown.because.sentence.to_string();
         assert!(said.contains("holds these pieces: "), "{said}");

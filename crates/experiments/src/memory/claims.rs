@@ -1,13 +1,18 @@
 //! Claims about memory.
 
 use super::bandwidth::{READ, WRITE, curve};
+use super::footprint;
 use super::pages::Pages;
 use crate::estimates::{ratio, ratios};
-use crate::judging::{Along, Ratios, decided, exceeds};
+use crate::judging::{Along, Ratios, alike, decided, exceeds, larger_by};
+use crate::optimisation::{COMPILER, Compiler};
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement};
 
 const BANDWIDTH: &str = "memory.bandwidth";
+const FOOTPRINT: &str = "memory.footprint";
+/// Less than this is no gap between cache and memory.
+const GAP: f64 = 1.1;
 
 pub(crate) const ALL: &[Claim] = &[
     Claim {
@@ -28,7 +33,51 @@ pub(crate) const ALL: &[Claim] = &[
         experiments: &[BANDWIDTH],
         test: nearest_cache_over_memory,
     },
+    Claim {
+        key: "without_optimisation_no_gap_is_seen",
+        says: "Compiled without optimisation, a loop writes as fast into memory as into the cache.",
+        source: "Report E, section 7.1, Figures 34 and 35",
+        experiments: &[FOOTPRINT],
+        test: |evidence| {
+            let (one, other) = ends_of_footprint(evidence, 0)?;
+            alike(GAP, one, other, |ratio| {
+                sentence!(
+                    "Without optimisation, the smallest block is written at {one} and one of twice \
+                     the cache at {other}: {ratio}."
+                )
+            })
+        },
+    },
+    Claim {
+        key: "with_optimisation_the_gap_is_seen",
+        says: "Compiled with optimisation, a loop writes faster into the cache than beyond it.",
+        source: "Report E, section 7.1, Figures 34 and 35",
+        experiments: &[FOOTPRINT],
+        test: |evidence| {
+            let (one, other) = ends_of_footprint(evidence, 3)?;
+            larger_by(GAP, one, other, |ratio| {
+                sentence!(
+                    "At optimisation 3, the smallest block is written at {one} and one of twice the \
+                     cache at {other}: {ratio}."
+                )
+            })
+        },
+    },
 ];
+
+/// The rates of the smallest and the largest block at a level of optimisation.
+fn ends_of_footprint<'a>(
+    evidence: &Evidence<'a>,
+    level: usize,
+) -> Option<(&'a Estimate, &'a Estimate)> {
+    let by_rust = [COMPILER.at(Compiler::Rust)];
+    let (metric, _) = footprint::METRICS[level];
+    let curve = evidence
+        .of(FOOTPRINT)?
+        .along(footprint::BLOCK_SIZE, metric, &by_rust);
+    let ((_, one), (_, other)) = (curve.first()?, curve.last()?);
+    Some((one, other))
+}
 
 const READING_OVER_WRITING: Along = Along {
     everywhere: |Ratios { least, most, .. }| {

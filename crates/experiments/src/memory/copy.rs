@@ -42,8 +42,8 @@ const DESIGN: Design = Design {
              before. memcpy: the C library's function, which chooses by length and processor. \
              Non-temporal stores: the widest vector registers, with stores that bypass the caches. rep \
              movsb: the processor's own instruction for copies. Each byte of the block counts once, \
-             though it is both read and written (STREAM counts it twice). The time is the difference \
-             of 2n and n copies.",
+             though it is both read and written (STREAM counts it twice). The time of one is \
+             that of n copies over n, without what fewer copies show to be paid once.",
     source: "common practice (lmbench's bw_mem bcopy, STREAM's copy)",
     axes: &[BLOCK_SIZE.axis(), METHOD.axis()],
     metrics: &[COPY],

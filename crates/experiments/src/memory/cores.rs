@@ -173,7 +173,7 @@ fn cpus_of(point: &Point) -> Option<[Count; 2]> {
     Some([point.level(ONE).ok()?, point.level(OTHER).ok()?])
 }
 
-/// What a pair takes.
+/// The time of a pair.
 struct Way<'r> {
     cpus: [Count; 2],
     time: &'r Estimate,

@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use instrument::finding::Say;
-use instrument::point::{AxisKind, Level, LevelOf};
+use instrument::point::{AxisKind, Level, LevelOf, read_back};
 use platform::machine::Machine;
 use platform::memory::{Mapping, PageSize};
 use std::fmt;
@@ -64,12 +64,9 @@ impl LevelOf for Pages {
     }
 
     fn of(level: &Level) -> Option<Self> {
-        let Level::Choice(name) = level else {
-            return None;
-        };
-        let size = name.strip_suffix(" pages")?.parse().ok()?;
-        // The same size may be written in several ways, of which only one is the level.
-        Some(Self(size)).filter(|pages| pages.to_string() == *name)
+        read_back(level, |name| {
+            Some(Self(name.strip_suffix(" pages")?.parse().ok()?))
+        })
     }
 }
 

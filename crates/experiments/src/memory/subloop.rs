@@ -3,7 +3,7 @@
 use super::hierarchy;
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
-use crate::judging::{MARGIN, larger_by};
+use crate::judging::{Along, MARGIN, Ratios, alike, larger_by};
 use crate::prelude::*;
 use instrument::claim::Claim;
 use kernels::InstructionSet;
@@ -19,11 +19,13 @@ pub(super) const PIECE_SIZE: AxisOf<Bytes> = AxisOf::new("piece_size", "piece si
 pub(super) const WRITE: Metric<&str> =
     Metric::bandwidth("write", "write").bounded(MOST_BYTES_PER_SECOND);
 
-const KIB: u64 = 1 << 10;
+/// Pieces whose intervals overlap that of the best are as good if they reach it but for this share.
+const NEARLY: f64 = 0.10;
 const MIB: u64 = 1 << 20;
 /// The blocks of the report, in bytes.
 const BLOCKS: [u64; 2] = [8 * MIB, 32 * MIB];
-const SMALLEST_PIECE: u64 = KIB;
+/// Below this, starting a piece takes more time than writing it.
+const SMALLEST_PIECE: u64 = 128;
 /// The number of times that each byte is written.
 const PASSES: u64 = 8;
 /// No block takes more than this part of the memory available, and none takes longer than a point may.
@@ -45,19 +47,71 @@ const DESIGN: Design = Design {
          counts all of these bytes over the time of the whole run. An untimed run goes before. Memory \
          is in base pages."
     ),
-    source: "Report E, section 4.3",
+    source: "Report E, section 3.3",
     axes: &[BLOCK_SIZE.axis(), PIECE_SIZE.axis()],
     metrics: &[WRITE],
 };
 
-pub(crate) const CLAIMS: &[Claim] = &[Claim {
+pub(crate) const CLAIMS: &[Claim] = &[BEYOND_THE_CACHE, SMALL_PIECES, BOTH_BLOCKS];
+
+/// The report's best piece.
+const REPORTED_PIECE: Bytes = Bytes(64 << 10);
+
+const SMALL_PIECES: Claim = Claim {
+    key: "pieces_below_64_kib_take_longer",
+    says: "Repeated work on a block takes longer in pieces below 64 KB than in pieces of 64 KB.",
+    source: "Report E, section 3.3.2",
+    experiments: &["memory.subloop"],
+    test: |evidence| {
+        let results = evidence.of("memory.subloop")?;
+        let curve = results.along(PIECE_SIZE, WRITE, &[BLOCK_SIZE.at(Bytes(BLOCKS[0]))]);
+        let (_, best) = curve.iter().find(|(piece, _)| *piece == REPORTED_PIECE)?;
+        let smaller = curve.iter().filter(|(piece, _)| *piece < REPORTED_PIECE);
+        let ratios = smaller.filter_map(|(piece, write)| Some((*piece, ratio(best, write)?)));
+        let said = |Ratios { least, most, .. }: Ratios| {
+            sentence!("Pieces of 64 KiB are written {least} to {most} as fast as smaller ones.")
+        };
+        let judged = Along {
+            everywhere: said,
+            from_on: said,
+            nowhere: said,
+            mixed: said,
+        };
+        judged.judge(&ratios.collect::<Vec<_>>())
+    },
+};
+
+const BOTH_BLOCKS: Claim = Claim {
+    key: "the_best_piece_is_as_fast_in_8_and_32_mib",
+    says: "Cut into the best pieces, blocks of 8 and of 32 MB are written alike.",
+    source: "Report E, section 3.3.2",
+    experiments: &["memory.subloop"],
+    test: |evidence| {
+        let results = evidence.of("memory.subloop")?;
+        let [(_, one), (_, other)] = [
+            best(results, Bytes(BLOCKS[0]))?,
+            best(results, Bytes(BLOCKS[1]))?,
+        ];
+        alike(1.25, one, other, |ratio| {
+            sentence!(
+                "The best pieces are written at {one} in 8 MiB and {other} in 32 MiB: {ratio}."
+            )
+        })
+    },
+};
+
+const BEYOND_THE_CACHE: Claim = Claim {
     key: "pieces_beyond_the_cache_take_three_times",
     says: "Repeated work on a block takes three times as long in pieces that no cache holds.",
-    source: "Report E, section 4.3: pieces of 64 KB are best",
+    source: "Report E, section 3.3: pieces of 64 KB are best",
     experiments: &["memory.subloop"],
     test: |evidence| {
         let results = evidence.of("memory.subloop")?;
         let block = *blocks(results).last()?;
+        // Only of a block that no cache holds can it be told.
+        if block.0 < 2 * hierarchy::last_bytes(results.machine) {
+            return None;
+        }
         let ((_, best), whole) = (best(results, block)?, whole(results, block)?);
         larger_by(3.0, best, whole, |ratio| {
             sentence!(
@@ -67,7 +121,7 @@ pub(crate) const CLAIMS: &[Claim] = &[Claim {
             )
         })
     },
-}];
+};
 
 impl Experiment for Subloop {
     fn design(&self) -> &'static Design {
@@ -90,6 +144,14 @@ impl Experiment for Subloop {
         blocks
             .flat_map(|block| pieces(block, setting.profile).map(move |piece| point(block, piece)))
             .collect()
+    }
+
+    fn open_axes(&self) -> &'static [OpenAxis] {
+        const {
+            &[PIECE_SIZE
+                .open(SMALLEST_PIECE, 32 * MIB)
+                .in_steps_of(SMALLEST_PIECE)]
+        }
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
@@ -147,7 +209,7 @@ fn point(block: u64, piece: u64) -> Point {
         .at(PIECE_SIZE, Bytes(piece))
 }
 
-/// Powers of two from 1 KiB, and the whole block. The shorter profiles take every third or second.
+/// Powers of two from 128 B, and the whole block. The shorter profiles take every third or second.
 fn pieces(block: u64, profile: Profile) -> impl Iterator<Item = u64> {
     let step = match profile {
         Profile::Quick => 3,
@@ -182,15 +244,25 @@ pub(super) fn whole<'r>(results: &'r Results, block: Bytes) -> Option<&'r Estima
     results.sound(WRITE, &[BLOCK_SIZE.at(block), PIECE_SIZE.at(block)])
 }
 
-/// The largest piece that is as good as any, and its bandwidth. Larger pieces are fewer, and leave a
-/// program less to do between them.
+/// The largest piece that is as good as any, as far as the intervals tell, and its bandwidth. Larger
+/// pieces are fewer, and leave a program less to do between them.
 pub(super) fn best<'r>(results: &'r Results, block: Bytes) -> Option<(Bytes, &'r Estimate)> {
     let curve = curve(results, block);
-    let most = curve.iter().map(|(_, write)| write.centre);
-    let as_good = (1.0 - MARGIN) * most.max_by(f64::total_cmp)?;
-    curve
-        .into_iter()
-        .rfind(|(_, write)| write.centre >= as_good)
+    let (_, most) = *curve
+        .iter()
+        .max_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre))?;
+    let is_as_good = |write: &Estimate| {
+        let share = write.centre / most.centre;
+        let overlap = write.interval.zip(most.interval);
+        let overlap = overlap.is_some_and(|(one, other)| one.overlaps(&other));
+        share >= 1.0 - MARGIN || (overlap && share >= 1.0 - NEARLY)
+    };
+    curve.into_iter().rfind(|(_, write)| is_as_good(write))
+}
+
+/// True if no smaller piece of the block was measured, so that smaller ones may be better.
+pub(super) fn is_smallest(results: &Results, block: Bytes, piece: Bytes) -> bool {
+    curve(results, block).first().map(|(first, _)| *first) == Some(piece)
 }
 
 fn best_piece(results: &Results, block: Bytes) -> Option<Finding> {
@@ -202,15 +274,19 @@ fn best_piece(results: &Results, block: Bytes) -> Option<Finding> {
     } else {
         Grade::Likely
     };
+    let is_smallest = is_smallest(results, block, piece);
     let (said, grade) = if piece < block && gain.value > 1.0 {
-        (
-            sentence!(
-                "Repeated work on {block} is best cut into pieces of {piece}: it runs at {write}, {gain} \
-                 as fast as over the whole block, and saves {saved} of the time.",
-                saved = Quantity::exact(1.0 - 1.0 / gain.value, Unit::Share),
-            ),
-            grade(&gain, 1.0).max(certainty),
-        )
+        let said = sentence!(
+            "Repeated work on {block} is best cut into pieces of {piece}{extent}: it runs at {write}, \
+             {gain} as fast as over the whole block, and saves {saved} of the time.",
+            extent = if is_smallest {
+                ", the smallest measured"
+            } else {
+                ""
+            },
+            saved = Quantity::exact(1.0 - 1.0 / gain.value, Unit::Share),
+        );
+        (said, grade(&gain, 1.0).max(certainty))
     } else {
         (
             sentence!(
@@ -227,7 +303,9 @@ fn best_piece(results: &Results, block: Bytes) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::{BLOCKS, CLAIMS, MIB, PIECE_SIZE, Subloop, WRITE, point};
-    use crate::made_up::{count, findings, machine, measure, measured, number, results, setting};
+    use crate::made_up::{
+        count, findings, machine, measure, measured, measured_apart, number, results, setting,
+    };
     use crate::prelude::*;
     use instrument::claim::{Evidence, Ruling};
     use instrument::results::PointResult;
@@ -239,7 +317,7 @@ mod tests {
         let each = points.map(|point| {
             let Bytes(piece) = point.level(PIECE_SIZE).expect("all have one");
             // A short piece takes time to start.
-            let start = 1.0 - 128.0 / piece as f64;
+            let start = 1.0 - 100.0 / piece as f64;
             let rate = if piece <= cache { 60e9 * start } else { slow };
             measured(point, &[(WRITE, rate)])
         });
@@ -249,7 +327,7 @@ mod tests {
     #[test]
     fn quick_points_are_few_and_the_longer_profiles_go_beyond_the_last_cache() {
         let quick = Subloop.points(&setting(Profile::Quick));
-        assert!(quick.len() <= 14, "{}", quick.len());
+        assert!(quick.len() <= 16, "{}", quick.len());
         for block in BLOCKS {
             assert!(quick.contains(&point(block, block)));
         }
@@ -286,6 +364,37 @@ mod tests {
         assert!((number("gain") - 6.0).abs() < 0.1);
         assert!((number("saved") - 0.83).abs() < 0.01);
         assert_eq!(ruling(points(MIB, 10e9)), Ruling::Holds);
+    }
+
+    #[test]
+    fn a_best_piece_at_the_edge_is_called_the_smallest_measured() {
+        let found = findings(&Subloop, points(128, 10e9));
+        for finding in found.iter().filter(|found| found.number("piece").is_some()) {
+            let said = finding.sentence.to_string();
+            assert!(said.contains("the smallest measured"), "{said}");
+        }
+    }
+
+    #[test]
+    fn of_pieces_that_the_intervals_do_not_tell_apart_the_largest_is_best() {
+        let each = points(MIB, 10e9).into_iter().map(|result| {
+            let Bytes(piece) = result.point.level(PIECE_SIZE).expect("all have one");
+            let rate = result.estimates[0].centre * if piece <= 1024 { 1.06 } else { 1.0 };
+            measured_apart(result.point.clone(), &[(WRITE, rate)], 0.04)
+        });
+        let found = findings(&Subloop, each.collect());
+        let piece = number(&found[0], "piece").value;
+        assert!((piece - MIB as f64).abs() < 1.0, "{found:?}");
+    }
+
+    #[test]
+    fn a_block_that_a_cache_may_hold_decides_no_claim_about_memory() {
+        let in_cache = |result: &PointResult| {
+            let block = result.point.level(super::BLOCK_SIZE).expect("all have one");
+            block < Bytes(64 * MIB)
+        };
+        let points = points(MIB, 10e9).into_iter().filter(in_cache).collect();
+        assert_eq!(ruling(points), Ruling::CannotBeTold);
     }
 
     #[test]

@@ -36,7 +36,8 @@ const DESIGN: Design = Design {
              in random order: each load yields the address of the next. In base pages each step needs \
              the translation of another page; in huge pages hundreds of steps share one. The caches \
              hold the same lines in both cases, so the difference between the two is translation. \
-             Huge pages are verified. The time of a load is the difference of 2n and n steps.",
+             Huge pages are verified. The time of a load is that of n steps over n, \
+             without what fewer steps show to be paid once.",
     source: "common practice (lmbench's tlb)",
     axes: &[STRIDES.axis(), PAGES.axis()],
     metrics: &[LOAD],
@@ -74,6 +75,10 @@ impl Experiment for Tlb {
         let in_base = in_pages(Pages::base(&setting.machine), 1);
         let in_huge = in_pages(Pages::huge(&setting.machine), step_in_huge);
         in_base.chain(in_huge).collect()
+    }
+
+    fn refined_axes(&self) -> &'static [RefinedAxis] {
+        const { &[STRIDES.refined_by(1)] }
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

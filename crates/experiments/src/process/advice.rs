@@ -5,11 +5,12 @@ use super::calls::definition::{Call, DESIGN};
 use crate::estimates::ratio;
 use crate::judging::better;
 use crate::prelude::*;
-use instrument::advice::{Advice, Rule};
+use instrument::advice::{Advice, Audience, Rule};
 
 pub(crate) const ALL: &[Rule] = &[Rule {
     setting: "start_programs_by",
     title: "way to start another program",
+    audience: Audience::Programs,
     unit: None,
     experiments: &[DESIGN.id],
     find: |evidence| {

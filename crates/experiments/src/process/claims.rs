@@ -4,7 +4,7 @@ use super::calls::costs::rate;
 use super::calls::definition::{Call, DESIGN as CALLS};
 use super::fork_size::{self, DESIGN as FORK_SIZE};
 use super::ipc::definition::{BANDWIDTH, DESIGN as IPC, MECHANISM, MESSAGE};
-use super::ipc::findings::round_trip;
+use super::ipc::findings::{conditions, round_trip};
 use super::ipc::mechanism::Mechanism;
 use super::placement::{PLACEMENT, Placement};
 use super::switch::definition::{DESIGN as SWITCH, Kind};
@@ -12,6 +12,7 @@ use super::switch::findings::pair;
 use crate::judging::{MARGIN, larger, larger_by};
 use crate::memory::pages::Pages;
 use crate::prelude::*;
+use crate::subjects::ROUND_TRIP;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
 
 /// The message whose bandwidth is compared: what a pipe holds.
@@ -146,11 +147,14 @@ pub(crate) const ALL: &[Claim] = &[
             let results = evidence.of(IPC.id)?;
             let one = round_trip(results, Mechanism::Pipe, Placement::OneCore)?;
             let other = round_trip(results, Mechanism::Pipe, Placement::TwoCores)?;
-            larger(one, other, |_| {
+            let judged = larger(one, other, |_| {
                 sentence!(
                     "A round trip of a byte through pipes takes {one} on one core and {other} on two."
                 )
-            })
+            })?;
+            let conditions = conditions(Mechanism::Pipe, Placement::TwoCores);
+            let because = judged.because.about(ROUND_TRIP, other, conditions);
+            Some(Judgement { because, ..judged })
         },
     },
     Claim {

@@ -23,7 +23,7 @@ pub(super) const DESIGN: Design = Design {
     question: "What does a fork cost as the process that forks grows?",
     method: "The parent maps private memory of the given size, in pages of one size, and touches \
              every page. Then it forks a child that ends at once, waits for it, and forks the next, n \
-             and then 2n times; the difference is the cost of one. For each child the kernel copies \
+             times in each leg; what shorter legs show to be paid once is subtracted. For each child the kernel copies \
              the parent's page tables and frees them again. The pages themselves are shared and \
              neither side writes to them, so the page faults of writes after a fork are not in the \
              cost. The size does not include the few MiB that the program itself has mapped. Touching \

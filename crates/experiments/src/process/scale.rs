@@ -27,7 +27,7 @@ const PAGES: usize = 256;
 /// A call that reaches less than this part of linear scaling no longer scales, in percent.
 const LEAST_PERCENT: u32 = 75;
 
-/// What the threads do.
+/// The work of the threads.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 enum Call {
     Getpid,
@@ -152,7 +152,7 @@ fn counts(most: u64) -> Vec<u64> {
     (1..=most).filter(is_wanted).collect()
 }
 
-/// What belongs to one thread.
+/// The things of one thread.
 struct Own {
     path: CString,
     pages: Mapping,
@@ -195,7 +195,7 @@ impl Own {
     }
 }
 
-/// What a call reaches of linear scaling.
+/// The share of linear scaling that a call reaches.
 struct Shares<'r> {
     call: Call,
     /// The rate of one thread, and of all.

@@ -5,7 +5,7 @@ use super::lock::levels::{Body, ENTRY, LockType, MIDDLE, PAIR, at};
 use crate::estimates::ratio;
 use crate::judging::{MARGIN, better, exceeds};
 use crate::prelude::*;
-use instrument::advice::{Advice, Rule};
+use instrument::advice::{Advice, Audience, Rule};
 use instrument::claim::{Evidence, Ruling};
 
 const LOCKS: &str = "threads.lock";
@@ -18,6 +18,7 @@ pub(crate) const ALL: &[Rule] = &[
     Rule {
         setting: "short_sections_by",
         title: "lock for short sections that several kernel threads want",
+        audience: Audience::Programs,
         unit: None,
         experiments: &[LOCKS],
         find: short_sections,
@@ -25,6 +26,7 @@ pub(crate) const ALL: &[Rule] = &[
     Rule {
         setting: "spin_in_sections_up_to",
         title: "length of sections up to which kernel threads should spin for a lock",
+        audience: Audience::Programs,
         unit: Some(Unit::Nanoseconds),
         experiments: &[LOCKS],
         find: spin_up_to,

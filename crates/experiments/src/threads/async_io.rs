@@ -56,7 +56,7 @@ const DESIGN: Design = Design {
              the other thread in that time. The backend is the one that the library chooses \
              (io_uring if the system allows it), or kernel threads that wait in place of the user \
              thread.",
-    source: "Report D, section 3.6",
+    source: "Report D, Test-async-io",
     axes: &[BACKEND.axis()],
     metrics: &[
         WRITE.time,

@@ -7,9 +7,10 @@ use super::lock::levels::{Body, ENTRY, LockType, MIDDLE, RUN, at};
 use super::monitor::{HELD, WAKING, Waking};
 use super::{create, switch};
 use crate::estimates::{ratios, side_by_side};
-use crate::judging::{Along, Ratios, larger, larger_by};
+use crate::judging::{Along, Ratios, alike, larger, larger_by};
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
+use instrument::point::LevelOf;
 
 const LOCKS: &str = "threads.lock";
 const INVERSION: &str = "threads.inversion";
@@ -18,6 +19,9 @@ const MONITOR: &str = "threads.monitor";
 const SWITCH: &str = "threads.switch";
 const CREATE: &str = "threads.create";
 
+/// Up to this factor, two times are almost the same.
+const ALMOST: f64 = 1.25;
+
 /// The most threads of the report.
 const MOST: Count = Count(99);
 
@@ -25,7 +29,7 @@ pub(crate) const ALL: &[Claim] = &[
     Claim {
         key: "spinning_collapses_where_threads_yield",
         says: "If threads of one worker yield inside the lock, a spin lock is ruinous.",
-        source: "Report D, section 3.2: 77.6 s against 969 µs with 99 threads",
+        source: "Report D, Table 1: 77.6 s against 969 µs with 99 threads",
         experiments: &[LOCKS],
         test: |evidence| {
             let one = run(evidence, Body::SimpleYield, LockType::SpinLock)?;
@@ -38,7 +42,7 @@ pub(crate) const ALL: &[Claim] = &[
     Claim {
         key: "spinning_wins_where_nobody_yields",
         says: "If no thread yields inside the lock, a spin lock is faster than one that blocks.",
-        source: "Report D, section 3.2: 341 against 517 µs with 99 threads",
+        source: "Report D, Table 1: 341 against 517 µs with 99 threads",
         experiments: &[LOCKS],
         test: |evidence| {
             let one = run(evidence, Body::Simple, LockType::Lock)?;
@@ -49,16 +53,66 @@ pub(crate) const ALL: &[Claim] = &[
         },
     },
     Claim {
+        key: "within_a_slice_both_locks_are_alike",
+        says: "If threads compute inside the lock for less than a slice, one that spins and one that \
+               blocks take almost the same time.",
+        source: "Report D, Table 1: 2152 and 2294 µs with 99 threads",
+        experiments: &[LOCKS],
+        test: |evidence| {
+            let one = run(evidence, Body::complex(1000), LockType::Lock)?;
+            let other = run(evidence, Body::complex(1000), LockType::SpinLock)?;
+            alike(ALMOST, one, other, |ratio| {
+                sentence!("A run of 99 threads: {one} blocking, {other} spinning, {ratio}.")
+            })
+        },
+    },
+    Claim {
+        key: "many_io_threads_close_the_gap",
+        says: "With 90 I/O threads, synchronous and asynchronous I/O take almost the same time.",
+        source: "Report D, Table 2: 208 920 and 206 022 µs",
+        experiments: &[IO],
+        test: |evidence| {
+            let of = |mode| {
+                let levels = [
+                    io::MODE.at(mode),
+                    io::SWEEP.at(Sweep::ReportedThreads),
+                    io::IO_THREADS.at(Count(90)),
+                ];
+                evidence.estimate(IO, io::RUN, &levels)
+            };
+            let (one, other) = (of(Mode::Asynchronous)?, of(Mode::Synchronous)?);
+            alike(ALMOST, one, other, |ratio| {
+                sentence!(
+                    "90 threads write and read: {one} asynchronously, {other} synchronously, {ratio}."
+                )
+            })
+        },
+    },
+    Claim {
+        key: "one_io_thread_is_slower_asynchronously",
+        says: "One I/O thread beside one that computes takes longer asynchronously, whatever it transfers.",
+        source: "Report D, Table 2, first sweep",
+        experiments: &[IO],
+        test: |evidence| reported_sweep(evidence, io::LENGTH, Sweep::ReportedLengths),
+    },
+    Claim {
+        key: "beside_computing_io_is_slower_asynchronously",
+        says: "One I/O thread takes longer asynchronously beside any number of threads that compute.",
+        source: "Report D, Table 2, third sweep",
+        experiments: &[IO],
+        test: |evidence| reported_sweep(evidence, io::COMPUTING, Sweep::ReportedComputing),
+    },
+    Claim {
         key: "asynchronous_reading_costs_a_single_thread_more",
         says: "A single thread reads from the page cache faster synchronously.",
-        source: "Report D, section 3.3: 82 against 6870 µs",
+        source: "Report D, Table 2: 82 against 6870 µs",
         experiments: &[IO],
         test: one_reader,
     },
     Claim {
         key: "middle_priority_overtakes_without_a_remedy",
         says: "Without a remedy, a thread of middle priority ends before one of the highest.",
-        source: "Report D, section 3.4",
+        source: "Report D, Priority Inversion",
         experiments: &[INVERSION],
         test: |evidence| {
             let [one, other] = ends(evidence, Protocol::None)?;
@@ -71,7 +125,7 @@ pub(crate) const ALL: &[Claim] = &[
         key: "a_ceiling_keeps_the_order_of_priorities",
         says: "With a priority ceiling, the thread of the highest priority ends first of those that \
              wait.",
-        source: "Report D, section 3.4: C, A, B",
+        source: "Report D, Priority Inversion: C, A, B",
         experiments: &[INVERSION],
         test: |evidence| {
             let [other, one] = ends(evidence, Protocol::Ceiling)?;
@@ -99,14 +153,14 @@ pub(crate) const ALL: &[Claim] = &[
     Claim {
         key: "asynchronous_reading_is_faster",
         says: "Asynchronous reading is faster than synchronous reading.",
-        source: "folklore; report D, section 3.3, saw it with 90 threads that read and compute no more",
+        source: "folklore; report D, Table 2, saw it with 90 threads that read and compute no more",
         experiments: &[IO],
         test: asynchronous_is_faster,
     },
     Claim {
         key: "after_hoare_the_condition_still_holds",
         says: "In a monitor after Hoare, a woken thread finds the condition true that it waited for.",
-        source: "Report D, section 3.5",
+        source: "Report D, Test-zoo",
         experiments: &[MONITOR],
         test: |evidence| held(evidence, Waking::Signal),
     },
@@ -157,6 +211,31 @@ pub(crate) const ALL: &[Claim] = &[
 /// The run of the most threads, each of which enters once.
 fn run<'a>(evidence: &Evidence<'a>, body: Body, lock: LockType) -> Option<&'a Estimate> {
     evidence.estimate(LOCKS, RUN, &at(body, lock, MOST))
+}
+
+/// Asynchronous over synchronous along a sweep of the report's table.
+fn reported_sweep<L: LevelOf + Copy + Ord + Into<Quantity>>(
+    evidence: &Evidence<'_>,
+    axis: AxisOf<L>,
+    sweep: Sweep,
+) -> Option<Judgement> {
+    let results = evidence.of(IO)?;
+    let runs = |mode| {
+        let levels = [io::MODE.at(mode), io::SWEEP.at(sweep)];
+        results.along(axis, io::RUN, &levels)
+    };
+    let said = |Ratios { least, most, .. }| {
+        sentence!("Asynchronously it takes {least} to {most} as long.")
+    };
+    let judged = Along {
+        everywhere: said,
+        from_on: |Ratios { least, most, from }| {
+            sentence!("From {from} on; in all, asynchronously it takes {least} to {most} as long.")
+        },
+        nowhere: said,
+        mixed: said,
+    };
+    judged.judge(&ratios(&runs(Mode::Asynchronous), &runs(Mode::Synchronous)))
 }
 
 /// The ends of the threads of the highest and of middle priority.

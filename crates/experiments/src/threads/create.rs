@@ -29,7 +29,7 @@ const DESIGN: Design = Design {
          threads on. Memory that the kernel keeps for its own threads, such as a stack of 16 KiB \
          on x86-64, is not included."
     ),
-    source: "Report D, section 3.1, and common practice",
+    source: "Report D, and common practice",
     axes: &[KIND.axis(), THREADS.axis()],
     metrics: &[CREATE, MEMORY],
 };

@@ -45,7 +45,7 @@ const DESIGN: Design = Design {
              priority inheritance (the owner runs at the priority of the highest waiting thread), \
              or a priority ceiling (the owner runs at the highest priority at once). Priorities \
              do not decay.",
-    source: "Report D, section 3.4",
+    source: "Report D, Priority Inversion",
     axes: &[PROTOCOL.axis()],
     metrics: &[
         LOW_ENDS,

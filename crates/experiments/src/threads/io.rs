@@ -35,6 +35,23 @@ pub(super) enum Sweep {
     Device,
     #[choice("device, beside computing")]
     BesideComputing,
+    /// The three sweeps of the report: threads write, then read.
+    #[choice("as reported, by length")]
+    ReportedLengths,
+    #[choice("as reported, by threads")]
+    ReportedThreads,
+    #[choice("as reported, by computing")]
+    ReportedComputing,
+}
+
+impl Sweep {
+    /// The steps that a computing thread computes.
+    pub(super) fn steps(self) -> u64 {
+        match self {
+            Self::ReportedLengths | Self::ReportedThreads => 1,
+            _ => STEPS,
+        }
+    }
 }
 
 /// Each thread reads this much from the device: whole blocks, since the reads are direct.
@@ -43,6 +60,28 @@ const DEVICE_LENGTH: Bytes = Bytes(64 << 10);
 pub(super) const STEPS: u64 = 100_000;
 /// The most threads of the report.
 const MANY: u64 = 90;
+
+/// The length of the report's long transfers.
+const LONG: Bytes = Bytes(10_000_000);
+/// The report's Table 2: sweep, I/O threads, length and computing threads.
+const TABLE_2: [(Sweep, u64, Bytes, u64); 16] = [
+    (Sweep::ReportedLengths, 1, Bytes(1), 1),
+    (Sweep::ReportedLengths, 1, Bytes(10), 1),
+    (Sweep::ReportedLengths, 1, Bytes(100), 1),
+    (Sweep::ReportedLengths, 1, Bytes(1000), 1),
+    (Sweep::ReportedLengths, 1, Bytes(10_000), 1),
+    (Sweep::ReportedLengths, 1, Bytes(100_000), 1),
+    (Sweep::ReportedThreads, 1, LONG, 1),
+    (Sweep::ReportedThreads, 3, LONG, 1),
+    (Sweep::ReportedThreads, 10, LONG, 1),
+    (Sweep::ReportedThreads, 30, LONG, 1),
+    (Sweep::ReportedThreads, MANY, LONG, 1),
+    (Sweep::ReportedComputing, 1, LONG, 1),
+    (Sweep::ReportedComputing, 1, LONG, 3),
+    (Sweep::ReportedComputing, 1, LONG, 10),
+    (Sweep::ReportedComputing, 1, LONG, 30),
+    (Sweep::ReportedComputing, 1, LONG, MANY),
+];
 
 /// Nobody would rewrite a program for a smaller gain.
 const WORTH_HAVING: f64 = 1.1;
@@ -68,9 +107,13 @@ const DESIGN: Design = Design {
          the system allows it, else from kernel threads. From the page cache: the whole file is \
          in it. From the device: reads bypass the page cache (O_DIRECT), but the device, or the \
          host of a virtual machine, may still have the data in memory of its own. The runtime is \
-         cooperative: a computing thread keeps its turn to its end."
+         cooperative: a computing thread keeps its turn to its end. In the sweeps named as \
+         reported each I/O thread writes its part and then reads it, in the page cache, as in \
+         Table 2 of the report: one I/O thread by length and 1 to {MANY} of them with a long \
+         one, both beside one computing thread of one step, and one I/O thread beside 1 to \
+         {MANY} computing threads."
     ),
-    source: "Report D, section 3.3",
+    source: "Report D, Table 2",
     axes: &[
         MODE.axis(),
         SWEEP.axis(),
@@ -92,6 +135,16 @@ impl Experiment for Io {
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
         points(setting.profile)
+    }
+
+    fn open_axes(&self) -> &'static [OpenAxis] {
+        const {
+            &[
+                IO_THREADS.open(1, 999),
+                LENGTH.open(1, 1 << 30),
+                COMPUTING.open(0, 999),
+            ]
+        }
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
@@ -167,6 +220,8 @@ fn points(profile: Profile) -> Vec<Point> {
     let device = device.map(|&threads| (Sweep::Device, threads, DEVICE_LENGTH, 0));
     let both = few.iter();
     let both = both.map(|&threads| (Sweep::BesideComputing, threads, DEVICE_LENGTH, threads));
+    // Table 2 of the report, which takes minutes: not in the quick profile.
+    let table: &[(Sweep, u64, Bytes, u64)] = if quick { &[] } else { &TABLE_2 };
     let in_both_modes = |(sweep, io_threads, length, computing)| {
         let point = move |mode: &Mode| {
             Point::new()
@@ -178,7 +233,11 @@ fn points(profile: Profile) -> Vec<Point> {
         };
         Mode::ALL.iter().map(point)
     };
-    let all = one.chain(cached).chain(device).chain(both);
+    let all = one
+        .chain(cached)
+        .chain(device)
+        .chain(both)
+        .chain(table.iter().copied());
     all.flat_map(in_both_modes).collect()
 }
 

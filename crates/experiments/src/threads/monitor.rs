@@ -44,7 +44,7 @@ const DESIGN: Design = Design {
          thread found room. `in_order` is 1 if all waiting animals were let in in the order in \
          which they came, else 0. Every run checks that there are never more than {ROOM} inside."
     ),
-    source: "Report D, section 3.5",
+    source: "Report D, Test-zoo",
     axes: &[ANIMALS.axis(), WAKING.axis()],
     metrics: &[VISIT, HELD, IN_ORDER],
 };
@@ -61,6 +61,10 @@ impl Experiment for Monitor {
         };
         let points = |animals| wakings.iter().map(move |waking| point(animals, *waking));
         counts.iter().copied().flat_map(points).collect()
+    }
+
+    fn open_axes(&self) -> &'static [OpenAxis] {
+        const { &[ANIMALS.open(1, 999)] }
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

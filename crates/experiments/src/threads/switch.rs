@@ -24,7 +24,7 @@ const DESIGN: Design = Design {
              time from one thread's turn to the next thread's turn, without starting and joining \
              the threads. `kernel_switches` is the number of context switches that the kernel \
              counted for each.",
-    source: "Report D, section 3.1, and common practice",
+    source: "Report D, and common practice",
     axes: &[KIND.axis(), THREADS.axis()],
     metrics: &[SWITCH, KERNEL_SWITCHES],
 };

@@ -2,7 +2,8 @@
 
 use super::findings::{curve, over};
 use super::levels::{FROM_MAPPING, INTO_MAPPING, MAPPED, PLAIN, Pair, Reading};
-use crate::estimates::ratios;
+use super::levels::{RECEIVER_TIME, SIZE, TIME};
+use crate::estimates::{ratios, ratios_within};
 use crate::judging::{Along, MARGIN, Ratios, decided, exceeds};
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
@@ -10,6 +11,8 @@ use instrument::claim::{Claim, Evidence, Judgement, Ruling};
 const TRANSFERS: &str = "transfer.file";
 /// Files are large from here on, and small below.
 const LARGE: Bytes = Bytes(1 << 20);
+/// Up to this factor, slower is a little slower.
+const LITTLE: f64 = 1.5;
 /// A difference up to this share is no trend.
 const TREND: f64 = 0.1;
 
@@ -26,7 +29,39 @@ pub(crate) const ALL: &[Claim] = &[
         says: "A large file is received a little slower if the receiver maps it.",
         source: "Report C",
         experiments: &[TRANSFERS],
-        test: |evidence| named(evidence, receiver(&large(evidence, INTO_MAPPING, PLAIN)?)),
+        test: |evidence| {
+            let losses = large(evidence, INTO_MAPPING, PLAIN)?;
+            named(
+                evidence,
+                receiver(&losses).map(|judged| a_little(judged, &losses)),
+            )
+        },
+    },
+    Claim {
+        key: "the_receiver_takes_longer",
+        says: "The slave takes longer than the master, whichever method they use.",
+        source: "Report C",
+        experiments: &[TRANSFERS],
+        test: |evidence| named(evidence, receiver_over_sender(evidence)),
+    },
+    Claim {
+        key: "mapping_costs_more_to_begin_with",
+        says: "The fixed cost of mapping a file is above that of reading it: the smallest file is sent \
+               faster by read and write.",
+        source: "Report C",
+        experiments: &[TRANSFERS],
+        test: |evidence| {
+            let smallest = *gains(evidence, FROM_MAPPING, PLAIN, Reading::First)?.first()?;
+            let (size, ratio) = smallest;
+            let said = sentence!(
+                "A file of {size} takes {ratio} as long from a mapping as by read and write."
+            );
+            let because = Finding::new("because", said).beside("ratio", ratio);
+            named(
+                evidence,
+                Some(decided(exceeds(&ratio, 1.0 + MARGIN), because)),
+            )
+        },
     },
     Claim {
         key: "for_small_files_the_method_makes_no_difference",
@@ -55,6 +90,22 @@ fn named(evidence: &Evidence<'_>, judgement: Option<Judgement>) -> Option<Judgem
     let Judgement { ruling, because } = judgement?;
     let because = over(results, because);
     Some(Judgement { ruling, because })
+}
+
+/// The receiver's time over the sender's, by size.
+fn receiver_over_sender(evidence: &Evidence<'_>) -> Option<Judgement> {
+    let results = evidence.of(TRANSFERS)?;
+    let curve = |metric| results.along(SIZE, metric, &PLAIN.levels(Reading::First));
+    let said = |Ratios { least, most, .. }| {
+        sentence!("The receiver takes {least} to {most} as long as the sender.")
+    };
+    let judged = Along {
+        everywhere: said,
+        from_on: said,
+        nowhere: said,
+        mixed: said,
+    };
+    judged.judge(&ratios_within(&curve(RECEIVER_TIME), &curve(TIME)))
 }
 
 /// The time of one pair relative to the other, by size.
@@ -133,6 +184,18 @@ fn receiver(losses: &[(Bytes, Quantity)]) -> Option<Judgement> {
         },
     }
     .judge(losses)
+}
+
+/// The judgement on "a little slower": it does not hold where it is slower by much.
+fn a_little(judged: Judgement, losses: &[(Bytes, Quantity)]) -> Judgement {
+    let is_little = |(_, loss): &(Bytes, Quantity)| exceeds(loss, LITTLE) == Ruling::DoesNotHold;
+    let is_much = |(_, loss): &(Bytes, Quantity)| exceeds(loss, LITTLE) == Ruling::Holds;
+    let ruling = match judged.ruling {
+        Ruling::Holds | Ruling::HoldsInPart if losses.iter().any(is_much) => Ruling::DoesNotHold,
+        Ruling::Holds if !losses.iter().all(is_little) => Ruling::HoldsInPart,
+        ruling => ruling,
+    };
+    Judgement { ruling, ..judged }
 }
 
 fn small(gains: &[(Bytes, Quantity)]) -> Option<Judgement> {
@@ -246,6 +309,8 @@ mod tests {
         };
         assert_eq!(against([1e5, 1.3e6, 1.4e7]), Ruling::Holds);
         assert_eq!(against([1e5, 0.8e6, 0.8e7]), Ruling::DoesNotHold);
+        // Twice and three times as long is not a little slower.
+        assert_eq!(against([1e5, 1.89e6, 3.02e7]), Ruling::DoesNotHold);
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod link;
 mod points;
 mod reading;
 
+use crate::file::page_cache;
 use crate::file::scratch_file::ScratchFile;
 use crate::prelude::*;
 use ::transfer::Timing;
@@ -82,7 +83,7 @@ impl Experiment for TransferOfFiles {
         let Bytes(size) = point.level(SIZE)?;
         let path = sampler.scratch().join(format!("{} {size}", self.id()));
         let source = ScratchFile::open_or_make(&path, size, sampler.seed())?;
-        source.read_in()?;
+        page_cache::warm(&source)?;
         let endpoint = Endpoint::start(sampler)?;
         let connection = RefCell::new(endpoint.connect(pair.sender).map_err(failed)?);
         let mut prepared = reading.prepare(pair.sender, source.file, &path, sampler.seed())?;

@@ -60,10 +60,10 @@ fn of(start: &Point, sizes: &[Bytes], profile: Profile, cover: Cover) -> Vec<Poi
     points
 }
 
-/// There is time for half of the processes that are wanted at each point, in each of which a file goes
+/// True if there is time for the processes that an estimate of each point needs. In each, a file goes
 /// once to warm the connection up and once to be measured.
 fn can_go(points: &[Point], link: &Link, setting: &Setting) -> bool {
-    let transfers = setting.profile.precision().min_processes as u32;
+    let transfers = 2 * setting.profile.precision().min_processes as u32;
     let sizes = points.iter().filter_map(|point| point.level(SIZE).ok());
     let wanted: Duration = sizes.map(|size| link.time_of(size.0) * transfers).sum();
     wanted <= Duration::from_nanos(setting.point_budget_ns()) * points.len() as u32

@@ -1,13 +1,15 @@
 //! Computes the estimates of a point from its samples.
 
-use super::{Estimate, Percentiles, Verdict};
+use super::centre::Centre;
+use super::process::Process;
+use super::{Estimate, FEWEST_PASSES, FEWEST_PROCESSES, Percentiles, Verdict};
 use crate::definition::{Definition, Metric};
 use crate::quantity::Unit;
 use crate::sample::{Batch, Reading, Sample};
-use crate::statistics::{Confidence, Estimated, Interval, student, summary};
+use crate::statistics::{Estimated, Interval, summary};
 
-/// Accepted range of the long leg's time per iteration over the net time per iteration. Outside it
-/// the time does not grow with the work: the compiler removed the loop, or the cost explodes.
+/// Accepted range of net cost over raw cost. Outside it the time does not grow with the work: the
+/// compiler removed the loop, or the cost explodes.
 const LINEAR_RANGE: std::ops::RangeInclusive<f64> = 0.5..=1.5;
 
 impl Estimate {
@@ -19,24 +21,32 @@ impl Estimate {
 
     /// Estimates `metric` from the batches of one point; `None` if they hold no sample of it.
     pub fn from_batches(metric: &Metric, batches: &[Batch]) -> Option<Self> {
-        let processes: Vec<Vec<&Sample>> = batches
+        let processes: Vec<Process<'_>> = batches
             .iter()
-            .map(|batch| {
-                batch
+            .map(|batch| Process {
+                batch,
+                samples: batch
                     .samples
                     .iter()
-                    .filter(|s| s.metric == metric.name)
-                    .collect()
+                    .filter(|sample| sample.metric == metric.name)
+                    .collect(),
             })
-            .filter(|samples: &Vec<_>| !samples.is_empty())
+            .filter(|process| !process.samples.is_empty())
             .collect();
-        let samples: Vec<&Sample> = processes.iter().flatten().copied().collect();
-        let costs = medians(&processes, net)?;
-        let cost = student::process_estimate(&costs, Confidence::NINETY_FIVE)?;
-        let raw_cost = medians(&processes, raw).and_then(|raw| summary::median(&raw));
+        let samples: Vec<&Sample> = processes
+            .iter()
+            .flat_map(|process| process.samples.iter().copied())
+            .collect();
+        let Centre {
+            cost,
+            by_process,
+            raw_cost,
+            cost_as_met,
+            passes,
+        } = Centre::of(&processes)?;
         let timed = samples
             .iter()
-            .any(|sample| sample.reading.net_cost_ns().is_some());
+            .any(|sample| !matches!(sample.reading, Reading::Value(_)));
         let in_unit = |cost| {
             if timed {
                 from_cost(metric.unit, cost)
@@ -44,7 +54,6 @@ impl Estimate {
                 cost
             }
         };
-        let by_process = costs.into_iter().map(in_unit).collect();
         let (cpu_share, system_share) = shares(&samples);
         let mut estimate = Self {
             metric: metric.name.clone(),
@@ -52,12 +61,18 @@ impl Estimate {
             centre: in_unit(cost.centre),
             interval: cost.interval.and_then(|interval| map(interval, in_unit)),
             raw: raw_cost.filter(|_| timed).map(in_unit),
+            as_met: cost_as_met.filter(|_| timed).map(in_unit),
             processes: processes.len(),
+            passes,
             samples: samples.len(),
-            by_process,
+            by_process: by_process.into_iter().map(in_unit).collect(),
+            pass_of: processes
+                .iter()
+                .filter_map(|process| process.batch.pass)
+                .collect(),
             cpu_share,
             system_share,
-            percentiles: percentiles(&processes),
+            percentiles: percentiles(&samples),
             verdict: Verdict::Sound,
         };
         // A metric can be a difference of two times: it is recorded as a value, but the timing
@@ -68,6 +83,10 @@ impl Estimate {
     }
 
     fn judge(&self, metric: &Metric, cost: Option<&Estimated>, samples: &[&Sample]) -> Verdict {
+        let passes = self.passes.unwrap_or(usize::MAX);
+        if passes < FEWEST_PASSES || (self.passes.is_some() && self.processes < FEWEST_PROCESSES) {
+            return Verdict::TooFew;
+        }
         let Some(cost) = cost else {
             return Verdict::Sound;
         };
@@ -83,7 +102,7 @@ impl Estimate {
         }
         match growth(samples) {
             Some(growth) if !LINEAR_RANGE.contains(&growth) => {
-                Verdict::Broken("twice the work did not take twice the time".into())
+                Verdict::Broken("the time did not grow with the work".into())
             }
             _ => Verdict::Sound,
         }
@@ -94,35 +113,17 @@ impl Estimate {
 fn growth(samples: &[&Sample]) -> Option<f64> {
     let ratios: Vec<f64> = samples
         .iter()
-        .filter(|sample| matches!(sample.reading, Reading::Difference { .. }))
-        .filter_map(|sample| Some(sample.reading.net_cost_ns()? / sample.reading.raw_cost_ns()?))
+        .filter(|sample| {
+            matches!(
+                sample.reading,
+                Reading::Legs(_) | Reading::Difference { .. }
+            )
+        })
+        .flat_map(|sample| sample.reading.costs())
+        .map(|cost| cost.net_ns / cost.raw_ns)
         .filter(|ratio| ratio.is_finite())
         .collect();
     summary::median(&ratios)
-}
-
-fn net(sample: &Sample) -> f64 {
-    match sample.reading {
-        Reading::Value(value) => value,
-        timed => timed.net_cost_ns().unwrap_or(f64::NAN),
-    }
-}
-
-fn raw(sample: &Sample) -> f64 {
-    sample.reading.raw_cost_ns().unwrap_or(f64::NAN)
-}
-
-fn medians(processes: &[Vec<&Sample>], read: impl Fn(&Sample) -> f64) -> Option<Vec<f64>> {
-    let median = |samples: &Vec<&Sample>| {
-        summary::median(
-            &samples
-                .iter()
-                .map(|sample| read(sample))
-                .collect::<Vec<_>>(),
-        )
-    };
-    let medians: Option<Vec<f64>> = processes.iter().map(median).collect();
-    medians.filter(|medians| !medians.is_empty())
 }
 
 /// Converts a cost in ns per unit of work to the unit of its metric.
@@ -158,12 +159,9 @@ fn shares(samples: &[&Sample]) -> (Option<f64>, Option<f64>) {
     )
 }
 
-fn percentiles(processes: &[Vec<&Sample>]) -> Option<Percentiles> {
+fn percentiles(samples: &[&Sample]) -> Option<Percentiles> {
     let read = |pick: fn(&Reading) -> Option<f64>| {
-        let values = processes
-            .iter()
-            .flatten()
-            .filter_map(|sample| pick(&sample.reading));
+        let values = samples.iter().filter_map(|sample| pick(&sample.reading));
         summary::median(&values.collect::<Vec<_>>())
     };
     macro_rules! percentile {
@@ -195,9 +193,9 @@ mod tests {
     }
 
     fn batch(readings: &[Reading]) -> Batch {
-        let sample = |&reading| Sample {
+        let sample = |reading: &Reading| Sample {
             metric: "value".into(),
-            reading,
+            reading: reading.clone(),
             usage: Usage {
                 user_ns: 300,
                 system_ns: 100,
@@ -238,7 +236,7 @@ mod tests {
 
     #[test]
     fn each_process_counts_once_however_many_samples_it_gave() {
-        let many = batch(&[difference(100, 200); 9]);
+        let many = batch(&vec![difference(100, 200); 9]);
         let one = batch(&[difference(400, 800)]);
         let estimate = estimate(&metric(Unit::Nanoseconds), &[many, one]);
         assert!((estimate.centre - 20.0).abs() < 1e-9, "{}", estimate.centre);

@@ -1,37 +1,57 @@
 //! Estimates: the value of a metric at a point, with its interval.
 
+mod centre;
 mod from_batches;
+mod process;
+mod ratio;
+mod replay;
 
 use crate::quantity::{Quantity, Unit};
 use crate::statistics::moderation::Variance;
-use crate::statistics::{Interval, student};
+use crate::statistics::{Confidence, Interval, next_run, student};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-/// The value of one metric at one point: a centre with its 95 % confidence interval.
+/// The fewest processes on which an estimate may rest.
+pub const FEWEST_PROCESSES: usize = 5;
+/// The fewest passes of a run in which these processes must have run.
+pub const FEWEST_PASSES: usize = 3;
+
+/// The value of one metric at one point: a centre with its 95 % interval.
 ///
-/// The centre is the geometric mean of the medians of the processes, the interval Student's t over
-/// the same medians on the log scale.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// The centre is the cost at the processor's full speed, as far as that can be told, and the
+/// interval foretells where another run of the same command within the hour puts it
+/// ([`crate::statistics::prediction`]).
+///
+/// Runs of the first edition have no passes. Their centre is the geometric mean of the medians of
+/// the processes, and their interval is Student's t over the same medians on the log scale: it says
+/// less about other runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// Name of the metric.
     pub metric: String,
     /// The metric's unit, which the definition states.
-    #[serde(skip)]
     pub unit: Unit,
     /// The estimate, in the metric's unit.
     pub centre: f64,
-    /// 95 % confidence interval in the metric's unit; `None` with too few processes.
+    /// 95 % interval in the metric's unit; `None` with too few processes.
     pub interval: Option<Interval>,
     /// The same value including the costs that the difference method removes; `None` for a value
     /// that is not timed.
     pub raw: Option<f64>,
+    /// The mean that a program met during the run, on a processor that others may have slowed
+    /// down; `None` in the first edition and for a value that is not timed.
+    pub as_met: Option<f64>,
     /// Number of fresh processes.
     pub processes: usize,
+    /// Number of passes of the run in which they ran; `None` in the first edition.
+    pub passes: Option<usize>,
     /// Number of samples in all processes.
     pub samples: usize,
-    /// The median of each process, in the metric's unit, in the order of measurement.
+    /// The value of each process, in the metric's unit, in the order of measurement.
     pub by_process: Vec<f64>,
+    /// The pass of each process; empty in the first edition.
+    pub pass_of: Vec<u32>,
     /// CPU time over wall time, where 1 is one fully used processor; `None` if the metric is not
     /// timed.
     pub cpu_share: Option<f64>,
@@ -44,7 +64,7 @@ pub struct Estimate {
 }
 
 /// Percentiles of single operations in ns: the median over the processes of each percentile.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Percentiles {
     /// 5 % of the operations took at most this long.
     pub p5_ns: f64,
@@ -57,11 +77,13 @@ pub struct Percentiles {
 }
 
 /// Verdict on an estimate's usability.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Usable.
     Sound,
+    /// Seen in too few processes or passes for an estimate ([`FEWEST_PROCESSES`]).
+    TooFew,
     /// The net cost is negative or smaller than its interval. It is known only to be smaller than
     /// the method can resolve.
     BelowResolution,
@@ -91,9 +113,30 @@ impl Estimate {
         relative.is_finite().then_some(relative)
     }
 
-    /// The error variance of the value's logarithm within this session, from its own processes;
-    /// `None` if there is only one process.
+    /// The error variance of the value's logarithm within this session; `None` if it is not known.
     pub fn error(&self) -> Option<Variance> {
+        match self.passes {
+            Some(passes) => self.error_of_prediction(passes),
+            None => self.error_of_processes(),
+        }
+    }
+
+    /// The interval of a prediction covers the error of this run and as much again of the next.
+    fn error_of_prediction(&self, passes: usize) -> Option<Variance> {
+        let interval = self.interval?;
+        let half_width = if interval.low > 0.0 {
+            (interval.high / interval.low).ln() / 2.0
+        } else {
+            interval.half_width() / self.centre.abs()
+        };
+        let degrees = next_run::degrees(passes)?;
+        let t = student::t_quantile(Confidence::NINETY_FIVE, degrees)?;
+        let value = (half_width / t).powi(2) / 2.0;
+        value.is_finite().then_some(Variance { value, degrees })
+    }
+
+    /// The error as the processes of the first edition tell it.
+    fn error_of_processes(&self) -> Option<Variance> {
         // Relative error of the clock: a sample is at least 1000 times as long as the clock's
         // error, so nothing is known more precisely.
         const CLOCK: f64 = 0.001;

@@ -1,19 +1,25 @@
 //! Findings: the meaning of the numbers, as sentences that keep their numbers machine-readable.
 
+mod aspect;
+pub(crate) mod name;
 mod say;
 mod sentence;
+mod trust;
 
+pub use aspect::Aspect;
 pub use macros::sentence;
+pub use name::Name;
 pub use say::Say;
 pub use sentence::{Number, Piece, Sentence};
+pub use trust::Trust;
 
-use crate::quantity::Quantity;
+use crate::quantity::{Quantity, Unit};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
 /// A sentence that follows from estimates, with its degree of certainty.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// Name within its experiment, the same in every run: `plateau`.
     pub key: String,
@@ -25,15 +31,23 @@ pub struct Finding {
     pub grade: Grade,
     /// Importance to a reader, from 0 to 1: see [`Finding::by_importance`].
     pub weight: f64,
+    /// The evidence for its grade ([`crate::grading`]); `None` in a run without passes.
+    pub trust: Option<Trust>,
+    /// Its numbers that other findings may measure too, under other conditions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aspects: Vec<Aspect>,
 }
 
 /// Degree of certainty of a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
-    /// The intervals allow no other answer.
+    /// The intervals allow no other answer, each pass says the same by itself, and no warning
+    /// touches a number.
     Certain,
-    /// The best answer, but the intervals or the noise allow another.
+    /// The best answer, but the intervals, a pass or a warning allow another.
     Likely,
     /// The measurement does not decide it.
     CannotBeTold,
@@ -48,6 +62,8 @@ impl Finding {
             beside: Vec::new(),
             grade: Grade::Certain,
             weight: 0.5,
+            trust: None,
+            aspects: Vec::new(),
         }
     }
 
@@ -58,6 +74,22 @@ impl Finding {
             let quantity = quantity.into();
             self.beside.push(Number { name, quantity });
         }
+        self
+    }
+
+    /// Adds the subject and the conditions of one of its numbers ([`Aspect`]).
+    #[must_use]
+    pub fn about(
+        mut self,
+        subject: Name,
+        quantity: impl Into<Quantity>,
+        conditions: impl Into<String>,
+    ) -> Self {
+        self.aspects.push(Aspect {
+            subject,
+            quantity: quantity.into(),
+            conditions: conditions.into(),
+        });
         self
     }
 
@@ -84,6 +116,16 @@ impl Finding {
         found.map(|number| number.quantity)
     }
 
+    /// True if its numbers can be said: each is a number, and no time, rate or size lies below zero. A
+    /// cost below zero says that the method did not measure it, and nothing else.
+    pub fn is_sayable(&self) -> bool {
+        self.sentence.numbers().all(|number| {
+            let Quantity { value, unit, .. } = number.quantity;
+            let can_be_negative = matches!(unit, Unit::Share);
+            value.is_finite() && (can_be_negative || value >= 0.0)
+        })
+    }
+
     /// Display order: higher weights first. Findings that cannot be told come last, since a reader
     /// who stops early loses least by missing them.
     pub fn by_importance(&self, other: &Self) -> Ordering {
@@ -97,7 +139,18 @@ impl Finding {
 #[cfg(test)]
 mod tests {
     use super::{Finding, Grade, Sentence, sentence};
-    use crate::quantity::{Bytes, Quantity};
+    use crate::quantity::{Bytes, Quantity, Unit};
+
+    #[test]
+    fn a_cost_below_zero_and_what_is_no_number_are_not_said() {
+        let sayable = |value, unit| {
+            let cost = Quantity::exact(value, unit);
+            Finding::new("cost", sentence!("It costs {cost}.")).is_sayable()
+        };
+        assert!(sayable(12.3, Unit::Nanoseconds) && sayable(-0.1, Unit::Share));
+        assert!(!sayable(-12.3, Unit::Nanoseconds));
+        assert!(!sayable(f64::NAN, Unit::Ratio));
+    }
 
     #[test]
     fn what_cannot_be_told_comes_last_however_weighty() {

@@ -1,14 +1,16 @@
 //! Sentences in pieces: text, and numbers that each reader formats in its own way.
 
+use super::name::{self, Name};
 use crate::quantity::Quantity;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A sentence, made by [`sentence!`](super::sentence).
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sentence(Vec<Piece>);
 
 /// A piece of a sentence.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Piece {
     /// Words.
     Text(String),
@@ -17,10 +19,11 @@ pub enum Piece {
 }
 
 /// A number and the name that identifies it to programs.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Number {
     /// Its name in the sentence, the same in every run.
-    pub name: &'static str,
+    #[serde(deserialize_with = "name::deserialize")]
+    pub name: Name,
     /// Its value, unit and interval.
     pub quantity: Quantity,
 }

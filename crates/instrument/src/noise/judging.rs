@@ -25,16 +25,34 @@ const DRIFT_CHANGE: f64 = 0.02;
 const MODE_DISTANCE: f64 = 0.05;
 
 /// The warnings that follow from the batches of one point and their estimates.
+///
+/// In a run with passes, the activity of other programs, preemptions and changes of the clock's
+/// speed stand inside the interval and cast no doubt on it.
 pub fn judge(definition: &Definition, estimates: &[Estimate], batches: &[Batch]) -> Vec<Warning> {
-    let mut warnings = around(batches);
+    let has_passes = batches.iter().any(|batch| batch.pass.is_some());
+    let mut warnings = Vec::new();
+    if !has_passes {
+        warnings.extend(around(batches));
+    }
+    warnings.extend(not_warm(batches, has_passes));
     for estimate in estimates {
         if let Some(metric) = definition.metric(&estimate.metric) {
-            warnings.extend(preempted(metric, batches));
+            if !has_passes {
+                warnings.extend(preempted(metric, batches));
+            }
             warnings.extend(drift(metric, estimate));
             warnings.extend(several_modes(metric, estimate));
         }
     }
     warnings
+}
+
+/// A burst of another program makes single processes seem cold; the estimate of a run with passes
+/// does not rest on them.
+fn not_warm(batches: &[Batch], has_passes: bool) -> Option<Warning> {
+    let cold = batches.iter().filter(|batch| !batch.warm).count();
+    let most = if has_passes { batches.len() / 2 } else { 0 };
+    (cold > most).then_some(Warning::NotWarm)
 }
 
 /// The warnings about activity on the machine around the batches.
@@ -49,9 +67,6 @@ fn around(batches: &[Batch]) -> Vec<Warning> {
         warnings.push(Warning::OtherLoad { share: others });
     }
     warnings.extend(frequency_changed(batches));
-    if batches.iter().any(|batch| !batch.warm) {
-        warnings.push(Warning::NotWarm);
-    }
     warnings
 }
 
@@ -125,17 +140,24 @@ fn drift(metric: &Metric, estimate: &Estimate) -> Option<Warning> {
         .collect();
     let slope = trend::theil_sen_slope(&times, &estimate.by_process)?;
     let change = slope * (times.len() - 1) as f64 / estimate.centre;
-    (trend.p_value < DRIFT_PROBABILITY && change.is_finite() && change.abs() > DRIFT_CHANGE).then(
-        || Warning::Drift {
-            metric: metric.name.clone(),
-            change,
-        },
-    )
+    // The passes of a run show a drift in the width of the interval.
+    let covered = match estimate.passes {
+        Some(_) => 2.0 * estimate.relative_half_width()?,
+        None => DRIFT_CHANGE,
+    };
+    let is_large = change.is_finite() && change.abs() > covered.max(DRIFT_CHANGE);
+    (trend.p_value < DRIFT_PROBABILITY && is_large).then(|| Warning::Drift {
+        metric: metric.name.clone(),
+        change,
+    })
 }
 
 fn several_modes(metric: &Metric, estimate: &Estimate) -> Option<Warning> {
-    let modes = modes::several(&estimate.by_process)?;
-    let centres: Vec<f64> = modes.iter().map(|mode| mode.centre).collect();
+    let modes = modes::several(&estimate.by_process);
+    let centres: Vec<f64> = match modes {
+        Some(modes) => modes.iter().map(|mode| mode.centre).collect(),
+        None => uncovered_halves(estimate)?.to_vec(),
+    };
     let distance = centres.last()? - centres.first()?;
     (distance.is_finite() && distance > MODE_DISTANCE * estimate.centre.abs()).then(|| {
         Warning::SeveralModes {
@@ -143,6 +165,15 @@ fn several_modes(metric: &Metric, estimate: &Estimate) -> Option<Warning> {
             centres,
         }
     })
+}
+
+/// The centres of two halves of the processes, if the interval of a run with passes leaves out one
+/// of them: its centre then lies within one half and looks well known.
+fn uncovered_halves(estimate: &Estimate) -> Option<[f64; 2]> {
+    let interval = estimate.interval.filter(|_| estimate.passes.is_some())?;
+    let centres = modes::halves(&estimate.by_process)?;
+    let is_left_out = |centre: &f64| !interval.contains(*centre);
+    centres.iter().any(is_left_out).then_some(centres)
 }
 
 #[cfg(test)]
@@ -177,6 +208,7 @@ mod tests {
         let reading = Reading::Once {
             work: 1.0,
             wall_ns: (cost_ns * 1e6) as u64,
+            reference_ns: None,
         };
         let sample = Sample {
             metric: "cost".into(),
@@ -211,6 +243,29 @@ mod tests {
     #[test]
     fn quiet_batches_raise_no_warning() {
         assert_eq!(labels(&quiet()), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn in_a_run_with_passes_only_doubts_beyond_the_interval_are_told() {
+        let disturbance = Disturbance {
+            stolen_ns: Some(5_000_000),
+            others_ns: Some(9_000_000),
+            frequency_hz: Some((1e9, 2e9)),
+        };
+        let in_passes = |mut batches: Vec<Batch>| {
+            for (pass, batch) in batches.iter_mut().enumerate() {
+                batch.pass = Some(pass as u32);
+                batch.disturbance = disturbance;
+                batch.warm = pass > 0;
+            }
+            batches
+        };
+        assert_eq!(labels(&in_passes(quiet())), Vec::<&str>::new());
+        let mut cold = in_passes(quiet());
+        for batch in &mut cold {
+            batch.warm = false;
+        }
+        assert_eq!(labels(&cold), ["not warm"]);
     }
 
     #[test]
@@ -346,6 +401,27 @@ mod tests {
             "{:?}",
             labels(&batches)
         );
+    }
+
+    /// The centre lies within the lower half: without the warning it would look well known.
+    #[test]
+    fn halves_that_the_interval_leaves_out_are_two_modes() {
+        let halves = |distance: f64| {
+            let cost = |index: u32| {
+                let slower = index % 2 == 1;
+                100.0 + f64::from(index) * 0.5 + if slower { distance } else { 0.0 }
+            };
+            let in_passes = |index: u32| Batch {
+                pass: Some(index / 2),
+                ..batch(cost(index))
+            };
+            let batches: Vec<Batch> = (0..10).map(in_passes).collect();
+            let estimates = Estimate::all(&definition(), &batches);
+            assert!(estimates[0].is_within(0.05), "{estimates:?}");
+            labels(&batches)
+        };
+        assert_eq!(halves(10.0), ["several modes"]);
+        assert_eq!(halves(1.0), Vec::<&str>::new());
     }
 
     #[test]

@@ -2,16 +2,23 @@
 
 use super::{Bytes, Count, Unit};
 use crate::statistics::{Estimated, Interval};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// A value with its unit, and with its interval if it was estimated.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quantity {
-    /// The value in its unit.
+    /// The value in its unit; NaN if there is none.
+    #[serde(deserialize_with = "number")]
     pub value: f64,
     /// 95 % confidence interval; `None` if the value was looked up or set, or has too few data.
     pub interval: Option<Interval>,
     /// The unit of the value.
     pub unit: Unit,
+}
+
+/// A number, or NaN from `null`, which JSON has in its place.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Option::deserialize(deserializer).map(|number| number.unwrap_or(f64::NAN))
 }
 
 impl Quantity {

@@ -19,6 +19,13 @@ pub enum Event<'a> {
         /// Its points.
         points: &'a [Point],
     },
+    /// An experiment gets more points, where its curves bend.
+    Refined {
+        /// Its description.
+        definition: &'a Definition,
+        /// The new points.
+        points: &'a [Point],
+    },
     /// An experiment cannot run here.
     Skipped {
         /// Its description.
@@ -57,28 +64,37 @@ pub enum Event<'a> {
         /// Reasons to doubt its numbers.
         warnings: &'a [Warning],
     },
-    /// An experiment's own time has ended. Its open points may get more time later.
-    Finished {
-        /// Its description.
-        definition: &'a Definition,
+    /// The time will not suffice for an estimate of every point. Told once, after the first pass,
+    /// which has shown the cost of a visit.
+    Scarce {
+        /// The experiments with such points, each with their number.
+        experiments: &'a [(&'a str, usize)],
+        /// Wall time of a whole run that would suffice.
+        enough: Nanoseconds,
     },
-    /// The remaining time of all experiments together now goes to the points that are still open.
-    Extended {
-        /// Number of open points.
-        points: usize,
-        /// Wall time left for these points together.
-        left: Nanoseconds,
+    /// A pass over all experiments starts.
+    Pass {
+        /// Its number, counted from 0.
+        pass: usize,
+        /// The most passes of the run.
+        passes: usize,
+        /// The number of batches in it.
+        visits: usize,
     },
 }
 
 /// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Closed points of this experiment.
-    pub closed: usize,
-    /// All points of this experiment.
-    pub points: usize,
-    /// Predicted remaining wall time of the whole run, from the interval widths so far.
+    /// The number of this pass, counted from 0.
+    pub pass: usize,
+    /// The most passes of the run.
+    pub passes: usize,
+    /// The batches taken in this pass so far.
+    pub done: usize,
+    /// The batches of this pass.
+    pub visits: usize,
+    /// Predicted remaining wall time of the whole run.
     pub remaining: Nanoseconds,
 }
 

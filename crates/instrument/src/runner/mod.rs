@@ -1,4 +1,4 @@
-//! The runner: executes a plan in random rounds until each point reaches its target precision.
+//! The runner: executes a plan in random passes over all its points.
 //!
 //! The way from a plan to a batch:
 //!
@@ -6,9 +6,10 @@
 //! Plan      experiments, their points, target precision, seed
 //!   |
 //!   v
-//! Runner    a round visits each open point once, in random order
-//!   |   ^
-//!   |   |   Batch: if its estimates reach the target, close the point
+//! Runner    a pass visits the points of all experiments, in random order;
+//!   |   ^   ten passes or more fill the time of the run
+//!   |   |
+//!   |   |   Batch: the samples of one process at one point
 //!   |   +---------------------------------------------------------+
 //!   | Request: point and Task, a line of JSON on stdin            |
 //!   v                                                             |
@@ -16,12 +17,10 @@
 //!   |                                                             |
 //!   | Experiment::measure(point, sampler)                         |
 //!   v                                                             |
-//! Sampler   times legs of n or 2n iterations                      |
+//! Sampler   times legs of n iterations beside a reference loop    |
 //!                                                                 |
-//!   | 1 |16 |.. | n | n |.. | n |   2n   | n |   2n   |..         |
-//!   +-find n----+-warm-up---+--sample 1--+--sample 2--+           |
-//!                             ^     ^                             |
-//!                     short leg     long leg                      |
+//!   | 1 |16 |.. | n | n |.. |r|  n  |r|n/16|r|  n  |r|  n  |r|..  |
+//!   +-find n----+-warm-up---+---legs, short legs, references---   |
 //!                                                                 |
 //! Messages: samples and remarks on stdout, after the last leg ----+
 //! ```
@@ -29,11 +28,13 @@
 mod event;
 mod executor;
 mod limited;
+mod measured;
 mod open;
-mod pilot;
-mod rounds;
+mod passes;
+mod refine;
 mod run;
-mod spare;
+mod schedule;
+mod speed;
 mod surroundings;
 mod worker;
 
@@ -50,13 +51,14 @@ use std::path::PathBuf;
 
 /// Executes a plan.
 ///
-/// Each round visits every open point of an experiment once, in a new random order, and takes one
-/// batch there in a fresh process. So a drift of the machine affects all points alike. A point is
-/// closed when each of its metrics reaches the profile's target. Points that are still open when
-/// their experiment's time runs out share the time left over at the end of the run.
+/// A pass visits the points of all experiments in a new random order, and takes one batch at each
+/// visit in a fresh process. The passes fill the time of the run: so drift of the machine, other
+/// programs and the state of the file system are part of every interval. The first pass visits each
+/// point once; then the time goes first to the visits that an estimate needs, then to one visit in
+/// each pass, then to the points that are not known well enough.
 ///
-/// The files of one experiment are deleted before the next one starts, since the files of all
-/// experiments together may fill the disk.
+/// The files of an experiment are kept between its visits if the disk has room for the files of all
+/// experiments.
 pub struct Runner<'a> {
     /// The clock for the time budget.
     pub clock: &'a dyn Clock,
@@ -72,6 +74,8 @@ pub struct Runner<'a> {
     pub remote: Option<PathBuf>,
     /// A receiver of files on another machine, if the user named one.
     pub link: Option<Link>,
+    /// Wall time of the reference loop at full speed in earlier runs of this machine, in ns.
+    pub full_speed_ns: Option<f64>,
 }
 
 /// The outcome of a run.

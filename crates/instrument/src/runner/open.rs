@@ -1,48 +1,50 @@
 //! A point during its measurement.
 
 use super::event::Ending;
-use super::pilot;
+use super::schedule::Candidate;
 use crate::experiment::{Definition, Metric};
 use crate::point::Point;
 use crate::results::Estimate;
 use crate::sample::Batch;
 use crate::setting::Precision;
-use crate::statistics::plan::Plan;
 
 /// Number of disturbed attempts in a row after which a point is given up.
 const DISTURBANCES: usize = 3;
 
 /// A point that is being measured.
-pub(super) struct Open<'p> {
-    pub point: &'p Point,
+pub(super) struct Open {
+    pub point: Point,
     pub batches: Vec<Batch>,
     pub estimates: Vec<Estimate>,
-    pub foretold: Option<Plan>,
     pub ending: Option<Ending>,
+    /// Wall time of each visit in ns, with the rests that limits ask for.
+    pub visits_ns: Vec<f64>,
     /// Reasons of the disturbed attempts since the last batch.
     disturbances: Vec<String>,
 }
 
-impl<'p> Open<'p> {
-    pub fn new(point: &'p Point) -> Self {
+impl Open {
+    pub fn new(point: Point) -> Self {
         Self {
             point,
             batches: Vec::new(),
             estimates: Vec::new(),
-            foretold: None,
             ending: None,
+            visits_ns: Vec::new(),
             disturbances: Vec::new(),
         }
     }
 
     /// Adds a batch.
-    pub fn add(&mut self, definition: &Definition, batch: Batch, precision: Precision) {
+    pub fn add(&mut self, definition: &Definition, batch: Batch) {
         self.disturbances.clear();
         self.batches.push(batch);
         self.estimates = Estimate::all(definition, &self.batches);
-        if self.batches.len() >= precision.min_processes {
-            self.foretold = pilot::foretell(definition, &self.batches, precision);
-        }
+    }
+
+    /// Records the wall time of a visit, successful or not.
+    pub fn spent(&mut self, visit_ns: f64) {
+        self.visits_ns.push(visit_ns.max(0.0));
     }
 
     /// Records a disturbed attempt; true if a retry is worthwhile.
@@ -53,8 +55,14 @@ impl<'p> Open<'p> {
 
     /// The ending of a point that is still open at the end of the run. If every attempt was
     /// disturbed, the cause is not a lack of time.
-    pub fn ending_or(&self, ending: &Ending) -> Ending {
+    pub fn ending_or(
+        &self,
+        ending: &Ending,
+        definition: &Definition,
+        precision: Precision,
+    ) -> Ending {
         match self.disturbances.last() {
+            _ if self.is_known(definition, precision) => Ending::TargetReached,
             Some(reason) if self.batches.is_empty() && *ending == Ending::BudgetUsed => {
                 Ending::Failed(reason.clone())
             }
@@ -62,9 +70,10 @@ impl<'p> Open<'p> {
         }
     }
 
-    /// True if every metric with a target has reached it, with enough processes.
+    /// True if every metric with a target has reached it, with enough processes in enough passes.
     pub fn is_known(&self, definition: &Definition, precision: Precision) -> bool {
-        self.batches.len() >= precision.min_processes
+        !self.batches.is_empty()
+            && self.missing_visits(precision) == 0
             && self.missed(definition, precision).next().is_none()
     }
 
@@ -82,26 +91,31 @@ impl<'p> Open<'p> {
         estimates.filter(move |estimate| !estimate.is_within(precision.target))
     }
 
-    /// Expected number of further batches, assuming that intervals shrink with the square root of
-    /// their number. With fewer processes than the minimum, it is the number missing to the
-    /// minimum.
-    pub fn batches_wanted(&self, definition: &Definition, precision: Precision) -> f64 {
-        let taken = self.batches.len() as f64;
-        let fewest = precision.min_processes as f64;
-        if taken < fewest {
-            return fewest - taken;
-        }
-        let width = |estimate: &Estimate| estimate.relative_half_width().unwrap_or(f64::INFINITY);
-        let widest = self.missed(definition, precision).map(width);
-        let excess = widest.fold(precision.target, f64::max) / precision.target;
-        // An open point needs at least one more batch, whatever the prediction says.
-        (taken * (excess.powi(2) - 1.0)).max(1.0)
+    /// Visits missing to the fewest on which an estimate may rest.
+    fn missing_visits(&self, precision: Precision) -> usize {
+        precision.min_processes.saturating_sub(self.batches.len())
     }
 
-    /// Expected wall time of these batches, in ns.
-    pub fn wanted_ns(&self, definition: &Definition, precision: Precision) -> f64 {
-        let wall_ns: u64 = self.batches.iter().map(|batch| batch.wall_ns).sum();
-        let batch_ns = wall_ns as f64 / self.batches.len().max(1) as f64;
-        self.batches_wanted(definition, precision) * batch_ns
+    /// The point as the schedule sees it. The first visit may have made files that later visits find,
+    /// so it tells the cost only until there is another. A point without visits costs `usual_ns`.
+    pub fn candidate(
+        &self,
+        definition: &Definition,
+        precision: Precision,
+        usual_ns: f64,
+    ) -> Candidate {
+        let later = match &self.visits_ns[..] {
+            [_, later @ ..] if !later.is_empty() => later,
+            visits => visits,
+        };
+        let visit_ns = match later.len() {
+            0 => usual_ns,
+            visits => later.iter().sum::<f64>() / visits as f64,
+        };
+        Candidate {
+            visit_ns: visit_ns.max(1.0),
+            missing: self.missing_visits(precision),
+            is_wide: self.missed(definition, precision).next().is_some(),
+        }
     }
 }

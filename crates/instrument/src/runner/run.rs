@@ -1,10 +1,10 @@
-//! A run: one experiment after the other; spare time then goes to the points that are still open.
+//! A run: begins all experiments, passes over them until the time is used, closes their points.
 
-use super::event::{Event, ObserverError};
-use super::rounds::Rounds;
-use super::{Outcome, Runner, spare};
+use super::event::{Ending, Event, ObserverError};
+use super::measured::Measured;
+use super::passes::Passes;
+use super::{Outcome, Runner};
 use crate::plan::Plan;
-use crate::statistics::random::Random;
 
 impl Runner<'_> {
     /// Executes `plan` and returns its outcome.
@@ -13,12 +13,38 @@ impl Runner<'_> {
     /// Those of the observers; failures of experiments and points are events, not errors.
     pub fn run(&mut self, plan: &Plan<'_>) -> Result<Outcome, ObserverError> {
         let mut outcome = Outcome::default();
-        let mut random = Random::new(plan.seed);
-        let end_ns = self.clock.now_ns() as f64 + plan.budget().0;
-        let mut later_ns = plan.budget().0;
+        let begun = self.begin(plan, &mut outcome)?;
+        let mut passes = Passes::new(plan, begun, self);
+        for pass in 0..plan.precision.passes {
+            if !passes.pass(pass, self)? {
+                break;
+            }
+        }
+        outcome.interrupted = self.executor.is_interrupted();
+        let ending = if outcome.interrupted {
+            Ending::Interrupted
+        } else {
+            Ending::BudgetUsed
+        };
+        for measured in &mut passes.experiments {
+            measured.remove_files(self);
+            measured.close_all(self, &ending)?;
+            outcome.failed += measured.failed();
+            outcome.missing += measured.missing();
+            outcome.beyond += measured.beyond();
+            outcome.unreached += measured.unreached();
+        }
+        Ok(outcome)
+    }
+
+    /// Starts or skips each experiment of the plan.
+    fn begin<'p>(
+        &mut self,
+        plan: &'p Plan<'p>,
+        outcome: &mut Outcome,
+    ) -> Result<Vec<Measured<'p>>, ObserverError> {
         let mut begun = Vec::new();
         for planned in &plan.experiments {
-            later_ns -= planned.budget_ns as f64;
             let definition = &planned.definition;
             match &planned.points {
                 Err(reason) => {
@@ -32,26 +58,12 @@ impl Runner<'_> {
                 Ok(points) => {
                     outcome.started += 1;
                     self.tell(&Event::Started { definition, points })?;
-                    let mut rounds = Rounds::new(planned, plan.precision, points);
-                    rounds.run(self, later_ns, &mut random)?;
-                    rounds.remove_files(self);
-                    self.tell(&Event::Finished { definition })?;
-                    begun.push(rounds);
+                    let mut measured = Measured::new(planned, plan.precision, points);
+                    measured.close_beyond(self)?;
+                    begun.push(measured);
                 }
             }
-            if self.executor.is_interrupted() {
-                break;
-            }
         }
-        let ending = spare::share(&mut begun, end_ns, self, &mut random)?;
-        for rounds in &mut begun {
-            rounds.close_all(self, &ending)?;
-            outcome.failed += rounds.failed();
-            outcome.missing += rounds.missing();
-            outcome.beyond += rounds.beyond();
-            outcome.unreached += rounds.unreached();
-        }
-        outcome.interrupted = self.executor.is_interrupted();
-        Ok(outcome)
+        Ok(begun)
     }
 }

@@ -123,6 +123,8 @@ pub struct WorkerExecutor {
     pub program: PathBuf,
     /// Its arguments: the hidden sub-command.
     pub arguments: Vec<String>,
+    /// Variables added to the workers' environment.
+    pub environment: Vec<(String, String)>,
     /// The processor to pin workers to.
     pub cpu: Option<usize>,
     /// The run's scratch directory, which also records resources created for workers.
@@ -235,6 +237,8 @@ impl WorkerExecutor {
         let started_ns = now_ns();
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
+        let variables = self.environment.iter();
+        command.envs(variables.map(|(name, value)| (name, value)));
         let options = WorkerOptions {
             pin_cpu: self.cpu,
             memory_group,

@@ -2,13 +2,16 @@
 //!
 //! The unit of a sample is a fresh process wherever memory layout can matter: each process gives
 //! its median, and the interval is Student's t over processes ([`student::process_estimate`]).
+//! [`prediction::predict`] gives the interval that contains the value of the next run instead.
 //! Every function states the parameter that its interval estimates; `tests/statistics_coverage.rs`
 //! shows how often the interval contains it.
 //!
 //! Functions return `None` where the data cannot support an answer: too few values, values that
 //! are not finite, or a result too large for a number. They never panic on data.
 
+mod bootstrap;
 pub mod changes;
+mod correction;
 mod dip;
 pub mod discovery;
 mod gamma;
@@ -16,14 +19,18 @@ pub mod interval;
 pub mod linear;
 pub mod moderation;
 pub mod modes;
+pub(crate) mod next_run;
 pub mod order;
-pub mod plan;
 pub mod plateau;
+pub mod prediction;
 pub mod random;
 pub mod ratio;
+pub mod sequential;
 pub mod sessions;
+mod slope;
 pub mod student;
 pub mod summary;
 pub mod trend;
+mod visit;
 
 pub use interval::{Confidence, Estimated, Interval, Scale};

@@ -71,6 +71,23 @@ pub fn several(values: &[f64]) -> Option<Vec<Mode>> {
         .collect()
 }
 
+/// The centres of two groups, if the values may fall into two groups of similar size: each holds a
+/// third of them, at least 3, and the gap between them is at least 0.6 of the distance of their
+/// centres. `None` otherwise.
+///
+/// This is no test: ten values of one mode look like this by chance in one of nine samples. It
+/// tells where a quantile that lies within one group says nothing about the other.
+pub fn halves(values: &[f64]) -> Option<[f64; 2]> {
+    let ascending = sorted(values)?;
+    let fewest = FEWEST_IN_MODE.max(ascending.len() / 3);
+    let cuts = fewest..(ascending.len() + 1).saturating_sub(fewest);
+    let gap = |cut: &usize| ascending[*cut] - ascending[*cut - 1];
+    let cut = cuts.max_by(|one, other| gap(one).total_cmp(&gap(other)))?;
+    let centres = [median(&ascending[..cut])?, median(&ascending[cut..])?];
+    let is_apart = gap(&cut) > 0.0 && gap(&cut) >= 0.6 * (centres[1] - centres[0]);
+    is_apart.then_some(centres)
+}
+
 /// Splits `range` into parts of one mode each, in ascending order.
 fn divide(ascending: &[f64], range: Range<usize>, parts: &mut Vec<Range<usize>>) {
     let values = &ascending[range.clone()];

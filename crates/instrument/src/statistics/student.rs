@@ -60,7 +60,11 @@ pub fn process_estimate(process_medians: &[f64], confidence: Confidence) -> Opti
     };
     let on_log_scale = mean_estimate(&logarithms, confidence)?;
     Some(Estimated {
-        centre: finite(on_log_scale.centre.exp())?,
+        // A single value is its own mean, without the rounding of the logarithm.
+        centre: match process_medians {
+            [value] => *value,
+            _ => finite(on_log_scale.centre.exp())?,
+        },
         interval: on_log_scale
             .interval
             .and_then(|interval| Interval::new(interval.low.exp(), interval.high.exp())),
@@ -84,7 +88,7 @@ pub fn standard_error(values: &[f64]) -> Option<f64> {
 
 /// Half the width of a two-sided t interval over the standard error. `degrees` of freedom may be
 /// fractional, as in Welch's test; `None` unless they are positive and finite.
-pub(super) fn t_quantile(confidence: Confidence, degrees: f64) -> Option<f64> {
+pub(crate) fn t_quantile(confidence: Confidence, degrees: f64) -> Option<f64> {
     let distribution = StudentsT::new(0.0, 1.0, degrees).ok()?;
     finite(distribution.inverse_cdf(1.0 - confidence.tail()))
 }
@@ -118,6 +122,14 @@ mod tests {
     fn one_process_has_no_interval_and_none_has_no_estimate() {
         let one = process_estimate(&[3.0], Confidence::NINETY_FIVE).unwrap();
         assert_eq!((one.interval, one.n), (None, 1));
+        let odd = process_estimate(&[0.1 + 0.2], Confidence::NINETY_FIVE).unwrap();
+        assert_eq!(
+            odd.extent(),
+            Interval {
+                low: 0.1 + 0.2,
+                high: 0.1 + 0.2
+            }
+        );
         assert_eq!(process_estimate(&[], Confidence::NINETY_FIVE), None);
     }
 

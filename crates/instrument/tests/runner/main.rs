@@ -7,6 +7,6 @@ mod ends;
 mod left_out;
 mod limits;
 mod mocks;
-mod rounds;
+mod passes;
 mod scratch;
 mod time;

@@ -15,7 +15,7 @@ use oscope_instrument::results::Results;
 use oscope_instrument::runner::{
     BatchError, Event, Executor, Observer, ObserverError, Outcome, Request, Runner,
 };
-use oscope_instrument::sample::{Batch, Reading, Sample};
+use oscope_instrument::sample::{Batch, Legs, Reading, Sample};
 use oscope_instrument::sampler::Sampler;
 use platform::clock::Calibration;
 use platform::machine::Machine;
@@ -90,6 +90,8 @@ impl Experiment for Mock {
 pub(crate) struct MockExecutor<F> {
     pub(crate) clock: MockClock,
     batch_ns: i64,
+    /// A point whose batches take another time.
+    pub(crate) dear: Option<(u64, i64)>,
     answer: F,
     pub(crate) given: BTreeMap<u64, usize>,
     pub(crate) stop_after: usize,
@@ -102,6 +104,7 @@ impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> MockExecutor<F> {
         Self {
             clock: MockClock::default(),
             batch_ns,
+            dear: None,
             answer,
             given: BTreeMap::new(),
             stop_after: usize::MAX,
@@ -117,31 +120,33 @@ impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> Executor for MockExecutor<
         let Count(n) = level.expect("every mock point has a number");
         self.order.push(n);
         self.tasks.push(request.clone());
-        self.clock.advance(self.batch_ns);
+        let batch_ns = match self.dear {
+            Some((dear, batch_ns)) if dear == n => batch_ns,
+            _ => self.batch_ns,
+        };
+        self.clock.advance(batch_ns);
         let given = self.given.entry(n).or_default();
         let cost_ns = (self.answer)(n, *given)?;
         *given += 1;
-        let sample = |offset: f64| {
-            let ns = (cost_ns * 1000.0 + offset) as u64;
-            Sample {
-                metric: "cost".into(),
-                reading: Reading::Difference {
-                    iterations: 1000,
-                    work: 1.0,
-                    short_ns: ns,
-                    long_ns: 2 * ns,
-                },
-                usage: Usage {
-                    user_ns: 3 * ns,
-                    ..Usage::default()
-                },
-                at_ns: self.clock.now_ns(),
-            }
+        let ns = (cost_ns * 1000.0) as u64;
+        let sample = Sample {
+            metric: "cost".into(),
+            reading: Reading::Legs(Legs {
+                iterations: 1000,
+                work: 1.0,
+                wall_ns: vec![ns, ns + 1, ns + 2],
+                ..Legs::default()
+            }),
+            usage: Usage {
+                user_ns: 3 * ns,
+                ..Usage::default()
+            },
+            at_ns: self.clock.now_ns(),
         };
         Ok(Batch {
-            samples: vec![sample(0.0), sample(1.0), sample(2.0)],
+            samples: vec![sample],
             warm: true,
-            wall_ns: self.batch_ns.unsigned_abs(),
+            wall_ns: batch_ns.unsigned_abs(),
             ..Batch::default()
         })
     }
@@ -166,6 +171,7 @@ impl Observer for Log {
             Event::Started { definition, points } => {
                 format!("start {} with {}", definition.id, points.len())
             }
+            Event::Refined { points, .. } => format!("refine by {}", points.len()),
             Event::Skipped { definition, reason } => format!("skip {}: {reason}", definition.id),
             Event::Visiting { .. } => return Ok(()),
             Event::Taken {
@@ -183,8 +189,8 @@ impl Observer for Log {
                 self.warnings.extend_from_slice(warnings);
                 format!("close {point}: {ending:?}")
             }
-            Event::Finished { definition } => format!("end {}", definition.id),
-            Event::Extended { points, .. } => format!("extend {points}"),
+            Event::Scarce { experiments, .. } => format!("scarce {experiments:?}"),
+            Event::Pass { pass, visits, .. } => format!("pass {pass} of {visits}"),
         });
         match self.fail_at {
             Some(count) if self.lines.len() >= count => Err("the disk is full".into()),
@@ -252,6 +258,7 @@ where
         scratch: PathBuf::from("nowhere"),
         remote: None,
         link: None,
+        full_speed_ns: None,
     }
     .run(plan)
 }
@@ -265,9 +272,6 @@ pub(crate) fn quiet(n: u64, given: usize) -> Result<f64, BatchError> {
 /// Costs that never become precise.
 #[expect(clippy::unnecessary_wraps, reason = "the executor asks for a result")]
 pub(crate) fn wild(_: u64, given: usize) -> Result<f64, BatchError> {
-    Ok(if given.is_multiple_of(2) {
-        100.0
-    } else {
-        300.0
-    })
+    const COSTS_NS: [f64; 5] = [100.0, 300.0, 170.0, 500.0, 230.0];
+    Ok(COSTS_NS[given % COSTS_NS.len()])
 }

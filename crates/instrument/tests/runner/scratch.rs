@@ -1,6 +1,9 @@
 //! Contents of the run's scratch directory during the run.
 
-use crate::mocks::{Log, MS, Mock, MockExecutor, plan, quiet, wild};
+use crate::mocks::{Log, MS, Mock, MockExecutor, setting, wild};
+use oscope_instrument::need::Need;
+use oscope_instrument::plan::{Plan, Setting};
+use oscope_instrument::quantity::Bytes;
 use oscope_instrument::runner::{BatchError, Executor, Request, Runner};
 use oscope_instrument::sample::Batch;
 use platform::clock::Calibration;
@@ -13,6 +16,8 @@ struct FileMaker<'a, E> {
     inner: E,
     scratch: &'a Path,
     experiments: Vec<String>,
+    /// At each visit: true if no files of other experiments were there.
+    alone: Vec<bool>,
 }
 
 impl<E: Executor> Executor for FileMaker<'_, E> {
@@ -22,7 +27,8 @@ impl<E: Executor> Executor for FileMaker<'_, E> {
         fs::create_dir_all(directory).expect("a directory");
         fs::write(directory.join(format!("{own} {point}")), "bytes").expect("a file");
         let names = files_below(self.scratch);
-        assert!(names.iter().all(|name| name.starts_with(own)), "{names:?}");
+        let is_alone = names.iter().all(|name| name.starts_with(own));
+        self.alone.push(is_alone);
         self.experiments.push(own.clone());
         self.inner.execute(request)
     }
@@ -45,26 +51,25 @@ fn files_below(directory: &Path) -> BTreeSet<String> {
     names
 }
 
-#[test]
-fn the_files_of_one_experiment_are_gone_before_another_makes_its_own() {
-    let scratch = tempfile::tempdir().unwrap();
-    let (one, two) = (Mock::new("mock.one", 3), Mock::new("mock.two", 3));
-    // The time that it leaves over goes to the others' points, which never become precise.
-    let quiet_one = Mock::new("mock.quiet", 1);
-    let plan = plan(&[&one, &two, &quiet_one]);
-    let mixed = |n, given| {
-        if n == 0 {
-            quiet(n, given)
-        } else {
-            wild(n, given)
-        }
+/// Runs two experiments that need 60 bytes each on a disk with so much free space. Returns, for each
+/// visit, whether no files of the other experiment were there.
+fn visits_alone(free_bytes: u64) -> Vec<bool> {
+    let scratch = tempfile::tempdir().expect("a directory for temporary files");
+    let [mut one, mut two] = ["mock.one", "mock.two"].map(|id| Mock::new(id, 3));
+    one.needs = vec![Need::Space(Bytes(60))];
+    two.needs.clone_from(&one.needs);
+    let setting = Setting {
+        free_bytes,
+        ..setting()
     };
-    let inner = MockExecutor::new(20 * MS, mixed);
+    let plan = Plan::new(&[&one, &two], &setting, None, 1);
+    let inner = MockExecutor::new(20 * MS, wild);
     let clock = inner.clock.clone();
     let mut executor = FileMaker {
         inner,
         scratch: scratch.path(),
         experiments: Vec::new(),
+        alone: Vec::new(),
     };
     let mut log = Log::default();
     let mut runner = Runner {
@@ -78,9 +83,21 @@ fn the_files_of_one_experiment_are_gone_before_another_makes_its_own() {
         scratch: scratch.path().to_owned(),
         remote: None,
         link: None,
+        full_speed_ns: None,
     };
-    runner.run(&plan).unwrap();
-    assert_eq!(log.count("extend"), 1);
+    runner.run(&plan).expect("the log takes every event");
+    assert_eq!(files_below(scratch.path()), BTreeSet::new());
     let turns = executor.experiments.chunk_by(|one, next| one == next);
     assert!(turns.count() > 3, "{:?}", executor.experiments);
+    executor.alone
+}
+
+#[test]
+fn where_space_is_short_the_files_of_one_experiment_are_gone_before_another_makes_its_own() {
+    assert!(visits_alone(200).into_iter().all(|is_alone| is_alone));
+}
+
+#[test]
+fn where_the_disk_has_room_files_stay_from_pass_to_pass() {
+    assert!(visits_alone(300).into_iter().any(|is_alone| !is_alone));
 }

@@ -2,6 +2,7 @@
 
 use crate::mocks::{MS, Mock, MockExecutor, plan, quiet, run, setting, wild};
 use oscope_instrument::clock::Clock;
+use oscope_instrument::experiment::Experiment;
 use oscope_instrument::noise::Warning;
 use oscope_instrument::plan::Plan;
 use oscope_instrument::quantity::Nanoseconds;
@@ -10,16 +11,29 @@ use oscope_instrument::quantity::Nanoseconds;
 fn the_budget_ends_what_never_settles_and_says_so() {
     let mock = Mock::new("mock.one", 2);
     let plan = plan(&[&mock]);
-    let mut executor = MockExecutor::new(10 * MS, wild);
+    let mut executor = MockExecutor::new(20 * MS, wild);
     let (_, log) = run(&mut executor, &plan);
     assert_eq!(log.count("BudgetUsed"), 2);
     let spent_ns = executor.clock.now_ns() as f64;
     assert!(
-        spent_ns >= plan.budget().0 && spent_ns <= plan.budget().0 + 10e6,
+        spent_ns >= plan.budget().0 && spent_ns <= plan.budget().0 + 20e6,
         "{spent_ns}"
     );
     let missed = |warning: &&Warning| matches!(warning, Warning::TargetMissed { .. });
     assert_eq!(log.warnings.iter().filter(missed).count(), 2);
+}
+
+#[test]
+fn what_is_seen_too_seldom_for_an_estimate_is_not_called_wide() {
+    let mock = Mock::new("mock.one", 2);
+    let plan = plan(&[&mock]);
+    // The time suffices for two visits of each point.
+    let visit_ns = plan.precision.point_budget_ns.cast_signed() / 2;
+    let mut executor = MockExecutor::new(visit_ns, wild);
+    let (_, log) = run(&mut executor, &plan);
+    assert_eq!(log.count("BudgetUsed"), 2);
+    let missed = |warning: &Warning| matches!(warning, Warning::TargetMissed { .. });
+    assert!(!log.warnings.iter().any(missed), "{:?}", log.warnings);
 }
 
 #[test]
@@ -36,7 +50,48 @@ fn a_budget_for_the_run_is_divided_by_points() {
 }
 
 #[test]
-fn what_the_points_that_settle_leave_over_goes_to_the_others() {
+fn every_point_gets_what_an_estimate_needs_before_others_get_more() {
+    let mock = Mock::new("mock.one", 4);
+    let plan = plan(&[&mock]);
+    // The time suffices for about six visits of each.
+    let visit_ns = plan.precision.point_budget_ns.cast_signed() / 6;
+    let mut executor = MockExecutor::new(visit_ns, wild);
+    run(&mut executor, &plan);
+    let fewest = plan.precision.min_processes;
+    assert!(
+        executor.given.values().all(|given| *given >= fewest),
+        "{:?}",
+        executor.given
+    );
+}
+
+#[test]
+fn dear_points_never_take_the_time_of_cheap_ones() {
+    let mock = Mock::new("mock.one", 4);
+    let plan = plan(&[&mock]);
+    let mut executor = MockExecutor::new(10 * MS, quiet);
+    executor.dear = Some((0, 500 * MS));
+    let (_, log) = run(&mut executor, &plan);
+    assert!((1..=3).all(|n| executor.given[&n] >= plan.precision.passes));
+    assert_eq!(log.count("close n=0: BudgetUsed"), 1);
+    assert!(executor.clock.now_ns() as f64 <= plan.budget().0 + 500e6);
+}
+
+#[test]
+fn points_that_the_time_will_not_reach_are_named_after_the_first_pass() {
+    let (cheap, dear) = (Mock::new("mock.cheap", 4), Mock::new("mock.dear", 1));
+    let plan = plan(&[&cheap, &dear]);
+    let mut executor = MockExecutor::new(10 * MS, quiet);
+    executor.dear = Some((0, 400 * MS));
+    let (_, log) = run(&mut executor, &plan);
+    // The point 0 is dear in both.
+    let told = r#"scarce [("mock.cheap", 1), ("mock.dear", 1)]"#;
+    assert_eq!(log.count(told), 1, "{:?}", log.lines);
+    assert_eq!(log.count("scarce"), 1);
+}
+
+#[test]
+fn spare_time_goes_to_points_that_are_not_known_well_enough() {
     let mock = Mock::new("mock.one", 2);
     let plan = plan(&[&mock]);
     let mixed = |n, given| {
@@ -46,32 +101,14 @@ fn what_the_points_that_settle_leave_over_goes_to_the_others() {
             wild(n, given)
         }
     };
-    let mut executor = MockExecutor::new(10 * MS, mixed);
+    let visit_ns = plan.precision.point_budget_ns.cast_signed() / 15;
+    let mut executor = MockExecutor::new(visit_ns, mixed);
     run(&mut executor, &plan);
-    assert_eq!(executor.given[&0], plan.precision.min_processes);
-    let own_share = plan.precision.point_budget_ns / 10_000_000;
-    assert!(executor.given[&1] as u64 > own_share);
-}
-
-#[test]
-fn what_experiments_leave_over_goes_to_the_points_that_want_the_least() {
-    let (needy, easy) = (Mock::new("mock.needy", 2), Mock::new("mock.easy", 1));
-    let plan = plan(&[&needy, &easy]);
-    // The first point becomes precise just before its experiment's time runs out, the second never.
-    let late = |n: u64, given: usize| match n {
-        0 if given < 20 && given.is_multiple_of(2) => Ok(130.0),
-        0 => Ok(100.0),
-        _ => wild(n, given),
-    };
-    let mut executor = MockExecutor::new(20 * MS, late);
-    let (_, log) = run(&mut executor, &plan);
-    let mut lines = log.lines.iter().map(String::as_str);
-    assert!(lines.any(|line| line == "extend 2"), "{:?}", log.lines);
-    let next = lines.find(|line| *line != "take n=0");
-    assert_eq!(next, Some("close n=0: TargetReached"));
-    assert_eq!(lines.next(), Some("take n=1"));
-    assert_eq!(lines.next_back(), Some("close n=1: BudgetUsed"));
-    assert!(executor.clock.now_ns() as f64 <= plan.budget().0 + 20e6);
+    assert!(
+        executor.given[&1] > executor.given[&0] + 2,
+        "{:?}",
+        executor.given
+    );
 }
 
 #[test]
@@ -83,6 +120,22 @@ fn points_that_the_time_does_not_reach_are_counted_as_not_measured() {
     let reached = log.count("take");
     assert!((1..5).contains(&reached), "{reached} points were reached");
     assert_eq!(outcome.unreached, 5 - reached);
+}
+
+#[test]
+fn a_time_too_short_for_the_first_pass_leaves_no_experiment_out() {
+    let names = ["mock.one", "mock.two", "mock.three"];
+    let mocks = names.map(|name| Mock::new(name, 6));
+    let experiments: Vec<&dyn Experiment> = mocks.iter().map(|mock| mock as _).collect();
+    let plan = Plan::new(&experiments, &setting(), Some(Nanoseconds(6e6)), 1);
+    assert!(plan.keeps_files);
+    let mut executor = MockExecutor::new(MS, quiet);
+    let (outcome, _) = run(&mut executor, &plan);
+    for name in names {
+        let visits = executor.tasks.iter().filter(|task| task.experiment == name);
+        assert_eq!(visits.count(), 2, "{name}");
+    }
+    assert_eq!(outcome.unreached, 12);
 }
 
 #[test]
@@ -105,7 +158,7 @@ fn a_clock_that_goes_backwards_neither_panics_nor_loops() {
     let mock = Mock::new("mock.one", 2);
     let plan = plan(&[&mock]);
     let mut executor = MockExecutor::new(-MS, quiet);
-    executor.clock.advance(1000 * MS);
+    executor.clock.advance(100_000 * MS);
     let (_, log) = run(&mut executor, &plan);
     assert_eq!(log.count("TargetReached"), 2);
 }

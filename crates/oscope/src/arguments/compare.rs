@@ -60,7 +60,7 @@ pub enum FailOn {
     Different,
 }
 
-fn parse_percent(text: &str) -> Result<f64, String> {
+pub(super) fn parse_percent(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').trim();
     match number.parse::<f64>() {
         Ok(percent) if (0.0..1000.0).contains(&percent) => Ok(percent / 100.0),

@@ -164,11 +164,11 @@ pub struct Copy {
     #[arg(value_name = "TARGET")]
     pub target: PathBuf,
     /// How it is copied
-    #[arg(long, value_enum, default_value_t = CopyMethodName::ReadWrite)]
+    #[arg(long, value_enum, default_value_t = CopyMethodName::Auto)]
     pub method: CopyMethodName,
-    /// Bytes in a call
-    #[arg(long, value_name = "SIZE", default_value = "128KiB")]
-    pub block_size: Bytes,
+    /// Bytes in a call [default: 8MiB within the kernel, else 128KiB]
+    #[arg(long, value_name = "SIZE")]
+    pub block_size: Option<Bytes>,
     /// Also copy it by this program, in turn, and compare
     #[arg(long, value_enum)]
     pub against: Option<Peer>,
@@ -220,6 +220,8 @@ impl From<MethodName> for Method {
 /// Methods of copying a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CopyMethodName {
+    /// The first of `reflink`, `copy-file-range` and `read-write` that both files allow
+    Auto,
     /// `read` and `write`, a block each
     ReadWrite,
     /// `copy_file_range`: within the kernel
@@ -232,14 +234,16 @@ pub enum CopyMethodName {
     Reflink,
 }
 
-impl From<CopyMethodName> for CopyMethod {
-    fn from(name: CopyMethodName) -> Self {
-        match name {
-            CopyMethodName::ReadWrite => Self::ReadWrite,
-            CopyMethodName::CopyFileRange => Self::CopyFileRange,
-            CopyMethodName::Mmap => Self::Mmap,
-            CopyMethodName::Uring => Self::Uring,
-            CopyMethodName::Reflink => Self::Reflink,
+impl CopyMethodName {
+    /// The method; `None` for the best.
+    pub const fn method(self) -> Option<CopyMethod> {
+        match self {
+            Self::Auto => None,
+            Self::ReadWrite => Some(CopyMethod::ReadWrite),
+            Self::CopyFileRange => Some(CopyMethod::CopyFileRange),
+            Self::Mmap => Some(CopyMethod::Mmap),
+            Self::Uring => Some(CopyMethod::Uring),
+            Self::Reflink => Some(CopyMethod::Reflink),
         }
     }
 }

@@ -35,7 +35,8 @@ pub struct History {
     pub last: usize,
 }
 
-fn parse_level(text: &str) -> Result<(String, Level), String> {
+/// A level on the command line: a number, a size or a name.
+pub(super) fn parse_level(text: &str) -> Result<(String, Level), String> {
     let (axis, level) = text
         .split_once('=')
         .ok_or("a level is AXIS=LEVEL, as in block_size=4KiB")?;

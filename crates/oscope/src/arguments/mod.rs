@@ -1,23 +1,29 @@
 //! The command line, parsed without access to files or the store.
 
+pub mod ab;
 mod compare;
 pub mod file;
 mod history;
+mod reproduce;
 mod run;
 mod stored;
 pub mod transfer;
+mod vary;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, ColorChoice, Parser, Subcommand};
 use clap_complete::Shell;
 use std::path::PathBuf;
 
+pub use ab::Ab;
 pub use compare::{Compare, FailOn};
 pub use history::History;
+pub use reproduce::Reproduce;
 pub use run::{Run, Worker};
 pub use stored::{
-    Advise, Claims, Delete, Export, ExportFormat, HeaderLanguage, Import, Output, Plot, Report,
-    Sharing, Show, Verify,
+    Advise, Card, Claims, Delete, Export, ExportFormat, HeaderLanguage, Import, Output, Plot,
+    Report, Sharing, Show, Verify,
 };
+pub use vary::{Varied, Vary};
 
 /// An instrument for operating systems: it measures what memory, files, processes and threads cost
 /// on a machine, and says in words what the numbers mean.
@@ -66,6 +72,15 @@ pub struct Common {
     /// Say nothing on standard error but errors
     #[arg(long, short, global = true)]
     pub quiet: bool,
+    /// Colours: `auto` gives them to a terminal, unless `NO_COLOR` is set
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_default_value = true
+    )]
+    pub color: ColorChoice,
 }
 
 #[derive(Debug, Subcommand)]
@@ -75,15 +90,18 @@ pub enum Command {
     Explain(Explain),
     Show(Show),
     Claims(Claims),
+    Reproduce(Reproduce),
     Advise(Advise),
     History(History),
     Report(Report),
+    Card(Card),
     Plot(Plot),
     Export(Export),
     Import(Import),
     Verify(Verify),
     Delete(Delete),
     Compare(Compare),
+    Ab(Box<Ab>),
     Doctor(Doctor),
     File(file::File),
     Cleanup(Cleanup),

@@ -1,9 +1,11 @@
 //! The command line of `oscope run`.
 
+use super::history::parse_level;
 use clap::{Args, ValueEnum};
 use instrument::limits::Limits;
 use instrument::plan::Profile;
-use instrument::quantity::Nanoseconds;
+use instrument::point::Level;
+use instrument::quantity::{Bytes, Nanoseconds};
 use std::num::NonZeroU8;
 use std::path::PathBuf;
 
@@ -20,6 +22,8 @@ Examples:
   oscope run file.remote --remote /mnt/nfs
   oscope run transfer --to backup:5735 --token-file ~/.oscope-token
   oscope run process --budget 30s --json
+  oscope run threads.lock --at threads=30 --at lock=SpinLock
+  oscope run file.sum --file-size 4GiB
   oscope run --gentle
   oscope run --gentle --limit processor=10%,written=256MiB file
   oscope run memory --compare-with before-upgrade --sessions 3")]
@@ -27,6 +31,13 @@ pub struct Run {
     /// Experiments or groups, as in `memory` or `file.block_size` [default: all]
     #[arg(value_name = "WHAT")]
     pub what: Vec<String>,
+    /// Only points with this level, of the experiments that have the axis: any that it takes, not only
+    /// those of its plan; may be given several times
+    #[arg(long, value_name = "AXIS=LEVEL", value_parser = parse_level)]
+    pub at: Vec<(String, Level)>,
+    /// The size of the file, as `--at file_size=`
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub file_size: Option<Bytes>,
     /// How long and how precise
     #[arg(long, value_enum, default_value_t)]
     pub profile: ProfileName,
@@ -83,6 +94,14 @@ pub struct Run {
 }
 
 impl Run {
+    /// The chosen levels.
+    pub fn levels(&self) -> Vec<(String, Level)> {
+        let size = self
+            .file_size
+            .map(|Bytes(size)| ("file_size".to_owned(), Level::Number(size)));
+        self.at.iter().cloned().chain(size).collect()
+    }
+
     /// Number of sessions; by default enough for a comparison, if one is requested.
     pub fn session_count(&self) -> u8 {
         const FOR_A_COMPARISON: u8 = 3;
@@ -141,6 +160,10 @@ impl From<ProfileName> for Profile {
     }
 }
 
+fn parse_size(text: &str) -> Result<Bytes, String> {
+    text.parse().map_err(|error| format!("{error}"))
+}
+
 fn parse_tag(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
@@ -148,7 +171,7 @@ fn parse_tag(text: &str) -> Result<(String, String), String> {
     }
 }
 
-fn parse_budget(text: &str) -> Result<Nanoseconds, String> {
+pub(super) fn parse_budget(text: &str) -> Result<Nanoseconds, String> {
     let budget: Nanoseconds = text.parse().map_err(|error| format!("{error}"))?;
     if budget.0 < 1e9 {
         return Err("nothing can be told in less than 1 s".into());

@@ -3,11 +3,12 @@
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Show a stored run again: the summary, or experiments in full detail
+/// Show a stored run again: what matters most of it, or experiments in full detail
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   oscope show
+  oscope show --all
   oscope show 3 memory
   oscope show before-upgrade process.calls --json")]
 pub struct Show {
@@ -17,6 +18,9 @@ pub struct Show {
     /// Experiments or groups, in full detail
     #[arg(value_name = "WHAT")]
     pub what: Vec<String>,
+    /// Every finding, table and chart, however long
+    #[arg(long, conflicts_with = "what")]
+    pub all: bool,
     #[command(flatten)]
     pub sharing: Sharing,
 }
@@ -42,6 +46,8 @@ pub struct Claims {
 Examples:
   oscope advise
   oscope advise --save
+  oscope advise --try write_block_size
+  sudo oscope advise --try transparent_huge_pages
   oscope advise --header c > tuning.h
   env $(oscope advise --env) ./program")]
 pub struct Advise {
@@ -57,6 +63,16 @@ pub struct Advise {
     /// Keep it where programs look for it: oscope/advice.json in your data directory
     #[arg(long)]
     pub save: bool,
+    /// Measure here before and after a setting: one that `oscope advise` names, or a setting of the
+    /// kernel (`transparent_huge_pages`, `read_ahead`, `scheduler`), as root; it is put back at the end
+    #[arg(long = "try", value_name = "SETTING", conflicts_with_all = ["header", "env", "save"])]
+    pub attempt: Option<String>,
+    /// Directory for the scratch files of `--try`
+    #[arg(long, value_name = "DIR", default_value = ".", requires = "attempt")]
+    pub dir: PathBuf,
+    /// The longest that `--try` may take
+    #[arg(long, value_name = "TIME", requires = "attempt")]
+    pub budget: Option<String>,
 }
 
 /// Languages for settings.
@@ -73,6 +89,23 @@ Examples:
   oscope report latest --output page.html
   oscope report latest --redact --output to-show.html")]
 pub struct Report {
+    /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub run: String,
+    #[command(flatten)]
+    pub sharing: Sharing,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// Write a stored run on one card, to show elsewhere: machine, verdict, memory, latencies, files and the
+/// settings that gain most, as an SVG file, or as a PNG file by an oscope with the feature `png`
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope card --output card.svg
+  oscope card latest --redact --output to-show.svg")]
+pub struct Card {
     /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,

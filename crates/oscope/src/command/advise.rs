@@ -1,17 +1,23 @@
 //! `oscope advise`: the settings that programs should use here.
 
-use crate::arguments::{Advise, Common, HeaderLanguage};
-use crate::exit::Exit;
+use crate::arguments::{Advise, Arguments, Command, Common, HeaderLanguage, Sharing};
+use crate::exit::{Exit, WrongUse};
+use crate::settings::{self, Tried};
 use crate::target::{Replaces, Target, make_directory};
 use crate::{output, stored, style};
 use anyhow::Result;
+use clap::Parser;
 use files::Watch;
-use report::{Analysis, advice, terminal};
+use report::advice::Trial;
+use report::{advice, terminal};
 use std::path::Path;
 
 pub fn execute(arguments: &Advise, common: &Common) -> Result<Exit> {
-    let run = stored::run(common, &arguments.run)?;
-    let advice = Analysis::new(&run).advice;
+    if let Some(name) = &arguments.attempt {
+        return attempt(name, arguments, common);
+    }
+    let mut judged = stored::judged(common, &arguments.run, Sharing { redact: false })?;
+    let advice = judged.analysis().advice;
     let json = || serde_json::to_string_pretty(&advice).map(|text| text + "\n");
     if arguments.save {
         let path = ::advice::default_path()?;
@@ -26,10 +32,88 @@ pub fn execute(arguments: &Advise, common: &Common) -> Result<Exit> {
         Some(HeaderLanguage::C) => advice::c_header(&advice),
         None if arguments.env => advice::environment(&advice),
         None if common.json => json()?,
-        None => terminal::advice(&advice, &style::of_stdout()),
+        None => terminal::advice(&advice, &style::of_stdout(common)),
     };
     output::show_painted(&text)?;
     Ok(Exit::Done)
+}
+
+/// Measures before and after a setting by `oscope ab --vary`, and tells how to keep it.
+fn attempt(name: &str, arguments: &Advise, common: &Common) -> Result<Exit> {
+    let (trial, set, undo) = match settings::trial(name, &arguments.dir)? {
+        Some(Tried { trial, set, undo }) => (trial, set, Some(undo)),
+        None => advised(name, arguments, common)?,
+    };
+    let mut words = vec!["oscope".into(), "ab".into(), trial.experiment.to_owned()];
+    words.extend(["--vary".into(), trial.vary]);
+    words.extend(trial.at.into_iter().flat_map(|at| ["--at".into(), at]));
+    let budget = arguments.budget.iter().cloned();
+    words.extend(budget.flat_map(|time| ["--budget".into(), time]));
+    let Arguments { command, .. } =
+        Arguments::try_parse_from(&words).map_err(|error| WrongUse(error.to_string()))?;
+    let Some(Command::Ab(mut comparison)) = command else {
+        return Err(WrongUse(format!("'{name}' cannot be tried")).into());
+    };
+    comparison.variation.dir.clone_from(&arguments.dir);
+    let exit = super::ab::execute(&comparison, common)?;
+    if !common.json {
+        let undo = undo.map_or_else(String::new, |undo| format!("to undo: {undo}\n"));
+        output::show(&format!("if it gains, to set: {set}\n{undo}"))?;
+    }
+    Ok(exit)
+}
+
+/// The newest runs that are asked for a setting: a trial is a run as well.
+const RUNS_ASKED: usize = 20;
+
+/// The trial of a setting that the run advises.
+fn advised(
+    name: &str,
+    arguments: &Advise,
+    common: &Common,
+) -> Result<(Trial, String, Option<String>)> {
+    let mut all = settings::names();
+    let mut known = Vec::new();
+    for run in asked(arguments, common)? {
+        let mut judged = stored::judged(common, &run, Sharing { redact: false })?;
+        let advice = judged.analysis().advice;
+        if let Some(setting) = advice.settings.get(name)
+            && let Some(trial) = advice::trial(name, setting)
+        {
+            let commands = advice::commands(name, setting);
+            return Ok((trial, commands.set, commands.undo));
+        }
+        let there = advice.settings.into_iter();
+        known.extend(there.filter_map(|(name, setting)| {
+            advice::trial(&name, &setting)?;
+            Some(name)
+        }));
+    }
+    known.sort_unstable();
+    known.dedup();
+    all.extend(known.iter().map(String::as_str));
+    Err(WrongUse(format!(
+        "'{name}' cannot be tried; what can: {}",
+        all.join(", ")
+    ))
+    .into())
+}
+
+/// The run that is named, or the newest ones.
+fn asked(arguments: &Advise, common: &Common) -> Result<Vec<String>> {
+    if arguments.run != "latest" {
+        return Ok(vec![arguments.run.clone()]);
+    }
+    let store = stored::open_to_read(common)?;
+    let runs = store.map_or_else(|| Ok(Vec::new()), |store| store.runs())?;
+    let mut numbers: Vec<u64> = runs
+        .iter()
+        .filter(|run| !run.damaged)
+        .map(|run| run.number)
+        .collect();
+    numbers.sort_unstable();
+    let newest = numbers.iter().rev().take(RUNS_ASKED);
+    Ok(newest.map(ToString::to_string).collect())
 }
 
 /// True if a file is advice, of any format.

@@ -3,13 +3,17 @@
 use crate::arguments::{Cleanup, Common};
 use crate::exit::Exit;
 use crate::leftovers::{self, Leftover};
-use crate::{output, stored};
+use crate::{output, settings, stored};
 use anyhow::Result;
 
 pub fn execute(arguments: &Cleanup, common: &Common) -> Result<Exit> {
     let store = stored::open_to_read(common)?;
+    let recovered = settings::recover();
     let leftovers = leftovers::clear(store.as_ref(), &arguments.dir)?;
-    let lines: Vec<String> = leftovers.iter().map(Leftover::to_string).collect();
+    let settings = recovered.iter().map(ToString::to_string);
+    let lines: Vec<String> = settings
+        .chain(leftovers.iter().map(Leftover::to_string))
+        .collect();
     let text = if common.json {
         serde_json::to_string_pretty(&lines)? + "\n"
     } else if lines.is_empty() {
@@ -19,9 +23,11 @@ pub fn execute(arguments: &Cleanup, common: &Common) -> Result<Exit> {
     };
     output::show(&text)?;
     let is_stuck = |leftover: &Leftover| matches!(leftover, Leftover::Stuck(..));
-    Ok(if leftovers.iter().any(is_stuck) {
-        Exit::Incomplete
-    } else {
-        Exit::Done
-    })
+    Ok(
+        if leftovers.iter().any(is_stuck) || recovered.is_some_and(|it| it.is_stuck()) {
+            Exit::Incomplete
+        } else {
+            Exit::Done
+        },
+    )
 }

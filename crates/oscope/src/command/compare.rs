@@ -69,7 +69,7 @@ pub fn shown(comparisons: &[Comparison<'_>], all: bool, common: &Common) -> Resu
     if common.json {
         return Ok(serde_json::to_string_pretty(&comparison::json(comparisons))? + "\n");
     }
-    let style = style::of_stdout();
+    let style = style::of_stdout(common);
     let parts: Vec<_> = comparisons
         .iter()
         .map(|comparison| terminal::comparison(comparison, all, &style))

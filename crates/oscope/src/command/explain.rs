@@ -24,7 +24,7 @@ pub fn execute(arguments: &Explain, common: &Common) -> Result<Exit> {
         let definitions: Vec<_> = planned.iter().map(|planned| &planned.definition).collect();
         serde_json::to_string_pretty(&json::entries(&definitions))? + "\n"
     } else {
-        let style = style::of_stdout();
+        let style = style::of_stdout(common);
         let explained = planned.iter().map(|planned| {
             report::terminal::explain(
                 &planned.definition,

@@ -7,7 +7,7 @@ use crate::target::Target;
 use anyhow::Result;
 use files::Watch;
 use record::{Run, csv, file};
-use report::{Analysis, export};
+use report::export;
 
 pub fn execute(arguments: &Export, common: &Common) -> Result<Exit> {
     let target = Target::asked(&arguments.output, common)?;
@@ -17,22 +17,23 @@ pub fn execute(arguments: &Export, common: &Common) -> Result<Exit> {
         target.write(&contents, &Watch::default())?;
         return Ok(Exit::Done);
     }
-    let run = match arguments.format {
-        // These formats are for programs, which need the recorded text unchanged.
-        ExportFormat::Json | ExportFormat::Parquet => {
-            let run = stored::run_as_it_is(common, &arguments.run)?;
-            stored::redacted_if(arguments.sharing, run, common)?
-        }
-        _ => stored::run_to_share(common, &arguments.run, arguments.sharing)?,
+    // These formats are for programs, which need the recorded text unchanged.
+    let unchanged = || {
+        let run = stored::run_as_it_is(common, &arguments.run)?;
+        stored::redacted_if(arguments.sharing, run, common)
     };
+    let judged = || stored::judged(common, &arguments.run, arguments.sharing);
     match arguments.format {
-        ExportFormat::Json => file::export(&run, &mut contents)?,
-        ExportFormat::Csv => csv::write(&run, &mut contents)?,
-        ExportFormat::Parquet => parquet(&run, &mut contents)?,
-        ExportFormat::Markdown => contents = export::markdown(&Analysis::new(&run)).into(),
-        ExportFormat::Openmetrics => contents = export::openmetrics(&Analysis::new(&run)).into(),
+        ExportFormat::Json => file::export(&unchanged()?, &mut contents)?,
+        ExportFormat::Csv => {
+            let run = stored::run_to_share(common, &arguments.run, arguments.sharing)?;
+            csv::write(&run, &mut contents)?;
+        }
+        ExportFormat::Parquet => parquet(&unchanged()?, &mut contents)?,
+        ExportFormat::Markdown => contents = export::markdown(&judged()?.analysis()).into(),
+        ExportFormat::Openmetrics => contents = export::openmetrics(&judged()?.analysis()).into(),
         ExportFormat::GoogleBenchmark => {
-            let document = export::google_benchmark(&Analysis::new(&run));
+            let document = export::google_benchmark(&judged()?.analysis());
             serde_json::to_writer_pretty(&mut contents, &document)?;
             contents.push(b'\n');
         }

@@ -35,7 +35,7 @@ fn list(store: Option<&Store>, common: &Common) -> Result<(String, Exit)> {
     let text = if common.json {
         serde_json::to_string_pretty(&json::entries(&runs))? + "\n"
     } else {
-        terminal::runs(&runs, &style::of_stdout())
+        terminal::runs(&runs, &style::of_stdout(common))
     };
     Ok((text, exit))
 }
@@ -87,7 +87,7 @@ fn over_runs(
     let text = if common.json {
         serde_json::to_string_pretty(&json::histories(&histories))? + "\n"
     } else {
-        terminal::histories(&histories, &style::of_stdout())
+        terminal::histories(&histories, &style::of_stdout(common))
     };
     Ok((text, exit))
 }

@@ -22,7 +22,7 @@ fn experiments(common: &Common) -> Result<String> {
     Ok(if common.json {
         serde_json::to_string_pretty(&json::entries(&definitions))? + "\n"
     } else {
-        terminal::list(&definitions, &style::of_stdout())
+        terminal::list(&definitions, &style::of_stdout(common))
     })
 }
 
@@ -35,6 +35,6 @@ fn references(common: &Common) -> Result<String> {
         let headers: Vec<_> = references.iter().map(|run| &run.header).collect();
         serde_json::to_string_pretty(&json::entries(&headers))? + "\n"
     } else {
-        terminal::references(&references, &style::of_stdout())
+        terminal::references(&references, &style::of_stdout(common))
     })
 }

@@ -1,6 +1,8 @@
 //! The commands, one module each.
 
+mod ab;
 mod advise;
+mod card;
 mod claims;
 mod cleanup;
 mod compare;
@@ -17,6 +19,7 @@ mod man;
 mod plot;
 mod receive;
 mod report;
+mod reproduce;
 mod run;
 mod send;
 mod show;
@@ -27,19 +30,29 @@ mod worker;
 
 use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
+use crate::{output, settings};
 use anyhow::Result;
 
 /// Executes the command.
 pub fn execute(arguments: Arguments) -> Result<Exit> {
     let Arguments { command, common } = arguments;
-    match command.unwrap_or_else(Command::usual) {
+    let command = command.unwrap_or_else(Command::usual);
+    // `cleanup` tells it on standard output; a worker belongs to a comparison that goes on.
+    if !matches!(command, Command::Worker(_) | Command::Cleanup(_))
+        && let Some(recovered) = settings::recover()
+    {
+        output::say(&format!("oscope: {recovered}"));
+    }
+    match command {
         Command::Run(arguments) => run::execute(&arguments, &common),
         Command::List(arguments) => list::execute(&arguments, &common),
         Command::Explain(arguments) => explain::execute(&arguments, &common),
         Command::Advise(arguments) => advise::execute(&arguments, &common),
         Command::Claims(arguments) => claims::execute(&arguments, &common),
+        Command::Reproduce(arguments) => reproduce::execute(&arguments, &common),
         Command::Show(arguments) => show::execute(&arguments, &common),
         Command::History(arguments) => history::execute(&arguments, &common),
+        Command::Card(arguments) => card::execute(&arguments, &common),
         Command::Plot(arguments) => plot::execute(&arguments, &common),
         Command::Report(arguments) => report::execute(&arguments, &common),
         Command::Export(arguments) => export::execute(&arguments, &common),
@@ -48,6 +61,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
         Command::Delete(arguments) => delete::execute(&arguments, &common),
         Command::Cleanup(arguments) => cleanup::execute(&arguments, &common),
         Command::Compare(arguments) => compare::execute(&arguments, &common),
+        Command::Ab(arguments) => ab::execute(&arguments, &common),
         Command::Doctor(arguments) => doctor::execute(&arguments, &common),
         Command::File(arguments) => file::execute(&arguments, &common),
         Command::Send(arguments) => send::execute(&arguments, &common),

@@ -13,25 +13,31 @@ use std::path::Path;
 pub fn execute(arguments: &Plot, common: &Common) -> Result<Exit> {
     let kind = kind(&arguments.output.output)?;
     let target = Target::asked(&arguments.output, common)?;
-    let run = stored::run_to_share(common, &arguments.run, arguments.sharing)?;
-    let analysis = Analysis::new(&run);
+    let mut judged = stored::judged(common, &arguments.run, arguments.sharing)?;
+    let analysis = judged.analysis();
     let svg = page::plot(figure(&analysis, &arguments.what)?);
-    let picture = match kind {
-        Kind::Svg => svg.into_bytes(),
-        Kind::Png => png(&svg)?,
-    };
-    target.write(&picture, &Watch::default())?;
+    target.write(&kind.picture(svg)?, &Watch::default())?;
     Ok(Exit::Done)
 }
 
 /// Output format.
-enum Kind {
+pub(super) enum Kind {
     Svg,
     Png,
 }
 
+impl Kind {
+    /// `svg` in this format.
+    pub(super) fn picture(&self, svg: String) -> Result<Vec<u8>> {
+        match self {
+            Self::Svg => Ok(svg.into_bytes()),
+            Self::Png => png(&svg),
+        }
+    }
+}
+
 /// The format implied by the file name.
-fn kind(path: &Path) -> Result<Kind, WrongUse> {
+pub(super) fn kind(path: &Path) -> Result<Kind, WrongUse> {
     let extension = path.extension().unwrap_or_default();
     if path == Path::new("-") || extension.eq_ignore_ascii_case("svg") {
         Ok(Kind::Svg)

@@ -6,12 +6,12 @@ use crate::stored;
 use crate::target::Target;
 use anyhow::Result;
 use files::Watch;
-use report::{Analysis, page};
+use report::page;
 
 pub fn execute(arguments: &Report, common: &Common) -> Result<Exit> {
     let target = Target::asked(&arguments.output, common)?;
-    let run = stored::run_to_share(common, &arguments.run, arguments.sharing)?;
-    let page = page::render(&Analysis::new(&run))?;
+    let mut judged = stored::judged(common, &arguments.run, arguments.sharing)?;
+    let page = page::render(&judged.analysis())?;
     target.write(page.as_bytes(), &Watch::default())?;
     Ok(Exit::Done)
 }

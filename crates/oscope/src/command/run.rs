@@ -3,11 +3,13 @@
 use crate::arguments::{Common, Run as Arguments};
 use crate::exit::{Exit, WrongUse};
 use crate::progress::Progress;
+use crate::stored::Judged;
 use crate::target::{Replaces, Target, make_directory};
-use crate::{beside, leftovers, legible, output, selection, setting, stored, style};
+use crate::{beside, leftovers, output, selection, setting, stored, style};
 use anyhow::{Context, Result};
 use files::Watch;
 use instrument::clock::SystemClock;
+use instrument::definition::Definition;
 use instrument::experiment::Experiment;
 use instrument::fitness;
 use instrument::limits::{Limited, Limits};
@@ -24,7 +26,7 @@ use platform::startup;
 use platform::storage::Storage;
 use record::store::RunSelector;
 use record::{Header, Run, draw_id, now};
-use report::comparison::{Comparison, MARGIN, Question, Side};
+use report::comparison::{self, Comparison, MARGIN, Question, Side};
 use report::{Analysis, page, terminal};
 use std::fs::File;
 use std::io::Read;
@@ -33,7 +35,7 @@ use std::time::Duration;
 
 const NO_RANDOMNESS: &str = "the system gives no random numbers";
 /// Grace period of a worker: if it is silent for longer, it hangs and is killed.
-const PATIENCE: Duration = Duration::from_mins(1);
+pub const PATIENCE: Duration = Duration::from_mins(1);
 
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let chosen = selection::experiments(&arguments.what)?;
@@ -41,9 +43,49 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let page = Page::new(arguments, common)?;
     let against = arguments.compare_with.as_ref();
     let against = against.map(|name| stored::side(common, name)).transpose()?;
+    if let Some(against) = &against {
+        let designs = chosen.iter().map(|experiment| experiment.design());
+        let definitions: Vec<Definition> = designs.map(Definition::from).collect();
+        comparison::check_comparable(against, &definitions)?;
+    }
     let interrupt = Interrupt::install()?;
     let progress = Progress::new(common.quiet);
     let limits = beside::limits(arguments, &progress)?;
+    let (mut measured, exit) = sessions(arguments, limits, &chosen, interrupt, &progress, common)?;
+    match (against, exit) {
+        (Some(against), Exit::Done | Exit::Incomplete) => compare(&against, measured, common)?,
+        _ => {
+            if let Some(last) = measured.last_mut() {
+                let analysis = last.judged.analysis();
+                let shown = present(&analysis, arguments, common);
+                page.write(&analysis, last.number, interrupt, common, &progress)?;
+                shown?;
+            }
+        }
+    }
+    Ok(exit)
+}
+
+/// Measures and stores, and prints nothing on standard output.
+pub fn measure_only(arguments: &Arguments, common: &Common) -> Result<Exit> {
+    let chosen = selection::experiments(&arguments.what)?;
+    heed_all(arguments, &chosen)?;
+    let interrupt = Interrupt::install()?;
+    let progress = Progress::new(common.quiet);
+    let limits = beside::limits(arguments, &progress)?;
+    let (_, exit) = sessions(arguments, limits, &chosen, interrupt, &progress, common)?;
+    Ok(exit)
+}
+
+/// Measures all sessions.
+fn sessions(
+    arguments: &Arguments,
+    limits: Limits,
+    chosen: &[&'static dyn Experiment],
+    interrupt: Interrupt,
+    progress: &Progress,
+    common: &Common,
+) -> Result<(Vec<Measured>, Exit)> {
     let mut measured = Vec::new();
     let mut exit = Exit::Done;
     for session in 1..=arguments.session_count() {
@@ -53,7 +95,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
                 arguments.session_count()
             ));
         }
-        let (run, outcome) = measure(arguments, limits, session, &chosen, interrupt, common)?;
+        let (run, outcome) = measure(arguments, limits, session, chosen, interrupt, common)?;
         exit = worse(exit, self::exit(outcome, arguments, interrupt));
         if !run.kept_limits {
             exit = worse(exit, Exit::Incomplete);
@@ -63,22 +105,12 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
             break;
         }
     }
-    match (against, exit) {
-        (Some(against), Exit::Done | Exit::Incomplete) => compare(&against, measured, common)?,
-        _ => {
-            if let Some(last) = measured.last() {
-                let shown = present(&last.run, arguments, common);
-                page.write(last, interrupt, common, &progress)?;
-                shown?;
-            }
-        }
-    }
-    Ok(exit)
+    Ok((measured, exit))
 }
 
 /// A measured run with its number in the store.
 struct Measured {
-    run: Run,
+    judged: Judged,
     number: u64,
     /// True if it stayed within its limits.
     kept_limits: bool,
@@ -89,7 +121,10 @@ fn compare(against: &Side, measured: Vec<Measured>, common: &Common) -> Result<(
     let numbers = measured.iter().map(|session| session.number.to_string());
     let side = Side {
         label: numbers.collect::<Vec<_>>().join(","),
-        runs: measured.into_iter().map(|session| session.run).collect(),
+        runs: measured
+            .into_iter()
+            .map(|session| session.judged.run)
+            .collect(),
         is_reported: false,
     };
     let comparison = Comparison::new(Question {
@@ -135,7 +170,9 @@ fn measure(
         progress.say("no swap file will be made: it takes root, and a memory control group");
     }
     let blank = describe(arguments, session, &setting)?;
-    let plan = Plan::new(chosen, &setting, arguments.budget, blank.header.seed);
+    let at_levels = selection::at(chosen, &arguments.levels(), &setting)?;
+    let at_levels: Vec<&dyn Experiment> = at_levels.iter().map(|it| &**it).collect();
+    let plan = Plan::new(&at_levels, &setting, arguments.budget, blank.header.seed);
     let run = Run {
         header: Header {
             budget_ns: plan.budget().0,
@@ -149,6 +186,7 @@ fn measure(
     let workers = WorkerExecutor {
         program: startup::program().context("cannot find this program's own file")?,
         arguments: worker(arguments, limits),
+        environment: Vec::new(),
         cpu: placement::allowed_cpus()?.last().copied(),
         scratch: scratch.path().to_owned(),
         swap: Swap::new(arguments.allow_swap_file),
@@ -159,6 +197,7 @@ fn measure(
         available_bytes: Some(setting.available_bytes).filter(|available| *available > 0),
         group_peak_bytes: None,
     };
+    let full_speed_ns = store.full_speed_ns(&run.header.machine_fingerprint)?;
     let mut recorder = store.begin(&run)?;
     let number = recorder.number();
     let mut executor = LimitedExecutor::new(workers)?;
@@ -170,6 +209,7 @@ fn measure(
         scratch: scratch.path().to_owned(),
         remote: remote.as_ref().map(|remote| remote.path().to_owned()),
         link: setting.link.and_then(Result::ok),
+        full_speed_ns,
     };
     let outcome = runner.run(&plan).map_err(|error| anyhow::anyhow!(error))?;
     let used = executor.finish()?;
@@ -186,7 +226,7 @@ fn measure(
     }
     let kept_limits = used.is_none_or(|used| beside::tell(&used, &limits, &progress));
 
-    let run = legible::run(store.run(&RunSelector::Text(run.header.id))?)?;
+    let judged = stored::judged_in(&store, &RunSelector::Text(run.header.id))?;
     let path = stored::path(common)?;
     if !path.exists() {
         progress.say(&format!(
@@ -195,7 +235,7 @@ fn measure(
         ));
     }
     let measured = Measured {
-        run,
+        judged,
         number,
         kept_limits,
     };
@@ -344,14 +384,13 @@ fn announce(
 }
 
 /// Prints the summary.
-fn present(run: &Run, arguments: &Arguments, common: &Common) -> Result<()> {
-    let analysis = Analysis::new(run);
+fn present(analysis: &Analysis<'_>, arguments: &Arguments, common: &Common) -> Result<()> {
     let text = if common.json {
-        serde_json::to_string_pretty(&report::json::analysis(&analysis))? + "\n"
+        serde_json::to_string_pretty(&report::json::analysis(analysis))? + "\n"
     } else if arguments.what.is_empty() {
-        terminal::brief(&analysis, &style::of_stdout())
+        terminal::brief(analysis, &style::of_stdout(common))
     } else {
-        terminal::summary(&analysis, &style::of_stdout())
+        terminal::summary(analysis, &style::of_stdout(common))
     };
     output::show_painted(&text)
 }
@@ -390,7 +429,8 @@ impl Page {
 
     fn write(
         &self,
-        measured: &Measured,
+        analysis: &Analysis<'_>,
+        number: u64,
         interrupt: Interrupt,
         common: &Common,
         progress: &Progress,
@@ -400,11 +440,11 @@ impl Page {
             Self::None => return Ok(()),
             Self::Asked(target) => target,
             Self::Numbered(folder) => {
-                numbered = Self::numbered(folder, measured.number, common)?;
+                numbered = Self::numbered(folder, number, common)?;
                 &numbered
             }
         };
-        let page = page::render(&Analysis::new(&measured.run))?;
+        let page = page::render(analysis)?;
         target.write(page.as_bytes(), &Watch::stopped_by(interrupt.flag()))?;
         progress.say(&format!("page: {}", target.path().display()));
         Ok(())

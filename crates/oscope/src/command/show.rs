@@ -4,18 +4,19 @@ use crate::arguments::{Common, Show};
 use crate::exit::{Exit, WrongUse};
 use crate::{output, selection, stored, style};
 use anyhow::Result;
-use record::Run;
-use report::{Analysis, terminal};
+use report::{Analysis, ExperimentAnalysis, terminal};
 
 pub fn execute(arguments: &Show, common: &Common) -> Result<Exit> {
-    let mut run = stored::run_to_share(common, &arguments.run, arguments.sharing)?;
-    keep(&mut run, &arguments.what)?;
-    let analysis = Analysis::new(&run);
-    let style = style::of_stdout();
+    let mut judged = stored::judged(common, &arguments.run, arguments.sharing)?;
+    let mut analysis = judged.analysis();
+    keep(&mut analysis, &arguments.what)?;
+    let style = style::of_stdout(common);
     let text = if common.json {
         serde_json::to_string_pretty(&report::json::analysis(&analysis))? + "\n"
-    } else if arguments.what.is_empty() {
+    } else if arguments.all {
         terminal::summary(&analysis, &style)
+    } else if arguments.what.is_empty() {
+        terminal::brief(&analysis, &style)
     } else {
         let detailed = analysis
             .experiments
@@ -27,14 +28,13 @@ pub fn execute(arguments: &Show, common: &Common) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Removes all experiments of `run` that `what` does not name, if it names any. Names refer to the
+/// Removes all experiments of the run that `what` does not name, if it names any. Names refer to the
 /// run's own experiments, which this version of oscope may not know.
-fn keep(run: &mut Run, what: &[String]) -> Result<(), WrongUse> {
+fn keep(analysis: &mut Analysis<'_>, what: &[String]) -> Result<(), WrongUse> {
     for name in what {
-        let is_there =
-            |record: &record::ExperimentRecord| selection::is_meant(&record.definition.id, name);
-        if !run.experiments.iter().any(is_there) {
-            let ids = run
+        let is_there = |one: &ExperimentAnalysis<'_>| selection::is_meant(&one.definition.id, name);
+        if !analysis.experiments.iter().any(is_there) {
+            let ids = analysis
                 .experiments
                 .iter()
                 .map(|record| record.definition.id.as_str());
@@ -43,7 +43,7 @@ fn keep(run: &mut Run, what: &[String]) -> Result<(), WrongUse> {
         }
     }
     if !what.is_empty() {
-        run.experiments.retain(|record| {
+        analysis.experiments.retain(|record| {
             what.iter()
                 .any(|name| selection::is_meant(&record.definition.id, name))
         });

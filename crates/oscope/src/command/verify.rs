@@ -23,7 +23,11 @@ fn verify_file(path: &Path, common: &Common) -> Result<Exit> {
     let text = if common.json {
         serde_json::to_string_pretty(&json::proof(path, &proof))? + "\n"
     } else {
-        terminal::proof(&path.display().to_string(), &proof, &style::of_stdout())
+        terminal::proof(
+            &path.display().to_string(),
+            &proof,
+            &style::of_stdout(common),
+        )
     };
     output::show_painted(&text)?;
     Ok(exit(proof.is_damage()))
@@ -38,7 +42,7 @@ fn verify_store(run: Option<&str>, common: &Common) -> Result<Exit> {
     let text = if common.json {
         serde_json::to_string_pretty(&json::verification(store.path(), &found))? + "\n"
     } else {
-        terminal::verification(&found, &style::of_stdout())
+        terminal::verification(&found, &style::of_stdout(common))
     };
     output::show_painted(&text)?;
     Ok(exit(found.has_damage()))

@@ -6,6 +6,7 @@ use std::process::Command;
 /// The layers from bottom to top, as in `docs/architecture.md`.
 const FLOORS: &[&str] = &[
     "uthread",
+    "uthread-c",
     "oscope-advice",
     "oscope-macros",
     "oscope-choice",

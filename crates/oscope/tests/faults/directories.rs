@@ -4,6 +4,7 @@ use crate::SmallDisk;
 use crate::common::{Place, scratch_files};
 use predicates::prelude::*;
 use predicates::str::contains;
+use serde_json::Value;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -115,6 +116,15 @@ fn without_the_rights_of_root_caches_are_emptied_file_by_file() {
         eprintln!("skipped: the temporary directory lies in memory and cannot be made cold");
         return;
     }
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
-    assert!(stdout.contains("read cold"), "{stdout}");
+    // On a busy machine some points may not be reached in time.
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{stderr}");
+    let run: Value = serde_json::from_str(&stdout).expect("it is JSON");
+    let experiment = &run["experiments"][0];
+    let list = |name: &str| experiment[name].as_array().expect("a list");
+    let is_cold = |point: &Value| point["levels"].to_string().contains("read cold");
+    assert!(list("points").iter().any(is_cold), "{experiment}");
+    for failure in list("failures") {
+        let reason = failure["reason"].as_str().expect("text");
+        assert!(reason.contains("the time was used up"), "{reason}");
+    }
 }

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, ResolveFlags};
+use rustix::fs::{AtFlags, CWD, FileType, IFlags, Mode, OFlags, RenameFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use super::file::{flags, permission_bits};
@@ -178,9 +178,23 @@ pub(crate) fn sync(handle: &Handle, path: &Path) -> Result<()> {
     rustix::fs::fsync(handle).map_err(Error::path("synchronise", path))
 }
 
+/// True for `tmpfs` and `ramfs`, as `linux/magic.h` numbers them.
+pub(crate) fn is_in_memory(handle: &Handle) -> bool {
+    const RAMFS_MAGIC: i64 = 0x8584_58f6;
+    let found = rustix::fs::fstatfs(handle);
+    found.is_ok_and(|found| [libc::TMPFS_MAGIC, RAMFS_MAGIC].contains(&found.f_type))
+}
+
 pub(crate) fn free_bytes(handle: &Handle) -> Option<u64> {
     let room = rustix::fs::fstatvfs(handle).ok()?;
     Some(room.f_bavail.saturating_mul(room.f_frsize))
+}
+
+pub(crate) fn spread_subdirectories(path: &Path) -> Result<bool> {
+    let handle = open(path)?;
+    let spread = rustix::fs::ioctl_getflags(&handle)
+        .and_then(|flags| rustix::fs::ioctl_setflags(&handle, flags | IFlags::TOPDIR));
+    Ok(spread.is_ok())
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "on other systems names are text")]
@@ -230,6 +244,39 @@ mod tests {
             directory.what_is(OsStr::new("link")).unwrap(),
             Some(Kind::Other)
         );
+    }
+
+    #[test]
+    fn directories_in_memory_are_known() {
+        let kind = |path: &str| {
+            let stat = std::process::Command::new("stat")
+                .args(["-f", "-c", "%T", path])
+                .output();
+            String::from_utf8(stat.unwrap().stdout).unwrap()
+        };
+        for path in ["/dev/shm", "/proc", "/var/tmp"] {
+            let Ok(directory) = Directory::open(Path::new(path)) else {
+                println!("skipped: {path} is missing here");
+                continue;
+            };
+            let kind = kind(path);
+            let is_in_memory = ["tmpfs", "ramfs"].contains(&kind.trim());
+            assert_eq!(directory.is_in_memory(), is_in_memory, "{path}: {kind}");
+        }
+    }
+
+    #[test]
+    fn subdirectories_are_spread_where_the_file_system_can() {
+        let place = tempfile::tempdir().unwrap();
+        let is_spread = crate::directory::spread_subdirectories(place.path()).unwrap();
+        let handle = super::open(place.path()).unwrap();
+        let flags = rustix::fs::ioctl_getflags(&handle);
+        assert_eq!(
+            flags.is_ok_and(|flags| flags.contains(IFlags::TOPDIR)),
+            is_spread
+        );
+        fs::create_dir(place.path().join("folder")).unwrap();
+        crate::directory::spread_subdirectories(&place.path().join("none")).unwrap_err();
     }
 
     #[test]

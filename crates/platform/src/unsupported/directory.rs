@@ -91,8 +91,16 @@ pub(crate) fn sync(_handle: &Handle, _path: &Path) -> Result<()> {
     refuse("synchronising a directory")
 }
 
+pub(crate) fn is_in_memory(_handle: &Handle) -> bool {
+    false
+}
+
 pub(crate) fn free_bytes(_handle: &Handle) -> Option<u64> {
     None
+}
+
+pub(crate) fn spread_subdirectories(path: &Path) -> Result<bool> {
+    open(path).map(|()| false)
 }
 
 pub(crate) fn name_from_bytes(bytes: &[u8]) -> Option<OsString> {

@@ -3,9 +3,17 @@ use std::sync::atomic::AtomicBool;
 
 use crate::Error;
 use crate::process::{Finished, WorkerError, WorkerOptions};
+use crate::program::Ran;
 
 pub(crate) fn signal_name(_signal: i32) -> Option<&'static str> {
     None
+}
+
+pub(crate) fn run(
+    _command: &mut Command,
+    _interrupted: &AtomicBool,
+) -> std::io::Result<Option<Ran>> {
+    Err(std::io::ErrorKind::Unsupported.into())
 }
 
 #[derive(Debug)]

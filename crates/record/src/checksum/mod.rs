@@ -196,9 +196,24 @@ pub(crate) fn batch(place: Place<'_>, number: usize, batch: &Batch) -> Checksum 
         started_ns,
         wall_ns,
         disturbance,
+        pass,
+        full_speed_ns,
     } = batch;
     let circumstances = (remarks, warm, cpu, started_ns, wall_ns, disturbance);
     let samples = Samples(samples);
+    if pass.is_some() || full_speed_ns.is_some() {
+        let edition = (pass, full_speed_ns);
+        return Checksum::of(&(
+            "batch",
+            run,
+            experiment,
+            point,
+            number,
+            circumstances,
+            edition,
+            samples,
+        ));
+    }
     Checksum::of(&(
         "batch",
         run,
@@ -246,29 +261,54 @@ impl Serialize for SampleFields<'_> {
             voluntary_switches,
             involuntary_switches,
         );
-        (metric, ReadingFields(*reading), usage, at_ns).serialize(serializer)
+        (metric, ReadingFields(reading), usage, at_ns).serialize(serializer)
     }
 }
 
-struct ReadingFields(Reading);
+struct ReadingFields<'r>(&'r Reading);
 
-impl Serialize for ReadingFields {
+impl Serialize for ReadingFields<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
+            Reading::Legs(legs) => ("legs", legs).serialize(serializer),
             Reading::Difference {
                 iterations,
                 work,
                 short_ns,
                 long_ns,
             } => ("difference", iterations, work, short_ns, long_ns).serialize(serializer),
-            Reading::Once { work, wall_ns } => ("once", work, wall_ns).serialize(serializer),
+            Reading::Once {
+                work,
+                wall_ns,
+                reference_ns: None,
+            } => ("once", work, wall_ns).serialize(serializer),
+            Reading::Once {
+                work,
+                wall_ns,
+                reference_ns,
+            } => ("once", work, wall_ns, reference_ns).serialize(serializer),
             Reading::Latencies {
                 count,
                 p50_ns,
                 p5_ns,
                 p95_ns,
                 p99_ns,
+                reference_ns: None,
             } => ("latencies", count, p50_ns, p5_ns, p95_ns, p99_ns).serialize(serializer),
+            Reading::Latencies {
+                count,
+                p50_ns,
+                p5_ns,
+                p95_ns,
+                p99_ns,
+                reference_ns,
+            } => (
+                "latencies",
+                count,
+                (p50_ns, p5_ns, p95_ns, p99_ns),
+                reference_ns,
+            )
+                .serialize(serializer),
             Reading::Value(value) => ("value", value).serialize(serializer),
         }
     }

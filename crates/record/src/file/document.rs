@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// The version of the document that this program writes, and the newest that it reads.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// One run of oscope, with the machine it ran on and every sample.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -17,7 +17,7 @@ pub(super) struct Document<'a> {
     /// Identifies the document as a run of oscope.
     pub format: Format,
     /// The version of this schema.
-    #[schemars(range(min = 2, max = 2))]
+    #[schemars(range(min = 2, max = 3))]
     pub version: u32,
     /// The run.
     pub run: Cow<'a, Run>,

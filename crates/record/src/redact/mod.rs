@@ -133,6 +133,8 @@ impl Redactor {
             started_ns,
             wall_ns,
             disturbance,
+            pass,
+            full_speed_ns,
         } = batch;
         let since_start = |sample: Sample| Sample {
             at_ns: sample.at_ns - start,
@@ -146,6 +148,8 @@ impl Redactor {
             started_ns: started_ns - start,
             wall_ns,
             disturbance,
+            pass,
+            full_speed_ns,
         }
     }
 

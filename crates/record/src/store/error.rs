@@ -4,7 +4,7 @@ use super::candidate::Candidate;
 use crate::checksum::{Part, disagreeing};
 use crate::validation::Invalid;
 use rusqlite::ErrorCode;
-use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
+use rusqlite::ffi::{SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_SHORT_READ};
 use std::path::{Path, PathBuf};
 
 /// The reason why the store could not do what was asked. Except after a disk failure, everything
@@ -198,36 +198,45 @@ impl Fault {
 
 /// Translates SQLite's result codes: <https://www.sqlite.org/rescode.html>.
 fn explain(path: PathBuf, source: rusqlite::Error) -> Error {
+    if is_damage(&source) {
+        let reason = source.to_string();
+        return Error::Damaged { path, reason };
+    }
+    let rusqlite::Error::SqliteFailure(failure, _) = &source else {
+        return Error::Sqlite { path, source };
+    };
+    match failure.code {
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Error::Locked(path),
+        ErrorCode::NotADatabase => Error::NotAStore(path),
+        ErrorCode::ReadOnly => Error::ReadOnly(path),
+        ErrorCode::DiskFull => Error::Full(path),
+        // The index of the write-ahead log could not grow.
+        _ if failure.extended_code == SQLITE_IOERR_SHMSIZE => Error::Full(path),
+        ErrorCode::CannotOpen | ErrorCode::PermissionDenied => Error::NoAccess {
+            path,
+            reason: source.to_string(),
+        },
+        _ => Error::Sqlite { path, source },
+    }
+}
+
+/// True if SQLite read something that oscope did not write.
+pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     use rusqlite::Error as Sqlite;
-    match &source {
+    match error {
         Sqlite::SqliteFailure(failure, _) => match failure.code {
-            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Error::Locked(path),
             // Only a damaged length makes a value too large for SQLite.
-            ErrorCode::DatabaseCorrupt | ErrorCode::TooBig => Error::Damaged {
-                path,
-                reason: source.to_string(),
-            },
-            ErrorCode::NotADatabase => Error::NotAStore(path),
-            ErrorCode::ReadOnly => Error::ReadOnly(path),
-            ErrorCode::DiskFull => Error::Full(path),
-            // The index of the write-ahead log could not grow.
-            _ if failure.extended_code == SQLITE_IOERR_SHMSIZE => Error::Full(path),
-            ErrorCode::CannotOpen | ErrorCode::PermissionDenied => Error::NoAccess {
-                path,
-                reason: source.to_string(),
-            },
-            _ => Error::Sqlite { path, source },
+            ErrorCode::DatabaseCorrupt | ErrorCode::TooBig => true,
+            // The file ends within a page.
+            _ => failure.extended_code == SQLITE_IOERR_SHORT_READ,
         },
         // Value types that oscope never writes, and a schema that lacks expected columns.
         Sqlite::SqlInputError { .. }
         | Sqlite::FromSqlConversionFailure(..)
         | Sqlite::IntegralValueOutOfRange(..)
         | Sqlite::InvalidColumnType(..)
-        | Sqlite::Utf8Error(..) => Error::Damaged {
-            path,
-            reason: source.to_string(),
-        },
-        _ => Error::Sqlite { path, source },
+        | Sqlite::Utf8Error(..) => true,
+        _ => false,
     }
 }
 

@@ -9,6 +9,8 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/1.sql"),
     include_str!("migrations/2.sql"),
     include_str!("migrations/3.sql"),
+    include_str!("migrations/4.sql"),
+    include_str!("migrations/5.sql"),
 ];
 
 /// Entry n presents a store of schema n + 1 as one of the newest schema to a read-only connection.
@@ -20,11 +22,30 @@ const VIEWS: &[&str] = &[
        SELECT *, NULL AS checksum, NULL AS limited FROM main.circumstances;
      CREATE TEMP VIEW experiments AS SELECT *, NULL AS checksum FROM main.experiments;
      CREATE TEMP VIEW points AS SELECT *, NULL AS checksum FROM main.points;
-     CREATE TEMP VIEW batches AS SELECT *, NULL AS checksum FROM main.batches;
-     CREATE TEMP VIEW redaction AS SELECT NULL AS key WHERE FALSE;",
+     CREATE TEMP VIEW batches AS
+       SELECT *, NULL AS checksum, NULL AS pass, NULL AS full_speed_ns FROM main.batches;
+     CREATE TEMP VIEW samples AS
+       SELECT *, NULL AS legs, NULL AS reference_ns FROM main.samples;
+     CREATE TEMP VIEW redaction AS SELECT NULL AS key WHERE FALSE;
+     CREATE TEMP VIEW judgements AS SELECT NULL AS run, NULL AS code, NULL AS seal,
+       NULL AS analysis, NULL AS checksum WHERE FALSE;",
     "CREATE TEMP VIEW runs AS SELECT *, 0 AS redacted, NULL AS listing_checksum FROM main.runs;
      CREATE TEMP VIEW circumstances AS SELECT *, NULL AS limited FROM main.circumstances;
-     CREATE TEMP VIEW redaction AS SELECT NULL AS key WHERE FALSE;",
+     CREATE TEMP VIEW batches AS
+       SELECT *, NULL AS pass, NULL AS full_speed_ns FROM main.batches;
+     CREATE TEMP VIEW samples AS
+       SELECT *, NULL AS legs, NULL AS reference_ns FROM main.samples;
+     CREATE TEMP VIEW redaction AS SELECT NULL AS key WHERE FALSE;
+     CREATE TEMP VIEW judgements AS SELECT NULL AS run, NULL AS code, NULL AS seal,
+       NULL AS analysis, NULL AS checksum WHERE FALSE;",
+    "CREATE TEMP VIEW batches AS
+       SELECT *, NULL AS pass, NULL AS full_speed_ns FROM main.batches;
+     CREATE TEMP VIEW samples AS
+       SELECT *, NULL AS legs, NULL AS reference_ns FROM main.samples;
+     CREATE TEMP VIEW judgements AS SELECT NULL AS run, NULL AS code, NULL AS seal,
+       NULL AS analysis, NULL AS checksum WHERE FALSE;",
+    "CREATE TEMP VIEW judgements AS SELECT NULL AS run, NULL AS code, NULL AS seal,
+       NULL AS analysis, NULL AS checksum WHERE FALSE;",
 ];
 
 /// "OSCP", in the header of every store.
@@ -55,6 +76,11 @@ pub(super) fn show_as_current(connection: &Connection) -> Result<()> {
     let views = views.ok_or_else(|| Fault::Damaged("it has no schema".into()))?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     Ok(connection.execute_batch(views)?)
+}
+
+/// True if the store has the schema that this program knows.
+pub(super) fn is_current(connection: &Connection) -> Result<bool> {
+    Ok(version(connection)? == MIGRATIONS.len())
 }
 
 fn pending<'a>(found: usize, migrations: &'a [&'a str]) -> Result<&'a [&'a str]> {
@@ -103,7 +129,9 @@ mod tests {
             "experiments",
             "points",
             "batches",
+            "samples",
             "redaction",
+            "judgements",
         ] {
             let all = connection
                 .prepare(&format!("SELECT * FROM {table}"))

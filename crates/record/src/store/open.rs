@@ -2,7 +2,7 @@
 
 use super::error::{Error, Fault, Result};
 use super::location::{default_path, make_folder};
-use super::migration::{APPLICATION_ID, MIGRATIONS, migrate, show_as_current};
+use super::migration::{APPLICATION_ID, MIGRATIONS, is_current, migrate, show_as_current};
 use super::room::ensure_room_beside;
 use platform::storage::Storage;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -177,6 +177,15 @@ fn connect(path: &Path) -> Result<Connection> {
     let connection = Connection::open_with_flags(path, flags)?;
     prepare(&connection)?;
     Ok(connection)
+}
+
+/// Opens the store at `path` for writing if its schema is of this version; changes nothing.
+pub(super) fn connect_to_current(path: &Path) -> Result<Option<Connection>> {
+    ensure_room_beside(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    prepare(&connection)?;
+    Ok(is_current(&connection)?.then_some(connection))
 }
 
 fn connect_read_only(path: &Path) -> Result<(Connection, Option<TempDir>)> {

@@ -57,12 +57,7 @@ impl Store {
             // One transaction, because another process may be recording this very run.
             let transaction = self.connection.unchecked_transaction()?;
             let number = resolve(&transaction, selector)?;
-            let (run, checksums) = run(&transaction, number)?;
-            match check(&run, &checksums) {
-                Standing::Damaged(parts) => Err(Fault::DamagedRun { number, parts }),
-                Standing::Agreed => Ok((run, Some(checksums))),
-                Standing::WithoutChecksums => Ok((run, None)),
-            }
+            checked(&transaction, number)
         };
         read().map_err(|fault: Fault| fault.at(&self.path))
     }
@@ -83,8 +78,34 @@ impl Store {
     }
 }
 
+/// The run and its checksums, which agree with it, if it has any.
+pub(super) fn checked(connection: &Connection, number: u64) -> Result<(Run, Option<RunChecksums>)> {
+    let (run, checksums) = run(connection, number)?;
+    match check(&run, &checksums) {
+        Standing::Damaged(parts) => Err(Fault::DamagedRun { number, parts }),
+        Standing::Agreed => Ok((run, Some(checksums))),
+        Standing::WithoutChecksums => Ok((run, None)),
+    }
+}
+
 /// A run and its stored checksums.
 pub(super) fn run(connection: &Connection, number: u64) -> Result<(Run, RunChecksums)> {
+    read(connection, number, batches)
+}
+
+/// A run without its measurements: each point that was measured has one batch, which is empty.
+pub(super) fn outline(connection: &Connection, number: u64) -> Result<Run> {
+    read(connection, number, empty_batch).map(|(run, _)| run)
+}
+
+/// Reads the batches of the point with this key, and their checksums.
+type ReadBatches = fn(&Connection, i64) -> Result<(Vec<Batch>, Vec<Checksum>)>;
+
+fn read(
+    connection: &Connection,
+    number: u64,
+    read_batches: ReadBatches,
+) -> Result<(Run, RunChecksums)> {
     let (header, run_checksum) = header(connection, number)?;
     let mut statement = connection.prepare_cached(
         "SELECT description, environment, storage, clock_resolution_ns, clock_cost_ns,
@@ -96,7 +117,7 @@ pub(super) fn run(connection: &Connection, number: u64) -> Result<(Run, RunCheck
     )?;
     let mut rows = statement.query([number])?;
     let row = rows.next()?.ok_or_else(|| incomplete(number))?;
-    let (experiments, experiment_checksums) = experiments(connection, number)?;
+    let (experiments, experiment_checksums) = experiments(connection, number, read_batches)?;
     let run = Run {
         header,
         machine: json(row, "description")?,
@@ -159,6 +180,7 @@ fn incomplete(number: u64) -> Fault {
 fn experiments(
     connection: &Connection,
     run: u64,
+    read_batches: ReadBatches,
 ) -> Result<(Vec<ExperimentRecord>, Vec<ExperimentChecksums>)> {
     connection
         .prepare_cached(
@@ -166,7 +188,7 @@ fn experiments(
              ORDER BY position",
         )?
         .query_and_then([run], |row| {
-            let (points, point_checksums) = points(connection, row.get("key")?)?;
+            let (points, point_checksums) = points(connection, row.get("key")?, read_batches)?;
             let record = ExperimentRecord {
                 definition: json(row, "definition")?,
                 skipped: row.get("skipped")?,
@@ -184,6 +206,7 @@ fn experiments(
 fn points(
     connection: &Connection,
     experiment: i64,
+    read_batches: ReadBatches,
 ) -> Result<(Vec<PointRecord>, Vec<PointChecksums>)> {
     connection
         .prepare_cached(
@@ -192,7 +215,8 @@ fn points(
         )?
         .query_and_then([experiment], |row| {
             let key = row.get("key")?;
-            point(connection, key, json(row, "levels")?, row)
+            let batches = read_batches(connection, key)?;
+            point_of(connection, key, json(row, "levels")?, batches, row)
         })?
         .collect()
 }
@@ -204,7 +228,16 @@ pub(super) fn point(
     point: Point,
     row: &Row<'_>,
 ) -> Result<(PointRecord, PointChecksums)> {
-    let (batches, batch_checksums) = batches(connection, key)?;
+    point_of(connection, key, point, batches(connection, key)?, row)
+}
+
+fn point_of(
+    connection: &Connection,
+    key: i64,
+    point: Point,
+    (batches, batch_checksums): (Vec<Batch>, Vec<Checksum>),
+    row: &Row<'_>,
+) -> Result<(PointRecord, PointChecksums)> {
     let record = PointRecord {
         point,
         batches,
@@ -238,7 +271,7 @@ fn batches(connection: &Connection, point: i64) -> Result<(Vec<Batch>, Vec<Check
     connection
         .prepare_cached(
             "SELECT key, warm, cpu, started_ns, wall_ns, stolen_ns, others_ns, frequency_before_hz,
-                    frequency_after_hz, remarks, checksum
+                    frequency_after_hz, remarks, checksum, pass, full_speed_ns
              FROM batches WHERE point = ?1 ORDER BY position",
         )?
         .query_and_then([point], |row| {
@@ -256,10 +289,20 @@ fn batches(connection: &Connection, point: i64) -> Result<(Vec<Batch>, Vec<Check
                     others_ns: row.get(6)?,
                     frequency_hz: before.zip(row.get(8)?),
                 },
+                pass: row.get(11)?,
+                full_speed_ns: row.get(12)?,
             };
             Ok((batch, checksum(row, 10)?))
         })?
         .collect()
+}
+
+fn empty_batch(connection: &Connection, point: i64) -> Result<(Vec<Batch>, Vec<Checksum>)> {
+    let is_measured: bool = connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM batches WHERE point = ?1)")?
+        .query_row([point], |row| row.get(0))?;
+    let batches = is_measured.then(Batch::default);
+    Ok((batches.into_iter().collect(), Vec::new()))
 }
 
 fn samples(connection: &Connection, batch: i64) -> Result<Vec<Sample>> {
@@ -267,7 +310,7 @@ fn samples(connection: &Connection, batch: i64) -> Result<Vec<Sample>> {
         .prepare_cached(
             "SELECT metric, kind, work, iterations, short_ns, long_ns, wall_ns, count, p5_ns,
                     p50_ns, p95_ns, p99_ns, value, user_ns, system_ns, minor_faults, major_faults,
-                    voluntary_switches, involuntary_switches, at_ns
+                    voluntary_switches, involuntary_switches, at_ns, legs, reference_ns
              FROM samples WHERE batch = ?1 ORDER BY position",
         )?
         .query_and_then([batch], sample)?
@@ -290,6 +333,8 @@ fn sample(row: &Row<'_>) -> Result<Sample> {
         p95_ns: row.get(10)?,
         p99_ns: row.get(11)?,
         value: row.get(12)?,
+        legs: row.get(20)?,
+        reference_ns: row.get(21)?,
     };
     let usage = Usage {
         user_ns: row.get(13)?,

@@ -20,7 +20,7 @@ const MAX_LOG_PAGES: u32 = 16_384;
 /// Records a run in the store while it is measured.
 ///
 /// Each event is a transaction. When [`Observer::observe`] returns, the event survives the death of
-/// this process. A crash of the whole system may lose the events since the last experiment ended,
+/// this process. A crash of the whole system may lose the events since the last pass began,
 /// because waiting for the disk after each batch would disturb the next. Each transaction includes
 /// the checksums, so an interrupted run is proven up to its last event.
 #[derive(Debug)]
@@ -88,6 +88,13 @@ impl Recorder<'_> {
                     run.seal(connection)
                 })
             }
+            Event::Refined { definition, points } => {
+                validation::points(&definition.id, points.iter())?;
+                self.write(|connection, run| {
+                    run.add_points(connection, &definition.id, points)?;
+                    run.seal(connection)
+                })
+            }
             Event::Skipped { definition, reason } => {
                 validation::definition(definition)?;
                 self.write(|connection, run| {
@@ -95,7 +102,7 @@ impl Recorder<'_> {
                     run.seal(connection)
                 })
             }
-            Event::Visiting { .. } | Event::Extended { .. } => Ok(()),
+            Event::Visiting { .. } | Event::Scarce { .. } => Ok(()),
             Event::Taken {
                 definition,
                 point,
@@ -124,7 +131,7 @@ impl Recorder<'_> {
                     run.seal_all_above(connection, &definition.id, point)
                 })
             }
-            Event::Finished { .. } => self.checkpoint(),
+            Event::Pass { .. } => self.checkpoint(),
         }
     }
 

@@ -230,25 +230,45 @@ impl StoredRun {
                 json(definition),
                 skipped,
             ])?;
-        let mut insert = connection.prepare_cached(
-            "INSERT INTO points (experiment, position, levels, checksum) VALUES (?1, ?2, ?3, ?4)",
-        )?;
-        let mut stored = StoredExperiment {
+        let stored = StoredExperiment {
             key,
             position,
             own: checksum::experiment(&self.header.id, position, definition, skipped),
             points: HashMap::new(),
             checksums: Vec::new(),
         };
-        for (position, &point) in points.iter().enumerate() {
+        connection
+            .prepare_cached("UPDATE runs SET experiments = experiments + 1 WHERE number = ?1")?
+            .execute(params![self.number])?;
+        self.experiments.insert(definition.id.clone(), stored);
+        self.checksums.push(Checksum::MISSING);
+        self.add_points(connection, &definition.id, points.iter().copied())
+    }
+
+    /// Adds points to an experiment. Computes the experiment's checksum; [`StoredRun::seal`] updates
+    /// the run's.
+    pub fn add_points<'p>(
+        &mut self,
+        connection: &Connection,
+        experiment: &str,
+        points: impl IntoIterator<Item = &'p Point>,
+    ) -> Result<()> {
+        let (number, id) = (self.number, self.header.id.clone());
+        let mut insert = connection.prepare_cached(
+            "INSERT INTO points (experiment, position, levels, checksum) VALUES (?1, ?2, ?3, ?4)",
+        )?;
+        let stored = self.experiment(experiment)?;
+        let before = stored.checksums.len();
+        for point in points {
             let place = Place {
-                run: &self.header.id,
-                experiment: &definition.id,
+                run: &id,
+                experiment,
                 point,
             };
+            let position = stored.checksums.len();
             let own = checksum::point(place, position, None);
             let checksum = Checksum::joined(own, []);
-            let row = params![key, position, json(point), checksum.bytes()];
+            let row = params![stored.key, position, json(point), checksum.bytes()];
             let added = StoredPoint {
                 key: insert.insert(row)?,
                 position,
@@ -258,16 +278,12 @@ impl StoredRun {
             stored.checksums.push(checksum);
             stored.points.insert(point.clone(), added);
         }
+        let count = stored.checksums.len() - before;
         connection
-            .prepare_cached(
-                "UPDATE runs SET experiments = experiments + 1, points = points + ?2
-                 WHERE number = ?1",
-            )?
-            .execute(params![self.number, points.len()])?;
-        self.points += points.len() as u64;
-        self.experiments.insert(definition.id.clone(), stored);
-        self.checksums.push(Checksum::MISSING);
-        self.seal_experiment(connection, &definition.id)
+            .prepare_cached("UPDATE runs SET points = points + ?2 WHERE number = ?1")?
+            .execute(params![number, count])?;
+        self.points += count as u64;
+        self.seal_experiment(connection, experiment)
     }
 
     /// Adds a batch with its checksum to a point; [`StoredRun::seal_point`] and its siblings update
@@ -293,8 +309,8 @@ impl StoredRun {
             .prepare_cached(
                 "INSERT INTO batches (point, position, warm, cpu, started_ns, wall_ns, stolen_ns,
                                       others_ns, frequency_before_hz, frequency_after_hz,
-                                      remarks, checksum)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                                      remarks, checksum, pass, full_speed_ns)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
             )?
             .insert(params![
                 stored.key,
@@ -309,6 +325,8 @@ impl StoredRun {
                 around.frequency_hz.map(|(_, after)| after),
                 json(&batch.remarks),
                 checksum.bytes(),
+                batch.pass,
+                batch.full_speed_ns,
             ])?;
         for (position, sample) in batch.samples.iter().enumerate() {
             insert_sample(connection, key, position, sample)?;
@@ -482,16 +500,17 @@ fn insert_sample(
     position: usize,
     sample: &Sample,
 ) -> Result<()> {
-    let row = ReadingRow::from(sample.reading);
+    let row = ReadingRow::from(&sample.reading);
     let usage = &sample.usage;
     connection
         .prepare_cached(
             "INSERT INTO samples (batch, position, metric, kind, work, iterations, short_ns,
                                   long_ns, wall_ns, count, p5_ns, p50_ns, p95_ns, p99_ns, value,
                                   user_ns, system_ns, minor_faults, major_faults,
-                                  voluntary_switches, involuntary_switches, at_ns)
+                                  voluntary_switches, involuntary_switches, at_ns, legs,
+                                  reference_ns)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-                     ?18, ?19, ?20, ?21, ?22)",
+                     ?18, ?19, ?20, ?21, ?22, ?23, ?24)",
         )?
         .execute(params![
             batch,
@@ -516,6 +535,8 @@ fn insert_sample(
             usage.voluntary_switches,
             usage.involuntary_switches,
             sample.at_ns,
+            row.legs,
+            row.reference_ns,
         ])?;
     Ok(())
 }

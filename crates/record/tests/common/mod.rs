@@ -10,7 +10,7 @@ use instrument::plan::Profile;
 use instrument::point::{Axis, Point};
 use instrument::quantity::{Nanoseconds, Unit};
 use instrument::runner::{Ending, Event, Observer, ObserverError, Progress};
-use instrument::sample::{Batch, Disturbance, Reading, Sample};
+use instrument::sample::{Batch, Disturbance, Legs, Reading, Sample};
 use oscope_record::store::Recorder;
 use oscope_record::{Closing, ExperimentRecord, Header, PointRecord, Run};
 use platform::clock::Calibration;
@@ -138,6 +138,7 @@ pub fn batch(index: u64) -> Batch {
         Reading::Once {
             work: 0.1 + 0.2,
             wall_ns: 77,
+            reference_ns: Some(10_400),
         },
         Reading::Latencies {
             count: 9,
@@ -145,8 +146,17 @@ pub fn batch(index: u64) -> Batch {
             p5_ns: 10.0,
             p95_ns: 95.0,
             p99_ns: 1.0 / 3.0,
+            reference_ns: None,
         },
         Reading::Value(-1.25e-7),
+        Reading::Legs(Legs {
+            iterations: 50,
+            work: 4096.0,
+            wall_ns: vec![200_000 + index, 210_000],
+            reference_ns: vec![10_300, 20_600],
+            short_iterations: 5,
+            short_wall_ns: vec![21_000],
+        }),
     ];
     let usage = Usage {
         user_ns: 5,
@@ -172,51 +182,60 @@ pub fn batch(index: u64) -> Batch {
             others_ns: Some(-10_000_000),
             frequency_hz: Some((2.5e9, 3.1e9)),
         },
+        pass: Some(index as u32),
+        full_speed_ns: Some(10_222.5),
     }
 }
 
-/// Sends the events of `run` to `recorder`, in rounds over the points like the runner.
+/// Sends the events of `run` to `recorder`, in passes over the points like the runner.
 pub fn replay(run: &Run, recorder: &mut Recorder<'_>) -> Result<(), ObserverError> {
-    for experiment in &run.experiments {
-        let definition = &experiment.definition;
-        if let Some(reason) = &experiment.skipped {
+    for ExperimentRecord {
+        definition,
+        skipped,
+        points,
+    } in &run.experiments
+    {
+        if let Some(reason) = skipped {
             recorder.observe(&Event::Skipped { definition, reason })?;
             continue;
         }
-        let points: Vec<Point> = experiment
-            .points
-            .iter()
-            .map(|record| record.point.clone())
-            .collect();
+        let points: Vec<Point> = points.iter().map(|record| record.point.clone()).collect();
         recorder.observe(&Event::Started {
             definition,
             points: &points,
         })?;
-        let rounds = experiment
-            .points
-            .iter()
-            .map(|record| record.batches.len())
-            .max();
-        for round in 0..rounds.unwrap_or(0) {
-            for record in experiment.points.iter().rev() {
-                if let Some(batch) = record.batches.get(round) {
-                    take(recorder, definition, &record.point, batch)?;
-                }
-            }
+    }
+    let batches = |record: &PointRecord| record.batches.len();
+    let passes = records(run).map(|(_, record)| batches(record)).max();
+    let passes = passes.unwrap_or(0);
+    for pass in 0..passes {
+        let visited = || records(run).filter(|(_, record)| batches(record) > pass);
+        recorder.observe(&Event::Pass {
+            pass,
+            passes,
+            visits: visited().count(),
+        })?;
+        for (definition, record) in visited().collect::<Vec<_>>().into_iter().rev() {
+            take(recorder, definition, &record.point, &record.batches[pass])?;
         }
-        for PointRecord { point, closing, .. } in &experiment.points {
-            if let Some(Closing { ending, warnings }) = closing {
-                recorder.observe(&Event::Closed {
-                    definition,
-                    point,
-                    ending,
-                    warnings,
-                })?;
-            }
+    }
+    for (definition, PointRecord { point, closing, .. }) in records(run) {
+        if let Some(Closing { ending, warnings }) = closing {
+            recorder.observe(&Event::Closed {
+                definition,
+                point,
+                ending,
+                warnings,
+            })?;
         }
-        recorder.observe(&Event::Finished { definition })?;
     }
     Ok(())
+}
+
+/// The points of all experiments that were measured.
+fn records(run: &Run) -> impl Iterator<Item = (&Definition, &PointRecord)> {
+    let measured = run.experiments.iter().filter(|of| of.skipped.is_none());
+    measured.flat_map(|of| of.points.iter().map(|record| (&of.definition, record)))
 }
 
 /// Sends one batch to `recorder`.
@@ -228,8 +247,10 @@ pub fn take(
 ) -> Result<(), ObserverError> {
     recorder.observe(&Event::Visiting { definition, point })?;
     let progress = Progress {
-        closed: 0,
-        points: 1,
+        pass: 0,
+        passes: 1,
+        done: 0,
+        visits: 1,
         remaining: Nanoseconds(0.0),
     };
     recorder.observe(&Event::Taken {

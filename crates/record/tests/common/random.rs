@@ -8,7 +8,7 @@ use instrument::plan::Profile;
 use instrument::point::{Axis, Level, Point};
 use instrument::quantity::Unit;
 use instrument::runner::Ending;
-use instrument::sample::{Batch, Disturbance, Reading, Sample};
+use instrument::sample::{Batch, Disturbance, Legs, Reading, Sample};
 use oscope_record::{Closing, ExperimentRecord, Header, PointRecord, Run};
 use platform::clock::Calibration;
 use platform::environment::Environment;
@@ -344,15 +344,22 @@ fn batch(metrics: Vec<String>) -> impl Strategy<Value = Batch> {
             frequency_hz,
         });
     let facts = (any::<bool>(), of(0..4096_usize), integer(), 0..LARGE);
-    (vec(sample(metrics), 0..6), vec(text(), 0..3), facts, around).prop_map(
-        |(samples, remarks, (warm, cpu, started_ns, wall_ns), disturbance)| Batch {
-            samples,
-            remarks,
-            warm,
-            cpu,
-            started_ns,
-            wall_ns,
-            disturbance,
+    let edition = (of(any::<u32>()), of(amount()));
+    let samples = vec(sample(metrics), 0..6);
+    (samples, vec(text(), 0..3), facts, around, edition).prop_map(
+        |(samples, remarks, facts, disturbance, (pass, full_speed_ns))| {
+            let (warm, cpu, started_ns, wall_ns) = facts;
+            Batch {
+                samples,
+                remarks,
+                warm,
+                cpu,
+                started_ns,
+                wall_ns,
+                disturbance,
+                pass,
+                full_speed_ns,
+            }
         },
     )
 }
@@ -380,6 +387,7 @@ fn sample(metrics: Vec<String>) -> impl Strategy<Value = Sample> {
 
 fn reading() -> impl Strategy<Value = Reading> {
     prop_oneof![
+        legs().prop_map(Reading::Legs),
         (integer(), amount(), 0..LARGE, 0..LARGE).prop_map(
             |(iterations, work, short_ns, long_ns)| Reading::Difference {
                 iterations,
@@ -388,16 +396,50 @@ fn reading() -> impl Strategy<Value = Reading> {
                 long_ns
             }
         ),
-        (amount(), 0..LARGE).prop_map(|(work, wall_ns)| Reading::Once { work, wall_ns }),
-        (0..LARGE, amount(), amount(), amount(), amount()).prop_map(
-            |(count, p50_ns, p5_ns, p95_ns, p99_ns)| Reading::Latencies {
-                count,
-                p50_ns,
-                p5_ns,
-                p95_ns,
-                p99_ns
+        (amount(), 0..LARGE, of(integer())).prop_map(|(work, wall_ns, reference_ns)| {
+            Reading::Once {
+                work,
+                wall_ns,
+                reference_ns,
             }
-        ),
+        }),
+        (
+            0..LARGE,
+            [amount(), amount(), amount(), amount()],
+            of(integer())
+        )
+            .prop_map(|(count, [p50_ns, p5_ns, p95_ns, p99_ns], reference_ns)| {
+                Reading::Latencies {
+                    count,
+                    p50_ns,
+                    p5_ns,
+                    p95_ns,
+                    p99_ns,
+                    reference_ns,
+                }
+            }),
         number().prop_map(Reading::Value),
     ]
+}
+
+/// Legs that have either all a reading of the reference loop beside them, or none.
+fn legs() -> impl Strategy<Value = Legs> {
+    let long = vec((0..LARGE, integer()), 0..5);
+    let short = (integer(), vec(0..LARGE, 0..3));
+    (integer(), amount(), long, any::<bool>(), short).prop_map(
+        |(iterations, work, long, has_reference, (short_iterations, short_wall_ns))| {
+            let (wall_ns, mut reference_ns): (Vec<u64>, Vec<u64>) = long.into_iter().unzip();
+            if !has_reference {
+                reference_ns.clear();
+            }
+            Legs {
+                iterations,
+                work,
+                wall_ns,
+                reference_ns,
+                short_iterations,
+                short_wall_ns,
+            }
+        },
+    )
 }

@@ -38,7 +38,7 @@ pub fn c_header(advice: &Advice) -> String {
 }
 
 /// The name of a setting as an environment variable or macro.
-fn upper(name: &str) -> String {
+pub(super) fn upper(name: &str) -> String {
     format!("OSCOPE_{}", identifier(name))
 }
 

@@ -1,26 +1,36 @@
 //! Advice for programs, derived from a run.
 
+mod command;
 mod files;
+mod trial;
 mod words;
 
+pub use command::{Commands, commands};
 pub use files::{c_header, environment};
+pub use trial::{Trial, trial};
 pub use words::{FIRST, foremost, gain, ranked, value};
 
 use crate::show;
 use advice::{Advice, FORMAT, Gain, Setting, Value};
-use instrument::advice::Rule;
+use instrument::advice::{Audience, Rule};
 use instrument::claim::Evidence;
 use instrument::point::Level;
 use instrument::quantity::Unit;
 use record::Run;
 
-/// The recommended settings for the machine of `run`: all that the `evidence` of its results
-/// supports.
-pub(crate) fn advice(run: &Run, evidence: &Evidence<'_>) -> Advice {
-    let settings = experiments::advice().filter_map(|rule| {
-        let found = (rule.find)(evidence)?;
-        Some((rule.setting.to_owned(), setting(rule, &found)))
-    });
+/// All settings that the `evidence` supports, each with its rule.
+pub(crate) fn found(evidence: &Evidence<'_>) -> Vec<(&'static Rule, instrument::advice::Advice)> {
+    let rules = experiments::advice();
+    rules
+        .filter_map(|rule| Some((rule, (rule.find)(evidence)?)))
+        .collect()
+}
+
+/// The recommended settings for the machine of `run`, from those that were `found`.
+pub(crate) fn advice(run: &Run, found: &[(&'static Rule, instrument::advice::Advice)]) -> Advice {
+    let settings = found
+        .iter()
+        .map(|(rule, found)| (rule.setting.to_owned(), setting(rule, found)));
     Advice {
         format: FORMAT,
         measured: run.header.started.to_string(),
@@ -37,6 +47,12 @@ pub fn missing(told: &Advice) -> Vec<(&'static str, &'static [&'static str])> {
         .filter(|rule| !told.settings.contains_key(rule.setting))
         .map(|rule| (rule.title, rule.experiments))
         .collect()
+}
+
+/// Who can act on the setting called `name`; programs if this version does not know it.
+pub fn audience(name: &str) -> Audience {
+    let rule = experiments::advice().find(|rule| rule.setting == name);
+    rule.map_or(Audience::Programs, |rule| rule.audience)
 }
 
 fn setting(rule: &Rule, found: &instrument::advice::Advice) -> Setting {

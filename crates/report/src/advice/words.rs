@@ -42,7 +42,7 @@ pub fn ranked(advice: &Advice) -> Vec<(&str, &Setting)> {
 
 /// At most `most` settings, all with a certain gain. Leaves out refinements of other settings, such
 /// as `loop_piece_size_l1` of `loop_piece_size`: next to those they add too little.
-pub fn foremost(advice: &Advice, most: usize) -> Vec<&Setting> {
+pub fn foremost(advice: &Advice, most: usize) -> Vec<(&str, &Setting)> {
     let refines = |name: &str| {
         let mut shorter = name.match_indices('_').map(|(end, _)| &name[..end]);
         shorter.any(|shorter| advice.settings.contains_key(shorter))
@@ -50,7 +50,7 @@ pub fn foremost(advice: &Advice, most: usize) -> Vec<&Setting> {
     let gaining = ranked(advice)
         .into_iter()
         .filter(|(name, setting)| gain(setting).is_some() && !refines(name));
-    gaining.take(most).map(|(_, setting)| setting).collect()
+    gaining.take(most).collect()
 }
 
 /// Lower bound of the gain of `setting`; 1 if unknown.
@@ -127,7 +127,7 @@ mod tests {
         };
         let titles = |most| {
             let told = foremost(&advice, most).into_iter();
-            told.map(|setting| setting.title.as_str())
+            told.map(|(_, setting)| setting.title.as_str())
                 .collect::<Vec<_>>()
         };
         assert_eq!(titles(2), ["queue_depth", "loop_piece_size"]);

@@ -5,7 +5,7 @@
 //! time.
 
 use super::row::{Basis, Resolution, Row, Verdict};
-use super::{Circumstance, Comparison, Counts, Refusal, Side};
+use super::{Circumstance, Comparison, Counts, Excluded, Refusal, Side, Together};
 use instrument::point::Level;
 use instrument::quantity::Unit;
 use instrument::statistics::Interval;
@@ -55,7 +55,11 @@ struct ComparisonJson<'a> {
     groups: BTreeMap<&'a str, Counts>,
     /// Caveats to read before the numbers.
     remarks: &'a [String],
-    /// Differences between the machines and their states.
+    /// The differences that the intervals exclude; `null` without intervals.
+    excluded: Option<Excluded>,
+    /// The metrics whose values moved together, the largest move first.
+    together: Vec<Together>,
+    /// Differences between the machines, their states and what disturbed them.
     circumstances: &'a [Circumstance],
     /// All values that both sides have.
     values: Vec<ValueJson<'a>>,
@@ -132,6 +136,8 @@ impl<'a> ComparisonJson<'a> {
             counts: comparison.counts(),
             groups: comparison.groups().into_iter().collect(),
             remarks: &comparison.remarks,
+            excluded: comparison.excluded(),
+            together: comparison.together(),
             circumstances: &comparison.circumstances,
             values: comparison.rows.iter().map(ValueJson::new).collect(),
             refused: &comparison.refused,

@@ -70,18 +70,32 @@ struct Tests<'m> {
 
 /// The differences with their spreads; `None` for rows without information on their spread.
 fn moderated(pairs: &[Pair<'_>], basis: Basis) -> Vec<Option<Moderated>> {
-    differences(
-        &pairs
-            .iter()
-            .map(|pair| pair.metric(basis))
-            .collect::<Vec<_>>(),
-    )
+    let metrics: Vec<Metric> = pairs.iter().map(|pair| pair.metric(basis)).collect();
+    let by_spread = differences(&metrics).into_iter();
+    let rows = by_spread.zip(pairs).map(|(by_spread, pair)| match basis {
+        Basis::Processes if pair.is_foretold => pair.foretold(),
+        _ => by_spread,
+    });
+    rows.collect()
 }
 
 impl<'a> Pair<'a> {
     /// The logarithm of the second side's improvement.
     fn difference(&self) -> Option<f64> {
         Some(mean(&self.b.sessions)? - mean(&self.a.sessions)?)
+    }
+
+    /// The difference of two sessions, each of which foretells the value of another: its interval
+    /// leaves out 1 where neither foretold the other.
+    fn foretold(&self) -> Option<Moderated> {
+        let ([ours], [theirs]) = (&self.a.errors[..], &self.b.errors[..]) else {
+            return None;
+        };
+        Some(Moderated {
+            difference: self.difference()?,
+            standard_error: (ours.value + theirs.value).sqrt(),
+            degrees: ours.degrees.min(theirs.degrees),
+        })
     }
 
     fn is_thin(&self) -> bool {

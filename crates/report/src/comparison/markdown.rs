@@ -12,6 +12,9 @@ pub fn markdown(comparison: &Comparison<'_>) -> String {
     for remark in &comparison.remarks {
         let _ = writeln!(text, "\n> {}", escaped(remark));
     }
+    for statement in comparison.statements() {
+        let _ = writeln!(text, "\n{}", escaped(&statement));
+    }
     let differences = comparison.differences();
     let (first, further) = differences.split_at(differences.len().min(FIRST_ROWS));
     if !first.is_empty() {
@@ -22,7 +25,7 @@ pub fn markdown(comparison: &Comparison<'_>) -> String {
     text += &folded("inconclusive", &comparison.open());
     if !comparison.circumstances.is_empty() {
         text += &details(
-            "What differs between the machines",
+            "What differs around the two sides",
             &circumstances(comparison),
         );
     }

@@ -11,24 +11,30 @@
 //! margin: 2 %, or the difference between sessions of an unchanged machine. The false discovery
 //! rate stays below 5 % ([`discovery`](instrument::statistics::discovery)).
 
+mod absence;
+mod causes;
 mod circumstances;
 mod json;
 mod judge;
 mod markdown;
 mod pair;
+mod prospect;
 mod remarks;
 mod row;
 mod side;
 mod text;
+mod whole;
 
 pub use circumstances::{Circumstance, circumstances};
 pub use json::{FORMAT, json, schema};
 pub(crate) use markdown::escaped;
 pub use markdown::markdown;
 pub use pair::Refusal;
+pub use prospect::check_comparable;
 pub use row::{Basis, Resolution, Row, Value, Verdict};
 pub use side::Side;
 pub(crate) use text::show_ratio;
+pub use whole::{Excluded, Together};
 
 use std::collections::BTreeMap;
 
@@ -103,15 +109,16 @@ impl<'a> Comparison<'a> {
             return Err(NothingInCommon {
                 a: question.a.label.clone(),
                 b: question.b.label.clone(),
-                reason: matched.why_empty(question.a, question.b),
+                reason: absence::why_empty(&matched.refused, question.a, question.b),
             });
         }
         let basis = judge::basis(&question);
         let rows = judge::rows(matched.pairs, basis, question.margin);
+        let causes = causes::causes(question.a, question.b);
         Ok(Self {
             basis,
-            circumstances: circumstances(question.a, question.b),
-            remarks: remarks::remarks(&question, basis, &rows),
+            remarks: remarks::remarks(&question, basis, &rows, &causes),
+            circumstances: [causes, circumstances(question.a, question.b)].concat(),
             rows,
             refused: matched.refused,
             unmatched: matched.unmatched,
@@ -138,6 +145,24 @@ impl<'a> Comparison<'a> {
             }
         }
         groups
+    }
+
+    /// The differences that the intervals exclude; `None` without intervals.
+    pub fn excluded(&self) -> Option<Excluded> {
+        Excluded::of(&self.rows)
+    }
+
+    /// The metrics whose values moved together, the largest move first.
+    pub fn together(&self) -> Vec<Together> {
+        Together::of(&self.rows)
+    }
+
+    /// Statements on all rows together, for readers.
+    pub fn statements(&self) -> Vec<String> {
+        let excluded = self.excluded().map(|excluded| excluded.text());
+        let together = self.together();
+        let together = together.iter().map(Together::text);
+        excluded.into_iter().chain(together).collect()
     }
 
     /// The rows with a difference, the largest first.

@@ -31,6 +31,8 @@ pub(super) struct Pair<'a> {
     pub b: Measured,
     /// The sessions of the baseline.
     pub baseline: Measured,
+    /// True if the interval of each session foretells the value of another.
+    pub is_foretold: bool,
 }
 
 /// The measurements of one side.
@@ -59,11 +61,12 @@ pub(super) struct Matched<'a> {
 type Key<'a> = (&'a str, &'a Point, &'a str);
 
 /// The sound and unsound values of one side under one name.
-struct Entry<'a> {
+pub(super) struct Entry<'a> {
     definition: &'a Definition,
     point: &'a Point,
     metric: &'a Metric,
     measured: Measured,
+    edition: Edition,
     /// The reason why a session has no comparable value.
     unusable: Option<String>,
     /// The reason why the sessions of this side do not belong together.
@@ -71,7 +74,7 @@ struct Entry<'a> {
 }
 
 /// The values of one side, in the order of its first session.
-struct Values<'a> {
+pub(super) struct Values<'a> {
     order: Vec<Key<'a>>,
     entries: HashMap<Key<'a>, Entry<'a>>,
 }
@@ -106,6 +109,9 @@ pub(super) fn matched<'a>(a: &'a Side, b: &'a Side, baseline: Option<&'a Side>) 
             definition: ours.definition,
             point: ours.point,
             metric: ours.metric,
+            is_foretold: [&ours, &theirs]
+                .iter()
+                .all(|entry| entry.edition == Edition::Second),
             a: ours.measured,
             b: theirs.measured,
             baseline: behind.map_or_else(Measured::default, |entry| entry.measured),
@@ -132,72 +138,57 @@ impl Matched<'_> {
             }),
         }
     }
-
-    /// The reason why nothing remains to compare.
-    pub fn why_empty(&self, a: &Side, b: &Side) -> String {
-        if let Some(refusal) = self.refused.first() {
-            return format!(
-                "{} {}: {}",
-                refusal.experiment, refusal.metric, refusal.reason
-            );
-        }
-        let (ours, theirs) = (measured(a), measured(b));
-        let both: Vec<&str> = ours
-            .iter()
-            .copied()
-            .filter(|id| theirs.contains(id))
-            .collect();
-        if both.is_empty() {
-            format!(
-                "one measured {}, the other {}",
-                named(&ours),
-                named(&theirs)
-            )
-        } else {
-            format!("both measured {}, at other points", named(&both))
-        }
-    }
-}
-
-/// The experiments with samples on a side, in its order.
-fn measured(side: &Side) -> Vec<&str> {
-    let mut ids = Vec::new();
-    for record in side.runs.iter().flat_map(|run| &run.experiments) {
-        let has_samples = record.points.iter().any(|point| !point.batches.is_empty());
-        let id = record.definition.id.as_str();
-        if has_samples && !ids.contains(&id) {
-            ids.push(id);
-        }
-    }
-    ids
-}
-
-/// The experiments by name; a count for the names that do not fit.
-fn named(ids: &[&str]) -> String {
-    const MOST: usize = 4;
-    match ids.len() {
-        0 => "nothing".to_owned(),
-        count if count > MOST => format!("{} and {} more", ids[..MOST].join(", "), count - MOST),
-        _ => ids.join(", "),
-    }
 }
 
 /// The reason why two entries cannot be compared, if any.
 fn obstacle(ours: &Entry<'_>, theirs: &Entry<'_>, a: &Side, b: &Side) -> Option<String> {
-    let of_side = |entry: &Entry<'_>, side: &Side| {
-        let mixed = entry.mixed.as_ref();
-        mixed.map(|reason| format!("the sessions of {} differ: {reason}", side.label))
-    };
-    let missing = |entry: &Entry<'_>, side: &Side| {
-        let reason = entry.unusable.as_ref()?;
-        let empty = entry.measured.sessions.is_empty();
-        empty.then(|| format!("in {} it is {reason}", side.label))
-    };
-    of_side(ours, a)
-        .or_else(|| of_side(theirs, b))
+    ours.mixed_in(a)
+        .or_else(|| theirs.mixed_in(b))
         .or_else(|| same_meaning(ours.metric, theirs.metric))
-        .or_else(|| missing(ours, a))
-        .or_else(|| missing(theirs, b))
+        .or_else(|| {
+            // Published numbers are of no edition.
+            let are_measured = !a.is_reported && !b.is_reported;
+            are_measured
+                .then(|| ours.edition.differs_from(theirs.edition))
+                .flatten()
+        })
+        .or_else(|| ours.missing_in(a))
+        .or_else(|| theirs.missing_in(b))
+}
+
+/// The reason why no value by `metric` of this version can be compared with `entry` of the side
+/// `before`, if any.
+pub(super) fn obstacle_before(entry: &Entry<'_>, before: &Side, metric: &Metric) -> Option<String> {
+    entry
+        .mixed_in(before)
+        .or_else(|| same_meaning(entry.metric, metric))
+        .or_else(|| {
+            // Published numbers are of no edition.
+            let is_measured = !before.is_reported;
+            is_measured
+                .then(|| entry.edition.differs_from(Edition::Second))
+                .flatten()
+        })
+        .or_else(|| entry.missing_in(before))
+}
+
+impl Entry<'_> {
+    pub(super) fn metric(&self) -> &Metric {
+        self.metric
+    }
+
+    /// The reason why the sessions of its side do not belong together, if any.
+    fn mixed_in(&self, side: &Side) -> Option<String> {
+        let mixed = self.mixed.as_ref();
+        mixed.map(|reason| format!("the sessions of {} differ: {reason}", side.label))
+    }
+
+    /// The reason why its side has no value to compare, if any.
+    fn missing_in(&self, side: &Side) -> Option<String> {
+        let reason = self.unusable.as_ref()?;
+        let empty = self.measured.sessions.is_empty();
+        empty.then(|| format!("in {} it is {reason}", side.label))
+    }
 }
 
 /// The reason why two metrics of the same name differ in meaning; `None` if they do not.
@@ -212,6 +203,32 @@ fn same_meaning(ours: &Metric, theirs: &Metric) -> Option<String> {
         .then(|| "its unit or its direction is not the same on both sides".into())
 }
 
+/// The edition of the method by which a value was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Edition {
+    /// Differences of long legs, all in one window of time.
+    First,
+    /// Short legs in passes over the whole run, corrected by the processor's speed.
+    Second,
+}
+
+impl Edition {
+    fn of(estimate: &Estimate) -> Self {
+        match estimate.passes {
+            None => Self::First,
+            Some(_) => Self::Second,
+        }
+    }
+
+    /// The reason why values of the two cannot be compared, if there is one.
+    fn differs_from(self, other: Self) -> Option<String> {
+        (self != other).then(|| {
+            "an older version measured one of them in another way: measure both with this version"
+                .into()
+        })
+    }
+}
+
 impl Measured {
     /// True if some session cannot estimate the variance of its value.
     pub fn is_thin(&self) -> bool {
@@ -220,7 +237,13 @@ impl Measured {
 }
 
 impl<'a> Values<'a> {
-    fn of(side: &'a Side) -> Self {
+    /// Each value, with the experiment that it belongs to.
+    pub(super) fn in_order(&self) -> impl Iterator<Item = (&'a str, &Entry<'a>)> {
+        let keys = self.order.iter();
+        keys.filter_map(|key| Some((key.0, self.entries.get(key)?)))
+    }
+
+    pub(super) fn of(side: &'a Side) -> Self {
         let mut values = Self {
             order: Vec::new(),
             entries: HashMap::new(),
@@ -263,11 +286,14 @@ impl<'a> Values<'a> {
                     point,
                     metric,
                     measured: Measured::default(),
+                    edition: Edition::of(estimate),
                     unusable: None,
                     mixed: None,
                 }
             });
-            if let Some(reason) = same_meaning(entry.metric, metric) {
+            let differs = same_meaning(entry.metric, metric)
+                .or_else(|| entry.edition.differs_from(Edition::of(estimate)));
+            if let Some(reason) = differs {
                 entry.mixed.get_or_insert(reason);
             }
             if let Err(reason) = usable(estimate) {
@@ -291,6 +317,7 @@ impl<'a> Values<'a> {
 fn usable(estimate: &Estimate) -> Result<(), String> {
     use instrument::results::Verdict;
     match &estimate.verdict {
+        Verdict::TooFew => Err("seen too seldom for an estimate".into()),
         Verdict::BelowResolution => Err("below resolution".into()),
         Verdict::Broken(reason) => Err(format!("broken ({reason})")),
         Verdict::Sound if estimate.centre > 0.0 => Ok(()),

@@ -1,21 +1,26 @@
 //! Caveats to read before the numbers of a comparison.
 
 use super::row::{Basis, Row};
-use super::{Question, Side};
+use super::{Circumstance, Question, Side, causes};
 
 /// Enough sessions to tell a change from a machine state that two sessions share by chance.
 const ENOUGH_SESSIONS: usize = 3;
 
 /// The remarks on a comparison, the most important first.
-pub(super) fn remarks(question: &Question<'_>, basis: Basis, rows: &[Row<'_>]) -> Vec<String> {
+pub(super) fn remarks(
+    question: &Question<'_>,
+    basis: Basis,
+    rows: &[Row<'_>],
+    causes: &[Circumstance],
+) -> Vec<String> {
     let Question { a, b, .. } = question;
     let mut remarks = Vec::new();
     match basis {
         Basis::Unknown => remarks.push(reported(a, b)),
         Basis::Processes => remarks.push(
-            "One session on each side: how much sessions differ is not known, so that nothing is called \
-             faster, slower or equivalent. The intervals are those of the processes within a session, \
-             and too narrow; three sessions each would tell."
+            "One session on each side: nothing is called faster, slower or equivalent. The intervals \
+             rest on what each session foretells of another within the hour, or, in older runs, on \
+             its processes alone and are too narrow; three sessions each would tell."
                 .into(),
         ),
         Basis::Sessions if a.runs.len().min(b.runs.len()) < ENOUGH_SESSIONS => remarks.push(
@@ -33,6 +38,7 @@ pub(super) fn remarks(question: &Question<'_>, basis: Basis, rows: &[Row<'_>]) -
                 .into(),
         );
     }
+    remarks.extend(causes::remark(causes));
     remarks.extend([a, b].into_iter().filter_map(|side| unfinished(side)));
     let doubtful = rows.iter().filter(|row| row.doubtful).count();
     if doubtful > 0 {

@@ -74,8 +74,8 @@ pub enum Resolution {
 pub enum Basis {
     /// Differences between sessions, as intended.
     Sessions,
-    /// Differences between processes of one session on each side. They do not include differences
-    /// between sessions, so there are intervals but no verdicts.
+    /// What one session on each side tells of another: intervals without verdicts. Those of older
+    /// runs rest on differences between processes alone.
     Processes,
     /// No spread: one side was reported without it.
     Unknown,

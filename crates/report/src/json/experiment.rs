@@ -88,17 +88,22 @@ struct EstimateJson<'a> {
     value: f64,
     /// 95 % confidence interval.
     interval: Option<Interval>,
-    /// `sound`, `below_resolution` or `broken`.
+    /// `sound`, `too_few` (processes for an estimate), `below_resolution` or `broken`.
     verdict: &'static str,
     /// The reason if it is broken.
     reason: Option<&'a str>,
     /// True if a warning of the point concerns it.
     doubtful: bool,
-    /// The value including the overhead that the difference method subtracts.
+    /// The value including what each timing pays once.
     raw: Option<f64>,
+    /// The mean that a program met during the run, on a processor that others may have slowed
+    /// down. The value itself is that at full speed.
+    as_met: Option<f64>,
     processes: usize,
+    /// The passes of the run in which the processes ran; `null` in runs without passes.
+    passes: Option<usize>,
     samples: usize,
-    /// The median of each process, in measuring order.
+    /// The value of each process, in measuring order.
     by_process: &'a [f64],
     /// CPU time divided by wall time.
     cpu_share: Option<f64>,
@@ -135,6 +140,7 @@ impl<'a> PointJson<'a> {
             interval: estimate.interval,
             verdict: match estimate.verdict {
                 Verdict::Sound => "sound",
+                Verdict::TooFew => "too_few",
                 Verdict::BelowResolution => "below_resolution",
                 Verdict::Broken(_) => "broken",
             },
@@ -144,7 +150,9 @@ impl<'a> PointJson<'a> {
             },
             doubtful: point.is_doubtful(&estimate.metric),
             raw: estimate.raw,
+            as_met: estimate.as_met,
             processes: estimate.processes,
+            passes: estimate.passes,
             samples: estimate.samples,
             by_process: &estimate.by_process,
             cpu_share: estimate.cpu_share,

@@ -2,11 +2,12 @@
 
 use crate::{Analysis, ExperimentAnalysis, show};
 use instrument::claim::Ruling;
-use instrument::finding::{Finding, Grade};
+use instrument::finding::{Finding, Grade, Trust};
 use instrument::quantity::{Quantity, Unit};
 use instrument::statistics::Interval;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 #[derive(Serialize, JsonSchema)]
@@ -20,6 +21,8 @@ pub(crate) struct FindingJson<'a> {
     /// The numbers of the sentence by name, for programs.
     numbers: BTreeMap<&'a str, NumberJson>,
     grade: Grade,
+    /// The evidence for the grade; `null` in a run without passes.
+    trust: Option<TrustJson<'a>>,
     /// From 0 to 1.
     weight: f64,
 }
@@ -32,7 +35,42 @@ impl<'a> FindingJson<'a> {
             sentence: show::sentence(finding),
             numbers: numbers(finding),
             grade: finding.grade,
+            trust: finding
+                .trust
+                .as_ref()
+                .map(|trust| TrustJson::new(finding, trust)),
             weight: finding.weight,
+        }
+    }
+}
+
+/// The evidence for the grade of a finding.
+#[derive(Serialize, JsonSchema)]
+struct TrustJson<'a> {
+    /// The passes of the run whose values, taken alone, give the same sentence.
+    holds_in: usize,
+    /// The passes that measured what the sentence rests on.
+    passes: usize,
+    /// Name of the number that is known least well; `null` if none was estimated.
+    weakest: Option<&'a str>,
+    /// The next run is expected within this share of that number: 0.04 for ±4 %.
+    next_run: Option<f64>,
+    /// Labels of the warnings that touch a number of the finding.
+    doubts: &'a [Cow<'static, str>],
+    /// Text for readers.
+    text: String,
+}
+
+impl<'a> TrustJson<'a> {
+    fn new(finding: &'a Finding, trust: &'a Trust) -> Self {
+        let weakest = finding.weakest();
+        Self {
+            holds_in: trust.held,
+            passes: trust.of,
+            weakest: weakest.map(|number| number.name),
+            next_run: weakest.and_then(|number| number.quantity.relative_half_width()),
+            doubts: &trust.doubts,
+            text: show::trust(finding, trust),
         }
     }
 }

@@ -13,7 +13,7 @@ mod history;
 
 pub(crate) use finding::FindingJson;
 
-use crate::{Analysis, ExperimentAnalysis};
+use crate::{Analysis, ExperimentAnalysis, Surroundings, Verdict};
 use experiment::ExperimentJson;
 use finding::{ClaimJson, claim_list};
 use history::HistoryJson;
@@ -54,6 +54,8 @@ pub fn analysis(analysis: &Analysis) -> Value {
             .map(|(from, found)| FindingJson::new(from, found))
             .collect(),
         claims: claim_list(analysis),
+        verdict: VerdictJson::new(analysis),
+        surroundings: analysis.surroundings,
         experiments: analysis
             .experiments
             .iter()
@@ -130,6 +132,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("headers", schema_for!(Vec<Entry<'_, Header>>)),
         ("histories", schema_for!(Vec<HistoryJson<'_>>)),
         ("proof", schema_for!(ProofJson<'_>)),
+        ("reproduction", crate::reproduce::schema()),
         ("runs", schema_for!(Vec<Entry<'_, RunSummary>>)),
         ("verification", schema_for!(VerificationJson<'_>)),
     ]
@@ -150,8 +153,30 @@ struct AnalysisJson<'a> {
     storage: Option<&'a Storage>,
     calibration: &'a Calibration,
     findings: Vec<FindingJson<'a>>,
+    verdict: VerdictJson,
+    /// Other activity on the machine during the run, which stands inside the intervals.
+    surroundings: Surroundings,
     claims: Vec<ClaimJson<'a>>,
     experiments: Vec<ExperimentJson<'a>>,
+}
+
+/// How many of the run's values are known how well.
+#[derive(Serialize, JsonSchema)]
+struct VerdictJson {
+    #[serde(flatten)]
+    verdict: Verdict,
+    /// Text for readers.
+    text: String,
+}
+
+impl VerdictJson {
+    fn new(analysis: &Analysis) -> Self {
+        let verdict = Verdict::of(analysis);
+        Self {
+            text: verdict.text(),
+            verdict,
+        }
+    }
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -64,6 +64,7 @@ struct View<'a> {
     /// Number of undecided rows.
     undecided: usize,
     groups: Vec<(String, String)>,
+    statements: Vec<String>,
     circumstances: &'a [Circumstance],
     left_out: Vec<String>,
     experiments: Vec<ExperimentView>,
@@ -129,6 +130,7 @@ impl<'a> View<'a> {
             groups: groups
                 .map(|(group, counts)| (group.to_owned(), counts.sentence()))
                 .collect(),
+            statements: comparison.statements(),
             circumstances: &comparison.circumstances,
             left_out: comparison.left_out(),
             experiments: order

@@ -1,13 +1,13 @@
-//! Trustworthiness of a run: precision reached, disturbances, missing results.
+//! Trustworthiness of a run: the verdict, disturbances, missing results.
 
-use crate::{Analysis, show};
+use crate::{Analysis, Verdict, show};
 use instrument::noise::Warning;
-use instrument::results::Verdict;
-use instrument::runner::Ending;
 
 /// The evidence for and against a run.
 pub(super) struct Evidence {
-    /// The most important statement.
+    /// The verdict on the run in one line.
+    pub(super) line: String,
+    /// The whole verdict.
     pub(super) headline: String,
     /// Further statements, one sentence each.
     pub(super) statements: Vec<String>,
@@ -26,8 +26,8 @@ pub(super) struct Words {
 pub(super) struct Disturbance {
     /// Label of one or two words.
     pub(super) label: &'static str,
-    /// Number of affected points.
-    pub(super) points: usize,
+    /// Number of values that they touch.
+    pub(super) values: usize,
     /// The worst warning as text, and its point.
     pub(super) worst: String,
     /// The remedy.
@@ -37,29 +37,15 @@ pub(super) struct Disturbance {
 
 impl Evidence {
     pub(super) fn new(analysis: &Analysis<'_>) -> Self {
-        let points = analysis
-            .experiments
-            .iter()
-            .flat_map(|experiment| &experiment.points);
-        let (count, calm) = points.fold((0, 0), |(count, calm), point| {
-            (count + 1, calm + usize::from(point.warnings.is_empty()))
-        });
-        let headline = match (count, calm) {
-            (0, _) => "Nothing was measured.".to_owned(),
-            (count, calm) if calm == count => {
-                format!("None of the {count} points carries a warning.")
-            }
-            (count, 0) => format!("Each of the {count} points carries a warning."),
-            (count, calm) => format!("{calm} of {count} points carry no warning."),
-        };
         let statements = [
             ending(analysis),
-            precision(analysis),
+            analysis.surroundings.text(),
             missing(analysis),
-            unsound(analysis),
         ];
+        let verdict = Verdict::of(analysis);
         Self {
-            headline,
+            line: verdict.line(),
+            headline: verdict.text(),
             statements: statements.into_iter().flatten().collect(),
             disturbances: disturbances(analysis),
         }
@@ -87,40 +73,6 @@ fn ending(analysis: &Analysis<'_>) -> Option<String> {
     }
 }
 
-/// A sentence on the number of points that reach the precision of the profile.
-fn precision(analysis: &Analysis<'_>) -> Option<String> {
-    let header = &analysis.run.header;
-    let closings = analysis
-        .run
-        .experiments
-        .iter()
-        .flat_map(|experiment| &experiment.points);
-    let endings = closings.filter_map(|point| Some(&point.closing.as_ref()?.ending));
-    let (reached, used_up) = endings.fold((0, 0), |(reached, used_up), ending| match ending {
-        Ending::TargetReached => (reached + 1, used_up),
-        Ending::BudgetUsed => (reached, used_up + 1),
-        Ending::Interrupted | Ending::Failed(_) => (reached, used_up),
-    });
-    let profile = header.profile;
-    let target = profile.precision().target * 100.0;
-    match (reached, used_up) {
-        (0, 0) => None,
-        (reached, 0) => Some(format!(
-            "All {reached} finished points are known to ±{target} % or better, as the {profile} \
-             profile asks."
-        )),
-        (0, used_up) => Some(format!(
-            "None of the {used_up} finished points is known to ±{target} %, as the {profile} profile \
-             asks: all used up their time first."
-        )),
-        (reached, used_up) => Some(format!(
-            "{reached} of {} finished points are known to ±{target} % or better, as the {profile} \
-             profile asks; {used_up} used up their time first.",
-            reached + used_up
-        )),
-    }
-}
-
 fn missing(analysis: &Analysis<'_>) -> Option<String> {
     let skipped = analysis
         .experiments
@@ -143,31 +95,10 @@ fn missing(analysis: &Analysis<'_>) -> Option<String> {
     (!parts.is_empty()).then(|| first + letters.as_str())
 }
 
-/// A sentence on the estimates that must not be used as numbers.
-fn unsound(analysis: &Analysis<'_>) -> Option<String> {
-    let points = analysis
-        .experiments
-        .iter()
-        .flat_map(|experiment| &experiment.points);
-    let estimates = points.flat_map(|point| &point.estimates);
-    let (below, broken) =
-        estimates.fold((0, 0), |(below, broken), estimate| match estimate.verdict {
-            Verdict::Sound => (below, broken),
-            Verdict::BelowResolution => (below + 1, broken),
-            Verdict::Broken(_) => (below, broken + 1),
-        });
-    let below = (below > 0).then(|| format!("{below} below the resolution of the method"));
-    let broken =
-        (broken > 0).then(|| format!("{broken} broken: they contradict physics or themselves"));
-    let parts: Vec<String> = below.into_iter().chain(broken).collect();
-    (!parts.is_empty()).then(|| format!("Values not to be used: {}.", parts.join(", ")))
-}
-
 fn disturbances(analysis: &Analysis<'_>) -> Vec<Disturbance> {
     let mut found: Vec<Disturbance> = Vec::new();
     for experiment in &analysis.experiments {
         for point in &experiment.points {
-            let mut labels = Vec::new();
             for warning in &point.warnings {
                 let (label, severity) = (warning.label(), severity(warning));
                 let definition = experiment.definition;
@@ -181,7 +112,7 @@ fn disturbances(analysis: &Analysis<'_>) -> Vec<Disturbance> {
                     let worst = worst.clone();
                     found.push(Disturbance {
                         label,
-                        points: 0,
+                        values: 0,
                         worst,
                         advice,
                         severity,
@@ -189,10 +120,11 @@ fn disturbances(analysis: &Analysis<'_>) -> Vec<Disturbance> {
                     found.len() - 1
                 });
                 let known = &mut found[index];
-                if !labels.contains(&label) {
-                    known.points += 1;
-                    labels.push(label);
-                }
+                let touched = point
+                    .estimates
+                    .iter()
+                    .filter(|it| warning.touches(&it.metric));
+                known.values += touched.count();
                 if severity > known.severity {
                     known.worst = worst;
                     known.severity = severity;
@@ -200,7 +132,7 @@ fn disturbances(analysis: &Analysis<'_>) -> Vec<Disturbance> {
             }
         }
     }
-    found.sort_by_key(|disturbance| std::cmp::Reverse(disturbance.points));
+    found.sort_by_key(|disturbance| std::cmp::Reverse(disturbance.values));
     found
 }
 
@@ -261,6 +193,6 @@ pub(super) fn summary(analysis: &Analysis<'_>) -> Vec<String> {
     }
     parts.push(plural(ran, "experiment"));
     parts.push(plural(points, "point"));
-    parts.push(plural(analysis.run.sample_count(), "sample"));
+    parts.push(plural(analysis.samples, "sample"));
     parts
 }

@@ -23,6 +23,8 @@ pub(super) struct ExperimentView {
     pub(super) folded: Option<usize>,
     /// Points without a measurement, each with the reason.
     pub(super) failures: Vec<(String, String)>,
+    /// What the folded part of its chapter holds, in words.
+    pub(super) rest: String,
     pub(super) method: String,
     pub(super) isolation: &'static str,
     pub(super) source: String,
@@ -64,6 +66,7 @@ impl ExperimentView {
             failures: failures
                 .map(|(point, reason)| (show::point(definition, point), (*reason).to_owned()))
                 .collect(),
+            rest: rest(experiment),
             method: definition.method.clone(),
             isolation: match definition.isolation {
                 Isolation::FreshProcess => "Each batch of samples is taken by a fresh process.",
@@ -77,6 +80,29 @@ impl ExperimentView {
                 .collect(),
         })
     }
+}
+
+/// What a chapter holds beside its first sentence and chart: `4 more findings, 2 more charts, 62
+/// estimates, method`.
+fn rest(experiment: &ExperimentAnalysis<'_>) -> String {
+    let counted = |count: usize, word: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {word}")),
+        count => Some(format!("{count} {word}s")),
+    };
+    let estimates = experiment.points.iter().map(|point| point.estimates.len());
+    let parts = [
+        counted(experiment.findings.len().saturating_sub(1), "more finding"),
+        counted(experiment.figures.len().saturating_sub(1), "more chart"),
+        counted(estimates.sum(), "estimate"),
+        counted(experiment.failures.len(), "failure"),
+        Some("method and source".into()),
+    ];
+    let mut words = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    if let Some(first) = words.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    words
 }
 
 /// Experiments by group, in the order of the run.

@@ -11,6 +11,8 @@ pub(super) struct FindingView {
     pub(super) grade: &'static str,
     /// The sentence in pieces.
     pub(super) pieces: Vec<Piece>,
+    /// The evidence for the grade; `None` in a run without passes.
+    pub(super) trust: Option<String>,
     /// Id and title of its experiment, if the finding is shown elsewhere.
     pub(super) from: Option<(String, String)>,
 }
@@ -37,6 +39,10 @@ impl FindingView {
             class,
             grade: show::grade(finding.grade),
             pieces: pieces(&finding.sentence),
+            trust: finding
+                .trust
+                .as_ref()
+                .map(|trust| show::trust(finding, trust)),
             from: None,
         }
     }

@@ -4,6 +4,7 @@
 //! escape all text that a user or a system may have supplied.
 
 mod anchor;
+mod card;
 mod chart;
 mod claim;
 mod command;
@@ -14,6 +15,7 @@ mod experiment;
 mod facts;
 mod figure;
 mod finding;
+mod glance;
 mod packed;
 mod plot;
 #[cfg(feature = "png")]
@@ -22,6 +24,7 @@ mod render;
 mod setting;
 mod table;
 
+pub use card::card;
 pub use comparison::comparison;
 pub use plot::plot;
 #[cfg(feature = "png")]

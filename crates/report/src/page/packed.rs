@@ -31,8 +31,9 @@ impl Parts {
 /// `script`.
 pub(super) fn packed(value: &impl Serialize) -> serde_json::Result<String> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
-    serde_json::to_writer(&mut encoder, value)?;
-    let compressed = encoder.flush().and_then(|()| encoder.finish());
+    // The encoder is slow at the many small writes of a serializer.
+    let json = serde_json::to_vec(value)?;
+    let compressed = encoder.write_all(&json).and_then(|()| encoder.finish());
     let compressed = compressed.map_err(serde_json::Error::io)?;
     Ok(BASE64_STANDARD.encode(compressed))
 }

@@ -13,9 +13,13 @@ const COLOURS: [&str; 6] = [
 /// `figure` as a complete SVG document, in the wide format on a light background.
 pub fn plot(figure: &Figure) -> String {
     let (scale, _) = scales(figure);
-    let chart = render(figure, scale, Format::Wide);
+    document(&render(figure, scale, Format::Wide))
+}
+
+/// A chart that needs no style sheet: an `svg` element with its colours and a light background.
+pub(super) fn document(chart: &str) -> String {
     let Some((head, body)) = chart.split_once('>') else {
-        return chart;
+        return chart.to_owned();
     };
     format!(
         "{head}><style>{}</style><rect width=\"100%\" height=\"100%\" fill=\"#fdfdfb\"/>{body}\n",
@@ -30,7 +34,7 @@ fn style() -> String {
         let _ = write!(
             style,
             ".s{index} .line, .s{index} .dots, .s{index} .leader {{ stroke: {colour}; }}\n\
-             .s{index} .band, .s{index} .m, .s{index} .bar, .s{index} .direct, .s{index}.direct, \
+             .s{index} .band, .s{index} .m, .s{index} .bar, .s{index} .direct, .s{index}.direct, .s{index}.hue, \
              .s{index}.bar {{ fill: {colour}; }}\n\
              .s{index} .m.doubtful {{ fill: #fdfdfb; stroke: {colour}; stroke-width: 1.6; }}\n\
              .s{index} .bar.doubtful {{ stroke: {colour}; }}\n"

@@ -6,12 +6,15 @@ use super::evidence::{Evidence, summary};
 use super::experiment::{GroupView, groups};
 use super::facts::{Facts, facts};
 use super::finding::{FindingView, Piece};
+use super::glance::{PictureView, pictures};
 use super::packed::{Parts, packed};
 use super::setting::{SettingView, first, settings, untold};
 use super::{command, data};
+use crate::ranking::{MOST_FINDINGS, foremost};
 use crate::{Analysis, show};
 use askama::Template;
 use instrument::quantity::Unit;
+use record::Run;
 
 /// Number of findings on the first screen; the others are shown on demand.
 const FIRST_FINDINGS: usize = 6;
@@ -35,7 +38,7 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
     let run = analysis.run;
     let mut anchors = Anchors::default();
     for name in [
-        "top", "findings", "settings", "trust", "claims", "machine", "method",
+        "top", "glance", "findings", "settings", "trust", "claims", "machine", "method",
     ] {
         anchors.take(name);
     }
@@ -47,8 +50,7 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         let view = all.find(|view| view.name == name)?;
         Some((view.id.clone(), view.title.clone()))
     };
-    let findings: Vec<FindingView> = analysis
-        .findings()
+    let findings: Vec<FindingView> = foremost(analysis, MOST_FINDINGS)
         .into_iter()
         .map(|(experiment, finding)| FindingView {
             from: place_of(&experiment.definition.id),
@@ -60,7 +62,7 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
     let (first_findings, further) = findings.split_at(findings.len().min(FIRST_FINDINGS));
     let page = Page {
         title: title(analysis),
-        subtitle: subtitle(analysis),
+        subtitle: subtitle(run),
         summary: summary(analysis),
         tags: run
             .header
@@ -70,6 +72,7 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
             .collect(),
         first_findings,
         further,
+        pictures: pictures(analysis, place_of),
         first_settings: first(&analysis.advice),
         settings: &settings,
         untold: untold(&analysis.advice),
@@ -102,6 +105,7 @@ struct Page<'a> {
     tags: Vec<String>,
     first_findings: &'a [FindingView],
     further: &'a [FindingView],
+    pictures: Vec<PictureView>,
     first_settings: Vec<SettingView>,
     settings: &'a [SettingView],
     untold: Vec<(&'static str, String)>,
@@ -124,7 +128,7 @@ struct Page<'a> {
 }
 
 /// The run's name, else the processor's.
-fn title(analysis: &Analysis<'_>) -> String {
+pub(super) fn title(analysis: &Analysis<'_>) -> String {
     let run = analysis.run;
     let names = [&run.header.name, &run.machine.cpu.model];
     let known = names
@@ -136,25 +140,11 @@ fn title(analysis: &Analysis<'_>) -> String {
         .unwrap_or_else(|| format!("A machine of {}", show::moment(run.header.started)))
 }
 
-/// Machine and time of the run, in one line.
-fn subtitle(analysis: &Analysis<'_>) -> String {
-    let run = analysis.run;
-    let environment = &run.environment;
-    let model = run
-        .machine
-        .cpu
-        .model
-        .as_ref()
-        .filter(|_| run.header.name.is_some());
-    let kernel = match (&environment.kernel_name, &environment.kernel_release) {
-        (Some(name), Some(release)) => Some(format!("{name} {release}")),
-        _ => None,
-    };
-    let parts = [
-        model.cloned(),
-        environment.os_name.clone(),
-        kernel,
-        run.machine.hypervisor.clone(),
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+/// The machine in one line, without what the title says.
+fn subtitle(run: &Run) -> String {
+    let machine = show::machine(run);
+    let model = run.machine.cpu.model.as_ref();
+    let rest = model.filter(|_| run.header.name.is_none());
+    let rest = rest.and_then(|model| machine.strip_prefix(&format!("{model}, ")));
+    rest.map_or_else(|| machine.clone(), str::to_owned)
 }

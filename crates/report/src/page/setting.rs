@@ -1,6 +1,6 @@
 //! The page's view of advice.
 
-use crate::advice::{FIRST, foremost, gain, missing, ranked, value};
+use crate::advice::{FIRST, commands, foremost, gain, missing, ranked, value};
 use advice::{Advice, Setting};
 
 /// A recommended setting, ready for its template.
@@ -14,13 +14,25 @@ pub(super) struct SettingView {
     /// The gain with its interval; `None` if uncertain.
     pub(super) gain: Option<(String, Option<String>)>,
     pub(super) because: String,
+    /// The command that sets it, and the one that takes it back, where it gains.
+    pub(super) set: Option<String>,
+    pub(super) undo: Option<String>,
     /// Ids and titles of the experiments that support it.
     pub(super) from: Vec<(String, String)>,
 }
 
 impl SettingView {
-    fn new(setting: &Setting, place_of: impl Fn(&str) -> Option<(String, String)>) -> Self {
+    fn new(
+        name: &str,
+        setting: &Setting,
+        place_of: impl Fn(&str) -> Option<(String, String)>,
+    ) -> Self {
+        let gains = gain(setting).is_some();
+        let commands = gains.then(|| commands(name, setting));
+        let (set, undo) = commands.map_or((None, None), |found| (Some(found.set), found.undo));
         Self {
+            set,
+            undo,
             title: setting.title.clone(),
             value: value(setting, &setting.value),
             usual: (setting.usual != setting.value).then(|| value(setting, &setting.usual)),
@@ -39,7 +51,7 @@ impl SettingView {
 pub(super) fn first(advice: &Advice) -> Vec<SettingView> {
     let foremost = foremost(advice, FIRST).into_iter();
     foremost
-        .map(|setting| SettingView::new(setting, |_| None))
+        .map(|(name, setting)| SettingView::new(name, setting, |_| None))
         .collect()
 }
 
@@ -50,7 +62,7 @@ pub(super) fn settings(
 ) -> Vec<SettingView> {
     let ranked = ranked(advice).into_iter();
     ranked
-        .map(|(_, setting)| SettingView::new(setting, &place_of))
+        .map(|(name, setting)| SettingView::new(name, setting, &place_of))
         .collect()
 }
 

@@ -154,7 +154,9 @@ impl Row {
 fn value(unit: Unit, estimate: &Estimate) -> String {
     match &estimate.verdict {
         Verdict::Sound => show::value(unit, estimate.centre, estimate.interval),
-        Verdict::BelowResolution | Verdict::Broken(_) => show::estimate(unit, estimate),
+        Verdict::TooFew | Verdict::BelowResolution | Verdict::Broken(_) => {
+            show::estimate(unit, estimate)
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use instrument::results::{Estimate, Verdict};
 /// An estimate as one line: `1.24 µs ± 1.2 %`, `below resolution`, `broken: why`.
 pub fn estimate(unit: Unit, estimate: &Estimate) -> String {
     match &estimate.verdict {
+        Verdict::TooFew => format!("{}: {}", seen(estimate), value(unit, estimate.centre, None)),
         Verdict::BelowResolution => "below resolution".into(),
         Verdict::Broken(why) => format!("broken: {why}"),
         Verdict::Sound => {
@@ -16,6 +17,15 @@ pub fn estimate(unit: Unit, estimate: &Estimate) -> String {
                 None => centre,
             }
         }
+    }
+}
+
+/// How often a value was seen that has too few processes for an estimate: `seen once`.
+pub fn seen(estimate: &Estimate) -> String {
+    match estimate.processes {
+        1 => "seen once".into(),
+        2 => "seen twice".into(),
+        times => format!("seen {times} times"),
     }
 }
 
@@ -44,9 +54,12 @@ mod tests {
             centre,
             interval: Interval::new(low, high),
             raw: None,
+            as_met: None,
             processes: 5,
+            passes: Some(5),
             samples: 25,
             by_process: vec![centre; 5],
+            pass_of: Vec::new(),
             cpu_share: None,
             system_share: None,
             percentiles: None,
@@ -70,6 +83,9 @@ mod tests {
         let mut value = estimate_of(1.0, 0.0, 2.0);
         value.verdict = Verdict::BelowResolution;
         assert_eq!(estimate(Unit::Count, &value), "below resolution");
+        value.verdict = Verdict::TooFew;
+        value.processes = 1;
+        assert_eq!(estimate(Unit::Count, &value), "seen once: 1.00");
         value.verdict = Verdict::Broken("it cannot be".into());
         assert_eq!(estimate(Unit::Count, &value), "broken: it cannot be");
         assert_eq!(

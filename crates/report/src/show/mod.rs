@@ -3,15 +3,17 @@
 mod estimate;
 mod finding;
 mod interval;
+mod machine;
 mod point;
 mod prefix;
 mod time;
 mod value;
 mod words;
 
-pub use estimate::{estimate, spread};
-pub use finding::{parts, sentence};
+pub use estimate::{estimate, seen, spread};
+pub use finding::{parts, sentence, trust};
 pub use interval::{extent, range};
+pub use machine::machine;
 pub use point::{level, point, warning};
 pub use prefix::Prefix;
 pub use time::{length, moment};

@@ -1,19 +1,34 @@
 //! Advice for programs.
 
 use super::style::{Role, Style};
-use super::text::{paragraph, title};
-use crate::advice::{gain, missing, ranked, value};
+use super::text::{labelled, paragraph, title};
+use crate::advice::{Commands, audience, commands, gain, missing, ranked, trial, value};
 use crate::show;
 use advice::{Advice, Setting};
+use instrument::advice::Audience;
 
 /// The recommended settings with their gains and sources, the largest gain first; then the settings
 /// that need further measurements.
 pub fn advice(advice: &Advice, style: &Style) -> String {
     let mut text = title("What programs should use here", style);
     text += &paragraph("", &measured(advice), style);
-    for (_, setting) in ranked(advice) {
-        text += &paragraph("", &told(setting, style), style);
-        text += &paragraph("    ", &setting.because, style);
+    for (whose, heading) in [
+        (Audience::Programs, "For programs"),
+        (Audience::Services, "For databases and services"),
+    ] {
+        let all = ranked(advice).into_iter();
+        let theirs: Vec<_> = all.filter(|(name, _)| audience(name) == whose).collect();
+        if !theirs.is_empty() {
+            text.push('\n');
+            text += &title(heading, style);
+        }
+        for (name, setting) in theirs {
+            text += &paragraph("", &told(setting, style), style);
+            text += &paragraph("    ", &setting.because, style);
+            if gain(setting).is_some() {
+                text += &labelled(&told_commands(name, setting), style);
+            }
+        }
     }
     if advice.settings.is_empty() {
         text += &paragraph("", "This run tells nothing that programs could use.", style);
@@ -28,6 +43,15 @@ pub fn advice(advice: &Advice, style: &Style) -> String {
         text += &paragraph("  ", &sentence, style);
     }
     text
+}
+
+/// The commands that set and take back a setting.
+fn told_commands(name: &str, setting: &Setting) -> Vec<(&'static str, String)> {
+    let Commands { set, undo } = commands(name, setting);
+    let undo = undo.map(|undo| ("    undo", undo));
+    let tried = trial(name, setting).map(|_| ("    try", format!("oscope advise --try {name}")));
+    let set = [("    set", set)].into_iter();
+    set.chain(undo).chain(tried).collect()
 }
 
 /// Time and machine of the measurement.

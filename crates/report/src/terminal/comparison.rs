@@ -18,6 +18,9 @@ pub fn comparison(comparison: &Comparison<'_>, all: bool, style: &Style) -> Stri
     for remark in &comparison.remarks {
         text += &paragraph(&style.paint(Role::Doubtful, "! "), remark, style);
     }
+    for statement in comparison.statements() {
+        text += &paragraph("- ", &statement, style);
+    }
     if all {
         text += &by_experiment(comparison, style);
     } else {
@@ -152,7 +155,7 @@ fn circumstances(comparison: &Comparison<'_>, style: &Style) -> String {
     if facts.is_empty() {
         return String::new();
     }
-    let mut text = format!("\n{}", title("What differs between the machines", style));
+    let mut text = format!("\n{}", title("What differs around the two sides", style));
     for fact in facts {
         let side = |value: &str| {
             if value.is_empty() {

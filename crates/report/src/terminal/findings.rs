@@ -5,7 +5,8 @@ use super::text::paragraph;
 use crate::show;
 use instrument::finding::{Finding, Grade};
 
-/// A finding as a paragraph, followed by its experiment if `source` is given.
+/// A finding as a paragraph: followed by its experiment if `source` is given, else by the evidence for
+/// its grade.
 pub(super) fn finding(finding: &Finding, source: Option<&str>, style: &Style) -> String {
     let (mark, role) = match finding.grade {
         Grade::Certain => (style.choose("●", "*"), Role::Accent),
@@ -14,11 +15,16 @@ pub(super) fn finding(finding: &Finding, source: Option<&str>, style: &Style) ->
     };
     let grade = format!("{mark} {:<14}  ", show::grade(finding.grade));
     let sentence = show::sentence(finding);
-    let text = match source {
-        Some(source) => format!(
-            "{sentence} {}",
-            style.paint(Role::Faint, &format!("[{source}]"))
-        ),
+    let trust = finding.trust.as_ref();
+    let beside = match source {
+        Some(source) => Some(source.to_owned()),
+        None => trust.map(|trust| show::trust(finding, trust)),
+    };
+    let text = match beside {
+        Some(beside) => {
+            let beside = style.paint(Role::Faint, &format!("[{beside}]"));
+            format!("{sentence} {beside}")
+        }
         None => sentence,
     };
     paragraph(&style.paint(role, &grade), &text, style)

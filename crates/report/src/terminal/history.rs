@@ -96,7 +96,7 @@ fn single(history: &History, style: &Style) -> String {
     text += &levels(history, style);
     if history.left_out > 0 {
         let left_out = format!(
-            "{} left out: of another version of the metric, or not sound.",
+            "{} left out: of another version of the metric, measured in another way, or not sound.",
             count(history.left_out, "run")
         );
         text += &paragraph("", &left_out, style);

@@ -1,37 +1,54 @@
-//! The summary at the end of a run: recommended settings, findings, trustworthiness and numbers.
+//! The summary of a run: what was measured where, recommended settings, findings, trustworthiness and
+//! numbers.
 
 use super::advice::told;
 use super::chart::chart;
 use super::claims::tally;
 use super::findings::finding;
 use super::marks;
+use super::opening::opening;
 use super::style::{Role, Style};
 use super::table::table;
 use super::text::{count, paragraph, title};
 use super::trust::trust;
-use crate::advice::{FIRST, foremost};
+use crate::advice::{FIRST, commands, foremost as foremost_settings};
+use crate::ranking::{MOST_FINDINGS, foremost};
 use crate::{Analysis, ExperimentAnalysis, show};
 use advice::Advice;
+use instrument::claim::Ruling;
+use instrument::results::Verdict;
 use record::NOT_REACHED;
 use std::collections::BTreeSet;
 
-/// Number of findings in a brief summary.
-const FIRST_FINDINGS: usize = 12;
+/// Lines of two screens: what a reader looks at before asking for more.
+const TWO_SCREENS: usize = 100;
+/// A brief summary has room for this many findings, however much else there is to say.
+const FEWEST_FINDINGS: usize = 6;
 
-/// One or two screens: the first settings and findings, claims, trustworthiness, and missing
-/// results.
+/// A run on two screens. A short run is shown whole; of a longer one there is what matters most, and
+/// the commands that print the rest.
 pub fn brief(analysis: &Analysis, style: &Style) -> String {
-    let mut text = opening(analysis, FIRST_FINDINGS, style);
-    text += &missing(analysis, style);
-    text.push('\n');
-    let all = count(analysis.experiments.len(), "experiment");
-    let more = format!("`oscope show` prints every finding, and tables and charts of {all}.");
-    text + &paragraph("", &more, style)
+    let whole = summary(analysis, style);
+    if whole.lines().count() <= TWO_SCREENS {
+        return whole;
+    }
+    let before = before_findings(analysis, style);
+    let after = after_findings(analysis, style) + &missing(analysis, style) + &rest(style);
+    let lines = |text: &str| text.lines().count();
+    let room = TWO_SCREENS.saturating_sub(lines(&before) + lines(&after));
+    let mut most = MOST_FINDINGS;
+    while most > FEWEST_FINDINGS && lines(&findings(analysis, most, style)) > room {
+        most -= 1;
+    }
+    before + &findings(analysis, most, style) + &after
 }
 
-/// The same as [`brief`] with all findings, then the table and charts of each experiment.
+/// Everything: the summary with at most [`MOST_FINDINGS`] findings, then the findings, the table and
+/// the charts of each experiment.
 pub fn summary(analysis: &Analysis, style: &Style) -> String {
-    let mut text = opening(analysis, usize::MAX, style);
+    let mut text = before_findings(analysis, style);
+    text += &findings(analysis, MOST_FINDINGS, style);
+    text += &after_findings(analysis, style);
     for experiment in &analysis.experiments {
         text.push('\n');
         text += &overview(experiment, style);
@@ -39,55 +56,83 @@ pub fn summary(analysis: &Analysis, style: &Style) -> String {
     text
 }
 
-/// The meaning of the numbers, the most useful first, without the numbers.
-fn opening(analysis: &Analysis, most_findings: usize, style: &Style) -> String {
-    let mut text = settings(&analysis.advice, style);
+/// When, where and what was measured, the verdict, and what to set.
+fn before_findings(analysis: &Analysis, style: &Style) -> String {
+    let mut text = String::new();
     if analysis.run.header.redacted {
         let told = "This run is redacted: marks stand in the place of what named the machine and its people.";
-        text = paragraph("", told, style) + "\n" + &text;
+        text = paragraph("", told, style) + "\n";
     }
-    let findings = analysis.findings();
-    if !findings.is_empty() {
-        text += &title("Findings", style);
-        for (experiment, found) in findings.iter().take(most_findings) {
-            text += &finding(found, Some(&experiment.definition.id), style);
-        }
-        let further = findings.len().saturating_sub(most_findings);
-        if further > 0 {
-            text += &paragraph("", &format!("and {further} more"), style);
-        }
+    text + &opening(analysis, style) + "\n" + &settings(&analysis.advice, style)
+}
+
+/// The `most` findings that change most for a reader, and how many stand elsewhere.
+fn findings(analysis: &Analysis, most: usize, style: &Style) -> String {
+    let first = foremost(analysis, most);
+    if first.is_empty() {
+        return String::new();
+    }
+    let mut text = title("Findings", style);
+    for (experiment, found) in &first {
+        text += &finding(found, Some(&experiment.definition.id), style);
+    }
+    let all: usize = analysis
+        .experiments
+        .iter()
+        .map(|one| one.findings.len())
+        .sum();
+    let further = all - first.len();
+    if further > 0 {
+        let more = format!("and {further} more, each with its experiment");
+        text += &paragraph("", &more, style);
+    }
+    text + "\n"
+}
+
+fn after_findings(analysis: &Analysis, style: &Style) -> String {
+    let mut text = String::new();
+    let mut judged = analysis.claims.iter();
+    if judged.any(|(_, judgement)| judgement.ruling != Ruling::CannotBeTold) {
+        text += &title("Claims", style);
+        text += &tally(analysis, style);
+        let more = "`oscope claims` shows each with what it rests on.";
+        text += &paragraph("", more, style);
         text.push('\n');
     }
-    text += &title("Claims", style);
-    text += &tally(analysis, style);
-    text += &paragraph(
-        "",
-        "`oscope claims` shows each with what it rests on.",
-        style,
-    );
-    text.push('\n');
     text += &title("How far to trust it", style);
     text + &trust(analysis, style)
 }
 
+/// The commands that print what a brief summary leaves out.
+fn rest(style: &Style) -> String {
+    let more = "`oscope show RUN EXPERIMENT` prints an experiment in full, `oscope show --all` every \
+                finding, table and chart.";
+    String::from("\n") + &paragraph("", more, style)
+}
+
 /// The first recommended settings, one line each.
 fn settings(advice: &Advice, style: &Style) -> String {
-    let first = foremost(advice, FIRST);
+    let first = foremost_settings(advice, FIRST);
     if first.is_empty() {
         return String::new();
     }
     let mut text = title("What to set in programs here", style);
-    for setting in first {
+    for (name, setting) in first {
         text += &paragraph(style.choose("● ", "* "), &told(setting, style), style);
+        let command = commands(name, setting).set;
+        text += &paragraph("  ", &style.paint(Role::Faint, &command), style);
     }
     let all = count(advice.settings.len(), "setting");
     let more = format!("`oscope advise` gives {all}, each with what it follows from.");
     text + &paragraph("", &more, style) + "\n"
 }
 
-/// An experiment's question, table and charts, and its failed points.
+/// An experiment's question, findings, table and charts, and its failed points.
 fn overview(experiment: &ExperimentAnalysis, style: &Style) -> String {
     let mut text = heading(experiment, style);
+    for found in &experiment.findings {
+        text += &finding(found, None, style);
+    }
     text += &results(experiment, style);
     for figure in &experiment.figures {
         let chart = chart(figure, style);
@@ -113,12 +158,23 @@ pub(super) fn results(experiment: &ExperimentAnalysis, style: &Style) -> String 
     if let Some(reason) = experiment.skipped {
         text += &Outcome::Skipped.told(reason, style);
     }
-    if !experiment.points.is_empty() {
+    if has_estimate(experiment) {
         text.push('\n');
         text += &table(experiment, style);
         text += &marks::legend(experiment, style);
+    } else if !experiment.points.is_empty() {
+        let seen = format!(
+            "{} seen too seldom for an estimate",
+            count(experiment.points.len(), "point")
+        );
+        text += &Outcome::NotReached.told(&seen, style);
     }
     text + &failures(experiment, style)
+}
+
+fn has_estimate(experiment: &ExperimentAnalysis) -> bool {
+    let mut estimates = experiment.points.iter().flat_map(|point| &point.estimates);
+    estimates.any(|estimate| !matches!(estimate.verdict, Verdict::TooFew))
 }
 
 /// The points that could not be measured, grouped by reason.

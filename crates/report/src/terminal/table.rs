@@ -263,6 +263,10 @@ impl Parts {
         }
         match &estimate.verdict {
             Verdict::Sound => parts.put_number(metric, common, estimate),
+            Verdict::TooFew => {
+                parts.words = show::seen(estimate);
+                parts.role = Role::Doubtful;
+            }
             Verdict::BelowResolution => parts.words = "below resolution".into(),
             Verdict::Broken(_) => {
                 parts.words = "broken".into();

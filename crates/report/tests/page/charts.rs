@@ -4,6 +4,7 @@ use crate::fixture;
 use crate::packed::whole;
 use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Mark, MarkOrigin, Series};
 use instrument::quantity::Unit;
+use instrument::results::{Estimate, Verdict};
 use instrument::statistics::Interval;
 use oscope_report::{Analysis, page};
 use record::Run;
@@ -79,6 +80,66 @@ fn a_small_chart_is_drawn_as_ever() {
     };
     let page = page_with(figure);
     insta::assert_snapshot!(charts(&page)[0].replace("><", ">\n<"));
+}
+
+/// A chart of calls by threads.
+fn by_threads(estimates: [Option<f64>; 4]) -> Figure {
+    let threads = [1_u64, 2, 4, 8].into_iter().zip(estimates);
+    let point = |(threads, centre): (u64, Option<f64>)| FigurePoint {
+        x: threads.into(),
+        estimate: Estimate {
+            verdict: centre.map_or(Verdict::BelowResolution, |_| Verdict::Sound),
+            ..fixture::estimate("speed", centre.unwrap_or(1.0), 0.01)
+        },
+        doubtful: false,
+    };
+    Figure {
+        key: "threads".into(),
+        title: "Calls by threads".into(),
+        kind: FigureKind::Curve,
+        x: fixture::axis("threads", Some(Unit::Count), FigureScale::Linear),
+        y: fixture::axis("rate", Some(Unit::OperationsPerSecond), FigureScale::Linear),
+        series: vec![Series {
+            label: "getpid".into(),
+            points: threads.map(point).collect(),
+        }],
+        marks: Vec::new(),
+    }
+}
+
+#[test]
+fn an_axis_of_threads_begins_at_one() {
+    let page = page_with(by_threads([1.0, 2.0, 3.0, 4.0].map(Some)));
+    let chart = parsed(charts(&page)[0]);
+    let is_tick = |node: &roxmltree::Node| node.attribute("class") == Some("x-tick");
+    let ticks = chart.descendants().filter(is_tick);
+    let ticks: Vec<_> = ticks.filter_map(|tick| tick.text()).collect();
+    assert!(!ticks.is_empty() && !ticks.contains(&"0"), "{ticks:?}");
+}
+
+#[test]
+fn a_line_ends_at_a_missing_value_and_a_cliff_is_dotted() {
+    let lines = |estimates| {
+        let page = page_with(by_threads(estimates));
+        let chart = parsed(charts(&page)[0]);
+        let drawn = |class: &str| {
+            let mut paths = chart.descendants();
+            let path = paths.find(|node| node.attribute("class") == Some(class));
+            path.and_then(|path| path.attribute("d")).map(str::to_owned)
+        };
+        [drawn("line"), drawn("line cliff")]
+    };
+    let starts = |path: &Option<String>| path.as_ref().map_or(0, |path| path.matches('M').count());
+    let [line, cliff] = lines([Some(1.0), Some(1.1), Some(1.2), Some(1.3)]);
+    assert_eq!((starts(&line), cliff), (1, None));
+    let [line, cliff] = lines([Some(1.0), None, Some(1.2), Some(1.3)]);
+    assert_eq!(
+        (starts(&line), cliff),
+        (1, None),
+        "the first value stands alone"
+    );
+    let [line, cliff] = lines([Some(1.0), Some(1.1), Some(9.0), Some(9.1)]);
+    assert_eq!((starts(&line), starts(&cliff)), (2, 1));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use instrument::noise::Warning;
 use instrument::point::{Level, Point};
 use instrument::quantity::Unit;
 use instrument::results::{PointResult, Results};
-use oscope_report::{Analysis, ExperimentAnalysis, page};
+use oscope_report::{Analysis, ExperimentAnalysis, Surroundings, page};
 
 const LIMIT_BYTES: usize = 2_000_000;
 const KINDS: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -80,6 +80,8 @@ fn five_hundred_points_of_ten_processes_stay_below_the_limit() {
         claims: Vec::new(),
         advice: advice::Advice::default(),
         run: &run,
+        surroundings: Surroundings::of(&run),
+        samples: run.sample_count(),
         experiments: experiments.collect(),
     };
     let page = page::render(&analysis).expect("a page");

@@ -1,5 +1,6 @@
 //! The receiving direction of a connection.
 
+use super::life::Life;
 use super::patience::Patience;
 use crate::Limits;
 use crate::cover::{Check, Cover, Guard, Keys};
@@ -11,7 +12,8 @@ use crate::protocol::{
 use platform::socket;
 use std::io::{self, IoSliceMut};
 use std::net::TcpStream;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Instant;
 
 /// Bytes to read ahead of frames: enough for some dozens of small files in one call.
 const READ_AHEAD: usize = 64 << 10;
@@ -32,11 +34,11 @@ pub(crate) struct Inlet {
 }
 
 impl Inlet {
-    pub(crate) fn new(socket: TcpStream, limits: Limits) -> Self {
+    pub(super) fn new(socket: TcpStream, limits: Limits, life: Arc<Life>) -> Self {
         const { assert!(READ_AHEAD >= HEAD_BYTES + LONGEST_BODY + CHECK_BYTES) }
         Self {
             socket,
-            patience: Patience::new(limits),
+            patience: Patience::of_listener(limits, life),
             guard: Guard::new(None, &[0; GREETING_BYTES], Cover::Summed),
             buffer: vec![0; READ_AHEAD].into(),
             start: 0,
@@ -61,9 +63,9 @@ impl Inlet {
         self.guard.contents()
     }
 
-    /// Sets the longest silence to tolerate.
-    pub(crate) fn be_patient(&mut self, patience: Duration) {
-        self.patience.set_limit(patience);
+    /// From now on, a thread of its own reads, for as long as the connection lasts.
+    pub(crate) fn listen_beside_work(&mut self) {
+        self.patience.listen_beside_work();
     }
 
     /// Sets the time by which everything must have arrived, if any.
@@ -110,14 +112,10 @@ impl Inlet {
     /// The next frame. A frame of data returns only its header: [`Inlet::data`], or
     /// [`Inlet::bare_data`] and similar, read its body.
     pub(crate) fn frame(&mut self) -> Result<Frame<'_>> {
-        self.ensure(HEAD_BYTES)?;
-        let (header, check) = self.buffer[self.start..][..HEAD_BYTES].split_at(HEADER_BYTES);
-        let header: &[u8; HEADER_BYTES] = header.try_into().expect("so many were split off");
-        let check = check.try_into().expect("the rest of a head is a check");
-        // The check comes before any use of the header, above all of its length.
-        self.guard.meet(header, check)?;
-        let header = Header::parse(header)?;
-        self.start += HEAD_BYTES;
+        let header = self.header()?;
+        if header.is_working() {
+            self.patience.hear();
+        }
         if header.is_data() {
             let frame = Frame::parse(&header, &[])?;
             let is_too_long = self.contents() != Cover::Bare && header.len > LONGEST_DATA;
@@ -139,6 +137,18 @@ impl Inlet {
         let check: &Check = (&*check).try_into().expect("so many are behind a body");
         self.guard.open(body, check)?;
         Ok(Frame::parse(&header, body)?)
+    }
+
+    /// The next header, verified.
+    fn header(&mut self) -> Result<Header> {
+        self.ensure(HEAD_BYTES)?;
+        let (header, check) = self.buffer[self.start..][..HEAD_BYTES].split_at(HEADER_BYTES);
+        let header: &[u8; HEADER_BYTES] = header.try_into().expect("so many were split off");
+        let check = check.try_into().expect("the rest of a head is a check");
+        // The check comes before any use of the header, above all of its length.
+        self.guard.meet(header, check)?;
+        self.start += HEAD_BYTES;
+        Ok(Header::parse(header)?)
     }
 
     /// Blocks until the buffer holds at least `len` bytes.

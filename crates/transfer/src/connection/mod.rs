@@ -1,19 +1,32 @@
-//! The two directions of a connection: frames in and out, with limited patience for a slow peer.
+//! The two directions of a connection: frames in and out, with limited patience for a silent peer.
 
 mod inlet;
+mod life;
 mod outlet;
 mod patience;
+mod pulse;
+mod queue;
 
 pub(crate) use inlet::Inlet;
 pub(crate) use outlet::Outlet;
-pub(crate) use patience::Patience;
 
+use crate::Limits;
 use crate::error::{Error, Result};
+use life::Life;
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Longest wait of one call, and so the longest delay before a stop request is noticed.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
+
+/// Both directions of a connection over `socket`.
+pub(crate) fn both(socket: &TcpStream, limits: Limits) -> Result<(Inlet, Outlet)> {
+    let clone = || socket.try_clone().map_err(Error::network);
+    let life = Arc::new(Life::default());
+    let inlet = Inlet::new(clone()?, limits, Arc::clone(&life));
+    Ok((inlet, Outlet::new(clone()?, limits, life)))
+}
 
 /// Configures a socket for both directions.
 pub(crate) fn prepare(socket: &TcpStream) -> Result<()> {

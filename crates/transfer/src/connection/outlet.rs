@@ -1,17 +1,18 @@
 //! The sending direction of a connection.
 
+use super::life::Life;
 use super::patience::{Patience, Retry};
+use super::pulse::Pulse;
+use super::queue::{Queue, send_parts};
 use crate::Limits;
 use crate::cover::{Check, Cover, Guard, Keys};
 use crate::error::Result;
-use crate::protocol::{Frame, GREETING_BYTES, HEAD_BYTES, HEADER_BYTES, Header};
-use platform::socket;
+use crate::protocol::{Frame, GREETING_BYTES, HEAD_BYTES, Header};
 use std::io::{self, IoSlice};
 use std::net::{Shutdown, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// `EFAULT`: memory that the system cannot read.
-const LOST_PAGE: i32 = 14;
 /// Frames and small data are gathered up to this size before they are sent.
 const GATHERED: usize = 64 << 10;
 /// Larger data is sent from its own memory, without a copy.
@@ -19,23 +20,42 @@ const LARGEST_GATHERED: usize = 32 << 10;
 
 /// The sending direction of a connection.
 pub(crate) struct Outlet {
-    socket: TcpStream,
+    line: Line,
+    queue: Arc<Mutex<Queue>>,
+    life: Arc<Life>,
+    pulse: Option<Pulse>,
+}
+
+/// The socket, and the patience with which it is written to.
+struct Line {
+    socket: Arc<TcpStream>,
     patience: Patience,
-    guard: Guard,
-    gathered: Vec<u8>,
-    /// Buffer for encoding frames and for sealing data that must not be changed in place.
-    scratch: Vec<u8>,
 }
 
 impl Outlet {
-    pub(crate) fn new(socket: TcpStream, limits: Limits) -> Self {
+    pub(super) fn new(socket: TcpStream, limits: Limits, life: Arc<Life>) -> Self {
+        let queue = Queue::with_capacity(GATHERED);
         Self {
-            socket,
-            patience: Patience::new(limits),
-            guard: Guard::new(None, &[0; GREETING_BYTES], Cover::Summed),
-            gathered: Vec::with_capacity(GATHERED),
-            scratch: Vec::new(),
+            line: Line {
+                socket: Arc::new(socket),
+                patience: Patience::new(limits, Arc::clone(&life)),
+            },
+            queue: Arc::new(Mutex::new(queue)),
+            life,
+            pulse: None,
         }
+    }
+
+    /// Tells the peer from now on that this side is at work, whenever it says nothing else. Where no
+    /// thread can be started for that, the peer's patience has to do.
+    pub(crate) fn keep_alive(&mut self) {
+        let (socket, queue) = (Arc::clone(&self.line.socket), Arc::clone(&self.queue));
+        self.pulse = Pulse::start(socket, queue, Arc::clone(&self.life)).ok();
+    }
+
+    /// Ends what [`Outlet::keep_alive`] began.
+    pub(crate) fn fall_silent(&mut self) {
+        self.pulse = None;
     }
 
     /// Protects all further frames in this way. The frames are bound to this greeting.
@@ -45,142 +65,193 @@ impl Outlet {
         greeting: &[u8; GREETING_BYTES],
         contents: Cover,
     ) {
-        self.guard = Guard::new(keys, greeting, contents);
+        lock(&self.queue).guard = Guard::new(keys, greeting, contents);
     }
 
     /// Sets the time by which everything must be sent, if any.
     pub(crate) fn set_deadline(&mut self, deadline: Option<Instant>) {
-        self.patience.set_deadline(deadline);
+        self.line.patience.set_deadline(deadline);
+    }
+
+    /// Patience with the same peer, for another kind of wait.
+    pub(crate) fn other_patience(&self, limits: Limits) -> Patience {
+        self.line.patience.with(limits)
     }
 
     /// Protection of file contents.
     pub(crate) fn contents(&self) -> Cover {
-        self.guard.contents()
+        lock(&self.queue).guard.contents()
     }
 
     pub(crate) fn socket(&self) -> &TcpStream {
-        &self.socket
+        &self.line.socket
     }
 
     /// True if the program was asked to stop. A call that never waits does not check this itself.
     pub(crate) fn shall_stop(&self) -> bool {
-        self.patience.shall_stop()
+        self.line.patience.shall_stop()
     }
 
     /// Queues the first words, which precede all frames.
     pub(crate) fn words(&mut self, bytes: &[u8]) {
-        self.gathered.extend(bytes);
+        lock(&self.queue).gathered.extend(bytes);
     }
 
     /// Queues a frame other than data. It is sent together with what follows.
     pub(crate) fn frame(&mut self, frame: &Frame<'_>) -> Result<()> {
-        self.scratch.clear();
-        frame.encode(&mut self.scratch);
-        let (header, body) = self
-            .scratch
-            .split_first_chunk_mut::<HEADER_BYTES>()
-            .expect("each frame has a header");
-        self.gathered.extend(&*header);
-        self.gathered.extend(self.guard.begin(header));
-        if !body.is_empty() {
-            let check = self.guard.seal(body);
-            self.gathered.extend(&*body);
-            self.gathered.extend(check);
-        }
-        if self.gathered.len() >= GATHERED {
-            self.flush()?;
-        }
-        Ok(())
+        let mut queue = lock(&self.queue);
+        queue.frame(frame);
+        self.line.send_full(&mut queue)
     }
 
-    /// The header and check of the next frame of data.
+    /// The header and check of the next frame of data, which the caller sends itself up to
+    /// [`Outlet::end_data`].
     pub(crate) fn head(&mut self, header: Header) -> [u8; HEAD_BYTES] {
-        let header = header.encode();
-        let mut head = [0; HEAD_BYTES];
-        head[..HEADER_BYTES].copy_from_slice(&header);
-        head[HEADER_BYTES..].copy_from_slice(&self.guard.begin(&header));
-        head
+        let mut queue = lock(&self.queue);
+        queue.is_within_data = true;
+        queue.head(header)
     }
 
     /// Seals the data of the frame whose header [`Outlet::head`] has just made, if contents are
     /// sealed; returns their check, if they have one.
     pub(crate) fn seal_data(&mut self, data: &mut [u8]) -> Option<Check> {
-        self.guard.seal_data(data)
+        lock(&self.queue).guard.seal_data(data)
     }
 
     /// Sends a frame of data; a small one is only queued. Sealing encrypts `data` in place.
     pub(crate) fn data(&mut self, header: Header, data: &mut [u8]) -> Result<()> {
-        let head = self.head(header);
-        self.gathered.extend(head);
-        let check = self.guard.seal_data(data);
-        self.send_data(data, check)
+        let mut queue = lock(&self.queue);
+        let head = queue.head(header);
+        queue.gathered.extend(head);
+        let check = queue.guard.seal_data(data);
+        self.line.send_data(&mut queue, data, check)
     }
 
     /// Like [`Outlet::data`], but leaves the data unchanged.
     pub(crate) fn data_of(&mut self, header: Header, data: &[u8]) -> Result<()> {
-        let head = self.head(header);
-        self.gathered.extend(head);
-        if self.contents() != Cover::Sealed {
-            let check = self.guard.sum_data(data);
-            return self.send_data(data, check);
+        let mut queue = lock(&self.queue);
+        let head = queue.head(header);
+        queue.gathered.extend(head);
+        if queue.guard.contents() != Cover::Sealed {
+            let check = queue.guard.sum_data(data);
+            return self.line.send_data(&mut queue, data, check);
         }
-        let mut scratch = std::mem::take(&mut self.scratch);
+        let mut scratch = std::mem::take(&mut queue.scratch);
         scratch.clear();
         scratch.extend(data);
-        let check = self.guard.seal_data(&mut scratch);
-        let sent = self.send_data(&scratch, check);
-        self.scratch = scratch;
+        let check = queue.guard.seal_data(&mut scratch);
+        let sent = self.line.send_data(&mut queue, &scratch, check);
+        queue.scratch = scratch;
         sent
     }
 
     /// Flushes what is gathered and sends the header of a frame whose data the caller sends
-    /// directly.
+    /// directly, up to [`Outlet::end_data`].
     pub(crate) fn begin_data(&mut self, header: Header) -> Result<()> {
         let head = self.head(header);
-        self.gathered.extend(head);
+        lock(&self.queue).gathered.extend(head);
         self.flush_for_more()
     }
 
-    /// Ends a frame whose `data` the caller has sent directly.
-    pub(crate) fn end_data(&mut self, data: &[u8]) {
-        if let Some(check) = self.guard.sum_data(data) {
-            self.gathered.extend(check);
-        }
+    /// The check of the data of the frame that has begun, if they have one. They are not sealed.
+    pub(crate) fn sum_data(&self, data: &[u8]) -> Option<Check> {
+        lock(&self.queue).guard.sum_data(data)
     }
 
-    fn send_data(&mut self, data: &[u8], check: Option<Check>) -> Result<()> {
-        let check = check.as_ref().map_or(&[][..], |check| check);
-        if data.len() <= LARGEST_GATHERED {
-            self.gathered.extend(data);
-            self.gathered.extend(check);
-            if self.gathered.len() >= GATHERED {
-                self.flush()?;
-            }
-            return Ok(());
-        }
-        self.send_gathered(data, check, false)
+    /// Ends a frame whose data the caller has sent directly, with the check that is still to be sent.
+    pub(crate) fn end_data(&mut self, check: Option<Check>) {
+        let mut queue = lock(&self.queue);
+        queue.gathered.extend(check.into_iter().flatten());
+        queue.is_within_data = false;
     }
 
     /// Number of bytes gathered but not yet sent.
     pub(crate) fn gathered(&self) -> usize {
-        self.gathered.len()
+        lock(&self.queue).gathered.len()
     }
 
     /// Sends everything gathered so far.
     pub(crate) fn flush(&mut self) -> Result<()> {
-        self.send_gathered(&[], &[], false)
+        self.line
+            .send_gathered(&mut lock(&self.queue), &[], &[], false)
     }
 
     /// Sends everything gathered so far, marked so that it shares packets with the data that the
     /// caller sends next.
     pub(crate) fn flush_for_more(&mut self) -> Result<()> {
-        self.send_gathered(&[], &[], true)
+        self.line
+            .send_gathered(&mut lock(&self.queue), &[], &[], true)
+    }
+
+    /// Sends directly with `call`; everything gathered must be flushed. Returns the number of bytes
+    /// sent.
+    pub(crate) fn send(
+        &mut self,
+        call: impl FnMut(&TcpStream) -> io::Result<usize>,
+    ) -> Result<usize> {
+        self.line.send(call)
+    }
+
+    /// Repeats a call until it succeeds or must be given up.
+    pub(crate) fn patiently<T>(
+        &mut self,
+        mut call: impl FnMut(&TcpStream) -> io::Result<T>,
+    ) -> Result<T> {
+        let Line { socket, patience } = &mut self.line;
+        patience.until_done(|| call(socket))
+    }
+
+    /// Accounts for the bytes that a call sent.
+    pub(crate) fn sent(&mut self, count: usize) {
+        self.line.patience.moved(count);
+    }
+
+    /// Like [`Outlet::send`], for calls that retry by themselves and ask whether they should.
+    pub(crate) fn send_retrying(
+        &mut self,
+        call: impl FnOnce(&TcpStream, Retry<'_>) -> io::Result<usize>,
+    ) -> Result<usize> {
+        let Line { socket, patience } = &mut self.line;
+        let count = patience.retrying(|retry| call(socket, retry))?;
+        self.sent(count);
+        Ok(count)
+    }
+
+    /// Tells the peer that nothing more follows.
+    pub(crate) fn close(&self) {
+        // Closing a lost connection fails, and that does no harm.
+        let _ = self.line.socket.shutdown(Shutdown::Write);
+    }
+}
+
+impl Line {
+    /// Sends what is gathered once it is enough for a call.
+    fn send_full(&mut self, queue: &mut Queue) -> Result<()> {
+        if queue.gathered.len() >= GATHERED {
+            self.send_gathered(queue, &[], &[], false)?;
+        }
+        Ok(())
+    }
+
+    fn send_data(&mut self, queue: &mut Queue, data: &[u8], check: Option<Check>) -> Result<()> {
+        let check = check.as_ref().map_or(&[][..], |check| check);
+        if data.len() <= LARGEST_GATHERED {
+            queue.gathered.extend(data);
+            queue.gathered.extend(check);
+            return self.send_full(queue);
+        }
+        self.send_gathered(queue, data, check, false)
     }
 
     /// Sends what is gathered, then `data`, then `check`, in as few calls as possible.
-    fn send_gathered(&mut self, data: &[u8], check: &[u8], more: bool) -> Result<()> {
-        let gathered = std::mem::take(&mut self.gathered);
-        let mut parts = [&gathered[..], data, check].map(IoSlice::new);
+    fn send_gathered(
+        &mut self,
+        queue: &mut Queue,
+        data: &[u8],
+        check: &[u8],
+        more: bool,
+    ) -> Result<()> {
+        let mut parts = [&queue.gathered[..], data, check].map(IoSlice::new);
         let mut parts = &mut parts[..];
         IoSlice::advance_slices(&mut parts, 0);
         let mut sent = Ok(());
@@ -193,67 +264,18 @@ impl Outlet {
                 }
             }
         }
-        self.gathered = gathered;
-        self.gathered.clear();
+        queue.gathered.clear();
         sent
     }
 
-    /// Sends directly with `call`; everything gathered must be flushed. Returns the number of bytes
-    /// sent.
-    pub(crate) fn send(
-        &mut self,
-        call: impl FnMut(&TcpStream) -> io::Result<usize>,
-    ) -> Result<usize> {
-        let count = self.patiently(call)?;
-        self.sent(count);
+    fn send(&mut self, mut call: impl FnMut(&TcpStream) -> io::Result<usize>) -> Result<usize> {
+        let Self { socket, patience } = self;
+        let count = patience.until_done(|| call(socket))?;
+        patience.moved(count);
         Ok(count)
-    }
-
-    /// Repeats a call until it succeeds or must be given up.
-    pub(crate) fn patiently<T>(
-        &mut self,
-        mut call: impl FnMut(&TcpStream) -> io::Result<T>,
-    ) -> Result<T> {
-        self.patience.until_done(|| call(&self.socket))
-    }
-
-    /// Accounts for the bytes that a call sent.
-    pub(crate) fn sent(&mut self, count: usize) {
-        self.patience.moved(count);
-    }
-
-    /// Like [`Outlet::send`], for calls that retry by themselves and ask whether they should.
-    pub(crate) fn send_retrying(
-        &mut self,
-        call: impl FnOnce(&TcpStream, Retry<'_>) -> io::Result<usize>,
-    ) -> Result<usize> {
-        let (socket, patience) = (&self.socket, &mut self.patience);
-        let count = patience.retrying(|retry| call(socket, retry))?;
-        self.sent(count);
-        Ok(count)
-    }
-
-    /// Tells the peer that nothing more follows.
-    pub(crate) fn close(&self) {
-        // Closing a lost connection fails, and that does no harm.
-        let _ = self.socket.shutdown(Shutdown::Write);
     }
 }
 
-/// One `sendmsg`. `data` may be part of a mapped file that was truncated meanwhile. Reading it
-/// here, under the platform's protection, turns the lost pages into zeros, which can be sent; the
-/// caller then notices the truncation.
-fn send_parts(
-    socket: &TcpStream,
-    parts: &[IoSlice<'_>],
-    data: &[u8],
-    more: bool,
-) -> io::Result<usize> {
-    match socket::send_parts(socket, parts, more) {
-        Err(error) if error.raw_os_error() == Some(LOST_PAGE) => {
-            std::hint::black_box(data.iter().fold(0, |sum, byte| sum ^ byte));
-            Err(io::ErrorKind::Interrupted.into())
-        }
-        sent => sent,
-    }
+fn lock(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,10 @@
 //! Waiting for a peer, with a limit.
 
+use super::life::Life;
 use crate::Limits;
 use crate::error::{Error, Result};
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -21,21 +23,48 @@ pub(crate) struct Patience {
     bytes: u64,
     /// Time at which everything must be finished, no matter how many bytes move.
     deadline: Option<Instant>,
+    life: Arc<Life>,
+    /// Number of times the peer had said that it is at work when this was last asked.
+    heard: u64,
+    /// True if this side does nothing else while it waits here.
+    is_listener: bool,
 }
 
 impl Patience {
-    pub(crate) fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: Limits, life: Arc<Life>) -> Self {
         Self {
             limits,
             waited: Duration::ZERO,
             bytes: 0,
             deadline: None,
+            heard: life.heard(),
+            life,
+            is_listener: false,
         }
     }
 
-    /// Sets the longest silence to tolerate.
-    pub(crate) fn set_limit(&mut self, limit: Duration) {
-        self.limits.patience = limit;
+    /// Waits for what the peer says, and does nothing else meanwhile.
+    pub(super) fn of_listener(limits: Limits, life: Arc<Life>) -> Self {
+        Self {
+            is_listener: true,
+            ..Self::new(limits, life)
+        }
+    }
+
+    /// From now on, waits without an end, while other threads are at work.
+    pub(super) fn listen_beside_work(&mut self) {
+        self.limits.patience = Duration::MAX;
+        self.is_listener = false;
+    }
+
+    /// The same, for a wait with other limits.
+    pub(super) fn with(&self, limits: Limits) -> Self {
+        Self::new(limits, Arc::clone(&self.life))
+    }
+
+    /// The peer says that it is at work.
+    pub(super) fn hear(&mut self) {
+        self.life.hear();
         self.waited = Duration::ZERO;
     }
 
@@ -58,7 +87,17 @@ impl Patience {
     }
 
     /// Repeats a call until it succeeds or must be given up.
-    pub(super) fn until_done<T>(&mut self, mut call: impl FnMut() -> io::Result<T>) -> Result<T> {
+    pub(super) fn until_done<T>(&mut self, call: impl FnMut() -> io::Result<T>) -> Result<T> {
+        if !self.is_listener {
+            return self.repeat(call);
+        }
+        self.life.listen(true);
+        let done = self.repeat(call);
+        self.life.listen(false);
+        done
+    }
+
+    fn repeat<T>(&mut self, mut call: impl FnMut() -> io::Result<T>) -> Result<T> {
         loop {
             let began = Instant::now();
             // Checked before each call: a slow trickle of bytes keeps calls from ever failing.
@@ -102,6 +141,11 @@ impl Patience {
         match error.kind() {
             io::ErrorKind::Interrupted => Ok(()),
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                let heard = self.life.heard();
+                if heard != self.heard {
+                    self.heard = heard;
+                    self.waited = Duration::ZERO;
+                }
                 self.waited += waited;
                 if self.waited >= self.limits.patience {
                     return Err(Error::Silent(self.limits.patience));
@@ -118,6 +162,7 @@ mod tests {
     use super::{Patience, SLOWEST};
     use crate::{Error, Limits};
     use std::io;
+    use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
     use std::time::Duration;
 
@@ -125,10 +170,11 @@ mod tests {
 
     fn patience() -> Patience {
         static STOP: AtomicBool = AtomicBool::new(false);
-        Patience::new(Limits {
+        let limits = Limits {
             patience: 10 * SECOND,
             stop: &STOP,
-        })
+        };
+        Patience::new(limits, Arc::default())
     }
 
     fn silence(patience: &mut Patience, seconds: u32) -> crate::Result<()> {
@@ -154,6 +200,17 @@ mod tests {
         patience.moved(SLOWEST as usize * 10);
         silence(&mut patience, 9).unwrap();
         patience.moved(SLOWEST as usize * 10 - 1);
+        silence(&mut patience, 1).unwrap_err();
+    }
+
+    #[test]
+    fn a_peer_at_work_is_waited_for() {
+        let mut patience = patience();
+        for _ in 0..10 {
+            silence(&mut patience, 9).unwrap();
+            patience.life.hear();
+        }
+        silence(&mut patience, 9).unwrap();
         silence(&mut patience, 1).unwrap_err();
     }
 

@@ -3,7 +3,7 @@
 
 use super::header::{
     ABORT, BYE, DATA, DONE, END, FILE, Header, MORE, OPEN, OPENED, PARTIAL, PREPARE, READY,
-    RECEIPT, RESUME, START,
+    RECEIPT, RESUME, START, WORKING,
 };
 use super::wire::Reader;
 use super::{HEADER_BYTES, LONGEST_REASON, Malformed, Part, Partial, Verdict};
@@ -81,6 +81,8 @@ pub enum Frame<'b> {
         /// The reason why the receiver is not ready; empty if it is.
         failure: &'b [u8],
     },
+    /// Either side is at work and has nothing else to say yet.
+    Working,
 }
 
 impl<'b> Frame<'b> {
@@ -108,6 +110,7 @@ impl<'b> Frame<'b> {
                 },
                 END => Self::End { size: value },
                 BYE => Self::Bye,
+                WORKING => Self::Working,
                 OPENED => Self::Opened {
                     verdict: Verdict::from_code(reader.u8()?)?,
                     max_size: value,
@@ -167,6 +170,7 @@ impl<'b> Frame<'b> {
                 (ABORT, 0)
             }
             Self::Bye => (BYE, 0),
+            Self::Working => (WORKING, 0),
             Self::Prepare { method } => (PREPARE, method.code()),
             Self::Opened { verdict, max_size } => {
                 out.push(verdict.code());
@@ -219,6 +223,7 @@ impl<'b> Frame<'b> {
             Self::End { .. } => END,
             Self::Abort { .. } => ABORT,
             Self::Bye => BYE,
+            Self::Working => WORKING,
             Self::Prepare { .. } => PREPARE,
             Self::Partial(_) => PARTIAL,
             Self::Receipt { .. } => RECEIPT,
@@ -270,6 +275,7 @@ mod tests {
             assert_returns(Frame::End { size: number });
             assert_returns(Frame::Abort { reason: &text });
             assert_returns(Frame::Bye);
+            assert_returns(Frame::Working);
             let digests = vec![digest; ranges as usize];
             if let Some(len) = step.checked_mul(ranges) {
                 assert_returns(Frame::Partial(Partial { len, step, digests }));
@@ -307,7 +313,7 @@ mod tests {
 
         #[test]
         fn any_body_is_understood_or_refused(
-            kind in 0_u8..22, value in 0_u64..8,
+            kind in 0_u8..34, value in 0_u64..8,
             body in proptest::collection::vec(any::<u8>(), 0..300),
         ) {
             let header = Header { kind, flags: 0, len: body.len() as u32, value };

@@ -16,7 +16,7 @@ pub struct Header {
     pub value: u64,
 }
 
-/// Kinds of frames. The sender's are below 16, the receiver's above.
+/// Kinds of frames. The sender's are below 16, the receiver's from 16, those of both from 32.
 pub(super) const FILE: u8 = 1;
 pub(super) const START: u8 = 2;
 pub(super) const DATA: u8 = 3;
@@ -30,6 +30,7 @@ pub(super) const RECEIPT: u8 = 17;
 pub(super) const DONE: u8 = 18;
 pub(super) const READY: u8 = 19;
 pub(super) const OPENED: u8 = 20;
+pub(super) const WORKING: u8 = 32;
 
 /// Flag of a file that resumes an earlier attempt.
 pub(super) const RESUME: u8 = 1;
@@ -51,7 +52,7 @@ impl Header {
         let (kind, flags, zero, len, value) = fields().ok_or(Malformed::Number("header"))?;
         let longest = match kind {
             DATA => LONGEST_BARE,
-            START | END | BYE | PREPARE | OPEN => 0,
+            START | END | BYE | PREPARE | OPEN | WORKING => 0,
             FILE | ABORT | PARTIAL | RECEIPT | READY => LONGEST_BODY as u32,
             DONE => 8,
             OPENED => 1,
@@ -68,7 +69,7 @@ impl Header {
         if zero != 0 || flags & !known_flags != 0 {
             return Err(Malformed::Number("flag"));
         }
-        if matches!(kind, ABORT | BYE | OPEN) && value != 0 {
+        if matches!(kind, ABORT | BYE | OPEN | WORKING) && value != 0 {
             return Err(Malformed::Number("value"));
         }
         Ok(Self {
@@ -98,6 +99,11 @@ impl Header {
             len,
             value: offset,
         }
+    }
+
+    /// True if the peer only says that it is at work.
+    pub fn is_working(&self) -> bool {
+        self.kind == WORKING
     }
 
     /// True if bytes of a file follow, which [`Frame::parse`](super::Frame::parse) does not read.

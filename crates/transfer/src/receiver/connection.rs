@@ -61,8 +61,8 @@ impl<'r> Connection<'r> {
             inlet,
             outlet,
         } = greeted;
-        let usual = ReceiveMethod::usual(hello.cover);
-        let store = Store::new(options.method.unwrap_or(usual))?;
+        let usual = || ReceiveMethod::usual(hello.cover, shelf.is_in_memory());
+        let store = Store::new(options.method.unwrap_or_else(usual))?;
         shelf.enter(hello.session);
         Ok(Self {
             options,
@@ -93,7 +93,9 @@ impl<'r> Connection<'r> {
     fn welcome(&mut self) -> Result<()> {
         let (verdict, max_size) = (Verdict::Welcome, self.options.max_size);
         self.outlet.frame(&Frame::Opened { verdict, max_size })?;
-        self.outlet.flush()
+        self.outlet.flush()?;
+        self.outlet.keep_alive();
+        Ok(())
     }
 
     fn files(&mut self) -> Result<Duration> {
@@ -120,11 +122,13 @@ impl<'r> Connection<'r> {
                     }
                 }
                 Frame::Prepare { method } => self.prepare(method)?,
+                Frame::Working => {}
                 Frame::Bye => break,
                 other => return Err(Malformed::Order(other.kind()).into()),
             }
         }
         let cpu = thread_cpu().saturating_sub(before);
+        self.outlet.fall_silent();
         self.outlet.frame(&Frame::Done {
             bytes: self.bytes,
             cpu_ns: cpu.as_nanos() as u64,
@@ -196,6 +200,7 @@ impl<'r> Connection<'r> {
             self.answer()?;
             match self.inlet.frame()? {
                 Frame::Data { offset, len, .. } => self.data(incoming, offset, len)?,
+                Frame::Working => {}
                 Frame::End { size } => {
                     incoming.received = incoming.began.elapsed();
                     if let Some(reason) = self.store.settle()? {
@@ -234,15 +239,14 @@ impl<'r> Connection<'r> {
         let len = present.len;
         self.outlet.frame(&Frame::Partial(present))?;
         self.outlet.flush()?;
-        // The sender must read as much of its file as exists here before it can answer.
-        let patience = self.options.limits.patience;
-        self.inlet.be_patient(patience * 10);
-        let offset = match self.inlet.frame()? {
-            Frame::Start { offset } if offset <= len => offset,
-            Frame::Start { .. } => return Err(Malformed::Number("start").into()),
-            other => return Err(Malformed::Order(other.kind()).into()),
+        let offset = loop {
+            match self.inlet.frame()? {
+                Frame::Start { offset } if offset <= len => break offset,
+                Frame::Start { .. } => return Err(Malformed::Number("start").into()),
+                Frame::Working => {}
+                other => return Err(Malformed::Order(other.kind()).into()),
+            }
         };
-        self.inlet.be_patient(patience);
         if let Ok(target) = &incoming.target
             && let Err(reason) = target.keep_only(offset)
         {

@@ -1,7 +1,7 @@
 //! Authentication: the first messages of a connection.
 
 use super::Options;
-use crate::connection::{Inlet, Outlet};
+use crate::connection::{Inlet, Outlet, both};
 use crate::cover::{Cover, answer};
 use crate::error::{Error, Result};
 use crate::protocol::{Answer, Frame, Hello, Malformed, Verdict};
@@ -22,9 +22,7 @@ pub(super) struct Greeted {
 /// Exchanges greetings and waits for the first frame. With a token, only a peer that knows it can
 /// make that frame; until then the receiver does no work for the peer.
 pub(super) fn greet(socket: &TcpStream, options: &Options) -> Result<Greeted> {
-    let clone = || socket.try_clone().map_err(Error::network);
-    let mut inlet = Inlet::new(clone()?, options.limits);
-    let mut outlet = Outlet::new(clone()?, options.limits);
+    let (mut inlet, mut outlet) = both(socket, options.limits)?;
     let deadline = Some(Instant::now() + GREETING_TIME.min(options.limits.patience));
     inlet.set_deadline(deadline);
     outlet.set_deadline(deadline);

@@ -1,6 +1,7 @@
 //! The receiving side.
 
 mod connection;
+mod destination;
 mod door;
 mod greeting;
 mod incoming;

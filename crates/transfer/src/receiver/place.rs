@@ -2,7 +2,8 @@
 //! name.
 
 use super::Options;
-use crate::protocol::{PARTIAL_NAME, Part, Times};
+use super::destination::{Destination, remove_unless_replaced};
+use crate::protocol::{Part, Times};
 use platform::directory::{Directory, Kind, name_from_bytes, set_mode};
 use platform::file::{Access, LockedFile, OpenMode};
 use std::ffi::{OsStr, OsString};
@@ -33,9 +34,13 @@ pub(super) type Failure = String;
 
 /// A received file on disk.
 pub(super) struct Place {
-    directory: Arc<Directory>,
+    destination: Arc<Destination>,
     hidden: Hidden,
+    /// Name of a hidden file that has one.
+    hidden_name: OsString,
     name: OsString,
+    /// True if an existing file of this name is replaced.
+    replaces: bool,
     mode: Option<u32>,
     modified: Option<Times>,
     /// Maximum total size of incomplete files, in bytes, including this one.
@@ -48,7 +53,6 @@ enum Hidden {
     Named {
         /// A directory that only this user can write to.
         partials: Directory,
-        name: OsString,
         /// Locked, so that no other connection receives under the same name.
         file: LockedFile,
     },
@@ -59,31 +63,47 @@ enum Hidden {
 impl Place {
     /// Creates the hidden file for an announced one.
     pub(super) fn make(
-        directory: &Arc<Directory>,
+        destination: &Arc<Destination>,
         part: &Part<'_>,
         options: &Options,
     ) -> Result<Self, Failure> {
         let bytes = part.name.bytes();
         let name = name_from_bytes(bytes).ok_or("this system has no such names")?;
+        // A hash of the name finds the file again, and is short however long the name is.
+        let hidden_name = OsString::from(format!("{:032x}", XxHash3_128::oneshot(bytes)));
         let is_small = part.parts == 1 && part.size.is_some_and(|size| size <= SMALL);
         let unnamed = (is_small && !part.resume && !options.force)
-            .then(|| directory.create_unnamed(OpenMode::Plain, None))
+            .then(|| {
+                destination
+                    .directory()
+                    .create_unnamed(OpenMode::Plain, None)
+            })
             .and_then(Result::ok);
         let hidden = if let Some(file) = unnamed {
             Hidden::Unnamed(file)
         } else {
             // Whatever else prevented its creation is detected here too.
-            check(directory, &name, options)?;
-            hide(directory, part, options)?
+            check(destination, &name, options.force)?;
+            hide(destination, &hidden_name, part, options)?
         };
-        Ok(Self {
-            directory: Arc::clone(directory),
+        let place = Self {
+            destination: Arc::clone(destination),
             hidden,
+            hidden_name,
             name,
+            replaces: options.force,
             mode: part.mode,
             modified: part.modified,
             most_kept: options.max_partial,
-        })
+        };
+        if let Hidden::Named { file, .. } = &place.hidden {
+            // An earlier connection may have published the file before it released the lock.
+            check(destination, &place.name, options.force)?;
+            if !part.resume {
+                empty(file.file()).map_err(|error| error.to_string())?;
+            }
+        }
+        Ok(place)
     }
 
     pub(super) fn file(&self) -> &File {
@@ -96,11 +116,21 @@ impl Place {
     /// True if the file can stay for a later attempt to resume it.
     pub(super) fn can_be_kept(&self) -> bool {
         match &self.hidden {
-            Hidden::Named { partials, .. } => partials
-                .files_bytes()
-                .is_none_or(|bytes| bytes <= self.most_kept),
+            Hidden::Named { partials, .. } => {
+                let kept = partials.files_bytes();
+                !self.is_useless() && kept.is_none_or(|bytes| bytes <= self.most_kept)
+            }
             Hidden::Unnamed(_) => false,
         }
+    }
+
+    /// True if a file has this name and is not to be replaced.
+    fn is_useless(&self) -> bool {
+        !self.replaces
+            && matches!(
+                self.destination.directory().what_is(&self.name),
+                Ok(Some(Kind::File))
+            )
     }
 
     /// Sets the file's exact length.
@@ -132,14 +162,18 @@ impl Place {
             if let Some(mode) = self.mode {
                 set_mode(file, mode)?;
             }
+            let directory = self.destination.directory();
             match &self.hidden {
-                Hidden::Named { partials, name, .. } => {
-                    partials.move_to(name, &self.directory, &self.name, options.force)
+                Hidden::Named { partials, .. } => {
+                    let from = &self.hidden_name;
+                    partials.move_to(from, directory, &self.name, self.replaces)
                 }
-                Hidden::Unnamed(file) => self.directory.give_name(file, &self.name),
+                Hidden::Unnamed(file) => directory
+                    .give_name(file, &self.name)
+                    .inspect(|()| self.destination.sweep(&self.hidden_name)),
             }?;
             if options.fsync {
-                self.directory.sync()
+                directory.sync()
             } else {
                 Ok(())
             }
@@ -147,7 +181,7 @@ impl Place {
         prepare().map_err(|error: io::Error| error.to_string())?;
         publish().map_err(|error| match error.io_error().map(io::Error::kind) {
             Some(io::ErrorKind::AlreadyExists) => {
-                let found = check(&self.directory, &self.name, options).err();
+                let found = check(&self.destination, &self.name, self.replaces).err();
                 // That file may have been removed meanwhile.
                 found.unwrap_or_else(taken)
             }
@@ -157,9 +191,9 @@ impl Place {
 
     /// Deletes the incomplete file.
     pub(super) fn give_up(&self) {
-        if let Hidden::Named { partials, name, .. } = &self.hidden {
+        if let Hidden::Named { partials, file } = &self.hidden {
             // The file is worthless. If it cannot be removed, the next attempt overwrites it.
-            let _ = partials.remove(name);
+            let _ = remove_unless_replaced(partials, &self.hidden_name, file.file());
         }
     }
 }
@@ -170,17 +204,20 @@ impl Drop for Place {
             // A ring may keep the file, and with it the lock, open a moment longer. If unlocking
             // fails, closing the file ends the lock.
             let _ = file.file().unlock();
-            // Fails, as intended, while other files are in the directory.
-            let _ = self.directory.remove_directory(PARTIAL_NAME.as_ref());
+            if self.is_useless() {
+                self.destination.sweep(&self.hidden_name);
+            }
+            self.destination.remove_empty_partials();
         }
     }
 }
 
 /// Checks that the name is free, or belongs to a file that may be replaced.
-fn check(directory: &Directory, name: &OsString, options: &Options) -> Result<(), Failure> {
-    match directory.what_is(name).map_err(|error| error.to_string())? {
+fn check(destination: &Destination, name: &OsStr, replaces: bool) -> Result<(), Failure> {
+    let found = destination.directory().what_is(name);
+    match found.map_err(|error| error.to_string())? {
         Some(Kind::Other) => Err("something of this name is there that is no file".into()),
-        Some(Kind::File) if !options.force => Err(taken()),
+        Some(Kind::File) if !replaces => Err(taken()),
         _ => Ok(()),
     }
 }
@@ -189,19 +226,21 @@ fn taken() -> Failure {
     "a file of this name is there (--force replaces it)".into()
 }
 
-/// Opens or creates the hidden file of a name.
-fn hide(directory: &Directory, part: &Part<'_>, options: &Options) -> Result<Hidden, Failure> {
+/// Opens or creates the hidden file of this name, and locks it.
+fn hide(
+    destination: &Destination,
+    name: &OsStr,
+    part: &Part<'_>,
+    options: &Options,
+) -> Result<Hidden, Failure> {
     let deadline = Instant::now() + DRAINING;
     let may_wait = || {
         let is_over = options.limits.stop.load(Ordering::Acquire) || Instant::now() >= deadline;
         part.resume && part.parts == 1 && !is_over
     };
-    // A hash of the name finds the file again, and is short however long the name is.
-    let name = XxHash3_128::oneshot(part.name.bytes());
-    let name = OsString::from(format!("{name:032x}"));
     let mut attempts = 0;
     loop {
-        let (partials, file) = match open(directory, &name) {
+        let (partials, file) = match destination.open_partial(name) {
             // The last user of the directory has removed it.
             Err(error) if is_gone(&error) && attempts < ATTEMPTS => {
                 attempts += 1;
@@ -223,28 +262,12 @@ fn hide(directory: &Directory, part: &Part<'_>, options: &Options) -> Result<Hid
                 _ => return Err(error.to_string()),
             },
         };
-        // The previous owner may have published the file before it released the lock.
-        let is_it = partials.holds(&name, file.file());
-        if !is_it.map_err(|error| error.to_string())? {
-            continue;
+        // The previous owner may have moved or removed the file before it released the lock.
+        let is_it = partials.holds(name, file.file());
+        if is_it.map_err(|error| error.to_string())? {
+            return Ok(Hidden::Named { partials, file });
         }
-        if !part.resume {
-            empty(file.file()).map_err(|error| error.to_string())?;
-        }
-        return Ok(Hidden::Named {
-            partials,
-            name,
-            file,
-        });
     }
-}
-
-/// Opens or creates the directory of incomplete files, and one file in it. If other users can write
-/// to that directory, they may have planted something, so it is refused.
-fn open(directory: &Directory, name: &OsStr) -> platform::Result<(Directory, File)> {
-    let partials = directory.open_private(PARTIAL_NAME.as_ref())?;
-    let file = partials.open_own(name)?;
-    Ok((partials, file))
 }
 
 fn is_gone(error: &platform::Error) -> bool {

@@ -1,6 +1,7 @@
 //! Files while they arrive, each with one place on disk, over one connection or several.
 
 use super::Options;
+use super::destination::Destination;
 use super::place::{Failure, Place};
 use crate::error::{Error, Result};
 use crate::protocol::{Part, Partial};
@@ -14,7 +15,7 @@ use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A mapped file grows in steps of its own size within these bounds: few steps, but not much more
 /// space than arrives.
@@ -32,10 +33,10 @@ type Outcome<T> = std::result::Result<T, Failure>;
 
 /// All arriving files, shared by the connections of a transfer.
 pub(super) struct Shelf {
-    directory: Option<Arc<Directory>>,
+    destination: Option<Arc<Destination>>,
     sessions: Mutex<HashMap<[u8; 16], Session>>,
-    /// Notified when a divided file is complete.
-    is_complete: Condvar,
+    /// Notified when a divided file is closed.
+    is_closed: Condvar,
     /// Held while hashing, so that only one file is hashed at a time.
     hashing: Mutex<()>,
     /// Number of measured files so far.
@@ -48,8 +49,10 @@ struct Session {
     connections: usize,
     /// True if one of its connections was lost, with its parts of files.
     is_lost: bool,
-    /// True if a connection has waited in vain for a divided file to be complete.
-    is_stuck: bool,
+    /// Number of divided files that were closed so far.
+    closed: u64,
+    /// Number of connections that have waited for a divided file to be closed since the last one was.
+    waiting: usize,
     divided: HashMap<u64, Divided>,
 }
 
@@ -83,9 +86,9 @@ struct State {
 impl Shelf {
     pub(super) fn new(directory: Option<Directory>) -> Self {
         Self {
-            directory: directory.map(Arc::new),
+            destination: directory.map(|directory| Arc::new(Destination::new(directory))),
             sessions: Mutex::default(),
-            is_complete: Condvar::new(),
+            is_closed: Condvar::new(),
             hashing: Mutex::new(()),
             measured: AtomicU64::new(0),
         }
@@ -98,15 +101,21 @@ impl Shelf {
 
     /// Removes a file, if it exists.
     pub(super) fn remove(&self, name: &str) {
-        if let Some(directory) = &self.directory {
+        if let Some(destination) = &self.destination {
             // If removal fails now, the directory takes the file with it later.
-            let _ = directory.remove(name.as_ref());
+            let _ = destination.directory().remove(name.as_ref());
         }
+    }
+
+    /// True if files arrive in memory.
+    pub(super) fn is_in_memory(&self) -> bool {
+        let is_in_memory = |destination: &Arc<Destination>| destination.directory().is_in_memory();
+        self.destination.as_ref().is_some_and(is_in_memory)
     }
 
     /// Free space for a file in bytes, if the system reports it.
     pub(super) fn room(&self) -> Option<u64> {
-        self.directory.as_ref()?.free_bytes()
+        self.destination.as_ref()?.directory().free_bytes()
     }
 
     fn sessions(&self) -> MutexGuard<'_, HashMap<[u8; 16], Session>> {
@@ -144,16 +153,16 @@ impl Shelf {
     pub(super) fn target(
         &self,
         part: &Part<'_>,
-        session: [u8; 16],
+        id: [u8; 16],
         options: &Options,
     ) -> Outcome<Arc<Target>> {
         if part.parts == 1 {
             return self.make(part, options).map(Arc::new);
         }
-        let deadline = Instant::now() + options.limits.patience;
         let mut sessions = self.sessions();
+        let mut waits_since = None;
         loop {
-            let session = sessions.entry(session).or_default();
+            let session = sessions.entry(id).or_default();
             if session.is_lost {
                 return Err("another connection of its transfer was lost".into());
             }
@@ -170,13 +179,17 @@ impl Shelf {
                 }
                 Entry::Vacant(_) => {}
             }
-            // Once a wait has timed out, later ones fail at once: a sender that announces many
-            // files must not block the receiver for each of them.
-            session.is_stuck |= Instant::now() >= deadline;
-            if session.is_stuck || options.limits.stop.load(Ordering::Acquire) {
+            // The others may take as long as they need, but one of them must be at work.
+            if waits_since != Some(session.closed) {
+                waits_since = Some(session.closed);
+                session.waiting += 1;
+            }
+            let is_stuck = session.waiting >= session.connections;
+            if is_stuck || options.limits.stop.load(Ordering::Acquire) {
+                session.waiting -= 1;
                 return Err("too many files of its transfer are not complete".into());
             }
-            let waited = self.is_complete.wait_timeout(sessions, TICK);
+            let waited = self.is_closed.wait_timeout(sessions, TICK);
             sessions = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
@@ -192,8 +205,9 @@ impl Shelf {
             file.get_mut().parts_left -= 1;
             if file.get().parts_left == 0 {
                 file.remove();
-                session.is_stuck = false;
-                self.is_complete.notify_all();
+                session.closed += 1;
+                session.waiting = 0;
+                self.is_closed.notify_all();
             }
         }
     }
@@ -228,8 +242,8 @@ impl Shelf {
     }
 
     fn make(&self, part: &Part<'_>, options: &Options) -> Outcome<Target> {
-        let place = match &self.directory {
-            Some(directory) => Some(Place::make(directory, part, options)?),
+        let place = match &self.destination {
+            Some(destination) => Some(Place::make(destination, part, options)?),
             None => None,
         };
         Ok(Target {

@@ -1,7 +1,7 @@
 //! Connects to a receiver and authenticates both sides.
 
 use super::Options;
-use crate::connection::{Inlet, Outlet, prepare};
+use crate::connection::{Inlet, Outlet, both, prepare};
 use crate::cover::{Initiator, Suite};
 use crate::error::{Error, Result};
 use crate::protocol::{Answer, Frame, Hello, Malformed, VERSION, Verdict};
@@ -21,9 +21,7 @@ pub(super) fn connect(
     let limits = options.limits;
     let socket = reach(address, limits.patience)?;
     prepare(&socket)?;
-    let clone = || socket.try_clone().map_err(Error::network);
-    let mut inlet = Inlet::new(clone()?, limits);
-    let mut outlet = Outlet::new(clone()?, limits);
+    let (mut inlet, mut outlet) = both(&socket, limits)?;
     let hello = Hello {
         version: VERSION,
         cover: options.cover,
@@ -38,6 +36,7 @@ pub(super) fn connect(
     greet(&hello, options, &mut inlet, &mut outlet)?;
     inlet.set_deadline(None);
     outlet.set_deadline(None);
+    outlet.keep_alive();
     Ok((inlet, outlet))
 }
 

@@ -1,21 +1,21 @@
 //! The receiver's replies, read by a separate thread while files are sent.
 
 use crate::Limits;
-use crate::connection::{Inlet, Patience, TICK};
+use crate::connection::{Inlet, Outlet, TICK};
 use crate::error::{Error, Result};
 use crate::outcome::Timing;
 use crate::protocol::{Frame, Malformed, Partial};
 use platform::socket::on_their_way;
 use std::io;
-use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Patience is multiplied by this while the receiver writes to its device.
-const DEVICE_PATIENCE: u32 = 10;
+/// Patience is multiplied by this while all that was sent may still be on its way: a tunnel or a
+/// router may hold much of it.
+const LINK_PATIENCE: u32 = 10;
 
 /// A reply of the receiver.
 pub(super) enum Reply {
@@ -53,8 +53,7 @@ impl Replies {
     /// # Errors
     /// If no thread can be started for it.
     pub(super) fn hear(mut inlet: Inlet, limits: Limits) -> Result<Self> {
-        // The reader waits for as long as files are being sent.
-        inlet.be_patient(Duration::MAX);
+        inlet.listen_beside_work();
         let (asked, failed) = (Arc::default(), Arc::default());
         let (sender, heard) = mpsc::channel();
         let reader = Reader {
@@ -84,10 +83,12 @@ impl Replies {
         self.failed.load(Ordering::Relaxed) == id + 1
     }
 
-    /// The next reply over `socket`; waits for it.
-    pub(super) fn next(&mut self, socket: &TcpStream) -> Result<Reply> {
-        let mut patience = Patience::new(self.limits);
-        patience.set_limit(self.limits.patience.saturating_mul(DEVICE_PATIENCE));
+    /// The next reply over the connection of `outlet`; waits for it.
+    pub(super) fn next(&mut self, outlet: &Outlet) -> Result<Reply> {
+        let mut patience = outlet.other_patience(Limits {
+            patience: self.limits.patience.saturating_mul(LINK_PATIENCE),
+            ..self.limits
+        });
         // A slow link may hold much of the sent data. The receiver does not count as silent while
         // that amount shrinks.
         let mut left = None;
@@ -99,7 +100,7 @@ impl Replies {
                 Err(RecvTimeoutError::Disconnected) => return Err(Error::PeerGone),
                 Err(RecvTimeoutError::Timeout) => {
                     let before = left;
-                    left = on_their_way(socket).ok();
+                    left = on_their_way(outlet.socket()).ok();
                     if let (Some(before), Some(left)) = (before, left) {
                         patience.moved(before.saturating_sub(left));
                     }
@@ -139,8 +140,8 @@ impl Reader {
     fn run(mut self) {
         let mut replies = 0;
         loop {
-            replies += 1;
             let reply = match self.inlet.frame() {
+                Ok(Frame::Working) => continue,
                 Ok(Frame::Partial(partial)) => Reply::Partial(partial),
                 Ok(Frame::Ready { room, failure }) => Reply::Ready {
                     room,
@@ -171,6 +172,7 @@ impl Reader {
                 Ok(other) => Reply::Lost(Malformed::Order(other.kind()).into()),
                 Err(error) => Reply::Lost(error),
             };
+            replies += 1;
             // Unrequested replies would only fill memory.
             let reply = if replies > self.asked.load(Ordering::Relaxed) {
                 match reply {

@@ -189,7 +189,7 @@ impl Session {
     fn answer(&mut self) -> Result<Reply> {
         self.outlet.flush()?;
         loop {
-            match self.replies.next(self.outlet.socket())? {
+            match self.replies.next(&self.outlet)? {
                 Reply::Receipt {
                     id,
                     timing,
@@ -208,7 +208,7 @@ impl Session {
     pub fn outcome(&mut self) -> Result<Option<(u64, Outcome)>> {
         if self.settled.is_empty() && !self.open.is_empty() {
             self.outlet.flush()?;
-            match self.replies.next(self.outlet.socket())? {
+            match self.replies.next(&self.outlet)? {
                 Reply::Receipt {
                     id,
                     timing,
@@ -263,10 +263,11 @@ impl Session {
     pub fn finish(mut self) -> Result<(u64, Duration)> {
         while self.outcome()?.is_some() {}
         self.replies.ask();
+        self.outlet.fall_silent();
         self.outlet.frame(&Frame::Bye)?;
         self.outlet.flush()?;
         self.outlet.close();
-        match self.replies.next(self.outlet.socket())? {
+        match self.replies.next(&self.outlet)? {
             Reply::Done { bytes, cpu } => Ok((bytes, cpu)),
             _ => Err(Malformed::Order(0).into()),
         }

@@ -14,6 +14,8 @@ pub enum Mischief {
     Cut(u64),
     /// After this number of bytes, nothing passes until the flag is set.
     Hold(u64, Arc<AtomicBool>),
+    /// As [`Mischief::Hold`], but then both connections are closed.
+    HoldAndCut(u64, Arc<AtomicBool>),
     /// The byte at this offset is changed.
     Flip(u64),
     /// Everything passes, but at most 64 KiB per interval.
@@ -52,21 +54,24 @@ fn pass(mut from: TcpStream, mut to: TcpStream, mischief: Option<&Mischief>) {
     let mut passed = 0;
     loop {
         let limit = match mischief {
-            Some(Mischief::Cut(at) | Mischief::Hold(at, _) | Mischief::Trickle(at))
-                if passed < *at =>
-            {
-                *at - passed
-            }
+            Some(
+                Mischief::Cut(at)
+                | Mischief::Hold(at, _)
+                | Mischief::HoldAndCut(at, _)
+                | Mischief::Trickle(at),
+            ) if passed < *at => *at - passed,
             Some(Mischief::Trickle(_)) => {
                 thread::sleep(Duration::from_millis(150));
                 1
             }
             Some(Mischief::Cut(_)) => break,
             Some(Mischief::Hold(_, go_on)) => {
-                while !go_on.load(Ordering::Acquire) {
-                    thread::sleep(Duration::from_millis(2));
-                }
+                wait_for(go_on);
                 u64::MAX
+            }
+            Some(Mischief::HoldAndCut(_, cut)) => {
+                wait_for(cut);
+                break;
             }
             _ => u64::MAX,
         };
@@ -88,9 +93,15 @@ fn pass(mut from: TcpStream, mut to: TcpStream, mischief: Option<&Mischief>) {
         }
         passed += count as u64;
     }
-    if matches!(mischief, Some(Mischief::Cut(_))) {
+    if matches!(mischief, Some(Mischief::Cut(_) | Mischief::HoldAndCut(..))) {
         let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
     }
     // The other direction continues.
     let _ = to.shutdown(Shutdown::Write);
+}
+
+fn wait_for(flag: &AtomicBool) {
+    while !flag.load(Ordering::Acquire) {
+        thread::sleep(Duration::from_millis(2));
+    }
 }

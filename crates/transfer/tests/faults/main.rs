@@ -5,6 +5,8 @@ mod changed;
 mod common;
 mod crowds;
 mod lost;
+mod overlapping;
+mod pauses;
 mod peers;
 mod places;
 mod planted;

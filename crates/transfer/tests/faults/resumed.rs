@@ -92,6 +92,34 @@ fn zeros_and_holes_are_the_same_to_who_goes_on() {
 }
 
 #[test]
+fn a_small_file_leaves_no_earlier_beginning_beside_it() {
+    let place = Place::new();
+    leave(&place, MIB, &[(0, &bytes(MIB as usize, 4))]);
+    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let jobs = [place.file("file", b"small"), place.file("other", b"small")];
+    let (summary, outcomes) = send(&served, &jobs, PLAN, &send_options(SendMethod::File));
+    assert_eq!(summary.unwrap().files, 2, "{outcomes:?}");
+    assert_eq!(place.names(), ["file", "other"]);
+    assert_eq!(place.received("file"), b"small");
+}
+
+#[test]
+fn a_beginning_stays_beside_the_file_that_it_is_to_replace() {
+    let place = Place::new();
+    leave(&place, MIB, &[(0, &bytes(MIB as usize, 5))]);
+    fs::write(place.to().join("file"), "old").unwrap();
+    // Without `force`, the name is taken.
+    let served = Served::start(receive_options(&place.to(), ReceiveMethod::File));
+    let jobs = [place.file("file", b"small")];
+    for plan in [PLAN, RESUME] {
+        let (summary, outcomes) = send(&served, &jobs, plan, &send_options(SendMethod::File));
+        assert_eq!(summary.unwrap().failed, 1, "{outcomes:?}");
+    }
+    assert_eq!(place.received("file"), b"old");
+    assert_eq!(fs::metadata(place.partial()).unwrap().len(), MIB);
+}
+
+#[test]
 fn a_large_file_is_gone_on_with_over_one_of_several_connections() {
     let contents = bytes(24 << 20, 3);
     for has_some in [false, true, false, true] {

@@ -116,7 +116,7 @@ fn resampled(curve: &[(Bytes, &Estimate)], found: f64) -> Option<Interval> {
         let mut resample = |(size, estimate): &(Bytes, &Estimate)| {
             let mut processes = vec![0.0; estimate.by_process.len()];
             random.resample(&estimate.by_process, &mut processes);
-            let centre = summary::mean(&processes)?;
+            let centre = summary::median(&processes)?;
             let n = processes.len();
             let value = Estimated {
                 centre,

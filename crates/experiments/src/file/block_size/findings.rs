@@ -1,11 +1,12 @@
 //! Findings and figures of `file.block_size`.
 
-use super::super::definition::{BLOCK_SIZE, THROUGHPUT};
+use super::super::definition::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT};
 use super::curves::{at, cliff, curve, hits_overwriting, plateau};
 use super::definition::{PASS, Pass, USUAL_BLOCK};
 use crate::estimates::ratio;
 use crate::figures::{axis_of, curves, scale_of};
 use crate::prelude::*;
+use crate::subjects::WARM_READ;
 use instrument::claim::Ruling;
 use instrument::figure::{Mark, MarkOrigin};
 
@@ -94,13 +95,22 @@ fn plateau_finding(results: &Results, pass: Pass) -> Option<Finding> {
              {throughput}, {gain} that of 4 KiB blocks."
         )
     };
-    let finding = Finding::new(key, said).beside("gain", gain);
+    let mut finding = Finding::new(key, said).beside("gain", gain);
+    if let (Pass::ReadWarm, Some(file)) = (pass, file_size(results)) {
+        let blocks = found.size;
+        let conditions = format!("one thread with blocks of {blocks} and a file of {file}");
+        finding = finding.about(WARM_READ, throughput, conditions);
+    }
     Some(finding.graded(found.grade()).weighing(weight))
+}
+
+/// The size of the file, the same at all points.
+fn file_size(results: &Results) -> Option<Bytes> {
+    results.points.first()?.point.level(FILE_SIZE).ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::definition::FILE_SIZE;
     use super::super::BlockSize;
     use super::*;
     use crate::made_up::{self, measured, measured_apart, value};

@@ -5,9 +5,12 @@ mod definition;
 mod findings;
 mod points;
 
-use super::definition::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT, room};
-use super::page_cache::{self, Chiller, Evidence};
+use super::definition::{
+    BLOCK_SIZE, FILE_SIZE, THROUGHPUT_OF_PIECES as THROUGHPUT, room, whole_blocks,
+};
+use super::page_cache::{Chiller, Evidence};
 use super::scratch_file::{NewFile, ScratchFile};
+use super::walk::Walk;
 use crate::prelude::*;
 use platform::memory::{Mapping, PageSize};
 
@@ -23,21 +26,24 @@ pub(super) const DESIGN: Design = Design {
     question: "Which block size should programs use to read and write files?",
     method: "A scratch file of pseudo-random bytes is read or written from start to end, by read \
              or write calls of one block each. The buffer is one block whose pages are mapped \
-             beforehand. Opening and closing are not timed. Throughput is the file size over the \
-             wall time. Each pass has a file of its own; all but the last find it made once in a \
+             beforehand. Opening and closing are not timed. Throughput is bytes over wall time: of \
+             the whole file where it is cold or new, else of short pieces of it, one after the \
+             other, which together go through the file. Each pass has a file of its own; all but the last find it made once in a \
              run, and synced to the device. Write: overwrites the file in the page cache. Its \
              space is allocated before, and nothing waits for the device, so writeback is not \
-             timed. Read warm: the whole file is in the page cache. Read cold: none of it is. \
+             timed. Read warm: the whole file is in the page cache. If some of it is missing, all of \
+             it is evicted and read in again, since pages that come back one by one are smaller \
+             and cost more. Read cold: none of it is. \
              The file is evicted before each sample, by advice on that file where that works, \
              else by dropping the page cache of the machine. Write new: writes a file that is \
              empty before, so the kernel must also find pages for it in the page cache. Nothing \
              waits for the device. The file is created before the time is taken and removed \
              after. A process writes only one such file: a second one would get the memory of \
              the first, which is cheaper to take. Memory that another program has just freed is \
-             cheaper too, so processes may differ much. The kernel is asked before each sample \
+             cheaper too, so processes may differ much. The kernel is asked before the samples \
              how much of the file is in the page cache: that is `resident`. A sample in the \
              wrong state is not taken. `from_storage` is the share that the kernel says this \
-             process read from a block device during the pass. Cold means cold to this system: a \
+             process read from a block device meanwhile. Cold means cold to this system: a \
              disk, or the host of a virtual one, may still hold the data in a cache of its own. \
              A file smaller than the last-level cache is read warm from that cache.",
     source: "Reports A and B, sections 3 and 4",
@@ -62,10 +68,20 @@ impl Experiment for BlockSize {
         points::all(setting)
     }
 
+    fn open_axes(&self) -> &'static [OpenAxis] {
+        const {
+            &[
+                BLOCK_SIZE.open(64, 1 << 30).in_steps_of(64),
+                FILE_SIZE.open(1, 1 << 40),
+            ]
+        }
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let pass = point.level(PASS)?;
         let Bytes(len) = point.level(FILE_SIZE)?;
         let block_size = point.level(BLOCK_SIZE)?.0 as usize;
+        whole_blocks(len, block_size as u64)?;
         let path = sampler.scratch().join(format!("{} {pass}", self.id()));
         let mut buffer = Mapping::anonymous(block_size, PageSize::Base)?;
         kernels::write(buffer.as_mut_slice(), sampler.seed());
@@ -75,19 +91,21 @@ impl Experiment for BlockSize {
             return sampler.single(THROUGHPUT, len as f64, || file.write_through(block));
         }
         let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
+        if pass != Pass::ReadCold {
+            let mut walk = Walk::new(&file);
+            let metrics = [(THROUGHPUT, block_size as f64)];
+            return Evidence::PLAIN.of_legs(sampler, &metrics, &file, |blocks| match pass {
+                Pass::Write => walk.write(blocks, block),
+                _ => walk.read(blocks, block),
+            });
+        }
         let mut chiller = Chiller::new(&file.file, &file.path)?;
         let prepare = || {
-            let resident = match pass {
-                Pass::ReadCold => chiller.chill(),
-                _ => page_cache::warm(&file),
-            }?;
+            let resident = chiller.chill()?;
             file.wind_back()?;
             Ok(resident)
         };
-        let body = || match pass {
-            Pass::Write => file.write_through(block),
-            _ => file.read_through(block),
-        };
+        let body = || file.read_through(block);
         Evidence::PLAIN.of_passes(sampler, THROUGHPUT, len as f64, prepare, body)?;
         chiller.remark_on(sampler)
     }

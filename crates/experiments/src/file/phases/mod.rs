@@ -3,17 +3,18 @@
 mod definition;
 mod way;
 
-use super::definition::FILE_SIZE;
+use super::definition::{FILE_SIZE, whole_blocks};
 use super::scratch_file::ScratchFile;
 use super::sizes::{KIB, MIB, by_profile, powers};
 use crate::estimates::{grade, known, ratio, ratio_within};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
-use definition::{LOOP, MAP, MAP_LOOP, MAP_SYNC, METRICS, PAGE, READ, UNMAP, WRITE};
+use definition::{MAP_SYNC, METRICS, PAGE};
 use std::collections::BTreeSet;
-use way::{by_mapping, by_read_and_write};
+use way::{by_mapping, by_mapping_of_start, by_read_and_write};
 
-pub(super) use definition::{BUFFER_SIZE, MAP_TOTAL, TOTAL};
+pub(super) use definition::{BUFFER_SIZE, MAP_TOTAL, START_TOTAL, TOTAL};
+pub(super) use definition::{LOOP, MAP, MAP_LOOP, READ, UNMAP, WRITE};
 
 /// The experiment `file.phases`.
 pub(crate) struct PhaseByPhase;
@@ -31,7 +32,9 @@ pub(super) const DESIGN: Design = Design {
              that buffers compare. The two totals are the sums of their phases. A write to a \
              file opened with O_SYNC waits for the device. munmap never does, so its data \
              reaches the device later: that is timed as one fsync at the end, apart from the \
-             total. Buffers smaller than a page are mapped with the page that holds them. The \
+             total. A third way is the report's listing as printed: it maps offset 0 each time and \
+             moves the position on by lseek, which a mapping does not follow, so that the first \
+             buffer is changed again and again. Buffers smaller than a page are mapped with the page that holds them. The \
              file is in the page cache and on the device when a pass starts. For small buffers \
              it is smaller, since each write waits.",
     source: "Report E, section 4.3",
@@ -62,13 +65,24 @@ impl Experiment for PhaseByPhase {
         sizes(setting).into_iter().map(point).collect()
     }
 
+    fn open_axes(&self) -> &'static [OpenAxis] {
+        const {
+            &[
+                BUFFER_SIZE.open(KIB, 1 << 30).in_steps_of(KIB),
+                FILE_SIZE.open(KIB, 1 << 40).in_steps_of(KIB),
+            ]
+        }
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let Bytes(buffer_size) = point.level(BUFFER_SIZE)?;
         let Bytes(len) = point.level(FILE_SIZE)?;
+        whole_blocks(len, buffer_size)?;
         let path = sampler.scratch().join(format!("{} {len}", self.id()));
         let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
         by_read_and_write(sampler, &file, buffer_size)?;
-        by_mapping(sampler, &file, buffer_size)
+        by_mapping(sampler, &file, buffer_size)?;
+        by_mapping_of_start(sampler, &file, buffer_size)
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
@@ -265,9 +279,17 @@ mod tests {
             for metric in METRICS {
                 assert!(count(&samples, metric) >= 1, "{metric:?}");
             }
-            let passes = (count(&samples, TOTAL) + count(&samples, MAP_TOTAL)) as u8;
+            let passes = count(&samples, TOTAL) + count(&samples, MAP_TOTAL);
             let bytes = fs::read(&path).expect("it is there");
-            assert!(bytes.iter().all(|byte| *byte == 5 * passes), "{buffer}");
+            let (first, rest) = bytes.split_at(buffer as usize);
+            let changed = |byte: u8, passes: usize| usize::from(byte) == 5 * passes % 250;
+            assert!(rest.iter().all(|byte| changed(*byte, passes)), "{buffer}");
+            // The listing as printed changes its first buffer once for each buffer of the file.
+            let again = count(&samples, START_TOTAL) * (16384 / buffer as usize);
+            assert!(
+                first.iter().all(|byte| changed(*byte, passes + again)),
+                "{buffer}"
+            );
         }
     }
 

@@ -1,10 +1,12 @@
 //! The two ways through the file, each phase timed.
 
 use super::super::page_cache;
+use super::super::rewrite_passes::move_on;
 use super::super::scratch_file::ScratchFile;
 use super::super::sizes::KIB;
 use super::definition::{LOOP, MAP, MAP_LOOP, MAP_SYNC, MAP_TOTAL};
 use super::definition::{PAGE, READ, TOTAL, UNMAP, WRITE};
+use super::definition::{START, START_LOOP, START_TOTAL, START_UNMAP};
 use crate::prelude::*;
 use platform::file::{Access, LockedFile, OpenMode, open_read_write};
 use platform::machine::Machine;
@@ -88,6 +90,39 @@ pub(super) fn by_mapping(
             let synced = locked.file().sync_all();
             synced.map_err(MeasureError::system("synchronise the scratch file"))
         })
+    })
+}
+
+/// The report's listing as it is printed.
+pub(super) fn by_mapping_of_start(
+    sampler: &mut Sampler<'_>,
+    file: &ScratchFile,
+    buffer_size: u64,
+) -> Result<(), MeasureError> {
+    let mut locked = LockedFile::lock(open_synchronous(&file.path)?, Access::Write)?;
+    sampler.phases(kibibytes(file), |phases| {
+        start_clean(file)?;
+        for _ in (0..file.len).step_by(buffer_size as usize) {
+            let mut mapping = phases.time(&[START, START_TOTAL], || {
+                Ok(FileMapping::new(&mut locked, 0, buffer_size as usize)?)
+            })?;
+            let bytes = mapping
+                .as_mut_slice()
+                .expect("the file is locked for writing");
+            phases.time(&[START_LOOP, START_TOTAL], || {
+                kernels::change(bytes);
+                Ok(())
+            })?;
+            mapping.ensure_whole()?;
+            phases.time(&[START_UNMAP, START_TOTAL], || {
+                drop(mapping);
+                Ok(())
+            })?;
+            phases.time(&[START_UNMAP, START_TOTAL], || {
+                move_on(&locked, buffer_size as usize)
+            })?;
+        }
+        Ok(())
     })
 }
 

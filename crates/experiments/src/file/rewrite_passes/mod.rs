@@ -1,9 +1,9 @@
-//! `file.rewrite_passes`: a file is read, written over and read again, in five ways.
+//! `file.rewrite_passes`: a file is read, written over and read again, in six ways.
 
 mod definition;
 mod way;
 
-use super::definition::{CHUNK_SIZE, FILE_SIZE, room};
+use super::definition::{CHUNK_SIZE, FILE_SIZE, room, whole_blocks};
 use super::page_cache::Chiller;
 use super::scratch_file::ScratchFile;
 use super::sizes::{self, KIB, MIB, by_profile, powers};
@@ -17,7 +17,7 @@ use platform::memory::{Mapping, PageSize};
 use platform::usage::storage_read_bytes;
 
 pub(super) use definition::{READ, READ_AGAIN, REWRITE, WAY};
-pub(super) use way::Way;
+pub(super) use way::{Way, move_on};
 
 /// The experiment `file.rewrite_passes`.
 pub(crate) struct RewritePasses;
@@ -32,10 +32,12 @@ pub(super) const DESIGN: Design = Design {
                        changed and to read it again, by stdio, by calls and by mmap?",
     method: formatcp!(
         "A cold scratch file is read from start to end in chunks, overwritten with other data, \
-         and read again. The three passes are timed apart, each per KiB. There are five ways. \
+         and read again. The three passes are timed apart, each per KiB. There are six ways. \
          Streams of the C library (fread, fwrite, and fflush at the end of writing) with their \
          own buffer; the same with no buffer (setvbuf); read and write; read and write with \
-         O_SYNC; and mmap of a chunk, a copy, msync when writing, and munmap. With O_SYNC and \
+         O_SYNC; mmap of a chunk, a copy, msync when writing, and munmap; and mmap as the report's listing \
+         has it, which maps offset 0 each time, copies, unmaps and moves the position by lseek, so \
+         that the first chunk is touched again and again. With O_SYNC and \
          msync every chunk waits for the device. In the other ways later writeback is not timed, \
          unless memory runs short: the file is {} times as large as the memory that the process \
          may use, page cache included, which a control group limits. Where no limit can be set, \
@@ -106,8 +108,18 @@ impl Experiment for RewritePasses {
         }
     }
 
+    fn open_axes(&self) -> &'static [OpenAxis] {
+        const {
+            &[
+                CHUNK_SIZE.open(4 * KIB, 1 << 30).in_steps_of(4 * KIB),
+                FILE_SIZE.open(4 * KIB, 1 << 40).in_steps_of(4 * KIB),
+            ]
+        }
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let Bytes(len) = point.level(FILE_SIZE)?;
+        whole_blocks(len, point.level(CHUNK_SIZE)?.0)?;
         let path = sampler.scratch().join(format!("{} {len}", self.id()));
         let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
         let mut opened = point.level(WAY)?.open(&path)?;
@@ -330,7 +342,7 @@ mod tests {
     fn the_file_is_larger_than_the_memory_where_that_can_be_limited() {
         let mut setting = setting(Profile::Quick);
         let points = RewritePasses.points(&setting);
-        assert_eq!(points.len(), 15);
+        assert_eq!(points.len(), 18);
         let limits = |points: &[Point]| {
             points
                 .iter()

@@ -21,6 +21,10 @@ pub(in crate::file) enum Way {
     CallsSync,
     #[choice("mmap, msync")]
     Mapping,
+    /// The report's listing: it maps the first chunk each time, and moves a position on that no mapping
+    /// follows.
+    #[choice("mmap of offset 0, as printed")]
+    MappingOfStart,
 }
 
 impl Way {
@@ -38,6 +42,9 @@ impl Way {
             Self::Calls => Opened::Calls(plain()?),
             Self::CallsSync => Opened::Calls(open(OpenMode::Synchronous)?),
             Self::Mapping => Opened::Mapping(LockedFile::lock(plain()?, Access::Write)?),
+            Self::MappingOfStart => {
+                Opened::MappingOfStart(LockedFile::lock(plain()?, Access::Write)?)
+            }
         })
     }
 }
@@ -47,6 +54,7 @@ pub(super) enum Opened {
     Stdio(Stream),
     Calls(File),
     Mapping(LockedFile),
+    MappingOfStart(LockedFile),
 }
 
 impl Opened {
@@ -72,6 +80,13 @@ impl Opened {
                 let mapping = FileMapping::new(file, offset, chunk.len())?;
                 chunk.copy_from_slice(mapping.as_slice());
                 Ok(mapping.ensure_whole()?)
+            }),
+            Self::MappingOfStart(file) => offsets.into_iter().try_for_each(|_| {
+                let mapping = FileMapping::new(file, 0, chunk.len())?;
+                chunk.copy_from_slice(mapping.as_slice());
+                mapping.ensure_whole()?;
+                drop(mapping);
+                move_on(file, chunk.len())
             }),
         }
     }
@@ -100,8 +115,27 @@ impl Opened {
                 mapping.ensure_whole()?;
                 Ok(mapping.sync()?)
             }),
+            Self::MappingOfStart(file) => offsets.into_iter().try_for_each(|_| {
+                let mut mapping = FileMapping::new(file, 0, chunk.len())?;
+                let bytes = mapping.as_mut_slice();
+                bytes
+                    .expect("the file is locked for writing")
+                    .copy_from_slice(chunk);
+                mapping.ensure_whole()?;
+                drop(mapping);
+                move_on(file, chunk.len())
+            }),
         }
     }
+}
+
+/// Moves the position of the file on, as the report's listing does.
+pub(in crate::file) fn move_on(file: &LockedFile, bytes: usize) -> Result<(), MeasureError> {
+    let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+    let moved = file.file().seek(SeekFrom::Current(bytes));
+    moved
+        .map(drop)
+        .map_err(MeasureError::system("move the position of a file"))
 }
 
 #[cfg(test)]
@@ -112,10 +146,26 @@ mod tests {
     use std::fs;
 
     #[test]
+    fn the_listing_as_printed_touches_the_first_chunk_only() {
+        let scratch = scratch();
+        let path = scratch.path().join("file");
+        fs::write(&path, vec![1; 65536]).expect("there is room");
+        let mut file = Way::MappingOfStart.open(&path).expect("it opens");
+        let mut chunk = vec![0xff; 16384];
+        file.read(65536, &mut chunk).expect("it reads");
+        assert_eq!(chunk, vec![1; 16384]);
+        file.write(65536, &[7; 16384]).expect("it writes");
+        let bytes = fs::read(&path).expect("there");
+        assert!(bytes[..16384].iter().all(|byte| *byte == 7));
+        assert!(bytes[16384..].iter().all(|byte| *byte == 1));
+    }
+
+    #[test]
     fn every_way_reads_and_writes_the_whole_file() {
         let scratch = scratch();
         let path = scratch.path().join("file");
-        for (index, way) in Way::ALL.iter().enumerate() {
+        let whole = Way::ALL.iter().filter(|way| **way != Way::MappingOfStart);
+        for (index, way) in whole.enumerate() {
             let name = way.name();
             fs::write(&path, vec![index as u8; 65536]).expect("there is room");
             let mut file = way.open(&path).expect(name);

@@ -5,6 +5,7 @@ use super::definition::{BY_CPU, METHOD, Method, STATE, State, THREADS, THROUGHPU
 use crate::estimates::{grade, ratio, side_by_side};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
+use crate::subjects::WARM_READ;
 use instrument::point::Level;
 use instrument::results::PointResult;
 
@@ -130,7 +131,15 @@ fn fastest(results: &Results, state: State) -> Option<Finding> {
         manner = best.line.manner(),
         manner_alone = best_alone.line.manner(),
     );
-    let finding = Finding::new(key, said).graded(grade(&gain, 1.0));
+    let mut finding = Finding::new(key, said).graded(grade(&gain, 1.0));
+    if state == State::Warm {
+        let Line { file, .. } = best_alone.line;
+        let conditions = format!(
+            "one thread that sums ({}) and a file of {file}",
+            best_alone.line.manner()
+        );
+        finding = finding.about(WARM_READ, one, conditions);
+    }
     Some(finding.weighing(0.8))
 }
 

@@ -104,6 +104,16 @@ impl Experiment for SumOfWords {
         points
     }
 
+    fn open_axes(&self) -> &'static [OpenAxis] {
+        const {
+            &[
+                BLOCK_SIZE.open(1, 1 << 30),
+                definition::THREADS.open(1, 999),
+                FILE_SIZE.open(1, 1 << 40),
+            ]
+        }
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let Bytes(len) = point.level(FILE_SIZE)?;
         let state = point.level(STATE)?;

@@ -89,9 +89,9 @@ pub(super) const DESIGN: Design = Design {
          the time to get it back is not included. Read: every byte is loaded and goes into a checksum \
          that is used. Write: every byte is stored through the caches, with no instruction that \
          bypasses them. A line that is not in a cache is fetched before it is written; it still \
-         counts once. Bandwidth is the block size over the time of a pass. This time is the \
-         difference of 2n and n passes, or from 128 MiB on that of a single pass after an untimed \
-         one. Base pages exclude huge pages; huge pages are requested and verified. Swap: the block \
+         counts once. Bandwidth is the block size over the time of a pass. This time is that \
+         of n passes over n, without what fewer passes show to be paid once, or from 128 MiB on that \
+         of a single pass after an untimed one. Base pages exclude huge pages; huge pages are requested and verified. Swap: the block \
          holds random bytes, which no swap device can compress. The process may hold half of the \
          block in memory, so each pass evicts what the next one needs. If the memory of a process \
          cannot be limited, the kernel is asked before each pass to move the block to swap, until \

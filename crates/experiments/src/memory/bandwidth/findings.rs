@@ -7,6 +7,7 @@ use crate::estimates::{extra_cost, grade, ratio, time_ns};
 use crate::memory::hierarchy::{self, DataCache, FoundCache};
 use crate::memory::pages::Pages;
 use crate::prelude::*;
+use crate::subjects::GAIN_FROM_HUGE_PAGES;
 
 /// The page in which the report tells its costs, in bytes.
 const REPORT_PAGE_BYTES: f64 = 4096.0;
@@ -213,7 +214,11 @@ fn huge_pages(results: &Results, base: Pages, huge: Pages) -> Option<Finding> {
         "In {huge}, blocks of {size} are read {read} and written {write} as fast as in {base}."
     );
     let grade = grade(&read, 1.0).min(grade(&write, 1.0));
-    let finding = Finding::new("huge_pages", said);
+    let finding = Finding::new("huge_pages", said).about(
+        GAIN_FROM_HUGE_PAGES,
+        read,
+        format!("reads in order of a block of {size}"),
+    );
     Some(finding.graded(grade).weighing(0.55))
 }
 

@@ -47,6 +47,10 @@ impl Experiment for Bandwidth {
         swap::confinement(point)
     }
 
+    fn refined_axes(&self) -> &'static [RefinedAxis] {
+        const { &[BLOCK_SIZE.refined_by(1 << 10)] }
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let block_size = point.level(BLOCK_SIZE)?.0 as usize;
         match point.level(PAGES)? {

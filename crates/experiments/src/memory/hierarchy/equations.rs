@@ -4,28 +4,45 @@
 pub(super) const MOST_UNKNOWNS: usize = 5;
 
 /// The normal equations of a least-squares problem whose measurements are all 1.
+#[derive(Clone)]
 pub(super) struct NormalEquations {
     unknowns: usize,
     products: [[f64; MOST_UNKNOWNS]; MOST_UNKNOWNS],
-    pub(super) sums: [f64; MOST_UNKNOWNS],
+    sums: [f64; MOST_UNKNOWNS],
 }
 
 impl NormalEquations {
-    pub(super) fn new(unknowns: usize) -> Self {
-        Self {
-            unknowns,
+    /// The equations of these columns, one for each unknown.
+    pub(super) fn new(columns: &[Vec<f64>]) -> Self {
+        let mut equations = Self {
+            unknowns: columns.len(),
             products: [[0.0; MOST_UNKNOWNS]; MOST_UNKNOWNS],
             sums: [0.0; MOST_UNKNOWNS],
+        };
+        for (index, column) in columns.iter().enumerate() {
+            equations.replace(index, column, columns);
+        }
+        equations
+    }
+
+    /// Puts `column` in the place of the column at `index`; all others are as in `columns`.
+    pub(super) fn replace(&mut self, index: usize, column: &[f64], columns: &[Vec<f64>]) {
+        self.sums[index] = column.iter().sum();
+        for (other, with) in columns.iter().enumerate() {
+            let with = if other == index { column } else { with };
+            let product = column
+                .iter()
+                .zip(with)
+                .map(|(one, other)| one * other)
+                .sum();
+            self.products[index.max(other)][index.min(other)] = product;
         }
     }
 
-    pub(super) fn add(&mut self, row: &[f64; MOST_UNKNOWNS]) {
-        for i in 0..self.unknowns {
-            self.sums[i] += row[i];
-            for j in 0..=i {
-                self.products[i][j] += row[i] * row[j];
-            }
-        }
+    /// The part of the squares of all measurements that a solution explains.
+    pub(super) fn explained(&self, solution: &[f64]) -> f64 {
+        let parts = solution.iter().zip(&self.sums);
+        parts.map(|(solved, sum)| solved * sum).sum()
     }
 
     /// The solution by Cholesky factorisation; `None` when the columns depend on each other.

@@ -7,27 +7,28 @@
 use std::array;
 use std::sync::LazyLock;
 
-/// The share of accesses that miss the level of this index.
-pub(super) fn miss_share(index: usize, capacity: f64, size: f64) -> f64 {
+/// The share of accesses that miss the level of this index, at a working set of 2 to the power of
+/// `log2_load` times its capacity.
+pub(super) fn miss_share(index: usize, log2_load: f64) -> f64 {
     if index == 0 {
-        of_first_level(capacity, size)
+        of_first_level(log2_load)
     } else {
-        of_further_level(capacity, size)
+        of_further_level(log2_load)
     }
 }
 
 /// The share that misses the first level of a hierarchy. Its sets are chosen by virtual addresses
 /// (no way of it is larger than a page), so a working set loads them evenly.
-fn of_first_level(capacity: f64, size: f64) -> f64 {
+fn of_first_level(log2_load: f64) -> f64 {
     static SHARES: LazyLock<Shares> = LazyLock::new(|| Shares::tabulated(evenly));
-    SHARES.at(size / capacity)
+    SHARES.at(log2_load)
 }
 
 /// The share that misses any further level. Its sets are chosen by physical addresses. Pages lie
 /// anywhere, so some sets get more of them than others and overflow before the cache is full.
-fn of_further_level(capacity: f64, size: f64) -> f64 {
+fn of_further_level(log2_load: f64) -> f64 {
     static SHARES: LazyLock<Shares> = LazyLock::new(|| Shares::tabulated(by_chance));
-    SHARES.at(size / capacity)
+    SHARES.at(log2_load)
 }
 
 /// Lines in a set: 8 to 20 in the caches of today.
@@ -53,15 +54,31 @@ fn evenly(load: f64) -> f64 {
     low
 }
 
+/// The share that misses a set with this many lines in all.
+fn of_set(lines: usize) -> f64 {
+    static SHARES: LazyLock<Vec<f64>> = LazyLock::new(|| {
+        let most = most_lines(LARGEST_LOG2.exp2() * WAYS) as usize + 1;
+        (0..=most)
+            .map(|lines| evenly(lines as f64 / WAYS))
+            .collect()
+    });
+    SHARES[lines]
+}
+
+/// A set with `mean` lines on average never has more than this.
+fn most_lines(mean: f64) -> f64 {
+    mean + 10.0 * mean.sqrt() + WAYS
+}
+
 /// The same where the number of lines in each set is random (Poisson).
 fn by_chance(load: f64) -> f64 {
     let mean = load * WAYS;
-    let most = mean + 10.0 * mean.sqrt() + WAYS;
+    let most = most_lines(mean);
     let (mut lines, mut probability, mut missing) = (0.0, (-mean).exp(), 0.0);
     while lines < most {
         lines += 1.0;
         probability *= mean / lines;
-        missing += probability * lines * evenly(lines / WAYS);
+        missing += probability * lines * of_set(lines as usize);
     }
     missing / mean
 }
@@ -73,6 +90,7 @@ const STEPS: usize = 512;
 const STEPS_PER_DOUBLING: f64 = 64.0;
 /// The loads go from 2⁻³ to 2⁵. Below, nothing misses; above, nothing hits.
 const SMALLEST_LOG2: f64 = -3.0;
+const LARGEST_LOG2: f64 = SMALLEST_LOG2 + STEPS as f64 / STEPS_PER_DOUBLING;
 
 impl Shares {
     fn tabulated(share: fn(f64) -> f64) -> Self {
@@ -80,8 +98,8 @@ impl Shares {
         Self(array::from_fn(|step| share(load(step))))
     }
 
-    fn at(&self, load: f64) -> f64 {
-        let step = (load.log2() - SMALLEST_LOG2) * STEPS_PER_DOUBLING;
+    fn at(&self, log2_load: f64) -> f64 {
+        let step = (log2_load - SMALLEST_LOG2) * STEPS_PER_DOUBLING;
         if step <= 0.0 {
             0.0
         } else if step >= STEPS as f64 {
@@ -125,12 +143,12 @@ mod tests {
         let mut random = Random::new(2);
         for load in [0.5, 0.75, 1.0, 1.125, 1.25, 1.5, 2.0, 3.0, 5.0] {
             let lines = (load * SETS as f64 * WAYS) as usize;
-            let (capacity, size) = (SETS as f64 * WAYS, lines as f64);
+            let log2_load = (lines as f64 / (SETS as f64 * WAYS)).log2();
             let in_turn: Vec<usize> = (0..lines).map(|line| line % SETS).collect();
             let anywhere: Vec<usize> = (0..lines).map(|_| random.below(SETS)).collect();
             let shares = [
-                (of_first_level(capacity, size), simulated(SETS, &in_turn)),
-                (of_further_level(capacity, size), simulated(SETS, &anywhere)),
+                (of_first_level(log2_load), simulated(SETS, &in_turn)),
+                (of_further_level(log2_load), simulated(SETS, &anywhere)),
             ];
             for (share, simulated) in shares {
                 assert!(
@@ -144,11 +162,13 @@ mod tests {
     #[test]
     fn the_shares_rise_from_none_to_all() {
         for share in [of_first_level, of_further_level] {
-            let shares: Vec<f64> = (1..1000).map(|step| share(10.0, f64::from(step))).collect();
+            let shares: Vec<f64> = (1..1000)
+                .map(|step| share((f64::from(step) / 10.0).log2()))
+                .collect();
             assert!(shares.is_sorted(), "{shares:?}");
             assert_eq!((shares[0], shares[998]), (0.0, 1.0));
         }
-        assert!(of_first_level(10.0, 10.0) < 1e-9);
-        assert!(of_further_level(10.0, 10.0) > 0.1);
+        assert!(of_first_level(0.0) < 1e-9);
+        assert!(of_further_level(0.0) > 0.1);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::equations::{MOST_UNKNOWNS, NormalEquations};
 use super::misses::miss_share;
+use std::iter;
 
 /// The search stops at this many levels. The base cost is one more unknown.
 const MOST_LEVELS: usize = MOST_UNKNOWNS - 1;
@@ -37,15 +38,28 @@ pub(super) struct Fit {
     pub(super) residual: f64,
 }
 
+impl Fit {
+    /// True if the gain is more than the rounding error of the residual, which could make a search
+    /// go in circles.
+    fn is_better_than(&self, other: &Self) -> bool {
+        self.residual < other.residual * (1.0 - 1e-9) - 1e-12
+    }
+}
+
 /// The costs to which the model is fitted, and the capacities to try.
-pub(super) struct Curve<'a> {
-    sizes: &'a [f64],
-    costs: &'a [f64],
+pub(super) struct Curve {
+    /// The first cost, in which all are expressed so that squares stay in range.
+    unit: f64,
+    /// `unit` over each cost: with rows divided by their measured cost, each measurement is 1 and
+    /// errors are relative.
+    weights: Vec<f64>,
+    /// The logarithm of each size, which every candidate needs.
+    log2_sizes: Vec<f64>,
     grid: Vec<f64>,
 }
 
-impl<'a> Curve<'a> {
-    pub(super) fn new(sizes: &'a [f64], costs: &'a [f64]) -> Self {
+impl Curve {
+    pub(super) fn new(sizes: &[f64], costs: &[f64]) -> Self {
         let (smallest, largest) = (sizes[1], sizes[sizes.len() - 1 - SIZES_BEYOND]);
         let steps = ((largest / smallest).log2() * STEPS_PER_OCTAVE)
             .ceil()
@@ -53,7 +67,14 @@ impl<'a> Curve<'a> {
         let grid = (0..=steps as usize)
             .map(|step| smallest * (largest / smallest).powf(step as f64 / steps))
             .collect();
-        Self { sizes, costs, grid }
+        let log2_sizes = sizes.iter().map(|size| size.log2()).collect();
+        let unit = costs[0];
+        Self {
+            unit,
+            weights: costs.iter().map(|cost| unit / cost).collect(),
+            log2_sizes,
+            grid,
+        }
     }
 
     /// The fit with the number of levels that the information criterion prefers.
@@ -78,45 +99,66 @@ impl<'a> Curve<'a> {
     }
 
     fn criterion(&self, fit: &Fit) -> f64 {
-        let n = self.sizes.len() as f64;
+        let n = self.weights.len() as f64;
         let parameters = 1.0 + PARAMETERS_OF_LEVEL * fit.capacities.len() as f64;
         n * (fit.residual / n + MODEL_ERROR * MODEL_ERROR).ln() + parameters * n.ln()
     }
 
     /// Moves one capacity at a time over the whole grid, until no move improves the fit.
     fn exchange(&self, mut best: Fit) -> Fit {
-        while let Some(better) = self.best_move(&best, |_| self.grid.clone()) {
+        while let Some(better) = self.best_move(&best) {
             best = better;
         }
         best
     }
 
-    /// Moves one capacity at a time by ever smaller factors.
+    /// Moves one capacity at a time by ever smaller factors. No such move changes the order of the
+    /// capacities, so all other columns of the equations stay as they are.
     pub(super) fn refine(&self, mut best: Fit) -> Fit {
+        let mut columns = self.columns(&best.capacities);
+        let mut equations = NormalEquations::new(&columns);
         let mut factor = LEAST_RATIO;
         while factor > FINEST_FACTOR {
             factor = factor.sqrt();
-            while let Some(better) = self.best_move(&best, |at| vec![at / factor, at * factor]) {
-                best = better;
+            loop {
+                let places = (0..best.capacities.len())
+                    .flat_map(|index| [(index, 1.0 / factor), (index, factor)]);
+                let moved = places.filter_map(|(index, by)| {
+                    let mut capacities = best.capacities.clone();
+                    capacities[index] *= by;
+                    if !self.is_allowed(&capacities) {
+                        return None;
+                    }
+                    let column = self.column(index, capacities[index]);
+                    let mut equations = equations.clone();
+                    equations.replace(index + 1, &column, &columns);
+                    Some((index, column, self.solved(capacities, &equations)?))
+                });
+                let better = moved
+                    .min_by(|(.., left), (.., right)| left.residual.total_cmp(&right.residual))
+                    .filter(|(.., fit)| fit.is_better_than(&best));
+                let Some((index, column, fit)) = better else {
+                    break;
+                };
+                equations.replace(index + 1, &column, &columns);
+                columns[index + 1] = column;
+                best = fit;
             }
         }
         best
     }
 
-    /// The best fit with one capacity moved to one of its `places`, if it is better than `from`.
-    fn best_move(&self, from: &Fit, places: impl Fn(f64) -> Vec<f64>) -> Option<Fit> {
+    /// The best fit with one capacity moved to another place of the grid, if it is better than
+    /// `from`.
+    fn best_move(&self, from: &Fit) -> Option<Fit> {
         let moved = (0..from.capacities.len()).flat_map(|index| {
-            places(from.capacities[index])
-                .into_iter()
-                .map(move |place| {
-                    let mut capacities = from.capacities.clone();
-                    capacities[index] = place;
-                    capacities
-                })
+            self.grid.iter().map(move |&place| {
+                let mut capacities = from.capacities.clone();
+                capacities[index] = place;
+                capacities
+            })
         });
-        // A gain within the rounding error of the residual could make the search go in circles.
-        self.best_of(moved)
-            .filter(|fit| fit.residual < from.residual * (1.0 - 1e-9) - 1e-12)
+        self.best_of(moved).filter(|fit| fit.is_better_than(from))
     }
 
     fn best_of(&self, candidates: impl Iterator<Item = Vec<f64>>) -> Option<Fit> {
@@ -130,37 +172,47 @@ impl<'a> Curve<'a> {
     pub(super) fn solve(&self, capacities: &[f64]) -> Option<Fit> {
         let mut capacities = capacities.to_vec();
         capacities.sort_unstable_by(f64::total_cmp);
+        if !self.is_allowed(&capacities) {
+            return None;
+        }
+        let equations = NormalEquations::new(&self.columns(&capacities));
+        self.solved(capacities, &equations)
+    }
+
+    /// True if the capacities, in ascending order, are in range and apart.
+    fn is_allowed(&self, capacities: &[f64]) -> bool {
         let (smallest, largest) = (self.grid[0], self.grid[self.grid.len() - 1]);
         let in_range = |&capacity: &f64| (smallest..=largest).contains(&capacity);
         let apart = |pair: &[f64]| pair[1] >= LEAST_RATIO * pair[0];
-        if !capacities.iter().all(in_range) || !capacities.windows(2).all(apart) {
-            return None;
-        }
+        capacities.iter().all(in_range) && capacities.windows(2).all(apart)
+    }
 
-        // Every row is divided by its measured cost: then each measurement is 1 and errors are
-        // relative. The first cost is the unit, so that squares stay in range.
-        let unit = self.costs[0];
-        let mut equations = NormalEquations::new(capacities.len() + 1);
-        for (&size, &cost) in self.sizes.iter().zip(self.costs) {
-            let mut row = [unit / cost; MOST_UNKNOWNS];
-            for (index, (term, &capacity)) in row[1..].iter_mut().zip(&capacities).enumerate() {
-                *term *= miss_share(index, capacity, size);
-            }
-            equations.add(&row);
-        }
+    /// The columns of the equations: the base cost, and the share that misses each level.
+    fn columns(&self, capacities: &[f64]) -> Vec<Vec<f64>> {
+        let of_levels = capacities.iter().enumerate();
+        let of_levels = of_levels.map(|(index, &capacity)| self.column(index, capacity));
+        iter::once(self.weights.clone()).chain(of_levels).collect()
+    }
+
+    fn column(&self, index: usize, capacity: f64) -> Vec<f64> {
+        let log2_capacity = capacity.log2();
+        let sizes = self.weights.iter().zip(&self.log2_sizes);
+        sizes
+            .map(|(weight, log2_size)| weight * miss_share(index, log2_size - log2_capacity))
+            .collect()
+    }
+
+    /// The solution of the equations of these capacities; `None` if a cost would not be positive.
+    fn solved(&self, capacities: Vec<f64>, equations: &NormalEquations) -> Option<Fit> {
         let solution = equations.solve()?;
         if solution.iter().any(|&cost| cost <= 0.0) {
             return None;
         }
-        let explained: f64 = solution
-            .iter()
-            .zip(&equations.sums)
-            .map(|(a, b)| a * b)
-            .sum();
+        let explained = equations.explained(&solution);
         Some(Fit {
-            base_cost: solution[0] * unit,
-            added_costs: solution[1..].iter().map(|cost| cost * unit).collect(),
-            residual: (self.sizes.len() as f64 - explained).max(0.0),
+            base_cost: solution[0] * self.unit,
+            added_costs: solution[1..].iter().map(|cost| cost * self.unit).collect(),
+            residual: (self.weights.len() as f64 - explained).max(0.0),
             capacities,
         })
     }

@@ -23,8 +23,8 @@ pub(super) const DESIGN: Design = Design {
     method: formatcp!(
         "A chain of addresses lies in memory, one in each stride, linked in random order. Each load \
          yields the address of the next, so loads cannot overlap and the processor cannot prefetch. \
-         The time of a load is the difference of 2n and n steps, each continuing where the last \
-         ended. Untimed steps before that bring what fits into the caches. Huge pages keep address \
+         The time of a load is that of n steps over n, without what fewer steps show to be paid \
+         once; each leg continues where the last ended. Untimed steps before that bring what fits into the caches. Huge pages keep address \
          translation out of the time, and are verified; base pages include it. Capacities are found \
          from the curve with the largest pages and the smallest stride, {MODEL}."
     ),

@@ -27,6 +27,10 @@ impl Experiment for Latency {
         points::all(setting)
     }
 
+    fn refined_axes(&self) -> &'static [RefinedAxis] {
+        const { &[WORKING_SET.refined_by(1 << 10)] }
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let working_set = point.level(WORKING_SET)?.0 as usize;
         let stride = point.level(STRIDE)?.0 as usize;

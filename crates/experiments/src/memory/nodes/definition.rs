@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use instrument::finding::Say;
-use instrument::point::{AxisKind, Level, LevelOf};
+use instrument::point::{AxisKind, Level, LevelOf, read_back};
 use std::fmt;
 
 pub(super) use crate::memory::jobs::{READ, WRITE};
@@ -31,12 +31,9 @@ impl LevelOf for NodeName {
     }
 
     fn of(level: &Level) -> Option<Self> {
-        let Level::Choice(name) = level else {
-            return None;
-        };
-        let number = name.strip_prefix("node ")?.parse().ok()?;
-        // The parser takes `+1` and `01` as well.
-        Some(Self(number)).filter(|node| node.to_string() == *name)
+        read_back(level, |name| {
+            Some(Self(name.strip_prefix("node ")?.parse().ok()?))
+        })
     }
 }
 

@@ -32,6 +32,13 @@ pub(in crate::process) enum Call {
     Fopen,
     #[choice("create+delete")]
     Create,
+    /// The report's own flags: cut to nothing, and `O_SYNC` with `O_CREAT`.
+    #[choice("fopen w+fclose")]
+    FopenWrite,
+    #[choice("open O_SYNC+close")]
+    OpenSync,
+    #[choice("create O_SYNC+delete")]
+    CreateSync,
     #[choice("mmap+munmap")]
     Map,
     #[choice("malloc+free")]
@@ -58,9 +65,15 @@ pub(super) const REPORTED: &[Call] = &[
     Call::Fopen,
     Call::Open,
     Call::Create,
+    Call::FopenWrite,
+    Call::OpenSync,
+    Call::CreateSync,
     Call::Malloc,
     Call::Fork,
 ];
+
+/// The calls with the flags that the report gives them.
+pub(super) const AS_REPORTED: [Call; 3] = [Call::FopenWrite, Call::OpenSync, Call::CreateSync];
 
 /// Bytes taken from the allocator, as in the report.
 pub(super) const MALLOC_BYTES: usize = 4;
@@ -80,8 +93,8 @@ pub(in crate::process) const DESIGN: Design = Design {
     title: "Calls per second",
     question: "What do system calls cost, and what do the library calls on top of them cost?",
     method: formatcp!(
-        "Each operation is repeated n and then 2n times. Its cost is the difference, so that the \
-         start of the loop and the clock cancel. The loop is compiled at optimisation 3 and, for \
+        "Each operation is repeated n times in each leg. Shorter legs tell what the start of the \
+         loop and the clock cost, which is subtracted. The loop is compiled at optimisation 3 and, for \
          the calls of the report, also at 0. It calls the operation through a pointer; the C \
          library is the same at both levels. Latency is measured separately: single operations, \
          each between two readings of the clock, whose cost is subtracted. All calls go through \
@@ -91,7 +104,10 @@ pub(in crate::process) const DESIGN: Design = Design {
          after {FILE_BYTES} bytes. write 1 byte: one write to /dev/null. lseek: one step of 1 \
          byte. stat: an existing file. open+close: one of each on an existing file. fopen+fclose: \
          the same through a stream, without a read. create+delete: open of a file that did not \
-         exist, close and unlink, without waiting for the device. mmap+munmap: {MAP_BYTES} bytes \
+         exist, close and unlink, without waiting for the device, in a directory where nothing was \
+         removed lately, as file.metadata describes. fopen w+fclose, open O_SYNC+close and create \
+         O_SYNC+delete: the same as the report calls them, with \"w\", which cuts the empty file to nothing, \
+         and with O_RDWR, O_SYNC and O_CREAT. mmap+munmap: {MAP_BYTES} bytes \
          of private memory, untouched, next to no mapping with which the kernel would merge them. \
          malloc+free: {MALLOC_BYTES} bytes, untouched. signal: sigaction installs a handler that \
          only counts; separately, a signal to this thread (tgkill) is handled and returns. thread \

@@ -1,6 +1,7 @@
 //! The calls, and how each is done once.
 
 use super::definition::{Call, FILE_BYTES, LATENCY, MALLOC_BYTES, MAP_BYTES, RATE};
+use crate::fresh_place::FreshPlace;
 use crate::prelude::*;
 use kernels::levels::Level;
 use platform::call::{self, SignalProbe};
@@ -9,7 +10,7 @@ use platform::memory::{Mapping, PageSize};
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::hint::black_box;
-use std::io::{ErrorKind, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Paths at which systems keep a program that does nothing.
@@ -55,8 +56,26 @@ pub(super) fn measure(
             time(level, sampler, || Ok(call::fopen_fclose(name)?))
         }
         Call::Create => {
-            path.make_sure_nothing_is_there()?;
+            let parent = sampler.scratch().join("process.calls places");
+            let place = FreshPlace::find(parent, sampler.seed())?;
+            let path = ScratchPath::new(place.path(), "file")?;
+            let name = path.terminated.as_c_str();
             time(level, sampler, || Ok(call::create_delete(name)?))
+        }
+        Call::FopenWrite => {
+            path.make_empty()?;
+            time(level, sampler, || Ok(call::fopen_write_fclose(name)?))
+        }
+        Call::OpenSync => {
+            path.make_empty()?;
+            time(level, sampler, || Ok(call::open_sync_close(name)?))
+        }
+        Call::CreateSync => {
+            let parent = sampler.scratch().join("process.calls places");
+            let place = FreshPlace::find(parent, sampler.seed())?;
+            let path = ScratchPath::new(place.path(), "file")?;
+            let name = path.terminated.as_c_str();
+            time(level, sampler, || Ok(call::create_sync_delete(name)?))
         }
         Call::Map => {
             // The kernel places the next mapping below this one. This one is in base pages only, so the
@@ -147,20 +166,16 @@ impl ScratchPath {
         Ok(Self { path, terminated })
     }
 
+    fn make_empty(&self) -> Result<(), MeasureError> {
+        create(&self.path, OpenMode::Plain)?;
+        Ok(())
+    }
+
     fn make_file(&self) -> Result<File, MeasureError> {
         let mut file = create(&self.path, OpenMode::Plain)?;
         file.write_all(&[1; FILE_BYTES as usize])
             .and_then(|()| file.seek(SeekFrom::Start(0)))
             .map_err(MeasureError::system("fill a scratch file"))?;
         Ok(file)
-    }
-
-    fn make_sure_nothing_is_there(&self) -> Result<(), MeasureError> {
-        match std::fs::remove_file(&self.path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(MeasureError::system("remove a scratch file")(error))
-            }
-            _ => Ok(()),
-        }
     }
 }

@@ -26,8 +26,8 @@ pub(in crate::process) const DESIGN: Design = Design {
         "Two processes run on one core or on a core each. Round trip: one process sends a \
          message; the other waits for it and sends a message of the same size back. Single round \
          trips are timed and the clock's cost is subtracted; the value is the median. Bandwidth: \
-         one process sends messages back-to-back. The other receives n of them and then 2n, each \
-         whole before the next, and the difference between the two times counts, so that messages \
+         one process sends messages back-to-back. The other receives n of them in each leg, each \
+         whole before the next. What shorter legs show to be paid once is subtracted, so that messages \
          queued before the start cancel. An eventfd and a futex cannot queue data, so they have \
          no bandwidth. Each message is one write and at least one read. Pipe: one pipe each way. \
          Unix socket: a connected pair of stream sockets. TCP: a connection over loopback with \

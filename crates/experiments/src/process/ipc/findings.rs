@@ -6,6 +6,7 @@ use super::mechanism::Mechanism;
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, bars, curves, scale_of};
 use crate::prelude::*;
+use crate::subjects;
 
 /// The largest short message: what an eventfd carries.
 const SHORT: Bytes = Bytes(8);
@@ -105,8 +106,18 @@ fn quickest_answer(results: &Results, placement: Placement) -> Option<Finding> {
         first = first.name(),
         second = second.name(),
     );
-    let finding = Finding::new(&key("quickest", placement), said);
+    let conditions = conditions(first, placement);
+    let finding = Finding::new(&key("quickest", placement), said).about(
+        subjects::ROUND_TRIP,
+        best,
+        conditions,
+    );
     Some(finding.graded(grade(&times, 1.0)).weighing(0.6))
+}
+
+/// All that a round trip depends on.
+pub(in crate::process) fn conditions(means: Mechanism, placement: Placement) -> String {
+    format!("{} on {}", means.name(), placement.name())
 }
 
 /// The means with the widest stream, and the ratio to the next.

@@ -39,7 +39,7 @@ const DESIGN: Design = Design {
          preemptions in one run of *simple yield*. In such a run, spinning threads are timed from \
          before the runtime starts."
     ),
-    source: "Report D, section 3.2",
+    source: "Report D, Table 1",
     axes: &[BODY.axis(), LOCK.axis(), THREADS.axis()],
     metrics: &[RUN, ENTRY, TURNS_TAKEN],
 };
@@ -51,6 +51,10 @@ impl Experiment for Lock {
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
         points::all(setting)
+    }
+
+    fn open_axes(&self) -> &'static [OpenAxis] {
+        const { &[levels::THREADS.open(1, 999)] }
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

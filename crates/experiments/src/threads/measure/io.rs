@@ -1,13 +1,14 @@
 //! Threads that read, and threads that compute.
 
 use super::runtime::run;
+use crate::file::page_cache::warm;
 use crate::file::scratch_file::ScratchFile;
 use crate::prelude::*;
 use crate::threads::io::{
-    COMPUTING, IO_THREADS, Io, LENGTH, MODE, Mode, RUN, STEPS, SWEEP, Sweep, file_bytes,
+    COMPUTING, IO_THREADS, Io, LENGTH, MODE, Mode, RUN, SWEEP, Sweep, file_bytes,
 };
 use crate::threads::user_threads::UserThreads;
-use platform::file::{OpenMode, open_read};
+use platform::file::{OpenMode, open_read, open_read_write};
 use platform::memory::{Mapping, PageSize};
 use std::fs::File;
 use std::hint::black_box;
@@ -24,26 +25,48 @@ const DEVICE_RUN_NS: u64 = 10_000_000;
 
 impl UserThreads for Io {
     fn take(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let read: ReadAt = match point.level(MODE)? {
-            Mode::Synchronous => |file, buffer, offset| file.read_at(buffer, offset),
-            Mode::Asynchronous => |file, buffer, offset| uthread::io::read_at(file, buffer, offset),
+        let (read, write): (ReadAt, WriteAt) = match point.level(MODE)? {
+            Mode::Synchronous => (
+                |file, buffer, offset| file.read_at(buffer, offset),
+                |file, buffer, offset| file.write_at(buffer, offset),
+            ),
+            Mode::Asynchronous => (
+                |file, buffer, offset| uthread::io::read_at(file, buffer, offset),
+                |file, buffer, offset| uthread::io::write_at(file, buffer, offset),
+            ),
         };
+        let sweep = point.level(SWEEP)?;
+        let is_reported = matches!(
+            sweep,
+            Sweep::ReportedLengths | Sweep::ReportedThreads | Sweep::ReportedComputing
+        );
         let Bytes(length) = point.level(LENGTH)?;
         let work = Work {
             io_threads: point.level(IO_THREADS)?.0,
             length,
             file_bytes: file_bytes(length),
             computing_threads: point.level(COMPUTING)?.0,
+            steps: sweep.steps(),
             read,
+            write: is_reported.then_some(write),
+        };
+        let name = if is_reported {
+            "threads.io as reported"
+        } else {
+            "threads.io"
         };
         let path = sampler
             .scratch()
-            .join(format!("threads.io {}", work.file_bytes));
+            .join(format!("{name} {}", work.file_bytes));
         let scratch = ScratchFile::open_or_make(&path, work.file_bytes, sampler.seed())?;
-        let (file, from_device) = match point.level(SWEEP)? {
+        let (file, from_device) = match sweep {
             Sweep::Lengths | Sweep::Cached => {
-                scratch.read_in()?;
+                warm(&scratch)?;
                 (open_read(&path, OpenMode::Plain)?, false)
+            }
+            Sweep::ReportedLengths | Sweep::ReportedThreads | Sweep::ReportedComputing => {
+                warm(&scratch)?;
+                (open_read_write(&path, OpenMode::Plain)?, false)
             }
             Sweep::Device | Sweep::BesideComputing => (open_read(&path, OpenMode::Direct)?, true),
         };
@@ -69,6 +92,7 @@ impl UserThreads for Io {
 }
 
 type ReadAt = fn(&File, &mut [u8], u64) -> io::Result<usize>;
+type WriteAt = fn(&File, &[u8], u64) -> io::Result<usize>;
 
 #[derive(Clone, Copy)]
 struct Work {
@@ -76,7 +100,11 @@ struct Work {
     length: u64,
     file_bytes: u64,
     computing_threads: u64,
+    /// The steps that each of them computes.
+    steps: u64,
     read: ReadAt,
+    /// Writes the part before it is read.
+    write: Option<WriteAt>,
 }
 
 impl Work {
@@ -87,11 +115,14 @@ impl Work {
             .zip(0..)
             .map(|(mut buffer, index)| {
                 let (work, file) = (*self, Arc::clone(file));
-                spawn(move || (work.read_part(&file, index, buffer.as_mut_slice()), buffer))
+                spawn(move || (work.transfer(&file, index, buffer.as_mut_slice()), buffer))
             })
             .collect();
         let computing: Vec<_> = (0..self.computing_threads)
-            .map(|seed| spawn(move || black_box(compute(seed + 1, STEPS))))
+            .map(|seed| {
+                let steps = self.steps;
+                spawn(move || black_box(compute(seed + 1, steps)))
+            })
             .collect();
         let mut outcome = Ok(());
         for reader in readers {
@@ -105,13 +136,27 @@ impl Work {
         outcome
     }
 
-    /// Reads the part of one thread, piece by piece.
-    fn read_part(&self, file: &File, index: u64, buffer: &mut [u8]) -> io::Result<()> {
+    /// Writes the part of one thread if that is wanted, and reads it.
+    fn transfer(&self, file: &File, index: u64, buffer: &mut [u8]) -> io::Result<()> {
         let start = index * self.length % self.file_bytes;
+        if let Some(write) = self.write {
+            self.by_pieces(start, |offset, piece| write(file, &buffer[..piece], offset))?;
+        }
+        self.by_pieces(start, |offset, piece| {
+            (self.read)(file, &mut buffer[..piece], offset)
+        })
+    }
+
+    /// Goes through the part that begins at `start`, piece by piece.
+    fn by_pieces(
+        &self,
+        start: u64,
+        mut act: impl FnMut(u64, usize) -> io::Result<usize>,
+    ) -> io::Result<()> {
         let mut done = 0;
         while done < self.length {
             let piece = (self.length - done).min(PIECE_BYTES) as usize;
-            match (self.read)(file, &mut buffer[..piece], start + done)? {
+            match act(start + done, piece)? {
                 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
                 bytes => done += bytes as u64,
             }
@@ -129,15 +174,19 @@ mod tests {
     #[test]
     fn both_modes_are_measured_here() {
         let scratch = tempfile::tempdir().expect("a directory for temporary files");
-        for mode in Mode::ALL {
+        let sweeps = [Sweep::Cached, Sweep::ReportedThreads];
+        for (mode, sweep) in Mode::ALL
+            .iter()
+            .flat_map(|mode| sweeps.map(|sweep| (mode, sweep)))
+        {
             let point = Point::new()
                 .at(MODE, *mode)
-                .at(SWEEP, Sweep::Cached)
+                .at(SWEEP, sweep)
                 .at(IO_THREADS, Count(3))
                 .at(LENGTH, Bytes(300_000))
                 .at(COMPUTING, Count(2));
             let (samples, _) = measure(&Io, &point, scratch.path()).expect("it works here");
-            assert!(count(&samples, RUN) >= 1, "{mode}");
+            assert!(count(&samples, RUN) >= 1, "{mode} {sweep}");
         }
     }
 }

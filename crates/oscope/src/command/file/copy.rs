@@ -6,7 +6,7 @@ use crate::arguments::Common;
 use crate::arguments::file::{Copy, Peer};
 use crate::exit::{Exit, WrongUse};
 use anyhow::Result;
-use files::copy::{Against, CopyOptions, against_dd};
+use files::copy::{Against, Copied, CopyOptions, against_dd};
 use files::{Source, Watch, copy, timed};
 use instrument::quantity::{Nanoseconds, Unit};
 use platform::signal::Interrupt;
@@ -14,8 +14,8 @@ use std::path::Path;
 
 pub fn execute(arguments: &Copy, common: &Common, interrupt: Interrupt) -> Result<Exit> {
     let options = CopyOptions {
-        method: arguments.method.into(),
-        block_bytes: super::block_bytes(arguments.block_size),
+        method: arguments.method.method(),
+        block_bytes: arguments.block_size.map(super::block_bytes),
         force: arguments.force,
     };
     if arguments.against.is_some() && arguments.source == Path::new("-") {
@@ -27,14 +27,22 @@ pub fn execute(arguments: &Copy, common: &Common, interrupt: Interrupt) -> Resul
     let timed = live::while_doing(&watch, source.size(), common, || {
         timed(|| copy(&source, &arguments.target, &options, &watch))
     })?;
+    let Copied {
+        bytes,
+        method,
+        block_bytes,
+    } = timed.value;
     let mut outcome = Outcome::default()
         .field("source", arguments.source.to_string_lossy())
         .field("target", arguments.target.to_string_lossy())
-        .line("copied", blocks(timed.value, arguments.block_size.0))
-        .line("method", options.method.name())
-        .field("block_bytes", arguments.block_size.0)
-        .field("method", options.method.name())
-        .timed(timed.value, timed.wall_ns, timed.cpu_ns);
+        .line("copied", blocks(bytes, block_bytes as u64))
+        .line("method", method.name())
+        .field("block_bytes", block_bytes)
+        .field("method", method.name())
+        .timed(bytes, timed.wall_ns, timed.cpu_ns);
+    if method.writes() {
+        outcome = outcome.warned_of_large_calls(block_bytes as u64);
+    }
     if arguments.against == Some(Peer::Dd) {
         let watch = Watch::stopped_by(interrupt.flag());
         let against = live::while_doing(&watch, None, common, || {

@@ -8,6 +8,9 @@ use serde_json::{Map, Value};
 
 /// The version of the JSON format; its schema is `schema/file-1.schema.json` in this crate.
 const FORMAT: u32 = 1;
+/// From this size on, calls that write to a new file are slow on some systems: a guest takes memory
+/// for them in pieces that it may have to get back from its host.
+const SLOW_CALL_BYTES: u64 = 1 << 20;
 /// Significant digits in text output.
 const DIGITS: usize = 4;
 /// Width of the column of names.
@@ -56,6 +59,16 @@ impl Outcome {
         .field("wall_ns", wall_ns)
         .field("cpu_ns", cpu_ns)
         .field("bytes_per_second", speed.0)
+    }
+
+    /// Adds a note where a file was written in calls that are slow on some systems.
+    pub fn warned_of_large_calls(self, block_bytes: u64) -> Self {
+        if block_bytes < SLOW_CALL_BYTES {
+            return self;
+        }
+        let note = "calls that write 1 MiB or more to a new file are several times slower on some \
+                    systems; `oscope run file.block_size` tells if they are here";
+        self.line("note", note).field("note", note)
     }
 
     /// Adds the sum.

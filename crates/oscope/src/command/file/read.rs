@@ -22,10 +22,15 @@ pub fn execute(arguments: &Read, common: &Common, interrupt: Interrupt) -> Resul
         make_warm(&source, &watch)?;
     }
     let method = Method::from(arguments.method);
+    let asked = arguments
+        .count
+        .map(|count| count.saturating_mul(arguments.block_size.0));
+    let cut = asked.filter(|asked| source.size().is_some_and(|size| *asked > size));
     let options = PassOptions {
         method,
         block_bytes: super::block_bytes(arguments.block_size),
-        count: arguments.count,
+        // Blocks beyond the end are none: the whole file is read, and that is told.
+        count: arguments.count.filter(|_| cut.is_none()),
     };
     let resident = resident_share(&source);
     let watch = Watch::stopped_by(interrupt.flag());
@@ -39,10 +44,17 @@ pub fn execute(arguments: &Read, common: &Common, interrupt: Interrupt) -> Resul
     let sum = timed.value;
     let there = resident.map_or("not known".into(), |share| Unit::Share.show(share, 3));
     let read = from_storage.map_or("not known".into(), |bytes| format!("{:.4}", Bytes(bytes)));
-    Outcome::default()
+    let told = Outcome::default()
         .field("path", arguments.path.to_string_lossy())
-        .line("read", blocks(sum.bytes, arguments.block_size.0))
-        .line("method", method.name())
+        .line("read", blocks(sum.bytes, arguments.block_size.0));
+    let told = match cut {
+        Some(asked) => told.line(
+            "ended",
+            format!("the file ends here; {} were asked for", Bytes(asked)),
+        ),
+        None => told,
+    };
+    told.line("method", method.name())
         .line(
             "from",
             format!("in the page cache before: {there}; read from storage: {read}"),

@@ -38,7 +38,7 @@ pub fn execute(arguments: &Write, common: &Common, interrupt: Interrupt) -> Resu
         timed(|| files::write(&arguments.path, &options, &watch))
     })?;
     let sum = timed.value;
-    Outcome::default()
+    let mut outcome = Outcome::default()
         .field("path", arguments.path.to_string_lossy())
         .line("written", blocks(sum.bytes, arguments.block_size.0))
         .line("mode", waits)
@@ -46,7 +46,10 @@ pub fn execute(arguments: &Write, common: &Common, interrupt: Interrupt) -> Resu
         .field("count", arguments.count)
         .field("mode", serde_json::to_value(mode)?)
         .timed(sum.bytes, timed.wall_ns, timed.cpu_ns)
-        .xor(sum.xor)
-        .show(common)?;
+        .xor(sum.xor);
+    if mode == OpenMode::Plain {
+        outcome = outcome.warned_of_large_calls(arguments.block_size.0);
+    }
+    outcome.show(common)?;
     Ok(Exit::Done)
 }

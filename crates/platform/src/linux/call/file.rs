@@ -55,10 +55,11 @@ fn close(fd: libc::c_int, action: &'static str) -> Result<()> {
     Ok(())
 }
 
+/// Opens with `mode` and closes.
 #[inline]
-pub(crate) fn fopen_fclose(path: &CStr) -> Result<()> {
+fn open_stream(path: &CStr, mode: &CStr) -> Result<()> {
     // SAFETY: both strings end with a zero byte.
-    let stream = unsafe { libc::fopen(path.as_ptr(), c"re".as_ptr()) };
+    let stream = unsafe { libc::fopen(path.as_ptr(), mode.as_ptr()) };
     if stream.is_null() {
         return failed("open a stream");
     }
@@ -70,12 +71,41 @@ pub(crate) fn fopen_fclose(path: &CStr) -> Result<()> {
 }
 
 #[inline]
+pub(crate) fn fopen_fclose(path: &CStr) -> Result<()> {
+    open_stream(path, c"re")
+}
+
+#[inline]
+pub(crate) fn fopen_write_fclose(path: &CStr) -> Result<()> {
+    open_stream(path, c"w")
+}
+
+#[inline]
+pub(crate) fn open_sync_close(path: &CStr) -> Result<()> {
+    const FLAGS: libc::c_int = libc::O_RDWR | libc::O_SYNC | libc::O_CREAT;
+    // SAFETY: the path ends with a zero byte.
+    let fd = unsafe { libc::open(path.as_ptr(), FLAGS, 0o600 as libc::c_uint) };
+    close(fd, "open a file")
+}
+
+#[inline]
+pub(crate) fn create_sync_delete(path: &CStr) -> Result<()> {
+    open_sync_close(path)?;
+    delete(path)
+}
+
+#[inline]
 pub(crate) fn create_delete(path: &CStr) -> Result<()> {
     const FLAGS: libc::c_int = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
     // SAFETY: the path ends with a zero byte.
     let fd = unsafe { libc::open(path.as_ptr(), FLAGS, 0o600 as libc::c_uint) };
     close(fd, "make a file")?;
-    // SAFETY: as above.
+    delete(path)
+}
+
+#[inline]
+fn delete(path: &CStr) -> Result<()> {
+    // SAFETY: the path ends with a zero byte.
     if unsafe { libc::unlink(path.as_ptr()) } == -1 {
         return failed("delete a file");
     }

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 
 pub(crate) use clock::{clock_gettime, clock_gettime_syscall};
 pub(crate) use file::{create_delete, fopen_fclose, open_close, read_byte, seek, stat, write_byte};
+pub(crate) use file::{create_sync_delete, fopen_write_fclose, open_sync_close};
 pub(crate) use memory::{malloc_free, map_unmap};
 pub(super) use process::wait;
 pub(crate) use process::{

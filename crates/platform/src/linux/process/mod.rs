@@ -1,7 +1,10 @@
 mod buffer;
+mod program;
 mod twin;
+mod wait;
 mod worker;
 
+pub(crate) use program::run;
 pub(crate) use twin::Twin;
 pub(crate) use worker::Worker;
 

@@ -1,5 +1,4 @@
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -15,10 +14,10 @@ use rustix::process::{
 };
 
 use super::buffer::{LineBuffer, Tail};
+use super::wait::wait4;
 use crate::linux::clock::{now_ns, timespec};
 use crate::linux::placement::CpuSet;
-use crate::linux::usage::from_rusage;
-use crate::process::{Exit, Finished, WorkerError, WorkerLimits, WorkerOptions};
+use crate::process::{Finished, WorkerError, WorkerLimits, WorkerOptions};
 
 /// Interval for checks of the caller's flag and of the worker's exit. Long enough not to disturb a
 /// measurement.
@@ -319,7 +318,7 @@ impl Worker {
     fn reap(&mut self) -> Result<Finished, WorkerError> {
         // It fails only if the group is empty.
         let _ = kill_process_group(self.pid, Signal::KILL);
-        let finished = wait4(self.pid).map_err(WorkerError::Io)?;
+        let (finished, _) = wait4(self.pid).map_err(WorkerError::Io)?;
         self.finished = Some(finished);
         self.hear(usize::MAX)?;
         self.stdin = None;
@@ -387,35 +386,4 @@ fn take(pipe: impl AsFd, pieces: usize, mut sink: impl FnMut(&[u8])) -> Result<b
         }
     }
     Ok(true)
-}
-
-fn wait4(pid: Pid) -> io::Result<Finished> {
-    let mut status = 0;
-    let mut usage = MaybeUninit::<libc::rusage>::uninit();
-    loop {
-        // SAFETY: both results have room.
-        let outcome = unsafe {
-            libc::wait4(
-                pid.as_raw_nonzero().get(),
-                &raw mut status,
-                0,
-                usage.as_mut_ptr(),
-            )
-        };
-        if outcome != -1 {
-            break;
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
-    }
-    let exit = if libc::WIFSIGNALED(status) {
-        Exit::Signal(libc::WTERMSIG(status))
-    } else {
-        Exit::Code(libc::WEXITSTATUS(status))
-    };
-    // SAFETY: the call succeeded, so all of it was written.
-    let usage = from_rusage(unsafe { usage.assume_init_ref() });
-    Ok(Finished { exit, usage })
 }

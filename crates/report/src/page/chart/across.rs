@@ -67,7 +67,12 @@ impl<'a> Across<'a> {
             };
         };
         let kind = figure.x.scale;
-        let domain = Domain::around(numbers.into_iter(), kind);
+        let smallest = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+        let mut domain = Domain::around(numbers.into_iter(), kind);
+        // There is no place with 0 threads or 0 files.
+        if figure.x.unit == Some(Unit::Count) && (1.0..domain.high).contains(&smallest) {
+            domain.low = smallest;
+        }
         let air = (right - left) * 0.02;
         let scale = domain.between(kind, left + air, right - air);
         Self::Numbers {

@@ -3,8 +3,10 @@
 mod across;
 mod annotations;
 mod bars;
+mod card;
 mod curve;
 mod format;
+mod gaps;
 mod labels;
 mod marker;
 mod panel;
@@ -20,6 +22,7 @@ mod ticks;
 mod timeline;
 
 pub(super) use across::{levels, show_level};
+pub(super) use card::{Lines, Picture, whole};
 pub(super) use format::Format;
 pub(super) use marker::{STYLES, swatch};
 pub(super) use ratio::{Curve, XAxis, curves, rows};

@@ -2,6 +2,7 @@
 
 use super::across::{Across, levels};
 use super::format::Format;
+use super::gaps::{Lines, Place};
 use super::labels::shortened;
 use super::marker::{class, outline};
 use super::scale::{Domain, Scale, drawn_centre};
@@ -117,7 +118,8 @@ impl<'a> Panel<'a> {
         let (own, others): (Vec<_>, Vec<_>) = (self.figure.series.iter().enumerate())
             .partition(|(index, _)| self.subject.is_none_or(|subject| subject == *index));
         for (_, series) in others {
-            svg.element("path", &[("class", &"other"), ("d", &self.line(series))]);
+            let Lines { solid, .. } = self.lines(series);
+            svg.element("path", &[("class", &"other"), ("d", &solid)]);
         }
         for (index, series) in own {
             self.series(svg, series, index);
@@ -236,7 +238,11 @@ impl<'a> Panel<'a> {
         svg.open("g", &[("class", &class), ("data-series", &index)]);
         svg.element("path", &[("class", &"band"), ("d", &self.band(series))]);
         svg.element("path", &[("class", &"dots"), ("d", &self.dots(series))]);
-        svg.element("path", &[("class", &"line"), ("d", &self.line(series))]);
+        let lines = self.lines(series);
+        svg.element("path", &[("class", &"line"), ("d", &lines.solid)]);
+        if !lines.cliffs.is_empty() {
+            svg.element("path", &[("class", &"line cliff"), ("d", &lines.cliffs)]);
+        }
         let levels = levels(self.figure);
         for point in &series.points {
             let Some((x, y)) = self.place(point) else {
@@ -256,10 +262,17 @@ impl<'a> Panel<'a> {
         svg.close("g");
     }
 
-    fn line(&self, series: &Series) -> Path {
-        let mut path = Path::default();
-        path.line(series.points.iter().filter_map(|point| self.place(point)));
-        path
+    /// The line through the points of `series`, interrupted where a point has no place.
+    fn lines(&self, series: &Series) -> Lines {
+        let places = series.points.iter().map(|point| {
+            let value = drawn_centre(&point.estimate)?;
+            Some(Place {
+                // Names have no distance.
+                value: (point.x.number().unwrap_or_default() as f64, value),
+                at: self.place(point)?,
+            })
+        });
+        Lines::through(&places.collect::<Vec<_>>())
     }
 
     /// The intervals of neighbouring points as one band, interrupted at points without an interval.

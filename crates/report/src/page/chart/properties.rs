@@ -36,6 +36,7 @@ fn estimate() -> impl Strategy<Value = Estimate> {
     let verdict = prop_oneof![
         3 => Just(Verdict::Sound),
         1 => Just(Verdict::BelowResolution),
+        1 => Just(Verdict::TooFew),
         1 => ".*".prop_map(Verdict::Broken),
     ];
     let processes = prop::collection::vec(number(), 0..4);
@@ -45,10 +46,13 @@ fn estimate() -> impl Strategy<Value = Estimate> {
             centre,
             interval: Interval::new(low, high),
             by_process,
+            pass_of: Vec::new(),
             verdict,
             metric: "speed".into(),
             raw: None,
+            as_met: Some(low),
             processes: 3,
+            passes: Some(3),
             samples: 9,
             cpu_share: None,
             system_share: None,

@@ -154,7 +154,10 @@ impl Domain {
 
 /// The centre of an estimate as drawn; `None` if it has no value to draw.
 pub(super) fn drawn_centre(estimate: &Estimate) -> Option<f64> {
-    let known = estimate.verdict != Verdict::BelowResolution && estimate.centre.is_finite();
+    let known = match estimate.verdict {
+        Verdict::TooFew | Verdict::BelowResolution => false,
+        Verdict::Sound | Verdict::Broken(_) => estimate.centre.is_finite(),
+    };
     known.then_some(estimate.centre)
 }
 

@@ -57,12 +57,14 @@ pub(in crate::sender) fn send(
                 // failure report.
                 flow.pad(rest)?;
                 buffer[sent.min(summed)..summed].fill(0);
-                flow.outlet.end_data(&buffer[..summed]);
+                let check = flow.outlet.sum_data(&buffer[..summed]);
+                flow.outlet.end_data(check);
                 return Err(Stopped::cut_short());
             }
             sent += count;
         }
-        flow.outlet.end_data(&buffer[..summed]);
+        let check = flow.outlet.sum_data(&buffer[..summed]);
+        flow.outlet.end_data(check);
         offset += len as u64;
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use crate::buffer::BLOCK;
 use crate::connection::TICK;
-use crate::error::Error;
+use crate::error::{Error, is_passing};
 use crate::protocol::{CHECK_BYTES, HEAD_BYTES};
 use crate::sender::flow::{Flow, Outcome, Stopped};
 use platform::stream_ring::{Block, Done, Operation, StreamRing};
@@ -82,8 +82,7 @@ impl Ring {
             if run.ring.queue.in_flight() == 0 {
                 return run.stopped.map_or(Ok(()), Err);
             }
-            let Run { ring, flow, .. } = &mut run;
-            let done = flow.outlet.patiently(|_| ring.queue.wait(TICK))?;
+            let done = run.wait()?;
             if let Err(stopped) = run.done(done) {
                 run.stop(stopped)?;
             }
@@ -165,6 +164,24 @@ impl Run<'_, '_, '_> {
         Ok(())
     }
 
+    /// Waits for an operation to complete. Only while a block is sent, the receiver has to take it
+    /// in time; reads take as long as they take.
+    fn wait(&mut self) -> Outcome<Done> {
+        let Run { ring, flow, .. } = self;
+        if self.sending.is_some() {
+            return Ok(flow.outlet.patiently(|_| ring.queue.wait(TICK))?);
+        }
+        loop {
+            match ring.queue.wait(TICK) {
+                Err(error) if is_passing(&error) => {}
+                done => return Ok(done.map_err(Error::system("wait for a ring"))?),
+            }
+            if flow.outlet.shall_stop() {
+                return Err(Stopped::Lost(Error::Interrupted));
+            }
+        }
+    }
+
     /// Handles a completed operation.
     fn done(&mut self, done: Done) -> Outcome {
         let Done { tag, block, moved } = done;
@@ -175,6 +192,7 @@ impl Run<'_, '_, '_> {
             if sent < range.len() {
                 return self.send_rest(block, range.start + sent..range.end);
             }
+            self.flow.outlet.end_data(None);
             self.ring.free.push(block);
             return Ok(());
         }

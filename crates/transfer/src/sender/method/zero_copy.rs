@@ -41,9 +41,10 @@ pub(in crate::sender) fn send(
         let end = offset + count as u64;
         let header = flow.begin(offset, count, range.end - end)?;
         flow.outlet.begin_data(header)?;
-        flow.outlet.end_data(&buffers.buffer()[..count]);
+        let check = flow.outlet.sum_data(&buffers.buffer()[..count]);
         flow.outlet
             .send_retrying(|socket, retry| buffers.send(socket, count, retry).map(|()| count))?;
+        flow.outlet.end_data(check);
         offset = end;
     }
     Ok(())

@@ -1,68 +1,75 @@
-//! Rounds: the order of visits to the points of an experiment, and the decision to close each
-//! point.
+//! An experiment while it is measured: visits to its points, and the end of each.
 
 use super::Runner;
 use super::event::{Ending, Event, ObserverError, Progress};
 use super::executor::{BatchError, Request};
 use super::open::Open;
+use super::refine;
+use super::schedule::Candidate;
+use super::speed::FullSpeed;
+use crate::estimate::Verdict;
 use crate::noise::{self, Warning};
 use crate::plan::{Planned, Precision};
 use crate::point::Point;
-use crate::quantity::Nanoseconds;
 use crate::sampler::Task;
-use crate::statistics::random::Random;
 use std::fs;
 
-/// The rounds of one experiment.
-pub(super) struct Rounds<'p> {
+/// An experiment with its points.
+pub(super) struct Measured<'p> {
     planned: &'p Planned<'p>,
     precision: Precision,
-    open: Vec<Open<'p>>,
+    open: Vec<Open>,
     /// Points at which something failed that should have worked.
     broken: usize,
     /// Points that the limits of the run do not allow.
     beyond: usize,
 }
 
-impl<'p> Rounds<'p> {
-    pub fn new(planned: &'p Planned<'p>, precision: Precision, points: &'p [Point]) -> Self {
+impl<'p> Measured<'p> {
+    pub fn new(planned: &'p Planned<'p>, precision: Precision, points: &[Point]) -> Self {
         Self {
             planned,
             precision,
-            open: points.iter().map(Open::new).collect(),
+            open: points.iter().cloned().map(Open::new).collect(),
             broken: 0,
             beyond: 0,
         }
     }
 
-    /// Visits the open points in random rounds until none is left or the experiment's time is used
-    /// up. `later_ns` is the time reserved for the experiments after it.
-    pub fn run(
-        &mut self,
-        runner: &mut Runner<'_>,
-        later_ns: f64,
-        random: &mut Random,
-    ) -> Result<(), ObserverError> {
-        let end_ns = runner.clock.now_ns() as f64 + self.planned.budget_ns as f64;
+    /// The experiment's id.
+    pub fn id(&self) -> &str {
+        &self.planned.definition.id
+    }
+
+    /// Closes the points that the limits leave out.
+    pub fn close_beyond(&mut self, runner: &mut Runner<'_>) -> Result<(), ObserverError> {
         let first = self.open.len() - self.planned.beyond.len();
         for (index, reason) in (first..).zip(&self.planned.beyond) {
             self.beyond += 1;
             self.close(index, runner, Ending::Failed(reason.clone()))?;
         }
-        loop {
-            let mut order = self.still_open();
-            if order.is_empty() {
-                return Ok(());
-            }
-            random.shuffle(&mut order);
-            for index in order {
-                let left_ns = end_ns - runner.clock.now_ns() as f64;
-                if runner.executor.is_interrupted() || left_ns <= 0.0 {
-                    return Ok(());
-                }
-                self.visit(index, runner, random.bits(), left_ns, later_ns)?;
-            }
+        Ok(())
+    }
+
+    /// Adds points where the curves bend.
+    pub fn refine(&mut self, runner: &mut Runner<'_>) -> Result<(), ObserverError> {
+        let definition = &self.planned.definition;
+        let mut new: Vec<Point> = Vec::new();
+        for axis in self.planned.experiment.refined_axes() {
+            let measured = self.open.iter().filter(|open| open.ending.is_none());
+            let points = measured.map(|open| (&open.point, open.estimates.as_slice()));
+            new.extend(refine::between(definition, *axis, points));
         }
+        new.retain(|point| self.open.iter().all(|open| open.point != *point));
+        if new.is_empty() {
+            return Ok(());
+        }
+        runner.tell(&Event::Refined {
+            definition,
+            points: &new,
+        })?;
+        self.open.extend(new.into_iter().map(Open::new));
+        Ok(())
     }
 
     /// The indices of the points that are still open.
@@ -79,36 +86,42 @@ impl<'p> Rounds<'p> {
         let _ = fs::remove_dir_all(runner.scratch_of(&self.planned.definition.id));
     }
 
-    /// Expected wall time until a point is closed, in ns, rests included.
-    pub fn wanted_ns(&self, index: usize) -> f64 {
-        self.open[index].wanted_ns(&self.planned.definition, self.precision) * self.planned.stretch
+    /// The point at `index` as the schedule sees it.
+    pub fn candidate(&self, index: usize) -> Candidate {
+        let visits = self.open.iter().flat_map(|open| &open.visits_ns);
+        let (sum_ns, count) = visits.fold((0.0, 0_usize), |(sum_ns, count), visit_ns| {
+            (sum_ns + visit_ns, count + 1)
+        });
+        let usual_ns = sum_ns / count.max(1) as f64;
+        self.open[index].candidate(&self.planned.definition, self.precision, usual_ns)
     }
 
-    /// Takes one batch at a point. Closes the point if it has reached its target or cannot be
-    /// measured.
-    ///
-    /// `left_ns` is the wall time left for this experiment's points, `later_ns` the wall time of
-    /// the experiments after it.
+    /// Takes one batch at a point. Closes the point if it cannot be measured.
     pub fn visit(
         &mut self,
         index: usize,
         runner: &mut Runner<'_>,
         seed: u64,
-        left_ns: f64,
-        later_ns: f64,
+        progress: Progress,
+        full_speed: &mut FullSpeed,
     ) -> Result<(), ObserverError> {
         let definition = &self.planned.definition;
-        let point = self.open[index].point;
+        let point = &self.open[index].point;
+        if self.open[index].ending.is_some() {
+            return Ok(());
+        }
         runner.tell(&Event::Visiting { definition, point })?;
         let request = self.request(index, runner, seed);
-        match runner.executor.execute(&request) {
-            Ok(batch) => {
-                self.open[index].add(definition, batch, self.precision);
-                self.report(index, runner, left_ns, later_ns)?;
-                if self.is_known(index) {
-                    self.close(index, runner, Ending::TargetReached)?;
-                }
-                Ok(())
+        let begun_ns = runner.clock.now_ns();
+        let executed = runner.executor.execute(&request);
+        let visit_ns = runner.clock.now_ns().saturating_sub(begun_ns) as f64;
+        self.open[index].spent(visit_ns);
+        match executed {
+            Ok(mut batch) => {
+                batch.pass = Some(progress.pass as u32);
+                full_speed.note(&mut batch);
+                self.open[index].add(definition, batch);
+                self.report(index, runner, progress)
             }
             Err(BatchError::Interrupted) => self.close(index, runner, Ending::Interrupted),
             Err(BatchError::Disturbed(reason)) => {
@@ -134,10 +147,9 @@ impl<'p> Rounds<'p> {
     fn request(&self, index: usize, runner: &Runner<'_>, seed: u64) -> Request {
         let open = &self.open[index];
         let task = Task {
-            samples: open
-                .foretold
-                .map_or(self.precision.samples, |plan| plan.samples_per_process),
-            sample_ns: self.precision.sample_ns,
+            samples: self.precision.samples,
+            legs: self.precision.legs,
+            leg_ns: self.precision.leg_ns,
             batch_ns: self.precision.batch_ns,
             calibration: runner.calibration.clone(),
             scratch: runner.scratch_of(&self.planned.definition.id),
@@ -148,7 +160,7 @@ impl<'p> Rounds<'p> {
         Request {
             experiment: self.planned.definition.id.clone(),
             point: open.point.clone(),
-            confinement: self.planned.experiment.confinement(open.point),
+            confinement: self.planned.experiment.confinement(&open.point),
             space_bytes: self.planned.space_bytes,
             task,
         }
@@ -158,21 +170,13 @@ impl<'p> Rounds<'p> {
         &self,
         index: usize,
         runner: &mut Runner<'_>,
-        left_ns: f64,
-        later_ns: f64,
+        progress: Progress,
     ) -> Result<(), ObserverError> {
         let open = &self.open[index];
-        let waiting = self.still_open();
-        let wanted_ns: f64 = waiting.iter().map(|&index| self.wanted_ns(index)).sum();
-        let progress = Progress {
-            closed: self.open.len() - waiting.len() + usize::from(self.is_known(index)),
-            points: self.open.len(),
-            remaining: Nanoseconds(f64::min(wanted_ns, left_ns.max(0.0)) + later_ns),
-        };
         let batch = open.batches.last().expect("a batch was just added");
         runner.tell(&Event::Taken {
             definition: &self.planned.definition,
-            point: open.point,
+            point: &open.point,
             batch,
             estimates: &open.estimates,
             progress,
@@ -186,7 +190,8 @@ impl<'p> Rounds<'p> {
         ending: &Ending,
     ) -> Result<(), ObserverError> {
         for index in self.still_open() {
-            let ending = self.open[index].ending_or(ending);
+            let open = &self.open[index];
+            let ending = open.ending_or(ending, &self.planned.definition, self.precision);
             self.close(index, runner, ending)?;
         }
         Ok(())
@@ -202,14 +207,17 @@ impl<'p> Rounds<'p> {
         let open = &mut self.open[index];
         let mut warnings = noise::judge(definition, &open.estimates, &open.batches);
         if ending == Ending::BudgetUsed || ending == Ending::Interrupted {
-            let missed = open.missed(definition, self.precision);
+            // A value without an estimate says so itself.
+            let missed = open
+                .missed(definition, self.precision)
+                .filter(|estimate| !matches!(estimate.verdict, Verdict::TooFew));
             warnings.extend(missed.map(|estimate| Warning::TargetMissed {
                 metric: estimate.metric.clone(),
                 reached: estimate.relative_half_width(),
                 target: self.precision.target,
             }));
         }
-        let point = open.point;
+        let point = &open.point;
         let ending = &*open.ending.insert(ending);
         runner.tell(&Event::Closed {
             definition,
@@ -219,10 +227,6 @@ impl<'p> Rounds<'p> {
         })
     }
 
-    fn is_known(&self, index: usize) -> bool {
-        self.open[index].is_known(&self.planned.definition, self.precision)
-    }
-
     /// Points at which something failed that should have worked.
     pub fn failed(&self) -> usize {
         self.broken
@@ -230,7 +234,7 @@ impl<'p> Rounds<'p> {
 
     /// Points that this system does not offer, or disturbed in every attempt.
     pub fn missing(&self) -> usize {
-        let has_failed = |open: &Open<'_>| matches!(open.ending, Some(Ending::Failed(_)));
+        let has_failed = |open: &Open| matches!(open.ending, Some(Ending::Failed(_)));
         self.count(has_failed) - self.broken - self.beyond
     }
 
@@ -244,7 +248,7 @@ impl<'p> Rounds<'p> {
         self.count(|open| open.ending == Some(Ending::BudgetUsed) && open.batches.is_empty())
     }
 
-    fn count(&self, is_counted: impl Fn(&Open<'_>) -> bool) -> usize {
+    fn count(&self, is_counted: impl Fn(&Open) -> bool) -> usize {
         self.open.iter().filter(|open| is_counted(open)).count()
     }
 }

@@ -1,0 +1,165 @@
+//! What every sentence of every experiment must bear, whatever was measured.
+
+use crate::made_up::{machine, measured_apart, results, setting};
+use crate::{all, claims};
+use instrument::claim::Evidence;
+use instrument::experiment::{Definition, Experiment};
+use instrument::finding::Finding;
+use instrument::plan::Profile;
+use instrument::quantity::Unit;
+use instrument::results::{PointResult, Results};
+use proptest::prelude::*;
+
+/// How the values of an experiment lie along its points.
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    Flat,
+    Noise,
+    /// Two levels, point by point.
+    TwoModes,
+    Rising,
+    Falling,
+    /// A step at the last point.
+    LastDiffers,
+}
+
+const SHAPES: [Shape; 6] = [
+    Shape::Flat,
+    Shape::Noise,
+    Shape::TwoModes,
+    Shape::Rising,
+    Shape::Falling,
+    Shape::LastDiffers,
+];
+
+impl Shape {
+    /// The factor of a value at the point `index` of `count`.
+    fn at(self, index: usize, count: usize) -> f64 {
+        let part = index as f64 / count as f64;
+        match self {
+            Self::Noise => 1.0 + 0.2 * (index as f64 * 12.989).sin(),
+            Self::TwoModes => [1.0, 3.0][index % 2],
+            Self::Rising => 1.0 + 9.0 * part,
+            Self::Falling => 10.0 - 9.0 * part,
+            Self::LastDiffers if index + 1 == count => 5.0,
+            Self::Flat | Self::LastDiffers => 1.0,
+        }
+    }
+}
+
+/// A value that is usual for the unit.
+fn usual(unit: Unit) -> f64 {
+    match unit {
+        Unit::BytesPerSecond => 1e9,
+        Unit::OperationsPerSecond => 1e6,
+        Unit::Nanoseconds => 1e3,
+        Unit::Bytes => 65_536.0,
+        Unit::Count => 4.0,
+        Unit::Share => 0.5,
+        Unit::Ratio => 2.0,
+    }
+}
+
+/// The points of the quick profile, of which each `missing`-th was not measured, with processes `step`
+/// apart.
+fn points(
+    experiment: &'static dyn Experiment,
+    (shape, step, missing): (Shape, f64, usize),
+) -> Vec<PointResult> {
+    let points = experiment.points(&setting(Profile::Quick));
+    let metrics = experiment.design().metrics;
+    let count = points.len();
+    let kept = points
+        .into_iter()
+        .enumerate()
+        .filter(|(index, _)| missing == 0 || index % missing != 1);
+    kept.map(|(index, point)| {
+        let value = |unit| usual(unit) * shape.at(index, count);
+        let values: Vec<_> = metrics
+            .iter()
+            .map(|metric| (*metric, value(metric.unit)))
+            .collect();
+        measured_apart(point, &values, step)
+    })
+    .collect()
+}
+
+/// A reason why a finding must not be said.
+fn objection(finding: &Finding) -> Option<String> {
+    let said = finding.sentence.to_string();
+    let unfinished = ["NaN", "inf ", "  ", "{", "}"]
+        .into_iter()
+        .find(|text| said.contains(text));
+    match unfinished {
+        Some(text) => Some(format!("'{text}' in: {said}")),
+        None if !said.ends_with(['.', '!']) => Some(format!("no end: {said}")),
+        None => None,
+    }
+}
+
+fn shape() -> impl Strategy<Value = (Shape, f64, usize)> {
+    let missing = prop_oneof![Just(0_usize), 2_usize..6];
+    (
+        prop::sample::select(SHAPES.to_vec()),
+        0.001_f64..0.3,
+        missing,
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever the curve, each sentence that can be said is finished, and no cost lies below zero.
+    #[test]
+    fn no_sentence_is_broken_by_its_curve(shape in shape()) {
+        let machine = machine();
+        let definitions: Vec<Definition> = all().map(Experiment::definition).collect();
+        let measured: Vec<Results<'_>> = all()
+            .zip(&definitions)
+            .map(|(experiment, definition)| {
+                results(definition, &machine, points(experiment, shape))
+            })
+            .collect();
+        for (experiment, results) in all().zip(&measured) {
+            for finding in experiment.findings(results) {
+                if finding.is_sayable() {
+                    let objection = objection(&finding);
+                    prop_assert!(objection.is_none(), "{}: {objection:?}", experiment.id());
+                }
+            }
+        }
+        let evidence = Evidence::new(&measured);
+        for claim in claims() {
+            let because = claim.judge(&evidence).because;
+            let objection = objection(&because);
+            prop_assert!(objection.is_none(), "{}: {objection:?}", claim.key);
+        }
+    }
+}
+
+/// Of a curve that is flat no step, no best place and no gain follows: no sentence tells a ratio between
+/// places of one metric as certain.
+#[test]
+fn a_flat_curve_gains_nothing() {
+    let machine = machine();
+    for experiment in all() {
+        let definition = experiment.definition();
+        let points = points(experiment, (Shape::Flat, 0.05, 0));
+        let results = results(&definition, &machine, points);
+        for finding in experiment.findings(&results) {
+            let gain = finding
+                .number("gain")
+                .filter(|gain| gain.unit == Unit::Ratio);
+            let surely = gain
+                .and_then(|gain| gain.interval)
+                .is_some_and(|gain| gain.low > 1.05);
+            let one_metric = definition.metrics.len() == 1;
+            assert!(
+                !(one_metric && surely),
+                "{}: {}",
+                experiment.id(),
+                finding.sentence
+            );
+        }
+    }
+}

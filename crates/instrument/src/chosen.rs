@@ -1,0 +1,344 @@
+//! An experiment at levels that the user chose, on the grid of its plan or off it.
+
+use crate::definition::Design;
+use crate::error::MeasureError;
+use crate::experiment::{Confinement, Experiment};
+use crate::figure::Figure;
+use crate::finding::Finding;
+use crate::need::Need;
+use crate::point::{Axis, Level, OpenAxis, Point, RefinedAxis};
+use crate::quantity::Bytes;
+use crate::results::Results;
+use crate::sampler::Sampler;
+use crate::setting::{Profile, Setting};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// An experiment that is measured at chosen levels only.
+///
+/// An axis without a choice keeps its planned levels. A number that is not planned takes the place of
+/// the next larger planned one, so that the other levels go with it, such as a file that holds the block;
+/// beyond the largest, of that.
+pub struct Chosen<'a> {
+    experiment: &'a dyn Experiment,
+    levels: BTreeMap<String, Vec<Level>>,
+}
+
+/// The reason why an experiment cannot be measured at a level.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CannotChoose {
+    /// None of the experiments has the axis.
+    #[error("there is no axis '{axis}' in what is measured: there are {known}")]
+    NoAxis {
+        /// The axis.
+        axis: String,
+        /// The axes, joined by commas.
+        known: String,
+    },
+    /// The axis does not take the level.
+    #[error("{experiment} takes no level '{level}' of '{axis}': {takes}")]
+    NoLevel {
+        /// The experiment's id.
+        experiment: &'static str,
+        /// The axis.
+        axis: String,
+        /// The level, as readers see it.
+        level: String,
+        /// The levels that it takes.
+        takes: String,
+    },
+}
+
+impl<'a> Chosen<'a> {
+    /// `experiment` at these levels of its axes; several levels of one axis are all measured.
+    ///
+    /// # Errors
+    /// [`CannotChoose`] for an axis that it does not have, and a level that the axis does not take.
+    pub fn new(
+        experiment: &'a dyn Experiment,
+        chosen: &[(String, Level)],
+        setting: &Setting,
+    ) -> Result<Self, CannotChoose> {
+        let design = experiment.design();
+        let mut levels: BTreeMap<String, Vec<Level>> = BTreeMap::new();
+        for (name, level) in chosen {
+            if !design.axes.iter().any(|axis| axis.name == name) {
+                let known: Vec<&str> = design.axes.iter().map(|axis| axis.name).collect();
+                return Err(CannotChoose::NoAxis {
+                    axis: name.clone(),
+                    known: known.join(", "),
+                });
+            }
+            check(experiment, name, level, setting)?;
+            let of_axis = levels.entry(name.clone()).or_default();
+            if !of_axis.contains(level) {
+                of_axis.push(level.clone());
+            }
+        }
+        Ok(Self { experiment, levels })
+    }
+}
+
+/// The levels of an axis that any profile plans.
+fn planned(experiment: &dyn Experiment, axis: &str, setting: &Setting) -> Vec<Level> {
+    let of_profile = |profile: Profile| {
+        let setting = Setting {
+            profile,
+            ..setting.clone()
+        };
+        experiment.points(&setting)
+    };
+    let points = Profile::ALL.into_iter().flat_map(of_profile);
+    let mut levels: Vec<Level> = points
+        .filter_map(|point| point.get(axis).cloned())
+        .collect();
+    levels.sort();
+    levels.dedup();
+    levels
+}
+
+fn check(
+    experiment: &dyn Experiment,
+    axis: &str,
+    level: &Level,
+    setting: &Setting,
+) -> Result<(), CannotChoose> {
+    let planned = planned(experiment, axis, setting);
+    let mut opened = experiment.open_axes().iter();
+    let opened = opened.find(|opened| opened.name == axis);
+    let refined = experiment
+        .refined_axes()
+        .iter()
+        .find(|refined| refined.name == axis);
+    let ends = planned
+        .iter()
+        .filter_map(Level::number)
+        .min()
+        .zip(planned.iter().filter_map(Level::number).max());
+    let is_taken = planned.contains(level)
+        || level.number().is_some_and(|number| {
+            opened.is_some_and(|opened| opened.takes(number))
+                || refined.zip(ends).is_some_and(|(refined, (least, most))| {
+                    (least..=most).contains(&number) && number.is_multiple_of(refined.step)
+                })
+        });
+    if is_taken {
+        return Ok(());
+    }
+    let design = experiment.design();
+    let of_axis = design.axes.iter().find(|it| it.name == axis);
+    let show =
+        |level: &Level| of_axis.map_or(level.to_string(), |axis| Axis::from(axis).show(level));
+    let takes = match (opened, refined.zip(ends)) {
+        (Some(opened), _) => format!(
+            "it takes multiples of {} from {} to {}",
+            show(&Level::Number(opened.step)),
+            show(&Level::Number(opened.least)),
+            show(&Level::Number(opened.most))
+        ),
+        (None, Some((refined, (least, most)))) => format!(
+            "it takes multiples of {} from {} to {}",
+            show(&Level::Number(refined.step)),
+            show(&Level::Number(least)),
+            show(&Level::Number(most))
+        ),
+        (None, None) => {
+            let known: Vec<String> = planned.iter().map(show).collect();
+            format!("there are {}", known.join(", "))
+        }
+    };
+    Err(CannotChoose::NoLevel {
+        experiment: design.id,
+        axis: axis.to_owned(),
+        level: show(level),
+        takes,
+    })
+}
+
+/// `points` with these levels on `axis`. For each that is not planned, those points change whose level is
+/// the next larger one, or else the largest, among the points with the same named choices.
+fn at(points: &[Point], axis: &str, levels: &[Level]) -> Vec<Point> {
+    let choices = |point: &Point| -> Vec<(String, Level)> {
+        let levels = point.levels();
+        let named = levels.filter(|(name, level)| *name != axis && level.number().is_none());
+        named
+            .map(|(name, level)| (name.to_owned(), level.clone()))
+            .collect()
+    };
+    let mut found: Vec<Point> = Vec::new();
+    for wanted in levels {
+        if points.iter().any(|point| point.get(axis) == Some(wanted)) {
+            let planned = points
+                .iter()
+                .filter(|point| point.get(axis) == Some(wanted));
+            found.extend(planned.cloned());
+            continue;
+        }
+        for point in points {
+            let Some(level) = point.get(axis) else {
+                continue;
+            };
+            let group = points
+                .iter()
+                .filter(|other| choices(other) == choices(point));
+            let of_group = group.filter_map(|other| other.get(axis));
+            let is_next = match wanted.number() {
+                Some(number) => {
+                    let numbers: Vec<u64> = of_group.filter_map(Level::number).collect();
+                    let larger = numbers.iter().filter(|planned| **planned > number).min();
+                    level.number() == larger.or_else(|| numbers.iter().max()).copied()
+                        && level.number().is_some()
+                }
+                None => level == wanted,
+            };
+            if is_next {
+                let changed = set(point, axis, wanted);
+                if !found.contains(&changed) {
+                    found.push(changed);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The point with another level, its axes in the same order.
+fn set(point: &Point, axis: &str, level: &Level) -> Point {
+    point.levels().fold(Point::new(), |changed, (name, kept)| {
+        let level = if name == axis { level } else { kept };
+        changed.with(name, level.clone())
+    })
+}
+
+impl Experiment for Chosen<'_> {
+    fn design(&self) -> &'static Design {
+        self.experiment.design()
+    }
+
+    fn needs(&self, setting: &Setting) -> Vec<Need> {
+        let mut needs = self.experiment.needs(setting);
+        // Files of a chosen size may be larger than all that the profile plans.
+        let sizes = self.levels.get("file_size").into_iter().flatten();
+        let space: u64 = sizes.filter_map(Level::number).sum();
+        if space > 0 {
+            needs.push(Need::Space(Bytes(space)));
+        }
+        needs
+    }
+
+    fn refined_axes(&self) -> &'static [RefinedAxis] {
+        if self.levels.is_empty() {
+            self.experiment.refined_axes()
+        } else {
+            // What was chosen is measured, and nothing beside it.
+            &[]
+        }
+    }
+
+    fn open_axes(&self) -> &'static [OpenAxis] {
+        self.experiment.open_axes()
+    }
+
+    fn points(&self, setting: &Setting) -> Vec<Point> {
+        if self.levels.is_empty() {
+            return self.experiment.points(setting);
+        }
+        // A level that only a longer profile plans brings that profile's points.
+        let longer = Profile::ALL
+            .into_iter()
+            .skip_while(|profile| *profile != setting.profile);
+        let mut found = Vec::new();
+        for profile in longer {
+            let setting = Setting {
+                profile,
+                ..setting.clone()
+            };
+            let mut points = self.experiment.points(&setting);
+            // Named choices first, so that the next number is that of the points that remain.
+            let (named, numbers): (Vec<_>, Vec<_>) = self
+                .levels
+                .iter()
+                .partition(|(_, levels)| levels.iter().all(|level| level.number().is_none()));
+            for (axis, levels) in named.into_iter().chain(numbers) {
+                points = at(&points, axis, levels);
+            }
+            found = points;
+            if !found.is_empty() {
+                break;
+            }
+        }
+        found
+    }
+
+    fn confinement(&self, point: &Point) -> Option<Confinement> {
+        self.experiment.confinement(point)
+    }
+
+    fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        self.experiment.measure(point, sampler)
+    }
+
+    fn findings(&self, results: &Results) -> Vec<Finding> {
+        self.experiment.findings(results)
+    }
+
+    fn figures(&self, results: &Results) -> Vec<Figure> {
+        self.experiment.figures(results)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::at;
+    use crate::point::{Level, Point};
+
+    fn grid() -> Vec<Point> {
+        let point = |lock: &str, threads: u64, file: u64| {
+            Point::new()
+                .with("lock", lock)
+                .with("threads", threads)
+                .with("file", file)
+        };
+        vec![
+            point("spin", 1, 100),
+            point("spin", 10, 200),
+            point("block", 1, 100),
+            point("block", 99, 300),
+        ]
+    }
+
+    fn told(points: &[Point]) -> Vec<String> {
+        points.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_number_takes_the_place_of_the_next_larger_with_all_that_goes_with_it() {
+        let found = at(&grid(), "threads", &[Level::Number(30)]);
+        let expected = [
+            Point::new()
+                .with("lock", "spin")
+                .with("threads", 30)
+                .with("file", 200),
+            Point::new()
+                .with("lock", "block")
+                .with("threads", 30)
+                .with("file", 300),
+        ];
+        assert_eq!(told(&found), told(&expected));
+    }
+
+    #[test]
+    fn a_planned_level_is_chosen_as_it_is_and_a_name_selects() {
+        let found = at(&grid(), "threads", &[Level::Number(1)]);
+        assert!(found.len() == 2 && found.iter().all(|point| grid().contains(point)));
+        let found = at(&grid(), "lock", &["spin".into()]);
+        assert_eq!(told(&found), told(&grid()[..2]));
+        let both = at(&found, "threads", &[Level::Number(1), Level::Number(3)]);
+        // 1 is planned, and 3 takes the place of 10.
+        let files: Vec<_> = both
+            .iter()
+            .map(|point| point.get("file").cloned())
+            .collect();
+        assert_eq!(files, [Some(Level::Number(100)), Some(Level::Number(200))]);
+    }
+}

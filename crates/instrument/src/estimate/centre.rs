@@ -1,0 +1,150 @@
+//! The centre of a metric at a point, with its interval, on the scale of costs.
+
+use super::process::Process;
+use crate::sample::{Reading, Sample};
+use crate::statistics::prediction::{self, Leg, Visit, predict};
+use crate::statistics::{Confidence, Estimated, student, summary};
+
+/// A smaller share of CPU time in the wall time means that the work mostly waits, for a disk or for
+/// another processor. The speed of this processor then says little about its cost.
+const LEAST_CPU_SHARE: f64 = 0.4;
+
+/// The value of a metric at a point: ns per unit of work, or the value of what is not timed.
+pub(super) struct Centre {
+    pub cost: Estimated,
+    /// Of each process.
+    pub by_process: Vec<f64>,
+    /// With the costs that a timing pays once; `None` for a value that is not timed.
+    pub raw_cost: Option<f64>,
+    /// The mean as a program would meet it, on a processor that others slow down; `None` in the
+    /// first edition and for a value that is not timed.
+    pub cost_as_met: Option<f64>,
+    /// The number of passes in which it was measured; `None` in the first edition.
+    pub passes: Option<usize>,
+}
+
+impl Centre {
+    /// `None` without processes.
+    pub fn of(processes: &[Process<'_>]) -> Option<Self> {
+        let passes: Option<Vec<u32>> = processes.iter().map(|of| of.batch.pass).collect();
+        match passes {
+            Some(passes) => Self::predicted(processes, &passes),
+            None => Self::averaged(processes),
+        }
+    }
+
+    /// The second edition: the interval foretells the value of another run
+    /// ([`crate::statistics::prediction`]).
+    fn predicted(processes: &[Process<'_>], passes: &[u32]) -> Option<Self> {
+        let full_speed_ns = processes
+            .iter()
+            .filter_map(|process| process.batch.full_speed_ns)
+            .reduce(f64::min);
+        let visits: Vec<Visit> = processes
+            .iter()
+            .zip(passes)
+            .map(|(process, pass)| Visit {
+                pass: *pass as usize,
+                legs: legs(&process.samples, full_speed_ns),
+            })
+            .collect();
+        let samples: Vec<&Sample> = processes
+            .iter()
+            .flat_map(|process| process.samples.iter().copied())
+            .collect();
+        let centre = if is_work(&samples) {
+            prediction::Centre::LowerQuartile
+        } else {
+            prediction::Centre::Median
+        };
+        let predicted = predict(&visits, centre, Confidence::NINETY_FIVE)?;
+        Some(Self {
+            cost: predicted.estimated,
+            by_process: predicted.by_process,
+            raw_cost: raw(processes),
+            cost_as_met: Some(predicted.as_met),
+            passes: Some(predicted.passes),
+        })
+    }
+
+    /// The first edition: Student's t over the medians of the processes.
+    fn averaged(processes: &[Process<'_>]) -> Option<Self> {
+        let by_process = medians(processes, net)?;
+        Some(Self {
+            cost: student::process_estimate(&by_process, Confidence::NINETY_FIVE)?,
+            by_process,
+            raw_cost: raw(processes),
+            cost_as_met: None,
+            passes: None,
+        })
+    }
+}
+
+/// The timings of one process, each with the slowness of the processor beside it if its speed
+/// matters.
+fn legs(samples: &[&Sample], full_speed_ns: Option<f64>) -> Vec<Leg> {
+    let full_speed_ns = full_speed_ns.filter(|_| uses_the_processor(samples));
+    let of_sample = |sample: &&Sample| match sample.reading {
+        Reading::Value(cost) => vec![Leg { cost, slowed: None }],
+        ref timed => timed
+            .costs()
+            .into_iter()
+            .map(|cost| Leg {
+                cost: cost.net_ns,
+                slowed: cost
+                    .reference_ns
+                    .zip(full_speed_ns)
+                    .map(|(reference_ns, full_speed_ns)| reference_ns / full_speed_ns),
+            })
+            .collect(),
+    };
+    samples.iter().flat_map(of_sample).collect()
+}
+
+/// True if the samples are timings of work that the processor does: other programs only lengthen it.
+/// What waits, for a disk or another process, varies by itself.
+fn is_work(samples: &[&Sample]) -> bool {
+    let is_timed = |sample: &&Sample| !matches!(sample.reading, Reading::Value(_));
+    let has_legs = |sample: &&Sample| matches!(sample.reading, Reading::Legs(_));
+    samples.iter().any(has_legs) || (samples.iter().all(is_timed) && uses_the_processor(samples))
+}
+
+/// True if the samples did not mostly wait.
+fn uses_the_processor(samples: &[&Sample]) -> bool {
+    let wall_ns = |sample: &&Sample| match sample.reading {
+        Reading::Latencies { count, p50_ns, .. } => count as f64 * p50_ns,
+        ref other => other.wall_ns().unwrap_or(0) as f64,
+    };
+    let all_ns: f64 = samples.iter().map(wall_ns).sum();
+    let cpu_ns: u64 = samples
+        .iter()
+        .map(|sample| sample.usage.user_ns + sample.usage.system_ns)
+        .sum();
+    cpu_ns as f64 >= LEAST_CPU_SHARE * all_ns
+}
+
+fn net(sample: &Sample) -> Vec<f64> {
+    match sample.reading {
+        Reading::Value(value) => vec![value],
+        ref timed => timed.costs().iter().map(|cost| cost.net_ns).collect(),
+    }
+}
+
+/// The median over the processes of each process's median raw cost.
+fn raw(processes: &[Process<'_>]) -> Option<f64> {
+    let raw = |sample: &Sample| {
+        let costs = sample.reading.costs().into_iter();
+        costs.map(|cost| cost.raw_ns).collect()
+    };
+    summary::median(&medians(processes, raw)?)
+}
+
+/// The median of each process; `None` if one has none.
+fn medians(processes: &[Process<'_>], read: impl Fn(&Sample) -> Vec<f64>) -> Option<Vec<f64>> {
+    let median = |process: &Process<'_>| {
+        let values = process.samples.iter().flat_map(|sample| read(sample));
+        summary::median(&values.collect::<Vec<_>>())
+    };
+    let medians: Option<Vec<f64>> = processes.iter().map(median).collect();
+    medians.filter(|medians| !medians.is_empty())
+}

@@ -1,0 +1,83 @@
+//! Pieces: work that consists of phases and changes the system's state, timed in short legs.
+
+use crate::clock::Clock;
+use crate::error::MeasureError;
+use crate::sample::Legs;
+use platform::usage::Usage;
+
+/// Times the pieces of each phase. Phases may take turns; the pieces of a phase are its legs.
+pub struct Pieces<'c> {
+    clock: &'c dyn Clock,
+    phases: Vec<Phase>,
+}
+
+/// The pieces of one metric so far.
+pub(crate) struct Phase {
+    pub metric: String,
+    pub legs: Legs,
+    pub usage: Usage,
+}
+
+impl<'c> Pieces<'c> {
+    pub(crate) fn new(clock: &'c dyn Clock) -> Self {
+        Self {
+            clock,
+            phases: Vec::new(),
+        }
+    }
+
+    /// Times `body`, a piece of `operations` of `metric`, between two runs of the reference loop.
+    /// Only pieces of one length are compared: of another length it is a sample of its own.
+    ///
+    /// # Errors
+    /// Those of `body`.
+    pub fn time(
+        &mut self,
+        metric: impl AsRef<str>,
+        operations: u64,
+        body: impl FnOnce() -> Result<(), MeasureError>,
+    ) -> Result<(), MeasureError> {
+        let reference_ns = self.clock.reference_ns();
+        let before = self.clock.usage()?;
+        let begin_ns = self.clock.now_ns();
+        body()?;
+        let wall_ns = self.clock.now_ns().saturating_sub(begin_ns);
+        let usage = self.clock.usage()?.since(&before);
+        let after_ns = self.clock.reference_ns();
+        let phase = self.of(metric.as_ref(), operations);
+        phase.legs.wall_ns.push(wall_ns);
+        let beside = reference_ns.zip(after_ns);
+        let mean = beside.map(|(before, after)| before.midpoint(after));
+        phase.legs.reference_ns.extend(mean);
+        phase.usage += usage;
+        Ok(())
+    }
+
+    /// The fewest pieces of a metric so far.
+    pub(crate) fn fewest(&self) -> usize {
+        let counts = self.phases.iter().map(|phase| phase.legs.wall_ns.len());
+        counts.min().unwrap_or(0)
+    }
+
+    pub(crate) fn into_phases(self) -> Vec<Phase> {
+        self.phases
+    }
+
+    fn of(&mut self, metric: &str, operations: u64) -> &mut Phase {
+        let is_it = |phase: &Phase| phase.metric == metric && phase.legs.iterations == operations;
+        let known = self.phases.iter().position(is_it);
+        let index = known.unwrap_or_else(|| {
+            self.phases.push(Phase {
+                metric: metric.to_owned(),
+                legs: Legs {
+                    iterations: operations,
+                    work: 1.0,
+                    ..Legs::default()
+                },
+                usage: Usage::default(),
+            });
+            self.phases.len() - 1
+        });
+        &mut self.phases[index]
+    }
+}

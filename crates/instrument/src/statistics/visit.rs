@@ -1,0 +1,55 @@
+//! Visits: the timings of processes at one point, as input of a prediction.
+
+use super::summary::{median, quantile};
+
+/// The legs of one process at one point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Visit {
+    /// The pass over the points in which the process ran.
+    pub pass: usize,
+    /// Its legs, in the order of time.
+    pub legs: Vec<Leg>,
+}
+
+/// One timed stretch of work.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Leg {
+    /// The cost, in any unit that all legs share: disturbances raise it, so a rate must be inverted
+    /// first. A difference may be zero or negative.
+    pub cost: f64,
+    /// The time of the reference beside the leg over its time at full speed, so 1 on an undisturbed
+    /// processor. `None` without a reference, or if the cost does not follow the processor's speed.
+    pub slowed: Option<f64>,
+}
+
+/// The way from the legs of a process to its value, and from processes to the estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Centre {
+    /// The lower quartile of timed legs, since bursts of other work only lengthen them; and for the
+    /// same reason the quantile at 0.4 of processes.
+    LowerQuartile,
+    /// The median of both: for counts, and for differences, where a disturbance shortens as it
+    /// lengthens.
+    Median,
+}
+
+impl Centre {
+    /// The value of a process by its legs.
+    pub(super) fn of(self, legs: &[f64]) -> Option<f64> {
+        match self {
+            Self::LowerQuartile => quantile(legs, 0.25),
+            Self::Median => median(legs),
+        }
+    }
+
+    /// The quantile of processes that is the estimate. Where it is 0.4, three values more of 100 had
+    /// an interval within ±5 % than with the median, and at least as many intervals held, in all
+    /// designs that were tried: a process beside a burst, or in the slower of two modes, only costs
+    /// more.
+    pub(super) fn of_processes(self) -> f64 {
+        match self {
+            Self::LowerQuartile => 0.4,
+            Self::Median => 0.5,
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! How often a comparison errs, and how soon it decides, on simulated machines.
+
+use oscope_instrument::ab::{
+    Bench, Block, Budget, Contest, Ending, Outcome, Pair, Rules, Verdict, compare,
+};
+use oscope_instrument::quantity::Nanoseconds;
+use oscope_instrument::statistics::random::Random;
+use oscope_instrument::statistics::sequential::Sequential;
+use std::convert::Infallible;
+
+/// An unoptimised build simulates fewer comparisons.
+const COMPARISONS: u64 = if cfg!(debug_assertions) { 40 } else { 300 };
+/// At 0.005, chance exceeds this less often than once in 10 000 such tests.
+const MOST_ALARMS: usize = if cfg!(debug_assertions) { 3 } else { 8 };
+const RUN_NS: f64 = 20e6;
+
+/// What disturbs a simulated machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Noise {
+    /// 1 % from run to run.
+    Quiet,
+    /// A neighbour takes half the processor for 0.2 to 2 s, and leaves it for as long.
+    Bursts,
+    /// The processor gets slower by 1 % each second.
+    Drift,
+    /// The processor changes between two speeds, 20 % apart, for half a second on the average.
+    TwoSpeeds,
+    /// Every tenth run takes longer by a Pareto factor without a variance.
+    HeavyTails,
+    /// Each run shares most of its noise with the one before.
+    Memory,
+}
+
+const ALL: [Noise; 6] = [
+    Noise::Quiet,
+    Noise::Bursts,
+    Noise::Drift,
+    Noise::TwoSpeeds,
+    Noise::HeavyTails,
+    Noise::Memory,
+];
+
+/// A simulated machine; the subjects after the first cost more by `factor`.
+struct Machine {
+    noise: Noise,
+    factor: f64,
+    random: Random,
+    now_ns: f64,
+    is_slow: bool,
+    turns_ns: f64,
+    state: f64,
+}
+
+impl Machine {
+    fn new(noise: Noise, factor: f64, seed: u64) -> Self {
+        Self {
+            noise,
+            factor,
+            random: Random::new(seed),
+            now_ns: 0.0,
+            is_slow: false,
+            turns_ns: 0.0,
+            state: 0.0,
+        }
+    }
+
+    /// The machine's slowness at this moment, as a factor.
+    fn slowness(&mut self) -> f64 {
+        let jitter = (0.01 * self.random.normal()).exp();
+        let turn = |random: &mut Random| match self.noise {
+            Noise::Bursts => 0.2e9 + 1.8e9 * random.uniform(),
+            _ => -0.5e9 * (1.0 - random.uniform()).ln(),
+        };
+        while self.now_ns >= self.turns_ns {
+            self.turns_ns += turn(&mut self.random).max(1.0);
+            self.is_slow = !self.is_slow;
+        }
+        jitter
+            * match self.noise {
+                Noise::Bursts if self.is_slow => 1.0 + 0.5 * self.random.uniform(),
+                Noise::TwoSpeeds if self.is_slow => 1.2,
+                Noise::Drift => 1.0 + 0.01 * self.now_ns / 1e9,
+                Noise::HeavyTails if self.random.below(10) == 0 => {
+                    (1.0 - self.random.uniform()).powf(-0.7)
+                }
+                Noise::Memory => {
+                    self.state = 0.9 * self.state + 0.03 * self.random.normal();
+                    self.state.exp()
+                }
+                Noise::Quiet | Noise::Bursts | Noise::TwoSpeeds | Noise::HeavyTails => 1.0,
+            }
+    }
+}
+
+impl Bench for Machine {
+    type Error = Infallible;
+
+    fn measure(&mut self, subject: usize) -> Result<Option<f64>, Infallible> {
+        let factor = if subject == 0 { 1.0 } else { self.factor };
+        let cost = RUN_NS * factor * self.slowness();
+        self.now_ns += cost;
+        Ok(Some(cost))
+    }
+
+    fn elapsed_ns(&self) -> f64 {
+        self.now_ns
+    }
+
+    fn keep(&mut self, _: &Block, _: &Contest) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+fn rules(seconds: f64) -> Rules {
+    Rules {
+        error: Rules::ERROR,
+        margin: 0.01,
+        budget: Budget::Fixed(Nanoseconds(seconds * 1e9)),
+        least_runs: 0,
+        most_runs: None,
+    }
+}
+
+fn run(noise: Noise, factor: f64, subjects: usize, rules: &Rules, seed: u64) -> Outcome {
+    let mut machine = Machine::new(noise, factor, seed);
+    let Ok(outcome) = compare(subjects, rules, seed ^ 0xabba, &mut machine);
+    outcome
+}
+
+fn is_alarm(pair: &Pair) -> bool {
+    let excludes_equality = |interval: &oscope_instrument::statistics::Interval| {
+        interval.low > 1.0 || interval.high < 1.0
+    };
+    pair.interval.as_ref().is_some_and(excludes_equality)
+}
+
+#[test]
+fn equal_programs_are_seldom_called_different() {
+    for noise in ALL {
+        // A margin that is never met lets the test run to its end, with as many looks as possible.
+        for (subjects, margin, seconds) in [(2, 1e-6, 8.0), (2, 0.01, 2.0), (4, 1e-6, 8.0)] {
+            let rules = Rules {
+                margin,
+                ..rules(seconds)
+            };
+            let outcomes = (0..COMPARISONS).map(|seed| run(noise, 1.0, subjects, &rules, seed));
+            let alarms = outcomes
+                .filter(|outcome| outcome.pairs.iter().any(is_alarm))
+                .count();
+            println!(
+                "{noise:?}, {subjects} subjects, margin {margin}: {alarms} alarms in {COMPARISONS}"
+            );
+            assert!(alarms <= MOST_ALARMS, "{noise:?}: {alarms} alarms");
+        }
+    }
+}
+
+#[test]
+fn a_difference_of_one_per_cent_is_told_soon_and_rightly() {
+    for (noise, seconds, least) in [
+        (Noise::Quiet, 10.0, 0.99),
+        (Noise::Drift, 10.0, 0.99),
+        (Noise::HeavyTails, 20.0, 0.95),
+        (Noise::TwoSpeeds, 20.0, 0.95),
+        (Noise::Memory, 60.0, 0.9),
+        (Noise::Bursts, 60.0, 0.9),
+    ] {
+        let outcomes: Vec<(Outcome, f64)> = (0..100)
+            .map(|seed| {
+                let mut machine = Machine::new(noise, 1.01, seed);
+                let Ok(outcome) = compare(2, &rules(seconds), seed ^ 0xabba, &mut machine);
+                (outcome, machine.now_ns / 1e9)
+            })
+            .collect();
+        let slower = |(outcome, _): &&(Outcome, f64)| outcome.pairs[0].verdict == Verdict::Slower;
+        let told = outcomes.iter().filter(slower).count() as f64 / outcomes.len() as f64;
+        let mut times: Vec<f64> = outcomes.iter().map(|(_, time)| *time).collect();
+        times.sort_by(f64::total_cmp);
+        let verdicts = outcomes.iter();
+        let wrong = verdicts.filter(|(outcome, _)| outcome.pairs[0].verdict == Verdict::Faster);
+        assert_eq!(wrong.count(), 0, "{noise:?}");
+        println!(
+            "{noise:?}: {told} told, median {:.1} s, 90 % {:.1} s",
+            times[50], times[90]
+        );
+        assert!(told >= least, "{noise:?}: {told}");
+    }
+}
+
+#[test]
+fn equal_programs_are_called_equivalent_within_the_margin() {
+    for (noise, least) in [(Noise::Quiet, 0.99), (Noise::TwoSpeeds, 0.95)] {
+        let outcomes = (0..100).map(|seed| run(noise, 1.0, 2, &rules(60.0), seed));
+        let told = outcomes
+            .filter(|outcome| outcome.pairs[0].verdict == Verdict::Equivalent)
+            .count();
+        assert!(told as f64 >= 100.0 * least, "{noise:?}: {told}");
+    }
+}
+
+#[test]
+fn the_interval_contains_the_ratio_at_whatever_moment() {
+    for noise in ALL {
+        let misses = (0..COMPARISONS).filter(|&seed| {
+            let outcome = run(noise, 1.05, 2, &rules(3.0), seed);
+            let interval = outcome.pairs[0].interval;
+            interval.is_some_and(|interval| !interval.contains(1.05))
+        });
+        let misses = misses.count();
+        println!("{noise:?}: {misses} intervals of {COMPARISONS} miss the ratio");
+        assert!(misses <= MOST_ALARMS, "{noise:?}: {misses}");
+    }
+}
+
+#[test]
+fn long_runs_are_decided_in_twelve_turns() {
+    let rules = Rules {
+        budget: Budget::Usual,
+        ..rules(0.0)
+    };
+    let mut slow = Scaled(Machine::new(Noise::Quiet, 1.5, 1), 500.0);
+    let Ok(outcome) = compare(2, &rules, 1, &mut slow);
+    assert_eq!(outcome.pairs[0].verdict, Verdict::Slower);
+    assert_eq!(outcome.ending, Ending::Told);
+    assert!(outcome.blocks <= 12, "{}", outcome.blocks);
+}
+
+/// A machine whose runs take longer by a factor.
+struct Scaled(Machine, f64);
+
+impl Bench for Scaled {
+    type Error = Infallible;
+
+    fn measure(&mut self, subject: usize) -> Result<Option<f64>, Infallible> {
+        let cost = self.0.measure(subject)?;
+        Ok(cost.map(|cost| cost * self.1))
+    }
+
+    fn elapsed_ns(&self) -> f64 {
+        self.0.elapsed_ns() * self.1
+    }
+
+    fn keep(&mut self, block: &Block, contest: &Contest) -> Result<(), Infallible> {
+        self.0.keep(block, contest)
+    }
+}
+
+#[test]
+fn differences_that_are_no_numbers_are_left_out() {
+    let mut test = Sequential::new(Rules::ERROR);
+    assert_eq!((test.centre(), test.interval()), (None, None));
+    test.add(&[f64::NAN]);
+    test.add(&[f64::INFINITY]);
+    assert_eq!(test.count(), 0);
+    for _ in 0..50 {
+        test.add(&[0.0]);
+    }
+    assert_eq!(test.centre(), Some(0.0));
+    assert!(!test.is_above(0.0) && !test.is_below(0.0));
+    let interval = test.interval().expect("fifty differences are enough");
+    assert!(interval.contains(0.0) && interval.half_width() < 1e-9);
+}
+
+#[test]
+fn the_interval_holds_its_centre_and_turns_with_the_sign() {
+    let mut random = Random::new(9);
+    let (mut test, mut mirrored) = (Sequential::new(0.005), Sequential::new(0.005));
+    for _ in 0..300 {
+        let difference = 0.02 + 0.01 * random.normal();
+        test.add(&[difference]);
+        mirrored.add(&[-difference]);
+    }
+    let (one, other) = (test.interval().unwrap(), mirrored.interval().unwrap());
+    assert!(one.contains(test.centre().unwrap()) && one.contains(0.02));
+    assert!((one.low + other.high).abs() < 1e-9 && (one.high + other.low).abs() < 1e-9);
+    assert!(test.is_above(0.0) && mirrored.is_below(0.0));
+}

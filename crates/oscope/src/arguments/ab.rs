@@ -1,0 +1,209 @@
+//! The command line of `oscope ab`.
+
+use super::FailOn;
+use super::compare::parse_percent;
+use super::run::parse_budget;
+use super::vary::Vary;
+use clap::Args;
+use instrument::quantity::Nanoseconds;
+use std::path::PathBuf;
+
+/// Compare two or more commands, or settings of an experiment, interleaved in one go
+///
+/// The commands run by turns, as ABBA or BAAB at random, so that drift and neighbours touch all alike.
+/// A difference of 1 % is then told in seconds. The comparison stops as soon as every command is
+/// judged against the first: faster, slower, or equivalent within the margin. An equal pair is
+/// called different in at most one of 200 comparisons.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope ab -- 'sort big.txt' 'sort -S1G big.txt'
+  oscope ab --prepare 'sync' -- 'cp -r tree copy1' 'cp -r tree copy2'
+  oscope ab --parameter level=1,3,9 -- 'gzip -{level} -c big.txt'
+  oscope ab process.calls --vary dir=/mnt/a,/mnt/b
+  oscope ab memory.latency --vary pages=base,huge --at working_set=64MiB
+  oscope ab memory --vary sysfs:/sys/kernel/mm/transparent_hugepage/enabled=always,never
+  oscope ab --fail-on slower --budget 1min --export-json times.json -- ./before ./after
+
+Exit code 3: what --fail-on names was found")]
+pub struct Ab {
+    /// The commands; each is held against the first. With `--vary`: experiments or groups
+    #[arg(value_name = "COMMAND", required = true)]
+    pub commands: Vec<String>,
+    #[command(flatten)]
+    pub variation: Variation,
+    #[command(flatten)]
+    pub programs: Programs,
+    #[command(flatten)]
+    pub pace: Pace,
+    #[command(flatten)]
+    pub results: Results,
+}
+
+/// What varies between the measurements of an experiment.
+#[derive(Args, Debug)]
+pub struct Variation {
+    /// Measure experiments with each value in turn: of `dir` (scratch directories), `env:NAME`
+    /// (environment of the measuring processes), `sysfs:PATH` (a setting of the kernel, as root; put
+    /// back at the end) or an axis of the experiment
+    #[arg(long, value_name = "KEY=A,B,…", conflicts_with_all = [
+        "names", "parameters", "prepare", "conclude", "setup", "cleanup", "shell", "no_shell",
+        "input", "output", "ignore_failure", "export_json", "export_csv", "export_markdown", "force",
+    ])]
+    pub vary: Option<Vary>,
+    /// Only points with this level; may be given several times
+    #[arg(long, value_name = "AXIS=LEVEL", requires = "vary", value_parser = parse_level)]
+    pub at: Vec<(String, String)>,
+    /// Directory for scratch files of what `--vary` measures
+    #[arg(long, value_name = "DIR", default_value = ".", requires = "vary")]
+    pub dir: PathBuf,
+}
+
+/// The programs and their surroundings.
+#[derive(Args, Debug)]
+pub struct Programs {
+    /// Name of a command, in the order of the commands; may be given several times
+    #[arg(
+        long = "name",
+        short = 'n',
+        alias = "command-name",
+        value_name = "NAME"
+    )]
+    pub names: Vec<String>,
+    /// Put each value in turn in the place of {NAME} in the commands; may be given several times
+    #[arg(long = "parameter", value_name = "NAME=A,B,…", value_parser = parse_parameter)]
+    pub parameters: Vec<(String, Vec<String>)>,
+    /// Command before each run, not timed; one for all, or one for each command
+    #[arg(long, short = 'p', value_name = "COMMAND")]
+    pub prepare: Vec<String>,
+    /// Command after each run, not timed; one for all, or one for each command
+    #[arg(long, short = 'C', value_name = "COMMAND")]
+    pub conclude: Vec<String>,
+    /// Command once for each command before the first run
+    #[arg(long, short = 's', value_name = "COMMAND")]
+    pub setup: Option<String>,
+    /// Command once for each command after all runs, also after an error or Ctrl-C
+    #[arg(long, short = 'c', value_name = "COMMAND")]
+    pub cleanup: Option<String>,
+    /// Shell that runs the commands, or `none` [default: `sh` for all if one needs a shell, for its
+    /// pipes, variables or patterns; else none, and the programs are started directly]
+    #[arg(long, short = 'S', value_name = "SHELL")]
+    pub shell: Option<String>,
+    /// The same as `--shell none`
+    #[arg(short = 'N', conflicts_with = "shell")]
+    pub no_shell: bool,
+    /// Standard input of each run: `null` or a file
+    #[arg(long, value_name = "FILE", default_value = "null")]
+    pub input: PathBuf,
+    /// Standard output of each run: `null`, `pipe` (read and thrown away), `inherit` or a file
+    #[arg(long, value_name = "WHERE", default_value = "null")]
+    pub output: PathBuf,
+    /// Go on if a command fails with one of these exit codes, or with any
+    #[arg(long, short = 'i', value_name = "CODES", num_args = 0..=1, require_equals = true,
+          default_missing_value = "all", value_parser = parse_codes)]
+    pub ignore_failure: Option<Codes>,
+}
+
+/// How long the comparison goes on.
+#[derive(Args, Debug)]
+pub struct Pace {
+    /// Runs of each command before the first that counts
+    #[arg(long, short = 'w', value_name = "N", default_value = "1")]
+    pub warmup: usize,
+    /// Differences up to this do not count: within it, commands are called equivalent
+    #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = parse_percent)]
+    pub margin: f64,
+    /// Time for all runs, as in `10s` or `5min` [default: 30 s, or 12 runs of each if that is longer]
+    #[arg(long, value_name = "TIME", value_parser = parse_budget)]
+    pub budget: Option<Nanoseconds>,
+    /// Runs of each command before the comparison may stop as decided: more give a narrower interval
+    #[arg(long, short = 'm', value_name = "N", default_value = "0")]
+    pub min_runs: usize,
+    /// Runs of each command after which it stops
+    #[arg(long, short = 'M', value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_runs: Option<u64>,
+    /// Exactly so many runs of each command, if the time allows
+    #[arg(long, short = 'r', value_name = "N", conflicts_with_all = ["min_runs", "max_runs"],
+          value_parser = clap::value_parser!(u64).range(1..))]
+    pub runs: Option<u64>,
+    /// Decides the order of the runs [default: drawn]
+    #[arg(long)]
+    pub seed: Option<u64>,
+}
+
+/// What becomes of the results.
+#[derive(Args, Debug)]
+pub struct Results {
+    /// End with exit code 3 if a command has this verdict against the first
+    #[arg(long, value_enum, value_name = "VERDICT")]
+    pub fail_on: Option<FailOn>,
+    /// Write the times of all runs as hyperfine does, for its scripts
+    #[arg(long, value_name = "FILE")]
+    pub export_json: Option<PathBuf>,
+    /// Write a line of CSV for each command, as hyperfine does
+    #[arg(long, value_name = "FILE")]
+    pub export_csv: Option<PathBuf>,
+    /// Write a table in Markdown
+    #[arg(long, value_name = "FILE")]
+    pub export_markdown: Option<PathBuf>,
+    /// Write over files that are there, which `--output` and `--export-…` name
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// The exit codes of failures that do not matter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Codes {
+    All,
+    These(Vec<i32>),
+}
+
+fn parse_codes(text: &str) -> Result<Codes, String> {
+    if ["all", "all-non-zero"].contains(&text) {
+        return Ok(Codes::All);
+    }
+    let codes = text.split(',').map(|code| code.trim().parse());
+    let codes: Result<_, _> = codes.collect();
+    codes
+        .map(Codes::These)
+        .map_err(|_| "exit codes are numbers joined by commas, or `all`".into())
+}
+
+fn parse_parameter(text: &str) -> Result<(String, Vec<String>), String> {
+    match text.split_once('=') {
+        Some((name, values)) if !name.is_empty() && !values.is_empty() => Ok((
+            name.to_owned(),
+            values.split(',').map(str::to_owned).collect(),
+        )),
+        _ => Err("a parameter is NAME=A,B,…, as in threads=1,2,4".into()),
+    }
+}
+
+fn parse_level(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((axis, level)) if !axis.is_empty() && !level.is_empty() => {
+            Ok((axis.to_owned(), level.to_owned()))
+        }
+        _ => Err("a level is AXIS=LEVEL, as in pages=huge".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Codes, parse_codes, parse_parameter};
+
+    #[test]
+    fn a_parameter_has_a_name_and_values() {
+        let expected = ("n".to_owned(), vec!["1".to_owned(), "a=b".to_owned()]);
+        assert_eq!(parse_parameter("n=1,a=b"), Ok(expected));
+        assert!(parse_parameter("n").is_err() && parse_parameter("=1").is_err());
+        assert!(parse_parameter("n=").is_err());
+    }
+
+    #[test]
+    fn exit_codes_are_all_or_a_list() {
+        assert_eq!(parse_codes("all"), Ok(Codes::All));
+        assert_eq!(parse_codes("1, 2"), Ok(Codes::These(vec![1, 2])));
+        assert!(parse_codes("one").is_err());
+    }
+}

@@ -1,0 +1,109 @@
+//! The comparison as JSON (`--json`), as `schema/ab-1.schema.json` describes it.
+
+use super::programs::Program;
+use super::summary::Summary;
+use super::told;
+use instrument::ab::{Ending, Outcome, Rules, Verdict};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Version of the document.
+const FORMAT: u32 = 1;
+
+/// The document.
+#[derive(Serialize)]
+pub struct Document<'a> {
+    format: u32,
+    /// Number of the run in the store.
+    run: u64,
+    /// The words of the shell; `None` if programs were started directly.
+    shell: Option<&'a [String]>,
+    seed: u64,
+    margin: f64,
+    /// Probability that an equal pair is called different.
+    error: f64,
+    ending: Ending,
+    blocks: usize,
+    programs: Vec<Measured<'a>>,
+    pairs: Vec<Judged<'a>>,
+    remarks: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Measured<'a> {
+    name: &'a str,
+    command: &'a str,
+    parameters: BTreeMap<&'a str, &'a str>,
+    #[serde(flatten)]
+    summary: &'a Summary,
+}
+
+#[derive(Serialize)]
+struct Judged<'a> {
+    first: &'a str,
+    rival: &'a str,
+    /// The rival's time over that of the first.
+    ratio: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+    verdict: Verdict,
+    /// Further time that a verdict would take, in ns.
+    needed_ns: Option<f64>,
+    sentence: String,
+}
+
+/// What is told in the document beside the outcome.
+pub struct Circumstances<'a> {
+    pub run: u64,
+    pub shell: Option<&'a [String]>,
+    pub seed: u64,
+    pub rules: &'a Rules,
+    pub remarks: &'a [String],
+}
+
+impl<'a> Document<'a> {
+    pub fn new(
+        programs: &'a [Program],
+        summaries: &'a [Summary],
+        outcome: &'a Outcome,
+        around: &Circumstances<'a>,
+    ) -> Self {
+        let measured = programs.iter().zip(summaries);
+        let judged = outcome.pairs.iter();
+        Self {
+            format: FORMAT,
+            run: around.run,
+            shell: around.shell,
+            seed: around.seed,
+            margin: around.rules.margin,
+            error: around.rules.error,
+            ending: outcome.ending,
+            blocks: outcome.blocks,
+            programs: measured
+                .map(|(program, summary)| Measured {
+                    name: &program.name,
+                    command: &program.command,
+                    parameters: program
+                        .parameters
+                        .iter()
+                        .map(|(name, value)| (name.as_str(), value.as_str()))
+                        .collect(),
+                    summary,
+                })
+                .collect(),
+            pairs: judged
+                .map(|pair| Judged {
+                    first: &programs[0].name,
+                    rival: &programs[pair.rival].name,
+                    ratio: pair.ratio,
+                    low: pair.interval.map(|interval| interval.low),
+                    high: pair.interval.map(|interval| interval.high),
+                    verdict: pair.verdict,
+                    needed_ns: pair.needed.map(|needed| needed.0),
+                    sentence: told::pair(programs, pair),
+                })
+                .collect(),
+            remarks: around.remarks,
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The results in the formats of hyperfine (version 1.20), for its scripts and for documents.
+
+use super::programs::Program;
+use super::summary::Summary;
+use super::timed::Timed;
+use anyhow::Result;
+use instrument::ab::Outcome;
+use instrument::quantity::Nanoseconds;
+use platform::process::Exit;
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+
+const NS_PER_S: f64 = 1e9;
+
+fn seconds(ns: Option<f64>) -> Option<f64> {
+    ns.map(|ns| ns / NS_PER_S)
+}
+
+/// `--export-json`: times in seconds, one for each run.
+pub fn json(programs: &[Program], summaries: &[Summary], runs: &[Vec<Timed>]) -> Result<Vec<u8>> {
+    let results = programs.iter().zip(summaries).zip(runs);
+    let results: Vec<Value> = results
+        .map(|((program, summary), runs)| {
+            let mut result = json!({
+                "command": program.name,
+                "mean": seconds(summary.mean_ns),
+                "stddev": seconds(summary.stddev_ns),
+                "median": seconds(summary.median_ns),
+                "user": seconds(summary.user_ns),
+                "system": seconds(summary.system_ns),
+                "min": seconds(summary.min_ns),
+                "max": seconds(summary.max_ns),
+                "times": runs.iter().map(|run| run.ran.wall_ns as f64 / NS_PER_S).collect::<Vec<_>>(),
+                "memory_usage_byte": runs.iter().map(|run| run.ran.peak_bytes).collect::<Vec<_>>(),
+                "exit_codes": runs.iter().map(exit_code).collect::<Vec<_>>(),
+            });
+            if !program.parameters.is_empty() {
+                let parameters = program.parameters.iter();
+                let parameters: Map<String, Value> = parameters
+                    .map(|(name, value)| (name.clone(), value.as_str().into()))
+                    .collect();
+                result["parameters"] = parameters.into();
+            }
+            result
+        })
+        .collect();
+    let mut text = serde_json::to_vec_pretty(&json!({ "results": results }))?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+fn exit_code(run: &Timed) -> Option<i32> {
+    match run.ran.finished.exit {
+        Exit::Code(code) => Some(code),
+        Exit::Signal(_) => None,
+    }
+}
+
+/// `--export-csv`: one line for each program, times in seconds.
+pub fn csv(programs: &[Program], summaries: &[Summary]) -> Result<Vec<u8>> {
+    let mut table = ::csv::Writer::from_writer(Vec::new());
+    let columns = [
+        "command", "mean", "stddev", "median", "user", "system", "min", "max",
+    ];
+    let parameters = programs
+        .first()
+        .map_or(&[][..], |program| &program.parameters);
+    let parameters = parameters
+        .iter()
+        .map(|(name, _)| format!("parameter_{name}"));
+    table.write_record(columns.map(str::to_owned).into_iter().chain(parameters))?;
+    for (program, summary) in programs.iter().zip(summaries) {
+        let times = [
+            summary.mean_ns,
+            summary.stddev_ns,
+            summary.median_ns,
+            summary.user_ns,
+            summary.system_ns,
+            summary.min_ns,
+            summary.max_ns,
+        ];
+        let times =
+            times.map(|time| seconds(time).map_or_else(String::new, |time| time.to_string()));
+        let values = program.parameters.iter().map(|(_, value)| value.clone());
+        let row = std::iter::once(program.name.clone()).chain(times);
+        table.write_record(row.chain(values))?;
+    }
+    Ok(table.into_inner()?)
+}
+
+/// `--export-markdown`: a table with the ratio of each program to the first.
+pub fn markdown(programs: &[Program], summaries: &[Summary], outcome: &Outcome) -> Vec<u8> {
+    let mut text = String::from(
+        "| Command | Median | Mean | Min | Max | Time over the first | Verdict |\n\
+         |:---|---:|---:|---:|---:|---:|:---|\n",
+    );
+    for (index, (program, summary)) in programs.iter().zip(summaries).enumerate() {
+        let time =
+            |ns: Option<f64>| ns.map_or_else(String::new, |ns| format!("{:.3}", Nanoseconds(ns)));
+        let pair = outcome.pairs.iter().find(|pair| pair.rival == index);
+        let ratio = pair.map_or_else(
+            || "1".to_owned(),
+            |pair| {
+                let interval = pair.interval.map_or_else(String::new, |interval| {
+                    format!(" ({:.4} to {:.4})", interval.low, interval.high)
+                });
+                format!("{:.4}{interval}", pair.ratio)
+            },
+        );
+        let verdict = pair.map_or_else(String::new, |pair| {
+            format!("{:?}", pair.verdict).to_lowercase()
+        });
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {} | {} | {} | {ratio} | {verdict} |",
+            program.name.replace('|', "\\|").replace('\n', " "),
+            time(summary.median_ns),
+            time(summary.mean_ns),
+            time(summary.min_ns),
+            time(summary.max_ns),
+        );
+    }
+    text.into_bytes()
+}

@@ -1,0 +1,185 @@
+//! Measures one duel by visits of worker processes, and records them.
+
+use super::recording::Recording;
+use crate::command::ab::progress::Progress;
+use crate::command::ab::told;
+use crate::settings::Changed;
+use instrument::ab::{Bench, Block, Contest, Pair, Rules};
+use instrument::runner::{BatchError, Executor, Request, WorkerExecutor};
+use instrument::sample::{Batch, Reading};
+use instrument::statistics::summary::quantile;
+use platform::clock::now_ns;
+use std::path::PathBuf;
+
+/// Costs are counted in this part of a ns: the cost of a byte is a fraction of a ns.
+const PARTS_OF_A_NS: f64 = 1e9;
+
+/// A visit that something else in the system disturbed is tried again so many times.
+const ATTEMPTS: usize = 3;
+
+/// The reason why a duel ended early.
+pub enum Stop {
+    /// The point cannot be measured.
+    Point(String),
+    /// The comparison cannot go on.
+    All(anyhow::Error),
+}
+
+/// One way to measure: a point with its surroundings.
+#[derive(Clone)]
+pub struct Way {
+    pub name: String,
+    pub request: Request,
+    /// The run's scratch directory for it.
+    pub scratch: PathBuf,
+    pub environment: Vec<(String, String)>,
+    /// Value of the setting.
+    pub setting: Option<String>,
+}
+
+/// The ways at one point as the subjects of a comparison.
+pub struct Visits<'a, 's> {
+    pub ways: &'a [Way],
+    /// The metrics that are timed; the first decides when the duel ends.
+    pub metrics: Vec<String>,
+    pub executor: &'a mut WorkerExecutor,
+    pub changed: Option<&'a Changed>,
+    pub recording: &'a mut Recording<'s>,
+    pub progress: &'a mut Progress,
+    /// The tests of the metrics beyond the first.
+    pub others: Vec<Contest>,
+    /// The visits since the last finished block: the way, and the cost of each metric.
+    pub taken: Vec<(usize, Vec<f64>)>,
+    pub seed: u64,
+    pub done: u64,
+    pub begin_ns: u64,
+}
+
+impl Visits<'_, '_> {
+    /// Visits each way `warmup` times, at least once, and keeps those of `metrics` that are timed.
+    /// These visits do not count. `None` if the user asked to stop.
+    pub fn warm_up(
+        mut self,
+        metrics: &[String],
+        rules: &Rules,
+        warmup: usize,
+    ) -> Result<Option<Self>, Stop> {
+        self.metrics = metrics.to_vec();
+        for _ in 0..warmup.max(1) {
+            for way in 0..self.ways.len() {
+                let Some(batch) = self.visit(way)? else {
+                    return Ok(None);
+                };
+                self.metrics.retain(|metric| cost(&batch, metric).is_some());
+            }
+        }
+        if self.metrics.is_empty() {
+            return Err(Stop::Point(
+                "nothing that all ways have is timed there".into(),
+            ));
+        }
+        self.others = vec![Contest::new(self.ways.len(), rules); self.metrics.len() - 1];
+        self.begin_ns = now_ns();
+        Ok(Some(self))
+    }
+
+    /// The pairs of each metric beyond the first.
+    pub fn other_pairs(&self) -> Vec<Vec<Pair>> {
+        let elapsed_ns = self.elapsed_ns();
+        let others = self.others.iter();
+        others.map(|contest| contest.pairs(elapsed_ns)).collect()
+    }
+
+    fn visit(&mut self, way: usize) -> Result<Option<Batch>, Stop> {
+        let chosen = &self.ways[way];
+        if let (Some(changed), Some(value)) = (self.changed, &chosen.setting) {
+            changed.set(value).map_err(Stop::All)?;
+        }
+        self.executor.scratch.clone_from(&chosen.scratch);
+        self.executor.environment.clone_from(&chosen.environment);
+        let mut request = chosen.request.clone();
+        // The ways of one turn do the same work.
+        request.task.seed = self.seed.wrapping_add(self.done / self.ways.len() as u64);
+        self.done += 1;
+        for attempt in 1.. {
+            if self.executor.is_interrupted() {
+                return Ok(None);
+            }
+            match self.executor.execute(&request) {
+                Ok(batch) => return Ok(Some(batch)),
+                Err(BatchError::Interrupted) => return Ok(None),
+                Err(BatchError::Disturbed(_)) if attempt < ATTEMPTS => {}
+                Err(error) => return Err(Stop::Point(format!("'{}': {error}", chosen.name))),
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Bench for Visits<'_, '_> {
+    type Error = Stop;
+
+    fn measure(&mut self, subject: usize) -> Result<Option<f64>, Stop> {
+        let Some(batch) = self.visit(subject)? else {
+            return Ok(None);
+        };
+        let costs = self.metrics.iter().map(|metric| {
+            cost(&batch, metric).ok_or_else(|| {
+                let name = &self.ways[subject].name;
+                Stop::Point(format!(
+                    "'{name}': {metric} takes too little time for the clock"
+                ))
+            })
+        });
+        let costs = costs.collect::<Result<Vec<f64>, Stop>>()?;
+        let first = costs[0];
+        self.recording.add(subject, batch).map_err(Stop::All)?;
+        self.taken.push((subject, costs));
+        Ok(Some(first))
+    }
+
+    fn elapsed_ns(&self) -> f64 {
+        (now_ns() - self.begin_ns) as f64
+    }
+
+    fn keep(&mut self, _: &Block, contest: &Contest) -> Result<(), Stop> {
+        let taken = std::mem::take(&mut self.taken);
+        for (index, other) in self.others.iter_mut().enumerate() {
+            let turns = taken.chunks(self.ways.len()).map(|turn| {
+                let mut costs = vec![0.0; turn.len()];
+                for (way, of_metrics) in turn {
+                    costs[*way] = of_metrics[index + 1];
+                }
+                costs
+            });
+            other.add(&Block::new(turns.collect()));
+        }
+        let (ways, elapsed_ns) = (self.ways, self.elapsed_ns());
+        self.progress.update(|| {
+            let pairs = contest.pairs(elapsed_ns);
+            let known = pairs
+                .first()
+                .map(|pair| told::sentence(&ways[0].name, &ways[pair.rival].name, pair));
+            format!("{}: {}", ways[0].request.point, known.unwrap_or_default())
+        });
+        Ok(())
+    }
+}
+
+/// The cost of `metric` in one visit: the lower quartile of its legs, which others delay least, or
+/// the median of what is timed otherwise. `None` if it is not timed, or takes too little time.
+fn cost(batch: &Batch, metric: &str) -> Option<f64> {
+    let samples = || {
+        batch
+            .samples
+            .iter()
+            .filter(|sample| sample.metric == metric)
+    };
+    let costs: Vec<f64> = samples()
+        .flat_map(|sample| sample.reading.costs())
+        .map(|cost| cost.net_ns)
+        .collect();
+    let has_legs = samples().any(|sample| matches!(sample.reading, Reading::Legs(_)));
+    let found = quantile(&costs, if has_legs { 0.25 } else { 0.5 })?;
+    (found > 0.0).then_some(found * PARTS_OF_A_NS)
+}

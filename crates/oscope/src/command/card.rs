@@ -1,0 +1,19 @@
+//! `oscope card`: a stored run on one picture.
+
+use super::plot::kind;
+use crate::arguments::{Card, Common};
+use crate::exit::Exit;
+use crate::stored;
+use crate::target::Target;
+use anyhow::Result;
+use files::Watch;
+use report::page;
+
+pub fn execute(arguments: &Card, common: &Common) -> Result<Exit> {
+    let kind = kind(&arguments.output.output)?;
+    let target = Target::asked(&arguments.output, common)?;
+    let mut judged = stored::judged(common, &arguments.run, arguments.sharing)?;
+    let svg = page::card(&judged.analysis());
+    target.write(&kind.picture(svg)?, &Watch::default())?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,9 @@
+//! Settings of the kernel that a comparison changes, and puts back whatever happens.
+
+mod allowed;
+mod journal;
+mod trials;
+
+pub use allowed::Scalar;
+pub use journal::{Changed, recover};
+pub use trials::{Tried, names, trial};

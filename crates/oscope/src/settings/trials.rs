@@ -1,0 +1,111 @@
+//! Settings of the kernel that `oscope advise --try` tries, each by the experiment that shows it.
+
+use super::Scalar;
+use crate::exit::WrongUse;
+use anyhow::{Context, Result};
+use platform::storage::Storage;
+use report::advice::Trial;
+use std::path::Path;
+
+/// A setting of the kernel that can be tried.
+struct Candidate {
+    name: &'static str,
+    /// Its path; `{device}` stands for the block device of the scratch directory.
+    path: &'static str,
+    experiment: &'static str,
+    at: &'static [&'static str],
+    /// Another value than this one.
+    other: fn(&str) -> String,
+}
+
+const CANDIDATES: &[Candidate] = &[
+    Candidate {
+        name: "transparent_huge_pages",
+        path: "/sys/kernel/mm/transparent_hugepage/enabled",
+        experiment: "memory.page_fault",
+        at: &["touch=first touch"],
+        other: |now| if now == "always" { "never" } else { "always" }.into(),
+    },
+    Candidate {
+        name: "read_ahead",
+        path: "/sys/block/{device}/queue/read_ahead_kb",
+        experiment: "file.cold_warm",
+        at: &["block_size=65536"],
+        other: |now| match now.parse::<u64>() {
+            Ok(kib) if kib < 1024 => (4 * kib.max(32)).to_string(),
+            _ => "128".into(),
+        },
+    },
+    Candidate {
+        name: "scheduler",
+        path: "/sys/block/{device}/queue/scheduler",
+        experiment: "file.engine",
+        at: &["through=direct", "engine=io_uring 64", "block_size=4096"],
+        other: |now| if now == "none" { "mq-deadline" } else { "none" }.into(),
+    },
+];
+
+/// The names of the settings that can be tried.
+pub fn names() -> Vec<&'static str> {
+    CANDIDATES.iter().map(|candidate| candidate.name).collect()
+}
+
+/// A trial of a setting of the kernel, with its commands.
+pub struct Tried {
+    pub trial: Trial,
+    pub set: String,
+    pub undo: String,
+}
+
+/// The trial of the setting called `name` for files in `directory`; `None` for any other name.
+///
+/// # Errors
+/// If the setting is not there, or no block device is behind `directory`.
+pub fn trial(name: &str, directory: &Path) -> Result<Option<Tried>> {
+    let Some(candidate) = CANDIDATES.iter().find(|candidate| candidate.name == name) else {
+        return Ok(None);
+    };
+    let path = if candidate.path.contains("{device}") {
+        let storage = Storage::behind(directory)
+            .with_context(|| format!("cannot tell what stores {}", directory.display()))?;
+        let device = storage.block_device.ok_or_else(|| {
+            WrongUse(format!(
+                "no block device is behind {}: name a directory on one with --dir",
+                directory.display()
+            ))
+        })?;
+        candidate.path.replace("{device}", &device)
+    } else {
+        candidate.path.to_owned()
+    };
+    let now = Scalar::new(&path)?
+        .read()
+        .with_context(|| format!("cannot read {path}"))?;
+    let new = (candidate.other)(&now);
+    let command = |value: &str| format!("echo {value} | sudo tee {path}");
+    Ok(Some(Tried {
+        set: command(&new),
+        undo: command(&now),
+        trial: Trial {
+            experiment: candidate.experiment,
+            vary: format!("sysfs:{path}={now},{new}"),
+            at: candidate.at.iter().map(|&at| at.to_owned()).collect(),
+        },
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CANDIDATES, Scalar};
+
+    #[test]
+    fn each_can_be_set_and_another_value_is_another() {
+        for candidate in CANDIDATES {
+            let path = candidate.path.replace("{device}", "sda");
+            assert!(Scalar::new(&path).is_ok(), "{path}");
+            for now in ["always", "never", "none", "mq-deadline", "128", "8192"] {
+                assert_ne!((candidate.other)(now), now, "{}", candidate.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The commands that put advice into effect and take it back.
+
+use super::files::upper;
+use advice::{Setting, Value};
+
+/// The commands of one setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commands {
+    /// Puts the setting into effect.
+    pub set: String,
+    /// Takes it back; `None` for an option of one command, which lasts no longer than that.
+    pub undo: Option<String>,
+}
+
+/// The commands for `setting`, which is called `name`. Where no tool of the system takes it, a program
+/// gets it in its environment.
+pub fn commands(name: &str, setting: &Setting) -> Commands {
+    let value = plain(&setting.value);
+    let once = |set: String| Commands { set, undo: None };
+    match name {
+        "read_block_size" | "read_cold_block_size" => {
+            once(format!("dd if=FILE of=/dev/null bs={value}"))
+        }
+        "write_block_size" => once(format!("dd if=FILE of=COPY bs={value}")),
+        "scan_threads" => once(format!("oscope file sum --threads {value} FILE")),
+        "read_method" => once(format!("oscope file sum --method {value} FILE")),
+        "direct_queue_depth" => once(format!(
+            "fio --name=reads --filename=FILE --rw=randread --bs=4k --direct=1 --ioengine=io_uring \
+             --iodepth={value}"
+        )),
+        "large_block_pages" if value == "huge" => {
+            once("env GLIBC_TUNABLES=glibc.malloc.hugetlb=1 PROGRAM".into())
+        }
+        _ => {
+            let variable = upper(name);
+            Commands {
+                set: format!("export {variable}={value}"),
+                undo: Some(format!("unset {variable}")),
+            }
+        }
+    }
+}
+
+/// A value as a command takes it.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Number(number) => number.to_string(),
+        Value::Choice(choice) => choice.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::commands;
+    use advice::{Setting, Value};
+
+    fn setting(value: Value) -> Setting {
+        Setting {
+            title: "what it sets".into(),
+            value,
+            unit: None,
+            usual: Value::Number(1),
+            gain: None,
+            because: "It follows.".into(),
+            experiments: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_tool_of_the_system_takes_the_value() {
+        let found = commands("write_block_size", &setting(Value::Number(131_072)));
+        assert_eq!(found.set, "dd if=FILE of=COPY bs=131072");
+        assert_eq!(found.undo, None);
+    }
+
+    #[test]
+    fn what_no_tool_takes_is_a_variable_that_can_be_unset() {
+        let found = commands(
+            "start_programs_by",
+            &setting(Value::Choice("posix_spawn".into())),
+        );
+        assert_eq!(found.set, "export OSCOPE_START_PROGRAMS_BY=posix_spawn");
+        assert_eq!(
+            found.undo.as_deref(),
+            Some("unset OSCOPE_START_PROGRAMS_BY")
+        );
+    }
+}

@@ -1,0 +1,218 @@
+//! Statements on all rows of a comparison together: the differences that they exclude, and the rows
+//! that moved together.
+
+use super::Row;
+use super::text::show_ratio;
+use instrument::quantity::{Unit, significant};
+use instrument::statistics::summary::median;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Values whose whole interval lies within this share of equality are counted.
+const NEAR: f64 = 0.05;
+/// Fewer rows that move the same way may be chance.
+const LEAST_ROWS: usize = 3;
+/// The share of the rows of a metric that must move the same way.
+const MOST_ROWS: f64 = 0.75;
+
+/// The differences that the intervals of all rows exclude.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Excluded {
+    /// Rows with an interval.
+    pub values: usize,
+    /// No interval reaches a second side slower by more than this share: 0.03 for 3 %.
+    pub slower_beyond: f64,
+    /// The same in the other direction.
+    pub faster_beyond: f64,
+    /// Rows whose interval lies within `near` of equality.
+    pub within: usize,
+    /// The share that counts as near: 0.05 for 5 %.
+    pub near: f64,
+}
+
+/// A metric of an experiment whose values moved together.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Together {
+    /// The experiment.
+    pub experiment: String,
+    /// The metric.
+    pub metric: String,
+    /// Its rows.
+    pub values: usize,
+    /// Rows that moved the same way by more than the margin.
+    pub moved: usize,
+    /// The median of the ratios of all its rows.
+    pub ratio: f64,
+}
+
+impl Excluded {
+    /// `None` if no row has an interval.
+    pub(super) fn of(rows: &[Row<'_>]) -> Option<Self> {
+        let intervals: Vec<_> = rows.iter().filter_map(|row| row.interval).collect();
+        let lowest = intervals.iter().map(|ends| ends.low).reduce(f64::min)?;
+        let highest = intervals.iter().map(|ends| ends.high).reduce(f64::max)?;
+        let is_near = |ratio: f64| ratio.ln().abs() <= NEAR.ln_1p();
+        let near = intervals
+            .iter()
+            .filter(|ends| is_near(ends.low) && is_near(ends.high));
+        Some(Self {
+            values: intervals.len(),
+            slower_beyond: (lowest.recip() - 1.0).max(0.0),
+            faster_beyond: (highest - 1.0).max(0.0),
+            within: near.count(),
+            near: NEAR,
+        })
+    }
+
+    /// The statement for readers.
+    pub fn text(&self) -> String {
+        format!(
+            "By their 95 % intervals, no value is slower by more than {} or faster by more than {}; \
+             {} of {} are within {} of each other.",
+            size(self.slower_beyond),
+            size(self.faster_beyond),
+            self.within,
+            self.values,
+            Unit::Share.show(self.near, 1)
+        )
+    }
+}
+
+impl Together {
+    /// The metrics of which most rows moved the same way, the largest move first.
+    pub(super) fn of(rows: &[Row<'_>]) -> Vec<Self> {
+        let mut metrics: Vec<(&str, &str, Vec<&Row<'_>>)> = Vec::new();
+        for row in rows {
+            let (experiment, metric) = (row.definition.id.as_str(), row.metric.title.as_str());
+            let known = metrics
+                .iter_mut()
+                .find(|(id, title, _)| *id == experiment && *title == metric);
+            match known {
+                Some((.., rows)) => rows.push(row),
+                None => metrics.push((experiment, metric, vec![row])),
+            }
+        }
+        let mut moved: Vec<Self> = metrics
+            .into_iter()
+            .filter_map(|(experiment, metric, rows)| Self::one(experiment, metric, &rows))
+            .collect();
+        moved.sort_by(|a, b| b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()));
+        moved
+    }
+
+    fn one(experiment: &str, metric: &str, rows: &[&Row<'_>]) -> Option<Self> {
+        let ratios: Vec<f64> = rows.iter().map(|row| row.ratio).collect();
+        let ratio = median(&ratios)?;
+        let moved = rows.iter().filter(|row| {
+            let beyond = row.size() > row.margin.ln_1p();
+            beyond && (row.ratio > 1.0) == (ratio > 1.0)
+        });
+        let moved = moved.count();
+        let is_most = moved >= LEAST_ROWS && moved as f64 >= MOST_ROWS * rows.len() as f64;
+        is_most.then(|| Self {
+            experiment: experiment.into(),
+            metric: metric.into(),
+            values: rows.len(),
+            moved,
+            ratio,
+        })
+    }
+
+    /// The statement for readers.
+    pub fn text(&self) -> String {
+        format!(
+            "{} of {} values of {} ({}) moved together: B is {} as fast, by their median.",
+            self.moved,
+            self.values,
+            self.experiment,
+            self.metric,
+            show_ratio(self.ratio)
+        )
+    }
+}
+
+/// A difference as a share, or as a factor if it exceeds a factor of two.
+fn size(share: f64) -> String {
+    if share <= 1.0 {
+        Unit::Share.show(share, 2)
+    } else {
+        format!("a factor of {}", significant(share + 1.0, 2))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Row, Value, Verdict};
+    use super::{Excluded, Together};
+    use instrument::experiment::{Better, Definition, Isolation, Metric};
+    use instrument::point::Point;
+    use instrument::quantity::Unit;
+    use instrument::statistics::Interval;
+
+    fn definition() -> Definition {
+        Definition {
+            id: "process.made_up".into(),
+            title: "Made up".into(),
+            question: "?".into(),
+            method: String::new(),
+            source: String::new(),
+            axes: Vec::new(),
+            metrics: vec![Metric::new(
+                "cost",
+                "cost",
+                Unit::Nanoseconds,
+                Better::Lower,
+            )],
+            isolation: Isolation::FreshProcess,
+        }
+    }
+
+    fn rows<'a>(definition: &'a Definition, point: &'a Point, ratios: &[f64]) -> Vec<Row<'a>> {
+        let value = Value {
+            centre: 1.0,
+            sessions: vec![1.0],
+        };
+        let row = |ratio: &f64| Row {
+            definition,
+            point,
+            metric: &definition.metrics[0],
+            a: value.clone(),
+            b: value.clone(),
+            ratio: *ratio,
+            interval: Interval::new(ratio * 0.98, ratio * 1.02),
+            margin: 0.02,
+            adjusted_p: None,
+            verdict: Verdict::Equivalent,
+            doubtful: false,
+        };
+        ratios.iter().map(row).collect()
+    }
+
+    #[test]
+    fn the_widest_ends_of_the_intervals_are_what_is_excluded() {
+        let (definition, point) = (definition(), Point::new());
+        let mut rows = rows(&definition, &point, &[1.0, 1.0, 0.9]);
+        let excluded = Excluded::of(&rows).unwrap();
+        assert_eq!((excluded.values, excluded.within), (3, 2));
+        assert_eq!(
+            excluded.text(),
+            "By their 95 % intervals, no value is slower by more than 13 % or faster by more than \
+             2.0 %; 2 of 3 are within 5 % of each other."
+        );
+        for row in &mut rows {
+            row.interval = None;
+        }
+        assert_eq!(Excluded::of(&rows), None);
+    }
+
+    #[test]
+    fn values_move_together_where_most_go_the_same_way() {
+        let (definition, point) = (definition(), Point::new());
+        let moved = Together::of(&rows(&definition, &point, &[0.9, 0.92, 0.91, 1.0]));
+        assert_eq!((moved[0].moved, moved[0].values), (3, 4));
+        assert!(moved[0].text().contains("3 of 4 values of process.made_up"));
+        for apart in [&[0.9, 0.9, 1.1, 1.1][..], &[0.9, 0.9], &[1.01; 4]] {
+            assert_eq!(Together::of(&rows(&definition, &point, apart)), []);
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Numbers of one subject that disagree: each is explained by what it depends on, or withheld.
+
+use crate::show;
+use instrument::finding::{Aspect, Finding, Grade, Sentence};
+
+/// A finding, the reason of a claim or of advice, with the experiment that it comes from.
+pub(crate) struct Statement<'s> {
+    pub(crate) from: &'s str,
+    pub(crate) finding: &'s mut Finding,
+}
+
+/// What became of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// No other statement disagrees.
+    Stands,
+    /// Another disagrees under other conditions, and the sentence now says under which.
+    Explained,
+    /// Another disagrees under the same conditions: the sentence tells only that.
+    Withheld,
+}
+
+/// A statement's number with the statement that it comes from.
+struct Said {
+    index: usize,
+    from: String,
+    aspect: Aspect,
+}
+
+/// Two numbers of one subject that disagree, and their ratio.
+struct Dispute<'a> {
+    ratio: f64,
+    ours: &'a Said,
+    theirs: &'a Said,
+}
+
+impl Dispute<'_> {
+    fn has_same_conditions(&self) -> bool {
+        self.ours.aspect.conditions == self.theirs.aspect.conditions
+    }
+}
+
+/// Finds the statements whose numbers measure one subject and disagree beyond their intervals.
+/// Where the conditions differ, each sentence names its own and the farthest value of another
+/// experiment. Where they are the same, neither value is told as a result, and no other sentence refers
+/// to it.
+pub(crate) fn reconcile(statements: &mut [Statement<'_>]) -> Vec<Outcome> {
+    let all = said(statements);
+    let withheld: Vec<Dispute<'_>> = all
+        .iter()
+        .filter_map(|ours| farthest(ours, &all, Dispute::has_same_conditions))
+        .collect();
+    let is_withheld = |index: usize| withheld.iter().any(|it| it.ours.index == index);
+    // The sentences of one experiment stand side by side and name what differs between them.
+    let stands = |dispute: &Dispute<'_>| {
+        !is_withheld(dispute.theirs.index) && dispute.ours.from != dispute.theirs.from
+    };
+    let explained: Vec<Dispute<'_>> = all
+        .iter()
+        .filter(|ours| !is_withheld(ours.index))
+        .filter_map(|ours| farthest(ours, &all, stands))
+        .collect();
+    let mut outcomes = vec![Outcome::Stands; statements.len()];
+    for dispute in &explained {
+        let index = dispute.ours.index;
+        explain(statements[index].finding, dispute);
+        outcomes[index] = Outcome::Explained;
+    }
+    for dispute in &withheld {
+        let index = dispute.ours.index;
+        withhold(statements[index].finding, dispute);
+        outcomes[index] = Outcome::Withheld;
+    }
+    outcomes
+}
+
+/// The numbers of all statements that tell something.
+fn said(statements: &[Statement<'_>]) -> Vec<Said> {
+    let each = statements.iter().enumerate();
+    let told = each.filter(|(_, it)| it.finding.grade != Grade::CannotBeTold);
+    told.flat_map(|(index, it)| {
+        it.finding.aspects.iter().map(move |aspect| Said {
+            index,
+            from: it.from.to_owned(),
+            aspect: aspect.clone(),
+        })
+    })
+    .collect()
+}
+
+/// The largest dispute of `ours` that `counts`.
+fn farthest<'a>(
+    ours: &'a Said,
+    all: &'a [Said],
+    counts: impl Fn(&Dispute<'a>) -> bool,
+) -> Option<Dispute<'a>> {
+    let others = all.iter().filter(|theirs| theirs.index != ours.index);
+    let disputes = others.filter_map(|theirs| {
+        let ratio = ours.aspect.disagreement(&theirs.aspect)?;
+        Some(Dispute {
+            ratio,
+            ours,
+            theirs,
+        })
+    });
+    disputes
+        .filter(|dispute| counts(dispute))
+        .max_by(|one, other| one.ratio.total_cmp(&other.ratio))
+}
+
+fn explain(finding: &mut Finding, Dispute { ours, theirs, .. }: &Dispute<'_>) {
+    let Aspect {
+        subject,
+        conditions,
+        ..
+    } = &ours.aspect;
+    let (other, from) = (value(&theirs.aspect), &theirs.from);
+    let their_conditions = &theirs.aspect.conditions;
+    finding.sentence.push_text(&format!(
+        " This is for {conditions}. For {their_conditions}, {subject} is {other} ({from})."
+    ));
+}
+
+/// Replaces the sentence, its numbers and the evidence for it.
+fn withhold(finding: &mut Finding, Dispute { ours, theirs, .. }: &Dispute<'_>) {
+    let Aspect {
+        subject,
+        conditions,
+        ..
+    } = &ours.aspect;
+    let (one, other) = (value(&ours.aspect), value(&theirs.aspect));
+    let mut said = Sentence::default();
+    said.push_text(&format!(
+        "For {conditions}, {subject} was measured twice and differs: {one} ({}) and {other} ({}).",
+        ours.from, theirs.from
+    ));
+    *finding = Finding::new(&finding.key, said)
+        .graded(Grade::CannotBeTold)
+        .weighing(finding.weight);
+}
+
+/// The value with its interval.
+fn value(aspect: &Aspect) -> String {
+    let (centre, range) = show::parts(&aspect.quantity);
+    range.map_or(centre.clone(), |range| format!("{centre} ({range})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Outcome, Statement, reconcile};
+    use instrument::finding::{Finding, Grade, sentence};
+    use instrument::quantity::{Quantity, Unit};
+    use instrument::statistics::Interval;
+
+    fn gain(value: f64, conditions: &str) -> Finding {
+        let gain = Quantity {
+            value,
+            interval: Interval::new(0.95 * value, 1.05 * value),
+            unit: Unit::Ratio,
+        };
+        Finding::new("gain", sentence!("Huge pages gain {gain}.")).about(
+            "the gain from huge pages",
+            gain,
+            conditions,
+        )
+    }
+
+    fn reconciled(findings: &mut [Finding]) -> Vec<Outcome> {
+        let ids = ["memory.bandwidth", "memory.latency", "memory.tlb"];
+        let each = ids.iter().zip(findings);
+        let mut statements: Vec<_> = each
+            .map(|(from, finding)| Statement { from, finding })
+            .collect();
+        reconcile(&mut statements)
+    }
+
+    #[test]
+    fn values_that_disagree_are_explained_by_their_conditions() {
+        let mut said = [gain(1.97, "reads in order"), gain(5.43, "random loads")];
+        assert_eq!(reconciled(&mut said), [Outcome::Explained; 2]);
+        let text = said[0].sentence.to_string();
+        assert_eq!(
+            text,
+            "Huge pages gain 1.97 ×. This is for reads in order. For random loads, the gain from huge \
+             pages is 5.43 × (5.16 to 5.70 ×) (memory.latency)."
+        );
+        assert!(said[1].sentence.to_string().contains("1.97 × (1.87 to"));
+        assert!(said.iter().all(|finding| finding.grade == Grade::Certain));
+    }
+
+    #[test]
+    fn of_several_the_farthest_explains() {
+        let mut said = [gain(1.0, "a"), gain(2.0, "b"), gain(4.0, "c")];
+        reconciled(&mut said);
+        assert!(said[0].sentence.to_string().contains("(memory.tlb)"));
+    }
+
+    #[test]
+    fn a_withheld_value_explains_no_other() {
+        let mut said = [gain(1.0, "a"), gain(2.0, "b"), gain(4.0, "b")];
+        let outcomes = reconciled(&mut said);
+        let expected = [Outcome::Stands, Outcome::Withheld, Outcome::Withheld];
+        assert_eq!(outcomes, expected);
+    }
+
+    #[test]
+    fn a_number_that_cannot_be_told_disputes_no_other() {
+        let mut said = [gain(1.0, "a"), gain(2.0, "a").graded(Grade::CannotBeTold)];
+        assert_eq!(reconciled(&mut said), [Outcome::Stands; 2]);
+    }
+
+    #[test]
+    fn a_contradiction_under_the_same_conditions_is_withheld() {
+        let mut said = [gain(1.97, "random loads"), gain(5.43, "random loads")];
+        assert_eq!(reconciled(&mut said), [Outcome::Withheld; 2]);
+        for finding in &said {
+            assert_eq!(finding.grade, Grade::CannotBeTold);
+            let text = finding.sentence.to_string();
+            assert!(text.contains("measured twice and differs"), "{text}");
+            assert!(finding.numbers().next().is_none());
+        }
+    }
+
+    #[test]
+    fn values_that_agree_stand_as_they_are() {
+        let mut said = [gain(2.0, "reads in order"), gain(2.05, "random loads")];
+        let before = said.clone();
+        assert_eq!(reconciled(&mut said), [Outcome::Stands; 2]);
+        assert_eq!(said, before);
+    }
+}

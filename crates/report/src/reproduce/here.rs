@@ -1,0 +1,317 @@
+//! The value here of a figure's counterpart.
+
+use super::printed::{Counterpart, Knee, Side, metric};
+use crate::show;
+use instrument::point::Level;
+use instrument::quantity::{Quantity, Unit};
+use instrument::results::{Estimate, PointResult, Results};
+use instrument::statistics::Interval;
+use std::collections::BTreeMap;
+
+/// A place belongs to the plateau if it reaches this share of the best.
+const NEARLY: f64 = 0.9;
+
+/// Everything measured on one machine: each experiment in one or several runs, the newest first.
+pub struct Measured<'a> {
+    results: &'a [Results<'a>],
+}
+
+/// A value here.
+#[derive(Clone, Debug)]
+pub(super) struct Here<'a> {
+    /// The value in the unit of the figure.
+    pub quantity: Quantity,
+    /// The point that it was measured at.
+    pub point: Option<String>,
+    /// The estimate behind it, with the run that made it, and true if it is the time of a rate.
+    behind: Option<(usize, &'a Estimate, bool)>,
+}
+
+/// The reason why there is no value here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// No run has measured it.
+    NotMeasured(Wanted),
+    /// It was measured and cannot be used, for this reason.
+    Unsound(String),
+}
+
+/// A measurement that lacks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The experiment's id.
+    pub experiment: String,
+    /// The levels of the point; empty if all of the experiment lacks.
+    pub levels: BTreeMap<String, Level>,
+}
+
+impl<'a> Measured<'a> {
+    /// What these results tell. Of one experiment there may be several, the newest first.
+    pub fn new(results: &'a [Results<'a>]) -> Self {
+        Self { results }
+    }
+
+    /// The value of `counterpart`.
+    pub(super) fn value(&self, counterpart: &Counterpart) -> Result<Here<'a>, Missing> {
+        if let Some(knee) = &counterpart.knee {
+            return self.knee(counterpart, knee);
+        }
+        let first = self.estimate(counterpart, &counterpart.levels)?;
+        let first = Here::of(first, counterpart.inverse_of);
+        let Some(levels) = counterpart.second() else {
+            return Ok(first);
+        };
+        let second = Here::of(self.estimate(counterpart, &levels)?, counterpart.inverse_of);
+        let quantity = if counterpart.over.is_some() {
+            let ratio = first.over(&second);
+            ratio.ok_or_else(|| Missing::Unsound("no ratio of them can be told".into()))?
+        } else {
+            first.quantity.minus(second.quantity)
+        };
+        Ok(Here {
+            quantity,
+            behind: None,
+            ..first
+        })
+    }
+
+    /// The newest sound estimate at the first point with these levels.
+    fn estimate(
+        &self,
+        counterpart: &Counterpart,
+        levels: &BTreeMap<String, Level>,
+    ) -> Result<Found<'a>, Missing> {
+        let version = metric(counterpart).map(|metric| metric.version);
+        let mut unsound = None;
+        for (run, results) in self.results.iter().enumerate() {
+            let definition = results.definition;
+            let stored = definition.metric(&counterpart.metric);
+            if definition.id != counterpart.experiment
+                || stored.map(|metric| metric.version) != version
+            {
+                continue;
+            }
+            let fits = |result: &&PointResult| {
+                levels
+                    .iter()
+                    .all(|(axis, level)| result.point.get(axis) == Some(level))
+            };
+            for result in results.points.iter().filter(fits) {
+                match result.estimate(&counterpart.metric) {
+                    Some(estimate) if estimate.is_sound() => {
+                        let point = definition.show(&result.point);
+                        return Ok(Found {
+                            run,
+                            estimate,
+                            point,
+                        });
+                    }
+                    Some(estimate) => {
+                        unsound = unsound.or(Some(show::estimate(estimate.unit, estimate)));
+                    }
+                    None => {}
+                }
+            }
+        }
+        Err(match unsound {
+            Some(told) => Missing::Unsound(told),
+            None => Missing::NotMeasured(self.wanted(counterpart, levels)),
+        })
+    }
+
+    /// The measurement that lacks: the whole experiment if no run has it, else the point.
+    fn wanted(&self, counterpart: &Counterpart, levels: &BTreeMap<String, Level>) -> Wanted {
+        let is_known = |results: &Results<'_>| results.definition.id == counterpart.experiment;
+        Wanted {
+            experiment: counterpart.experiment.clone(),
+            levels: if self.results.iter().any(is_known) {
+                levels.clone()
+            } else {
+                BTreeMap::new()
+            },
+        }
+    }
+
+    /// A place on the curve through the counterpart's levels.
+    fn knee(&self, counterpart: &Counterpart, knee: &Knee) -> Result<Here<'a>, Missing> {
+        let missing = || Missing::NotMeasured(self.wanted(counterpart, &counterpart.levels));
+        let curve = self.curve(counterpart, &knee.along).ok_or_else(missing)?;
+        let by_centre = |(_, one): &&(u64, &Estimate), (_, other): &&(u64, &Estimate)| {
+            one.centre.total_cmp(&other.centre)
+        };
+        let (top, best) = *curve.iter().max_by(by_centre).ok_or_else(missing)?;
+        let ratios = curve.iter().filter_map(|(x, estimate)| {
+            let ratio = Quantity::estimated(&estimate.ratio_to(best)?, Unit::Ratio);
+            Some((*x as f64, ratio))
+        });
+        let ratios: Vec<(f64, Quantity)> = ratios.collect();
+        let unsound = || Missing::Unsound("the curve shows no such place".into());
+        let place = place(&ratios, knee.side, top as f64).ok_or_else(unsound)?;
+        Ok(Here {
+            quantity: place,
+            point: None,
+            behind: None,
+        })
+    }
+
+    /// The newest curve with three places or more.
+    fn curve(&self, counterpart: &Counterpart, along: &str) -> Option<Vec<(u64, &'a Estimate)>> {
+        self.results.iter().find_map(|results| {
+            if results.definition.id != counterpart.experiment {
+                return None;
+            }
+            let levels = &counterpart.levels;
+            let mut curve: Vec<(u64, &Estimate)> = Vec::new();
+            for result in &results.points {
+                let fits = |(axis, level): (&String, &Level)| result.point.get(axis) == Some(level);
+                let place = result.point.get(along).and_then(Level::number);
+                let value = result.sound(&counterpart.metric);
+                if let (Some(x), Some(value), true) = (place, value, levels.iter().all(fits)) {
+                    // Where another axis varies too, the first point of each place counts.
+                    if !curve.iter().any(|(other, _)| *other == x) {
+                        curve.push((x, value));
+                    }
+                }
+            }
+            curve.sort_by_key(|(x, _)| *x);
+            (curve.len() >= 3).then_some(curve)
+        })
+    }
+}
+
+/// The place on a curve, each point of which is given as its share of the best. The interval goes from
+/// the place that may be it to the one that certainly is.
+fn place(ratios: &[(f64, Quantity)], side: Side, top: f64) -> Option<Quantity> {
+    let low = |ratio: &Quantity| ratio.extent().low;
+    let high = |ratio: &Quantity| ratio.extent().high;
+    let reaches = |share: fn(&Quantity) -> f64, from_end: bool| -> Option<f64> {
+        let holds = |(_, ratio): &&(f64, Quantity)| share(ratio) >= NEARLY;
+        let last = if from_end {
+            ratios.iter().rev().take_while(holds).last()
+        } else {
+            ratios.iter().take_while(holds).last()
+        };
+        last.map(|(x, _)| *x)
+    };
+    let centre = |ratio: &Quantity| ratio.value;
+    let (value, one, other) = match side {
+        Side::From => (
+            reaches(centre, true),
+            reaches(high, true),
+            reaches(low, true),
+        ),
+        Side::Until => (
+            reaches(centre, false),
+            reaches(low, false),
+            reaches(high, false),
+        ),
+        Side::Best => {
+            let near = || ratios.iter().filter(|(_, ratio)| high(ratio) >= 1.0);
+            (
+                Some(top),
+                near().next().map(|(x, _)| *x),
+                near().next_back().map(|(x, _)| *x),
+            )
+        }
+    };
+    let value = value?;
+    let (one, other) = (one.unwrap_or(value), other.unwrap_or(value));
+    Some(Quantity {
+        value,
+        interval: Interval::new(one.min(value), other.max(value)),
+        unit: Unit::Bytes,
+    })
+}
+
+/// An estimate, with the index of the run that made it.
+struct Found<'a> {
+    run: usize,
+    estimate: &'a Estimate,
+    point: String,
+}
+
+impl<'a> Here<'a> {
+    fn of(found: Found<'a>, inverse_of: Option<f64>) -> Self {
+        let estimate = found.estimate;
+        let quantity = match inverse_of {
+            Some(work) => inverse(estimate.quantity(), work),
+            None => estimate.quantity(),
+        };
+        Self {
+            quantity,
+            point: Some(found.point),
+            behind: Some((found.run, estimate, inverse_of.is_some())),
+        }
+    }
+
+    /// This value over `other`. What changes from pass to pass cancels if one run measured both.
+    pub(super) fn over(&self, other: &Self) -> Option<Quantity> {
+        if let (Some((run, above, is_time)), Some((same, below, _))) = (self.behind, other.behind)
+            && run == same
+        {
+            let ratio = if is_time {
+                below.ratio_to(above)
+            } else {
+                above.ratio_to(below)
+            };
+            return Some(Quantity::estimated(&ratio?, Unit::Ratio));
+        }
+        self.quantity.over(other.quantity)
+    }
+}
+
+/// The time in ns of so much work at `rate` per second.
+fn inverse(rate: Quantity, work: f64) -> Quantity {
+    let time = |per_second: f64| work * 1e9 / per_second;
+    Quantity {
+        value: time(rate.value),
+        interval: rate
+            .interval
+            .and_then(|rate| Interval::new(time(rate.high), time(rate.low))),
+        unit: Unit::Nanoseconds,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{inverse, place};
+    use crate::reproduce::printed::Side;
+    use instrument::quantity::{Quantity, Unit};
+    use instrument::statistics::Interval;
+
+    fn share(value: f64, half: f64) -> Quantity {
+        Quantity {
+            value,
+            interval: Interval::new(value - half, value + half),
+            unit: Unit::Ratio,
+        }
+    }
+
+    #[test]
+    fn a_plateau_begins_where_all_that_follows_is_nearly_the_best() {
+        let curve = [
+            (1.0, share(0.3, 0.01)),
+            (2.0, share(0.89, 0.05)),
+            (4.0, share(0.95, 0.01)),
+            (8.0, share(1.0, 0.01)),
+        ];
+        let found = place(&curve, Side::From, 8.0).expect("it has one");
+        let interval = found.interval.expect("it has one");
+        assert_eq!((found.value, interval.low, interval.high), (4.0, 2.0, 4.0));
+        let best = place(&curve, Side::Best, 8.0).expect("it has one");
+        assert_eq!(best.interval, Interval::new(8.0, 8.0));
+        assert!(place(&curve, Side::Until, 8.0).is_none());
+    }
+
+    #[test]
+    fn a_rate_is_the_time_of_work_and_its_interval_turns_round() {
+        let rate = Quantity {
+            value: 2.0,
+            interval: Interval::new(1.0, 4.0),
+            unit: Unit::BytesPerSecond,
+        };
+        let time = inverse(rate, 4.0);
+        assert_eq!((time.value, time.unit), (2e9, Unit::Nanoseconds));
+        assert_eq!(time.interval, Interval::new(1e9, 4e9));
+    }
+}

@@ -1,0 +1,283 @@
+//! The published reports figure by figure: what each printed, what it is here, and why they differ.
+//!
+//! A figure is judged by its number, a table also by its shapes: ratios, order, growth, crossover and
+//! plateau, which can be held against a machine of another age.
+
+mod document;
+mod figure;
+mod here;
+mod judge;
+mod markdown;
+mod printed;
+mod shape;
+mod unit;
+pub(crate) mod words;
+
+pub use document::{json, schema};
+pub use here::{Measured, Wanted};
+pub use judge::{Outcome, TOLERANCE, TOLERANCE_OF_GROWTH, TOLERANCE_OF_PLACES};
+pub use markdown::markdown;
+pub use printed::{Figure, Kind, Report, ShapeKind, System, Table, tables};
+pub use shape::Shape;
+pub use unit::PrintedUnit;
+
+use instrument::claim::{Claim, Evidence, Judgement, Ruling};
+use instrument::quantity::Quantity;
+use instrument::results::Results;
+use std::collections::BTreeMap;
+
+/// What of the reports is wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// The report; all five without one.
+    pub report: Option<Report>,
+    /// Words of a table's place or name, as in `table 1` or `e_calls`; all tables without one.
+    pub place: Option<String>,
+}
+
+/// The reports, reproduced.
+#[derive(Debug)]
+pub struct Reproduction {
+    /// The chosen tables.
+    pub tables: Vec<JudgedTable>,
+    /// The claims of the chosen reports. None if one table was chosen.
+    pub claims: Vec<(Report, &'static Claim, Judgement)>,
+    /// The model of the processor here.
+    pub machine: String,
+}
+
+/// A table with each of its figures judged.
+#[derive(Debug)]
+pub struct JudgedTable {
+    /// The table as printed.
+    pub table: &'static Table,
+    /// Its figures in the order of the rows.
+    pub figures: Vec<JudgedFigure>,
+    /// Its shapes.
+    pub shapes: Vec<Shape>,
+}
+
+/// A figure with its value here.
+#[derive(Debug)]
+pub struct JudgedFigure {
+    /// The figure as printed.
+    pub figure: &'static Figure,
+    /// The value here, in the unit of oscope.
+    pub here: Option<Quantity>,
+    /// The point that gave it.
+    pub point: Option<String>,
+    /// The judgement.
+    pub outcome: Outcome,
+    /// The reason why it differs or cannot be told.
+    pub reason: Option<String>,
+    /// What has to be measured first.
+    pub wanted: Option<Wanted>,
+}
+
+/// How many came out in each way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct Tally {
+    /// As reported.
+    pub as_reported: usize,
+    /// Different.
+    pub differs: usize,
+    /// Undecided.
+    pub cannot_be_told: usize,
+}
+
+impl Tally {
+    fn of(outcomes: impl Iterator<Item = Outcome>) -> Self {
+        outcomes.fold(Self::default(), |tally, outcome| match outcome {
+            Outcome::AsReported => Self {
+                as_reported: tally.as_reported + 1,
+                ..tally
+            },
+            Outcome::Differs => Self {
+                differs: tally.differs + 1,
+                ..tally
+            },
+            Outcome::CannotBeTold => Self {
+                cannot_be_told: tally.cannot_be_told + 1,
+                ..tally
+            },
+        })
+    }
+
+    /// All together.
+    pub fn all(&self) -> usize {
+        self.as_reported + self.differs + self.cannot_be_told
+    }
+}
+
+impl Choice {
+    /// True if the table is chosen.
+    pub fn includes(&self, table: &Table) -> bool {
+        let is_report = self.report.is_none_or(|report| report == table.report);
+        is_report
+            && self
+                .place
+                .as_ref()
+                .is_none_or(|place| is_named(table, place))
+    }
+
+    /// The experiments that the chosen tables and claims rest on, each once.
+    pub fn experiments(&self) -> Vec<&'static str> {
+        let chosen = tables().iter().filter(|table| self.includes(table));
+        let figures = chosen.flat_map(|table| &table.figures);
+        let mut ids: Vec<&str> = figures
+            .filter_map(|figure| Some(figure.here.as_ref()?.experiment.as_str()))
+            .chain(
+                self.claims()
+                    .flat_map(|(_, claim)| claim.experiments.iter().copied()),
+            )
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
+    fn claims(&self) -> impl Iterator<Item = (Report, &'static Claim)> {
+        let reports: &[Report] = match (&self.place, &self.report) {
+            (Some(_), _) => &[],
+            (None, Some(report)) => std::slice::from_ref(report),
+            (None, None) => &Report::ALL,
+        };
+        experiments::claims().filter_map(|claim| {
+            let mut named = reports.iter();
+            let report = named.find(|report| report.is_source(claim.source))?;
+            Some((*report, claim))
+        })
+    }
+}
+
+/// True if `words` is the table's name or stands in its place, as in `fig 26` for `Figure 26`.
+fn is_named(table: &Table, words: &str) -> bool {
+    let plain = |text: &str| {
+        let text = text
+            .to_lowercase()
+            .replace("fig.", "figure")
+            .replace("fig ", "figure ");
+        format!(
+            " {} ",
+            text.replace(',', " ")
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+        )
+    };
+    let (place, words) = (plain(&table.place), plain(words));
+    table.id == words.trim() || place.contains(&words) || {
+        // A section names its subsections, and a bare number a table or a figure.
+        let number = format!(" section {}.", words.trim().trim_start_matches("section "));
+        place.contains(&number)
+            || place.contains(&format!(" figure{words}"))
+            || place.contains(&format!(" table{words}"))
+            || place.contains(&format!(" section{words}"))
+    }
+}
+
+impl Reproduction {
+    /// Judges what was chosen by these results. Of one experiment there may be several, the newest
+    /// first; claims are judged by all points together. `machine` is the model of the processor.
+    pub fn new(choice: &Choice, results: &[Results<'_>], machine: &str) -> Self {
+        let measured = Measured::new(results);
+        let chosen = tables().iter().filter(|table| choice.includes(table));
+        let together = together(results);
+        let evidence = Evidence::new(&together);
+        let claims = choice.claims();
+        Self {
+            tables: chosen
+                .map(|table| figure::judged(table, &measured, machine))
+                .collect(),
+            claims: claims
+                .map(|(report, claim)| (report, claim, claim.judge(&evidence)))
+                .collect(),
+            machine: machine.to_owned(),
+        }
+    }
+
+    /// The figures by outcome.
+    pub fn figures(&self) -> Tally {
+        let figures = self.tables.iter().flat_map(|table| &table.figures);
+        Tally::of(figures.map(|figure| figure.outcome))
+    }
+
+    /// The shapes by outcome.
+    pub fn shapes(&self) -> Tally {
+        let shapes = self.tables.iter().flat_map(|table| &table.shapes);
+        Tally::of(shapes.map(|shape| shape.outcome))
+    }
+
+    /// The claims by outcome: what holds, holds in part, does not hold, and is open.
+    pub fn claims(&self) -> [usize; 4] {
+        let of = |ruling| {
+            self.claims
+                .iter()
+                .filter(|(.., it)| it.ruling == ruling)
+                .count()
+        };
+        [
+            Ruling::Holds,
+            Ruling::HoldsInPart,
+            Ruling::DoesNotHold,
+            Ruling::CannotBeTold,
+        ]
+        .map(of)
+    }
+
+    /// What has to be measured for the figures that lack: for each experiment the levels of each axis,
+    /// none if all of it lacks.
+    pub fn wanted(&self) -> BTreeMap<&str, BTreeMap<&str, Vec<String>>> {
+        let mut wanted: BTreeMap<&str, BTreeMap<&str, Vec<String>>> = BTreeMap::new();
+        let figures = self.tables.iter().flat_map(|table| &table.figures);
+        for lacking in figures.filter_map(|figure| figure.wanted.as_ref()) {
+            let axes = wanted.entry(&lacking.experiment).or_default();
+            for (axis, level) in &lacking.levels {
+                let levels = axes.entry(axis).or_default();
+                let level = level.to_string();
+                if !levels.contains(&level) {
+                    levels.push(level);
+                }
+            }
+        }
+        wanted
+    }
+
+    /// The arguments of `oscope` that measure what lacks, one command for each experiment.
+    pub fn commands(&self) -> Vec<Vec<String>> {
+        let command = |(experiment, axes): (&str, BTreeMap<&str, Vec<String>>)| {
+            let mut words = vec!["run".to_owned(), experiment.to_owned()];
+            for (axis, levels) in axes {
+                for level in levels {
+                    words.extend(["--at".to_owned(), format!("{axis}={level}")]);
+                }
+            }
+            words
+        };
+        self.wanted().into_iter().map(command).collect()
+    }
+}
+
+/// The results of each experiment in one, of each point the newest.
+fn together<'a>(results: &[Results<'a>]) -> Vec<Results<'a>> {
+    let mut all: Vec<Results<'a>> = Vec::new();
+    for older in results {
+        let is_same = |newer: &&mut Results<'_>| newer.definition.id == older.definition.id;
+        let Some(newer) = all.iter_mut().find(is_same) else {
+            all.push(older.clone());
+            continue;
+        };
+        if newer.definition.metrics != older.definition.metrics {
+            continue;
+        }
+        for result in &older.points {
+            if !newer.points.iter().any(|it| it.point == result.point) {
+                newer.points.push(result.clone());
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,363 @@
+//! The list of all figures that the published reports print.
+//!
+//! The list is data: `reference/printed.py` holds it as it was printed, table by table, and `reference/make.py`
+//! writes `reference/figures.json`, which is part of the program. No figure has a grade: its spread and the state
+//! of the caches were not printed and are unknown.
+
+use super::unit::PrintedUnit;
+use instrument::definition::Metric;
+use instrument::point::Level;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// One of the published reports.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Report {
+    /// Reading and writing files, on macOS.
+    A,
+    /// The same task on Linux.
+    B,
+    /// Files between two programs; it prints graphs and no figures.
+    C,
+    /// User-level threads.
+    D,
+    /// Linux against Windows on a Pentium 4.
+    E,
+}
+
+impl Report {
+    /// All five.
+    pub const ALL: [Self; 5] = [Self::A, Self::B, Self::C, Self::D, Self::E];
+
+    /// Its letter.
+    pub const fn letter(self) -> char {
+        match self {
+            Self::A => 'A',
+            Self::B => 'B',
+            Self::C => 'C',
+            Self::D => 'D',
+            Self::E => 'E',
+        }
+    }
+
+    /// Its subject in a few words.
+    pub const fn subject(self) -> &'static str {
+        match self {
+            Self::A => "files on a MacBook Air M1",
+            Self::B => "files on a Razer Blade 15",
+            Self::C => "files from a master to a slave",
+            Self::D => "user-level threads",
+            Self::E => "Linux against Windows on a Pentium 4",
+        }
+    }
+
+    /// True if a claim's source names this report.
+    pub fn is_source(self, source: &str) -> bool {
+        let named = source.strip_prefix("Reports ").map(|rest| {
+            let rest = rest.split(',').next().unwrap_or(rest);
+            rest.split(" and ")
+                .any(|name| name == self.letter().to_string())
+        });
+        named.unwrap_or_else(|| source.starts_with(&format!("Report {}", self.letter())))
+    }
+}
+
+/// Where a figure stands in its report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A table.
+    Table,
+    /// The output of a program.
+    Console,
+    /// Running text.
+    Prose,
+}
+
+/// The system that a figure was measured on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum System {
+    /// Linux.
+    Linux,
+    /// macOS.
+    Macos,
+    /// Windows.
+    Windows,
+}
+
+/// A table, a console, or a place in running text.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// Its name, the same in every version: `a_calls`.
+    pub id: String,
+    /// Its report.
+    pub report: Report,
+    /// The report's own section, table or figure.
+    pub place: String,
+    /// Title of a few words.
+    pub title: String,
+    /// Where it stands.
+    pub kind: Kind,
+    /// The system that it was measured on, unless a figure names another.
+    pub system: System,
+    /// The machine, if it is known.
+    pub machine: Option<String>,
+    /// The shapes by which it is judged.
+    pub shapes: Vec<ShapeKind>,
+    /// The reason why figures without a counterpart have none.
+    pub why: Option<String>,
+    /// The known reason why figures differ.
+    pub because: Option<String>,
+    /// Pairs of series; the first wins from some place on.
+    pub rivals: Vec<[String; 2]>,
+    /// Its figures, in the order of the rows.
+    pub figures: Vec<Figure>,
+}
+
+/// The shapes of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ShapeKind {
+    /// Each figure over the first of its series.
+    Ratio,
+    /// The order of the figures of a series by size.
+    Order,
+    /// The exponent with which a series grows along its axis.
+    Growth,
+    /// The place from which on one series is below its rival.
+    Crossover,
+    /// The place from which on a series gains nothing.
+    Plateau,
+}
+
+/// A printed number.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// Its row.
+    pub what: String,
+    /// Its column.
+    pub series: String,
+    /// Its digits as printed.
+    pub printed: String,
+    /// The unit as printed.
+    pub unit: PrintedUnit,
+    /// Its place along the numeric axis of the table.
+    pub x: Option<f64>,
+    /// The system, if it is another than that of the table.
+    system: Option<System>,
+    /// The point of oscope that does the same work.
+    pub here: Option<Counterpart>,
+    /// The reason why there is none.
+    why: Option<String>,
+}
+
+/// The work of oscope that a figure is held against.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counterpart {
+    /// The experiment's id.
+    pub experiment: String,
+    /// The metric.
+    pub metric: String,
+    /// The levels of the point; an axis that is not named was not printed, and any level will do.
+    pub levels: BTreeMap<String, Level>,
+    /// Other levels of a second point, by whose value the first is divided.
+    pub over: Option<BTreeMap<String, Level>>,
+    /// Other levels of a second point, whose value is subtracted from the first.
+    pub minus: Option<BTreeMap<String, Level>>,
+    /// The value is the time of so much work at the rate that the metric tells.
+    pub inverse_of: Option<f64>,
+    /// The amount of work was not printed: only ratios can be compared.
+    #[serde(default)]
+    pub proportional: bool,
+    /// A place on the curve through these levels, instead of a value.
+    pub knee: Option<Knee>,
+}
+
+impl Counterpart {
+    /// The levels of the second point.
+    pub fn second(&self) -> Option<BTreeMap<String, Level>> {
+        let other = self.over.as_ref().or(self.minus.as_ref())?;
+        let mut levels = self.levels.clone();
+        if let Some(minus) = &self.minus {
+            levels.clone_from(minus);
+        } else {
+            levels.extend(other.clone());
+        }
+        Some(levels)
+    }
+}
+
+/// A place on a curve.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Knee {
+    /// The axis of the curve.
+    pub along: String,
+    /// The place.
+    pub side: Side,
+}
+
+/// A place on a curve of which more is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// The start of the plateau at its end.
+    From,
+    /// The end of the plateau at its start.
+    Until,
+    /// The best.
+    Best,
+}
+
+impl Figure {
+    /// Its value in the unit of oscope.
+    pub fn value(&self) -> f64 {
+        let printed: f64 = self.printed.parse().expect("a test parses every figure");
+        printed * self.unit.in_base().1
+    }
+
+    /// Half a unit of its last digit, in the unit of oscope: how far rounding may have moved it.
+    pub fn rounding(&self) -> f64 {
+        let (mantissa, exponent) = self.printed.split_once('e').unwrap_or((&self.printed, "0"));
+        let decimals = mantissa
+            .split_once('.')
+            .map_or(0, |(_, digits)| digits.len());
+        let exponent: f64 = exponent.parse().expect("a test parses every figure");
+        0.5 * 10_f64.powf(exponent - decimals as f64) * self.unit.in_base().1
+    }
+
+    /// The system that it was measured on.
+    pub fn system(&self, table: &Table) -> System {
+        self.system.unwrap_or(table.system)
+    }
+
+    /// The reason why it has no counterpart.
+    pub fn why<'a>(&'a self, table: &'a Table) -> Option<&'a str> {
+        self.why.as_deref().or(table.why.as_deref())
+    }
+}
+
+/// All tables, report by report.
+pub fn tables() -> &'static [Table] {
+    static TABLES: OnceLock<Vec<Table>> = OnceLock::new();
+    const DOCUMENT: &str = include_str!("../../../../reference/figures.json");
+    TABLES.get_or_init(|| serde_json::from_str(DOCUMENT).expect("a test reads this document"))
+}
+
+/// The metric of a counterpart, as this version of oscope defines it.
+pub(super) fn metric(counterpart: &Counterpart) -> Option<Metric> {
+    let definition = experiments::find(&counterpart.experiment)?.definition();
+    definition.metric(&counterpart.metric).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, Report, System, metric, tables};
+    use instrument::point::{AxisKind, Level};
+    use instrument::quantity::Unit;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    /// The count that `docs/reports.md` publishes.
+    #[test]
+    fn the_list_is_as_long_as_the_documents_say() {
+        let mut counts: BTreeMap<Report, [usize; 2]> = BTreeMap::new();
+        for table in tables() {
+            let of = counts.entry(table.report).or_default();
+            of[usize::from(table.kind == Kind::Prose)] += table.figures.len();
+        }
+        let document = include_str!("../../../../docs/reports.md");
+        for (report, [printed, prose]) in counts {
+            let row = format!("| {} | {printed} | {prose} |", report.letter());
+            assert!(document.contains(&row), "docs/reports.md lacks: {row}");
+        }
+    }
+
+    #[test]
+    fn every_figure_can_be_read_and_stands_once() {
+        let mut ids = BTreeSet::new();
+        for table in tables() {
+            assert!(ids.insert(&table.id), "{} is there twice", table.id);
+            let mut places = BTreeSet::new();
+            for figure in &table.figures {
+                assert!(figure.printed.parse::<f64>().is_ok_and(f64::is_finite));
+                let value = figure.value();
+                assert!(figure.rounding() > 0.0 && value >= 0.0, "{figure:?}");
+                assert!(places.insert((&figure.what, &figure.series)), "{figure:?}");
+            }
+            for rival in table.rivals.iter().flatten() {
+                let is_there =
+                    |series: &String| table.figures.iter().any(|it| it.series == *series);
+                assert!(is_there(rival), "{}: {rival}", table.id);
+            }
+        }
+    }
+
+    #[test]
+    fn rounding_is_half_of_the_last_printed_digit() {
+        let find = |id: &str, printed: &str| {
+            let table = tables().iter().find(|table| table.id == id).expect(id);
+            let mut figures = table.figures.iter();
+            figures.find(|it| it.printed == printed).expect(printed)
+        };
+        let near =
+            |value: f64, expected: f64| assert!((value / expected - 1.0).abs() < 1e-9, "{value}");
+        near(find("e_phases", "26.487").rounding(), 0.5e6);
+        near(find("e_page_cost", "3.088e-6").rounding(), 0.5);
+        near(find("b_benchmark", "1.2601e+10").rounding(), 0.5e6);
+        near(find("b_benchmark", "1.2601e+10").value(), 1.2601e10);
+        near(find("d_locks", "47432").rounding(), 500.0);
+    }
+
+    /// A figure without a counterpart says why; a counterpart exists and has a fitting unit.
+    #[test]
+    fn every_figure_has_a_counterpart_or_a_reason() {
+        for table in tables() {
+            for figure in &table.figures {
+                let Some(here) = &figure.here else {
+                    let is_elsewhere = figure.system(table) == System::Windows;
+                    assert!(is_elsewhere || figure.why(table).is_some(), "{figure:?}");
+                    continue;
+                };
+                let known = experiments::find(&here.experiment)
+                    .expect(&here.experiment)
+                    .definition();
+                let metric = metric(here).unwrap_or_else(|| panic!("{figure:?}"));
+                let second = here.second().unwrap_or_default();
+                for (axis, level) in here.levels.iter().chain(&second) {
+                    let axis = known
+                        .axis(axis)
+                        .unwrap_or_else(|| panic!("{axis}: {figure:?}"));
+                    let is_choice = matches!(level, Level::Choice(_));
+                    assert_eq!(axis.kind == AxisKind::Choice, is_choice, "{figure:?}");
+                }
+                let expected = match figure.unit.in_base().0 {
+                    Unit::Ratio => continue,
+                    Unit::Bytes if here.knee.is_some() => continue,
+                    unit => unit,
+                };
+                let is_time = expected == Unit::Nanoseconds;
+                if here.inverse_of.is_some() {
+                    assert!(is_time && metric.unit != expected, "{figure:?}");
+                } else {
+                    assert_eq!(metric.unit, expected, "{figure:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_source_names_its_reports() {
+        assert!(Report::A.is_source("Report A, section 5"));
+        assert!(Report::B.is_source("Reports A and B, section 5"));
+        assert!(!Report::A.is_source("Report E, section 5"));
+        assert!(!Report::E.is_source("folklore"));
+    }
+}

@@ -1,0 +1,293 @@
+//! The shapes of a table: what can be held against a machine of another age.
+
+use super::here::Here;
+use super::judge::{Outcome, TOLERANCE, TOLERANCE_OF_GROWTH, TOLERANCE_OF_PLACES, against, near};
+use super::printed::{Figure, ShapeKind, Table};
+use instrument::quantity::{Quantity, Unit};
+use instrument::statistics::Interval;
+
+/// A place belongs to the plateau if it reaches this share of the best.
+const NEARLY: f64 = 0.9;
+/// A crossover or an order needs so many places.
+const FEWEST: usize = 3;
+
+/// A figure beside its value here, if there is one.
+pub(super) type Pair<'a, 'r> = (&'a Figure, Option<&'r Here<'r>>);
+
+/// One shape of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    /// The shape.
+    pub kind: ShapeKind,
+    /// The series; empty if it belongs to two.
+    pub series: String,
+    /// The rows that it is made of, or the two series.
+    pub of: String,
+    /// As the report's figures have it; `None` if it is nowhere in them.
+    pub reported: Option<Quantity>,
+    /// As it is here.
+    pub here: Option<Quantity>,
+    /// The judgement.
+    pub outcome: Outcome,
+    /// What is counted, where both numbers alone do not say it.
+    pub remark: Option<String>,
+}
+
+/// All shapes of a table, each judged by the figures that have a value here.
+pub(super) fn all(table: &Table, pairs: &[Pair<'_, '_>]) -> Vec<Shape> {
+    let mut series: Vec<&str> = Vec::new();
+    for (figure, _) in pairs.iter().filter(|(figure, _)| figure.here.is_some()) {
+        if !series.contains(&figure.series.as_str()) {
+            series.push(&figure.series);
+        }
+    }
+    let of = |series: &str| -> Vec<Pair<'_, '_>> {
+        let of_series = pairs.iter().filter(|(figure, _)| figure.series == series);
+        of_series.copied().collect()
+    };
+    let each = |kind: ShapeKind| -> Vec<Shape> {
+        match kind {
+            ShapeKind::Ratio => series
+                .iter()
+                .flat_map(|series| ratios(&of(series)))
+                .collect(),
+            ShapeKind::Order => series
+                .iter()
+                .filter_map(|series| order(&of(series)))
+                .collect(),
+            ShapeKind::Growth => series
+                .iter()
+                .filter_map(|series| growth(&of(series)))
+                .collect(),
+            ShapeKind::Plateau => series
+                .iter()
+                .filter_map(|series| plateau(&of(series)))
+                .collect(),
+            ShapeKind::Crossover => {
+                let rivals = table.rivals.iter();
+                rivals
+                    .filter_map(|[one, other]| crossover(&of(one), &of(other)))
+                    .collect()
+            }
+        }
+    };
+    table.shapes.iter().flat_map(|kind| each(*kind)).collect()
+}
+
+/// Each figure of a series over its first.
+fn ratios(series: &[Pair<'_, '_>]) -> Vec<Shape> {
+    let Some((base, base_here)) = series.iter().find(|(figure, _)| figure.value() > 0.0) else {
+        return Vec::new();
+    };
+    let others = series
+        .iter()
+        .filter(|(figure, _)| !std::ptr::eq(*figure, *base));
+    let ratio = |(figure, here): &Pair<'_, '_>| {
+        let reported = figure.value() / base.value();
+        let relative = figure.rounding() / figure.value().max(figure.rounding())
+            + base.rounding() / base.value();
+        let here = here
+            .zip(*base_here)
+            .and_then(|(here, base)| here.over(base));
+        let judged = |here: &Quantity| against(here, reported, relative * reported, TOLERANCE);
+        Shape {
+            kind: ShapeKind::Ratio,
+            series: figure.series.clone(),
+            of: format!("{} over {}", figure.what, base.what),
+            reported: Some(Quantity::exact(reported, Unit::Ratio)),
+            outcome: here.as_ref().map_or(Outcome::CannotBeTold, judged),
+            here,
+            remark: None,
+        }
+    };
+    others.map(ratio).collect()
+}
+
+/// The pairs of figures that stand in the same order here.
+fn order(series: &[Pair<'_, '_>]) -> Option<Shape> {
+    let [mut same, mut turned, mut open] = [0_u32; 3];
+    for (index, (one, one_here)) in series.iter().enumerate() {
+        for (other, other_here) in &series[index + 1..] {
+            let reported = one.value() / other.value();
+            if !reported.is_finite() || (1.0 / TOLERANCE..=TOLERANCE).contains(&reported) {
+                continue;
+            }
+            let here = one_here
+                .zip(*other_here)
+                .and_then(|(one, other)| one.over(other));
+            match here.and_then(|ratio| ratio.interval) {
+                Some(ratio) if ratio.low > 1.0 && reported > 1.0 => same += 1,
+                Some(ratio) if ratio.high < 1.0 && reported < 1.0 => same += 1,
+                Some(ratio) if ratio.low > 1.0 || ratio.high < 1.0 => turned += 1,
+                _ => open += 1,
+            }
+        }
+    }
+    let all = same + turned + open;
+    let count = |count: u32| Quantity::exact(f64::from(count), Unit::Count);
+    (all as usize >= FEWEST).then(|| Shape {
+        kind: ShapeKind::Order,
+        series: series[0].0.series.clone(),
+        of: format!("{all} pairs of figures"),
+        reported: Some(count(all)),
+        here: (same + turned > 0).then(|| count(same)),
+        outcome: match (turned, open) {
+            (0, 0) => Outcome::AsReported,
+            (0, _) => Outcome::CannotBeTold,
+            _ => Outcome::Differs,
+        },
+        remark: Some(format!(
+            "{same} in the reported order, {turned} the other way round, {open} undecided"
+        )),
+    })
+}
+
+/// The exponent with which a series grows along its axis, from its first to its last place.
+fn growth(series: &[Pair<'_, '_>]) -> Option<Shape> {
+    let placed = || {
+        series
+            .iter()
+            .filter(|(figure, _)| figure.x.is_some() && figure.value() > 0.0)
+    };
+    let is_here = |pair: &&Pair<'_, '_>| pair.1.is_some();
+    // Both ends must be measured here; without them the report's own ends are told.
+    let measured: Vec<_> = placed().filter(is_here).collect();
+    let ends = if measured.len() >= 2 {
+        (measured[0], measured[measured.len() - 1])
+    } else {
+        (placed().next()?, placed().next_back()?)
+    };
+    let ((first, first_here), (last, last_here)) = ends;
+    let doublings = (last.x? / first.x?).ln();
+    if doublings <= 0.0 {
+        return None;
+    }
+    let exponent = |ratio: f64| ratio.ln() / doublings;
+    let reported = exponent(last.value() / first.value());
+    let here = last_here.zip(*first_here).and_then(|(last, first)| {
+        let ratio = last.over(first)?;
+        let ends = ratio.interval?;
+        Some(Quantity {
+            value: exponent(ratio.value),
+            interval: Interval::new(exponent(ends.low), exponent(ends.high)),
+            unit: Unit::Count,
+        })
+    });
+    let judged = |here: &Quantity| near(here, reported, TOLERANCE_OF_GROWTH);
+    Some(Shape {
+        kind: ShapeKind::Growth,
+        series: first.series.clone(),
+        of: format!("{} to {}", first.what, last.what),
+        reported: Some(Quantity::exact(reported, Unit::Count)),
+        outcome: here.as_ref().map_or(Outcome::CannotBeTold, judged),
+        here,
+        remark: Some("exponent of growth: 1 is proportional, 0 is constant".into()),
+    })
+}
+
+/// A place of two series: its x, and the first over the second as reported and here.
+type Rivals = (f64, f64, Option<Quantity>);
+
+/// The place from which on the first series stays below the second.
+fn crossover(one: &[Pair<'_, '_>], other: &[Pair<'_, '_>]) -> Option<Shape> {
+    let both: Vec<Rivals> = one
+        .iter()
+        .filter_map(|(figure, here)| {
+            let same = |(rival, _): &&Pair<'_, '_>| rival.x.is_some() && rival.x == figure.x;
+            let (rival, rival_here) = other.iter().find(same)?;
+            let ratio = here
+                .zip(*rival_here)
+                .and_then(|(one, other)| one.over(other));
+            Some((figure.x?, figure.value() / rival.value(), ratio))
+        })
+        .collect();
+    let name = |series: &[Pair<'_, '_>]| Some(series.first()?.0.series.clone());
+    let of = format!("{} below {}", name(one)?, name(other)?);
+    let from = |is_below: &dyn Fn(&Rivals) -> bool| {
+        let tail = both.iter().rev().take_while(|place| is_below(place)).last();
+        tail.map_or(f64::INFINITY, |(x, ..)| *x)
+    };
+    let reported = from(&|(_, ratio, _)| *ratio < 1.0);
+    let extent = |ratio: &Option<Quantity>| ratio.and_then(|ratio| ratio.interval);
+    let may = from(&|(.., ratio)| extent(ratio).is_none_or(|ratio| ratio.low < 1.0));
+    let must = from(&|(.., ratio)| extent(ratio).is_some_and(|ratio| ratio.high < 1.0));
+    let outcome = if may.total_cmp(&must).is_eq() && may.total_cmp(&reported).is_eq() {
+        Outcome::AsReported
+    } else if reported < may || reported > must {
+        Outcome::Differs
+    } else {
+        Outcome::CannotBeTold
+    };
+    let place = |x: f64| x.is_finite().then(|| Quantity::exact(x, Unit::Count));
+    let is_measured = both.iter().any(|(.., ratio)| ratio.is_some());
+    (both.len() >= FEWEST).then(|| Shape {
+        kind: ShapeKind::Crossover,
+        series: String::new(),
+        of,
+        reported: place(reported),
+        here: place(must).filter(|_| is_measured),
+        outcome,
+        remark: Some(format!(
+            "reported {}; here {}",
+            told(reported),
+            if is_measured {
+                told(must)
+            } else {
+                "not measured".into()
+            }
+        )),
+    })
+}
+
+fn told(from: f64) -> String {
+    if from.is_finite() {
+        format!("from {from} on")
+    } else {
+        "never up to the end".into()
+    }
+}
+
+/// The place from which on a series of speeds gains nothing.
+fn plateau(series: &[Pair<'_, '_>]) -> Option<Shape> {
+    let placed: Vec<_> = series
+        .iter()
+        .filter(|(figure, _)| figure.x.is_some())
+        .collect();
+    let best = placed
+        .iter()
+        .map(|(figure, _)| figure.value())
+        .fold(0.0, f64::max);
+    let reaches = |pair: &&&Pair<'_, '_>| pair.0.value() >= NEARLY * best;
+    let reported = placed.iter().rev().take_while(reaches).last()?.0.x?;
+    let by_value =
+        |one: &&Here<'_>, other: &&Here<'_>| one.quantity.value.total_cmp(&other.quantity.value);
+    let top = placed.iter().filter_map(|(_, here)| *here).max_by(by_value);
+    let shares: Option<Vec<(f64, Interval)>> = placed
+        .iter()
+        .map(|(figure, here)| Some((figure.x?, here.as_ref()?.over(top?)?.extent())))
+        .collect();
+    let from = |share: fn(&Interval) -> f64| {
+        let holds = |(_, ratio): &&(f64, Interval)| share(ratio) >= NEARLY;
+        let tail = shares.as_ref()?.iter().rev().take_while(holds).last();
+        tail.map(|(x, _)| *x)
+    };
+    let centre = |ratio: &Interval| f64::midpoint(ratio.low, ratio.high);
+    let here = from(centre).map(|value| Quantity {
+        value,
+        interval: Interval::new(
+            from(|ratio| ratio.high).unwrap_or(value).min(value),
+            from(|ratio| ratio.low).unwrap_or(value).max(value),
+        ),
+        unit: Unit::Bytes,
+    });
+    let judged = |here: &Quantity| against(here, reported, 0.0, TOLERANCE_OF_PLACES);
+    Some(Shape {
+        kind: ShapeKind::Plateau,
+        series: placed.first()?.0.series.clone(),
+        of: "nine tenths of the best from here on".into(),
+        reported: Some(Quantity::exact(reported, Unit::Bytes)),
+        outcome: here.as_ref().map_or(Outcome::CannotBeTold, judged),
+        here,
+        remark: None,
+    })
+}

@@ -1,0 +1,65 @@
+//! Choosing, and reproducing without measurements.
+
+use super::{Choice, Outcome, Report, Reproduction, tables};
+
+fn places(words: &str) -> Vec<&'static str> {
+    let choice = Choice {
+        report: None,
+        place: Some(words.to_owned()),
+    };
+    let chosen = tables().iter().filter(|table| choice.includes(table));
+    chosen.map(|table| table.id.as_str()).collect()
+}
+
+#[test]
+fn a_place_is_named_as_the_report_names_it() {
+    assert_eq!(places("Fig. 26"), ["e_calls"]);
+    assert_eq!(places("figure 22"), ["e_phases"]);
+    assert_eq!(places("e_mmap"), ["e_mmap"]);
+    assert_eq!(places("Table 1"), ["d_locks"]);
+    assert!(places("5").contains(&"a_calls") && places("5").contains(&"b_calls"));
+    assert!(places("section 3.1").iter().all(|id| id.starts_with("e_")));
+    assert!(places("nothing").is_empty());
+}
+
+#[test]
+fn without_measurements_each_figure_says_why_and_the_commands_measure_what_lacks() {
+    let reproduced = Reproduction::new(&Choice::default(), &[], "a processor");
+    let figures = reproduced.figures();
+    assert_eq!(figures.cannot_be_told, figures.all());
+    assert_eq!(
+        reproduced.shapes().cannot_be_told,
+        reproduced.shapes().all()
+    );
+    for judged in reproduced.tables.iter().flat_map(|table| &table.figures) {
+        assert_eq!(judged.outcome, Outcome::CannotBeTold);
+        assert!(
+            judged
+                .reason
+                .as_ref()
+                .is_some_and(|reason| !reason.is_empty()),
+            "{judged:?}"
+        );
+    }
+    let commands = reproduced.commands();
+    assert!(commands.contains(&vec!["run".to_owned(), "threads.lock".to_owned()]));
+    let [.., open] = Reproduction::claims(&reproduced);
+    assert_eq!(open, reproduced.claims.len());
+}
+
+#[test]
+fn every_report_has_claims_or_figures() {
+    for report in Report::ALL {
+        let choice = Choice {
+            report: Some(report),
+            place: None,
+        };
+        let reproduced = Reproduction::new(&choice, &[], "a processor");
+        assert!(!reproduced.claims.is_empty(), "{report:?}");
+        assert_eq!(
+            report == Report::C,
+            reproduced.tables.is_empty(),
+            "{report:?}"
+        );
+    }
+}

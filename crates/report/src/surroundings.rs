@@ -1,0 +1,132 @@
+//! Other activity on the machine during a run.
+
+use instrument::quantity::{Unit, significant};
+use instrument::sample::{Batch, Disturbance};
+use instrument::statistics::summary::median;
+use record::Run;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The reference loop of an undisturbed processor varies by less than this share.
+const SLOWED: f64 = 1.05;
+/// Smaller shares are not worth a sentence.
+const NOTABLE: f64 = 0.01;
+/// Up to this much of a processor, other programs are the system's own.
+const USUAL_LOAD: f64 = 0.1;
+
+/// Other activity on the machine during a run. It stands inside the intervals of the values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Surroundings {
+    /// The share of the timings beside which the reference loop was slowed by more than 5 %; `None`
+    /// in runs without a reference loop.
+    pub slowed_share: Option<f64>,
+    /// The speed of the processor in those timings over its full speed, by their median; `None` if
+    /// there are none.
+    pub speed: Option<f64>,
+    /// CPU time of other programs over wall time: 1 is one processor in full use.
+    pub others: Option<f64>,
+    /// CPU time that the hypervisor gave to other virtual machines over wall time.
+    pub stolen: Option<f64>,
+}
+
+impl Surroundings {
+    /// What the batches of `run` tell.
+    pub fn of(run: &Run) -> Self {
+        let points = run.experiments.iter().flat_map(|record| &record.points);
+        let batches: Vec<&Batch> = points.flat_map(|point| &point.batches).collect();
+        let slowdowns: Vec<f64> = batches.iter().flat_map(|batch| slowdowns(batch)).collect();
+        let slowed: Vec<f64> = slowdowns
+            .iter()
+            .copied()
+            .filter(|slowdown| *slowdown > SLOWED)
+            .collect();
+        let slowed_share =
+            (!slowdowns.is_empty()).then(|| slowed.len() as f64 / slowdowns.len() as f64);
+        Self {
+            slowed_share,
+            speed: median(&slowed).map(f64::recip),
+            others: share(&batches, |around| Some(around.others_ns? as f64)),
+            stolen: share(&batches, |around| Some(around.stolen_ns? as f64)),
+        }
+    }
+
+    /// What a reader should know of it; `None` if there was nothing notable.
+    pub fn text(&self) -> Option<String> {
+        let notable = |share: Option<f64>, least| share.filter(|share| *share > least);
+        let slowed = notable(self.slowed_share, NOTABLE).zip(self.speed);
+        let slowed = slowed.map(|(share, speed)| {
+            format!(
+                "Something slowed this processor down during {} of the timings: arithmetic ran at \
+                 {} of its speed there. Values are those at full speed.",
+                Unit::Share.show(share, 2),
+                Unit::Share.show(speed, 2)
+            )
+        });
+        let others = notable(self.others, USUAL_LOAD).map(|others| {
+            format!(
+                "Other programs kept {} processors busy.",
+                significant(others, 2)
+            )
+        });
+        let stolen = notable(self.stolen, NOTABLE).map(|stolen| {
+            let share = Unit::Share.show(stolen, 2);
+            format!("The hypervisor gave {share} of the time to others.")
+        });
+        let sentences: Vec<String> = [slowed, others, stolen].into_iter().flatten().collect();
+        (!sentences.is_empty()).then(|| sentences.join(" "))
+    }
+}
+
+/// The slowness of the processor beside each timing of `batch`.
+fn slowdowns(batch: &Batch) -> Vec<f64> {
+    let Some(full_speed_ns) = batch.full_speed_ns.filter(|ns| *ns > 0.0) else {
+        return Vec::new();
+    };
+    let costs = batch
+        .samples
+        .iter()
+        .flat_map(|sample| sample.reading.costs());
+    costs
+        .filter_map(|cost| Some(cost.reference_ns? / full_speed_ns))
+        .collect()
+}
+
+/// One disturbance over the wall time of the batches that recorded it.
+fn share(batches: &[&Batch], part: impl Fn(&Disturbance) -> Option<f64>) -> Option<f64> {
+    let known = batches
+        .iter()
+        .filter_map(|batch| Some((part(&batch.disturbance)?, batch.wall_ns as f64)));
+    let (part_ns, wall_ns) = known.fold((0.0, 0.0), |(parts, walls), (part, wall)| {
+        (parts + part, walls + wall)
+    });
+    (wall_ns > 0.0).then(|| part_ns / wall_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Surroundings;
+
+    #[test]
+    fn only_what_is_notable_is_said() {
+        let quiet = Surroundings {
+            slowed_share: Some(0.004),
+            speed: Some(0.9),
+            others: Some(0.02),
+            stolen: Some(0.0),
+        };
+        assert_eq!(quiet.text(), None);
+        assert_eq!(Surroundings::default().text(), None);
+        let busy = Surroundings {
+            slowed_share: Some(0.712),
+            speed: Some(0.551),
+            others: Some(1.23),
+            stolen: Some(0.034),
+        };
+        assert_eq!(
+            busy.text().unwrap(),
+            "Something slowed this processor down during 71 % of the timings: arithmetic ran at \
+             55 % of its speed there. Values are those at full speed. Other programs kept 1.2 \
+             processors busy. The hypervisor gave 3.4 % of the time to others."
+        );
+    }
+}

@@ -1,0 +1,37 @@
+//! The first lines about a run: when, where, on which machine, and the verdict.
+
+use super::style::Style;
+use super::text::labelled;
+use crate::{Analysis, Verdict, show};
+
+/// One line each for the run, the machine, the directory and the verdict.
+pub(super) fn opening(analysis: &Analysis, style: &Style) -> String {
+    let run = analysis.run;
+    let lines = [
+        ("run", measured(analysis)),
+        ("machine", show::machine(run)),
+        ("files", run.header.directory.display().to_string()),
+        ("verdict", Verdict::of(analysis).text()),
+    ];
+    let known: Vec<_> = lines
+        .into_iter()
+        .filter(|(_, text)| !text.is_empty())
+        .collect();
+    labelled(&known, style)
+}
+
+/// Name, time, profile and duration of the run.
+fn measured(analysis: &Analysis) -> String {
+    let header = &analysis.run.header;
+    let took = header.ended.map(|ended| {
+        let took = ended.duration_since(header.started).as_secs_f64();
+        format!("took {}", show::length(took * 1e9))
+    });
+    let parts = [
+        header.name.clone(),
+        Some(show::moment(header.started)),
+        Some(format!("{} profile", header.profile)),
+        took,
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,206 @@
+//! The verdict on a run: how many of its values are known how well, and how sure its findings are.
+
+use crate::{Analysis, ExperimentAnalysis};
+use instrument::finding::Grade;
+use instrument::noise::Warning;
+use instrument::results::{self, Estimate, PointResult};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The number of values and of findings of a run by how far they can be trusted. Each value and each
+/// finding is counted once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Verdict {
+    /// The relative half width that the profile asks for: 0.05 for ±5 %.
+    pub target: f64,
+    /// All values.
+    pub values: usize,
+    /// Sound values with an interval within the target, which no warning touches.
+    pub at_target: usize,
+    /// Sound values with a wider interval, or none, which no other warning touches.
+    pub wider: usize,
+    /// Sound values that a warning touches, other than that of their width.
+    pub touched: usize,
+    /// Values seen in too few processes or passes for an estimate.
+    pub too_few: usize,
+    /// Values smaller than the method resolves.
+    pub below_resolution: usize,
+    /// Values that contradict physics or themselves.
+    pub broken: usize,
+    /// Findings that are certain.
+    pub certain: usize,
+    /// Findings that are likely.
+    pub likely: usize,
+    /// Findings that cannot be told.
+    pub cannot_be_told: usize,
+}
+
+impl Verdict {
+    /// The verdict on all values of a run.
+    pub fn of(analysis: &Analysis<'_>) -> Self {
+        let target = analysis.run.header.profile.precision().target;
+        Self::over(&analysis.experiments, target)
+    }
+
+    fn over(experiments: &[ExperimentAnalysis<'_>], target: f64) -> Self {
+        let mut verdict = Self {
+            target,
+            ..Self::default()
+        };
+        for experiment in experiments {
+            for point in &experiment.points {
+                for estimate in &point.estimates {
+                    verdict.add(point, estimate);
+                }
+            }
+            for finding in &experiment.findings {
+                *match finding.grade {
+                    Grade::Certain => &mut verdict.certain,
+                    Grade::Likely => &mut verdict.likely,
+                    Grade::CannotBeTold => &mut verdict.cannot_be_told,
+                } += 1;
+            }
+        }
+        verdict
+    }
+
+    fn add(&mut self, point: &PointResult, estimate: &Estimate) {
+        self.values += 1;
+        let touches = |warning: &Warning| {
+            !matches!(warning, Warning::TargetMissed { .. }) && warning.touches(&estimate.metric)
+        };
+        *match estimate.verdict {
+            results::Verdict::Sound if point.warnings.iter().any(touches) => &mut self.touched,
+            results::Verdict::Sound if estimate.is_within(self.target) => &mut self.at_target,
+            results::Verdict::Sound => &mut self.wider,
+            results::Verdict::TooFew => &mut self.too_few,
+            results::Verdict::BelowResolution => &mut self.below_resolution,
+            results::Verdict::Broken(_) => &mut self.broken,
+        } += 1;
+    }
+
+    /// The verdict in plain words.
+    pub fn text(&self) -> String {
+        if self.values == 0 {
+            return "Nothing was measured.".into();
+        }
+        let are = |count: usize| if count == 1 { "is" } else { "are" };
+        let of_all = format!(
+            "{} of {} {} known to ±{} % or better",
+            self.at_target,
+            counted(self.values),
+            are(self.at_target),
+            self.target_percent()
+        );
+        let parts = [
+            (self.wider, format!("{} wider", are(self.wider))),
+            (self.touched, "touched by a warning".into()),
+            (self.too_few, "seen too seldom for an estimate".into()),
+            (
+                self.below_resolution,
+                "below the resolution of the method".into(),
+            ),
+            (self.broken, "broken".into()),
+        ];
+        let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+        let rest = parts.map(|(count, words)| format!("{count} {words}"));
+        let counts = rest.collect::<Vec<_>>().join(", ");
+        let separator = if counts.is_empty() { "" } else { "; " };
+        format!("{of_all}{separator}{counts}.{}", self.of_findings())
+    }
+
+    /// The most important of it in one line.
+    pub fn line(&self) -> String {
+        if self.values == 0 {
+            return self.text();
+        }
+        let values = format!(
+            "{} of {} known to ±{} %",
+            self.at_target,
+            counted(self.values),
+            self.target_percent()
+        );
+        match self.certain + self.likely + self.cannot_be_told {
+            0 => format!("{values}."),
+            1 => format!("{values}, {} of 1 finding certain.", self.certain),
+            all => format!("{values}, {} of {all} findings certain.", self.certain),
+        }
+    }
+
+    /// The target as people read it: 5 for ±5 %.
+    fn target_percent(&self) -> f64 {
+        (self.target * 1000.0).round() / 10.0
+    }
+
+    /// A sentence on the findings; empty if there are none.
+    fn of_findings(&self) -> String {
+        let parts = [
+            (self.certain, "certain"),
+            (self.likely, "likely"),
+            (self.cannot_be_told, "cannot be told"),
+        ];
+        let all: usize = parts.iter().map(|(count, _)| count).sum();
+        let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+        let parts: Vec<String> = parts
+            .map(|(count, grade)| match grade {
+                "cannot be told" => format!("{count} cannot be told"),
+                _ if count == 1 => format!("1 is {grade}"),
+                _ => format!("{count} are {grade}"),
+            })
+            .collect();
+        match all {
+            0 => String::new(),
+            1 => format!(" Of 1 finding, {}.", parts.join(", ")),
+            all => format!(" Of {all} findings, {}.", parts.join(", ")),
+        }
+    }
+}
+
+fn counted(values: usize) -> String {
+    match values {
+        1 => "1 value".into(),
+        count => format!("{count} values"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Verdict;
+
+    #[test]
+    fn each_kind_is_named_only_if_there_is_one() {
+        let all = Verdict {
+            target: 0.05,
+            values: 1667,
+            at_target: 1480,
+            wider: 120,
+            touched: 7,
+            too_few: 30,
+            below_resolution: 20,
+            broken: 10,
+            certain: 80,
+            likely: 1,
+            cannot_be_told: 9,
+        };
+        assert_eq!(
+            all.text(),
+            "1480 of 1667 values are known to ±5 % or better; 120 are wider, 7 touched by a warning, \
+             30 seen too seldom for an estimate, 20 below the resolution of the method, 10 broken. \
+             Of 90 findings, 80 are certain, 1 is likely, 9 cannot be told."
+        );
+        assert_eq!(
+            all.line(),
+            "1480 of 1667 values known to ±5 %, 80 of 90 findings certain."
+        );
+        let good = Verdict {
+            target: 0.02,
+            values: 1,
+            at_target: 1,
+            ..Verdict::default()
+        };
+        assert_eq!(good.text(), "1 of 1 value is known to ±2 % or better.");
+        assert_eq!(good.line(), "1 of 1 value known to ±2 %.");
+        assert_eq!(Verdict::default().text(), "Nothing was measured.");
+        assert_eq!(Verdict::default().line(), "Nothing was measured.");
+    }
+}

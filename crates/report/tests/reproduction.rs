@@ -1,0 +1,193 @@
+//! The published reports, reproduced by made-up values.
+
+mod fixture;
+
+use fixture::{estimate, result};
+use instrument::definition::Definition;
+use instrument::point::Point;
+use instrument::results::{PointResult, Results};
+use oscope_report::reproduce::{self, Choice, Outcome, Report, Reproduction, ShapeKind};
+use oscope_report::terminal::{self, Style};
+use platform::machine::Machine;
+
+const STYLE: Style = Style {
+    width: 100,
+    colour: false,
+    unicode: true,
+};
+
+fn reproduced(
+    report: Report,
+    place: &str,
+    experiment: &str,
+    points: Vec<PointResult>,
+) -> Reproduction {
+    let definition: Definition = experiments::find(experiment)
+        .expect("it exists")
+        .definition();
+    let machine = Machine::default();
+    let results = [Results {
+        definition: &definition,
+        machine: &machine,
+        points,
+    }];
+    let choice = Choice {
+        report: Some(report),
+        place: Some(place.to_owned()),
+    };
+    Reproduction::new(&choice, &results, "a made-up processor")
+}
+
+/// Calls that are all ten times as fast as the report's, but for one that is as fast as there and one that
+/// is known badly; one is missing.
+fn calls() -> Reproduction {
+    let rates = [
+        ("getpid", 14.866e6, 0.02),
+        ("fopen w+fclose", 0.946e6, 0.02),
+        ("open O_SYNC+close", 0.3895e6, 0.02),
+        ("malloc+free", 116.9e6, 0.6),
+        ("fork+exit+wait", 0.0333e6, 0.02),
+    ];
+    let point = |call: &str| Point::new().with("call", call).with("optimisation", 3);
+    let points = rates
+        .map(|(call, rate, relative)| result(point(call), vec![estimate("rate", rate, relative)]));
+    reproduced(Report::E, "Figure 26", "process.calls", points.into())
+}
+
+fn run(body: &str, lock: &str, threads: u64, us: f64) -> PointResult {
+    let point = Point::new()
+        .with("body", body)
+        .with("lock", lock)
+        .with("threads", threads);
+    result(point, vec![estimate("run", us * 1e3, 0.02)])
+}
+
+#[test]
+fn calls_of_the_report_for_the_terminal() {
+    let text = terminal::reproduction(&calls(), &STYLE);
+    // Commands stay whole, to be copied.
+    for line in text.lines().filter(|line| !line.starts_with("  oscope ")) {
+        assert!(textwrap::core::display_width(line) <= STYLE.width, "{line}");
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn calls_of_the_report_as_markdown() {
+    insta::assert_snapshot!(reproduce::markdown(&calls()));
+}
+
+#[test]
+fn a_figure_is_judged_by_its_number_and_by_its_ratio() {
+    let judged = calls();
+    let outcome = |series: &str, what: &str| {
+        let mut figures = judged.tables[0].figures.iter();
+        let found =
+            figures.find(|it| it.figure.series.starts_with(series) && it.figure.what == what);
+        let found = found.expect("it is in the figure");
+        (found.outcome, found.reason.clone())
+    };
+    let optimised = "Linux, With Opt";
+    assert_eq!(outcome(optimised, "Getpid").0, Outcome::Differs);
+    let as_fast = outcome(optimised, "File Open-Close-open-close");
+    assert_eq!(as_fast, (Outcome::AsReported, None));
+    // Wide, and yet ten times as much.
+    assert_eq!(outcome(optimised, "Malloc Free").0, Outcome::Differs);
+    let elsewhere = outcome("Windows", "Getpid").1.expect("a reason");
+    assert!(elsewhere.contains("Windows"), "{elsewhere}");
+
+    let ratio = |what: &str| {
+        let mut shapes = judged.tables[0].shapes.iter();
+        let is_ratio = |it: &&reproduce::Shape| {
+            it.kind == ShapeKind::Ratio
+                && it.series.starts_with(optimised)
+                && it.of.starts_with(what)
+        };
+        shapes.find(is_ratio).expect("it has one").outcome
+    };
+    assert_eq!(ratio("Process Fork"), Outcome::AsReported);
+    assert_eq!(ratio("File Open-Close-open-close"), Outcome::Differs);
+    assert_eq!(ratio("Malloc Free"), Outcome::CannotBeTold);
+    let tally = judged.figures();
+    assert_eq!(
+        (tally.as_reported, tally.differs, tally.cannot_be_told),
+        (1, 4, 19)
+    );
+}
+
+#[test]
+fn what_lacks_is_told_as_a_command() {
+    let commands = calls().commands();
+    assert_eq!(commands.len(), 1);
+    let words = commands[0].join(" ");
+    assert!(words.starts_with("run process.calls --at call="), "{words}");
+    assert!(words.contains("--at call=create O_SYNC+delete"), "{words}");
+    assert!(words.contains("--at optimisation=0"), "{words}");
+}
+
+#[test]
+fn two_series_cross_where_the_report_has_it_or_elsewhere() {
+    let crossing = |points: Vec<PointResult>| {
+        let judged = reproduced(Report::D, "Table 1", "threads.lock", points);
+        let shapes = judged.tables[0].shapes.clone();
+        let is_meant = |it: &reproduce::Shape| {
+            it.kind == ShapeKind::Crossover && it.of.starts_with("Simple SpinLock")
+        };
+        shapes.into_iter().find(is_meant).expect("it is judged")
+    };
+    let counts = [1, 3, 10, 30, 99];
+    // Of each number of threads: the spin lock's time, and the lock's.
+    let of = |times: [(f64, f64); 5]| {
+        let pair = |(threads, (spin, lock)): (u64, (f64, f64))| {
+            [
+                run("simple", "SpinLock", threads, spin),
+                run("simple", "Lock", threads, lock),
+            ]
+        };
+        crossing(counts.into_iter().zip(times).flat_map(pair).collect())
+    };
+    let below = of([
+        (1.0, 2.0),
+        (3.0, 6.0),
+        (10.0, 20.0),
+        (30.0, 60.0),
+        (99.0, 200.0),
+    ]);
+    assert_eq!(below.outcome, Outcome::AsReported, "{below:?}");
+    let above = of([
+        (2.0, 1.0),
+        (6.0, 3.0),
+        (10.0, 20.0),
+        (30.0, 60.0),
+        (99.0, 200.0),
+    ]);
+    assert_eq!(above.outcome, Outcome::Differs, "{above:?}");
+    let alike = of([
+        (2.0, 2.0),
+        (6.0, 6.0),
+        (10.0, 20.0),
+        (30.0, 60.0),
+        (99.0, 200.0),
+    ]);
+    assert_eq!(alike.outcome, Outcome::CannotBeTold, "{alike:?}");
+}
+
+#[test]
+fn growth_is_the_exponent_along_the_axis() {
+    let points = [1_u64, 3, 10, 30, 99].map(|threads| {
+        run(
+            "simple",
+            "Lock",
+            threads,
+            10.0 * (threads as f64).powf(0.84),
+        )
+    });
+    let judged = reproduced(Report::D, "Table 1", "threads.lock", points.into());
+    let mut shapes = judged.tables[0].shapes.iter();
+    let growth = shapes
+        .find(|it| it.kind == ShapeKind::Growth && it.series == "Simple Lock")
+        .expect("it is judged");
+    let here = growth.here.expect("it was measured");
+    assert!((here.value - 0.84).abs() < 0.01, "{growth:?}");
+    assert_eq!(growth.outcome, Outcome::AsReported, "{growth:?}");
+}

@@ -1,0 +1,34 @@
+//! Signs of life, as both directions of a connection know them.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// What the two directions of a connection know of both sides.
+#[derive(Default)]
+pub(super) struct Life {
+    /// Number of times the peer has said that it is at work.
+    heard: AtomicU64,
+    /// True while this side only waits for the peer.
+    listens: AtomicBool,
+}
+
+impl Life {
+    /// Number of times the peer has said that it is at work.
+    pub(super) fn heard(&self) -> u64 {
+        self.heard.load(Ordering::Relaxed)
+    }
+
+    /// The peer says that it is at work.
+    pub(super) fn hear(&self) {
+        self.heard.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Sets if this side only waits for the peer.
+    pub(super) fn listen(&self, listens: bool) {
+        self.listens.store(listens, Ordering::Relaxed);
+    }
+
+    /// True while this side only waits for the peer.
+    pub(super) fn is_listening(&self) -> bool {
+        self.listens.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,76 @@
+//! The directory that files arrive in, and the incomplete ones in it.
+
+use crate::protocol::PARTIAL_NAME;
+use platform::directory::Directory;
+use platform::file::{Access, LockedFile};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The directory that files arrive in.
+pub(super) struct Destination {
+    directory: Directory,
+    /// False while this receiver has found and made no incomplete file that has a name. Looking for
+    /// one takes the directory's lock in the kernel, which costs a small file a tenth of its time.
+    has_partials: AtomicBool,
+}
+
+impl Destination {
+    pub(super) fn new(directory: Directory) -> Self {
+        let of_before = directory.what_is(PARTIAL_NAME.as_ref());
+        Self {
+            directory,
+            has_partials: AtomicBool::new(!matches!(of_before, Ok(None))),
+        }
+    }
+
+    pub(super) fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// Opens or creates the directory of incomplete files, and one file in it. If other users can
+    /// write to that directory, they may have planted something, so it is refused.
+    pub(super) fn open_partial(&self, name: &OsStr) -> platform::Result<(Directory, File)> {
+        self.has_partials.store(true, Ordering::SeqCst);
+        let partials = self.directory.open_private(PARTIAL_NAME.as_ref())?;
+        let opened = partials.open_own(name);
+        let file = opened.inspect_err(|_| self.remove_empty_partials())?;
+        Ok((partials, file))
+    }
+
+    /// Deletes what another attempt left of a file that is now published, unless a connection is
+    /// still receiving it. That connection calls this too when it ends.
+    pub(super) fn sweep(&self, partial: &OsStr) {
+        if !self.has_partials.load(Ordering::SeqCst) {
+            return;
+        }
+        let path = Path::new(PARTIAL_NAME).join(partial);
+        if !matches!(self.directory.what_is(path.as_os_str()), Ok(Some(_))) {
+            return;
+        }
+        // A leftover that cannot be removed does no harm.
+        let _ = self.open_partial(partial).and_then(|(partials, file)| {
+            let file = LockedFile::lock(file, Access::Write)?;
+            remove_unless_replaced(&partials, partial, file.file())
+        });
+        self.remove_empty_partials();
+    }
+
+    /// Removes the directory of incomplete files. Fails, as intended, while files are in it.
+    pub(super) fn remove_empty_partials(&self) {
+        let _ = self.directory.remove_directory(PARTIAL_NAME.as_ref());
+    }
+}
+
+/// Removes a locked file unless the name now belongs to another one.
+pub(super) fn remove_unless_replaced(
+    partials: &Directory,
+    name: &OsStr,
+    file: &File,
+) -> platform::Result<()> {
+    if partials.holds(name, file)? {
+        partials.remove(name)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,156 @@
+//! A side that is at work for longer than the other side's patience is waited for.
+
+use crate::common::{
+    PATIENCE, PLAN, Place, Served, bytes, job, limits, receive_options, send, send_options,
+};
+use oscope_transfer::method::{ReceiveMethod, SendMethod};
+use oscope_transfer::protocol::FileName;
+use oscope_transfer::receiver::{self, Event, Receiver};
+use oscope_transfer::sender::{self, Contents, Item, Plan, Session};
+use oscope_transfer::{Cover, Limits};
+use std::fs::File;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// Shorter than every pause here.
+const SHORT: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_secs(5);
+
+fn with_patience(patience: Duration) -> Limits {
+    Limits {
+        patience,
+        ..limits()
+    }
+}
+
+/// A receiver with little patience.
+fn hasty_receiver(place: &Place) -> Served {
+    Served::start(receiver::Options {
+        limits: with_patience(SHORT),
+        ..receive_options(&place.to(), ReceiveMethod::File)
+    })
+}
+
+/// A sender with this patience.
+fn sender(patience: Duration) -> sender::Options {
+    sender::Options {
+        limits: with_patience(patience),
+        ..send_options(SendMethod::File)
+    }
+}
+
+fn item(name: &str, size: u64) -> Item<'_> {
+    Item {
+        id: 0,
+        name: FileName::new(name.as_bytes()).expect("one component"),
+        size: Some(size),
+        part: (1, 0),
+        resume: false,
+        mode: None,
+        modified: None,
+    }
+}
+
+#[test]
+fn a_receiver_waits_while_a_source_stalls() {
+    let contents = bytes(3 << 20, 1);
+    for cover in [Cover::Bare, Cover::Summed] {
+        let place = Place::new();
+        let served = hasty_receiver(&place);
+        let options = sender::Options {
+            cover,
+            ..sender(PATIENCE)
+        };
+        let address = served.address.to_string();
+        let mut session = Session::connect(&address, &options, [1; 16], (0, 1)).unwrap();
+        let mut blocks = contents.chunks(512 << 10).enumerate().map(|(at, block)| {
+            // As a disk does that fails to answer for a while.
+            if at == 3 {
+                thread::sleep(PAUSE);
+            }
+            ((at * (512 << 10)) as u64, block)
+        });
+        session
+            .send(&item("file", 3 << 20), Contents::Blocks(&mut blocks))
+            .unwrap();
+        let (_, outcome) = session.outcome().unwrap().unwrap();
+        assert_eq!(outcome.failure, None, "{cover:?} {}", served.log());
+        session.finish().unwrap();
+        assert!(place.received("file") == contents);
+    }
+}
+
+#[test]
+fn a_receiver_waits_while_a_pipe_is_silent() {
+    let place = Place::new();
+    let served = hasty_receiver(&place);
+    let pipe = place.named_pipe("pipe");
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut pipe = File::options().write(true).open(&pipe).unwrap();
+            pipe.write_all(b"the beginning").unwrap();
+            thread::sleep(PAUSE);
+            pipe.write_all(b" and the end").unwrap();
+        });
+        let jobs = [job("piped", &pipe)];
+        let (summary, outcomes) = send(&served, &jobs, PLAN, &sender(PATIENCE));
+        assert_eq!(summary.unwrap().files, 1, "{outcomes:?} {}", served.log());
+    });
+    assert_eq!(place.received("piped"), b"the beginning and the end");
+}
+
+#[test]
+fn a_sender_waits_while_the_receiver_is_at_work() {
+    let place = Place::new();
+    let options = receive_options(&place.to(), ReceiveMethod::File);
+    let stop = options.limits.stop;
+    let receiver = Receiver::bind("127.0.0.1:0", options).unwrap();
+    let address = receiver.address().unwrap();
+    let is_first = AtomicBool::new(true);
+    thread::scope(|scope| {
+        // As long as storing to a slow device takes, with the next file on its way.
+        let observe = |event: &Event<'_>| {
+            if matches!(event, Event::Settled { .. }) && is_first.swap(false, Ordering::Relaxed) {
+                thread::sleep(PAUSE);
+            }
+        };
+        let receiver = &receiver;
+        scope.spawn(move || receiver.serve(true, &observe).unwrap());
+        let jobs = [
+            place.file("first", b"x"),
+            place.file("second", &bytes(64 << 20, 2)),
+        ];
+        let options = sender(SHORT);
+        let sent = sender::send(&address.to_string(), &jobs, PLAN, &options, &|_| {});
+        stop.store(true, Ordering::Release);
+        assert_eq!(sent.unwrap().files, 2);
+    });
+}
+
+#[test]
+fn a_connection_that_is_ahead_waits_for_the_others() {
+    let place = Place::new();
+    let served = hasty_receiver(&place);
+    let pipe = place.named_pipe("pipe");
+    let contents = bytes(2 << 20, 3);
+    let mut jobs = vec![job("piped", &pipe)];
+    // More divided files than may be incomplete at a time.
+    jobs.extend((0..40).map(|at| place.file(&format!("file{at}"), &contents)));
+    let plan = Plan { streams: 2, ..PLAN };
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut pipe = File::options().write(true).open(&pipe).unwrap();
+            thread::sleep(PAUSE);
+            pipe.write_all(b"late").unwrap();
+        });
+        let (summary, outcomes) = send(&served, &jobs, plan, &sender(SHORT));
+        let failed: Vec<_> = outcomes
+            .iter()
+            .filter(|outcome| outcome.failure.is_some())
+            .collect();
+        assert_eq!(summary.unwrap().files, 41, "{failed:?} {}", served.log());
+    });
+    assert!(place.received("file39") == contents);
+}

@@ -1,0 +1,326 @@
+"""Every number that the five published reports print, table by table, as it is printed there.
+
+`make.py` writes `figures.json` of this, which the program includes, and the reference runs. A figure keeps its
+digits as printed; units are converted by the program. Where a figure has a counterpart, the point of oscope
+that does the same work stands beside it. Spread and cache state were printed nowhere and are unknown.
+"""
+
+KIB = 1 << 10
+MIB = 1 << 20
+
+TABLES = []
+
+
+def table(id, report, place, title, kind="table", system="linux", machine=None, shapes=(), why=None,
+          because=None, rivals=None):
+    """A new table. `why`: the reason why its figures have no counterpart; `because`: a known cause of a
+    difference; `rivals`: pairs of series of which the first that wins is told by a crossover."""
+    TABLES.append({"id": id, "report": report, "place": place, "title": title, "kind": kind, "system": system,
+                   "machine": machine, "shapes": list(shapes), "why": why, "because": because,
+                   "rivals": list(rivals or []), "figures": []})
+
+
+def figure(what, series, printed, unit, here=None, x=None, system=None, why=None):
+    """A figure of the last table. `x`: its place along the table's numeric axis."""
+    TABLES[-1]["figures"].append({"what": what, "series": series, "printed": printed, "unit": unit,
+                                  "here": here, "x": x, "system": system, "why": why})
+
+
+def at(experiment, metric, levels, **more):
+    """The value of a metric at a point. `inverse_of`: the time of so much work at the rate measured.
+    `over`, `minus`: levels of a second point, by whose value this one is divided or lessened.
+    `proportional`: the amount of work was not printed, so that only ratios can be compared."""
+    return {"experiment": experiment, "metric": metric, "levels": levels, **more}
+
+
+def knee(experiment, metric, along, levels, side):
+    """A place on a curve. `side`: `from`, where the plateau begins; `until`, where it ends; `best`, its top."""
+    return {"experiment": experiment, "metric": metric, "levels": levels, "knee": {"along": along, "side": side}}
+
+
+# Report A: MacBook Air M1, macOS.
+M1 = "MacBook Air M1, 16 GB, 512 GB SSD"
+DD = [("409600", "0.00171", "0.002449"), ("4096000", "0.005807", "0.016384"),
+      ("40960000", "0.045815", "0.084664"), ("409600000", "0.290108", "0.517696"),
+      ("4096000000", "2.655796", "3.422016")]
+table("a_dd", "a", "section 2, table of dd", "Files of five sizes by dd and by the report's program",
+      system="macos", machine=M1,
+      why="the block size was not printed, and one time covers the writing and the reading of a file; "
+          "file.against_dd times each apart")
+for size, dd, own in DD:
+    figure(f"{size} B", "dd", dd, "s", x=int(size))
+    figure(f"{size} B", "Part1", own, "s", x=int(size))
+table("a_size", "a", "section 2, console", "File size that takes a reasonable time to read", "console", "macos", M1,
+      why="the size depends on where a doubling stops; `oscope file size` finds it for a file of yours")
+figure("blocks of 128 B", "Max Filesize", "2818738176", "B")
+figure("blocks of 128 B", "Final Block Count", "33554432", "count",
+       why="33554432 blocks of 128 B are 4294967296 B, more than the file size printed beside it")
+table("a_bounds", "a", "section 2, text", "A reasonable time", "prose", "macos", M1,
+      why="the report chose it; it measured nothing")
+figure("least", "reasonable time", "5", "s")
+figure("most", "reasonable time", "15", "s")
+table("a_block_size", "a", "section 3, text", "Block size from which nothing is gained", "prose", "macos", M1)
+figure("reading", "plateau", "524288", "B", knee("file.block_size", "throughput", "block_size",
+                                                 {"pass": "read warm"}, "from"))
+CALLS_A = [
+    ("281873817", "79.302903", "3554394.685904", "3.389735", "39.992212", "7048217.712989", "6.721704"),
+    ("563747634", "159.244219", "3540145.052299", "3.376145", "80.146826", "7033935.866656", "6.708084"),
+    ("845621451", "239.079816", "3536983.862327", "3.373131", "121.288424", "6971988.118174", "6.649006"),
+    ("1127495268", "318.199525", "3543359.368623", "3.379211", "159.818650", "7054841.647079", "6.728021"),
+    ("1409369085", "397.529714", "3545317.583480", "3.381078", "198.619846", "7095811.991517", "6.767094"),
+    ("1691242902", "473.444248", "3572211.319800", "3.406726", "239.251300", "7068897.439638", "6.741426"),
+    ("1973116719", "557.055597", "3542046.304940", "3.377959", "279.929652", "7048616.339508", "6.722084"),
+    ("2254990536", "635.757722", "3546933.773618", "3.382620", "319.885830", "7049360.504653", "6.722794"),
+    ("2536864353", "715.130166", "3547416.223804", "3.383080", "357.659686", "7092955.824493", "6.764370"),
+    ("2818738170", "794.535839", "3547653.902620", "3.383306", "398.003321", "7082197.613120", "6.754110"),
+]
+table("a_calls", "a", "section 5, table", "read and lseek of 1 byte over files of growing size", system="macos",
+      machine=M1, shapes=["ratio", "growth", "crossover"], rivals=[["READ Wall Time", "LSEEK Wall Time"]])
+for size, *row in CALLS_A:
+    for call, name, cells in [("READ", "read 1 byte", row[:3]), ("LSEEK", "lseek 1 byte", row[3:])]:
+        for column, unit, metric, printed in zip(["Wall Time", "Speed (B/s)", "Speed (MiB/s)"], ["s", "B/s", "MiB/s"],
+                                                 ["wall", "throughput", "throughput"], cells):
+            figure(f"{size} B", f"{call} {column}", printed, unit, x=int(size),
+                   here=at("file.call", metric, {"call": name, "file_size": int(size)}))
+SUM_A = [("without threads", 1, "0.234221", "11477.016165", "12034523701.973776"),
+         ("3 threads", 3, "0.285919", "9401.817309", "9858519986.429724"),
+         ("final code", 1, "0.227792", "11800.933321", "12374175458.312847")]
+table("a_sum", "a", "section 6, consoles", "The fastest reader", "console", "macos", M1, shapes=["ratio"],
+      because="its program takes processor time, which adds up over threads")
+for what, threads, wall, mib, bytes_ in SUM_A:
+    here = at("file.sum", "throughput", {"state": "warm", "method": "pread", "block_size": 512 * KIB, "threads": threads})
+    figure(what, "Wall Time", wall, "s", why="the same as the speed, which is compared")
+    figure(what, "Speed (MiB/s)", mib, "MiB/s", here)
+    figure(what, "Speed (B/s)", bytes_, "B/s", here)
+
+# Report B.
+RAZER = "Razer Blade 15 (2020)"
+table("b_dd", "b", "section 2, consoles", "A file of 2 GiB by dd and by the report's program", "console",
+      machine="a machine that the report does not name",
+      why="dd reads and writes at once, the report's program one after the other; which device holds the file was "
+          "not printed")
+figure("dd, copy", "time", "50.3539", "s")
+figure("dd, copy", "speed", "42.6", "MB/s")
+figure("run -r, 4096 × 524288", "time", "24.017378", "s")
+figure("run -w, 4096 × 524288", "time", "25.299178", "s")
+table("b_dd_text", "b", "section 2, text", "The same in words", "prose", machine="a machine that the report does not name",
+      why="the consoles have it with more digits")
+figure("dd", "time", "50", "s")
+figure("run", "time", "49", "s")
+table("b_reasonable", "b", "section 2, text on block_count", "A reasonable time", "prose", machine=RAZER,
+      why="the report chose it; it measured nothing")
+figure("more than", "reasonable time", "5", "s")
+BENCHMARK = [("BM_read_and_write", "oscope", "512", "1.2601e+10", "181507"),
+             ("BM_read_and_write", "oscope", "1024", "8060205591", "67053"),
+             ("BM_read_and_write", "oscope", "2048", "6564216220", "117544"),
+             ("BM_read_and_write", "oscope", "4096", "5702071011", "196581"),
+             ("BM_dd", "dd", "512", "9296277143", "63828"), ("BM_dd", "dd", "1024", "6122079373", "168342"),
+             ("BM_dd", "dd", "2048", "5338524615", "169010"), ("BM_dd", "dd", "4096", "4366228072", "90932")]
+table("b_benchmark", "b", "section 2, table of Google Benchmark", "Reading and writing against dd by block size",
+      machine=RAZER, shapes=["ratio", "order", "growth", "crossover"],
+      rivals=[["BM_read_and_write Time", "BM_dd Time"]])
+for name, program, size, time, cpu in BENCHMARK:
+    figure(f"{name}/{size}", f"{name} Time", time, "ns", x=int(size),
+           here=at("file.against_dd", "throughput", {"block_size": int(size), "work": "copy", "program": program},
+                   inverse_of=1, proportional=True))
+    figure(f"{name}/{size}", f"{name} CPU", cpu, "ns", x=int(size),
+           why="processor time of the process that waits, not of the one that copies")
+table("b_plateau", "b", "section 3, text", "Speed of the plateau", "prose", machine=RAZER)
+figure("reading", "plateau", "2.5", "GB/s",
+       at("file.block_size", "throughput", {"block_size": MIB, "pass": "read warm"}))
+table("b_caching", "b", "section 4, text", "Block size from which the gain of the page cache is stable", "prose",
+      machine=RAZER)
+figure("second over first reading", "stable from", "8192", "B",
+       knee("file.cold_warm", "warm", "block_size", {}, "from"))
+table("b_calls", "b", "section 5", "read and lseek of 1 byte", "console", machine=RAZER, shapes=["ratio"])
+READ_1 = {"call": "read 1 byte"}
+figure("block size 1", "MiB/s", "3.680185", "MiB/s", at("file.call", "throughput", READ_1))
+figure("block size 1", "B/s", "3858954", "B/s", at("file.call", "throughput", READ_1))
+figure("read", "per second", "3844769.056968", "1/s", at("file.call", "rate", READ_1))
+figure("lseek", "per second", "10240425.108437", "1/s", at("file.call", "rate", {"call": "lseek 1 byte"}))
+BLOCKS_B = ["1526.655714", "1603.575004", "1209.278412", "1474.531972", "1697.912052", "2031.445693", "2028.09023",
+            "2459.476549", "2799.858341", "2790.164123", "2799.223313"]
+SUM_B = {"state": "warm", "method": "pread", "threads": 16}
+table("b_blocks", "b", "section 6, table of block sizes", "Sum of a file by block size", machine=RAZER,
+      shapes=["ratio", "order", "growth", "plateau"])
+for exponent, printed in enumerate(BLOCKS_B, 12):
+    size = 1 << exponent
+    figure(f"{size // KIB}KB" if size < MIB else f"{size // MIB}MB", "Speed(MiB/s)", printed, "MiB/s", x=size,
+           here=at("file.sum", "throughput", {**SUM_B, "block_size": size}))
+table("b_sum", "b", "section 6, consoles", "Two sums of a file of 4 GiB, one after the other", "console", machine=RAZER,
+      shapes=["ratio"])
+for state, runtime, speed in [("cold", "2.031659", "2016.086472"), ("warm", "0.436227", "9382.727844")]:
+    figure(state, "Runtime", runtime, "s", why="the same as the speed, which is compared")
+    figure(state, "Runtime per MiB", speed, "MiB/s",
+           at("file.sum", "throughput", {**SUM_B, "state": state, "block_size": MIB}))
+table("b_sum_text", "b", "section 6, text", "Threads, block size and mmap", "prose", machine=RAZER)
+figure("16 threads over 1", "times as fast", "4", "ratio",
+       at("file.sum", "throughput", {**SUM_B, "block_size": 4 * KIB}, over={"threads": 1}))
+figure("block size", "no gain after", "1", "MB",
+       knee("file.sum", "throughput", "block_size", SUM_B, "from"))
+figure("cold", "speed", "2016", "MiB/s", at("file.sum", "throughput", {**SUM_B, "state": "cold", "block_size": MIB}))
+figure("warm", "speed", "9382", "MiB/s", at("file.sum", "throughput", {**SUM_B, "block_size": MIB}))
+figure("mmap over read, blocks of 4096", "times as long", "2", "ratio",
+       at("file.sum", "throughput", {**SUM_B, "block_size": 4 * KIB}, over={"method": "mmap"}))
+
+# Report D.
+TABLE_1 = [("1", "11", "5", "9", "6", "24", "23"), ("3", "23", "12", "33", "47432", "73", "66"),
+           ("10", "57", "34", "96", "716165", "228", "215"), ("30", "240", "124", "335", "6958118", "776", "661"),
+           ("99", "517", "341", "969", "77634089", "2294", "2152")]
+BODIES = [("Simple", "simple", False), ("Simple_yield", "simple yield", False), ("Complex", "complex, 1000 steps", True)]
+table("d_locks", "d", "Table 1", "Lock and SpinLock by number of threads",
+      shapes=["ratio", "growth", "crossover"],
+      because="where threads yield, waiters of a spin lock burn whole slices: the report's times are n(n - 1)/2 slices of 16.0 ms, here a "
+              "slice is 50 µs",
+      rivals=[[f"{name} SpinLock", f"{name} Lock"] for name, _, _ in BODIES])
+for threads, *cells in TABLE_1:
+    for (name, body, is_proportional), pair in zip(BODIES, zip(cells[::2], cells[1::2])):
+        for lock, printed in zip(["Lock", "SpinLock"], pair):
+            figure(f"{threads} threads", f"{name} {lock}", printed, "us", x=int(threads),
+                   here=at("threads.lock", "run", {"body": body, "lock": lock, "threads": int(threads)},
+                           **({"proportional": True} if is_proportional else {})))
+TABLE_2 = [("IO = 1*x, COMP = 1*1", "as reported, by length", lambda x: (1, x, 1),
+            [("1", "82", "6870"), ("10", "94", "8674"), ("100", "112", "8228"), ("1000", "173", "8482"),
+             ("10000", "185", "6350"), ("100000", "116", "8882")]),
+           ("IO = x*10000000, COMP = 1*1", "as reported, by threads", lambda x: (x, 10_000_000, 1),
+            [("1", "902", "7415"), ("3", "195", "8101"), ("10", "2873", "8918"), ("30", "10394", "18446"),
+             ("90", "208920", "206022")]),
+           ("IO = 1*10000000, COMP = x*100000", "as reported, by computing", lambda x: (1, 10_000_000, x),
+            [("1", "1284", "4545"), ("3", "2755", "6358"), ("10", "6835", "19658"), ("30", "20492", "56192"),
+             ("90", "57977", "156638")])]
+table("d_io", "d", "Table 2", "Synchronous and asynchronous I/O by threads",
+      because="the report's threads are preempted while they compute, here each keeps its turn; which device held its "
+              "files was not printed, here they are in the page cache",
+      shapes=["ratio", "growth", "crossover"],
+      rivals=[[f"{sweep} async", f"{sweep} sync"] for sweep, *_ in TABLE_2])
+for sweep, name, threads, rows in TABLE_2:
+    for x, sync, async_ in rows:
+        io_threads, length, computing = threads(int(x))
+        for way, mode, printed in [("sync", "synchronous", sync), ("async", "asynchronous", async_)]:
+            figure(f"x = {x}", f"{sweep} {way}", printed, "us", x=int(x),
+                   here=at("threads.io", "run", {"mode": mode, "sweep": name, "io_threads": io_threads,
+                                                 "length": length, "computing_threads": computing}))
+
+# Report E: one Pentium 4, two systems.
+P4 = "Pentium 4 at 1.7 GHz, 512 KB cache, 256 MB RAM"
+PLACES = {"Cache": {"block_size": 64 * KIB}, "RAM": {"block_size": 256 * MIB},
+          "Swap Disk": {"pages": "swap, memory limited"}}
+BANDWIDTH = [("Linux", ["2035.709", "2888.2118", "527.997", "1264.58296", "7.455528", "12.0370933"]),
+             ("Windows", ["2132.011", "2749.24728", "563.9692", "1323.843481", "2.670522", "13.10448265"])]
+table("e_bandwidth", "e", "section 3.1.2, table of bandwidths", "Bandwidth of cache, RAM and swap", machine=P4,
+      shapes=["ratio", "order"],
+      because="the report's loop stores and loads an int at a time, oscope's the widest registers")
+for system, cells in BANDWIDTH:
+    for (place, levels), pair in zip(PLACES.items(), zip(cells[::2], cells[1::2])):
+        for metric, printed in zip(["write", "read"], pair):
+            figure(place, f"{system} {metric}", printed, "MiB/s", at("memory.bandwidth", metric, levels),
+                   system=system.lower())
+table("e_bandwidth_text", "e", "section 3.1.2, text", "Cache over RAM", "prose", machine=P4)
+for metric, printed in [("write", "4"), ("read", "3")]:
+    figure(f"{metric}, cache over RAM", "times as fast", printed, "ratio",
+           at("memory.bandwidth", metric, PLACES["Cache"], over=PLACES["RAM"]))
+LATENCY = [("Linux", "3.088e-6", "1.352e-6", "1.736e-6", "324.57e-6", "3.088e-6", "321.482e-6"),
+           ("Windows", "2.950e-6", "1.420e-6", "1.53e-6", "298.06e-6", "2.950e-6", "295.11e-6")]
+table("e_page_cost", "e", "section 3.1.2, table of latencies", "Time of a page of 4 KiB in cache, RAM and swap",
+      machine=P4, shapes=["ratio"])
+for system, *cells in LATENCY:
+    page = {"inverse_of": 4 * KIB}
+    read = lambda levels, **more: at("memory.bandwidth", "read", levels, **page, **more)
+    ram, cache, swap = PLACES["RAM"], PLACES["Cache"], PLACES["Swap Disk"]
+    heres = [read(ram), read(cache), read(ram, minus=cache), read(swap), read(ram), read(swap, minus=ram)]
+    whats = ["RAM, beside the cache", "Cache", "RAM less Cache", "Swap", "RAM, beside swap", "Swap less RAM"]
+    for what, printed, here in zip(whats, cells, heres):
+        figure(what, system, printed, "s", here, system=system.lower())
+table("e_code_size", "e", "section 3.2.2, table", "Cache that code and all else hold", machine=P4,
+      because="the cache that the drop shows is another one")
+for system, drop, code in [("Linux", "436", "76"), ("Windows", "476", "36")]:
+    figure("drop", system, drop, "KB", knee("memory.footprint", "optimisation_3", "block_size", {}, "until"),
+           system=system.lower())
+    figure("code", system, code, "KB", system=system.lower(),
+           why="512 KB less the drop; how much of a cache is lost is told by the findings of memory.footprint")
+table("e_drop_text", "e", "section 3.2.2, text", "Where the bandwidth drops", "prose", machine=P4,
+      why="the table has the sizes of each system")
+figure("from", "drop", "400", "KB")
+figure("to", "drop", "550", "KB")
+table("e_pieces", "e", "section 3.3.2, text", "Looping over pieces", "prose", machine=P4)
+PIECES = {"block_size": 8 * MIB}
+figure("best piece", "piece", "64", "KB", knee("memory.subloop", "write", "piece_size", PIECES, "best"))
+figure("the whole over pieces of 64 KB", "times as long", "3", "ratio",
+       at("memory.subloop", "write", {**PIECES, "piece_size": 64 * KIB}, over={"piece_size": 8 * MIB}))
+table("e_fread", "e", "section 4.1.1.2, text", "Time of a KiB by fread", "prose", machine=P4,
+      because="the chunks that the average was taken over were not printed: here they are 64 KiB")
+CHUNK = {"chunk_size": 64 * KIB}
+figure("fread, Linux", "time of a KiB", "45.142e-6", "s",
+       at("file.rewrite_passes", "read", {"way": "fread, fwrite", **CHUNK}))
+figure("fread, Windows", "time of a KiB", "36.558e-6", "s", system="windows")
+figure("fread without buffer, Windows", "time of a run", "27", "min", system="windows")
+figure("default buffer of a stream", "size", "8", "KB", why="a fact of its C library; it was not measured")
+table("e_mmap", "e", "section 4.1.3, text under Fig. 13", "Time of a KiB by mmap", "prose", machine=P4,
+      because="its listing maps offset 0 each time and moves on by lseek, which a mapping does not follow: the first "
+              "chunk is touched again and again, from memory; here too, and the way 'mmap, msync' is what was meant")
+figure("mmap, as printed", "time of a KiB", "2.579e-6", "s",
+       at("file.rewrite_passes", "read", {"way": "mmap of offset 0, as printed", **CHUNK}))
+table("e_order", "e", "section 4.2.1.2, text", "Where order ceases to matter", "prose", machine=P4,
+      why="the curves' nearest places are a finding of file.random")
+figure("similar from", "chunk", "256", "KB")
+figure("similar to", "chunk", "1", "MB")
+figure("least distance", "chunk", "512", "KB")
+table("e_read_ahead", "e", "section 4.2.2.2, text", "Read-ahead", "prose", machine=P4)
+figure("drop, from", "chunk", "60", "KB", why="the window is counted by oscope, not guessed from a drop")
+figure("drop, to", "chunk", "65", "KB", why="the window is counted by oscope, not guessed from a drop")
+figure("window", "size", "64", "KB", at("file.read_ahead", "ahead", {}))
+figure("window", "pages", "16", "count", why="the window in pages of 4 KiB")
+FIG_22 = """
+1 26.487 1.340 21.289 2.257 519.436 2.429 9.949 504.905
+2 23.216 0.682 20.569 1.138 280.510 1.241 9.690 268.498
+4 20.890 0.359 19.559 0.567 95.227 1.030 9.676 83.976
+8 20.080 0.180 19.397 0.291 77.656 0.912 9.645 66.823
+16 19.713 0.091 19.360 0.148 67.543 0.853 9.671 56.871
+32 19.543 0.042 19.352 0.089 65.375 0.893 9.672 54.735
+64 19.466 0.022 19.362 0.047 65.755 0.971 9.609 55.134
+128 19.447 0.013 19.380 0.030 90.765 1.288 9.720 79.725
+256 19.604 0.009 19.561 0.026 77.520 1.802 9.763 65.935
+512 19.992 0.011 19.928 0.048 67.992 2.339 9.626 56.015
+1024 20.086 0.007 20.012 0.064 57.188 30.655 9.849 16.678
+2048 20.147 0.004 20.063 0.078 63.309 31.656 9.780 21.870
+4096 20.255 0.002 20.175 0.076 59.698 25.563 9.776 24.357
+8192 20.787 0.394 20.325 0.066 60.346 24.324 9.771 26.251
+16384 20.554 0.008 20.481 0.065 62.089 23.913 9.763 28.412
+32768 21.191 0.404 20.723 0.064 61.896 23.766 9.833 28.297
+65536 21.322 0.000 21.253 0.069 60.677 22.124 9.775 28.778
+"""
+COLUMNS = [("MMAP Total", "start_total"), ("MMAP Read", "start_map"), ("MMAP Loop", "start_loop"),
+           ("MMAP Write", "start_unmap"),
+           ("RW Total", "total"), ("Read", "read"), ("Loop", "loop"), ("Write", "write")]
+table("e_phases", "e", "Figure 22", "Changing a file in place by mmap and by read and write", machine=P4,
+      shapes=["ratio", "growth", "crossover"], rivals=[["MMAP Total", "RW Total"]],
+      because="its listing (Fig. 19) maps offset 0 each time: by mmap the same first chunk is changed again and again, "
+              "in memory, here too; file.phases has beside it the traversal that was meant (map_total)")
+for row in FIG_22.split("\n")[1:-1]:
+    size, *cells = row.split()
+    for (column, metric), printed in zip(COLUMNS, cells):
+        figure(f"{size} KB", column, printed, "s", x=int(size) * KIB,
+               here=at("file.phases", metric, {"buffer_size": int(size) * KIB}, proportional=True))
+table("e_remote", "e", "section 4.4.2, text", "Remote file access", "prose",
+      machine="a machine on 100 Mbit/s Ethernet, not the Pentium 4")
+figure("chunks of 64 bytes", "time", "63.52", "ms", at("file.remote", "write", {"place": "remote", "chunk_size": 64}))
+figure("ping", "time", "0.207", "ms", why="a statistic of ping, which oscope does not run")
+figure("link", "speed", "100", "Mbit/s", why="the label of its network; it was not measured")
+CALLS_E = [("Getpid", "getpid", ["1.486661667", "1.466027333", "125", "42.65089633"]),
+           ("File Open-Close-fopen-fclose", "fopen+fclose", ["0.094614333", "0.073689667", "0.004799", "0.057701"]),
+           ("File Open-Close-open-close", "open+close", ["0.389528", "0.387609", "0.007438", "0.261525"]),
+           ("File Create-Delete", "create+delete", ["0.055121333", "0.04593", "0.002204", "0.034418444"]),
+           ("Malloc Free", "malloc+free", ["11.692463", "9.627664667", "1.297353", "7.539160222"]),
+           ("Process Fork", "fork+exit+wait", ["0.003328667", "0.00332", "0.000101", "0.002249889"])]
+CALL_COLUMNS = [("Linux, With Optimizations", 3), ("Linux, Without Optimizations", 0),
+                ("Windows, Without Optimizations (third column)", None),
+                ("Windows, Without Optimizations (fourth column)", None)]
+table("e_calls", "e", "Figure 26", "Million calls per second", machine=P4, shapes=["ratio", "order"])
+for what, call, cells in CALLS_E:
+    for (column, optimisation), printed in zip(CALL_COLUMNS, cells):
+        is_linux = optimisation is not None
+        # The report opens with "w", which cuts the file to nothing.
+        name = {"fopen+fclose": "fopen w+fclose", "open+close": "open O_SYNC+close",
+                "create+delete": "create O_SYNC+delete"}.get(call, call)
+        figure(what, column, printed, "million/s", system="linux" if is_linux else "windows",
+               here=at("process.calls", "rate", {"call": name, "optimisation": optimisation}) if is_linux else None)
