@@ -5,8 +5,8 @@
 # usage: bench/memory/run.sh [ROUNDS [PART...]]
 #
 # PART: bandwidth, latency, copy, parallel, page_fault; without one, all. A round of all takes about
-# two minutes. Needs a C compiler and python3; uses sysbench, stress-ng and `perf bench` (linux-perf)
-# where they are installed, and lmbench's lat_mem_rd (Debian: non-free).
+# two minutes. Needs a C compiler and python3; uses sysbench, stress-ng, likwid-bench and `perf bench`
+# (linux-perf) where they are installed, and lmbench's lat_mem_rd and bw_mem (Debian: non-free).
 set -euo pipefail
 
 rounds=${1:-5}
@@ -25,6 +25,15 @@ cc -O3 -march=native -pthread -o "$work/stream" "$here/stream.c"
 
 base_pages='"pages":"4 KiB pages"'
 
+# The widest vectors that likwid-bench and this processor have.
+width() {
+    case " $(grep -m1 '^flags' /proc/cpuinfo) " in
+        *' avx512f '*) echo _avx512 ;;
+        *' avx '*) echo _avx ;;
+        *) echo _sse ;;
+    esac
+}
+
 bandwidth() {
     measure memory.bandwidth
     for size in 16384 262144 16777216 268435456; do
@@ -38,6 +47,15 @@ bandwidth() {
                 put_at sysbench "$(on_one_cpu sysbench memory --memory-block-size=$size \
                     --memory-total-size=100T --memory-oper=$metric --time=1 run |
                     awk '/MiB\/sec/ { gsub(/\(/, ""); print $4 * 1048576 }')" $metric
+            fi
+            if has likwid-bench; then
+                if [ $metric = read ]; then kernel=load; else kernel=store; fi
+                put_at likwid "$(on_one_cpu likwid-bench -t "$kernel$(width)" -w "N:$((size / 1024))kB:1" |
+                    awk '/^MByte\/s/ { print $2 * 1e6 }')" $metric
+            fi
+            if has bw_mem; then
+                if [ $metric = read ]; then operation=rd; else operation=wr; fi
+                put_at lmbench "$(on_one_cpu bw_mem $size $operation 2>&1 | awk '{ print $2 * 1e6 }')" $metric
             fi
         done
         put_at 'C memchr' "$(on_one_cpu "$work/scan" memchr $size)" read

@@ -38,10 +38,10 @@ for index in range(first, last):
         for point in experiment["points"]:
             for batch in point["batches"]:
                 for sample in batch["samples"]:
-                    reading = sample["reading"].get("difference")
+                    reading = sample["reading"].get("legs")
                     if reading:
-                        for leg in ("short_ns", "long_ns"):
-                            reading[leg] = int(reading[leg] * factor)
+                        for legs in ("wall_ns", "short_wall_ns"):
+                            reading[legs] = [int(ns * factor) for ns in reading.get(legs, [])]
     with open(f"{folder}/{index}.oscope.json", "w") as file:
         # Not dump, which is several times slower.
         file.write(json.dumps(document))

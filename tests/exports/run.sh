@@ -20,10 +20,13 @@ python3 - "$work/run.oscope.json" "$work/run.csv" <<'PYTHON'
 import csv, json, sys
 run = json.load(open(sys.argv[1]))["run"]
 rows = list(csv.DictReader(open(sys.argv[2], newline="")))
-samples = sum(len(batch["samples"]) for experiment in run["experiments"]
-              for point in experiment["points"] for batch in point["batches"])
-assert len(rows) == samples > 0, (len(rows), samples)
-print(f"csv: {samples} samples, as in the JSON")
+def timings(reading):
+    legs = reading.get("legs")
+    return len(legs["wall_ns"]) + len(legs.get("short_wall_ns", [])) if legs else 1
+timed = sum(timings(sample["reading"]) for experiment in run["experiments"]
+            for point in experiment["points"] for batch in point["batches"] for sample in batch["samples"])
+assert len(rows) == timed > 0, (len(rows), timed)
+print(f"csv: {timed} timings, as in the JSON")
 PYTHON
 
 if export_as parquet parquet 2>"$work/refused"; then

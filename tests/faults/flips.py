@@ -59,8 +59,9 @@ def stores(part, name, damage, count):
                 write_store(place, damaged)
                 verified = place.oscope("verify").must(0, 1, 2)
                 found += verified.code != 0
-                told = [true_or_refused(place.oscope(*words), true[tuple(words)]) for words in READERS]
-                require(all(told) or verified.code != 0, "a reader refuses, and `verify` finds nothing")
+                ended = [(place.oscope(*words), true[tuple(words)]) for words in READERS]
+                refused = [f"{one.words}: {one.stderr.strip()}" for one, told in ended if not true_or_refused(one, told)]
+                require(not refused or verified.code != 0, f"`verify` finds nothing, and these refuse: {refused}")
                 for words in LISTS:
                     ended = place.oscope(*words).must(0, 1, 2)
                     is_true = ended.code == 0 and ended.stdout == true[tuple(words)]

@@ -36,10 +36,12 @@ def measured(run):
 
 def lives_without(part, fault, wrapper, what, plain=PLAIN):
     with fault.trial(what), part.place() as place:
-        selection, budget = (SOME, "3s") if part.is_short else ([], "30s")
-        run = place.run(*selection, budget=budget, wrapper=wrapper, timeout=240).must(0, 1).json()
+        run = place.run(*SOME, budget="3s", wrapper=wrapper, timeout=240).must(0, 1).json()
         every_gap_has_a_reason(run)
         require(measured(run) >= plain, f"{plain - measured(run)} was not measured")
+        if not part.is_short:
+            # On a busy machine, the time may be used up before the turn of any one of them comes.
+            every_gap_has_a_reason(place.run(budget="30s", wrapper=wrapper, timeout=240).must(0, 1).json())
         require(not place.leftovers(), "scratch files stay")
         place.oscope("verify").must(0)
         place.oscope("show", "1", wrapper=wrapper).must(0)

@@ -53,17 +53,18 @@ def carry(fault, place, here, token, kill_receiver, undisturbed_s):
                     child.send_signal(draw.choice(SIGNALS))
             ended = finish(child, 120)
             require("panicked at" not in ended.stderr, ended.stderr)
-            require(not is_last or ended.code == 0, f"{send_method} to {receive_method}: {ended.stderr}")
+            # What a killed sender has sent may be stored only after the next one has begun.
+            is_right = ended.code == 0 or "a file of this name is there" in ended.stderr
+            require(not is_last or is_right, f"{send_method} to {receive_method}: {ended.stderr}")
             no_wrong_file(here, to)
     finally:
         receiver.end()
     missing = [name for name in FILES if not (to / name).exists()]
     require(not missing, f"{missing} did not arrive ({send_method} to {receive_method})")
-    # Seen in 2 of 160 transfers, of which the cause is not known: an unfinished copy beside the whole file.
-    # It is counted in the table until the cause is found.
     left = names_in(to / ".oscope-partial")
-    require(names_in(to) in (sorted(FILES), sorted([*FILES, ".oscope-partial"])), f"strange files: {names_in(to)}")
-    return kills, len(left)
+    require(not left, f"unfinished copies stayed beside whole files: {left} ({send_method} to {receive_method})")
+    require(names_in(to) == sorted(FILES), f"strange files: {names_in(to)}")
+    return kills
 
 
 def usual_s(part, here):
@@ -90,15 +91,13 @@ def main():
         undisturbed_s = min(usual_s(part, here) for _ in range(3))
         for side in ["sender", "receiver"]:
             with part.fault(f"kills of a {side}, gone on with by --resume") as fault:
-                kills = left = 0
+                kills = 0
                 for index in range(part.count(20, 2)):
                     token = ["--token-file", token_file] if index % 2 else []
                     with fault.trial(f"transfer {index}, {'with' if token else 'without'} a token"):
                         with part.place() as place:
-                            more, beginnings = carry(fault, place, here, token, side == "receiver", undisturbed_s)
-                            kills += more
-                            left += beginnings
-                fault.remark = f"{kills} kills of a {side} at work, {left} beginnings left beside whole files"
+                            kills += carry(fault, place, here, token, side == "receiver", undisturbed_s)
+                fault.remark = f"{kills} kills of a {side} at work"
 
 
 main()
