@@ -9,6 +9,9 @@ use instrument::statistics::linear::{Line, weighted_line};
 const MIB: f64 = 1_048_576.0;
 /// A line through fewer sizes than this says little about its ends.
 const FEWEST_SIZES: usize = 4;
+/// A line that misses a size by more than this factor does not tell what a file costs: a burst that a
+/// link lets through at once, or a cache that ends, bends the curve.
+const FARTHEST: f64 = 1.5;
 
 pub(super) fn all(results: &Results) -> Vec<Finding> {
     let costs = PAIRS.into_iter().filter_map(|pair| cost(results, pair));
@@ -37,9 +40,14 @@ pub(super) fn curve<'r>(
     results.along(SIZE, TIME, &pair.levels(reading))
 }
 
-/// Fixed cost and cost per MiB of a pair; `None` if noise took one of them below zero.
+/// Fixed cost and cost per MiB of a pair; `None` if noise took one of them below zero, or the sizes do
+/// not lie on a line.
 fn cost(results: &Results, pair: Pair) -> Option<Finding> {
-    let line = line(&curve(results, pair, Reading::First))?;
+    let curve = curve(results, pair, Reading::First);
+    let line = line(&curve)?;
+    if !follows(&curve, &line) {
+        return None;
+    }
     let fixed = Quantity::estimated(&line.intercept, Unit::Nanoseconds);
     let per_mib = Quantity::estimated(&line.slope, Unit::Nanoseconds).times(MIB);
     if fixed.value <= 0.0 || per_mib.value <= 0.0 {
@@ -71,6 +79,14 @@ fn line(curve: &[(Bytes, &Estimate)]) -> Option<Line> {
     // Errors are a share of the time.
     let weights: Vec<f64> = times.iter().map(|time| time.powi(-2)).collect();
     weighted_line(&sizes, &times, &weights, Confidence::NINETY_FIVE)
+}
+
+/// True if the line comes near each time of the curve.
+fn follows(curve: &[(Bytes, &Estimate)], line: &Line) -> bool {
+    curve.iter().all(|(size, time)| {
+        let expected = line.intercept.centre + line.slope.centre * size.0 as f64;
+        (1.0 / FARTHEST..=FARTHEST).contains(&(time.centre / expected))
+    })
 }
 
 /// The pair that is fastest for the largest files, and from which size on.
@@ -164,6 +180,21 @@ mod tests {
     #[test]
     fn no_cost_below_zero_is_told() {
         let found = findings(curve(PLAIN, 50_000.0, -0.001));
+        assert!(
+            found.iter().all(|it| it.key != "cost_file_file"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn what_is_not_a_line_has_no_cost_for_each_mib() {
+        // A link that lets 64 KiB through at once.
+        let at = |size: u64| {
+            let time = 50_000.0 + 80.0 * size.saturating_sub(1 << 16) as f64;
+            let point = PLAIN.point(&Point::new(), Reading::First, Bytes(size));
+            measured(point, &[(TIME, time)])
+        };
+        let found = findings([1, 1 << 10, 1 << 14, 1 << 16, 1 << 20].map(at).into());
         assert!(
             found.iter().all(|it| it.key != "cost_file_file"),
             "{found:?}"

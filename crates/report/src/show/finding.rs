@@ -3,7 +3,7 @@
 use super::interval::range;
 use super::value::{round, value};
 use instrument::finding::{Finding, Trust};
-use instrument::quantity::{Quantity, significant};
+use instrument::quantity::{Quantity, Unit, significant};
 
 /// The sentence of a finding, each number with its unit and its interval.
 pub fn sentence(finding: &Finding) -> String {
@@ -44,7 +44,8 @@ fn text(quantity: &Quantity) -> String {
     }
 }
 
-/// A number and its interval separately: `512 KiB` and `256 to 1024 KiB`.
+/// A number and its interval separately: `512 KiB` and `256 to 1024 KiB`. Of a number that may be zero
+/// only the end of its interval is known: `at most 11 ns`.
 pub fn parts(quantity: &Quantity) -> (String, Option<String>) {
     let &Quantity {
         value: centre,
@@ -54,6 +55,9 @@ pub fn parts(quantity: &Quantity) -> (String, Option<String>) {
     let Some(interval) = interval else {
         return (round(unit, centre), None);
     };
+    if unit != Unit::Share && interval.low <= 0.0 && interval.high > 0.0 {
+        return (format!("at most {}", round(unit, interval.high)), None);
+    }
     let range = range(unit, interval, centre);
     let shown = value(unit, centre, Some(interval));
     (shown, range.contains(" to ").then_some(range))
@@ -98,6 +102,13 @@ mod tests {
         assert_eq!(shown(1000.0, 900.0, 1100.0), "1.00 µs (0.900 to 1.10 µs)");
         assert_eq!(shown(1239.0, 1238.9, 1239.1), "1.24 µs");
         assert_eq!(shown(5e3, 5.0, 5e6), "5 µs (5.0 ns to 5.0 ms)");
+    }
+
+    #[test]
+    fn a_cost_that_may_be_zero_is_told_by_its_bound() {
+        assert_eq!(shown(4.8, -1.6, 11.2, Unit::Nanoseconds), "at most 11.2 ns");
+        assert_eq!(shown(4.8, 0.0, 11.2, Unit::Nanoseconds), "at most 11.2 ns");
+        assert_eq!(shown(0.1, -0.1, 0.3, Unit::Share), "10 % (-10 to 30 %)");
     }
 
     #[test]
