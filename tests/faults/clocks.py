@@ -7,7 +7,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from campaign import Part, Skip, finish, need_root, need_tools, require
+from campaign import BRIEF, Part, Skip, finish, need_root, need_tools, require
 
 YEAR_S = 365 * 24 * 3600
 JUMPS = {
@@ -55,10 +55,10 @@ def wall_clock(part):
                 continue
             for at_s in [0, 1.5][: part.count(2, 1)]:
                 with fault.trial(f"{what} after {at_s} s"), part.place() as place:
-                    usual_ns = latencies_ns(place.run("process.calls", budget="3s").must(0, 1).json())
+                    usual_ns = latencies_ns(place.run(*BRIEF, budget="3s").must(0, 1).json())
                     env = {"LD_PRELOAD": preload, "OSCOPE_JUMP_AT": str(at_s), "OSCOPE_JUMP_BY": str(by_s)}
                     began = time.monotonic()
-                    run = place.run("process.calls", budget="3s", env=env).must(0, 1).json()
+                    run = place.run(*BRIEF, budget="3s", env=env).must(0, 1).json()
                     require(time.monotonic() - began < 30, "it took much longer than its budget")
                     # Those that start processes wait for others on a busy machine.
                     for call, ns in latencies_ns(run).items():
@@ -67,7 +67,7 @@ def wall_clock(part):
                     reads_well(place, "2")
                     reads_well(place, "2", env)
                     # The run after that, when the clock is right again.
-                    place.run("process.calls", budget="2s").must(0, 1)
+                    place.run(*BRIEF, budget="2s").must(0, 1)
                     reads_well(place, "3")
 
     with part.fault("another's clock set while a run is at work") as fault:
@@ -108,7 +108,7 @@ def monotonic_clock(part):
                 if place.oscope("--version", wrapper=wrapper).code != 0:
                     raise Skip("no time namespaces here")
                 with fault.trial(f"{days} days ahead"):
-                    place.run("process.calls", "process.wakeup", "threads.io", budget=f"{part.count(5, 3)}s", wrapper=wrapper).must(0, 1)
+                    place.run(*BRIEF, "process.wakeup", "threads.io", budget=f"{part.count(5, 3)}s", wrapper=wrapper).must(0, 1)
                     reads_well(place, "1")
 
 

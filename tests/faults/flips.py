@@ -4,7 +4,7 @@ before, or refuses."""
 
 import json
 
-from campaign import Part, require
+from campaign import BRIEF, Part, require
 
 # By the number of a run, which names the same run in any state of the store.
 READERS = [
@@ -47,8 +47,8 @@ def true_or_refused(ended, true):
 
 def stores(part, name, damage, count):
     with part.fault(name) as fault, part.place() as place:
-        place.run("process.calls", budget="2s").must(0, 1)
-        place.run("process.calls", "process.switch", budget="3s").must(0, 1)
+        place.run(*BRIEF, budget="2s").must(0, 1)
+        place.run(*BRIEF, "process.switch", budget="3s").must(0, 1)
         require(not (place.root / "oscope.db-wal").exists(), "a log stays beside the store")
         whole = place.store.read_bytes()
         true = {tuple(words): place.oscope(*words).must(0).stdout for words in READERS + LISTS}
@@ -72,7 +72,7 @@ def stores(part, name, damage, count):
 
 def exports(part, name, damage, count):
     with part.fault(name) as fault, part.place() as place:
-        place.run("process.calls", budget="2s").must(0, 1)
+        place.run(*BRIEF, budget="2s").must(0, 1)
         file = place.root / "run.oscope.json"
         place.oscope("export", "1", "--output", file).must(0)
         whole = file.read_bytes()
