@@ -10,10 +10,11 @@ mod pool;
 mod request;
 mod ring;
 mod sleep;
+mod sleeper;
 
 pub(crate) use driver::{Driver, poll_until};
 pub use operation::{Interest, fsync, poll_fd, read_at, write_at};
 pub(crate) use plain::Plain;
 pub use request::Backend;
-pub(crate) use sleep::Sleeper;
 pub use sleep::sleep;
+pub(crate) use sleeper::Sleeper;

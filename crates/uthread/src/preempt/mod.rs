@@ -11,5 +11,5 @@ pub use alloc::GuardedAlloc;
 pub use guard::{NoPreempt, no_preempt};
 pub(crate) use overflow::AlternateStack;
 pub(crate) use text::text_range;
-pub(crate) use tick::{HANDLER_BYTES, TickSignal, minimum_signal_stack, set_text};
+pub(crate) use tick::{TickSignal, minimum_signal_stack, set_text};
 pub(crate) use timer::Ticker;

@@ -95,7 +95,7 @@ fn tick_without_room(worker: &Worker, info: &libc::siginfo_t, context: &libc::uc
         return false;
     }
     let room = stack_pointer(context).checked_sub(worker.current().stack_bottom());
-    room.is_some_and(|room| room <= minimum_signal_stack() + super::tick::HANDLER_BYTES)
+    room.is_some_and(|room| room <= minimum_signal_stack() + crate::stack::HANDLER_BYTES)
 }
 
 /// Writes without allocating, as a signal handler must.

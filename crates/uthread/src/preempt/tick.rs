@@ -8,16 +8,10 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use std::io;
 use std::sync::OnceLock;
 
+use super::timer::TICK_SIGNAL;
 use crate::context::program_counter;
 use crate::thread::Control;
 use crate::worker::{Running, Worker, current_worker, depth, enter};
-
-/// The timer signal. Its default action is to ignore it, so a late signal does no harm, and
-/// debuggers pass it on.
-pub(super) const TICK_SIGNAL: c_int = libc::SIGURG;
-
-/// Stack that the handler's own frames may use, in bytes.
-pub(crate) const HANDLER_BYTES: usize = if cfg!(debug_assertions) { 8192 } else { 2048 };
 
 static TEXT_START: AtomicUsize = AtomicUsize::new(0);
 static TEXT_END: AtomicUsize = AtomicUsize::new(0);

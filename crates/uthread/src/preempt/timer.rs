@@ -1,11 +1,15 @@
 //! The timer of one worker.
 
+use core::ffi::c_int;
 use core::mem;
 use core::ptr;
 use std::io;
 
-use super::tick::TICK_SIGNAL;
 use crate::worker::Running;
+
+/// The timer signal. Its default action is to ignore it, so a late signal does no harm, and
+/// debuggers pass it on.
+pub(super) const TICK_SIGNAL: c_int = libc::SIGURG;
 
 /// A POSIX timer whose signal goes to the kernel thread that created it (`SIGEV_THREAD_ID`,
 /// `timer_create(2)`). `ITIMER_VIRTUAL` would tick no faster than the kernel's own clock.

@@ -18,8 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::run::Runtime;
 use crate::context::{Context, switch};
-use crate::preempt::HANDLER_BYTES;
-use crate::stack::page_size;
+use crate::stack::{HANDLER_BYTES, page_size};
 use crate::thread::Control;
 use crate::worker::{enter, leave, require_worker};
 

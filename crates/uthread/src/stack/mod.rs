@@ -26,3 +26,6 @@ mod slab;
 
 pub(crate) use pool::{Cache, POOL, class_bytes, class_for};
 pub(crate) use slab::{MapError, page_size};
+
+/// Stack that the tick handler's own frames may use, in bytes. A thread with less is not preempted.
+pub(crate) const HANDLER_BYTES: usize = if cfg!(debug_assertions) { 8192 } else { 2048 };

@@ -227,7 +227,7 @@ impl Condvar {
             Some(waiter)
         });
         if let Some(waiter) = waiter {
-            if ptr::eq(waiter.worker.get(), worker) {
+            if waiter.worker.get() == worker.index {
                 worker.block_and_run(Wait::Urgent, waiter);
             } else {
                 worker.wake(waiter);

@@ -33,8 +33,7 @@ unsafe impl Send for RawLock {}
 impl Control {
     /// The owner of the lock that the thread waits for. The wait-for graph must be locked.
     fn waits_for(&self) -> Option<&Self> {
-        // SAFETY: a thread that waits for a lock borrows it.
-        unsafe { self.blocked_on.get().as_ref() }?.owner()
+        RawLock::awaited_by(self)?.owner()
     }
 }
 
@@ -45,6 +44,12 @@ enum Refusal {
 }
 
 impl RawLock {
+    /// The lock that a thread waits for. The wait-for graph must be locked.
+    pub(super) fn awaited_by(thread: &Control) -> Option<&Self> {
+        // SAFETY: only `lend` sets it, to a lock that the thread borrows while it waits.
+        unsafe { thread.blocked_on.get().cast::<Self>().as_ref() }
+    }
+
     pub(super) const fn new(protocol: Protocol) -> Self {
         Self {
             owner: AtomicPtr::new(ptr::null_mut()),

@@ -5,7 +5,7 @@ use super::entry::make;
 use super::handle::JoinHandle;
 use crate::scheduler::Priority;
 use crate::stack::{MapError, class_for};
-use crate::worker::{enter, leave, require_worker};
+use crate::worker::{Worker, enter, leave, require_worker};
 
 /// The system has no memory for another stack.
 ///
@@ -156,10 +156,27 @@ impl Builder {
             name: self.name,
         };
         let made = make(worker, birth, function);
-        if let Ok((thread, _)) = &made {
+        if let Ok(thread) = &made {
             worker.start(*thread);
         }
         leave();
-        Ok(made?.1)
+        Ok(JoinHandle::new(made?))
     }
+}
+
+/// Starts the first thread of a runtime.
+pub(crate) fn start_main<F, T>(worker: &Worker, function: F) -> Result<JoinHandle<T>, MapError>
+where
+    F: FnOnce() -> T,
+{
+    let birth = Birth {
+        id: worker.next_id(),
+        runtime: worker.shared.id,
+        class: worker.shared.config.main_stack_class,
+        priority: crate::Priority::default(),
+        name: Some("main".into()),
+    };
+    let thread = make(worker, birth, function)?;
+    worker.start_here(thread);
+    Ok(JoinHandle::new(thread))
 }

@@ -3,15 +3,13 @@
 use core::cell::{Cell, UnsafeCell};
 use core::fmt;
 use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering, fence};
+use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
-use super::local::Locals;
+use super::locals::Locals;
+use super::wait::Wait;
 use crate::context::Context;
-use crate::preempt::HANDLER_BYTES;
 use crate::scheduler::{Linked, Links, Priority, Rank, Schedulable, Tally};
-use crate::stack::{POOL, class_bytes};
-use crate::sync::RawLock;
-use crate::worker::{Worker, current_worker, enter, leave};
+use crate::stack::{HANDLER_BYTES, class_bytes};
 
 /// State of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,53 +38,6 @@ impl State {
     }
 }
 
-/// The event that a blocked thread waits for.
-///
-/// ```
-/// assert_eq!(uthread::Wait::Lock.to_string(), "waits for a lock");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Wait {
-    /// A lock.
-    Lock,
-    /// The lock that it handed over in a signal.
-    Urgent,
-    /// A condition variable.
-    Condition,
-    /// The end of a thread.
-    Join,
-    /// A `resume`.
-    Suspended,
-    /// A permit of a semaphore.
-    Semaphore,
-    /// A value in a channel, or room for one.
-    Channel,
-    /// Other threads at a barrier.
-    Barrier,
-    /// A transfer in the kernel.
-    Io,
-    /// A point in time.
-    Sleep,
-}
-
-impl fmt::Display for Wait {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Lock => "waits for a lock",
-            Self::Urgent => "has signalled and waits for its lock",
-            Self::Condition => "waits for a condition",
-            Self::Join => "joins a thread",
-            Self::Suspended => "is suspended",
-            Self::Semaphore => "waits for a semaphore",
-            Self::Channel => "waits for a channel",
-            Self::Barrier => "waits at a barrier",
-            Self::Io => "waits for input or output",
-            Self::Sleep => "sleeps",
-        })
-    }
-}
-
 /// The handshake between `suspend` and `resume`, protected by the lock of the wait-for graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Permit {
@@ -104,12 +55,13 @@ pub(crate) enum Permit {
 pub(crate) struct Control {
     context: UnsafeCell<Context>,
     links: Links<Self>,
-    pub(crate) worker: Cell<*const Worker>,
+    /// Index of its worker in the runtime, or [`NOT_STARTED`].
+    pub(crate) worker: Cell<usize>,
     rank: Rank,
     level: Cell<Priority>,
     state: AtomicU8,
     wait: Cell<Wait>,
-    class: u8,
+    pub(super) class: u8,
     /// Ticks that find the stack pointer below this address are deferred.
     limit: Cell<usize>,
     pub(crate) locks: Cell<u32>,
@@ -118,21 +70,21 @@ pub(crate) struct Control {
     pub(crate) ceilings: Tally,
     /// Priorities of the threads that wait for locks held by this one.
     pub(crate) heirs: Tally,
-    /// The lock this thread waits for.
-    pub(crate) blocked_on: Cell<*const RawLock>,
+    /// The lock this thread waits for, which only the lock's own file reads.
+    pub(crate) blocked_on: Cell<*const ()>,
     /// The lock released in the `wait` of a condition variable, or the slot of a value in transit.
     pub(crate) parcel: Cell<*const ()>,
     pub(crate) permit: Cell<Permit>,
     /// Null while it runs, [`FINISHED`], [`DETACHED`], or the joining thread.
     pub(crate) joiner: AtomicPtr<Control>,
-    references: AtomicU32,
+    pub(super) references: AtomicU32,
     pub(crate) id: u64,
     pub(crate) packet: *mut (),
     pub(crate) run: unsafe fn(*mut ()),
     pub(crate) drop_result: unsafe fn(*mut ()),
     pub(crate) result_gone: Cell<bool>,
     pub(crate) locals: UnsafeCell<Locals>,
-    name: Option<Box<str>>,
+    pub(super) name: Option<Box<str>>,
 }
 
 // SAFETY: the comment of the type says who may use which field.
@@ -141,6 +93,9 @@ unsafe impl Sync for Control {}
 /// Special values of [`Control::joiner`]; no control block has these addresses.
 pub(crate) const FINISHED: *mut Control = ptr::without_provenance_mut(1);
 pub(crate) const DETACHED: *mut Control = ptr::without_provenance_mut(2);
+
+/// The worker of a thread that no worker has started.
+pub(crate) const NOT_STARTED: usize = usize::MAX;
 
 /// Size of a cache line. The last cache line of each slot holds the free list's link.
 const LINE_BYTES: usize = 64;
@@ -205,7 +160,7 @@ impl Control {
         Self {
             context: UnsafeCell::new(Context::empty()),
             links: Links::new(),
-            worker: Cell::new(ptr::null()),
+            worker: Cell::new(NOT_STARTED),
             rank: Rank::new(birth.priority),
             level: Cell::new(birth.priority),
             state: AtomicU8::new(State::New as u8),
@@ -274,7 +229,7 @@ impl Control {
     }
 
     #[inline]
-    fn slot(&self) -> NonNull<u8> {
+    pub(super) fn slot(&self) -> NonNull<u8> {
         let block = NonNull::from(self).cast::<u8>();
         // SAFETY: the block is in the last 4 KiB of its slot, whose size is that of the class.
         unsafe {
@@ -295,40 +250,19 @@ impl Control {
         (slot..self.stack_bottom(), class_bytes(self.class as usize))
     }
 
+    /// Drops the result of a thread that nobody joins.
+    ///
+    /// # Safety
+    /// The result must be in place, and no other code may use it.
+    pub(super) unsafe fn discard_result(&self) {
+        // SAFETY: the caller's contract.
+        unsafe { (self.drop_result)(self.packet) };
+        self.result_gone.set(true);
+    }
+
     /// Adds a reference to the block.
     pub(crate) fn retain(&self) {
         self.references.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Releases a reference; the last one frees the slot.
-    ///
-    /// # Safety
-    /// The caller must own a reference and not use the block again. Only the thread itself may run
-    /// on its slot until it switches away, with preemption disabled.
-    #[inline]
-    pub(crate) unsafe fn release(this: NonNull<Self>) {
-        // SAFETY: the caller's reference keeps it alive.
-        let references = unsafe { &this.as_ref().references };
-        // The only holder needs no locked instruction: no other can change the count.
-        if references.load(Ordering::Acquire) != 1 {
-            if references.fetch_sub(1, Ordering::Release) != 1 {
-                return;
-            }
-            fence(Ordering::Acquire);
-        }
-        // SAFETY: this was the last reference.
-        unsafe {
-            let class = this.as_ref().class as usize;
-            let slot = this.as_ref().slot();
-            enter();
-            this.as_ref().set_state(State::Free);
-            drop((*this.as_ptr()).name.take());
-            match current_worker() {
-                Some(worker) => worker.stacks.put(class, slot),
-                None => POOL.put(class, slot),
-            }
-            leave();
-        }
     }
 }
 

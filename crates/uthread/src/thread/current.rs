@@ -1,7 +1,8 @@
 //! Operations of a thread on itself.
 
-use super::control::{Permit, Wait};
+use super::control::Permit;
 use super::handle::Thread;
+use super::wait::Wait;
 use crate::worker::{current_worker, leave, require_worker};
 
 /// The running thread.

@@ -4,16 +4,14 @@ use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use super::control::{Birth, Control, DETACHED, FINISHED};
-use super::handle::JoinHandle;
-use super::local::Locals;
+use super::control::{Birth, Control, DETACHED};
+use super::locals::Locals;
 use super::unwind::catch_unwind;
 use crate::context::Context;
 use crate::stack::{MapError, class_for};
-use crate::worker::{Shared, Worker, enter, leave, require_worker, set_depth};
+use crate::worker::{Worker, enter, leave, require_worker, set_depth};
 
 /// A thread's function, and later its result in the same memory, just below the control block.
 union Packet<F, T> {
@@ -31,7 +29,7 @@ pub(super) fn make<F, T>(
     worker: &Worker,
     mut birth: Birth,
     function: F,
-) -> Result<(NonNull<Control>, JoinHandle<T>), MapError>
+) -> Result<NonNull<Control>, MapError>
 where
     F: FnOnce() -> T,
 {
@@ -57,7 +55,7 @@ where
         control.as_mut().drop_result = drop_result::<T>;
         let context = Context::fresh(top, begin, control.as_ptr().cast());
         control.as_ref().context().write(context);
-        Ok((control, JoinHandle::new(control)))
+        Ok(control)
     }
 }
 
@@ -84,7 +82,8 @@ unsafe extern "C" fn begin(control: *mut ()) -> ! {
     set_depth(1);
     if control.joiner.load(Ordering::Acquire) == DETACHED {
         leave();
-        discard_result(control);
+        // SAFETY: the result is in place, and a detached thread has no handle that could use it.
+        unsafe { control.discard_result() };
         enter();
     }
     // SAFETY: this stack holds nothing that is still needed.
@@ -100,13 +99,6 @@ unsafe fn run<F: FnOnce() -> T, T>(packet: *mut ()) {
     unsafe { (&raw mut (*packet).result).write(ManuallyDrop::new(result)) };
 }
 
-/// Drops the result of a detached thread.
-fn discard_result(control: &Control) {
-    // SAFETY: the result is in place, and no other code uses it.
-    unsafe { (control.drop_result)(control.packet) };
-    control.result_gone.set(true);
-}
-
 unsafe fn drop_result<T>(packet: *mut ()) {
     // SAFETY: the caller's contract: the result is in place, and is dropped once.
     unsafe { packet.cast::<thread::Result<T>>().drop_in_place() };
@@ -119,88 +111,4 @@ unsafe fn drop_result<T>(packet: *mut ()) {
 pub(super) unsafe fn take_result<T>(control: &Control) -> thread::Result<T> {
     // SAFETY: the caller's contract; all fields of a union begin at its address.
     unsafe { control.packet.cast::<thread::Result<T>>().read() }
-}
-
-/// Publishes the end of a thread; preemption must be disabled.
-#[inline]
-pub(crate) fn finish(worker: &Worker, thread: NonNull<Control>) {
-    // SAFETY: alive until it is released below, or by the joining thread.
-    let control = unsafe { thread.as_ref() };
-    if control.locks.get() > 0 {
-        // A guard was forgotten: the lock keeps this thread as its owner.
-        control.retain();
-    }
-    let joiner = if worker.several {
-        control.joiner.swap(FINISHED, Ordering::AcqRel)
-    } else {
-        // All threads that may join or detach it are on this worker, and do not run now.
-        let joiner = control.joiner.load(Ordering::Relaxed);
-        control.joiner.store(FINISHED, Ordering::Release);
-        joiner
-    };
-    if joiner == DETACHED {
-        if control.result_gone.get() {
-            // SAFETY: this is the shared reference of thread and handle, and the thread has ended.
-            unsafe { Control::release(thread) };
-        } else {
-            // Detached just now. The result's destructor may block, so it must not run here.
-            add_orphan(thread);
-        }
-    // SAFETY: a joining thread is alive until it is woken.
-    } else if let Some(joiner) = unsafe { joiner.as_ref() } {
-        worker.wake(joiner);
-    }
-}
-
-struct Orphan(NonNull<Control>);
-
-// SAFETY: a control block that only its `Orphan` will free.
-unsafe impl Send for Orphan {}
-
-/// Threads whose handles were dropped at a place without access to their runtime.
-static ORPHANS: Mutex<Vec<Orphan>> = Mutex::new(Vec::new());
-
-/// Leaves a thread's result and slot to the end of its runtime.
-pub(super) fn add_orphan(thread: NonNull<Control>) {
-    enter();
-    ORPHANS
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .push(Orphan(thread));
-    leave();
-}
-
-/// Frees the orphans of a finished runtime.
-pub(crate) fn reap_orphans(runtime: &Shared) {
-    let mut orphans = ORPHANS.lock().unwrap_or_else(PoisonError::into_inner);
-    // SAFETY: orphans are alive until they are reaped.
-    let is_mine = |orphan: &mut Orphan| unsafe { orphan.0.as_ref() }.runtime == runtime.id;
-    let mine: Vec<_> = orphans.extract_if(.., is_mine).collect();
-    drop(orphans);
-    for Orphan(thread) in mine {
-        // SAFETY: as above; the thread has ended, and its handle no longer exists.
-        unsafe {
-            if !thread.as_ref().result_gone.get() {
-                discard_result(thread.as_ref());
-            }
-            Control::release(thread);
-        }
-    }
-}
-
-/// Starts the first thread of a runtime.
-pub(crate) fn start_main<F, T>(worker: &Worker, function: F) -> Result<JoinHandle<T>, MapError>
-where
-    F: FnOnce() -> T,
-{
-    let birth = Birth {
-        id: worker.next_id(),
-        runtime: worker.shared.id,
-        class: worker.shared.config.main_stack_class,
-        priority: crate::Priority::default(),
-        name: Some("main".into()),
-    };
-    let (thread, handle) = make(worker, birth, function)?;
-    worker.start_here(thread);
-    Ok(handle)
 }

@@ -5,44 +5,14 @@ use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::Ordering;
 
-use super::control::{Control, DETACHED, FINISHED, Permit, State, Wait};
-use super::entry::{add_orphan, take_result};
+use super::control::{Control, DETACHED, FINISHED, Permit};
+use super::entry::take_result;
+use super::id::ThreadId;
+use super::orphan::add_orphan;
+use super::wait::Wait;
 use crate::scheduler::{Priority, Schedulable};
 use crate::sync::reprioritize;
 use crate::worker::{current_worker, enter, is_live, leave, require_worker};
-
-/// The number of a thread, unique within a run.
-///
-/// ```
-/// uthread::run(|| {
-///     let thread = uthread::spawn(|| uthread::current().id());
-///     let id: uthread::ThreadId = thread.thread().id();
-///     assert_eq!(thread.join().unwrap(), id);
-/// });
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ThreadId(u64);
-
-impl ThreadId {
-    pub(crate) const fn new(number: u64) -> Self {
-        Self(number)
-    }
-
-    /// The number, from 1 on; each thread of a runtime has its own.
-    ///
-    /// ```
-    /// assert_eq!(uthread::run(|| uthread::current().id().number()), 1);
-    /// ```
-    pub const fn number(self) -> u64 {
-        self.0
-    }
-}
-
-impl fmt::Display for ThreadId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 /// A reference to a thread, which may have ended. It keeps the thread's stack allocated.
 ///
@@ -77,7 +47,7 @@ impl Thread {
     /// });
     /// ```
     pub fn id(&self) -> ThreadId {
-        ThreadId(self.control().id)
+        ThreadId::new(self.control().id)
     }
 
     /// The name given in [`Builder::name`](super::Builder::name).
@@ -361,22 +331,5 @@ impl<T> fmt::Debug for JoinHandle<T> {
         f.debug_struct("JoinHandle")
             .field("thread", &self.thread())
             .finish_non_exhaustive()
-    }
-}
-
-impl crate::worker::Worker {
-    /// Moves `thread` to the right queue if it is ready: its priority may have changed.
-    pub(crate) fn rank_changed(&self, thread: &Control) {
-        let home = thread.worker.get();
-        if ptr::eq(home, self) {
-            if thread.state() == State::Ready {
-                // SAFETY: a ready thread of this worker is in its run queue.
-                unsafe { self.scheduler.replace(thread) };
-            }
-            self.look_later();
-        // SAFETY: a started thread keeps its worker, which outlives it.
-        } else if let Some(home) = unsafe { home.as_ref() } {
-            home.remote().regroup.store(true, Ordering::Release);
-        }
     }
 }

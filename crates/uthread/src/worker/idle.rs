@@ -3,7 +3,7 @@
 use core::sync::atomic::Ordering;
 use core::time::Duration;
 
-use super::runner::Worker;
+use super::state::Worker;
 use crate::scheduler::Priority;
 
 impl Worker {
@@ -51,7 +51,7 @@ impl Worker {
         if let Some(thread) = thread {
             // SAFETY: taken out of the queue of unstarted threads, so it is alive and in no queue.
             unsafe {
-                (*thread).worker.set(self);
+                (*thread).worker.set(self.index);
                 self.scheduler.ready.push_back(thread);
             }
             self.look_later();

@@ -1,18 +1,26 @@
 //! A worker is a kernel thread that runs user threads and carries out the scheduler's decisions.
 
 mod address;
+mod finish;
 mod fresh;
+mod home;
 mod idle;
 mod inbox;
 mod local;
 mod parking;
+mod rank;
+mod registry;
 mod runner;
+mod running;
 mod shared;
+mod state;
 mod ticks;
 
+pub(crate) use home::{Home, is_live};
 pub(crate) use inbox::Inbox;
 pub(crate) use local::{
     current_worker, depth, enter, leave, leave_allocator, require_worker, set_depth,
 };
-pub(crate) use runner::{Running, Worker};
-pub(crate) use shared::{Config, Counters, Home, Mode, Shared, is_live};
+pub(crate) use running::Running;
+pub(crate) use shared::{Config, Counters, Mode, Shared};
+pub(crate) use state::Worker;

@@ -1,124 +1,18 @@
 //! The worker: switching, blocking and waking.
 
-use core::cell::{Cell, OnceCell, RefCell};
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU64, Ordering};
-use std::collections::BinaryHeap;
+use core::sync::atomic::Ordering;
 use std::io;
-use std::sync::Arc;
 
 use super::local::{self, enter, leave, set_depth, set_pending};
-use super::shared::{Mode, Remote, Shared};
+use super::shared::Mode;
+use super::state::Worker;
 use crate::context::switch;
-use crate::io::{Driver, Plain, Sleeper};
 use crate::preempt::Ticker;
-use crate::scheduler::Scheduler;
-use crate::stack::Cache;
 use crate::thread::{Control, State, Wait};
 use crate::trace::Kind;
 
-/// State that the tick handler reads before it uses any stack.
-#[repr(C)]
-pub(crate) struct Running {
-    pub(crate) current: Cell<*const Control>,
-    /// Counts ticks that found too little stack for the handler.
-    pub(crate) deferred: *const AtomicU64,
-}
-
-/// A kernel thread that runs user threads. All fields belong to that kernel thread, and are used
-/// only while preemption is disabled.
-pub(crate) struct Worker {
-    pub(super) running: Running,
-    pub(crate) scheduler: Scheduler<Control>,
-    /// Events may need handling before the next thread is chosen.
-    pub(crate) attention: Cell<bool>,
-    preemptive: bool,
-    pub(crate) several: bool,
-    pub(super) armed: Cell<bool>,
-    pub(super) tick_due: Cell<bool>,
-    /// Number of consecutive deferred ticks.
-    pub(super) misses: Cell<u32>,
-    pub(crate) traced: bool,
-    next_id: Cell<u64>,
-    pub(crate) stacks: Cache,
-    /// The worker's loop, on the kernel thread's own stack.
-    pub(super) root: Control,
-    pub(super) ticker: OnceCell<Ticker>,
-    pub(super) dice: Cell<Option<u64>>,
-    pub(crate) live: Cell<usize>,
-    retired: Cell<Option<NonNull<Control>>>,
-    pub(crate) sleepers: RefCell<BinaryHeap<Sleeper>>,
-    pub(crate) driver: RefCell<Option<Driver>>,
-    pub(crate) plain: Plain,
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) index: usize,
-}
-
 impl Worker {
-    pub(crate) fn new(shared: &Arc<Shared>, index: usize) -> Self {
-        let dice = match shared.config.mode {
-            Mode::Deterministic { seed, .. } => Some(seed),
-            Mode::Cooperative | Mode::Preemptive { .. } => None,
-        };
-        Self {
-            running: Running {
-                current: Cell::new(core::ptr::null()),
-                deferred: &raw const shared.remotes[index].counters.deferred,
-            },
-            scheduler: Scheduler::new(shared.config.policy),
-            attention: Cell::new(shared.several),
-            preemptive: shared.preemptive(),
-            several: shared.several,
-            armed: Cell::new(false),
-            tick_due: Cell::new(false),
-            misses: Cell::new(0),
-            traced: shared.config.trace_events > 0,
-            next_id: Cell::new(index as u64 + 1),
-            stacks: Cache::new(),
-            root: Control::of_worker(shared.id),
-            ticker: OnceCell::new(),
-            dice: Cell::new(dice),
-            live: Cell::new(0),
-            retired: Cell::new(None),
-            sleepers: RefCell::new(BinaryHeap::new()),
-            driver: RefCell::new(None),
-            plain: Plain::new(),
-            shared: Arc::clone(shared),
-            index,
-        }
-    }
-
-    /// True if the worker's own loop runs, and no thread.
-    #[inline]
-    pub(crate) fn is_in_loop(&self) -> bool {
-        core::ptr::eq(self.running.current.get(), &raw const self.root)
-    }
-
-    /// True if the timer is armed.
-    pub(crate) fn is_ticking(&self) -> bool {
-        self.armed.get()
-    }
-
-    #[inline]
-    pub(crate) fn remote(&self) -> &Remote {
-        &self.shared.remotes[self.index]
-    }
-
-    /// Number for the next thread: unique in the runtime, starting at 1.
-    #[inline]
-    pub(crate) fn next_id(&self) -> u64 {
-        self.next_id
-            .replace(self.next_id.get() + self.shared.remotes.len() as u64)
-    }
-
-    /// The running thread.
-    #[inline]
-    pub(crate) fn current(&self) -> &'static Control {
-        // SAFETY: set while the worker runs, to a block that is alive as long as its thread runs;
-        // callers run on that thread.
-        unsafe { &*self.running.current.get() }
-    }
-
     /// Records an event if tracing is on.
     #[inline]
     pub(crate) fn trace(&self, kind: Kind, thread: &Control) {
@@ -164,7 +58,7 @@ impl Worker {
             self.call_an_idle_worker();
         } else {
             self.live.set(self.live.get() + 1);
-            control.worker.set(self);
+            control.worker.set(self.index);
             // SAFETY: as above.
             unsafe { self.scheduler.ready.push_back(thread.as_ptr()) };
             self.competitor();
@@ -175,7 +69,7 @@ impl Worker {
     pub(crate) fn start_here(&self, thread: NonNull<Control>) {
         // SAFETY: new, in no queue; it lives until the thread has ended.
         unsafe {
-            thread.as_ref().worker.set(self);
+            thread.as_ref().worker.set(self.index);
             self.trace(Kind::Create, thread.as_ref());
             self.scheduler.ready.push_back(thread.as_ptr());
         }
@@ -195,12 +89,10 @@ impl Worker {
     #[inline]
     pub(crate) fn wake(&self, thread: &Control) {
         let home = thread.worker.get();
-        if core::ptr::eq(home, self) {
+        if home == self.index {
             self.make_ready(thread);
         } else {
-            // SAFETY: workers outlive the threads that started on them; this uses only the `Sync`
-            // part of `home`.
-            let remote = unsafe { (*home).remote() };
+            let remote = &self.shared.remotes[home];
             // SAFETY: a blocked thread that only this caller wakes is in no queue.
             unsafe { remote.inbox.push(thread) };
             remote.bell.ring();
@@ -334,7 +226,7 @@ impl Worker {
             &raw const self.root
         } else {
             self.live.set(self.live.get() - 1);
-            crate::thread::finish(self, NonNull::from(me));
+            self.finish(NonNull::from(me));
             self.pick().unwrap_or(&raw const self.root)
         };
         self.scheduler.switched();
@@ -363,7 +255,7 @@ impl Worker {
         set_pending(self.dice.get().is_some());
         loop {
             if let Some(thread) = self.retired.take() {
-                crate::thread::finish(self, thread);
+                self.finish(thread);
                 self.shared.live.fetch_sub(1, Ordering::Release);
             }
             if let Some(next) = self.pick() {

@@ -1,14 +1,14 @@
 //! State that the workers of one runtime share.
 
 use core::ops::Deref;
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::collections::BTreeSet;
+use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::io;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use super::Inbox;
 use super::fresh::Fresh;
 use super::parking::{Bell, Idlers};
+use super::registry;
 use crate::io::Backend;
 use crate::scheduler::{Clock, Policy};
 use crate::spin::SpinCell;
@@ -111,7 +111,7 @@ impl Shared {
         };
         let remotes = (0..config.workers).map(remote).collect::<io::Result<_>>()?;
         Ok(Self {
-            id: register(),
+            id: registry::add(),
             config,
             several: config.workers > 1,
             remotes,
@@ -127,7 +127,7 @@ impl Shared {
 
     /// Ends the run: other runtimes may use its objects.
     pub(crate) fn close(&self) {
-        live().remove(&self.id);
+        registry::remove(self.id);
     }
 
     #[inline]
@@ -172,76 +172,4 @@ impl Shared {
         }
         format!("deadlock of all threads: {}", lines.join(", "))
     }
-}
-
-fn live() -> std::sync::MutexGuard<'static, BTreeSet<u32>> {
-    static LIVE: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
-    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn register() -> u32 {
-    static NEXT: AtomicU32 = AtomicU32::new(1);
-    let id = NEXT.fetch_add(1, Ordering::Relaxed);
-    live().insert(id);
-    id
-}
-
-/// The runtime that owns a synchronization object: the first whose threads use it. In a runtime
-/// with one worker, its operations then need no locked instruction.
-pub(crate) struct Home(AtomicU32);
-
-impl Home {
-    pub(crate) const fn new() -> Self {
-        Self(AtomicU32::new(0))
-    }
-
-    /// Checks that the object belongs to `runtime`, or claims it if its runtime has ended.
-    #[inline]
-    pub(crate) fn check(&self, runtime: &Shared, operation: &str) {
-        if self.0.load(Ordering::Relaxed) != runtime.id {
-            self.claim(runtime, operation);
-        }
-    }
-
-    /// True if the object belongs to `runtime`.
-    #[inline]
-    pub(crate) fn is(&self, runtime: &Shared) -> bool {
-        self.0.load(Ordering::Relaxed) == runtime.id
-    }
-
-    /// Runs `work` if the object belongs to no live runtime, and prevents any from claiming it
-    /// meanwhile.
-    pub(crate) fn unless_live(&self, work: impl FnOnce()) {
-        let live = live();
-        if !live.contains(&self.0.load(Ordering::Relaxed)) {
-            work();
-        }
-    }
-
-    #[cold]
-    fn claim(&self, runtime: &Shared, operation: &str) {
-        super::enter();
-        let claimed = {
-            let live = live();
-            let home = self.0.load(Ordering::Relaxed);
-            let free = home == runtime.id || !live.contains(&home);
-            if free {
-                self.0.store(runtime.id, Ordering::Relaxed);
-            }
-            free
-        };
-        super::leave();
-        assert!(
-            claimed,
-            "{operation}: the object belongs to the threads of another runtime"
-        );
-    }
-}
-
-/// True while threads of a run may still run.
-pub(crate) fn is_live(runtime: u32) -> bool {
-    super::enter();
-    let is_live = live().contains(&runtime);
-    super::leave();
-    is_live
 }

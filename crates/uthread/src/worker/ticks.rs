@@ -1,8 +1,8 @@
 //! Arming the timer, and handling ticks.
 
 use super::local::{self, set_depth, set_pending};
-use super::runner::Worker;
 use super::shared::count;
+use super::state::Worker;
 use crate::scheduler::{Schedulable, Verdict};
 use crate::thread::State;
 use crate::trace::Kind;

@@ -1,0 +1,40 @@
+//! The end of a thread, as its worker sees it.
+
+use core::ptr::NonNull;
+use core::sync::atomic::Ordering;
+
+use super::Worker;
+use crate::thread::{Control, DETACHED, FINISHED, add_orphan};
+
+impl Worker {
+    /// Publishes the end of a thread; preemption must be disabled.
+    #[inline]
+    pub(super) fn finish(&self, thread: NonNull<Control>) {
+        // SAFETY: alive until it is released below, or by the joining thread.
+        let control = unsafe { thread.as_ref() };
+        if control.locks.get() > 0 {
+            // A guard was forgotten: the lock keeps this thread as its owner.
+            control.retain();
+        }
+        let joiner = if self.several {
+            control.joiner.swap(FINISHED, Ordering::AcqRel)
+        } else {
+            // All threads that may join or detach it are on this worker, and do not run now.
+            let joiner = control.joiner.load(Ordering::Relaxed);
+            control.joiner.store(FINISHED, Ordering::Release);
+            joiner
+        };
+        if joiner == DETACHED {
+            if control.result_gone.get() {
+                // SAFETY: this is the shared reference of thread and handle, and the thread has ended.
+                unsafe { Control::release(thread) };
+            } else {
+                // Detached just now. The result's destructor may block, so it must not run here.
+                add_orphan(thread);
+            }
+        // SAFETY: a joining thread is alive until it is woken.
+        } else if let Some(joiner) = unsafe { joiner.as_ref() } {
+            self.wake(joiner);
+        }
+    }
+}

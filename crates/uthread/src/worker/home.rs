@@ -1,0 +1,67 @@
+//! The runtime to which a synchronization object belongs.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use super::local::{enter, leave};
+use super::registry::live;
+use super::shared::Shared;
+
+/// The runtime that owns a synchronization object: the first whose threads use it. In a runtime
+/// with one worker, its operations then need no locked instruction.
+pub(crate) struct Home(AtomicU32);
+
+impl Home {
+    pub(crate) const fn new() -> Self {
+        Self(AtomicU32::new(0))
+    }
+
+    /// Checks that the object belongs to `runtime`, or claims it if its runtime has ended.
+    #[inline]
+    pub(crate) fn check(&self, runtime: &Shared, operation: &str) {
+        if self.0.load(Ordering::Relaxed) != runtime.id {
+            self.claim(runtime, operation);
+        }
+    }
+
+    /// True if the object belongs to `runtime`.
+    #[inline]
+    pub(crate) fn is(&self, runtime: &Shared) -> bool {
+        self.0.load(Ordering::Relaxed) == runtime.id
+    }
+
+    /// Runs `work` if the object belongs to no live runtime, and prevents any from claiming it
+    /// meanwhile.
+    pub(crate) fn unless_live(&self, work: impl FnOnce()) {
+        let live = live();
+        if !live.contains(&self.0.load(Ordering::Relaxed)) {
+            work();
+        }
+    }
+
+    #[cold]
+    fn claim(&self, runtime: &Shared, operation: &str) {
+        enter();
+        let claimed = {
+            let live = live();
+            let home = self.0.load(Ordering::Relaxed);
+            let free = home == runtime.id || !live.contains(&home);
+            if free {
+                self.0.store(runtime.id, Ordering::Relaxed);
+            }
+            free
+        };
+        leave();
+        assert!(
+            claimed,
+            "{operation}: the object belongs to the threads of another runtime"
+        );
+    }
+}
+
+/// True while threads of a run may still run.
+pub(crate) fn is_live(runtime: u32) -> bool {
+    enter();
+    let is_live = live().contains(&runtime);
+    leave();
+    is_live
+}

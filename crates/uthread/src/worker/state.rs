@@ -1,0 +1,109 @@
+//! The state of a worker.
+
+use core::cell::{Cell, OnceCell, RefCell};
+use core::ptr::NonNull;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use super::running::Running;
+use super::shared::{Mode, Remote, Shared};
+use crate::io::{Driver, Plain, Sleeper};
+use crate::preempt::Ticker;
+use crate::scheduler::Scheduler;
+use crate::stack::Cache;
+use crate::thread::Control;
+
+/// A kernel thread that runs user threads. All fields belong to that kernel thread, and are used
+/// only while preemption is disabled.
+pub(crate) struct Worker {
+    pub(super) running: Running,
+    pub(crate) scheduler: Scheduler<Control>,
+    /// Events may need handling before the next thread is chosen.
+    pub(crate) attention: Cell<bool>,
+    pub(super) preemptive: bool,
+    pub(crate) several: bool,
+    pub(super) armed: Cell<bool>,
+    pub(super) tick_due: Cell<bool>,
+    /// Number of consecutive deferred ticks.
+    pub(super) misses: Cell<u32>,
+    pub(crate) traced: bool,
+    pub(super) next_id: Cell<u64>,
+    pub(crate) stacks: Cache,
+    /// The worker's loop, on the kernel thread's own stack.
+    pub(super) root: Control,
+    pub(super) ticker: OnceCell<Ticker>,
+    pub(super) dice: Cell<Option<u64>>,
+    pub(crate) live: Cell<usize>,
+    pub(super) retired: Cell<Option<NonNull<Control>>>,
+    pub(crate) sleepers: RefCell<BinaryHeap<Sleeper>>,
+    pub(crate) driver: RefCell<Option<Driver>>,
+    pub(crate) plain: Plain,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) index: usize,
+}
+
+impl Worker {
+    pub(crate) fn new(shared: &Arc<Shared>, index: usize) -> Self {
+        let dice = match shared.config.mode {
+            Mode::Deterministic { seed, .. } => Some(seed),
+            Mode::Cooperative | Mode::Preemptive { .. } => None,
+        };
+        Self {
+            running: Running {
+                current: Cell::new(core::ptr::null()),
+                deferred: &raw const shared.remotes[index].counters.deferred,
+            },
+            scheduler: Scheduler::new(shared.config.policy),
+            attention: Cell::new(shared.several),
+            preemptive: shared.preemptive(),
+            several: shared.several,
+            armed: Cell::new(false),
+            tick_due: Cell::new(false),
+            misses: Cell::new(0),
+            traced: shared.config.trace_events > 0,
+            next_id: Cell::new(index as u64 + 1),
+            stacks: Cache::new(),
+            root: Control::of_worker(shared.id),
+            ticker: OnceCell::new(),
+            dice: Cell::new(dice),
+            live: Cell::new(0),
+            retired: Cell::new(None),
+            sleepers: RefCell::new(BinaryHeap::new()),
+            driver: RefCell::new(None),
+            plain: Plain::new(),
+            shared: Arc::clone(shared),
+            index,
+        }
+    }
+
+    /// True if the worker's own loop runs, and no thread.
+    #[inline]
+    pub(crate) fn is_in_loop(&self) -> bool {
+        core::ptr::eq(self.running.current.get(), &raw const self.root)
+    }
+
+    /// True if the timer is armed.
+    pub(crate) fn is_ticking(&self) -> bool {
+        self.armed.get()
+    }
+
+    #[inline]
+    pub(crate) fn remote(&self) -> &Remote {
+        &self.shared.remotes[self.index]
+    }
+
+    /// Number for the next thread: unique in the runtime, starting at 1.
+    #[inline]
+    pub(crate) fn next_id(&self) -> u64 {
+        self.next_id
+            .replace(self.next_id.get() + self.shared.remotes.len() as u64)
+    }
+
+    /// The running thread.
+    #[inline]
+    pub(crate) fn current(&self) -> &'static Control {
+        // SAFETY: set while the worker runs, to a block that is alive as long as its thread runs;
+        // callers run on that thread.
+        unsafe { &*self.running.current.get() }
+    }
+}
