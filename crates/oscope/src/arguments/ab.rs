@@ -10,10 +10,10 @@ use std::path::PathBuf;
 
 /// Compare two or more commands, or settings of an experiment, interleaved in one go
 ///
-/// The commands run by turns, as ABBA or BAAB at random, so that drift and neighbours touch all alike.
-/// A difference of 1 % is then told in seconds. The comparison stops as soon as every command is
-/// judged against the first: faster, slower, or equivalent within the margin. An equal pair is
-/// called different in at most one of 200 comparisons.
+/// The commands take turns, as ABBA or BAAB at random, so that drift and neighbours affect all
+/// alike. A difference of 1 % is found in seconds. The comparison stops as soon as every command is
+/// judged against the first: faster, slower, or equivalent within the margin. At most one of 200
+/// equal pairs is called different.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -27,7 +27,7 @@ Examples:
 
 Exit code 3: what --fail-on names was found")]
 pub struct Ab {
-    /// The commands; each is held against the first. With `--vary`: experiments or groups
+    /// The commands; each is compared with the first. With `--vary`: experiments or groups
     #[arg(value_name = "COMMAND", required = true)]
     pub commands: Vec<String>,
     #[command(flatten)]
@@ -44,17 +44,17 @@ pub struct Ab {
 #[derive(Args, Debug)]
 pub struct Variation {
     /// Measure experiments with each value in turn: of `dir` (scratch directories), `env:NAME`
-    /// (environment of the measuring processes), `sysfs:PATH` (a setting of the kernel, as root; put
-    /// back at the end) or an axis of the experiment
+    /// (environment of the measuring processes), `sysfs:PATH` (a kernel setting, as root; restored
+    /// at the end) or an axis of the experiment
     #[arg(long, value_name = "KEY=A,B,…", conflicts_with_all = [
         "names", "parameters", "prepare", "conclude", "setup", "cleanup", "shell", "no_shell",
         "input", "output", "ignore_failure", "export_json", "export_csv", "export_markdown", "force",
     ])]
     pub vary: Option<Vary>,
-    /// Only points with this level; may be given several times
+    /// Only points with this level; can be repeated
     #[arg(long, value_name = "AXIS=LEVEL", requires = "vary", value_parser = parse_level)]
     pub at: Vec<(String, String)>,
-    /// Directory for scratch files of what `--vary` measures
+    /// Directory for the scratch files of `--vary`
     #[arg(long, value_name = "DIR", default_value = ".", requires = "vary")]
     pub dir: PathBuf,
 }
@@ -62,7 +62,7 @@ pub struct Variation {
 /// The programs and their surroundings.
 #[derive(Args, Debug)]
 pub struct Programs {
-    /// Name of a command, in the order of the commands; may be given several times
+    /// Name of a command, in the order of the commands; can be repeated
     #[arg(
         long = "name",
         short = 'n',
@@ -70,7 +70,7 @@ pub struct Programs {
         value_name = "NAME"
     )]
     pub names: Vec<String>,
-    /// Put each value in turn in the place of {NAME} in the commands; may be given several times
+    /// Replace {NAME} in the commands by each value in turn; can be repeated
     #[arg(long = "parameter", value_name = "NAME=A,B,…", value_parser = parse_parameter)]
     pub parameters: Vec<(String, Vec<String>)>,
     /// Command before each run, not timed; one for all, or one for each command
@@ -98,7 +98,7 @@ pub struct Programs {
     /// Standard output of each run: `null`, `pipe` (read and thrown away), `inherit` or a file
     #[arg(long, value_name = "WHERE", default_value = "null")]
     pub output: PathBuf,
-    /// Go on if a command fails with one of these exit codes, or with any
+    /// Continue if a command fails with one of these exit codes, or with any
     #[arg(long, short = 'i', value_name = "CODES", num_args = 0..=1, require_equals = true,
           default_missing_value = "all", value_parser = parse_codes)]
     pub ignore_failure: Option<Codes>,
@@ -110,23 +110,24 @@ pub struct Pace {
     /// Runs of each command before the first that counts
     #[arg(long, short = 'w', value_name = "N", default_value = "1")]
     pub warmup: usize,
-    /// Differences up to this do not count: within it, commands are called equivalent
+    /// Margin within which commands are called equivalent
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = parse_percent)]
     pub margin: f64,
-    /// Time for all runs, as in `10s` or `5min` [default: 30 s, or 12 runs of each if that is longer]
+    /// Time for all runs, such as `10s` or `5min` [default: 30 s, or 12 runs of each if that is
+    /// longer]
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub budget: Option<Nanoseconds>,
     /// Runs of each command before the comparison may stop as decided: more give a narrower interval
     #[arg(long, short = 'm', value_name = "N", default_value = "0")]
     pub min_runs: usize,
-    /// Runs of each command after which it stops
+    /// Largest number of runs of each command
     #[arg(long, short = 'M', value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_runs: Option<u64>,
-    /// Exactly so many runs of each command, if the time allows
+    /// Exact number of runs of each command, if the time allows
     #[arg(long, short = 'r', value_name = "N", conflicts_with_all = ["min_runs", "max_runs"],
           value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,
-    /// Decides the order of the runs [default: drawn]
+    /// Seed of the order of the runs [default: random]
     #[arg(long)]
     pub seed: Option<u64>,
 }
@@ -146,7 +147,7 @@ pub struct Results {
     /// Write a table in Markdown
     #[arg(long, value_name = "FILE")]
     pub export_markdown: Option<PathBuf>,
-    /// Write over files that are there, which `--output` and `--export-…` name
+    /// Overwrite existing files that `--output` and `--export-…` name
     #[arg(long)]
     pub force: bool,
 }

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Tell what is faster, slower or the same on other runs than on the first
+/// Show what is faster, slower or equal in other runs, compared with the first
 ///
 /// Each side is a run, several runs joined by commas (the sessions of one side), an exported file,
 /// or `reference:NAME`, the numbers of a published report. Three sessions a side make a sound
@@ -19,10 +19,10 @@ Examples:
 
 Exit code 3: what --fail-on names was found")]
 pub struct Compare {
-    /// The side that the others are held against
+    /// The side to compare with
     #[arg(value_name = "A")]
     pub first: String,
-    /// The sides that are judged
+    /// The sides to judge
     #[arg(value_name = "B", required = true)]
     pub others: Vec<String>,
     /// Only these experiments or groups
@@ -31,19 +31,20 @@ pub struct Compare {
     /// Show every value, curve beside curve, and not only the largest differences
     #[arg(long)]
     pub all: bool,
-    /// Differences up to this do not count
+    /// Ignore differences up to this
     #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = parse_percent)]
     pub margin: f64,
-    /// Sessions of an unchanged machine, joined by commas: what they differ by does not count either
+    /// Sessions of an unchanged machine, separated by commas: differences as large as theirs are
+    /// ignored, too
     #[arg(long, value_name = "RUNS")]
     pub baseline: Option<String>,
-    /// Print Markdown, as for a pull request
+    /// Print Markdown, for example for a pull request
     #[arg(long, conflicts_with = "json")]
     pub markdown: bool,
-    /// Write the comparison as a page as well
+    /// Also write the comparison as a page
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
-    /// Write over a file that is there, which `--page` names
+    /// Overwrite an existing file that `--page` names
     #[arg(long, requires = "page")]
     pub force: bool,
     /// End with exit code 3 if any value has this verdict

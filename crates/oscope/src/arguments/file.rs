@@ -6,7 +6,7 @@ use files::copy::CopyMethod;
 use instrument::quantity::{Bytes, Nanoseconds};
 use std::path::PathBuf;
 
-/// Read, write, sum and copy files, and tell how fast that went
+/// Read, write, sum and copy files, and report the speed
 #[derive(Args, Debug)]
 pub struct File {
     #[command(subcommand)]
@@ -24,8 +24,8 @@ pub enum Command {
 
 /// Write a file of pseudo-random bytes
 ///
-/// A file that is there is kept, unless `--force` is given. If the command fails or is stopped,
-/// nothing of the new file is left.
+/// An existing file is kept, unless `--force` is given. If the command fails or is stopped, nothing
+/// of the new file is left.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -35,7 +35,7 @@ pub struct Write {
     /// The file
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
-    /// Bytes in a call, as in `4096` or `512KiB`
+    /// Bytes in a call, such as `4096` or `512KiB`
     #[arg(long, value_name = "SIZE")]
     pub block_size: Bytes,
     /// Number of blocks
@@ -47,12 +47,12 @@ pub struct Write {
     /// Write past the page cache (`O_DIRECT`)
     #[arg(long)]
     pub direct: bool,
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     pub force: bool,
 }
 
-/// Read a file, and sum it: wall and CPU time, speed, and the exclusive or of its 32-bit words
+/// Read and sum a file: wall and CPU time, speed, and the exclusive or of its 32-bit words
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -63,7 +63,7 @@ pub struct Read {
     /// The file; `-` is standard input
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
-    /// Bytes in a call, as in `4096` or `512KiB`
+    /// Bytes in a call, such as `4096` or `512KiB`
     #[arg(long, value_name = "SIZE")]
     pub block_size: Bytes,
     /// Number of blocks [default: the whole file]
@@ -82,8 +82,8 @@ pub struct Read {
 
 /// Find the size of a file that takes a given time to read
 ///
-/// Reads ever longer beginnings of the file, each twice as long as the one before, until one takes
-/// the time wanted. With `--grow`, PATH is a scratch file that is made, grown and removed.
+/// Reads longer and longer prefixes of the file, each twice as long as the one before, until one
+/// takes the time wanted. With `--grow`, PATH is a scratch file that is made, grown and removed.
 #[derive(Args, Debug)]
 #[expect(
     clippy::struct_field_names,
@@ -97,13 +97,13 @@ pub struct Size {
     /// The file
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
-    /// Bytes in a call, as in `128` or `512KiB`
+    /// Bytes in a call, such as `128` or `512KiB`
     #[arg(long, value_name = "SIZE")]
     pub block_size: Bytes,
     /// The time wanted
     #[arg(long, value_name = "FROM..TO", value_parser = parse_times, default_value = "5s..15s")]
     pub time: Times,
-    /// Make a file that grows, instead of reading one that is there
+    /// Make a growing file instead of reading an existing one
     #[arg(long)]
     pub grow: bool,
 }
@@ -117,8 +117,9 @@ pub struct Times {
 
 /// Sum files as fast as the machine allows: the exclusive or of their 32-bit words
 ///
-/// Prints the sum, the size and the name of each file. What is fastest is tried on the file itself;
-/// standard error says what was chosen. A file that changes meanwhile gives an error and no sum.
+/// Prints the sum, the size and the name of each file. It tries on the file itself which method is
+/// the fastest, and prints its choice on standard error. A file that changes meanwhile gives an
+/// error and no sum.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -143,13 +144,13 @@ pub struct Sum {
     pub cold: bool,
 }
 
-/// Copy a file, by a method of choice
+/// Copy a file by the method of your choice
 ///
 /// The copy keeps the holes of the source.
 ///
-/// A target that is there is kept, unless `--force` is given: then the copy takes its place once it is
-/// whole, with the owner and the permissions that the target had. A new file gets those of the source,
-/// less what the umask takes away. If the command fails or is stopped, nothing of the new file is left.
+/// An existing target is kept, unless `--force` is given: then the complete copy takes its place,
+/// with the owner and the permissions of the target. A new file gets those of the source, less the
+/// umask. If the command fails or is stopped, nothing of the new file is left.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -163,16 +164,16 @@ pub struct Copy {
     /// The new file
     #[arg(value_name = "TARGET")]
     pub target: PathBuf,
-    /// How it is copied
+    /// Method of copying
     #[arg(long, value_enum, default_value_t = CopyMethodName::Auto)]
     pub method: CopyMethodName,
     /// Bytes in a call [default: 8MiB within the kernel, else 128KiB]
     #[arg(long, value_name = "SIZE")]
     pub block_size: Option<Bytes>,
-    /// Also copy it by this program, in turn, and compare
+    /// Also copy it with this program, taking turns, and compare
     #[arg(long, value_enum)]
     pub against: Option<Peer>,
-    /// Write over a target that is there
+    /// Overwrite an existing target
     #[arg(long)]
     pub force: bool,
 }

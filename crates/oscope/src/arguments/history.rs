@@ -6,8 +6,8 @@ use instrument::quantity::Bytes;
 
 /// List the stored runs, or show a metric over them and where its level changed
 ///
-/// Runs of one machine are taken: that of the newest run that has the metric, unless another is
-/// named.
+/// Uses the runs of one machine: that of the newest run with the metric, unless `--machine` names
+/// another.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -16,16 +16,16 @@ Examples:
   oscope history process.calls.rate --at call=getpid
   oscope history memory.bandwidth.read --at block_size=1MiB --last 200 --json")]
 pub struct History {
-    /// An experiment, or one of its metrics, as in `process.calls.rate`
+    /// An experiment, or one of its metrics, such as `process.calls.rate`
     #[arg(value_name = "METRIC")]
     pub metric: Option<String>,
-    /// Only points with this level; may be given several times
+    /// Only points with this level; can be repeated
     #[arg(long, value_name = "AXIS=LEVEL", value_parser = parse_level, requires = "metric")]
     pub at: Vec<(String, Level)>,
     /// The machine, by the beginning of its fingerprint
     #[arg(long, value_name = "FINGERPRINT", requires = "metric")]
     pub machine: Option<String>,
-    /// So many of the newest runs
+    /// Number of runs to use, from the newest
     #[arg(
         long,
         value_name = "COUNT",

@@ -58,21 +58,21 @@ Exit codes:
   1    something could not be measured or done
   2    wrong use
   3    a comparison found what `--fail-on` names
-  130  stopped by Ctrl-C (143: by SIGTERM, 129: by SIGHUP, 141: nobody read on)";
+  130  stopped by Ctrl-C (143: by SIGTERM, 129: by SIGHUP, 141: its output had no reader)";
 
 /// The options of every command.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Common {
-    /// File that keeps the runs [default: oscope/oscope.db in your data directory]
+    /// File in which runs are stored [default: oscope/oscope.db in your data directory]
     #[arg(long, global = true, value_name = "PATH")]
     pub store: Option<PathBuf>,
     /// Print JSON instead of tables
     #[arg(long, global = true)]
     pub json: bool,
-    /// Say nothing on standard error but errors
+    /// Print nothing but errors on standard error
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// Colours: `auto` gives them to a terminal, unless `NO_COLOR` is set
+    /// Use colours; `auto` uses them on a terminal, unless `NO_COLOR` is set
     #[arg(
         long,
         global = true,
@@ -126,12 +126,12 @@ impl Command {
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  oscope list\n  oscope list --references")]
 pub struct List {
-    /// List the numbers of published reports instead, with which runs can be compared
+    /// List the references instead: numbers of published reports to compare runs with
     #[arg(long)]
     pub references: bool,
 }
 
-/// Say what an experiment asks, how it measures and where it comes from
+/// Explain an experiment: its question, its method and its source
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  oscope explain file.block_size")]
 pub struct Explain {
@@ -140,7 +140,7 @@ pub struct Explain {
     pub what: Vec<String>,
 }
 
-/// Tell whether this machine is fit to be measured, what disturbs, and how to quiet it
+/// Check whether this machine is fit to be measured, what disturbs it, and how to quiet it
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  oscope doctor --dir /mnt/data")]
 pub struct Doctor {
@@ -151,8 +151,8 @@ pub struct Doctor {
 
 /// Undo what killed runs left behind: scratch files, control groups, swap
 ///
-/// The directories of the runs that never ended are looked through, those that they had on other
-/// machines (`oscope run --remote`), and DIR. Every `oscope run` does the same before it measures.
+/// Searches DIR, the directories of all runs that never ended, and those that they had on other
+/// machines (`oscope run --remote`). Every `oscope run` does the same before it measures.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  oscope cleanup --dir /mnt/data")]
 pub struct Cleanup {
@@ -172,7 +172,7 @@ pub struct Completions {
     pub shell: Shell,
 }
 
-/// Print the manual page, or write all of them into a directory
+/// Print the manual page, or write all manual pages to a directory
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  oscope man | man -l -\n  oscope man --dir ~/.local/share/man/man1"
@@ -181,7 +181,7 @@ pub struct Man {
     /// Directory for the manual pages of oscope and of each of its commands
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
-    /// Write over manual pages that are there
+    /// Overwrite existing manual pages
     #[arg(long, requires = "dir")]
     pub force: bool,
 }

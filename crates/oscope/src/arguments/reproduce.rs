@@ -5,11 +5,11 @@ use clap::{Args, ValueEnum};
 use report::reproduce::{Choice, Report};
 use std::path::PathBuf;
 
-/// Set what the five published reports printed beside what it is here, figure by figure
+/// Compare every printed figure of the five published reports with this machine
 ///
-/// Each figure is judged by its number, each table by its shape too: ratios, order, growth, crossover and
-/// plateau. The stored runs of this machine are used, of each point the newest. What lacks is told with
-/// the command that measures it.
+/// Judges each figure by its number, and each table also by its shape: ratios, order, growth,
+/// crossover and plateau. Uses the stored runs of this machine, the newest for each point, and
+/// prints the command that measures what is missing.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -27,20 +27,20 @@ pub struct Reproduce {
     /// A report by its letter [default: all five]
     #[arg(value_name = "REPORT", value_enum, ignore_case = true)]
     pub report: Option<Letter>,
-    /// One of its places, by the report's own section, table or figure, as in `Figure 26` or `5`
+    /// A place in it: the report's own section, table or figure, such as `Figure 26` or `5`
     #[arg(value_name = "FIGURE")]
     pub figure: Vec<String>,
-    /// All five reports, as without a letter
+    /// All five reports, the default
     #[arg(long, conflicts_with_all = ["report", "figure"])]
     pub all: bool,
-    /// List the places with the number of their figures, and judge nothing
+    /// List the places and how many figures each has, without judging
     #[arg(long, conflicts_with_all = ["of", "run", "markdown", "json"])]
     pub list: bool,
-    /// Judge this run instead: `latest`, its number, its name, the beginning of its id, or an exported
-    /// file; may be given several times, the one that counts first
+    /// Judge this run instead: `latest`, its number, its name, the beginning of its id, or an
+    /// exported file; can be repeated, the first one takes precedence
     #[arg(long, value_name = "RUN", conflicts_with = "run")]
     pub of: Vec<String>,
-    /// Measure first what lacks, in the quick profile
+    /// First measure what is missing, in the quick profile
     #[arg(long)]
     pub run: bool,
     /// Directory for the scratch files of `--run`

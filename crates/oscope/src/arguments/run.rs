@@ -11,8 +11,8 @@ use std::path::PathBuf;
 
 /// Measure, then print a summary with findings and write a page
 ///
-/// Everything measured is kept: each sample is in the store before the next is taken, so that a run
-/// that is stopped or killed loses nothing.
+/// Each sample is stored before the next is taken, so a run that is stopped or killed loses
+/// nothing.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -31,17 +31,17 @@ pub struct Run {
     /// Experiments or groups, as in `memory` or `file.block_size` [default: all]
     #[arg(value_name = "WHAT")]
     pub what: Vec<String>,
-    /// Only points with this level, of the experiments that have the axis: any that it takes, not only
-    /// those of its plan; may be given several times
+    /// Measure only points with this level, on the planned grid or off it, in the experiments that
+    /// have the axis; can be repeated
     #[arg(long, value_name = "AXIS=LEVEL", value_parser = parse_level)]
     pub at: Vec<(String, Level)>,
-    /// The size of the file, as `--at file_size=`
+    /// Size of the file; short for `--at file_size=SIZE`
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub file_size: Option<Bytes>,
-    /// How long and how precise
+    /// Duration and precision of the run
     #[arg(long, value_enum, default_value_t)]
     pub profile: ProfileName,
-    /// Directory for scratch files; what it lies on is what file experiments measure
+    /// Directory for scratch files; file experiments measure its file system
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
     /// A second directory for scratch files, on a remote mount (NFS, SMB, sshfs): measured against
@@ -51,7 +51,7 @@ pub struct Run {
     /// Send the files of `transfer.file` to another machine, where `oscope receive --measure` listens
     #[arg(long, value_name = "HOST:PORT")]
     pub to: Option<String>,
-    /// File with the token that the receiver knows too
+    /// File with the token that the receiver has, too
     #[arg(long, value_name = "FILE", requires = "to")]
     pub token_file: Option<PathBuf>,
     /// Allow a temporary swap file in DIR, as root, to measure what swap costs
@@ -59,29 +59,29 @@ pub struct Run {
     pub allow_swap_file: bool,
     #[command(flatten)]
     pub restraint: Restraint,
-    /// A name by which the run can be asked for later
+    /// Name of the run, to refer to it later
     #[arg(long)]
     pub name: Option<String>,
-    /// Something to remember of the run; may be given several times
+    /// A note to store with the run; can be repeated
     #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = parse_tag)]
     pub tags: Vec<(String, String)>,
-    /// Decides the order in which points are visited [default: drawn]
+    /// Seed of the order in which points are visited [default: random]
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Time for the whole run, as in `30s` or `5min` [default: by the profile]
+    /// Time for the whole run, such as `30s` or `5min` [default: by the profile]
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub budget: Option<Nanoseconds>,
-    /// Measure so many times, each a run of its own: sessions of one side of a comparison
+    /// Measure this many times, as separate runs: the sessions of one side of a comparison
     #[arg(long, value_name = "COUNT")]
     pub sessions: Option<NonZeroU8>,
-    /// Compare with this run, or runs joined by commas, when all is measured; three sessions are
-    /// run unless `--sessions` says otherwise
+    /// Compare with this run, or with several runs separated by commas, at the end; measures three
+    /// sessions unless `--sessions` says otherwise
     #[arg(long, value_name = "RUNS")]
     pub compare_with: Option<String>,
-    /// File for the page [default: `pages/run-NUMBER.html` beside the store, over another page]
+    /// File for the page [default: `pages/run-NUMBER.html` beside the store, overwritten]
     #[arg(long, value_name = "FILE", conflicts_with = "no_page")]
     pub page: Option<PathBuf>,
-    /// Write over a file that is there, which `--page` names
+    /// Overwrite an existing file that `--page` names
     #[arg(long, requires = "page")]
     pub force: bool,
     /// Write no page
@@ -116,12 +116,12 @@ impl Run {
 /// Limits on the resources of a run, for machines with other work that matters.
 #[derive(Args, Debug)]
 pub struct Restraint {
-    /// Keep beside work that matters: one processor, a quarter of it by rests between short bursts,
-    /// little memory and disk; a run takes four times as long
+    /// Spare other work on this machine: use one processor for a quarter of the time, in short
+    /// bursts, little memory and little disk; a run takes four times as long
     #[arg(long, conflicts_with_all = ["allow_swap_file", "to", "remote"])]
     pub gentle: bool,
-    /// Keep within limits, those that `--gentle` stands for or others: processor=25%, cpus=1,
-    /// memory=512MiB, disk=512MiB, written=4GiB, rate=32MiB/s, io=idle
+    /// Stay within these limits; those of `--gentle` are processor=25%, cpus=1, memory=512MiB,
+    /// disk=512MiB, written=4GiB, rate=32MiB/s, io=idle
     #[arg(long, value_name = "KEY=VALUE,…", conflicts_with_all = ["allow_swap_file", "to", "remote"])]
     pub limit: Option<Limits>,
 }
@@ -141,12 +141,12 @@ pub struct Worker {
 /// A profile by its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ProfileName {
-    /// ±5 %, about five minutes for everything
+    /// ±5 %, about four minutes for everything
     #[default]
     Quick,
-    /// ±2 %, most of an hour for everything
+    /// ±3 %, twenty minutes and more for everything
     Standard,
-    /// ±1 %, as long as it takes
+    /// ±2 %, hours for everything
     Thorough,
 }
 
@@ -181,7 +181,22 @@ pub(super) fn parse_budget(text: &str) -> Result<Nanoseconds, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse_budget, parse_tag};
+    use super::{ProfileName, parse_budget, parse_tag};
+    use clap::ValueEnum;
+    use instrument::plan::Profile;
+
+    #[test]
+    fn the_help_of_a_profile_names_its_precision() {
+        for name in ProfileName::value_variants() {
+            let target = Profile::from(*name).precision().target;
+            let help = name
+                .to_possible_value()
+                .and_then(|value| value.get_help().cloned());
+            let help = help.expect("each profile has help").to_string();
+            let percent = format!("±{} %,", 100.0 * target);
+            assert!(help.starts_with(&percent), "{help}");
+        }
+    }
 
     #[test]
     fn a_tag_has_a_key() {

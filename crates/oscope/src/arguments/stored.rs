@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Show a stored run again: what matters most of it, or experiments in full detail
+/// Show a stored run: its most important results, or experiments in full detail
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -25,7 +25,7 @@ pub struct Show {
     pub sharing: Sharing,
 }
 
-/// Judge what reports and common belief say of systems by what a run measured here
+/// Check claims of published reports and common beliefs against a run
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -37,10 +37,11 @@ pub struct Claims {
     pub run: String,
 }
 
-/// Tell the settings that programs should use here: block sizes, pieces for loops, threads, pages, ways to read
+/// Recommend settings for programs on this machine: block sizes, loop pieces, threads, pages,
+/// methods of reading
 ///
-/// Programs load what `--save` keeps when they start, with the library `oscope-advice` or as the JSON
-/// file that it is.
+/// Programs can load what `--save` stores when they start, with the library `oscope-advice` or as
+/// JSON.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -60,17 +61,17 @@ pub struct Advise {
     /// Print variables for a shell
     #[arg(long, conflicts_with = "save")]
     pub env: bool,
-    /// Keep it where programs look for it: oscope/advice.json in your data directory
+    /// Store it where programs look for it: oscope/advice.json in your data directory
     #[arg(long)]
     pub save: bool,
-    /// Measure here before and after a setting: one that `oscope advise` names, or a setting of the
-    /// kernel (`transparent_huge_pages`, `read_ahead`, `scheduler`), as root; it is put back at the end
+    /// Measure the effect of a setting here: one that `oscope advise` names, or a kernel setting
+    /// (`transparent_huge_pages`, `read_ahead`, `scheduler`), as root; it is restored at the end
     #[arg(long = "try", value_name = "SETTING", conflicts_with_all = ["header", "env", "save"])]
     pub attempt: Option<String>,
     /// Directory for the scratch files of `--try`
     #[arg(long, value_name = "DIR", default_value = ".", requires = "attempt")]
     pub dir: PathBuf,
-    /// The longest that `--try` may take
+    /// Time limit of `--try`
     #[arg(long, value_name = "TIME", requires = "attempt")]
     pub budget: Option<String>,
 }
@@ -98,8 +99,8 @@ pub struct Report {
     pub output: Output,
 }
 
-/// Write a stored run on one card, to show elsewhere: machine, verdict, memory, latencies, files and the
-/// settings that gain most, as an SVG file, or as a PNG file by an oscope with the feature `png`
+/// Write a stored run as one picture: machine, verdict, memory, latencies, files and the settings
+/// that gain most; as SVG, or as PNG if built with the feature `png`
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -115,15 +116,14 @@ pub struct Card {
     pub output: Output,
 }
 
-/// Write one chart of a stored run as an SVG file, or as a PNG file by an oscope that was built with the
-/// feature `png`
+/// Write one chart of a stored run as SVG, or as PNG if built with the feature `png`
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   oscope plot memory.bandwidth.read --output bandwidth.svg
   oscope plot process.calls.latency --run 3 --output latency.svg")]
 pub struct Plot {
-    /// An experiment, or one of its charts, as in `process.calls.latency`
+    /// An experiment, or one of its charts, such as `process.calls.latency`
     #[arg(value_name = "WHAT")]
     pub what: String,
     /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
@@ -135,7 +135,7 @@ pub struct Plot {
     pub output: Output,
 }
 
-/// Write a run into one portable file
+/// Write a run to one portable file
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -147,7 +147,7 @@ pub struct Export {
     /// A run: `latest`, its number, its name or the beginning of its id
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
-    /// What to write
+    /// Format of the file
     #[arg(long, value_enum, default_value_t)]
     pub format: ExportFormat,
     #[command(flatten)]
@@ -163,17 +163,17 @@ pub enum ExportFormat {
     Json,
     /// A row for each sample
     Csv,
-    /// A row for each sample in typed columns, by an oscope that was built with the feature `parquet`
+    /// A row for each sample in typed columns, if built with the feature `parquet`
     Parquet,
     /// Findings and tables
     Markdown,
     /// Estimates as text for the textfile collector of Prometheus
     Openmetrics,
-    /// What is timed as Google Benchmark writes it, each process a repetition
+    /// Times in the format of Google Benchmark, each process as a repetition
     GoogleBenchmark,
 }
 
-/// Take exported runs into the store
+/// Add exported runs to the store
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  oscope import theirs.oscope.json")]
 pub struct Import {
@@ -182,11 +182,11 @@ pub struct Import {
     pub files: Vec<PathBuf>,
 }
 
-/// Tell whether stored runs and exported files are as they were measured
+/// Check that stored runs and exported files are unchanged since they were measured
 ///
-/// Every batch, point, experiment and run has a checksum, in the store and in exported files. What does
-/// not agree with its own is told, and so is what SQLite finds wrong with the structure of the store. A
-/// run that an older oscope kept or exported has no checksums: it is called unproven.
+/// Every batch, point, experiment and run has a checksum, in the store and in exported files. This
+/// command lists all parts that do not match theirs, and the faults that SQLite finds in the
+/// structure of the store. Runs of older versions have no checksums: they are called unproven.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -202,11 +202,10 @@ pub struct Verify {
     pub run: Option<String>,
 }
 
-/// Remove runs from the store for good
+/// Remove runs from the store permanently
 ///
-/// Without `--force` nothing is removed: what would be is told. Any run can be removed, also one that is
-/// damaged and cannot be read. Its page stays, and so does what was exported. No other run will get its
-/// number.
+/// Without `--force`, it only lists what it would remove. A damaged run that cannot be read can be
+/// removed as well. Pages and exported files stay. The number of a removed run is never used again.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -216,7 +215,7 @@ pub struct Delete {
     /// A run: `latest`, its number, its name or the beginning of its id
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<String>,
-    /// Remove them, and do not only tell
+    /// Remove the runs instead of listing them
     #[arg(long)]
     pub force: bool,
 }
@@ -224,8 +223,8 @@ pub struct Delete {
 /// The audience of the output.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Sharing {
-    /// Put marks in the place of all that names the machine and its people: hosts, users, paths, addresses,
-    /// serial numbers, names, tags, unknown words
+    /// Replace all that identifies the machine or its users by marks: hosts, users, paths,
+    /// addresses, serial numbers, names, tags, unknown words
     #[arg(long)]
     pub redact: bool,
 }
@@ -236,7 +235,7 @@ pub struct Output {
     /// File to write; `-` is standard output
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     pub force: bool,
 }

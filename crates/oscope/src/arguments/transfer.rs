@@ -10,9 +10,9 @@ use std::time::Duration;
 
 /// Send files to an `oscope receive` on this machine or another
 ///
-/// A file appears at the receiver under its name when all of it has arrived as it was sent. With a
-/// token everything is encrypted and authenticated, names as well as contents. Without one a receiver
-/// on this machine takes files of its own user, and sums find what goes wrong by accident.
+/// A file appears at the receiver under its name once all of it has arrived unchanged. With a token
+/// everything is encrypted and authenticated, names as well as contents. Without one, a receiver on
+/// this machine accepts files from its own user, and checksums detect accidental changes.
 #[derive(Args, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -32,44 +32,45 @@ pub struct Send {
     /// Where an `oscope receive` listens
     #[arg(long, value_name = "HOST:PORT")]
     pub to: String,
-    /// How files are read and sent
+    /// Method of reading and sending
     #[arg(long, default_value = AUTO, value_parser = send_method())]
     pub method: Chosen<SendMethod>,
-    /// Number of connections; large files are divided among them [default: 1; for 100 files or more, and for zeros, 2]
+    /// Number of connections; large files are divided among them [default: 1, or 2 for 100 files
+    /// and more, and for zeros]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub streams: Option<u16>,
-    /// File with the token that the receiver knows too
+    /// File with the token that the receiver has, too
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
     /// Name at the receiver [default: the file's own]
     #[arg(long)]
     pub name: Option<String>,
-    /// Go on where an earlier attempt broke off, if what the receiver has agrees
+    /// Resume where an earlier attempt broke off, if the receiver's part is the same
     #[arg(long, conflicts_with_all = ["streams", "zeros", "no_checksum"])]
     pub resume: bool,
-    /// Keep permissions and times of the last change
+    /// Preserve permissions and modification times
     #[arg(long)]
     pub keep: bool,
-    /// Make no sums: to measure what they cost
+    /// Send without checksums, to measure what they cost
     #[arg(long)]
     pub no_checksum: bool,
-    /// Do not encrypt contents, though there is a token; names and sizes are protected all the same.
-    /// The receiver has to allow it
+    /// Do not encrypt contents in spite of a token; names and sizes stay protected. The receiver
+    /// must allow it
     #[arg(long, requires = "token_file")]
     pub unsealed: bool,
-    /// Send so many zeros out of memory instead of files
+    /// Send this many zeros from memory instead of files
     #[arg(long, value_name = "SIZE", conflicts_with = "files")]
     pub zeros: Option<Bytes>,
-    /// How long the receiver may be silent
+    /// Longest silence of the receiver
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_patience)]
     pub timeout: Duration,
 }
 
 /// Receive files from `oscope send`
 ///
-/// Listens on this machine only, and to the same user, unless a token is given. Files that are there
-/// stay as they are unless --force is given. What was interrupted is kept in the hidden directory
-/// .oscope-partial, which only you can look into, and can be resumed.
+/// Listens on this machine only, and to the same user only, unless a token is given. Existing files
+/// are kept, unless --force is given. Interrupted transfers are kept in the hidden directory
+/// .oscope-partial, which only you can open, and can be resumed.
 #[derive(Args, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -86,31 +87,32 @@ pub struct Receive {
     /// Directory for the files [default: this one]
     #[arg(value_name = "DIR")]
     pub dir: Option<PathBuf>,
-    /// The same, named: with a directory named either way, files whose names begin with a dot are taken
+    /// The same as DIR. If a directory is named either way, files whose names begin with a dot are
+    /// accepted
     #[arg(long, value_name = "DIR", conflicts_with = "dir")]
     pub into: Option<PathBuf>,
-    /// Where to listen; an address that others can reach needs a token, port 0 is any that is free
+    /// Address to listen on; one that others can reach needs a token, port 0 is any free port
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:5735")]
     pub listen: String,
-    /// How files are received and written
+    /// Method of receiving and writing
     #[arg(long, default_value = AUTO, value_parser = receive_method())]
     pub method: Chosen<ReceiveMethod>,
     /// End after the first transfer
     #[arg(long)]
     pub once: bool,
-    /// File with the token that senders have to know
+    /// File with the token that senders must have
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
-    /// Take contents that are not encrypted, though there is a token
+    /// Accept contents that are not encrypted in spite of a token
     #[arg(long, requires = "token_file")]
     pub unsealed: bool,
-    /// Take files whose names begin with a dot, though no directory is named
+    /// Accept files whose names begin with a dot although no directory is named
     #[arg(long)]
     pub allow_hidden: bool,
-    /// Largest file that is taken
+    /// Largest file to accept
     #[arg(long, value_name = "SIZE", default_value = "1TiB")]
     pub max_size: Bytes,
-    /// Most files of one connection
+    /// Largest number of files in one connection
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub max_files: u64,
     /// Most room for files that were interrupted; beyond it they are not kept
@@ -137,17 +139,18 @@ pub struct Receive {
     pub timeout: Duration,
 }
 
-/// Make a token, which lets two machines send files to each other and nobody else listen
+/// Make a token, with which two machines exchange files that nobody else can read
 ///
-/// 32 random bytes as text. Copy the file to both machines by a way that you trust; whoever has it
-/// can send, receive and read.
+/// 32 random bytes as text. Copy the file to both machines over a channel that you trust: everybody
+/// who has it can send, receive and read.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   oscope token --output ~/.oscope-token      readable for you alone
   oscope token | ssh backup 'umask 077; cat > .oscope-token'")]
 pub struct Token {
-    /// File to write it to, readable for you alone; one that is there stays [default: standard output]
+    /// File to write it to, readable by you alone; an existing file is kept [default: standard
+    /// output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
