@@ -15,10 +15,7 @@ use rustix::pipe::{PipeFlags, SpliceFlags};
 use super::parse::socket_owner;
 use super::socket_diag;
 
-pub(crate) use super::zero_copy::ZeroCopyRing;
-
-/// Called on each timeout; an error ends the call.
-pub(crate) type Retry<'a> = &'a mut dyn FnMut(io::Error) -> io::Result<()>;
+pub(crate) use super::zero_copy::ZeroCopy;
 
 #[derive(Debug)]
 pub(crate) struct Bell(OwnedFd);
@@ -210,12 +207,12 @@ pub(crate) fn send_file(
 }
 
 #[derive(Debug)]
-pub(crate) struct Pipe {
+pub(crate) struct Conduit {
     read: OwnedFd,
     write: OwnedFd,
 }
 
-impl Pipe {
+impl Conduit {
     pub(crate) fn new(capacity: usize) -> io::Result<Self> {
         let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
         match rustix::pipe::fcntl_setpipe_size(&write, capacity) {
@@ -231,7 +228,7 @@ impl Pipe {
         mut offset: u64,
         socket: &TcpStream,
         len: usize,
-        retry: Retry<'_>,
+        mut retry: impl FnMut(io::Error) -> io::Result<()>,
     ) -> io::Result<usize> {
         let filled = splice(file, Some(&mut offset), &self.write, None, len)?;
         let mut left = filled;

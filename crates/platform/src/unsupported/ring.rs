@@ -1,7 +1,6 @@
 use std::fs::File;
 
-use super::refuse;
-use crate::Result;
+use crate::error::{Result, refuse};
 use crate::ring::{Completed, RingOptions};
 
 #[derive(Debug)]
