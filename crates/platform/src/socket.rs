@@ -43,22 +43,6 @@ pub fn accept_within(
     }
 }
 
-/// Listens on the first available address of `addresses`. Connections within this machine are not
-/// paced, as with [`connect`].
-///
-/// # Errors
-/// If none is available: the error of the last one.
-pub fn listen(addresses: &[SocketAddr]) -> io::Result<TcpListener> {
-    let mut last = io::Error::new(io::ErrorKind::InvalidInput, "there is no such address");
-    for address in addresses {
-        match os::socket::listen(address) {
-            Ok(listener) => return Ok(listener),
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
-}
-
 /// A pipe within the kernel that moves bytes from a file to a connection or back
 /// ([splice(2)](https://man7.org/linux/man-pages/man2/splice.2.html)).
 #[derive(Debug)]
@@ -75,16 +59,23 @@ pub struct ZeroCopy(os::socket::ZeroCopy);
 face! {
     os::socket;
 
-    /// Connects to `address`, or gives up after `timeout`.
-    ///
-    /// A connection within this machine is not paced: an algorithm for networks such as BBR paces
-    /// packets by a timer, which here only delays both ends. Reno
-    /// ([tcp(7)](https://man7.org/linux/man-pages/man7/tcp.7.html)) sends as much as fits. It must be
-    /// selected before the connection is established; afterwards the timer remains.
+    /// Connects to `address`, or gives up after `timeout`. The connection has the algorithm `congestion`
+    /// for congestion control ([tcp(7)](https://man7.org/linux/man-pages/man7/tcp.7.html)) from its
+    /// first packet, if the system offers it, and otherwise the system's usual one.
     ///
     /// # Errors
     /// If no process listens there, or the connection takes too long.
-    pub fn connect(address: &SocketAddr, timeout: Duration) -> io::Result<TcpStream>;
+    pub fn connect(
+        address: &SocketAddr,
+        timeout: Duration,
+        congestion: Option<&str>,
+    ) -> io::Result<TcpStream>;
+
+    /// Listens on `address`. Accepted connections have the algorithm `congestion`, as with [`connect`].
+    ///
+    /// # Errors
+    /// If the address is not available.
+    pub fn listen(address: &SocketAddr, congestion: Option<&str>) -> io::Result<TcpListener>;
 
     /// True if the process at the other end of a connection within this machine belongs to the same
     /// user; `None` if the system does not tell (Linux: from `sock_diag` or `/proc/net/tcp`).

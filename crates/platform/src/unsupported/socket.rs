@@ -27,11 +27,15 @@ pub(crate) fn wait_for_connection(
     Ok(())
 }
 
-pub(crate) fn connect(address: &SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
+pub(crate) fn connect(
+    address: &SocketAddr,
+    timeout: Duration,
+    _congestion: Option<&str>,
+) -> io::Result<TcpStream> {
     TcpStream::connect_timeout(address, timeout)
 }
 
-pub(crate) fn listen(address: &SocketAddr) -> io::Result<TcpListener> {
+pub(crate) fn listen(address: &SocketAddr, _: Option<&str>) -> io::Result<TcpListener> {
     TcpListener::bind(address)
 }
 
