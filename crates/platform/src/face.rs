@@ -34,7 +34,7 @@ macro_rules! face {
             pub fn $name:ident $arguments:tt $(-> $result:ty)? $(= $answer:expr)?;
         )*
         $(
-            impl $handle:ident {
+            impl $handle:ident $(<$lifetime:lifetime>)? {
                 $(
                     $(#[$method_attribute:meta])*
                     pub fn $method:ident $method_arguments:tt $(-> $method_result:ty)?
@@ -46,7 +46,7 @@ macro_rules! face {
         $(call! {
             [$(#[$attribute])*] [$crate::os::$module] $name $arguments [$(-> $result)?]
         })*
-        $(impl $handle {
+        $(impl $handle $(<$lifetime>)? {
             $(call_method! {
                 [$(#[$method_attribute])*] [$crate::os::$module::$handle]
                 $method $method_arguments [$(-> $method_result)?]

@@ -75,12 +75,13 @@ face! {
     os::stream_ring;
 
     impl StreamRing {
-        /// A ring with up to `depth` operations in flight.
+        /// A ring with up to `depth` operations in flight. Dropping it cancels them, and waits for
+        /// `patience` until they have ended. The memory of those that have not is never freed.
         ///
         /// # Errors
         /// [`crate::Error::NotSupported`] if this kernel has no such rings, [`crate::Error::NotPermitted`]
         /// if they are forbidden.
-        pub fn new(depth: u32) -> Result<Self> = refuse("io_uring");
+        pub fn new(depth: u32, patience: Duration) -> Result<Self> = refuse("io_uring");
 
         /// Number of blocks in flight.
         pub fn in_flight(&self) -> usize;
