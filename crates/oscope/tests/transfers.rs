@@ -445,7 +445,7 @@ fn every_method_is_known_by_name_and_the_usual_one_needs_no_right() {
     for (sender, receiver) in [("auto", "file"), ("uring", "uring"), ("sendfile", "mmap")] {
         let to = place.path(sender);
         if sender == "uring"
-            && let Err(error) = platform::stream_ring::StreamRing::new(1)
+            && let Err(error) = platform::stream_ring::StreamRing::new(1, Duration::ZERO)
         {
             eprintln!("skipped: {error}");
             continue;
@@ -461,7 +461,7 @@ fn every_method_is_known_by_name_and_the_usual_one_needs_no_right() {
 
 #[test]
 fn the_usual_method_depends_on_the_directory() {
-    let rings = platform::stream_ring::StreamRing::new(1);
+    let rings = platform::stream_ring::StreamRing::new(1, Duration::ZERO);
     let disk = tempfile::tempdir_in("/var/tmp").expect("a directory");
     let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
         return eprintln!("skipped: there is no /dev/shm");

@@ -8,17 +8,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result, os};
-
-/// Reads up to `block.len()` bytes at `offset` (one `pread`, repeated if a signal interrupts it).
-/// Returns 0 at the end of the file.
-///
-/// # Errors
-/// If the file cannot be read, or has no offsets, such as a pipe.
-#[inline]
-pub fn read_at(file: &File, block: &mut [u8], offset: u64) -> Result<usize> {
-    os::block_io::read_at(file, block, offset)
-}
+use crate::{Error, Result};
 
 /// Fills `block` from `offset` on: one `pread`, and more only after a short read.
 ///
@@ -37,15 +27,6 @@ pub fn read_exact_at(file: &File, block: &mut [u8], offset: u64) -> Result<()> {
     Ok(())
 }
 
-/// Writes all of `block` at `offset`, with as few `pwrite` calls as the system allows.
-///
-/// # Errors
-/// If the file cannot be written, or no space is left.
-#[inline]
-pub fn write_at(file: &File, block: &[u8], offset: u64) -> Result<()> {
-    os::block_io::write_at(file, block, offset)
-}
-
 /// Mode of [`read_at_as`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -57,41 +38,6 @@ pub enum ReadManner {
     WithoutCaching,
 }
 
-/// As [`read_at`], in the given mode (one `preadv2`); `None` if the read would have to wait.
-///
-/// # Errors
-/// [`crate::Error::NotSupported`] if this kernel or file system does not support the mode;
-/// otherwise as [`read_at`].
-#[inline]
-pub fn read_at_as(
-    file: &File,
-    block: &mut [u8],
-    offset: u64,
-    manner: ReadManner,
-) -> Result<Option<usize>> {
-    os::block_io::read_at_as(file, block, offset, manner)
-}
-
-/// Copies up to `len` bytes from the current position of one file to that of another, within the
-/// kernel (one `copy_file_range`). Both positions advance. Returns 0 at the end of `from`.
-///
-/// # Errors
-/// [`crate::Error::NotSupported`] if the kernel cannot copy between these two files; another error
-/// if one of them cannot be read or written.
-pub fn copy_range(from: &File, to: &File, len: usize) -> Result<usize> {
-    os::block_io::copy_range(from, to, len)
-}
-
-/// Makes `to` share all blocks of `from` until one of them changes (reflink, `FICLONE`). Replaces
-/// the contents of `to`.
-///
-/// # Errors
-/// [`crate::Error::NotSupported`] if the file system cannot share blocks, or the files are on
-/// different file systems.
-pub fn share_blocks(from: &File, to: &File) -> Result<()> {
-    os::block_io::share_blocks(from, to)
-}
-
 /// Required alignment of direct transfers ([`crate::file::OpenMode::Direct`]) of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DirectAlignment {
@@ -101,29 +47,76 @@ pub struct DirectAlignment {
     pub offset_bytes: u32,
 }
 
-/// The alignment of direct transfers (`statx` with `STATX_DIOALIGN`, Linux 6.1); `None` if the
-/// kernel or the file system does not report it.
-///
-/// # Errors
-/// [`crate::Error::NotSupported`] if this file does not support direct transfers.
-pub fn direct_alignment(file: &File) -> Result<Option<DirectAlignment>> {
-    os::block_io::direct_alignment(file)
-}
+face! {
+    os::block_io;
 
-/// Waits for at most `timeout` until a read of a pipe or device will not block. Returns false on a
-/// timeout, so that the caller can check a stop flag while no data arrives.
-///
-/// # Errors
-/// If the system refuses.
-pub fn wait_readable(file: &File, timeout: Duration) -> Result<bool> {
-    os::block_io::wait_readable(file, timeout)
-}
+    /// Reads up to `block.len()` bytes at `offset` (one `pread`, repeated if a signal interrupts it).
+    /// Returns 0 at the end of the file.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or has no offsets, such as a pipe.
+    #[inline]
+    pub fn read_at(file: &File, block: &mut [u8], offset: u64) -> Result<usize>;
 
-/// Waits for at most `timeout` until a write to a pipe or device will not block; false on a
-/// timeout.
-///
-/// # Errors
-/// If the system refuses.
-pub fn wait_writable(file: &File, timeout: Duration) -> Result<bool> {
-    os::block_io::wait_writable(file, timeout)
+    /// Writes all of `block` at `offset`, with as few `pwrite` calls as the system allows.
+    ///
+    /// # Errors
+    /// If the file cannot be written, or no space is left.
+    #[inline]
+    pub fn write_at(file: &File, block: &[u8], offset: u64) -> Result<()>;
+
+    /// As [`read_at`], in the given mode (one `preadv2`); `None` if the read would have to wait.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotSupported`] if this kernel or file system does not support the mode;
+    /// otherwise as [`read_at`].
+    #[inline]
+    pub fn read_at_as(
+        file: &File,
+        block: &mut [u8],
+        offset: u64,
+        manner: ReadManner,
+    ) -> Result<Option<usize>> = refuse("reading in another manner");
+
+    /// Copies up to `len` bytes from the current position of one file to that of another, within the
+    /// kernel (one `copy_file_range`). Both positions advance. Returns 0 at the end of `from`.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotSupported`] if the kernel cannot copy between these two files; another error
+    /// if one of them cannot be read or written.
+    pub fn copy_range(from: &File, to: &File, len: usize) -> Result<usize>
+        = refuse("copying within the kernel");
+
+    /// Makes `to` share all blocks of `from` until one of them changes (reflink, `FICLONE`). Replaces
+    /// the contents of `to`.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotSupported`] if the file system cannot share blocks, or the files are on
+    /// different file systems.
+    pub fn share_blocks(from: &File, to: &File) -> Result<()>
+        = refuse("sharing blocks between files");
+
+    /// The alignment of direct transfers (`statx` with `STATX_DIOALIGN`, Linux 6.1); `None` if the
+    /// kernel or the file system does not report it.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotSupported`] if this file does not support direct transfers.
+    pub fn direct_alignment(file: &File) -> Result<Option<DirectAlignment>>
+        = refuse("direct input and output");
+
+    /// Waits for at most `timeout` until a read of a pipe or device will not block. Returns false on a
+    /// timeout, so that the caller can check a stop flag while no data arrives.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn wait_readable(file: &File, timeout: Duration) -> Result<bool>
+        = refuse("waiting for a file");
+
+    /// Waits for at most `timeout` until a write to a pipe or device will not block; false on a
+    /// timeout.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn wait_writable(file: &File, timeout: Duration) -> Result<bool>
+        = refuse("waiting for a file");
 }

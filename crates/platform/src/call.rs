@@ -3,236 +3,186 @@
 
 use std::ffi::CStr;
 use std::fs::File;
-use std::marker::PhantomData;
 
 use crate::{Result, os};
 
-/// Reads the monotonic clock as programs do: through the C library, which uses the kernel's vDSO
-/// and does not enter the kernel if the clock source allows it.
-///
-/// # Errors
-/// Only if the system has no such call.
-#[inline]
-pub fn clock_gettime() -> Result<()> {
-    os::call::clock_gettime()
-}
-
-/// Reads the same clock with a system call.
-///
-/// # Errors
-/// Only if the system has no such call.
-#[inline]
-pub fn clock_gettime_syscall() -> Result<()> {
-    os::call::clock_gettime_syscall()
-}
-
-/// Asks the kernel for the process id: the cheapest system call. It goes through `syscall(2)`, so
-/// that no library can return a cached value.
-///
-/// # Errors
-/// Only if the system has no such call.
-#[inline]
-pub fn getpid_syscall() -> Result<u32> {
-    os::call::getpid_syscall()
-}
-
-/// Reads 1 byte at the file's position, which advances: one `read`. `None` at the end of the file.
-///
-/// # Errors
-/// If the file cannot be read.
-#[inline]
-pub fn read_byte(file: &File) -> Result<Option<u8>> {
-    os::call::read_byte(file)
-}
-
-/// Writes 1 byte at the file's position: one `write`.
-///
-/// # Errors
-/// If the file cannot be written.
-#[inline]
-pub fn write_byte(file: &File) -> Result<()> {
-    os::call::write_byte(file)
-}
-
-/// Reads the size, times and permissions of a file: one `stat`.
-///
-/// # Errors
-/// If the file does not exist.
-#[inline]
-pub fn stat(path: &CStr) -> Result<()> {
-    os::call::stat(path)
-}
-
-/// Moves the file's position forward by 1 byte: one `lseek`. Returns the new position.
-///
-/// # Errors
-/// If the file has no position.
-#[inline]
-pub fn seek(file: &File) -> Result<u64> {
-    os::call::seek(file)
-}
-
-/// Opens a file for reading and closes it: one `open`, one `close`.
-///
-/// # Errors
-/// If the file cannot be opened.
-#[inline]
-pub fn open_close(path: &CStr) -> Result<()> {
-    os::call::open_close(path)
-}
-
-/// Opens a stream for reading and closes it: one `fopen`, one `fclose`. That is `open`, `close` and
-/// the allocation of the stream. The buffer is not allocated, since nothing is read.
-///
-/// # Errors
-/// If the file cannot be opened.
-#[inline]
-pub fn fopen_fclose(path: &CStr) -> Result<()> {
-    os::call::fopen_fclose(path)
-}
-
-/// Opens a stream for writing, which cuts the file to nothing, and closes it.
-///
-/// # Errors
-/// If the file cannot be opened.
-#[inline]
-pub fn fopen_write_fclose(path: &CStr) -> Result<()> {
-    os::call::fopen_write_fclose(path)
-}
-
-/// Opens a file with `O_RDWR`, `O_SYNC` and `O_CREAT`, which makes it if it does not exist, and closes it.
-///
-/// # Errors
-/// If the file cannot be opened.
-#[inline]
-pub fn open_sync_close(path: &CStr) -> Result<()> {
-    os::call::open_sync_close(path)
-}
-
-/// As [`open_sync_close`], and deletes the file.
-///
-/// # Errors
-/// If the file cannot be created.
-#[inline]
-pub fn create_sync_delete(path: &CStr) -> Result<()> {
-    os::call::create_sync_delete(path)
-}
-
-/// Creates an empty file that must not exist, closes it, and deletes it: one `open`, `close` and
-/// `unlink`. It does not wait for the device.
-///
-/// # Errors
-/// If the file exists or cannot be created.
-#[inline]
-pub fn create_delete(path: &CStr) -> Result<()> {
-    os::call::create_delete(path)
-}
-
-/// Allocates memory from the C library and frees it: one `malloc`, one `free`. The memory is not
-/// touched; small sizes come from the allocator's per-thread cache.
-///
-/// # Errors
-/// If there is no memory.
-#[inline]
-pub fn malloc_free(bytes: usize) -> Result<()> {
-    os::call::malloc_free(bytes)
-}
-
-/// Maps private memory and unmaps it: one `mmap`, one `munmap`. The memory is not touched, so no
-/// page is allocated.
-///
-/// # Errors
-/// If the address space is full, or `bytes` is 0.
-#[inline]
-pub fn map_unmap(bytes: usize) -> Result<()> {
-    os::call::map_unmap(bytes)
-}
-
-/// Creates a thread that exits at once, and joins it: one `pthread_create`, one `pthread_join`.
-///
-/// # Errors
-/// If no thread can be created.
-#[inline]
-pub fn thread_create_join() -> Result<()> {
-    os::call::thread_create_join()
-}
-
-/// Creates a process that exits at once, and waits for it: one `fork`, `_exit` in the child,
-/// `waitpid` in the parent. Forks are serial: the next one starts after this child is gone. The
-/// cost of a fork grows with the memory that the parent has mapped and touched.
-///
-/// # Errors
-/// If no process can be created.
-#[inline]
-pub fn fork_exit_wait() -> Result<()> {
-    os::call::fork_exit_wait()
-}
-
-/// As [`fork_exit_wait`], but the child shares the memory of its parent, which sleeps until the
-/// child exits, as with `vfork`.
-///
-/// # Errors
-/// If no process can be created.
-#[inline]
-pub fn vfork_exit_wait() -> Result<()> {
-    os::call::vfork_exit_wait()
-}
-
-/// Starts a program without arguments and environment, and waits for its exit: one `fork`, `execve`
-/// in the child, `waitpid` in the parent. The time includes the run time of the program itself.
-///
-/// # Errors
-/// If no process can be created, or the program cannot be started or fails.
-#[inline]
-pub fn fork_exec_wait(program: &CStr) -> Result<()> {
-    os::call::fork_exec_wait(program)
-}
-
-/// As [`fork_exec_wait`] through `posix_spawn`, which need not copy the parent's address space.
-///
-/// # Errors
-/// As [`fork_exec_wait`].
-#[inline]
-pub fn spawn_wait(program: &CStr) -> Result<()> {
-    os::call::spawn_wait(program)
-}
-
 /// A handler of a signal (SIGUSR1) that only counts, and the thread that installed it. The handler
 /// stays until this value is dropped.
-pub struct SignalProbe {
-    probe: os::call::SignalProbe,
-    /// Signals go to the thread that created the probe.
-    not_send: PhantomData<*const ()>,
-}
+pub struct SignalProbe(os::call::SignalProbe);
 
-impl SignalProbe {
-    /// Installs the handler.
+face! {
+    os::call;
+
+    /// Reads the monotonic clock as programs do: through the C library, which uses the kernel's vDSO
+    /// and does not enter the kernel if the clock source allows it.
     ///
     /// # Errors
-    /// If the system does not allow it.
-    pub fn new() -> Result<Self> {
-        Ok(Self {
-            probe: os::call::SignalProbe::new()?,
-            not_send: PhantomData,
-        })
-    }
-
-    /// Installs the same handler again: one `sigaction`.
-    ///
-    /// # Errors
-    /// If the system does not allow it.
+    /// Only if the system has no such call.
     #[inline]
-    pub fn install(&self) -> Result<()> {
-        self.probe.install()
-    }
+    pub fn clock_gettime() -> Result<()> = refuse("clock_gettime");
 
-    /// Sends the signal to this thread, which handles it before this call returns: one `tgkill`,
-    /// the handler, and the return from it.
+    /// Reads the same clock with a system call.
     ///
     /// # Errors
-    /// If the system does not allow it.
+    /// Only if the system has no such call.
     #[inline]
-    pub fn deliver(&self) -> Result<()> {
-        self.probe.deliver()
+    pub fn clock_gettime_syscall() -> Result<()> = refuse("clock_gettime");
+
+    /// Asks the kernel for the process id: the cheapest system call. It goes through `syscall(2)`, so
+    /// that no library can return a cached value.
+    ///
+    /// # Errors
+    /// Only if the system has no such call.
+    #[inline]
+    pub fn getpid_syscall() -> Result<u32> = refuse("getpid");
+
+    /// Reads 1 byte at the file's position, which advances: one `read`. `None` at the end of the file.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    #[inline]
+    pub fn read_byte(file: &File) -> Result<Option<u8>> = refuse("read");
+
+    /// Writes 1 byte at the file's position: one `write`.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    #[inline]
+    pub fn write_byte(file: &File) -> Result<()> = refuse("write");
+
+    /// Reads the size, times and permissions of a file: one `stat`.
+    ///
+    /// # Errors
+    /// If the file does not exist.
+    #[inline]
+    pub fn stat(path: &CStr) -> Result<()> = refuse("stat");
+
+    /// Moves the file's position forward by 1 byte: one `lseek`. Returns the new position.
+    ///
+    /// # Errors
+    /// If the file has no position.
+    #[inline]
+    pub fn seek(file: &File) -> Result<u64> = refuse("lseek");
+
+    /// Opens a file for reading and closes it: one `open`, one `close`.
+    ///
+    /// # Errors
+    /// If the file cannot be opened.
+    #[inline]
+    pub fn open_close(path: &CStr) -> Result<()> = refuse("open");
+
+    /// Opens a stream for reading and closes it: one `fopen`, one `fclose`. That is `open`, `close` and
+    /// the allocation of the stream. The buffer is not allocated, since nothing is read.
+    ///
+    /// # Errors
+    /// If the file cannot be opened.
+    #[inline]
+    pub fn fopen_fclose(path: &CStr) -> Result<()> = refuse("fopen");
+
+    /// Opens a stream for writing, which cuts the file to nothing, and closes it.
+    ///
+    /// # Errors
+    /// If the file cannot be opened.
+    #[inline]
+    pub fn fopen_write_fclose(path: &CStr) -> Result<()> = refuse("fopen");
+
+    /// Opens a file with `O_RDWR`, `O_SYNC` and `O_CREAT`, which makes it if it does not exist, and closes it.
+    ///
+    /// # Errors
+    /// If the file cannot be opened.
+    #[inline]
+    pub fn open_sync_close(path: &CStr) -> Result<()> = refuse("open");
+
+    /// As [`open_sync_close`], and deletes the file.
+    ///
+    /// # Errors
+    /// If the file cannot be created.
+    #[inline]
+    pub fn create_sync_delete(path: &CStr) -> Result<()> = refuse("open");
+
+    /// Creates an empty file that must not exist, closes it, and deletes it: one `open`, `close` and
+    /// `unlink`. It does not wait for the device.
+    ///
+    /// # Errors
+    /// If the file exists or cannot be created.
+    #[inline]
+    pub fn create_delete(path: &CStr) -> Result<()> = refuse("unlink");
+
+    /// Allocates memory from the C library and frees it: one `malloc`, one `free`. The memory is not
+    /// touched; small sizes come from the allocator's per-thread cache.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    #[inline]
+    pub fn malloc_free(bytes: usize) -> Result<()> = refuse("malloc");
+
+    /// Maps private memory and unmaps it: one `mmap`, one `munmap`. The memory is not touched, so no
+    /// page is allocated.
+    ///
+    /// # Errors
+    /// If the address space is full, or `bytes` is 0.
+    #[inline]
+    pub fn map_unmap(bytes: usize) -> Result<()> = refuse("mmap");
+
+    /// Creates a thread that exits at once, and joins it: one `pthread_create`, one `pthread_join`.
+    ///
+    /// # Errors
+    /// If no thread can be created.
+    #[inline]
+    pub fn thread_create_join() -> Result<()> = refuse("pthread_create");
+
+    /// Creates a process that exits at once, and waits for it: one `fork`, `_exit` in the child,
+    /// `waitpid` in the parent. Forks are serial: the next one starts after this child is gone. The
+    /// cost of a fork grows with the memory that the parent has mapped and touched.
+    ///
+    /// # Errors
+    /// If no process can be created.
+    #[inline]
+    pub fn fork_exit_wait() -> Result<()> = refuse("fork");
+
+    /// As [`fork_exit_wait`], but the child shares the memory of its parent, which sleeps until the
+    /// child exits, as with `vfork`.
+    ///
+    /// # Errors
+    /// If no process can be created.
+    #[inline]
+    pub fn vfork_exit_wait() -> Result<()> = refuse("vfork");
+
+    /// Starts a program without arguments and environment, and waits for its exit: one `fork`, `execve`
+    /// in the child, `waitpid` in the parent. The time includes the run time of the program itself.
+    ///
+    /// # Errors
+    /// If no process can be created, or the program cannot be started or fails.
+    #[inline]
+    pub fn fork_exec_wait(program: &CStr) -> Result<()> = refuse("fork");
+
+    /// As [`fork_exec_wait`] through `posix_spawn`, which need not copy the parent's address space.
+    ///
+    /// # Errors
+    /// As [`fork_exec_wait`].
+    #[inline]
+    pub fn spawn_wait(program: &CStr) -> Result<()> = refuse("posix_spawn");
+
+    impl SignalProbe {
+        /// Installs the handler.
+        ///
+        /// # Errors
+        /// If the system does not allow it.
+        pub fn new() -> Result<Self> = refuse("sigaction");
+
+        /// Installs the same handler again: one `sigaction`.
+        ///
+        /// # Errors
+        /// If the system does not allow it.
+        #[inline]
+        pub fn install(&self) -> Result<()>;
+
+        /// Sends the signal to this thread, which handles it before this call returns: one `tgkill`,
+        /// the handler, and the return from it.
+        ///
+        /// # Errors
+        /// If the system does not allow it.
+        #[inline]
+        pub fn deliver(&self) -> Result<()>;
     }
 }

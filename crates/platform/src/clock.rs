@@ -3,27 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Result, os};
-
-/// Nanoseconds since a fixed moment in the past. The clock never goes backwards and is never set.
-///
-/// On Linux `CLOCK_MONOTONIC`, read without entering the kernel where the vDSO allows it
-/// ([clock_gettime(2)](https://man7.org/linux/man-pages/man2/clock_gettime.2.html)).
-#[inline]
-pub fn now_ns() -> u64 {
-    os::clock::now_ns()
-}
-
-/// CPU time of all threads of this process, user plus system, in ns.
-///
-/// On Linux `CLOCK_PROCESS_CPUTIME_ID`: exact, but a system call.
-///
-/// # Errors
-/// Only if the system has no such clock.
-#[inline]
-pub fn process_cpu_ns() -> Result<u64> {
-    os::clock::process_cpu_ns()
-}
+use crate::Result;
 
 /// Observed resolution and cost of [`now_ns`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -75,4 +55,24 @@ fn median_cost_ns() -> f64 {
         .collect();
     costs.sort_by(f64::total_cmp);
     costs[BATCHES / 2]
+}
+
+face! {
+    os::clock;
+
+    /// Nanoseconds since a fixed moment in the past. The clock never goes backwards and is never set.
+    ///
+    /// On Linux `CLOCK_MONOTONIC`, read without entering the kernel where the vDSO allows it
+    /// ([clock_gettime(2)](https://man7.org/linux/man-pages/man2/clock_gettime.2.html)).
+    #[inline]
+    pub fn now_ns() -> u64;
+
+    /// CPU time of all threads of this process, user plus system, in ns.
+    ///
+    /// On Linux `CLOCK_PROCESS_CPUTIME_ID`: exact, but a system call.
+    ///
+    /// # Errors
+    /// Only if the system has no such clock.
+    #[inline]
+    pub fn process_cpu_ns() -> Result<u64> = refuse("the CPU time of a process");
 }

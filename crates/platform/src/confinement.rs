@@ -15,63 +15,53 @@ use crate::{Result, os};
 /// enters it before its program starts ([`crate::process::WorkerOptions`]). Dropping it kills all
 /// processes in it and removes it.
 #[derive(Debug)]
-pub struct MemoryGroup {
-    pub(crate) group: os::confinement::Group,
-}
-
-impl MemoryGroup {
-    /// Creates a group. Each scratch directory can have one at a time.
-    ///
-    /// # Errors
-    /// [`crate::Error::NotPermitted`] without the right; [`crate::Error::NotSupported`] if no
-    /// memory controller is accessible; [`crate::Error::TooMuch`] if the limit exceeds the
-    /// available memory, since the host and not the limit would then stop the group.
-    pub fn create(limit_bytes: u64, scratch: &Path) -> Result<Self> {
-        os::confinement::Group::create(limit_bytes, scratch).map(|group| Self { group })
-    }
-}
-
-impl MemoryGroup {
-    /// Forbids swap for the group: if its memory does not fit within the limit, one of its
-    /// processes is killed.
-    ///
-    /// # Errors
-    /// If the system refuses.
-    pub fn forbid_swap(&self) -> Result<()> {
-        self.group.forbid_swap()
-    }
-
-    /// The group's peak memory so far, in bytes, page cache included; `None` if the kernel does not
-    /// report it (version 2 before Linux 5.19).
-    pub fn peak_bytes(&self) -> Option<u64> {
-        self.group.peak_bytes()
-    }
-}
+pub struct MemoryGroup(pub(crate) os::confinement::MemoryGroup);
 
 /// A temporary swap file. Dropping it switches it off and removes it.
 #[derive(Debug)]
-pub struct SwapFile {
-    _file: os::confinement::SwapFile,
-}
+pub struct SwapFile(
+    #[allow(dead_code, reason = "it is held until it is dropped")] os::confinement::SwapFile,
+);
 
-impl SwapFile {
-    /// Creates a swap file of `len_bytes` in a scratch directory, one per directory, and switches
-    /// it on ([swapon(2)](https://man7.org/linux/man-pages/man2/swapon.2.html)).
-    ///
-    /// # Errors
-    /// [`crate::Error::NotPermitted`] without the right, [`crate::Error::NotSupported`] if the file
-    /// system does not support swap files, [`crate::Error::Path`] if no space is left.
-    pub fn create(len_bytes: u64, scratch: &Path) -> Result<Self> {
-        os::confinement::SwapFile::create(len_bytes, scratch).map(|file| Self { _file: file })
+face! {
+    os::confinement;
+
+    /// True if [`MemoryGroup::create`] will probably work here.
+    pub fn can_limit_memory() -> bool = false;
+
+    /// Free swap space, in bytes.
+    pub fn free_swap_bytes() -> u64 = 0;
+
+    impl MemoryGroup {
+        /// Creates a group. Each scratch directory can have one at a time.
+        ///
+        /// # Errors
+        /// [`crate::Error::NotPermitted`] without the right; [`crate::Error::NotSupported`] if no
+        /// memory controller is accessible; [`crate::Error::TooMuch`] if the limit exceeds the
+        /// available memory, since the host and not the limit would then stop the group.
+        pub fn create(limit_bytes: u64, scratch: &Path) -> Result<Self>
+            = refuse("limiting the memory of a worker");
+
+        /// Forbids swap for the group: if its memory does not fit within the limit, one of its
+        /// processes is killed.
+        ///
+        /// # Errors
+        /// If the system refuses.
+        pub fn forbid_swap(&self) -> Result<()>;
+
+        /// The group's peak memory so far, in bytes, page cache included; `None` if the kernel does not
+        /// report it (version 2 before Linux 5.19).
+        pub fn peak_bytes(&self) -> Option<u64>;
     }
-}
 
-/// True if [`MemoryGroup::create`] will probably work here.
-pub fn can_limit_memory() -> bool {
-    os::confinement::can_limit_memory()
-}
-
-/// Free swap space, in bytes.
-pub fn free_swap_bytes() -> u64 {
-    os::confinement::free_swap_bytes()
+    impl SwapFile {
+        /// Creates a swap file of `len_bytes` in a scratch directory, one per directory, and switches
+        /// it on ([swapon(2)](https://man7.org/linux/man-pages/man2/swapon.2.html)).
+        ///
+        /// # Errors
+        /// [`crate::Error::NotPermitted`] without the right, [`crate::Error::NotSupported`] if the file
+        /// system does not support swap files, [`crate::Error::Path`] if no space is left.
+        pub fn create(len_bytes: u64, scratch: &Path) -> Result<Self>
+            = refuse("a temporary swap file");
+    }
 }

@@ -172,27 +172,6 @@ pub enum Kind {
     Other,
 }
 
-/// Asks the file system to place each directory that is made in this one far from its siblings
-/// (`FS_TOPDIR_FL`, [ioctl_iflags(2)](https://man7.org/linux/man-pages/man2/ioctl_iflags.2.html)).
-/// ext4 then gives each a block group with few directories, and the files in it get the inodes of
-/// that group. False if the file system has no such attribute, and then nothing changed.
-///
-/// # Errors
-/// If the directory cannot be opened.
-pub fn spread_subdirectories(path: &Path) -> Result<bool> {
-    os::directory::spread_subdirectories(path)
-}
-
-/// The file name with these bytes; `None` if this system's names are not bytes.
-pub fn name_from_bytes(bytes: &[u8]) -> Option<OsString> {
-    os::directory::name_from_bytes(bytes)
-}
-
-/// The permission bits of a file (`0o644`); `None` if the system has none.
-pub fn mode(metadata: &Metadata) -> Option<u32> {
-    os::directory::mode(metadata)
-}
-
 /// Sets a file's permission bits. Only `0o777` of `mode` count, so that no program ever gains the
 /// rights of another user.
 ///
@@ -200,4 +179,23 @@ pub fn mode(metadata: &Metadata) -> Option<u32> {
 /// If the file system refuses.
 pub fn set_mode(file: &File, mode: u32) -> Result<()> {
     os::directory::set_mode(file, mode & 0o777)
+}
+
+face! {
+    os::directory;
+
+    /// Asks the file system to place each directory that is made in this one far from its siblings
+    /// (`FS_TOPDIR_FL`, [ioctl_iflags(2)](https://man7.org/linux/man-pages/man2/ioctl_iflags.2.html)).
+    /// ext4 then gives each a block group with few directories, and the files in it get the inodes of
+    /// that group. False if the file system has no such attribute, and then nothing changed.
+    ///
+    /// # Errors
+    /// If the directory cannot be opened.
+    pub fn spread_subdirectories(path: &Path) -> Result<bool>;
+
+    /// The file name with these bytes; `None` if this system's names are not bytes.
+    pub fn name_from_bytes(bytes: &[u8]) -> Option<OsString>;
+
+    /// The permission bits of a file (`0o644`); `None` if the system has none.
+    pub fn mode(metadata: &Metadata) -> Option<u32> = None;
 }

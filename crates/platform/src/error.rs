@@ -131,3 +131,13 @@ impl Error {
         }
     }
 }
+
+/// The answer of a system that lacks `what`.
+pub(crate) fn refuse<T, E: From<Error>>(what: &'static str) -> std::result::Result<T, E> {
+    Err(Error::NotSupported { what }.into())
+}
+
+/// As [`refuse`], for functions that return [`io::Error`].
+pub(crate) fn refuse_io<T>() -> io::Result<T> {
+    Err(io::ErrorKind::Unsupported.into())
+}

@@ -36,26 +36,6 @@ pub fn open_read(path: &Path, mode: OpenMode) -> Result<File> {
     open(OpenOptions::new().read(true), path, mode)
 }
 
-/// Opens any file at a path for reading, and returns its metadata. A named pipe opens without
-/// waiting for a writer. Reads of it fail with [`io::ErrorKind::WouldBlock`] while it is empty
-/// ([`crate::block_io::wait_readable`] waits for data).
-///
-/// # Errors
-/// If it cannot be opened.
-pub fn open_without_waiting(path: &Path) -> io::Result<(File, Metadata)> {
-    os::file::open_without_waiting(path)
-}
-
-/// Opens a named pipe or a character device for writing without waiting for a reader; `None` while
-/// a pipe has no reader. Writes to it fail with [`io::ErrorKind::WouldBlock`] while it is full
-/// ([`crate::block_io::wait_writable`] waits for room).
-///
-/// # Errors
-/// As [`open_read`].
-pub fn open_write_without_waiting(path: &Path, mode: OpenMode) -> Result<Option<File>> {
-    os::file::open_write_without_waiting(path, mode)
-}
-
 /// Opens an existing file for overwriting in place.
 ///
 /// # Errors
@@ -89,23 +69,6 @@ pub fn create_new_like(path: &Path, mode: OpenMode, model: &Metadata) -> Result<
     let mut options = OpenOptions::new();
     os::file::set_permissions(&mut options, model);
     open(options.read(true).write(true).create_new(true), path, mode)
-}
-
-/// Gives a file the owner, group and permissions of another.
-///
-/// # Errors
-/// [`Error::NotPermitted`] if the other file belongs to another user, and this process may not
-/// change owners.
-pub fn become_like(file: &File, model: &Metadata) -> Result<()> {
-    os::file::become_like(file, model)
-}
-
-/// Creates a file that only this user can read (`0600` on Linux). An existing file is not replaced.
-///
-/// # Errors
-/// If the path exists, or no file can be created.
-pub fn create_secret(path: &Path) -> io::Result<File> {
-    os::file::create_secret(path)
 }
 
 /// Creates a file for reading and writing, or truncates an existing one.
@@ -148,68 +111,9 @@ pub fn reopen_read(file: &File, path: &Path, mode: OpenMode) -> Result<File> {
     })
 }
 
-/// Standard input as a file. It shares its position with all other processes that have it open.
-///
-/// # Errors
-/// If it is closed.
-pub fn standard_input() -> Result<File> {
-    os::file::standard_input()
-}
-
 /// True for the metadata of a named pipe, a terminal or another device that accepts a byte stream.
 pub fn is_stream(metadata: &Metadata) -> bool {
     os::file::is_named_pipe(metadata) || os::file::is_character_device(metadata)
-}
-
-/// True for the metadata of a socket, which cannot be opened.
-pub fn is_socket(metadata: &Metadata) -> bool {
-    os::file::is_socket(metadata)
-}
-
-/// Device space of a file, in bytes: less than its size if it is sparse, 0 if the kernel generates
-/// it on read.
-pub fn allocated_bytes(metadata: &Metadata) -> Option<u64> {
-    os::file::allocated_bytes(metadata)
-}
-
-/// True if both are metadata of the same file.
-pub fn is_same(one: &Metadata, other: &Metadata) -> bool {
-    os::file::is_same(one, other)
-}
-
-/// Allocates `len` bytes of a file from `offset` on the device, so that later writes need no
-/// allocation ([fallocate(2)](https://man7.org/linux/man-pages/man2/fallocate.2.html)). Its size
-/// becomes at least `offset + len`; new bytes read as zeros.
-///
-/// # Errors
-/// If the device is full; [`Error::NotSupported`] if the file system does not support it.
-pub fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()> {
-    os::file::allocate(file, offset, len)
-}
-
-/// As [`allocate_range`], but the file's size does not change: the space after its end is a
-/// reservation, which [`File::set_len`] releases.
-///
-/// # Errors
-/// As [`allocate_range`].
-pub fn reserve(file: &File, offset: u64, len: u64) -> Result<()> {
-    os::file::reserve(file, offset, len)
-}
-
-/// True if the file's file system allocates each page when it is written, unless it was reserved
-/// before. On Linux that is ext4 ("delayed allocation",
-/// [Documentation/filesystems/ext4](https://docs.kernel.org/admin-guide/ext4.html)).
-pub fn finds_room_by_page(file: &File) -> bool {
-    os::file::finds_room_by_page(file)
-}
-
-/// The next data range of a file from `offset` on, as start and end; `None` if only a hole follows.
-/// If the file system does not report holes, the whole file is data.
-///
-/// # Errors
-/// If the system call fails.
-pub fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option<(u64, u64)>> {
-    os::file::next_data(file, offset, len)
 }
 
 /// Scope of an eviction.
@@ -232,18 +136,6 @@ pub enum Eviction {
     DropCaches,
 }
 
-/// Writes a file's dirty pages to the device, then evicts its pages from the page cache. Returns
-/// the method used.
-///
-/// Neither method is certain: pages that a process has mapped or is writing stay. Check
-/// [`residency`] before relying on a cold read. Caches of the host or the disk are not affected.
-///
-/// # Errors
-/// If the file cannot be synchronised.
-pub fn evict(file: &File, reach: Reach) -> Result<Eviction> {
-    os::file::evict(file, reach)
-}
-
 /// The caches to drop ([proc_sys_vm(5)](https://man7.org/linux/man-pages/man5/proc_sys_vm.5.html)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caches {
@@ -255,14 +147,6 @@ pub enum Caches {
     All,
 }
 
-/// Drops clean caches of the whole machine. Dirty pages stay: synchronise first.
-///
-/// # Errors
-/// [`Error::NotPermitted`] without the right, and after [`spare_caches`].
-pub fn drop_caches(caches: Caches) -> Result<()> {
-    os::file::drop_caches(caches)
-}
-
 static SPARES_CACHES: AtomicBool = AtomicBool::new(false);
 
 /// Keeps this process from dropping the whole machine's caches from now on: [`drop_caches`] fails,
@@ -272,6 +156,7 @@ pub fn spare_caches() {
 }
 
 /// True after [`spare_caches`].
+#[allow(dead_code, reason = "a system without such caches does not ask")]
 pub(crate) fn spares_caches() -> bool {
     SPARES_CACHES.load(Ordering::Relaxed)
 }
@@ -309,18 +194,6 @@ pub enum ResidencyMethod {
     Cachestat,
     /// [mincore(2)](https://man7.org/linux/man-pages/man2/mincore.2.html).
     Mincore,
-}
-
-/// Reports the part of a file that is in the page cache.
-///
-/// Uses `cachestat`, which needs no mapping. If that is missing or refused, it uses `mincore`, but
-/// only for a file that this process owns or may write: for any other file, Linux since 5.2 reports
-/// every page as resident, to hide other users' reads (CVE-2019-5489).
-///
-/// # Errors
-/// [`Error::NotPermitted`] if the result could not be trusted.
-pub fn residency(file: &File) -> Result<Residency> {
-    os::file::residency(file)
 }
 
 /// Access for which a file is opened and locked.
@@ -364,4 +237,112 @@ impl LockedFile {
     pub fn access(&self) -> Access {
         self.access
     }
+}
+
+face! {
+    os::file;
+
+    /// Opens any file at a path for reading, and returns its metadata. A named pipe opens without
+    /// waiting for a writer. Reads of it fail with [`io::ErrorKind::WouldBlock`] while it is empty
+    /// ([`crate::block_io::wait_readable`] waits for data).
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn open_without_waiting(path: &Path) -> io::Result<(File, Metadata)>;
+
+    /// Opens a named pipe or a character device for writing without waiting for a reader; `None` while
+    /// a pipe has no reader. Writes to it fail with [`io::ErrorKind::WouldBlock`] while it is full
+    /// ([`crate::block_io::wait_writable`] waits for room).
+    ///
+    /// # Errors
+    /// As [`open_read`].
+    pub fn open_write_without_waiting(path: &Path, mode: OpenMode) -> Result<Option<File>>
+        = refuse("opening a pipe without waiting");
+
+    /// Gives a file the owner, group and permissions of another.
+    ///
+    /// # Errors
+    /// [`Error::NotPermitted`] if the other file belongs to another user, and this process may not
+    /// change owners.
+    pub fn become_like(file: &File, model: &Metadata) -> Result<()>;
+
+    /// Creates a file that only this user can read (`0600` on Linux). An existing file is not replaced.
+    ///
+    /// # Errors
+    /// If the path exists, or no file can be created.
+    pub fn create_secret(path: &Path) -> io::Result<File> = Err(io::ErrorKind::Unsupported.into());
+
+    /// Standard input as a file. It shares its position with all other processes that have it open.
+    ///
+    /// # Errors
+    /// If it is closed.
+    pub fn standard_input() -> Result<File> = refuse("standard input as a file");
+
+    /// True for the metadata of a socket, which cannot be opened.
+    pub fn is_socket(metadata: &Metadata) -> bool = false;
+
+    /// Device space of a file, in bytes: less than its size if it is sparse, 0 if the kernel generates
+    /// it on read.
+    pub fn allocated_bytes(metadata: &Metadata) -> Option<u64> = None;
+
+    /// True if both are metadata of the same file.
+    pub fn is_same(one: &Metadata, other: &Metadata) -> bool = false;
+
+    /// Allocates `len` bytes of a file from `offset` on the device, so that later writes need no
+    /// allocation ([fallocate(2)](https://man7.org/linux/man-pages/man2/fallocate.2.html)). Its size
+    /// becomes at least `offset + len`; new bytes read as zeros.
+    ///
+    /// # Errors
+    /// If the device is full; [`Error::NotSupported`] if the file system does not support it.
+    pub fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()>
+        = refuse("allocating room for a file");
+
+    /// As [`allocate_range`], but the file's size does not change: the space after its end is a
+    /// reservation, which [`File::set_len`] releases.
+    ///
+    /// # Errors
+    /// As [`allocate_range`].
+    pub fn reserve(file: &File, offset: u64, len: u64) -> Result<()>
+        = refuse("allocating room for a file");
+
+    /// True if the file's file system allocates each page when it is written, unless it was reserved
+    /// before. On Linux that is ext4 ("delayed allocation",
+    /// [Documentation/filesystems/ext4](https://docs.kernel.org/admin-guide/ext4.html)).
+    pub fn finds_room_by_page(file: &File) -> bool = false;
+
+    /// The next data range of a file from `offset` on, as start and end; `None` if only a hole follows.
+    /// If the file system does not report holes, the whole file is data.
+    ///
+    /// # Errors
+    /// If the system call fails.
+    pub fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option<(u64, u64)>>
+        = Ok((offset < len).then_some((offset, len)));
+
+    /// Writes a file's dirty pages to the device, then evicts its pages from the page cache. Returns
+    /// the method used.
+    ///
+    /// Neither method is certain: pages that a process has mapped or is writing stay. Check
+    /// [`residency`] before relying on a cold read. Caches of the host or the disk are not affected.
+    ///
+    /// # Errors
+    /// If the file cannot be synchronised.
+    pub fn evict(file: &File, reach: Reach) -> Result<Eviction>
+        = refuse("evicting a file from the page cache");
+
+    /// Drops clean caches of the whole machine. Dirty pages stay: synchronise first.
+    ///
+    /// # Errors
+    /// [`Error::NotPermitted`] without the right, and after [`spare_caches`].
+    pub fn drop_caches(caches: Caches) -> Result<()> = refuse("dropping caches");
+
+    /// Reports the part of a file that is in the page cache.
+    ///
+    /// Uses `cachestat`, which needs no mapping. If that is missing or refused, it uses `mincore`, but
+    /// only for a file that this process owns or may write: for any other file, Linux since 5.2 reports
+    /// every page as resident, to hide other users' reads (CVE-2019-5489).
+    ///
+    /// # Errors
+    /// [`Error::NotPermitted`] if the result could not be trusted.
+    pub fn residency(file: &File) -> Result<Residency>
+        = refuse("asking for the residency of a file");
 }

@@ -1,9 +1,15 @@
 //! oscope's only interface to the operating system.
 //!
-//! The modules here contain the types and thin functions for the other crates. System-specific code
-//! is in one backend, selected once, below: `linux` on that target, and `unsupported` elsewhere,
-//! which returns what the standard library knows and otherwise [`Error::NotSupported`] or `None`. A
-//! backend for another system is a folder beside these two with the same functions.
+//! Each module here holds one subject: its types, and the questions to the system. A question stands
+//! in one place, with its documentation, its signature and, after `=`, the answer of a system that
+//! lacks it (`face!`).
+//!
+//! System-specific code is in one backend, selected once, below: `linux` on that target, and
+//! `unsupported` elsewhere, which returns what the standard library knows. A backend for another system
+//! is a folder beside these two, with a module for each subject. Where the system lacks all of a
+//! subject, the backend says `pub(crate) use crate::timer::lacking as timer`; where it lacks a part,
+//! its module begins with `pub(crate) use crate::file::lacking::*`, and its own functions go before
+//! those. The compiler names all that is missing.
 //!
 //! Uses: `rustix` for calls that it wraps safely, `io-uring` for rings, `libc` for the rest,
 //! `raw-cpuid` on x86-64.
@@ -18,6 +24,9 @@
         reason = "some system calls have no safe wrapper in any crate"
     )
 )]
+
+#[macro_use]
+mod face;
 
 pub mod block_io;
 pub mod call;

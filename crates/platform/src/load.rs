@@ -95,15 +95,15 @@ impl CpuTime {
     }
 }
 
-/// The current clock frequency of one CPU, in Hz, from the kernel's frequency driver; `None` if
-/// there is no such driver, as in most virtual machines.
-pub fn frequency_hz(cpu: usize) -> Option<f64> {
-    os::load::frequency_hz(cpu)
-}
+face! {
+    os::load;
 
-/// Runnable processes, averaged over 1, 5 and 15 minutes.
-pub fn load_average() -> Option<[f64; 3]> {
-    os::load::load_average()
+    /// The current clock frequency of one CPU, in Hz, from the kernel's frequency driver; `None` if
+    /// there is no such driver, as in most virtual machines.
+    pub fn frequency_hz(cpu: usize) -> Option<f64> = None;
+
+    /// Runnable processes, averaged over 1, 5 and 15 minutes.
+    pub fn load_average() -> Option<[f64; 3]> = None;
 }
 
 #[cfg(test)]

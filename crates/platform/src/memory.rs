@@ -9,12 +9,6 @@ use serde::{Deserialize, Serialize};
 use crate::file::{Access, LockedFile};
 use crate::{Error, Result, os};
 
-/// Memory that this process can still use without swapping, in bytes: the minimum of the system's
-/// available memory, the room in its control groups and the room under its address-space limit.
-pub fn available_bytes() -> Option<u64> {
-    os::memory::available_bytes()
-}
-
 /// A control group with a memory limit that contains this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupRoom {
@@ -22,17 +16,6 @@ pub struct GroupRoom {
     pub limit_bytes: u64,
     /// Memory left in it, in bytes. Inactive page-cache pages count as free.
     pub left_bytes: u64,
-}
-
-/// The control group of this process that leaves the least memory; `None` if no group has a limit.
-pub fn group_room() -> Option<GroupRoom> {
-    os::memory::group_room()
-}
-
-/// Resident memory of this process in bytes, including its page tables. It does not include other
-/// kernel memory of the process, such as the kernel stacks of its threads.
-pub fn footprint_bytes() -> Option<u64> {
-    os::memory::footprint_bytes()
 }
 
 /// Page size of a [`Mapping`]. The sizes in bytes are in [`crate::machine::Machine`].
@@ -237,4 +220,19 @@ impl<'file> FileMapping<'file> {
     pub fn advise(&mut self, advice: Advice) -> Result<()> {
         self.region.advise(advice)
     }
+}
+
+face! {
+    os::memory;
+
+    /// Memory that this process can still use without swapping, in bytes: the minimum of the system's
+    /// available memory, the room in its control groups and the room under its address-space limit.
+    pub fn available_bytes() -> Option<u64> = None;
+
+    /// The control group of this process that leaves the least memory; `None` if no group has a limit.
+    pub fn group_room() -> Option<GroupRoom> = None;
+
+    /// Resident memory of this process in bytes, including its page tables. It does not include other
+    /// kernel memory of the process, such as the kernel stacks of its threads.
+    pub fn footprint_bytes() -> Option<u64> = None;
 }

@@ -112,19 +112,7 @@ fn quoted(stderr: &str) -> String {
 /// have the same page ([fork(2)](https://man7.org/linux/man-pages/man2/fork.2.html)). It exits when
 /// this value is dropped, or with its parent.
 #[derive(Debug)]
-pub struct Twin {
-    _twin: os::process::Twin,
-}
-
-impl Twin {
-    /// Creates the copy.
-    ///
-    /// # Errors
-    /// If the system allows no more processes, or has too little memory.
-    pub fn fork() -> crate::Result<Self> {
-        os::process::Twin::fork().map(|twin| Self { _twin: twin })
-    }
-}
+pub struct Twin(#[allow(dead_code, reason = "it is held until it is dropped")] os::process::Twin);
 
 /// A child process with pipes to its standard input, output and error.
 ///
@@ -135,78 +123,75 @@ impl Twin {
 ///
 /// Its standard error is read continuously, and the last 16 KiB are kept.
 #[derive(Debug)]
-pub struct Worker {
-    worker: os::process::Worker,
-}
+pub struct Worker(os::process::Worker);
 
-impl Worker {
-    /// Starts a worker. Replaces the command's own settings of standard input, output and error.
-    ///
-    /// # Errors
-    /// [`WorkerError::Spawn`] if the program does not exist, cannot be executed, or cannot be
-    /// pinned.
-    pub fn spawn(command: Command, options: &WorkerOptions<'_>) -> Result<Self, WorkerError> {
-        os::process::Worker::spawn(command, options).map(|worker| Self { worker })
+face! {
+    os::process;
+
+    impl Twin {
+        /// Creates the copy.
+        ///
+        /// # Errors
+        /// If the system allows no more processes, or has too little memory.
+        pub fn fork() -> crate::Result<Self> = refuse("a copy of this process");
     }
 
-    /// The process id.
-    pub fn id(&self) -> u32 {
-        self.worker.id()
-    }
+    impl Worker {
+        /// Starts a worker. Replaces the command's own settings of standard input, output and error.
+        ///
+        /// # Errors
+        /// [`WorkerError::Spawn`] if the program does not exist, cannot be executed, or cannot be
+        /// pinned.
+        pub fn spawn(command: Command, options: &WorkerOptions<'_>) -> Result<Self, WorkerError>
+            = refuse("a worker process");
 
-    /// Writes to its standard input and reads its output at the same time, so that neither process
-    /// blocks the other. Gives up at `deadline_ns` (of [`crate::clock::now_ns`]) or soon after
-    /// `interrupted` becomes true.
-    ///
-    /// # Errors
-    /// [`WorkerError::Died`] if it no longer reads.
-    pub fn send(
-        &mut self,
-        bytes: &[u8],
-        deadline_ns: u64,
-        interrupted: &AtomicBool,
-    ) -> Result<(), WorkerError> {
-        self.worker.send(bytes, deadline_ns, interrupted)
-    }
+        /// The process id.
+        pub fn id(&self) -> u32;
 
-    /// The next line of its standard output, without the line feed; `None` after the last line if
-    /// it exited with success. Gives up at `deadline_ns` (of [`crate::clock::now_ns`]) or soon
-    /// after `interrupted` becomes true.
-    ///
-    /// # Errors
-    /// [`WorkerError::Died`] if it exited otherwise; [`WorkerError::Io`] if a line is not UTF-8 or
-    /// is longer than 16 MiB.
-    pub fn read_line_until(
-        &mut self,
-        deadline_ns: u64,
-        interrupted: &AtomicBool,
-    ) -> Result<Option<String>, WorkerError> {
-        self.worker.read_line_until(deadline_ns, interrupted)
-    }
+        /// Writes to its standard input and reads its output at the same time, so that neither process
+        /// blocks the other. Gives up at `deadline_ns` (of [`crate::clock::now_ns`]) or soon after
+        /// `interrupted` becomes true.
+        ///
+        /// # Errors
+        /// [`WorkerError::Died`] if it no longer reads.
+        pub fn send(
+            &mut self,
+            bytes: &[u8],
+            deadline_ns: u64,
+            interrupted: &AtomicBool,
+        ) -> Result<(), WorkerError>;
 
-    /// Closes its standard input and waits for its exit, and discards its remaining output. Any
-    /// exit is a result here, not an error.
-    ///
-    /// # Errors
-    /// If it does not exit in time.
-    pub fn wait(
-        &mut self,
-        deadline_ns: u64,
-        interrupted: &AtomicBool,
-    ) -> Result<Finished, WorkerError> {
-        self.worker.wait(deadline_ns, interrupted)
-    }
+        /// The next line of its standard output, without the line feed; `None` after the last line if
+        /// it exited with success. Gives up at `deadline_ns` (of [`crate::clock::now_ns`]) or soon
+        /// after `interrupted` becomes true.
+        ///
+        /// # Errors
+        /// [`WorkerError::Died`] if it exited otherwise; [`WorkerError::Io`] if a line is not UTF-8 or
+        /// is longer than 16 MiB.
+        pub fn read_line_until(
+            &mut self,
+            deadline_ns: u64,
+            interrupted: &AtomicBool,
+        ) -> Result<Option<String>, WorkerError>;
 
-    /// Kills it and its process group, and waits for its exit.
-    ///
-    /// # Errors
-    /// If the system does not report its exit.
-    pub fn kill(&mut self) -> Result<Finished, WorkerError> {
-        self.worker.kill()
-    }
+        /// Closes its standard input and waits for its exit, and discards its remaining output. Any
+        /// exit is a result here, not an error.
+        ///
+        /// # Errors
+        /// If it does not exit in time.
+        pub fn wait(
+            &mut self,
+            deadline_ns: u64,
+            interrupted: &AtomicBool,
+        ) -> Result<Finished, WorkerError>;
 
-    /// The last 16 KiB of its standard error so far.
-    pub fn stderr_tail(&self) -> String {
-        self.worker.stderr_tail()
+        /// Kills it and its process group, and waits for its exit.
+        ///
+        /// # Errors
+        /// If the system does not report its exit.
+        pub fn kill(&mut self) -> Result<Finished, WorkerError>;
+
+        /// The last 16 KiB of its standard error so far.
+        pub fn stderr_tail(&self) -> String;
     }
 }

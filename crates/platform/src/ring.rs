@@ -21,12 +21,10 @@ pub struct RingOptions {
     pub registered_file: bool,
 }
 
-/// A ring that reads one file into its own buffers.
+/// A ring that reads one file into its own buffers. Dropping it cancels its reads and waits for their
+/// end.
 #[derive(Debug)]
-pub struct ReadRing<'file> {
-    ring: os::ring::ReadRing,
-    file: PhantomData<&'file File>,
-}
+pub struct ReadRing<'file>(os::ring::ReadRing, PhantomData<&'file File>);
 
 /// A completed read.
 #[derive(Debug)]
@@ -46,48 +44,41 @@ impl<'file> ReadRing<'file> {
     /// be allocated or locked.
     pub fn new(file: &'file File, options: &RingOptions) -> Result<Self> {
         let ring = os::ring::ReadRing::new(file, options)?;
-        Ok(Self {
-            ring,
-            file: PhantomData,
-        })
+        Ok(Self(ring, PhantomData))
     }
+}
 
-    /// True if another read can be queued.
-    #[inline]
-    pub fn has_room(&self) -> bool {
-        self.ring.has_room()
-    }
+face! {
+    os::ring;
 
-    /// Reads that are queued and not yet taken back.
-    #[inline]
-    pub fn in_flight(&self) -> u32 {
-        self.ring.in_flight()
-    }
+    impl ReadRing<'_> {
+        /// True if another read can be queued.
+        #[inline]
+        pub fn has_room(&self) -> bool;
 
-    /// Queues a read of up to `len` bytes, at most a block, at `offset`. The next
-    /// [`ReadRing::submit`] submits it.
-    ///
-    /// # Panics
-    /// If the queue is full.
-    #[inline]
-    pub fn queue(&mut self, offset: u64, len: usize) {
-        self.ring.queue(offset, len);
-    }
+        /// Reads that are queued and not yet taken back.
+        #[inline]
+        pub fn in_flight(&self) -> u32;
 
-    /// Submits the queued reads to the kernel, and waits until at least `wait_for` reads are
-    /// complete.
-    ///
-    /// # Errors
-    /// If the kernel refuses.
-    #[inline]
-    pub fn submit(&mut self, wait_for: u32) -> Result<()> {
-        self.ring.submit(wait_for)
-    }
+        /// Queues a read of up to `len` bytes, at most a block, at `offset`. The next
+        /// [`ReadRing::submit`] submits it.
+        ///
+        /// # Panics
+        /// If the queue is full.
+        #[inline]
+        pub fn queue(&mut self, offset: u64, len: usize);
 
-    /// Takes a completed read, in order of completion; `None` if there is none. The next call
-    /// reuses its buffer.
-    #[inline]
-    pub fn take(&mut self) -> Option<Completed<'_>> {
-        self.ring.take()
+        /// Submits the queued reads to the kernel, and waits until at least `wait_for` reads are
+        /// complete.
+        ///
+        /// # Errors
+        /// If the kernel refuses.
+        #[inline]
+        pub fn submit(&mut self, wait_for: u32) -> Result<()>;
+
+        /// Takes a completed read, in order of completion; `None` if there is none. The next call
+        /// reuses its buffer.
+        #[inline]
+        pub fn take(&mut self) -> Option<Completed<'_>>;
     }
 }

@@ -9,45 +9,7 @@ use crate::{Result, os};
 /// Zeroed words of memory, shared between this process and its later copies
 /// ([`crate::partner::Partner`]). Each word is on its own cache line.
 #[derive(Debug)]
-pub struct Words {
-    words: os::shared::Words,
-}
-
-impl Words {
-    /// Allocates `count` words (at least 1).
-    ///
-    /// # Errors
-    /// If the memory cannot be allocated.
-    pub fn new(count: usize) -> Result<Self> {
-        os::shared::Words::new(count).map(|words| Self { words })
-    }
-
-    /// The word at `index`.
-    ///
-    /// # Panics
-    /// If there are fewer words.
-    pub fn word(&self, index: usize) -> &AtomicU32 {
-        self.words.word(index)
-    }
-}
-
-/// Sleeps while `word` has this value, or until it is woken
-/// ([futex(2)](https://man7.org/linux/man-pages/man2/futex.2.html)). Spurious wake-ups occur: check
-/// the word again.
-///
-/// # Errors
-/// If the system refuses.
-pub fn wait_while(word: &AtomicU32, value: u32) -> Result<()> {
-    os::shared::wait_while(word, value)
-}
-
-/// Wakes one thread that sleeps on `word`, if there is one.
-///
-/// # Errors
-/// If the system refuses.
-pub fn wake_one(word: &AtomicU32) -> Result<()> {
-    os::shared::wake_one(word)
-}
+pub struct Words(os::shared::Words);
 
 /// A ring buffer in shared memory, for one sender and one receiver. Neither makes system calls:
 /// both wait by polling.
@@ -86,5 +48,38 @@ impl Receiver {
     /// Copies `message.len()` bytes out of the ring, and waits for them.
     pub fn receive(&mut self, message: &mut [u8]) {
         self.ring.receive(message);
+    }
+}
+
+face! {
+    os::shared;
+
+    /// Sleeps while `word` has this value, or until it is woken
+    /// ([futex(2)](https://man7.org/linux/man-pages/man2/futex.2.html)). Spurious wake-ups occur: check
+    /// the word again.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn wait_while(word: &AtomicU32, value: u32) -> Result<()>
+        = refuse("waiting for a word to change");
+
+    /// Wakes one thread that sleeps on `word`, if there is one.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn wake_one(word: &AtomicU32) -> Result<()> = refuse("waking who waits for a word");
+
+    impl Words {
+        /// Allocates `count` words (at least 1).
+        ///
+        /// # Errors
+        /// If the memory cannot be allocated.
+        pub fn new(count: usize) -> Result<Self> = refuse("memory shared with another process");
+
+        /// The word at `index`.
+        ///
+        /// # Panics
+        /// If there are fewer words.
+        pub fn word(&self, index: usize) -> &AtomicU32;
     }
 }

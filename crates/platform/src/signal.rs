@@ -89,21 +89,19 @@ impl Interrupt {
     }
 }
 
-/// Restores the default effect of SIGPIPE: a write to a closed pipe ends this process silently, as
-/// in other programs, instead of failing. Example: `oscope list | head -1`.
-pub fn restore_default_sigpipe() {
-    os::signal::restore_default_sigpipe();
-}
+face! {
+    os::signal;
 
-/// Makes a write beyond the file-size limit (`ulimit -f`) fail with
-/// [`FileTooLarge`](std::io::ErrorKind::FileTooLarge) instead of ending this process.
-pub fn ignore_sigxfsz() {
-    os::signal::ignore_sigxfsz();
-}
+    /// Restores the default effect of SIGPIPE: a write to a closed pipe ends this process silently, as
+    /// in other programs, instead of failing. Example: `oscope list | head -1`.
+    pub fn restore_default_sigpipe() = ();
 
-/// Makes a write to a connection or pipe without a reader fail with
-/// [`BrokenPipe`](std::io::ErrorKind::BrokenPipe) instead of ending this process. `sendfile` and
-/// `splice` have no flag for this on a single call.
-pub fn ignore_sigpipe() {
-    os::signal::ignore_sigpipe();
+    /// Makes a write beyond the file-size limit (`ulimit -f`) fail with
+    /// [`FileTooLarge`](std::io::ErrorKind::FileTooLarge) instead of ending this process.
+    pub fn ignore_sigxfsz() = ();
+
+    /// Makes a write to a connection or pipe without a reader fail with
+    /// [`BrokenPipe`](std::io::ErrorKind::BrokenPipe) instead of ending this process. `sendfile` and
+    /// `splice` have no flag for this on a single call.
+    pub fn ignore_sigpipe() = ();
 }

@@ -19,61 +19,52 @@ pub enum Buffering {
 /// A stream over an open file. It starts at the file's position. Dropping it closes the file; call
 /// [`Stream::close`] to see errors of the final write.
 #[derive(Debug)]
-pub struct Stream {
-    stream: os::stdio::Stream,
-}
+pub struct Stream(os::stdio::Stream);
 
-impl Stream {
-    /// A stream over `file`, with the access for which the file is open (`fdopen`, then `setvbuf`).
-    ///
-    /// # Errors
-    /// If the C library refuses the buffer or has no memory for the stream.
-    pub fn over(file: File, buffering: Buffering) -> Result<Self> {
-        os::stdio::Stream::over(file, buffering).map(|stream| Self { stream })
-    }
+face! {
+    os::stdio;
 
-    /// Reads up to `block.len()` bytes (`fread` with items of 1 byte), fewer only at the end of the
-    /// file.
-    ///
-    /// # Errors
-    /// If the system cannot read.
-    #[inline]
-    pub fn read(&mut self, block: &mut [u8]) -> Result<usize> {
-        self.stream.read(block)
-    }
+    impl Stream {
+        /// A stream over `file`, with the access for which the file is open (`fdopen`, then `setvbuf`).
+        ///
+        /// # Errors
+        /// If the C library refuses the buffer or has no memory for the stream.
+        pub fn over(file: File, buffering: Buffering) -> Result<Self>
+            = refuse("streams of the C library");
 
-    /// Writes all of `block` (`fwrite` with items of 1 byte), first into the buffer.
-    ///
-    /// # Errors
-    /// If the system cannot write the bytes that leave the buffer.
-    #[inline]
-    pub fn write(&mut self, block: &[u8]) -> Result<()> {
-        self.stream.write(block)
-    }
+        /// Reads up to `block.len()` bytes (`fread` with items of 1 byte), fewer only at the end of the
+        /// file.
+        ///
+        /// # Errors
+        /// If the system cannot read.
+        #[inline]
+        pub fn read(&mut self, block: &mut [u8]) -> Result<usize>;
 
-    /// Moves to `position`, in bytes from the start (`fseeko`), after writing the buffered bytes.
-    /// This call is required between reading and writing.
-    ///
-    /// # Errors
-    /// If the system cannot write, or the file has no position.
-    #[inline]
-    pub fn seek(&mut self, position: u64) -> Result<()> {
-        self.stream.seek(position)
-    }
+        /// Writes all of `block` (`fwrite` with items of 1 byte), first into the buffer.
+        ///
+        /// # Errors
+        /// If the system cannot write the bytes that leave the buffer.
+        #[inline]
+        pub fn write(&mut self, block: &[u8]) -> Result<()>;
 
-    /// Writes the buffered bytes to the system (`fflush`).
-    ///
-    /// # Errors
-    /// If the system cannot write.
-    pub fn flush(&mut self) -> Result<()> {
-        self.stream.flush()
-    }
+        /// Moves to `position`, in bytes from the start (`fseeko`), after writing the buffered bytes.
+        /// This call is required between reading and writing.
+        ///
+        /// # Errors
+        /// If the system cannot write, or the file has no position.
+        #[inline]
+        pub fn seek(&mut self, position: u64) -> Result<()>;
 
-    /// Flushes and closes (`fclose`).
-    ///
-    /// # Errors
-    /// If the system cannot write the buffered bytes.
-    pub fn close(self) -> Result<()> {
-        self.stream.close()
+        /// Writes the buffered bytes to the system (`fflush`).
+        ///
+        /// # Errors
+        /// If the system cannot write.
+        pub fn flush(&mut self) -> Result<()>;
+
+        /// Flushes and closes (`fclose`).
+        ///
+        /// # Errors
+        /// If the system cannot write the buffered bytes.
+        pub fn close(self) -> Result<()>;
     }
 }

@@ -81,15 +81,6 @@ impl Storage {
     }
 }
 
-/// Bytes that an ordinary user can still write at `path`. It needs no mount table, unlike
-/// [`Storage::behind`].
-///
-/// # Errors
-/// If the path cannot be reached.
-pub fn free_bytes(path: &Path) -> Result<u64> {
-    os::storage::free_bytes(path)
-}
-
 /// A file that backs a loop device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopFile {
@@ -105,4 +96,15 @@ impl LoopFile {
     pub fn behind(block_device: &str) -> Option<Self> {
         os::storage::loop_file(block_device)
     }
+}
+
+face! {
+    os::storage;
+
+    /// Bytes that an ordinary user can still write at `path`. It needs no mount table, unlike
+    /// [`Storage::behind`].
+    ///
+    /// # Errors
+    /// If the path cannot be reached.
+    pub fn free_bytes(path: &Path) -> Result<u64> = refuse("the space behind a path");
 }

@@ -21,9 +21,7 @@ pub struct Block {
 
 /// A ring that moves blocks.
 #[derive(Debug)]
-pub struct StreamRing {
-    ring: os::stream_ring::StreamRing,
-}
+pub struct StreamRing(os::stream_ring::StreamRing);
 
 /// An operation of a ring on a range of a block.
 #[derive(Clone, Copy, Debug)]
@@ -73,44 +71,41 @@ impl Block {
     }
 }
 
-impl StreamRing {
-    /// A ring with up to `depth` operations in flight.
-    ///
-    /// # Errors
-    /// [`crate::Error::NotSupported`] if this kernel has no such rings, [`crate::Error::NotPermitted`]
-    /// if they are forbidden.
-    pub fn new(depth: u32) -> Result<Self> {
-        os::stream_ring::StreamRing::new(depth).map(|ring| Self { ring })
-    }
+face! {
+    os::stream_ring;
 
-    /// Number of blocks in flight.
-    pub fn in_flight(&self) -> usize {
-        self.ring.in_flight()
-    }
+    impl StreamRing {
+        /// A ring with up to `depth` operations in flight. Dropping it cancels them, and waits for
+        /// `patience` until they have ended. The memory of those that have not is never freed.
+        ///
+        /// # Errors
+        /// [`crate::Error::NotSupported`] if this kernel has no such rings, [`crate::Error::NotPermitted`]
+        /// if they are forbidden.
+        pub fn new(depth: u32, patience: Duration) -> Result<Self> = refuse("io_uring");
 
-    /// Starts an operation on a range of the block.
-    ///
-    /// # Errors
-    /// If the kernel accepts no more operations.
-    ///
-    /// # Panics
-    /// If the range is beyond the block, or the ring's depth is exceeded.
-    pub fn begin(
-        &mut self,
-        tag: u64,
-        operation: Operation<'_>,
-        block: Block,
-        range: Range<usize>,
-    ) -> io::Result<()> {
-        self.ring.begin(tag, operation, block, range)
-    }
+        /// Number of blocks in flight.
+        pub fn in_flight(&self) -> usize;
 
-    /// Waits until an operation completes, and returns its block.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] if none completes within `timeout`,
-    /// [`io::ErrorKind::Interrupted`] after a signal.
-    pub fn wait(&mut self, timeout: Duration) -> io::Result<Done> {
-        self.ring.wait(timeout)
+        /// Starts an operation on a range of the block.
+        ///
+        /// # Errors
+        /// If the kernel accepts no more operations.
+        ///
+        /// # Panics
+        /// If the range is beyond the block, or the ring's depth is exceeded.
+        pub fn begin(
+            &mut self,
+            tag: u64,
+            operation: Operation<'_>,
+            block: Block,
+            range: Range<usize>,
+        ) -> io::Result<()>;
+
+        /// Waits until an operation completes, and returns its block.
+        ///
+        /// # Errors
+        /// [`io::ErrorKind::WouldBlock`] if none completes within `timeout`,
+        /// [`io::ErrorKind::Interrupted`] after a signal.
+        pub fn wait(&mut self, timeout: Duration) -> io::Result<Done>;
     }
 }

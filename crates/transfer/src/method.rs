@@ -4,6 +4,7 @@ use crate::cover::Cover;
 use crate::error::{Error, Result};
 use choice::Choice;
 use platform::stream_ring::StreamRing;
+use std::time::Duration;
 
 /// The method by which the sender reads its file.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -110,9 +111,17 @@ impl ReceiveMethod {
 /// Checks that `io_uring` is available, if needed.
 fn check(needs_ring: bool) -> Result<()> {
     if needs_ring {
-        StreamRing::new(1).map_err(Error::Method)?;
+        ring(1).map_err(Error::Method)?;
     }
     Ok(())
+}
+
+/// Longest wait for cancelled operations of a ring to end: only a hanging device takes longer.
+const CANCEL_TIME: Duration = Duration::from_secs(5);
+
+/// A ring with up to `depth` operations in flight.
+pub(crate) fn ring(depth: u32) -> platform::Result<StreamRing> {
+    StreamRing::new(depth, CANCEL_TIME)
 }
 
 #[cfg(test)]

@@ -123,7 +123,7 @@ pub(crate) fn is_same(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-pub(crate) fn allocate(file: &File, offset: u64, len: u64) -> Result<()> {
+pub(crate) fn allocate_range(file: &File, offset: u64, len: u64) -> Result<()> {
     fallocate(file, FallocateFlags::empty(), offset, len)
 }
 

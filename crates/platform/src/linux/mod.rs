@@ -40,5 +40,6 @@ pub(crate) mod stream_ring;
 mod system_memory;
 pub(crate) mod timer;
 mod topology;
+mod uring;
 pub(crate) mod usage;
 mod zero_copy;

@@ -1,59 +1,60 @@
 use std::fs::File;
 use std::io;
-use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, RawFd};
 use std::slice;
 
 use io_uring::types::{Fd, Fixed};
-use io_uring::{IoUring, opcode, squeue};
+use io_uring::{opcode, squeue};
 
+use super::uring::Uring;
 use crate::error::{Error, Result};
 use crate::memory::{Mapping, PageSize};
 use crate::ring::{Completed, RingOptions};
 
-const DEEPEST: u32 = 4096;
-
+#[derive(Debug)]
 pub(crate) struct ReadRing {
-    ring: IoUring,
+    ring: Uring<Buffers>,
     fd: RawFd,
     options: RingOptions,
-    /// All buffers, contiguous. The kernel writes into those with reads in flight, so there is
-    /// never a reference to all of them.
-    memory: ManuallyDrop<Mapping>,
-    buffers: *mut u8,
-    /// Offset of each buffer's read.
-    offsets: Vec<u64>,
-    free: Vec<u16>,
-    /// The buffer that the caller currently borrows.
-    lent: Option<u16>,
-    in_flight: u32,
 }
 
-impl std::fmt::Debug for ReadRing {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ReadRing")
-            .field("options", &self.options)
-            .field("in_flight", &self.in_flight)
-            .finish_non_exhaustive()
+/// A buffer for each place of the ring, contiguous. The kernel writes into those with reads in flight,
+/// so there is never a reference to all of them.
+struct Buffers {
+    _memory: Mapping,
+    start: *mut u8,
+    block_bytes: usize,
+    /// Offset of each buffer's read.
+    offsets: Vec<u64>,
+}
+
+impl Buffers {
+    fn new(count: u16, block_bytes: usize) -> Result<Self> {
+        let count = usize::from(count);
+        let mut memory = Mapping::anonymous(count * block_bytes, PageSize::Base)?;
+        memory.populate()?;
+        Ok(Self {
+            start: memory.as_mut_slice().as_mut_ptr(),
+            _memory: memory,
+            block_bytes,
+            offsets: vec![0; count],
+        })
+    }
+
+    #[inline]
+    fn at(&self, place: u16) -> *mut u8 {
+        // SAFETY: the memory has a buffer for each place.
+        unsafe { self.start.add(usize::from(place) * self.block_bytes) }
     }
 }
 
 impl ReadRing {
     pub(crate) fn new(file: &File, options: &RingOptions) -> Result<Self> {
-        let depth = options.depth.clamp(1, DEEPEST);
-        let ring = set_up(depth)?;
-        let mut memory = Mapping::anonymous(depth as usize * options.block_bytes, PageSize::Base)?;
-        memory.populate()?;
-        let mut ring = Self {
-            ring,
+        let buffers = |count| Buffers::new(count, options.block_bytes);
+        let ring = Self {
+            ring: Uring::new(options.depth, buffers, None)?,
             fd: file.as_raw_fd(),
             options: *options,
-            buffers: memory.as_mut_slice().as_mut_ptr(),
-            memory: ManuallyDrop::new(memory),
-            offsets: vec![0; depth as usize],
-            free: (0..depth as u16).collect(),
-            lent: None,
-            in_flight: 0,
         };
         if options.registered_buffers {
             ring.register_buffers()?;
@@ -67,16 +68,18 @@ impl ReadRing {
         Ok(ring)
     }
 
-    fn register_buffers(&mut self) -> Result<()> {
-        let vectors: Vec<libc::iovec> = (0..self.offsets.len())
-            .map(|index| libc::iovec {
-                iov_base: self.buffer(index as u16).cast(),
-                iov_len: self.options.block_bytes,
+    fn register_buffers(&self) -> Result<()> {
+        let buffers = self.ring.memory();
+        let vectors: Vec<libc::iovec> = (0..buffers.offsets.len())
+            .map(|place| libc::iovec {
+                iov_base: buffers.at(place as u16).cast(),
+                iov_len: buffers.block_bytes,
             })
             .collect();
-        // SAFETY: the memory outlives the ring: see `drop`.
+        // SAFETY: the kernel writes into a buffer only during its reads, and the ring keeps the memory
+        // for as long as they last.
         unsafe { self.ring.submitter().register_buffers(&vectors) }.map_err(|source| {
-            if source.kind() == std::io::ErrorKind::OutOfMemory {
+            if source.kind() == io::ErrorKind::OutOfMemory {
                 Error::NotPermitted {
                     what: "registering so many buffers with io_uring",
                     needs: "a higher limit of locked memory (ulimit -l)",
@@ -88,130 +91,77 @@ impl ReadRing {
     }
 
     #[inline]
-    fn buffer(&self, index: u16) -> *mut u8 {
-        // SAFETY: the memory has as many buffers as there are indices.
-        unsafe {
-            self.buffers
-                .add(usize::from(index) * self.options.block_bytes)
-        }
-    }
-
-    #[inline]
     pub(crate) fn has_room(&self) -> bool {
-        self.lent.is_some() || !self.free.is_empty()
+        self.ring.has_room()
     }
 
     #[inline]
     pub(crate) fn in_flight(&self) -> u32 {
-        self.in_flight
+        self.ring.in_flight()
     }
 
     #[inline]
     pub(crate) fn queue(&mut self, offset: u64, len: usize) {
-        self.free.extend(self.lent.take());
-        let index = self.free.pop().expect("the caller asked `has_room`");
-        self.offsets[usize::from(index)] = offset;
-        let len = len.min(self.options.block_bytes);
-        let entry = self.entry(index, offset, len as u32);
-        // SAFETY: the buffer stays until the read completes, and nothing accesses it before.
-        unsafe { self.ring.submission().push(&entry) }
-            .expect("the queue has as many places as there are buffers");
-        self.in_flight += 1;
-    }
-
-    #[inline]
-    fn entry(&self, index: u16, offset: u64, len: u32) -> squeue::Entry {
-        let buffer = self.buffer(index);
-        let entry = match (
-            self.options.registered_buffers,
-            self.options.registered_file,
-        ) {
-            (false, false) => opcode::Read::new(Fd(self.fd), buffer, len)
-                .offset(offset)
-                .build(),
-            (false, true) => opcode::Read::new(Fixed(0), buffer, len)
-                .offset(offset)
-                .build(),
-            (true, false) => opcode::ReadFixed::new(Fd(self.fd), buffer, len, index)
-                .offset(offset)
-                .build(),
-            (true, true) => opcode::ReadFixed::new(Fixed(0), buffer, len, index)
-                .offset(offset)
-                .build(),
+        let (fd, options) = (Fd(self.fd), self.options);
+        let len = len.min(options.block_bytes) as u32;
+        let entry = |place, buffers: &mut Buffers| {
+            buffers.offsets[usize::from(place)] = offset;
+            read(fd, options, place, buffers.at(place), len, offset)
         };
-        entry.user_data(u64::from(index))
+        // SAFETY: the buffer belongs to the ring's memory and has at least `len` bytes. `take` alone
+        // gives access to it, after its read, and until the next call at most.
+        unsafe { self.ring.queue(entry) };
     }
 
     #[inline]
     pub(crate) fn submit(&mut self, wait_for: u32) -> Result<()> {
-        let wait_for = wait_for.min(self.in_flight) as usize;
-        loop {
-            match self.ring.submit_and_wait(wait_for) {
-                Ok(_) => return Ok(()),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Error::os("submit reads to io_uring")(error)),
-            }
-        }
+        let wait_for = wait_for.min(self.ring.in_flight());
+        self.ring
+            .submit(wait_for)
+            .map_err(Error::os("submit reads to io_uring"))
     }
 
     #[inline]
     pub(crate) fn take(&mut self) -> Option<Completed<'_>> {
-        self.free.extend(self.lent.take());
-        let entry = self.ring.completion().next()?;
-        self.in_flight -= 1;
-        let index = entry.user_data() as u16;
-        self.lent = Some(index);
-        let bytes = match usize::try_from(entry.result()) {
+        let (place, count) = self.ring.take()?;
+        let buffers = self.ring.memory();
+        Some(Completed {
+            offset: buffers.offsets[usize::from(place)],
             // SAFETY: the kernel wrote `count` bytes into this buffer and no longer uses it. The
             // buffer is not reused while the caller holds the slice.
-            Ok(count) => Ok(unsafe { slice::from_raw_parts(self.buffer(index), count) }),
-            Err(_) => Err(io::Error::from_raw_os_error(-entry.result())),
-        };
-        Some(Completed {
-            offset: self.offsets[usize::from(index)],
-            bytes,
+            bytes: count.map(|count| unsafe { slice::from_raw_parts(buffers.at(place), count) }),
         })
     }
 }
 
-impl Drop for ReadRing {
-    fn drop(&mut self) {
-        while self.in_flight > 0 {
-            if self.submit(self.in_flight).is_err() {
-                // The kernel may still write into the buffers, so they are leaked.
-                return;
-            }
-            while self.take().is_some() {}
-        }
-        // SAFETY: no read is in flight, and the memory is not used again.
-        unsafe { ManuallyDrop::drop(&mut self.memory) };
+/// A read into the buffer of a place.
+#[inline]
+fn read(
+    fd: Fd,
+    options: RingOptions,
+    place: u16,
+    buffer: *mut u8,
+    len: u32,
+    offset: u64,
+) -> squeue::Entry {
+    match (options.registered_buffers, options.registered_file) {
+        (false, false) => opcode::Read::new(fd, buffer, len).offset(offset).build(),
+        (false, true) => opcode::Read::new(Fixed(0), buffer, len)
+            .offset(offset)
+            .build(),
+        (true, false) => opcode::ReadFixed::new(fd, buffer, len, place)
+            .offset(offset)
+            .build(),
+        (true, true) => opcode::ReadFixed::new(Fixed(0), buffer, len, place)
+            .offset(offset)
+            .build(),
     }
-}
-
-/// A ring for one thread, which processes completions only when that thread asks for them (Linux
-/// 6.1). Older kernels get a ring without these options.
-pub(super) fn set_up(depth: u32) -> Result<IoUring> {
-    let refined = IoUring::builder()
-        .setup_single_issuer()
-        .setup_defer_taskrun()
-        .build(depth);
-    let ring = match refined {
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput => IoUring::new(depth),
-        outcome => outcome,
-    };
-    ring.map_err(|error| match error.raw_os_error() {
-        Some(libc::ENOSYS) => Error::NotSupported { what: "io_uring" },
-        Some(libc::EPERM | libc::EACCES) => Error::NotPermitted {
-            what: "io_uring",
-            needs: "kernel.io_uring_disabled to be 0, and no sandbox that forbids it",
-        },
-        _ => Error::os("set up io_uring")(error),
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use std::io::Write;
+    use std::time::Duration;
 
     use crate::error::Error;
     use crate::ring::{ReadRing, RingOptions};
@@ -351,7 +301,7 @@ mod tests {
             let file = tempfile::tempfile().unwrap();
             let error = ReadRing::new(&file, &options(1, false)).unwrap_err();
             assert!(matches!(error, Error::NotPermitted { .. }), "{error}");
-            let error = crate::stream_ring::StreamRing::new(1).unwrap_err();
+            let error = crate::stream_ring::StreamRing::new(1, Duration::ZERO).unwrap_err();
             assert!(matches!(error, Error::NotPermitted { .. }), "{error}");
             assert!(error.to_string().contains("io_uring_disabled"), "{error}");
         });

@@ -15,10 +15,7 @@ use rustix::pipe::{PipeFlags, SpliceFlags};
 use super::parse::socket_owner;
 use super::socket_diag;
 
-pub(crate) use super::zero_copy::ZeroCopyRing;
-
-/// Called on each timeout; an error ends the call.
-pub(crate) type Retry<'a> = &'a mut dyn FnMut(io::Error) -> io::Result<()>;
+pub(crate) use super::zero_copy::ZeroCopy;
 
 #[derive(Debug)]
 pub(crate) struct Bell(OwnedFd);
@@ -63,32 +60,28 @@ pub(crate) fn wait_for_connection(
     }
 }
 
-/// An unconnected TCP socket.
-fn tcp_socket(address: &SocketAddr) -> io::Result<OwnedFd> {
+/// An unconnected TCP socket. An algorithm must be selected before the connection is established:
+/// afterwards the timer of one that paces remains.
+fn tcp_socket(address: &SocketAddr, congestion: Option<&str>) -> io::Result<OwnedFd> {
     let family = match address {
         SocketAddr::V4(_) => AddressFamily::INET,
         SocketAddr::V6(_) => AddressFamily::INET6,
     };
     let flags = SocketFlags::CLOEXEC;
-    Ok(rustix::net::socket_with(
-        family,
-        SocketType::STREAM,
-        flags,
-        None,
-    )?)
-}
-
-/// Disables pacing for connections within this machine. If that fails, the connection works, only
-/// slower.
-fn unpace(socket: impl AsFd, address: &SocketAddr) {
-    if address.ip().to_canonical().is_loopback() {
-        let _ = sockopt::set_tcp_congestion(socket, "reno");
+    let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+    if let Some(algorithm) = congestion {
+        // The system may lack it.
+        let _ = sockopt::set_tcp_congestion(&socket, algorithm);
     }
+    Ok(socket)
 }
 
-pub(crate) fn connect(address: &SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
-    let socket = tcp_socket(address)?;
-    unpace(&socket, address);
+pub(crate) fn connect(
+    address: &SocketAddr,
+    timeout: Duration,
+    congestion: Option<&str>,
+) -> io::Result<TcpStream> {
+    let socket = tcp_socket(address, congestion)?;
     rustix::io::ioctl_fionbio(&socket, true)?;
     match rustix::net::connect(&socket, address) {
         Ok(()) => {}
@@ -108,9 +101,8 @@ pub(crate) fn connect(address: &SocketAddr, timeout: Duration) -> io::Result<Tcp
 /// Maximum number of connections that wait to be accepted, the same as in the standard library.
 const BACKLOG: i32 = 128;
 
-pub(crate) fn listen(address: &SocketAddr) -> io::Result<TcpListener> {
-    let socket = tcp_socket(address)?;
-    unpace(&socket, address);
+pub(crate) fn listen(address: &SocketAddr, congestion: Option<&str>) -> io::Result<TcpListener> {
+    let socket = tcp_socket(address, congestion)?;
     sockopt::set_socket_reuseaddr(&socket, true)?;
     rustix::net::bind(&socket, address)?;
     rustix::net::listen(&socket, BACKLOG)?;
@@ -210,12 +202,12 @@ pub(crate) fn send_file(
 }
 
 #[derive(Debug)]
-pub(crate) struct Pipe {
+pub(crate) struct Conduit {
     read: OwnedFd,
     write: OwnedFd,
 }
 
-impl Pipe {
+impl Conduit {
     pub(crate) fn new(capacity: usize) -> io::Result<Self> {
         let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
         match rustix::pipe::fcntl_setpipe_size(&write, capacity) {
@@ -231,7 +223,7 @@ impl Pipe {
         mut offset: u64,
         socket: &TcpStream,
         len: usize,
-        retry: Retry<'_>,
+        mut retry: impl FnMut(io::Error) -> io::Result<()>,
     ) -> io::Result<usize> {
         let filled = splice(file, Some(&mut offset), &self.write, None, len)?;
         let mut left = filled;
@@ -400,16 +392,16 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_within_the_machine_is_not_paced_from_its_first_packet() {
-        let listener = crate::socket::listen(&[(Ipv4Addr::LOCALHOST, 0).into()]).unwrap();
+    fn a_connection_has_the_congestion_control_of_its_socket_from_the_first_packet() {
+        let listener = listen(&(Ipv4Addr::LOCALHOST, 0).into(), Some("reno")).unwrap();
         let address = listener.local_addr().unwrap();
-        let near = crate::socket::connect(&address, Duration::from_secs(9)).unwrap();
+        let near = connect(&address, Duration::from_secs(9), Some("reno")).unwrap();
         let (far, _) = listener.accept().unwrap();
         for socket in [&near, &far] {
             assert_eq!(sockopt::tcp_congestion(socket).unwrap(), "reno");
         }
         drop(listener);
-        let error = crate::socket::connect(&address, Duration::from_secs(9)).unwrap_err();
+        let error = connect(&address, Duration::from_secs(9), None).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
     }
 

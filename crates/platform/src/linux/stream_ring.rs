@@ -3,45 +3,29 @@ use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-use io_uring::types::{CancelBuilder, Fd, SubmitArgs, Timespec};
-use io_uring::{IoUring, Probe, opcode};
+use io_uring::types::Fd;
+use io_uring::{Probe, opcode, squeue};
 
-use super::ring::set_up;
+use super::uring::Uring;
 use crate::error::{Error, Result};
 use crate::stream_ring::{Block, Done, Operation};
 
-/// The operations in flight, by the number in the kernel's completions.
-struct Flying {
-    tag: u64,
-    block: Block,
+#[derive(Debug)]
+pub(crate) struct StreamRing {
+    ring: Uring<Flying>,
 }
 
-pub(crate) struct StreamRing {
-    ring: IoUring,
-    flying: Vec<Option<Flying>>,
-    in_flight: usize,
-}
+/// The tag and the block of the operation in each place.
+type Flying = Vec<Option<(u64, Block)>>;
 
 /// `IORING_RECVSEND_POLL_FIRST` of `linux/io_uring.h`: start only when enough bytes for a wake-up
 /// have arrived ([`crate::socket::wake_at`]); the remaining bytes alone might never cause one.
 const POLL_FIRST: u16 = 1;
-/// The number of the request that cancels all others.
-const CANCEL: u64 = u64::MAX;
-/// Time limit for cancelled operations to end: only a hanging device takes longer.
-const CANCEL_TIME: Duration = Duration::from_secs(5);
-
-impl std::fmt::Debug for StreamRing {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("StreamRing")
-            .field("in_flight", &self.in_flight)
-            .finish_non_exhaustive()
-    }
-}
 
 impl StreamRing {
-    pub(crate) fn new(depth: u32) -> Result<Self> {
-        // One more entry, for the cancel request.
-        let ring = set_up(depth + 1)?;
+    pub(crate) fn new(depth: u32, patience: Duration) -> Result<Self> {
+        let flying = |places| Ok((0..places).map(|_| None).collect());
+        let ring = Uring::new(depth, flying, Some(patience))?;
         let mut probe = Probe::new();
         ring.submitter()
             .register_probe(&mut probe)
@@ -53,15 +37,11 @@ impl StreamRing {
                 what: "io_uring as of Linux 6.0",
             });
         }
-        Ok(Self {
-            ring,
-            flying: (0..depth).map(|_| None).collect(),
-            in_flight: 0,
-        })
+        Ok(Self { ring })
     }
 
     pub(crate) fn in_flight(&self) -> usize {
-        self.in_flight
+        self.ring.in_flight() as usize
     }
 
     /// Submits an operation on a range of `block` to the kernel, which from then on holds its own
@@ -75,89 +55,49 @@ impl StreamRing {
     ) -> io::Result<()> {
         let bytes = &mut block.bytes_mut()[range];
         let len = u32::try_from(bytes.len()).expect("blocks are shorter than 4 GiB");
-        let start = bytes.as_mut_ptr();
-        let entry = match operation {
-            Operation::Read(file, offset) => {
-                let entry = opcode::Read::new(fd(file), start, len);
-                entry.offset(offset).build()
-            }
-            Operation::Write(file, offset) => {
-                let entry = opcode::Write::new(fd(file), start, len);
-                entry.offset(offset).build()
-            }
-            Operation::Send(socket) => {
-                let entry = opcode::Send::new(fd(socket), start, len);
-                let flags = libc::MSG_WAITALL | libc::MSG_NOSIGNAL;
-                entry.flags(flags).build()
-            }
-            Operation::Receive(socket) => {
-                let entry = opcode::Recv::new(fd(socket), start, len);
-                let entry = entry.flags(libc::MSG_WAITALL);
-                entry.ioprio(POLL_FIRST).build()
-            }
-        };
-        let free = self.flying.iter().position(Option::is_none);
-        let number = free.expect("no more operations at a time than the ring is for");
-        self.flying[number] = Some(Flying { tag, block });
-        self.in_flight += 1;
-        // SAFETY: the entry points into the block, whose memory does not move. The block stays in
-        // `flying`, inaccessible to the caller, until the kernel reports completion.
-        unsafe { self.ring.submission().push(&entry.user_data(number as u64)) }
-            .expect("the queue has a place for each block");
-        loop {
-            match self.ring.submit() {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                outcome => return outcome.map(drop),
-            }
+        let entry = entry(operation, bytes.as_mut_ptr(), len);
+        // SAFETY: the entry points into the block, whose memory does not move. The block stays with the
+        // ring, inaccessible to the caller, until its place is taken.
+        unsafe {
+            self.ring.queue(|place, flying| {
+                flying[usize::from(place)] = Some((tag, block));
+                entry
+            });
         }
+        self.ring.submit(0)
     }
 
     pub(crate) fn wait(&mut self, timeout: Duration) -> io::Result<Done> {
         loop {
-            if let Some(entry) = self.ring.completion().next() {
-                if entry.user_data() == CANCEL {
-                    continue;
-                }
-                let flying = self.flying[entry.user_data() as usize].take();
-                let Flying { tag, block } = flying.expect("the kernel is done with each once");
-                self.in_flight -= 1;
-                let moved = usize::try_from(entry.result())
-                    .map_err(|_| io::Error::from_raw_os_error(-entry.result()));
+            if let Some((place, moved)) = self.ring.take() {
+                let flying = self.ring.memory_mut()[usize::from(place)].take();
+                let (tag, block) = flying.expect("the kernel is done with each once");
                 return Ok(Done { tag, block, moved });
             }
-            let timeout = Timespec::from(timeout);
-            let arguments = SubmitArgs::new().timespec(&timeout);
-            match self.ring.submitter().submit_with_args(1, &arguments) {
-                Err(error) if error.raw_os_error() == Some(libc::ETIME) => {
-                    return Err(io::ErrorKind::WouldBlock.into());
-                }
-                outcome => outcome.map(drop)?,
-            }
+            self.ring.submit_within(timeout)?;
         }
-    }
-
-    /// Cancels all operations in flight; true if all have ended.
-    fn cancel(&mut self) -> bool {
-        let entry = opcode::AsyncCancel2::new(CancelBuilder::any()).build();
-        // SAFETY: a cancel request has no pointers.
-        let pushed = unsafe { self.ring.submission().push(&entry.user_data(CANCEL)) };
-        let deadline = std::time::Instant::now() + CANCEL_TIME;
-        while pushed.is_ok() && self.in_flight > 0 && std::time::Instant::now() < deadline {
-            match self.wait(CANCEL_TIME) {
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => break,
-            }
-        }
-        self.in_flight == 0
     }
 }
 
-impl Drop for StreamRing {
-    fn drop(&mut self) {
-        if self.in_flight > 0 && !self.cancel() {
-            // The kernel may still use the blocks, so they are leaked.
-            std::mem::forget(std::mem::take(&mut self.flying));
+fn entry(operation: Operation<'_>, start: *mut u8, len: u32) -> squeue::Entry {
+    match operation {
+        Operation::Read(file, offset) => {
+            let entry = opcode::Read::new(fd(file), start, len);
+            entry.offset(offset).build()
+        }
+        Operation::Write(file, offset) => {
+            let entry = opcode::Write::new(fd(file), start, len);
+            entry.offset(offset).build()
+        }
+        Operation::Send(socket) => {
+            let entry = opcode::Send::new(fd(socket), start, len);
+            let flags = libc::MSG_WAITALL | libc::MSG_NOSIGNAL;
+            entry.flags(flags).build()
+        }
+        Operation::Receive(socket) => {
+            let entry = opcode::Recv::new(fd(socket), start, len);
+            let entry = entry.flags(libc::MSG_WAITALL);
+            entry.ioprio(POLL_FIRST).build()
         }
     }
 }
@@ -178,7 +118,7 @@ mod tests {
 
     /// `None`, with the reason printed, if this system has no rings.
     fn ring(depth: u32) -> Option<StreamRing> {
-        match StreamRing::new(depth) {
+        match StreamRing::new(depth, LONG) {
             Ok(ring) => Some(ring),
             Err(error @ (Error::NotSupported { .. } | Error::NotPermitted { .. })) => {
                 println!("skipped: {error}");

@@ -10,11 +10,10 @@ use std::os::fd::AsRawFd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::memory::Region;
-use super::socket::Retry;
 use crate::memory::PageSize;
 
 #[derive(Debug)]
-pub(crate) struct ZeroCopyRing {
+pub(crate) struct ZeroCopy {
     buffers: Vec<Buffer>,
     current: usize,
     /// Number of sends so far; the kernel numbers them from 0.
@@ -35,7 +34,7 @@ const CONTROL_BYTES: usize = 128;
 const ORIGIN_ZERO_COPY: u8 = 5;
 const CODE_COPIED: u8 = 1;
 
-impl ZeroCopyRing {
+impl ZeroCopy {
     pub(crate) fn new(socket: &TcpStream, buffers: usize, buffer_len: usize) -> io::Result<Self> {
         let on: libc::c_int = 1;
         // SAFETY: `on` lives through the call and has the given length.
@@ -83,7 +82,7 @@ impl ZeroCopyRing {
         &mut self,
         socket: &TcpStream,
         len: usize,
-        retry: Retry<'_>,
+        mut retry: impl FnMut(io::Error) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut sent = 0;
         while sent < len {
@@ -109,7 +108,7 @@ impl ZeroCopyRing {
             let error = io::Error::last_os_error();
             match error.raw_os_error() {
                 // The kernel's queue of pending sends is full.
-                Some(libc::ENOBUFS) => self.wait(socket).or_else(&mut *retry)?,
+                Some(libc::ENOBUFS) => self.wait(socket).or_else(&mut retry)?,
                 _ => retry(error)?,
             }
         }

@@ -3,9 +3,9 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::path::Path;
 
-use super::refuse;
 use crate::directory::Kind;
-use crate::error::{Error, Result};
+pub(crate) use crate::directory::lacking::*;
+use crate::error::{Error, Result, refuse};
 use crate::file::OpenMode;
 
 pub(crate) type Handle = ();
@@ -105,10 +105,6 @@ pub(crate) fn spread_subdirectories(path: &Path) -> Result<bool> {
 
 pub(crate) fn name_from_bytes(bytes: &[u8]) -> Option<OsString> {
     String::from_utf8(bytes.to_vec()).ok().map(OsString::from)
-}
-
-pub(crate) fn mode(_metadata: &Metadata) -> Option<u32> {
-    None
 }
 
 pub(crate) fn set_mode(_file: &File, _mode: u32) -> Result<()> {

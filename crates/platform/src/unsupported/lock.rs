@@ -1,7 +1,6 @@
 use std::marker::PhantomData;
 
-use super::refuse;
-use crate::Result;
+use crate::error::{Result, refuse};
 
 pub(crate) enum Never {}
 

@@ -1,21 +1,9 @@
 use std::fs::File;
 
-use super::refuse;
-use crate::Result;
+use crate::error::{Result, refuse};
 use crate::file::Access;
-use crate::memory::{Advice, GroupRoom, PageSize};
-
-pub(crate) fn available_bytes() -> Option<u64> {
-    None
-}
-
-pub(crate) fn group_room() -> Option<GroupRoom> {
-    None
-}
-
-pub(crate) fn footprint_bytes() -> Option<u64> {
-    None
-}
+pub(crate) use crate::memory::lacking::*;
+use crate::memory::{Advice, PageSize};
 
 #[derive(Debug)]
 pub(crate) enum Region {}

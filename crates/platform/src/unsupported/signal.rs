@@ -1,9 +1,9 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::refuse;
-use crate::Result;
+use crate::error::{Result, refuse};
 use crate::signal::Signal;
+pub(crate) use crate::signal::lacking::*;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -21,16 +21,4 @@ pub(crate) fn received() -> Option<Signal> {
 
 pub(crate) fn flag() -> &'static AtomicBool {
     &NEVER
-}
-
-pub(crate) fn restore_default_sigpipe() {
-    // This system has no such signal.
-}
-
-pub(crate) fn ignore_sigpipe() {
-    // This system has no such signal.
-}
-
-pub(crate) fn ignore_sigxfsz() {
-    // This system has no such signal.
 }

@@ -1,8 +1,6 @@
 use std::path::PathBuf;
 
-pub(crate) fn had_standard_output() -> bool {
-    true
-}
+pub(crate) use crate::startup::lacking::*;
 
 pub(crate) fn started_as() -> Option<PathBuf> {
     None

@@ -1,5 +1,5 @@
-use super::refuse;
-use crate::Result;
+use crate::error::{Result, refuse};
+pub(crate) use crate::usage::lacking::*;
 use crate::usage::{Consumption, Usage};
 
 pub(crate) fn of_process() -> Result<Usage> {
@@ -8,10 +8,6 @@ pub(crate) fn of_process() -> Result<Usage> {
 
 pub(crate) fn of_thread() -> Result<Usage> {
     refuse("the usage of a thread")
-}
-
-pub(crate) fn storage_read_bytes() -> Option<u64> {
-    None
 }
 
 pub(crate) fn consumption() -> Result<Consumption> {

@@ -13,7 +13,7 @@ pub(crate) use outlet::Outlet;
 use crate::Limits;
 use crate::error::{Error, Result};
 use life::Life;
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,4 +35,27 @@ pub(crate) fn prepare(socket: &TcpStream) -> Result<()> {
         .and_then(|()| socket.set_read_timeout(Some(TICK)))
         .and_then(|()| socket.set_write_timeout(Some(TICK)))
         .map_err(Error::network)
+}
+
+/// The congestion control of a connection at `address`, before it is established.
+///
+/// A connection within this machine is not paced: an algorithm for networks such as BBR paces packets
+/// by a timer, which here only delays both ends. Reno sends as much as fits.
+pub(crate) fn congestion(address: &SocketAddr) -> Option<&'static str> {
+    address.ip().to_canonical().is_loopback().then_some("reno")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::congestion;
+
+    #[test]
+    fn only_a_connection_within_the_machine_is_never_paced() {
+        for near in ["127.0.0.1:1", "[::1]:1", "[::ffff:127.0.0.1]:1"] {
+            assert_eq!(congestion(&near.parse().unwrap()), Some("reno"));
+        }
+        for far in ["192.0.2.1:1", "0.0.0.0:1", "[2001:db8::1]:1"] {
+            assert_eq!(congestion(&far.parse().unwrap()), None);
+        }
+    }
 }

@@ -5,14 +5,14 @@ use super::door::Door;
 use super::greeting::greet;
 use super::target::Shelf;
 use super::{Event, Observer, Options};
-use crate::connection::prepare;
+use crate::connection::{congestion, prepare};
 use crate::cover::Cover;
 use crate::error::{Error, Result};
 use crate::protocol::{Answer, Verdict};
 use choice::Choice;
 use platform::directory::Directory;
 use platform::socket::{Bell, accept_within, listen};
-use std::io::Write;
+use std::io::{self, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -59,7 +59,7 @@ impl Receiver {
             .as_deref()
             .map(Directory::open)
             .transpose()?;
-        let listener = listen(&addresses).map_err(failed)?;
+        let listener = first_free(&addresses).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         Ok(Self {
             listener,
@@ -181,6 +181,18 @@ impl Receiver {
         }
         place.is_some()
     }
+}
+
+/// Listens on the first available address; else the error of the last one.
+fn first_free(addresses: &[SocketAddr]) -> io::Result<TcpListener> {
+    let mut last = io::Error::new(io::ErrorKind::InvalidInput, "there is no such address");
+    for address in addresses {
+        match listen(address, congestion(address)) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
 }
 
 /// Tells a sender that it cannot be served, if that is possible without waiting.

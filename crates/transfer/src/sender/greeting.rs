@@ -1,7 +1,7 @@
 //! Connects to a receiver and authenticates both sides.
 
 use super::Options;
-use crate::connection::{Inlet, Outlet, both, prepare};
+use crate::connection::{Inlet, Outlet, both, congestion, prepare};
 use crate::cover::{Initiator, Suite};
 use crate::error::{Error, Result};
 use crate::protocol::{Answer, Frame, Hello, Malformed, VERSION, Verdict};
@@ -47,7 +47,7 @@ fn reach(address: &str, patience: Duration) -> Result<TcpStream> {
     };
     let mut last = io::Error::new(io::ErrorKind::NotFound, "there is no such host");
     for address in address.to_socket_addrs().map_err(failed)? {
-        match socket::connect(&address, patience) {
+        match socket::connect(&address, patience, congestion(&address)) {
             Ok(socket) => return Ok(socket),
             Err(error) => last = error,
         }

@@ -1,3 +1,4 @@
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,6 +20,8 @@ pub(crate) struct SignalProbe {
     before: libc::sigaction,
     process: libc::pid_t,
     thread: libc::pid_t,
+    /// Signals go to the thread that created the probe.
+    not_send: PhantomData<*const ()>,
 }
 
 impl SignalProbe {
@@ -41,6 +44,7 @@ impl SignalProbe {
             process: unsafe { libc::getpid() },
             // SAFETY: as above.
             thread: unsafe { libc::gettid() },
+            not_send: PhantomData,
         })
     }
 

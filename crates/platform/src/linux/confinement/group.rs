@@ -23,7 +23,7 @@ const PREFIX: &str = "oscope-";
 const PATIENCE: (u32, Duration) = (500, Duration::from_millis(10));
 
 #[derive(Debug)]
-pub(crate) struct Group {
+pub(crate) struct MemoryGroup {
     scratch: PathBuf,
     recorded: Recorded,
     version: Version,
@@ -38,7 +38,7 @@ pub(super) struct Recorded {
     controller_was_off: bool,
 }
 
-impl Group {
+impl MemoryGroup {
     pub(crate) fn create(limit_bytes: u64, scratch: &Path) -> Result<Self> {
         if let Some(available) = available_bytes().filter(|available| *available < limit_bytes) {
             return Err(Error::TooMuch {
@@ -99,7 +99,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for MemoryGroup {
     fn drop(&mut self) {
         // The removal of the scratch directory undoes the rest.
         let _ = self.recorded.empty();
@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn a_group_limits_while_it_lives_and_can_be_undone_after_it_was_forgotten() {
         let scratch = tempfile::tempdir().unwrap();
-        let group = match Group::create(64 << 20, scratch.path()) {
+        let group = match MemoryGroup::create(64 << 20, scratch.path()) {
             Ok(group) => group,
             Err(error) => {
                 assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
@@ -318,7 +318,7 @@ mod tests {
         drop(group);
         assert!(!path.exists() && recorded(scratch.path()).unwrap().is_none());
 
-        let forgotten = Group::create(64 << 20, scratch.path()).unwrap();
+        let forgotten = MemoryGroup::create(64 << 20, scratch.path()).unwrap();
         let path = forgotten.recorded.path.clone();
         std::mem::forget(forgotten);
         assert!(path.exists());
@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn a_limit_above_what_there_is_is_refused() {
         let scratch = tempfile::tempdir().unwrap();
-        let error = Group::create(u64::MAX / 2, scratch.path()).unwrap_err();
+        let error = MemoryGroup::create(u64::MAX / 2, scratch.path()).unwrap_err();
         assert!(matches!(error, Error::TooMuch { .. }), "{error}");
     }
 

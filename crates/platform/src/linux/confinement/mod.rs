@@ -6,7 +6,7 @@ mod swap_file;
 use std::io;
 use std::path::Path;
 
-pub(crate) use group::{Group, can_limit_memory};
+pub(crate) use group::{MemoryGroup, can_limit_memory};
 pub(crate) use swap_file::SwapFile;
 
 use super::system_memory::SystemMemory;

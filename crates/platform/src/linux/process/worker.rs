@@ -77,7 +77,7 @@ impl Worker {
         let cpus = options.pin_cpu.map(|cpu| CpuSet::new(&[cpu]));
         let entrance = options
             .memory_group
-            .map(|memory| memory.group.entrance())
+            .map(|memory| memory.0.entrance())
             .transpose()
             .map_err(WorkerError::Spawn)?;
         let limits = options.limits;

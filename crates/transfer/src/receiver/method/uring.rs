@@ -4,6 +4,7 @@ use super::Arrival;
 use crate::buffer::BLOCK;
 use crate::connection::{Inlet, TICK};
 use crate::error::{Error, Result, is_passing};
+use crate::method::ring;
 use crate::receiver::place::Failure;
 use crate::receiver::target::Target;
 use platform::socket::wake_at;
@@ -42,7 +43,7 @@ impl Ring {
     pub(in crate::receiver) fn new() -> platform::Result<Self> {
         let free = (0..BLOCKS).map(|_| Block::new(BLOCK));
         Ok(Self {
-            queue: StreamRing::new(BLOCKS)?,
+            queue: ring(BLOCKS)?,
             free: free.collect::<platform::Result<_>>()?,
             writes: VecDeque::new(),
             first: 0,

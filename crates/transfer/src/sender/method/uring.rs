@@ -3,6 +3,7 @@
 use crate::buffer::BLOCK;
 use crate::connection::TICK;
 use crate::error::{Error, is_passing};
+use crate::method::ring;
 use crate::protocol::{CHECK_BYTES, HEAD_BYTES};
 use crate::sender::flow::{Flow, Outcome, Stopped};
 use platform::stream_ring::{Block, Done, Operation, StreamRing};
@@ -48,7 +49,7 @@ impl Ring {
     pub(in crate::sender) fn new() -> Outcome<Self> {
         let free = (0..BLOCKS).map(|_| Block::new(START + BLOCK + CHECK_BYTES));
         Ok(Self {
-            queue: StreamRing::new(BLOCKS)?,
+            queue: ring(BLOCKS)?,
             free: free.collect::<platform::Result<_>>()?,
         })
     }

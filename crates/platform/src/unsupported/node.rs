@@ -1,5 +1,0 @@
-use crate::node::Node;
-
-pub(crate) fn all() -> Vec<Node> {
-    Vec::new()
-}

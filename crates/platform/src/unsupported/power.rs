@@ -1,5 +1,0 @@
-use crate::power::Battery;
-
-pub(crate) fn batteries() -> Vec<Battery> {
-    Vec::new()
-}

@@ -1,5 +1,0 @@
-use crate::programs::Program;
-
-pub(crate) fn running() -> Vec<Program> {
-    Vec::new()
-}

@@ -1,7 +1,0 @@
-use super::refuse;
-use crate::Result;
-use crate::sandbox::Call;
-
-pub(crate) fn forbid(_call: Call) -> Result<()> {
-    refuse("forbidding calls")
-}

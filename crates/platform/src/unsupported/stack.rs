@@ -1,3 +1,0 @@
-pub(crate) fn left_bytes() -> Option<u64> {
-    None
-}
