@@ -5,9 +5,9 @@ use super::format::Format;
 use super::labels::shortened;
 use super::marker::STYLES;
 use super::panel::{AXIS_TITLE, Frame, Panel, y_room};
-use super::scale::Domain;
 use super::svg::{Px, Svg, text_width};
 use super::ticks::ticks;
+use crate::chart::Domain;
 use instrument::figure::{Figure, FigureScale};
 
 /// Gap between the labels of the y axis and the plot.

@@ -1,13 +1,13 @@
 //! One plot: grid, axes, marks and curves.
 
-use super::across::{Across, levels};
+use super::across::Across;
 use super::format::Format;
 use super::gaps::{Lines, Place};
 use super::labels::shortened;
 use super::marker::{class, outline};
-use super::scale::{Domain, Scale, drawn_centre};
 use super::svg::{Dots, Path, Px, Svg};
 use super::ticks::ticks;
+use crate::chart::{Domain, Scale, drawn_centre, levels};
 use instrument::figure::{Figure, FigurePoint, FigureScale, Mark, MarkOrigin, Series};
 
 /// Distance between the lower edge of a plot and the baseline of its axis title.

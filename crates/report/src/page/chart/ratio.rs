@@ -3,9 +3,9 @@
 
 use super::format::Format;
 use super::labels::shortened;
-use super::scale::{Domain, Scale};
 use super::svg::{Path, Px, Svg, text_width};
 use super::ticks::ticks;
+use crate::chart::{Domain, Scale};
 use crate::comparison::{Row, Verdict};
 use instrument::figure::FigureScale::Logarithmic;
 use instrument::quantity::Unit;

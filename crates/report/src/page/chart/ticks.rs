@@ -1,6 +1,6 @@
 //! Positions and labels of the ticks of an axis.
 
-use super::scale::Scale;
+use crate::chart::Scale;
 use crate::show;
 use instrument::figure::FigureScale;
 use instrument::quantity::Unit;
@@ -149,8 +149,8 @@ fn decimal(digit: i32, exponent: i32) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scale::Domain;
     use super::ticks;
+    use crate::chart::Domain;
     use instrument::figure::FigureScale::{self, Linear, Logarithmic};
     use instrument::quantity::Unit;
 

@@ -2,10 +2,10 @@
 
 use super::super::gaps::{Lines, Place};
 use super::super::marker::outline;
-use super::super::scale::{Domain, Scale};
 use super::super::svg::{Path, Px, Svg};
 use super::super::ticks::ticks;
 use super::Size;
+use crate::chart::{Domain, Scale};
 use crate::glance::Curve;
 use instrument::figure::FigureScale;
 use instrument::quantity::Unit;

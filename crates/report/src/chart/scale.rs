@@ -1,28 +1,28 @@
-//! Mapping from values to pixels.
+//! Mapping from values to positions.
 
 use instrument::figure::{FigureScale, Series};
 use instrument::results::{Estimate, Verdict};
 use instrument::statistics::Interval;
 
-/// A mapping from values to a range of pixels.
+/// A mapping from values to a range of positions, such as pixels.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     /// Linear or logarithmic.
-    pub(super) kind: FigureScale,
+    pub(crate) kind: FigureScale,
     /// The value at the start.
-    pub(super) low: f64,
+    pub(crate) low: f64,
     /// The value at the end.
-    pub(super) high: f64,
-    /// Start of the pixel range.
-    pub(super) from: f64,
-    /// End of the pixel range; smaller than the start for an axis that points upwards.
-    pub(super) to: f64,
+    pub(crate) high: f64,
+    /// Start of the range.
+    pub(crate) from: f64,
+    /// End of the range; smaller than the start for an axis that points upwards.
+    pub(crate) to: f64,
 }
 
 impl Scale {
-    /// Pixel position of `value`, clamped to the ends. `None` for values without a place on this
+    /// Position of `value`, clamped to the ends. `None` for values without a place on this
     /// scale: NaN, and on a logarithmic scale values that are not positive.
-    pub(super) fn position(&self, value: f64) -> Option<f64> {
+    pub(crate) fn position(&self, value: f64) -> Option<f64> {
         let part = match self.kind {
             FigureScale::Linear => (value - self.low) / (self.high - self.low),
             FigureScale::Logarithmic => (value / self.low).log2() / (self.high / self.low).log2(),
@@ -32,7 +32,7 @@ impl Scale {
     }
 
     /// True if `value` lies between the ends.
-    pub(super) fn contains(&self, value: f64) -> bool {
+    pub(crate) fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
@@ -43,15 +43,15 @@ impl Scale {
 
 /// The range of an axis: first and last value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Domain {
-    pub(super) low: f64,
-    pub(super) high: f64,
+pub(crate) struct Domain {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
 }
 
 impl Domain {
     /// The range of those `values` that have a place on a scale of this `kind`. Linear scales start
     /// at zero, logarithmic scales span at least one octave. Never empty, even without values.
-    pub(super) fn around(values: impl Iterator<Item = f64>, kind: FigureScale) -> Self {
+    pub(crate) fn around(values: impl Iterator<Item = f64>, kind: FigureScale) -> Self {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         // Larger values have no unit prefix, and their differences and ratios overflow.
         for value in values.filter(|value| value.is_finite() && value.abs() < 1e150) {
@@ -86,7 +86,7 @@ impl Domain {
 
     /// The range of the y axis of `series`: all centres, and intervals and processes as far as they
     /// leave the centres distinguishable.
-    pub(super) fn of_estimates(series: &[Series], kind: FigureScale) -> Self {
+    pub(crate) fn of_estimates(series: &[Series], kind: FigureScale) -> Self {
         let estimates = || {
             series
                 .iter()
@@ -116,7 +116,7 @@ impl Domain {
     }
 
     /// The range with some space before the first and after the last value.
-    pub(super) fn padded(self, kind: FigureScale) -> Self {
+    pub(crate) fn padded(self, kind: FigureScale) -> Self {
         match kind {
             FigureScale::Linear => {
                 let air = (self.high - self.low) * 0.04;
@@ -140,8 +140,8 @@ impl Domain {
         }
     }
 
-    /// The scale between two pixel positions.
-    pub(super) fn between(self, kind: FigureScale, from: f64, to: f64) -> Scale {
+    /// The scale between two positions.
+    pub(crate) fn between(self, kind: FigureScale, from: f64, to: f64) -> Scale {
         Scale {
             kind,
             low: self.low,
@@ -153,7 +153,7 @@ impl Domain {
 }
 
 /// The centre of an estimate as drawn; `None` if it has no value to draw.
-pub(super) fn drawn_centre(estimate: &Estimate) -> Option<f64> {
+pub(crate) fn drawn_centre(estimate: &Estimate) -> Option<f64> {
     let known = match estimate.verdict {
         Verdict::TooFew | Verdict::BelowResolution => false,
         Verdict::Sound | Verdict::Broken(_) => estimate.centre.is_finite(),
