@@ -1,10 +1,8 @@
 //! The x axis of a figure: numbers on a scale, or names side by side.
 
-use super::ticks::{Tick, ticks};
-use crate::chart::{Domain, Scale, levels};
+use crate::chart::{Domain, Scale, Tick, levels, ticks};
 use instrument::figure::{Figure, FigureAxis};
 use instrument::point::Level;
-use instrument::quantity::Unit;
 
 /// The x axis of a panel.
 pub(super) enum Across<'a> {
@@ -39,12 +37,8 @@ impl<'a> Across<'a> {
             };
         };
         let kind = figure.x.scale;
-        let smallest = numbers.iter().copied().fold(f64::INFINITY, f64::min);
-        let mut domain = Domain::around(numbers.into_iter(), kind);
-        // There is no place with 0 threads or 0 files.
-        if figure.x.unit == Some(Unit::Count) && (1.0..domain.high).contains(&smallest) {
-            domain.low = smallest;
-        }
+        let none = || Domain::around(std::iter::empty(), kind);
+        let domain = Domain::along(&figure.x, numbers.into_iter()).unwrap_or_else(none);
         let air = (right - left) * 0.02;
         let scale = domain.between(kind, left + air, right - air);
         Self::Numbers {

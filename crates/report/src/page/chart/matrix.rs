@@ -3,8 +3,7 @@
 use super::format::Format;
 use super::labels::shortened;
 use super::svg::{Attributes, Px, Svg, text_width};
-use super::ticks::ticks;
-use crate::chart::{Matrix, show_level};
+use crate::chart::{Matrix, show_level, ticks};
 use instrument::figure::{Figure, FigureScale, Series};
 use std::fmt::Display;
 

@@ -2,11 +2,11 @@
 
 mod across;
 mod annotations;
+mod axes;
 mod bars;
 mod card;
 mod curve;
 mod format;
-mod gaps;
 mod labels;
 mod marker;
 mod matrix;
@@ -18,7 +18,6 @@ mod render;
 mod rows;
 mod strip;
 mod svg;
-mod ticks;
 mod timeline;
 
 pub(super) use card::{Lines, Picture, whole};

@@ -2,8 +2,7 @@
 
 use super::format::Format;
 use super::svg::{Path, Px, Svg};
-use super::ticks::ticks;
-use crate::chart::Scale;
+use crate::chart::{Scale, ticks};
 use instrument::figure::Figure;
 
 /// Positions of all parts.

@@ -6,7 +6,6 @@ mod canvas;
 mod curve;
 mod marks;
 mod matrix;
-mod scale;
 mod timeline;
 
 use super::style::Style;
