@@ -1,6 +1,8 @@
 //! The terminal's capabilities, as determined by the caller; this module never queries the
 //! terminal.
 
+use crate::show::{Tone, Word};
+
 /// The terminal's capabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
@@ -34,6 +36,19 @@ pub(super) enum Role {
 
 /// Number of background colours of a matrix.
 pub(super) const HEAT: usize = 7;
+
+impl From<Tone> for Role {
+    fn from(tone: Tone) -> Self {
+        match tone {
+            Tone::Plain => Self::Plain,
+            Tone::Good => Self::Accent,
+            Tone::Strong => Self::Strong,
+            Tone::Faint => Self::Faint,
+            Tone::Doubtful => Self::Doubtful,
+            Tone::Bad => Self::Broken,
+        }
+    }
+}
 
 impl Style {
     /// `text` in the colour of its role.
@@ -79,5 +94,11 @@ impl Style {
     /// The text that the terminal supports.
     pub(super) fn choose<'t>(&self, unicode: &'t str, ascii: &'t str) -> &'t str {
         if self.unicode { unicode } else { ascii }
+    }
+
+    /// A word that judges with its mark, in a column of their own and in its colour.
+    pub(super) fn judged(&self, word: Word) -> String {
+        let mark = self.choose(word.mark.0, word.mark.1);
+        self.paint(word.tone.into(), &format!("{mark} {:<14}  ", word.text))
     }
 }

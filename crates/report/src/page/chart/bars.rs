@@ -190,6 +190,6 @@ fn value_text(figure: &Figure, point: &FigurePoint) -> String {
             centre,
             point.estimate.interval,
         ),
-        None => "below resolution".into(),
+        None => show::verdict(&point.estimate.verdict).text.into(),
     }
 }

@@ -6,7 +6,7 @@ use super::format::Format;
 use super::labels::shortened;
 use super::svg::{Path, Px, Svg, text_width};
 use crate::chart::{Domain, Scale, ticks};
-use crate::comparison::{Row, Verdict};
+use crate::comparison::Row;
 use instrument::figure::FigureScale::Logarithmic;
 use instrument::quantity::Unit;
 use std::ops::Range;
@@ -142,7 +142,10 @@ pub(crate) fn rows(rows: &[(String, &Row<'_>)], label: &str, format: Format) -> 
             let line = format!("M{} {}H{}", Px(low), Px(middle), Px(high));
             svg.element(
                 "path",
-                &[("class", &format!("reach {}", class(row))), ("d", &line)],
+                &[
+                    ("class", &format!("reach {}", row.verdict.word().class)),
+                    ("d", &line),
+                ],
             );
         }
         if let Some(at) = x_scale.position(row.ratio) {
@@ -223,21 +226,15 @@ fn dot(svg: &mut Svg, x: f64, y: f64, row: &Row<'_>) {
     svg.element(
         "circle",
         &[
-            ("class", &format!("verdict-dot {}", class(row))),
+            (
+                "class",
+                &format!("verdict-dot {}", row.verdict.word().class),
+            ),
             ("cx", &Px(x)),
             ("cy", &Px(y)),
             ("r", &RADIUS),
         ],
     );
-}
-
-/// Only ratios with a verdict of difference have a colour.
-fn class(row: &Row<'_>) -> &'static str {
-    match row.verdict {
-        Verdict::Faster => "faster",
-        Verdict::Slower => "slower",
-        Verdict::Equivalent | Verdict::Inconclusive(_) | Verdict::Untested => "open",
-    }
 }
 
 /// Symmetric range around 1 that includes all ratios, and their intervals as far as they leave the

@@ -96,7 +96,7 @@ fn role(point: &FigurePoint, series: usize) -> Role {
 fn value(unit: Unit, bar: &Bar, style: &Style) -> String {
     let estimate = &bar.point.estimate;
     let value = match estimate.verdict {
-        Verdict::Broken(_) => "broken".into(),
+        Verdict::Broken(_) => show::verdict(&estimate.verdict).text.into(),
         _ => show::estimate(unit, estimate),
     };
     let doubt = if bar.point.doubtful && estimate.is_sound() {

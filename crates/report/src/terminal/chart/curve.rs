@@ -6,6 +6,7 @@ use super::axis::axis;
 use super::canvas::Canvas;
 use super::marks;
 use crate::chart::{Domain, Scale, Tick, in_one_unit, ticks};
+use crate::show::words::DOUBTFUL;
 use instrument::figure::{Figure, FigurePoint, Series};
 use instrument::quantity::Unit;
 use std::collections::BTreeMap;
@@ -160,7 +161,7 @@ fn legend(figure: &Figure, style: &Style) -> String {
         } else {
             "lower case"
         };
-        entries.push(style.paint(Role::Doubtful, &format!("{how}: doubtful")));
+        entries.push(style.paint(Role::Doubtful, &format!("{how}: {}", DOUBTFUL.text)));
     }
     let entries: Vec<String> = entries.iter().map(|entry| unbroken(entry)).collect();
     paragraph("  ", &entries.join("   "), style)
