@@ -65,6 +65,19 @@ pub(crate) fn curves(
     }
 }
 
+/// A cell for each level of x, the rows, and each series, the columns; y are the colours.
+pub(crate) fn matrix(
+    key: impl AsRef<str>,
+    title: &str,
+    (x, y): (FigureAxis, FigureAxis),
+    columns: Vec<Series>,
+) -> Figure {
+    Figure {
+        kind: FigureKind::Matrix,
+        ..bars(key, title, (x, y), columns)
+    }
+}
+
 /// Named things side by side.
 pub(crate) fn bars(
     key: impl AsRef<str>,

@@ -19,7 +19,7 @@ pub struct Figure {
     pub x: FigureAxis,
     /// The vertical axis.
     pub y: FigureAxis,
-    /// Curves, or groups of bars.
+    /// Curves, groups of bars, or columns of a matrix.
     pub series: Vec<Series>,
     /// Highlighted positions on the x axis.
     pub marks: Vec<Mark>,
@@ -51,6 +51,9 @@ pub enum FigureKind {
     /// x of a point names the state, its estimate is the state's start time, and the next point
     /// ends it. A state without a name is left blank.
     Timeline,
+    /// A cell for each pair of names, coloured by its value. The x of a point names its row, and its
+    /// series is its column. A pair without a point is a blank cell.
+    Matrix,
 }
 
 /// One axis of a figure.

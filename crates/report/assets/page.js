@@ -28,7 +28,9 @@
       const [left, top, width, height] = element.dataset.box.split(" ").map(Number);
       const at = element.dataset.at.split(" ").map(Number);
       const isRows = element.classList.contains("rows");
-      return { element, left, top, width, height, at, isRows, subject: element.dataset.subject };
+      const isCells = element.classList.contains("cells");
+      const subject = element.dataset.subject;
+      return { element, left, top, width, height, at, isRows, isCells, subject };
     });
   }
 
@@ -56,7 +58,11 @@
     document.querySelectorAll(".tip").forEach((tip) => { tip.hidden = true; });
   }
 
-  function point(svg, index) {
+  function point(svg, index, pointed) {
+    if (pointed?.isCells) {
+      pointed.element.querySelector(`.m[data-i="${index}"]`)?.classList.add("on");
+      return;
+    }
     for (const panel of panelsOf(svg)) {
       const at = panel.at[index];
       if (at === undefined || Number.isNaN(at)) continue;
@@ -73,8 +79,9 @@
   function fill(tip, figure, panel, index) {
     const row = rowsOf(figure)[index];
     const title = figure.querySelector(".numbers thead th").textContent;
-    tip.replaceChildren(make("strong", "", `${title} ${row.cells[0].textContent}`));
     const labels = seriesOf(figure);
+    const column = panel.isCells ? ` × ${labels[panel.subject]}` : "";
+    tip.replaceChildren(make("strong", "", `${title} ${row.cells[0].textContent}${column}`));
     const list = make("div");
     const counts = new Set();
     [...row.cells].slice(1).forEach((cell, series) => {
@@ -83,7 +90,7 @@
       const label = make("span", "label");
       const swatch = figure.querySelector(`.legend input[value="${series}"] + svg`);
       if (swatch) label.append(swatch.cloneNode(true));
-      label.append(labels.length > 1 ? labels[series] : "");
+      label.append(labels.length > 1 && !panel.isCells ? labels[series] : "");
       const isDoubtful = "doubtful" in cell.dataset;
       const value = cell.firstChild.textContent.trim();
       const range = cell.querySelector("small")?.textContent ?? "no interval";
@@ -105,8 +112,13 @@
     tip.hidden = false;
     const at = panel.at[index] * scale;
     const room = plot.clientWidth - tip.offsetWidth;
-    const right = offset + at + 14;
-    const x = panel.isRows ? room : right <= room ? right : offset + at - 14 - tip.offsetWidth;
+    // Beside the cell, or beside the line across the plot.
+    const [from, to] = panel.isCells
+      ? [panel.left * scale, (panel.left + panel.width) * scale]
+      : [at, at];
+    const right = offset + to + 14;
+    const beside = right <= room ? right : offset + from - 14 - tip.offsetWidth;
+    const x = panel.isRows && !panel.isCells ? room : beside;
     // On a phone it would hide the chart, so it is placed below.
     const isNarrow = svg.classList.contains("narrow");
     const y = isNarrow ? svg.clientHeight : panel.isRows ? at + 16 : panel.top * scale + 6;
@@ -117,7 +129,7 @@
   function show(figure, svg, panel, index) {
     clear();
     if (index < 0) return;
-    point(svg, index);
+    point(svg, index, panel);
     const tip = figure.querySelector(".tip");
     fill(tip, figure, panel, index);
     place(tip, figure, svg, panel, index);
@@ -155,17 +167,20 @@
     plot.addEventListener("blur", clear);
     plot.addEventListener("keydown", (event) => {
       const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key];
+      const svg = visibleChart(figure);
+      const panels = panelsOf(svg);
       const count = rowsOf(figure).length;
       let { index } = current;
-      if (step) index += step;
+      if (step && panels[0]?.isCells && /Left|Right/.test(event.key)) {
+        current.panel = Math.max(0, Math.min(panels.length - 1, current.panel + step));
+      } else if (step) index += step;
       else if (event.key === "Home") index = 0;
       else if (event.key === "End") index = count - 1;
       else if (event.key === "Escape") return clear();
       else return;
       event.preventDefault();
-      const svg = visibleChart(figure);
       current.index = Math.max(0, Math.min(count - 1, index));
-      show(figure, svg, panelsOf(svg)[current.panel], current.index);
+      show(figure, svg, panels[current.panel], current.index);
     });
   }
 

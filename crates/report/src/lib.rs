@@ -11,6 +11,7 @@
 
 pub mod advice;
 mod analysis;
+mod chart;
 pub mod comparison;
 mod consistency;
 pub mod export;
@@ -18,6 +19,8 @@ mod glance;
 pub mod history;
 pub mod json;
 pub mod kept;
+#[cfg(test)]
+mod made_up;
 pub mod page;
 mod ranking;
 pub mod reference;

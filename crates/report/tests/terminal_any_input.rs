@@ -155,7 +155,12 @@ fn definition(one: Unit, two: Unit) -> Definition {
     }
 }
 
-const KINDS: [FigureKind; 3] = [FigureKind::Curve, FigureKind::Bars, FigureKind::Timeline];
+const KINDS: [FigureKind; 4] = [
+    FigureKind::Curve,
+    FigureKind::Bars,
+    FigureKind::Timeline,
+    FigureKind::Matrix,
+];
 
 fn figure(results: &Results, kind: FigureKind, scale: FigureScale, unit: Unit, at: f64) -> Figure {
     let series = |metric: &str| -> Series { results.series(metric, metric, "size", &[]) };

@@ -1,12 +1,13 @@
 //! `memory.cores`: the time that a cache line takes from core to core.
 
 use crate::estimates::{grade, ratio, told};
-use crate::figures::{bars, names, scale_of};
+use crate::figures::{matrix, names, scale_of};
 use crate::judging::exceeds;
 use crate::prelude::*;
 use crate::together::{on_cpus, several_cpus, usable_cpus};
 use instrument::claim::Ruling;
 use instrument::figure::{FigurePoint, Series};
+use instrument::point::Level;
 use instrument::results::PointResult;
 use platform::placement::shared_cache_level;
 use std::hint::spin_loop;
@@ -102,22 +103,26 @@ impl Experiment for Cores {
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        let bar = |result: &PointResult| {
-            let estimate = result.estimate(ONE_WAY)?;
-            let [one, other] = cpus_of(&result.point)?;
-            Some(FigurePoint {
-                x: format!("{one} and {other}").as_str().into(),
-                estimate: estimate.clone(),
-                doubtful: result.is_doubtful(ONE_WAY.name) || !estimate.is_sound(),
-            })
+        let mut cpus: Vec<Count> = results
+            .points
+            .iter()
+            .filter_map(|result| cpus_of(&result.point))
+            .flatten()
+            .collect();
+        cpus.sort_unstable();
+        cpus.dedup();
+        let column = |column: &Count| Series {
+            label: column.0.to_string(),
+            points: cpus
+                .iter()
+                .filter_map(|row| cell(results, *row, *column))
+                .collect(),
         };
-        let points = results.points.iter().filter_map(bar).collect();
-        let label = ONE_WAY.title.into();
-        vec![bars(
+        vec![matrix(
             ONE_WAY,
             "A cache line between two processors",
-            (names("processors"), scale_of(ONE_WAY)),
-            vec![Series { label, points }],
+            (names("processor"), scale_of(ONE_WAY)),
+            cpus.iter().map(column).collect(),
         )]
     }
 }
@@ -167,6 +172,22 @@ fn pairs(cpus: &[usize]) -> Vec<Point> {
         others.map(move |other| point.clone().at(OTHER, Count(*other as u64)))
     };
     cpus.iter().enumerate().flat_map(with_later).collect()
+}
+
+/// The time between two processors. A pair is measured in one order, and stands in both.
+fn cell(results: &Results, row: Count, column: Count) -> Option<FigurePoint> {
+    let pair = [row.min(column), row.max(column)];
+    let is_pair = |result: &&PointResult| {
+        cpus_of(&result.point)
+            .is_some_and(|cpus| [cpus[0].min(cpus[1]), cpus[0].max(cpus[1])] == pair)
+    };
+    let result = results.points.iter().find(is_pair)?;
+    let estimate = result.estimate(ONE_WAY)?;
+    Some(FigurePoint {
+        x: Level::Number(row.0),
+        estimate: estimate.clone(),
+        doubtful: result.is_doubtful(ONE_WAY.name) || !estimate.is_sound(),
+    })
 }
 
 fn cpus_of(point: &Point) -> Option<[Count; 2]> {
@@ -279,6 +300,7 @@ mod tests {
     use super::{Cores, ONE, ONE_WAY, OTHER, SHARED, pairs, picked};
     use crate::made_up::{count, figures, findings, measure, measured, setting, value, values};
     use crate::prelude::*;
+    use instrument::figure::{FigureKind, FigurePoint};
     use instrument::results::PointResult;
     use platform::placement::{allowed_cpus, shared_cache_level};
     use std::path::Path;
@@ -345,7 +367,30 @@ mod tests {
         assert_eq!(keys(&found), ["only"]);
         assert!(findings(&Cores, Vec::new()).is_empty());
         let drawn = figures(&Cores, alike.to_vec());
-        assert_eq!(drawn[0].series[0].points.len(), 3);
+        assert_eq!(drawn[0].series.len(), 3);
+    }
+
+    #[test]
+    fn each_pair_stands_in_two_cells_of_a_matrix_and_the_diagonal_is_blank() {
+        let drawn = figures(&Cores, vec![at(2, 10, 40.0, None), at(2, 3, 9.0, None)]);
+        let [figure] = drawn.as_slice() else {
+            panic!("one figure");
+        };
+        assert_eq!(figure.kind, FigureKind::Matrix);
+        let cells = |label: &str| -> Vec<(String, f64)> {
+            let column = figure.series.iter().find(|it| it.label == label);
+            let points = &column.expect("a column").points;
+            let cell = |point: &FigurePoint| {
+                let time = point.estimate.centre.round();
+                (point.x.to_string(), time)
+            };
+            points.iter().map(cell).collect()
+        };
+        assert_eq!(cells("2"), [("3".into(), 9.0), ("10".into(), 40.0)]);
+        assert_eq!(cells("3"), [("2".into(), 9.0)]);
+        assert_eq!(cells("10"), [("2".into(), 40.0)]);
+        let columns: Vec<&str> = figure.series.iter().map(|it| it.label.as_str()).collect();
+        assert_eq!(columns, ["2", "3", "10"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A comparison as Markdown, for a pull request.
 
 use super::{Comparison, Row};
+use crate::show::words::INCONCLUSIVE;
 use std::fmt::Write as _;
 
 /// Number of rows before the rest is collapsed.
@@ -22,7 +23,7 @@ pub fn markdown(comparison: &Comparison<'_>) -> String {
         text += &table(first);
     }
     text += &folded("more differences", further);
-    text += &folded("inconclusive", &comparison.open());
+    text += &folded(INCONCLUSIVE.text, &comparison.open());
     if !comparison.circumstances.is_empty() {
         text += &details(
             "What differs around the two sides",

@@ -36,6 +36,7 @@ pub use side::Side;
 pub(crate) use text::show_ratio;
 pub use whole::{Excluded, Together};
 
+use crate::show::words::{EQUIVALENT, FASTER, INCONCLUSIVE, SLOWER, UNTESTED};
 use std::collections::BTreeMap;
 
 /// The input of a comparison.
@@ -209,11 +210,14 @@ impl Counts {
     /// The verdicts that occur, with their counts: `2 slower, 40 equivalent`.
     pub fn sentence(&self) -> String {
         let parts = [
-            (self.faster, "faster"),
-            (self.slower, "slower"),
-            (self.equivalent, "equivalent"),
-            (self.inconclusive, "inconclusive"),
-            (self.untested, "beside reported numbers, not tested"),
+            (self.faster, FASTER.text.to_owned()),
+            (self.slower, SLOWER.text.to_owned()),
+            (self.equivalent, EQUIVALENT.text.to_owned()),
+            (self.inconclusive, INCONCLUSIVE.text.to_owned()),
+            (
+                self.untested,
+                format!("beside reported numbers, {}", UNTESTED.text),
+            ),
         ];
         let parts = parts.iter().filter(|(count, _)| *count > 0);
         let parts: Vec<String> = parts

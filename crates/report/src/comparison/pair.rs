@@ -2,6 +2,7 @@
 
 use super::row::merit;
 use super::side::Side;
+use crate::show;
 use instrument::experiment::{Better, Definition, Metric};
 use instrument::point::Point;
 use instrument::results::{Estimate, PointResult};
@@ -317,9 +318,12 @@ impl<'a> Values<'a> {
 fn usable(estimate: &Estimate) -> Result<(), String> {
     use instrument::results::Verdict;
     match &estimate.verdict {
-        Verdict::TooFew => Err("seen too seldom for an estimate".into()),
-        Verdict::BelowResolution => Err("below resolution".into()),
-        Verdict::Broken(reason) => Err(format!("broken ({reason})")),
+        verdict @ (Verdict::TooFew | Verdict::BelowResolution) => {
+            Err(show::verdict(verdict).text.into())
+        }
+        verdict @ Verdict::Broken(reason) => {
+            Err(format!("{} ({reason})", show::verdict(verdict).text))
+        }
         Verdict::Sound if estimate.centre > 0.0 => Ok(()),
         Verdict::Sound => Err("zero or less, which has no ratio".into()),
     }

@@ -1,5 +1,7 @@
 //! One metric at one point, on both sides.
 
+use crate::show::Word;
+use crate::show::words::{EQUIVALENT, FASTER, INCONCLUSIVE, SLOWER, UNTESTED};
 use instrument::experiment::{Better, Definition, Metric};
 use instrument::point::Point;
 use instrument::statistics::Interval;
@@ -96,14 +98,14 @@ impl Row<'_> {
 }
 
 impl Verdict {
-    /// The verdict as one word.
-    pub fn word(&self) -> &'static str {
+    /// The word for the verdict.
+    pub fn word(&self) -> Word {
         match self {
-            Self::Faster => "faster",
-            Self::Slower => "slower",
-            Self::Equivalent => "equivalent",
-            Self::Inconclusive(_) => "inconclusive",
-            Self::Untested => "not tested",
+            Self::Faster => FASTER,
+            Self::Slower => SLOWER,
+            Self::Equivalent => EQUIVALENT,
+            Self::Inconclusive(_) => INCONCLUSIVE,
+            Self::Untested => UNTESTED,
         }
     }
 }

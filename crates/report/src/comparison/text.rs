@@ -89,9 +89,9 @@ impl Row<'_> {
     pub fn shown_verdict(&self) -> String {
         match &self.verdict {
             Verdict::Inconclusive(resolution) => {
-                format!("inconclusive: {}", resolution.words())
+                format!("{}: {}", self.verdict.word().text, resolution.words())
             }
-            verdict => verdict.word().into(),
+            verdict => verdict.word().text.into(),
         }
     }
 }

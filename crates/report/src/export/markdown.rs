@@ -1,6 +1,7 @@
 //! A run as Markdown: findings, then one table for each experiment.
 
 use crate::comparison::escaped;
+use crate::show::words::DOUBTFUL;
 use crate::{Analysis, ExperimentAnalysis, show};
 use std::fmt::Write as _;
 
@@ -24,7 +25,7 @@ pub fn markdown(analysis: &Analysis<'_>) -> String {
         text += "\n## Findings\n\n";
         for (_, finding) in findings {
             let sentence = escaped(&show::sentence(finding));
-            let _ = writeln!(text, "- {sentence} *({})*", show::grade(finding.grade));
+            let _ = writeln!(text, "- {sentence} *({})*", show::grade(finding.grade).text);
         }
     }
     for experiment in &analysis.experiments {
@@ -61,7 +62,7 @@ fn of_experiment(experiment: &ExperimentAnalysis<'_>) -> String {
                 (show::estimate(metric.unit, estimate), String::new())
             };
             let doubtful = if point.is_doubtful(&metric.name) {
-                "doubtful"
+                DOUBTFUL.text
             } else {
                 ""
             };

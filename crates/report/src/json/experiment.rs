@@ -138,12 +138,7 @@ impl<'a> PointJson<'a> {
                 .map(|metric| metric.unit),
             value: estimate.centre,
             interval: estimate.interval,
-            verdict: match estimate.verdict {
-                Verdict::Sound => "sound",
-                Verdict::TooFew => "too_few",
-                Verdict::BelowResolution => "below_resolution",
-                Verdict::Broken(_) => "broken",
-            },
+            verdict: show::verdict(&estimate.verdict).key,
             reason: match &estimate.verdict {
                 Verdict::Broken(reason) => Some(reason),
                 _ => None,

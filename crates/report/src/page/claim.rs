@@ -24,13 +24,8 @@ pub(super) fn claims(
     let mut claims: Vec<_> = analysis.claims.iter().collect();
     claims.sort_by_key(|(_, judgement)| judgement.ruling);
     let view = |(claim, judgement): &(&'static Claim, Judgement)| ClaimView {
-        class: match judgement.ruling {
-            Ruling::Holds => "certain",
-            Ruling::HoldsInPart => "likely",
-            Ruling::DoesNotHold => "refuted",
-            Ruling::CannotBeTold => "open",
-        },
-        ruling: show::ruling(judgement.ruling),
+        class: show::ruling(judgement.ruling).class,
+        ruling: show::ruling(judgement.ruling).text,
         says: claim.says,
         source: claim.source,
         because: FindingView {

@@ -3,7 +3,7 @@
 use super::anchor::Anchors;
 use super::chart::{Curve, Format, XAxis, curves, rows};
 use super::render::Error;
-use crate::comparison::{Circumstance, Comparison, Row, Verdict};
+use crate::comparison::{Circumstance, Comparison, Row};
 use crate::show;
 use askama::Template;
 use instrument::experiment::Definition;
@@ -151,11 +151,7 @@ impl RowView {
             ratio: row.shown_ratio(),
             interval: row.shown_interval(),
             verdict: row.shown_verdict(),
-            class: match row.verdict {
-                Verdict::Faster => "faster",
-                Verdict::Slower => "slower",
-                _ => "open",
-            },
+            class: row.verdict.word().class,
             doubtful: row.doubtful,
         }
     }

@@ -1,11 +1,10 @@
 //! The page's view of a figure: charts, legend, marks as text, and its numbers.
 
 use super::anchor::Anchors;
-use super::chart::{
-    Format, STYLES, can_be_logarithmic, levels, moments, render, show_level, swatch, undrawn,
-};
+use super::chart::{Format, STYLES, can_be_logarithmic, moments, render, swatch, undrawn};
 use super::data::rounded;
 use super::packed::Parts;
+use crate::chart::{levels, show_level};
 use crate::show;
 use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale, Mark, MarkOrigin};
 use instrument::point::Level;
@@ -32,8 +31,10 @@ pub(super) struct FigureView {
     pub(super) rows: Vec<Row>,
     /// Number of points without a place in the chart.
     pub(super) undrawn: usize,
-    /// True if any point is drawn hollow.
+    /// True if a warning touches any point.
     pub(super) has_doubtful: bool,
+    /// True if its values are colours.
+    pub(super) is_matrix: bool,
 }
 
 /// A series in the legend.
@@ -88,7 +89,8 @@ impl FigureView {
         let points = || figure.series.iter().flat_map(|series| &series.points);
         let count = figure.series.len();
         let is_timeline = figure.kind == FigureKind::Timeline;
-        let has_legend = (2..=STYLES).contains(&count) && !is_timeline;
+        let is_matrix = figure.kind == FigureKind::Matrix;
+        let has_legend = (2..=STYLES).contains(&count) && !is_timeline && !is_matrix;
         let legend = figure.series.iter().enumerate().filter(|_| has_legend);
         Self {
             id: anchors.take(&format!("{experiment}.{}", figure.key)),
@@ -110,7 +112,7 @@ impl FigureView {
                 .collect(),
             x_key: match figure.kind {
                 FigureKind::Curve => format!("{}|{:?}", figure.x.title, figure.x.unit),
-                FigureKind::Bars | FigureKind::Timeline => String::new(),
+                FigureKind::Bars | FigureKind::Timeline | FigureKind::Matrix => String::new(),
             },
             x_title: figure.x.title.clone(),
             y_title: figure.y.title.clone(),
@@ -126,6 +128,7 @@ impl FigureView {
             },
             undrawn: undrawn(figure),
             has_doubtful: points().any(|point| point.doubtful),
+            is_matrix,
         }
     }
 }

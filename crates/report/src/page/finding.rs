@@ -1,7 +1,7 @@
 //! The page's view of a finding.
 
 use crate::show;
-use instrument::finding::{self, Finding, Grade, Sentence};
+use instrument::finding::{self, Finding, Sentence};
 
 /// A finding, ready for its template.
 pub(super) struct FindingView {
@@ -30,14 +30,10 @@ pub(super) enum Piece {
 
 impl FindingView {
     pub(super) fn new(finding: &Finding) -> Self {
-        let class = match finding.grade {
-            Grade::Certain => "certain",
-            Grade::Likely => "likely",
-            Grade::CannotBeTold => "open",
-        };
+        let grade = show::grade(finding.grade);
         Self {
-            class,
-            grade: show::grade(finding.grade),
+            class: grade.class,
+            grade: grade.text,
             pieces: pieces(&finding.sentence),
             trust: finding
                 .trust

@@ -1,6 +1,6 @@
 //! One figure as a standalone SVG file.
 
-use super::chart::{Format, render};
+use super::chart::{Format, STEPS, render};
 use super::figure::scales;
 use instrument::figure::Figure;
 use std::fmt::Write as _;
@@ -8,6 +8,11 @@ use std::fmt::Write as _;
 /// The colours of series, the same as on the page.
 const COLOURS: [&str; 6] = [
     "#0068ad", "#c04a00", "#007a58", "#a03e86", "#80600a", "#4a5566",
+];
+
+/// The colours of values in a matrix, from low to high, the same as on the page.
+const HEAT: [&str; STEPS] = [
+    "#f8f4b2", "#b4df8f", "#57c88d", "#08a598", "#0a7f90", "#025b83", "#26385f",
 ];
 
 /// `figure` as a complete SVG document, in the wide format on a light background.
@@ -40,5 +45,28 @@ fn style() -> String {
              .s{index} .bar.doubtful {{ stroke: {colour}; }}\n"
         );
     }
+    for (step, colour) in HEAT.iter().enumerate() {
+        let letters = if step < 4 { "#1d2024" } else { "#fdfdfb" };
+        let _ = write!(
+            style,
+            ".h{step}, .m.h{step} {{ fill: {colour}; }}\n.on{step} {{ fill: {letters}; }}\n"
+        );
+    }
     style.replace('<', "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{COLOURS, HEAT};
+
+    #[test]
+    fn colours_are_those_of_the_page() {
+        let page = include_str!("../../assets/page.css");
+        for (names, colours) in [("c", &COLOURS[..]), ("h", &HEAT[..])] {
+            for (index, colour) in colours.iter().enumerate() {
+                let rule = format!("--{names}{index}: {colour};");
+                assert!(page.contains(&rule), "{rule}");
+            }
+        }
+    }
 }

@@ -42,7 +42,7 @@ pub fn markdown(reproduction: &Reproduction) -> String {
         let _ = writeln!(
             text,
             "| {} | {} | {} | {} |",
-            show::ruling(judgement.ruling),
+            show::ruling(judgement.ruling).text,
             escaped(claim.says),
             escaped(claim.source),
             escaped(&show::sentence(&judgement.because))

@@ -2,6 +2,7 @@
 
 use super::{JudgedFigure, Outcome, Reproduction, ShapeKind, Tally};
 use crate::show;
+use crate::show::words::{AS_REPORTED, CANNOT_BE_TOLD, DIFFERS};
 use instrument::quantity::{Quantity, Unit};
 use std::fmt::Write as _;
 
@@ -44,9 +45,9 @@ pub(crate) fn quoted(words: &[String]) -> String {
 /// The word for an outcome.
 pub(crate) fn word(outcome: Outcome) -> &'static str {
     match outcome {
-        Outcome::AsReported => "as reported",
-        Outcome::Differs => "differs",
-        Outcome::CannotBeTold => "cannot be told",
+        Outcome::AsReported => AS_REPORTED.text,
+        Outcome::Differs => DIFFERS.text,
+        Outcome::CannotBeTold => CANNOT_BE_TOLD.text,
     }
 }
 

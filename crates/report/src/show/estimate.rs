@@ -1,6 +1,7 @@
 //! An estimate as one line.
 
 use super::value::value;
+use super::words::verdict;
 use instrument::quantity::Unit;
 use instrument::results::{Estimate, Verdict};
 
@@ -8,8 +9,8 @@ use instrument::results::{Estimate, Verdict};
 pub fn estimate(unit: Unit, estimate: &Estimate) -> String {
     match &estimate.verdict {
         Verdict::TooFew => format!("{}: {}", seen(estimate), value(unit, estimate.centre, None)),
-        Verdict::BelowResolution => "below resolution".into(),
-        Verdict::Broken(why) => format!("broken: {why}"),
+        Verdict::BelowResolution => verdict(&estimate.verdict).text.into(),
+        Verdict::Broken(why) => format!("{}: {why}", verdict(&estimate.verdict).text),
         Verdict::Sound => {
             let centre = value(unit, estimate.centre, estimate.interval);
             match spread(estimate) {

@@ -8,7 +8,7 @@ mod point;
 mod prefix;
 mod time;
 mod value;
-mod words;
+pub(crate) mod words;
 
 pub use estimate::{estimate, seen, spread};
 pub use finding::{parts, sentence, trust};
@@ -18,4 +18,4 @@ pub use point::{level, point, warning};
 pub use prefix::Prefix;
 pub use time::{length, moment};
 pub use value::{digits, round, value};
-pub use words::{better, grade, origin, ruling, unit};
+pub use words::{Tone, Word, better, grade, letter, origin, ruling, unit, verdict};

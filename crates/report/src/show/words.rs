@@ -1,27 +1,172 @@
-//! Display names of enumerations.
+//! The words in which oscope judges, each in one place, with the ways to show it; and the display names of
+//! other enumerations.
 
 use instrument::claim::Ruling;
 use instrument::experiment::Better;
 use instrument::figure::MarkOrigin;
 use instrument::finding::Grade;
+use instrument::noise::Warning;
 use instrument::quantity::Unit;
+use instrument::results::Verdict;
 
-/// The grade of a finding as text.
-pub fn grade(grade: Grade) -> &'static str {
-    match grade {
-        Grade::Certain => "certain",
-        Grade::Likely => "likely",
-        Grade::CannotBeTold => "cannot be told",
+/// A word that judges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// In sentences and tables.
+    pub text: &'static str,
+    /// In JSON.
+    pub key: &'static str,
+    /// On the page: the CSS class.
+    pub class: &'static str,
+    /// In the terminal: the mark in Unicode and in ASCII.
+    pub mark: (&'static str, &'static str),
+    /// In the terminal: the reason for a colour.
+    pub tone: Tone,
+}
+
+/// The reason for the colour of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// No reason.
+    Plain,
+    /// Settled, or for the better.
+    Good,
+    /// Settled against what was believed.
+    Strong,
+    /// Nothing to rely on.
+    Faint,
+    /// With caution.
+    Doubtful,
+    /// Not to be used, or for the worse.
+    Bad,
+}
+
+const fn word(
+    text: &'static str,
+    key: &'static str,
+    class: &'static str,
+    mark: (&'static str, &'static str),
+    tone: Tone,
+) -> Word {
+    Word {
+        text,
+        key,
+        class,
+        mark,
+        tone,
     }
 }
 
-/// The ruling on a claim as text.
-pub fn ruling(ruling: Ruling) -> &'static str {
+const NO_MARK: (&str, &str) = ("", "");
+
+// Grades of findings.
+const CERTAIN: Word = word("certain", "certain", "certain", ("●", "*"), Tone::Good);
+const LIKELY: Word = word("likely", "likely", "likely", ("◐", "~"), Tone::Plain);
+/// Of findings, claims and figures alike.
+pub(crate) const CANNOT_BE_TOLD: Word = word(
+    "cannot be told",
+    "cannot_be_told",
+    "open",
+    ("○", "?"),
+    Tone::Faint,
+);
+
+// Rulings on claims.
+const HOLDS: Word = word("holds", "holds", "certain", ("●", "+"), Tone::Good);
+const HOLDS_IN_PART: Word = word(
+    "holds in part",
+    "holds_in_part",
+    "likely",
+    ("◐", "~"),
+    Tone::Good,
+);
+const DOES_NOT_HOLD: Word = word(
+    "does not hold",
+    "does_not_hold",
+    "refuted",
+    ("✗", "x"),
+    Tone::Strong,
+);
+
+// Verdicts on estimates.
+const SOUND: Word = word("sound", "sound", "", NO_MARK, Tone::Plain);
+const TOO_FEW: Word = word(
+    "seen too seldom for an estimate",
+    "too_few",
+    "unsound",
+    NO_MARK,
+    Tone::Doubtful,
+);
+const BELOW_RESOLUTION: Word = word(
+    "below resolution",
+    "below_resolution",
+    "unsound",
+    NO_MARK,
+    Tone::Plain,
+);
+pub(crate) const BROKEN: Word = word("broken", "broken", "unsound", NO_MARK, Tone::Bad);
+/// An estimate that a warning touches.
+pub(crate) const DOUBTFUL: Word = word("doubtful", "doubtful", "doubtful", NO_MARK, Tone::Doubtful);
+
+// Verdicts of comparisons.
+pub(crate) const FASTER: Word = word("faster", "faster", "faster", NO_MARK, Tone::Good);
+pub(crate) const SLOWER: Word = word("slower", "slower", "slower", NO_MARK, Tone::Bad);
+pub(crate) const EQUIVALENT: Word = word("equivalent", "equivalent", "open", NO_MARK, Tone::Plain);
+pub(crate) const INCONCLUSIVE: Word =
+    word("inconclusive", "inconclusive", "open", NO_MARK, Tone::Faint);
+pub(crate) const UNTESTED: Word = word("not tested", "untested", "open", NO_MARK, Tone::Plain);
+
+// Outcomes of published figures.
+pub(crate) const AS_REPORTED: Word = word(
+    "as reported",
+    "as_reported",
+    "certain",
+    NO_MARK,
+    Tone::Plain,
+);
+pub(crate) const DIFFERS: Word = word("differs", "differs", "refuted", NO_MARK, Tone::Plain);
+
+/// The word for the grade of a finding.
+pub fn grade(grade: Grade) -> Word {
+    match grade {
+        Grade::Certain => CERTAIN,
+        Grade::Likely => LIKELY,
+        Grade::CannotBeTold => CANNOT_BE_TOLD,
+    }
+}
+
+/// The word for the ruling on a claim.
+pub fn ruling(ruling: Ruling) -> Word {
     match ruling {
-        Ruling::Holds => "holds",
-        Ruling::HoldsInPart => "holds in part",
-        Ruling::DoesNotHold => "does not hold",
-        Ruling::CannotBeTold => "cannot be told",
+        Ruling::Holds => HOLDS,
+        Ruling::HoldsInPart => HOLDS_IN_PART,
+        Ruling::DoesNotHold => DOES_NOT_HOLD,
+        Ruling::CannotBeTold => CANNOT_BE_TOLD,
+    }
+}
+
+/// The word for the verdict on an estimate.
+pub fn verdict(verdict: &Verdict) -> Word {
+    match verdict {
+        Verdict::Sound => SOUND,
+        Verdict::TooFew => TOO_FEW,
+        Verdict::BelowResolution => BELOW_RESOLUTION,
+        Verdict::Broken(_) => BROKEN,
+    }
+}
+
+/// The letter beside a value that a kind of warning touches. Its label, its sentence and its advice are
+/// those of [`Warning`].
+pub fn letter(warning: &Warning) -> char {
+    match warning {
+        Warning::Stolen { .. } => 's',
+        Warning::OtherLoad { .. } => 'o',
+        Warning::Preempted { .. } => 'p',
+        Warning::FrequencyChanged { .. } => 'f',
+        Warning::Drift { .. } => 'd',
+        Warning::SeveralModes { .. } => 'm',
+        Warning::NotWarm => 'n',
+        Warning::TargetMissed { .. } => 'w',
     }
 }
 
@@ -52,5 +197,28 @@ pub fn unit(unit: Unit) -> &'static str {
         Unit::Count => "a number",
         Unit::Share => "per cent",
         Unit::Ratio => "a ratio",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{grade, ruling};
+    use instrument::claim::Ruling;
+    use instrument::finding::Grade;
+
+    #[test]
+    fn keys_are_the_names_in_json() {
+        let named = |value: serde_json::Result<serde_json::Value>| value.expect("a name");
+        for each in [Grade::Certain, Grade::Likely, Grade::CannotBeTold] {
+            assert_eq!(named(serde_json::to_value(each)), grade(each).key);
+        }
+        for each in [
+            Ruling::Holds,
+            Ruling::HoldsInPart,
+            Ruling::DoesNotHold,
+            Ruling::CannotBeTold,
+        ] {
+            assert_eq!(named(serde_json::to_value(each)), ruling(each).key);
+        }
     }
 }

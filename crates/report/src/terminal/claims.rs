@@ -36,13 +36,7 @@ pub(super) fn tally(analysis: &Analysis, style: &Style) -> String {
 }
 
 fn told(claim: &Claim, judgement: &Judgement, style: &Style) -> String {
-    let (mark, role) = match judgement.ruling {
-        Ruling::Holds => (style.choose("●", "+"), Role::Accent),
-        Ruling::HoldsInPart => (style.choose("◐", "~"), Role::Accent),
-        Ruling::DoesNotHold => (style.choose("✗", "x"), Role::Strong),
-        Ruling::CannotBeTold => (style.choose("○", "?"), Role::Faint),
-    };
-    let ruling = format!("{mark} {:<14}  ", show::ruling(judgement.ruling));
+    let ruling = style.judged(show::ruling(judgement.ruling));
     let source = format!("({})", claim.source);
     let said = format!("{} {}", claim.says, style.paint(Role::Faint, &source));
     let rests_on = format!("[{}]", claim.experiments.join(", "));
@@ -52,5 +46,5 @@ fn told(claim: &Claim, judgement: &Judgement, style: &Style) -> String {
         style.paint(Role::Faint, &rests_on)
     );
     let indent = " ".repeat(18);
-    paragraph(&style.paint(role, &ruling), &said, style) + &paragraph(&indent, &because, style)
+    paragraph(&ruling, &said, style) + &paragraph(&indent, &because, style)
 }

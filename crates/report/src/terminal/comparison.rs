@@ -3,7 +3,7 @@
 use super::grid::{Cell, Column, Grid};
 use super::style::{Role, Style};
 use super::text::{paragraph, title};
-use crate::comparison::{Comparison, Row, Verdict};
+use crate::comparison::{Comparison, Row};
 
 /// Number of differences to show unless all are requested.
 const FIRST_ROWS: usize = 15;
@@ -102,12 +102,7 @@ fn table(rows: &[&Row<'_>], with_experiment: bool, style: &Style) -> String {
     ));
     let verdict = |row: &Row<'_>| Cell {
         text: row.shown_verdict(),
-        role: match row.verdict {
-            Verdict::Faster => Role::Accent,
-            Verdict::Slower => Role::Broken,
-            Verdict::Inconclusive(_) => Role::Faint,
-            Verdict::Equivalent | Verdict::Untested => Role::Plain,
-        },
+        role: row.verdict.word().tone.into(),
     };
     let verdicts = vec![
         Column::right(

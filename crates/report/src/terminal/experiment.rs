@@ -3,7 +3,6 @@
 use super::chart::chart;
 use super::findings::finding;
 use super::grid::{Cell, Column, Grid};
-use super::marks;
 use super::style::{Role, Style};
 use super::summary::{heading, results};
 use super::text::{paragraph, title};
@@ -210,7 +209,7 @@ fn warnings(experiment: &ExperimentAnalysis, style: &Style) -> String {
     let mut text = String::new();
     for point in &experiment.points {
         for warning in &point.warnings {
-            let letter = style.paint(Role::Doubtful, &marks::letter(warning).to_string());
+            let letter = style.paint(Role::Doubtful, &show::letter(warning).to_string());
             let place = show::point(experiment.definition, &point.point);
             let warning = show::warning(experiment.definition, warning);
             text += &paragraph(

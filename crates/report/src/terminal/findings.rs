@@ -3,17 +3,11 @@
 use super::style::{Role, Style};
 use super::text::paragraph;
 use crate::show;
-use instrument::finding::{Finding, Grade};
+use instrument::finding::Finding;
 
 /// A finding as a paragraph: followed by its experiment if `source` is given, else by the evidence for
 /// its grade.
 pub(super) fn finding(finding: &Finding, source: Option<&str>, style: &Style) -> String {
-    let (mark, role) = match finding.grade {
-        Grade::Certain => (style.choose("●", "*"), Role::Accent),
-        Grade::Likely => (style.choose("◐", "~"), Role::Plain),
-        Grade::CannotBeTold => (style.choose("○", "?"), Role::Faint),
-    };
-    let grade = format!("{mark} {:<14}  ", show::grade(finding.grade));
     let sentence = show::sentence(finding);
     let trust = finding.trust.as_ref();
     let beside = match source {
@@ -27,5 +21,5 @@ pub(super) fn finding(finding: &Finding, source: Option<&str>, style: &Style) ->
         }
         None => sentence,
     };
-    paragraph(&style.paint(role, &grade), &text, style)
+    paragraph(&style.judged(show::grade(finding.grade)), &text, style)
 }

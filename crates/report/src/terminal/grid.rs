@@ -158,7 +158,7 @@ fn draw_lines(table: &mut Table, style: &Style) {
 fn styled(cell: &Cell, style: &Style) -> TableCell {
     let shown = TableCell::new(style.text(&cell.text));
     match cell.role {
-        Role::Plain | Role::Series(_) => shown,
+        Role::Plain | Role::Series(_) | Role::Heat(_) => shown,
         Role::Strong => shown.add_attribute(Attribute::Bold),
         Role::Faint => shown.add_attribute(Attribute::Dim),
         Role::Accent => shown.fg(Color::DarkCyan),

@@ -3,22 +3,10 @@
 use super::style::{Role, Style};
 use super::text::{count, paragraph};
 use crate::ExperimentAnalysis;
+use crate::show::letter;
+use crate::show::words::{BROKEN, DOUBTFUL};
 use instrument::noise::Warning;
 use instrument::results::{PointResult, Verdict};
-
-/// The letter of a kind of warning.
-pub(super) fn letter(warning: &Warning) -> char {
-    match warning {
-        Warning::Stolen { .. } => 's',
-        Warning::OtherLoad { .. } => 'o',
-        Warning::Preempted { .. } => 'p',
-        Warning::FrequencyChanged { .. } => 'f',
-        Warning::Drift { .. } => 'd',
-        Warning::SeveralModes { .. } => 'm',
-        Warning::NotWarm => 'n',
-        Warning::TargetMissed { .. } => 'w',
-    }
-}
 
 /// The distinct letters of all warnings that concern `metric` at a point.
 pub(super) fn letters(point: &PointResult, metric: &str) -> String {
@@ -81,15 +69,12 @@ pub(super) fn legend(experiment: &ExperimentAnalysis, style: &Style) -> String {
     let mut legend = String::new();
     if !kinds.is_empty() {
         let kinds: Vec<_> = kinds.iter().map(explained).collect();
-        legend += &paragraph("doubtful: ", &kinds.join(", "), style);
+        legend += &paragraph(&format!("{}: ", DOUBTFUL.text), &kinds.join(", "), style);
     }
     for (reason, values) in broken(experiment) {
-        let label = style.paint(Role::Broken, "broken: ");
-        legend += &paragraph(
-            &label,
-            &format!("{reason} ({})", count(values, "value")),
-            style,
-        );
+        let label = style.paint(BROKEN.tone.into(), &format!("{}: ", BROKEN.text));
+        let values = count(values, "value");
+        legend += &paragraph(&label, &format!("{reason} ({values})"), style);
     }
     legend
 }

@@ -16,7 +16,7 @@ pub fn reproduction(reproduction: &Reproduction, style: &Style) -> String {
     if !reproduction.claims.is_empty() {
         let mut text = title("Claims", style);
         for (_, claim, judgement) in &reproduction.claims {
-            let ruling = format!("{:<14}  ", show::ruling(judgement.ruling));
+            let ruling = format!("{:<14}  ", show::ruling(judgement.ruling).text);
             let source = style.paint(Role::Faint, &format!("({})", claim.source));
             text += &paragraph(&ruling, &format!("{} {source}", claim.says), style);
             text += &paragraph(&" ".repeat(16), &show::sentence(&judgement.because), style);

@@ -1,6 +1,8 @@
 //! The terminal's capabilities, as determined by the caller; this module never queries the
 //! terminal.
 
+use crate::show::{Tone, Word};
+
 /// The terminal's capabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
@@ -28,6 +30,24 @@ pub(super) enum Role {
     Broken,
     /// One of several series of a chart.
     Series(usize),
+    /// The background of a value in a matrix, one of [`HEAT`] steps from low to high.
+    Heat(usize),
+}
+
+/// Number of background colours of a matrix.
+pub(super) const HEAT: usize = 7;
+
+impl From<Tone> for Role {
+    fn from(tone: Tone) -> Self {
+        match tone {
+            Tone::Plain => Self::Plain,
+            Tone::Good => Self::Accent,
+            Tone::Strong => Self::Strong,
+            Tone::Faint => Self::Faint,
+            Tone::Doubtful => Self::Doubtful,
+            Tone::Bad => Self::Broken,
+        }
+    }
 }
 
 impl Style {
@@ -35,6 +55,17 @@ impl Style {
     pub(super) fn paint(&self, role: Role, text: &str) -> String {
         // Yellow and red are reserved for doubt and failure.
         const SERIES: [&str; 5] = ["36", "35", "32", "34", "0"];
+        // From light yellow over green to dark blue: the lightness falls at each step, so that the order
+        // does not rest on hue. Letters are black on the light ones and white on the dark ones.
+        const COLOURS: [&str; HEAT] = [
+            "38;5;16;48;5;229",
+            "38;5;16;48;5;150",
+            "38;5;16;48;5;78",
+            "38;5;16;48;5;37",
+            "38;5;16;48;5;30",
+            "38;5;231;48;5;24",
+            "38;5;231;48;5;17",
+        ];
         let code = match role {
             _ if !self.colour || text.is_empty() => return text.to_owned(),
             Role::Plain => return text.to_owned(),
@@ -44,6 +75,7 @@ impl Style {
             Role::Doubtful => "33",
             Role::Broken => "31",
             Role::Series(index) => SERIES[index % SERIES.len()],
+            Role::Heat(step) => COLOURS[step.min(HEAT - 1)],
         };
         format!("\u{1b}[{code}m{text}\u{1b}[0m")
     }
@@ -62,5 +94,11 @@ impl Style {
     /// The text that the terminal supports.
     pub(super) fn choose<'t>(&self, unicode: &'t str, ascii: &'t str) -> &'t str {
         if self.unicode { unicode } else { ascii }
+    }
+
+    /// A word that judges with its mark, in a column of their own and in its colour.
+    pub(super) fn judged(&self, word: Word) -> String {
+        let mark = self.choose(word.mark.0, word.mark.1);
+        self.paint(word.tone.into(), &format!("{mark} {:<14}  ", word.text))
     }
 }

@@ -267,10 +267,10 @@ impl Parts {
                 parts.words = show::seen(estimate);
                 parts.role = Role::Doubtful;
             }
-            Verdict::BelowResolution => parts.words = "below resolution".into(),
-            Verdict::Broken(_) => {
-                parts.words = "broken".into();
-                parts.role = Role::Broken;
+            verdict @ Verdict::BelowResolution => parts.words = show::verdict(verdict).text.into(),
+            verdict @ Verdict::Broken(_) => {
+                parts.words = show::verdict(verdict).text.into();
+                parts.role = show::verdict(verdict).tone.into();
             }
         }
         parts

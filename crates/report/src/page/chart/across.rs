@@ -1,38 +1,8 @@
 //! The x axis of a figure: numbers on a scale, or names side by side.
 
-use super::scale::{Domain, Scale};
-use super::ticks::{Tick, ticks};
+use crate::chart::{Domain, Scale, Tick, levels, ticks};
 use instrument::figure::{Figure, FigureAxis};
 use instrument::point::Level;
-use instrument::quantity::{Bytes, Unit};
-
-/// The distinct levels of a figure: numbers in ascending order, names in order of first appearance.
-/// The figure's table rows and hover positions use the same order.
-pub(crate) fn levels(figure: &Figure) -> Vec<&Level> {
-    let all = figure
-        .series
-        .iter()
-        .flat_map(|series| &series.points)
-        .map(|point| &point.x);
-    let mut levels: Vec<&Level> = Vec::new();
-    for level in all {
-        if !levels.contains(&level) {
-            levels.push(level);
-        }
-    }
-    if levels.iter().all(|level| level.number().is_some()) {
-        levels.sort_unstable();
-    }
-    levels
-}
-
-/// A level of a figure's x axis as text.
-pub(crate) fn show_level(axis: &FigureAxis, level: &Level) -> String {
-    match (axis.unit, level) {
-        (Some(Unit::Bytes), Level::Number(bytes)) => Bytes(*bytes).to_string(),
-        (_, level) => level.to_string(),
-    }
-}
 
 /// The x axis of a panel.
 pub(super) enum Across<'a> {
@@ -67,12 +37,8 @@ impl<'a> Across<'a> {
             };
         };
         let kind = figure.x.scale;
-        let smallest = numbers.iter().copied().fold(f64::INFINITY, f64::min);
-        let mut domain = Domain::around(numbers.into_iter(), kind);
-        // There is no place with 0 threads or 0 files.
-        if figure.x.unit == Some(Unit::Count) && (1.0..domain.high).contains(&smallest) {
-            domain.low = smallest;
-        }
+        let none = || Domain::around(std::iter::empty(), kind);
+        let domain = Domain::along(&figure.x, numbers.into_iter()).unwrap_or_else(none);
         let air = (right - left) * 0.02;
         let scale = domain.between(kind, left + air, right - air);
         Self::Numbers {

@@ -1,13 +1,12 @@
 //! Named items side by side: one row each, which leaves room for long names. Bars start at zero; a
 //! logarithmic axis has no zero, so it has dots.
 
-use super::across::{levels, show_level};
 use super::format::Format;
 use super::labels::shortened;
 use super::marker::{STYLES, class, outline};
 use super::rows::Layout;
-use super::scale::{Domain, drawn_centre};
 use super::svg::{Dots, Path, Px, Svg, text_width};
+use crate::chart::{Domain, drawn_centre, levels, show_level};
 use crate::show;
 use instrument::figure::{Figure, FigurePoint, FigureScale};
 use instrument::quantity::Unit;
@@ -191,6 +190,6 @@ fn value_text(figure: &Figure, point: &FigurePoint) -> String {
             centre,
             point.estimate.interval,
         ),
-        None => "below resolution".into(),
+        None => show::verdict(&point.estimate.verdict).text.into(),
     }
 }

@@ -1,13 +1,13 @@
 //! Curves along an axis: one panel for a few series, small multiples with shared axes for many.
 
 use super::annotations::{MarkLabels, direct_label_width, draw_direct_labels};
+use super::axes::YAxis;
 use super::format::Format;
 use super::labels::shortened;
 use super::marker::STYLES;
 use super::panel::{AXIS_TITLE, Frame, Panel, y_room};
-use super::scale::Domain;
-use super::svg::{Px, Svg, text_width};
-use super::ticks::ticks;
+use super::svg::{Px, Svg};
+use crate::chart::Domain;
 use instrument::figure::{Figure, FigureScale};
 
 /// Gap between the labels of the y axis and the plot.
@@ -100,10 +100,11 @@ fn y_label_width(
     format: Format,
     height: f64,
 ) -> f64 {
-    let scale = y.between(kind, height, 0.0);
-    ticks(&scale, figure.y.unit, y_room(format, height))
-        .into_iter()
-        .filter_map(|tick| tick.label)
-        .map(|label| text_width(&label, format.font_size()))
-        .fold(0.0, f64::max)
+    let axis = YAxis {
+        scale: &y.between(kind, height, 0.0),
+        unit: figure.y.unit,
+        room: y_room(format, height),
+        format,
+    };
+    axis.label_width()
 }

@@ -1,13 +1,12 @@
 //! One plot: grid, axes, marks and curves.
 
-use super::across::{Across, levels};
+use super::across::Across;
+use super::axes::{YAxis, band};
 use super::format::Format;
-use super::gaps::{Lines, Place};
 use super::labels::shortened;
 use super::marker::{class, outline};
-use super::scale::{Domain, Scale, drawn_centre};
 use super::svg::{Dots, Path, Px, Svg};
-use super::ticks::ticks;
+use crate::chart::{Domain, Lines, Place, Scale, drawn_centre, levels};
 use instrument::figure::{Figure, FigurePoint, FigureScale, Mark, MarkOrigin, Series};
 
 /// Distance between the lower edge of a plot and the baseline of its axis title.
@@ -119,7 +118,7 @@ impl<'a> Panel<'a> {
             .partition(|(index, _)| self.subject.is_none_or(|subject| subject == *index));
         for (_, series) in others {
             let Lines { solid, .. } = self.lines(series);
-            svg.element("path", &[("class", &"other"), ("d", &solid)]);
+            svg.element("path", &[("class", &"other"), ("d", &Path::lines(solid))]);
         }
         for (index, series) in own {
             self.series(svg, series, index);
@@ -128,32 +127,13 @@ impl<'a> Panel<'a> {
     }
 
     fn y_axis(&self, svg: &mut Svg) {
-        let Frame {
-            left,
-            width,
-            height,
-            ..
-        } = self.frame;
-        let font = self.format.font_size();
-        let mut grid = Path::default();
-        for tick in ticks(&self.y, self.figure.y.unit, y_room(self.format, height)) {
-            let (Some(y), Some(label)) = (self.y.position(tick.value), tick.label) else {
-                continue;
-            };
-            grid.line([(left, y), (left + width, y)]);
-            if self.is_first {
-                svg.text(
-                    "text",
-                    &[
-                        ("class", &"y-tick"),
-                        ("x", &Px(left - 8.0)),
-                        ("y", &Px(y + font * 0.35)),
-                    ],
-                    &label,
-                );
-            }
-        }
-        svg.element("path", &[("class", &"grid"), ("d", &grid)]);
+        let axis = YAxis {
+            scale: &self.y,
+            unit: self.figure.y.unit,
+            room: y_room(self.format, self.frame.height),
+            format: self.format,
+        };
+        axis.draw(svg, (self.frame.left, self.frame.width), self.is_first);
     }
 
     fn x_axis(&self, svg: &mut Svg) {
@@ -239,9 +219,13 @@ impl<'a> Panel<'a> {
         svg.element("path", &[("class", &"band"), ("d", &self.band(series))]);
         svg.element("path", &[("class", &"dots"), ("d", &self.dots(series))]);
         let lines = self.lines(series);
-        svg.element("path", &[("class", &"line"), ("d", &lines.solid)]);
+        svg.element(
+            "path",
+            &[("class", &"line"), ("d", &Path::lines(lines.solid))],
+        );
         if !lines.cliffs.is_empty() {
-            svg.element("path", &[("class", &"line cliff"), ("d", &lines.cliffs)]);
+            let cliffs = Path::lines(lines.cliffs);
+            svg.element("path", &[("class", &"line cliff"), ("d", &cliffs)]);
         }
         let levels = levels(self.figure);
         for point in &series.points {
@@ -284,24 +268,7 @@ impl<'a> Panel<'a> {
             let low = self.y.position(interval.low).unwrap_or(self.y.from);
             Some((x, low, self.y.position(interval.high)?))
         };
-        let mut path = Path::default();
-        let known: Vec<_> = series.points.iter().map(ends).collect();
-        for run in known.split(Option::is_none) {
-            let run: Vec<_> = run.iter().flatten().collect();
-            let upper = run.iter().map(|(x, _, high)| (*x, *high));
-            let lower = run.iter().rev().map(|(x, low, _)| (*x, *low));
-            if let [(x, low, high)] = run.as_slice() {
-                path.area([
-                    (x - 2.0, *low),
-                    (x + 2.0, *low),
-                    (x + 2.0, *high),
-                    (x - 2.0, *high),
-                ]);
-            } else if !run.is_empty() {
-                path.area(upper.chain(lower));
-            }
-        }
-        path
+        band(&series.points.iter().map(ends).collect::<Vec<_>>())
     }
 
     /// One dot for each process.

@@ -77,6 +77,7 @@ fn figure() -> impl Strategy<Value = Figure> {
         Just(FigureKind::Curve),
         Just(FigureKind::Bars),
         Just(FigureKind::Timeline),
+        Just(FigureKind::Matrix),
     ];
     let scale = || prop_oneof![Just(FigureScale::Linear), Just(FigureScale::Logarithmic)];
     let unit = || {

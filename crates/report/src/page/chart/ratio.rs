@@ -1,12 +1,12 @@
 //! Ratios on a logarithmic axis centred on 1, with the margin shaded: small multiples with shared
 //! axes along a numeric axis, else one row per ratio.
 
+use super::axes::{YAxis, band};
 use super::format::Format;
 use super::labels::shortened;
-use super::scale::{Domain, Scale};
 use super::svg::{Path, Px, Svg, text_width};
-use super::ticks::ticks;
-use crate::comparison::{Row, Verdict};
+use crate::chart::{Domain, Scale, ticks};
+use crate::comparison::Row;
 use instrument::figure::FigureScale::Logarithmic;
 use instrument::quantity::Unit;
 use std::ops::Range;
@@ -37,7 +37,8 @@ pub(crate) fn curves(curves: &[Curve<'_>], x: &XAxis, label: &str, format: Forma
     let (most_columns, height) = format.panels();
     let rows = || curves.iter().flat_map(|curve| &curve.points);
     let domain = reach(rows().map(|(_, row)| *row));
-    let left = y_width(domain, height, format) + 12.0;
+    let y = domain.between(Logarithmic, height, 0.0);
+    let left = y_axis(&y, format).label_width() + 12.0;
     let width_of = |columns: usize| (format.width() - left) / columns as f64 - GAP;
     // Shortened titles might become indistinguishable.
     let widest = curves
@@ -77,7 +78,8 @@ pub(crate) fn curves(curves: &[Curve<'_>], x: &XAxis, label: &str, format: Forma
         if let [Some(low), Some(high)] = band {
             rectangle(&mut svg, from, high, width, low - high);
         }
-        y_axis(&mut svg, &y_scale, from, width, column == 0, format);
+        y_axis(&y_scale, format).draw(&mut svg, (from, width), column == 0);
+        unity(&mut svg, &y_scale, from, width);
         x_ticks(
             &mut svg,
             &x_scale,
@@ -140,7 +142,10 @@ pub(crate) fn rows(rows: &[(String, &Row<'_>)], label: &str, format: Format) -> 
             let line = format!("M{} {}H{}", Px(low), Px(middle), Px(high));
             svg.element(
                 "path",
-                &[("class", &format!("reach {}", class(row))), ("d", &line)],
+                &[
+                    ("class", &format!("reach {}", row.verdict.word().class)),
+                    ("d", &line),
+                ],
             );
         }
         if let Some(at) = x_scale.position(row.ratio) {
@@ -172,23 +177,7 @@ impl Curve<'_> {
             let x = x.position(*level as f64)?;
             Some((x, y.position(interval.low)?, y.position(interval.high)?))
         };
-        let mut band = Path::default();
-        let known: Vec<_> = self.points.iter().map(ends).collect();
-        for part in known.split(Option::is_none) {
-            let part: Vec<_> = part.iter().flatten().collect();
-            let upper = part.iter().map(|(x, _, high)| (*x, *high));
-            let lower = part.iter().rev().map(|(x, low, _)| (*x, *low));
-            if part.len() > 1 {
-                band.area(upper.chain(lower));
-            } else if let [(x, low, high)] = part.as_slice() {
-                band.area([
-                    (x - 1.5, *low),
-                    (x + 1.5, *low),
-                    (x + 1.5, *high),
-                    (x - 1.5, *high),
-                ]);
-            }
-        }
+        let band = band(&self.points.iter().map(ends).collect::<Vec<_>>());
         svg.element("path", &[("class", &"ratio-band"), ("d", &band)]);
         let mut line = Path::default();
         line.line(self.points.iter().filter_map(at));
@@ -237,21 +226,15 @@ fn dot(svg: &mut Svg, x: f64, y: f64, row: &Row<'_>) {
     svg.element(
         "circle",
         &[
-            ("class", &format!("verdict-dot {}", class(row))),
+            (
+                "class",
+                &format!("verdict-dot {}", row.verdict.word().class),
+            ),
             ("cx", &Px(x)),
             ("cy", &Px(y)),
             ("r", &RADIUS),
         ],
     );
-}
-
-/// Only ratios with a verdict of difference have a colour.
-fn class(row: &Row<'_>) -> &'static str {
-    match row.verdict {
-        Verdict::Faster => "faster",
-        Verdict::Slower => "slower",
-        Verdict::Equivalent | Verdict::Inconclusive(_) | Verdict::Untested => "open",
-    }
 }
 
 /// Symmetric range around 1 that includes all ratios, and their intervals as far as they leave the
@@ -276,43 +259,16 @@ fn reach<'a>(rows: impl Iterator<Item = &'a Row<'a>> + Clone) -> Domain {
     }
 }
 
-fn y_width(domain: Domain, height: f64, format: Format) -> f64 {
-    ticks(
-        &domain.between(Logarithmic, height, 0.0),
-        Some(Unit::Ratio),
-        room(height, format),
-    )
-    .into_iter()
-    .filter_map(|tick| tick.label)
-    .map(|label| text_width(&label, format.font_size()))
-    .fold(0.0, f64::max)
-}
-
-fn room(height: f64, format: Format) -> usize {
-    (height / (format.font_size() * 2.0)) as usize
-}
-
-fn y_axis(svg: &mut Svg, y: &Scale, left: f64, width: f64, is_first: bool, format: Format) {
-    let mut grid = Path::default();
-    for tick in ticks(y, Some(Unit::Ratio), room(y.from - y.to, format)) {
-        let (Some(at), Some(label)) = (y.position(tick.value), tick.label) else {
-            continue;
-        };
-        grid.line([(left, at), (left + width, at)]);
-        if is_first {
-            let baseline = at + format.font_size() * 0.35;
-            svg.text(
-                "text",
-                &[
-                    ("x", &Px(left - 8.0)),
-                    ("y", &Px(baseline)),
-                    ("text-anchor", &"end"),
-                ],
-                &label,
-            );
-        }
+fn y_axis(scale: &Scale, format: Format) -> YAxis<'_> {
+    YAxis {
+        scale,
+        unit: Some(Unit::Ratio),
+        room: ((scale.from - scale.to) / (format.font_size() * 2.0)) as usize,
+        format,
     }
-    svg.element("path", &[("class", &"grid"), ("d", &grid)]);
+}
+
+fn unity(svg: &mut Svg, y: &Scale, left: f64, width: f64) {
     if let Some(one) = y.position(1.0) {
         let line = format!("M{} {}H{}", Px(left), Px(one), Px(left + width));
         svg.element("path", &[("class", &"unity"), ("d", &line)]);
@@ -337,9 +293,9 @@ fn x_ticks(
             svg.text(
                 "text",
                 &[
+                    ("class", &"x-tick"),
                     ("x", &Px(x)),
                     ("y", &Px(at + font + 3.0)),
-                    ("text-anchor", &"middle"),
                 ],
                 &label,
             );

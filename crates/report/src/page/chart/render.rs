@@ -1,9 +1,9 @@
 //! One figure as one SVG element.
 
 use super::format::Format;
-use super::scale::drawn_centre;
 use super::svg::{Px, Svg};
-use super::{bars, curve, timeline};
+use super::{bars, curve, matrix, timeline};
+use crate::chart::{Matrix, drawn_centre};
 use crate::show;
 use instrument::figure::{Figure, FigureKind, FigurePoint, FigureScale};
 
@@ -14,6 +14,7 @@ pub(crate) fn render(figure: &Figure, kind: FigureScale, format: Format) -> Stri
         FigureKind::Curve => curve::draw(&mut body, figure, kind, format),
         FigureKind::Bars => bars::draw(&mut body, figure, kind, format),
         FigureKind::Timeline => timeline::draw(&mut body, figure, format),
+        FigureKind::Matrix => matrix::draw(&mut body, figure, kind, format),
     };
     let scale = match kind {
         FigureScale::Linear => "linear",
@@ -53,6 +54,10 @@ pub(crate) fn undrawn(figure: &Figure) -> usize {
     match figure.kind {
         FigureKind::Bars => return 0,
         FigureKind::Timeline => return points(figure).count() - timeline::moments(figure).len(),
+        FigureKind::Matrix => {
+            let drawn = Matrix::new(figure, figure.y.scale).cells().count();
+            return points(figure).count().saturating_sub(drawn);
+        }
         FigureKind::Curve => {}
     }
     let positive = |scale: FigureScale, value: f64| scale == FigureScale::Linear || value > 0.0;
@@ -87,10 +92,14 @@ fn description(figure: &Figure, scale: &str) -> String {
         Some(unit) if low <= high => format!(" from {}", show::extent(unit, low, high)),
         _ => String::new(),
     };
-    format!(
-        "{}{range} ({scale} axis) by {}: {}. The numbers are in the table below the figure.",
-        figure.y.title,
-        figure.x.title,
-        labels.join(", ")
-    )
+    let (y, x, labels) = (&figure.y.title, &figure.x.title, labels.join(", "));
+    let what = match figure.kind {
+        FigureKind::Matrix => {
+            format!("{y}{range} ({scale} colours) by {x} in rows and in columns: {labels}")
+        }
+        FigureKind::Curve | FigureKind::Bars | FigureKind::Timeline => {
+            format!("{y}{range} ({scale} axis) by {x}: {labels}")
+        }
+    };
+    format!("{what}. The numbers are in the table below the figure.")
 }

@@ -1,9 +1,8 @@
 //! Shared layout of bars and timelines: rows below each other, values along the x axis.
 
 use super::format::Format;
-use super::scale::Scale;
 use super::svg::{Path, Px, Svg};
-use super::ticks::ticks;
+use crate::chart::{Scale, ticks};
 use instrument::figure::Figure;
 
 /// Positions of all parts.

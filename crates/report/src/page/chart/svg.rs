@@ -139,6 +139,15 @@ impl Path {
         }
     }
 
+    /// The polylines.
+    pub(super) fn lines(lines: Vec<Vec<(f64, f64)>>) -> Self {
+        let mut path = Self::default();
+        for line in lines {
+            path.line(line);
+        }
+        path
+    }
+
     /// A polygon with corners at `places`.
     pub(super) fn area(&mut self, places: impl IntoIterator<Item = (f64, f64)>) {
         self.line(places);

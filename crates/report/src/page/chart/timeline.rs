@@ -4,8 +4,8 @@ use super::format::Format;
 use super::labels::shortened;
 use super::marker::class;
 use super::rows::Layout;
-use super::scale::{Domain, drawn_centre};
 use super::svg::{Path, Px, Svg, text_width};
+use crate::chart::{Domain, drawn_centre};
 use instrument::figure::{Figure, FigurePoint, FigureScale};
 
 /// Height of a lane with its padding, and of its blocks.

@@ -1,16 +1,17 @@
 //! The line under a chart, with its ticks and their labels.
 
 use super::super::style::{Role, Style};
-use super::scale::Scale;
+use crate::chart::{Scale, ticks};
+use instrument::quantity::Unit;
 
 /// Approximate width of a tick label plus the space to the next, in columns.
 const COLUMNS_PER_TICK: usize = 12;
 
 /// Two lines, `columns` wide and indented by `before` columns: the axis, which starts with `corner`
-/// and has `cross` at its ticks, and the labels below. `column` maps a position from 0 to 1 to a
+/// and has `cross` at its ticks, and the labels below. `scale` goes from 0 to 1, and `column` maps a position from 0 to 1 to a
 /// column.
 pub(super) fn axis(
-    scale: &Scale,
+    (scale, unit): (&Scale, Option<Unit>),
     (before, columns): (usize, usize),
     (corner, cross): (&str, &str),
     column: impl Fn(f64) -> usize,
@@ -18,11 +19,12 @@ pub(super) fn axis(
 ) -> String {
     let mut line = vec![style.choose("─", "-"); columns];
     let mut labels = String::new();
-    for tick in scale.ticks(columns / COLUMNS_PER_TICK) {
-        let Some(column) = scale.place(tick.value).map(&column) else {
+    for tick in ticks(scale, unit, columns / COLUMNS_PER_TICK) {
+        let column = scale.position(tick.value).map(&column);
+        let (Some(column), Some(label)) = (column, tick.label) else {
             continue;
         };
-        let length = tick.label.chars().count();
+        let length = label.chars().count();
         // Labels are centred below their ticks; the outermost would stick out.
         let start = column
             .saturating_sub(length / 2)
@@ -30,7 +32,7 @@ pub(super) fn axis(
         let end = labels.chars().count();
         if end == 0 || start > end {
             line[column] = cross;
-            labels.extend([" ".repeat(start - end), tick.label]);
+            labels.extend([" ".repeat(start - end), label]);
         }
     }
     let indent = " ".repeat(before);
@@ -40,4 +42,9 @@ pub(super) fn axis(
         "{indent}{corner}{}\n{indent}{under}{labels}\n",
         line.concat()
     )
+}
+
+/// The column of a place from 0 to 1 among `room` columns.
+pub(super) fn cell(place: f64, room: usize) -> usize {
+    ((place * room as f64) as usize).min(room - 1)
 }

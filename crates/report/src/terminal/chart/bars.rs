@@ -1,11 +1,10 @@
 //! Named items as horizontal bars.
 
 use super::super::style::{Role, Style};
-use super::axis::axis;
-use super::scale::Scale;
+use super::axis::{axis, cell};
+use crate::chart::{Domain, Scale, levels, show_level};
 use crate::show;
 use instrument::figure::{Figure, FigurePoint, FigureScale};
-use instrument::point::Level;
 use instrument::quantity::Unit;
 use instrument::results::Verdict;
 
@@ -32,7 +31,8 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
             .map(|interval| [interval.low, interval.high]);
         whiskers.into_iter().flatten().chain([estimate.centre])
     });
-    let scale = Scale::over(figure.y.scale, unit, ends)?;
+    let kind = figure.y.scale;
+    let scale = Domain::of(ends, kind)?.between(kind, 0.0, 1.0);
     let values: Vec<String> = bars.iter().map(|bar| value(unit, bar, style)).collect();
     let longest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
     let names = longest(&mut bars.iter().map(|bar| bar.label.chars().count()));
@@ -55,7 +55,7 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
     }
     let cross = style.choose("┴", "+");
     text += &axis(
-        &scale,
+        (&scale, figure.y.unit),
         (names + 2, room),
         ("", cross),
         |place| cell(place, room),
@@ -66,19 +66,14 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
 
 /// All bars from top to bottom: by level, and within a level by series.
 fn bars(figure: &Figure) -> Vec<Bar<'_>> {
-    let mut things: Vec<&Level> = Vec::new();
-    for point in figure.series.iter().flat_map(|series| &series.points) {
-        if !things.contains(&&point.x) {
-            things.push(&point.x);
-        }
-    }
     let mut bars = Vec::new();
-    for thing in things {
+    for level in levels(figure) {
+        let thing = show_level(&figure.x, level);
         for (index, series) in figure.series.iter().enumerate() {
-            let points = series.points.iter().filter(|point| point.x == *thing);
+            let points = series.points.iter().filter(|point| point.x == *level);
             bars.extend(points.map(|point| Bar {
                 label: match figure.series.len() {
-                    1 => thing.to_string(),
+                    1 => thing.clone(),
                     _ => format!("{thing}, {}", series.label),
                 },
                 point,
@@ -101,7 +96,7 @@ fn role(point: &FigurePoint, series: usize) -> Role {
 fn value(unit: Unit, bar: &Bar, style: &Style) -> String {
     let estimate = &bar.point.estimate;
     let value = match estimate.verdict {
-        Verdict::Broken(_) => "broken".into(),
+        Verdict::Broken(_) => show::verdict(&estimate.verdict).text.into(),
         _ => show::estimate(unit, estimate),
     };
     let doubt = if bar.point.doubtful && estimate.is_sound() {
@@ -119,7 +114,7 @@ fn block(bar: &Bar, scale: &Scale, room: usize, style: &Style) -> String {
     if !estimate.is_sound() {
         return String::new();
     }
-    let Some(end) = scale.place(estimate.centre) else {
+    let Some(end) = scale.position(estimate.centre) else {
         return String::new();
     };
     let eighths = (end * room as f64 * 8.0).round() as usize;
@@ -138,7 +133,7 @@ fn dot(bar: &Bar, scale: &Scale, room: usize, style: &Style) -> String {
     if !estimate.is_sound() {
         return String::new();
     }
-    let Some(place) = scale.place(estimate.centre) else {
+    let Some(place) = scale.position(estimate.centre) else {
         return String::new();
     };
     let column = cell(place, room);
@@ -154,11 +149,11 @@ fn dot(bar: &Bar, scale: &Scale, room: usize, style: &Style) -> String {
 }
 
 fn whiskers(cells: &mut Vec<char>, bar: &Bar, scale: &Scale, room: usize, style: &Style) {
-    let ends = bar
-        .point
-        .estimate
-        .interval
-        .and_then(|interval| Some((scale.place(interval.low)?, scale.place(interval.high)?)));
+    let ends = bar.point.estimate.interval.and_then(|interval| {
+        // On a logarithmic scale an interval that includes zero extends to the edge.
+        let low = scale.position(interval.low).unwrap_or(0.0);
+        Some((low, scale.position(interval.high)?))
+    });
     let Some((low, high)) = ends else { return };
     if (high - low) * (room as f64) < 1.5 {
         return;
@@ -173,8 +168,4 @@ fn whiskers(cells: &mut Vec<char>, bar: &Bar, scale: &Scale, room: usize, style:
     cells[low..=high].fill(line);
     cells[low] = left;
     cells[high] = right;
-}
-
-fn cell(place: f64, room: usize) -> usize {
-    ((place * room as f64) as usize).min(room - 1)
 }

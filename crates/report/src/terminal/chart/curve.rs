@@ -5,8 +5,9 @@ use super::super::text::{paragraph, unbroken};
 use super::axis::axis;
 use super::canvas::Canvas;
 use super::marks;
-use super::scale::{Scale, Tick};
-use instrument::figure::{Figure, FigureAxis, FigurePoint, Series};
+use crate::chart::{Domain, Scale, Tick, in_one_unit, ticks};
+use crate::show::words::DOUBTFUL;
+use instrument::figure::{Figure, FigurePoint, Series};
 use instrument::quantity::Unit;
 use std::collections::BTreeMap;
 
@@ -19,17 +20,16 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
     // Values that are not sound may be arbitrarily large: they are clipped to the edge and do not
     // affect the scale.
     let sound = points().filter(|point| point.estimate.is_sound());
-    let x = scale(
-        &figure.x,
-        points().filter_map(|point| Some(point.x.number()? as f64)),
-    )?;
-    let y = scale(&figure.y, sound.map(|point| point.estimate.centre))?;
+    let numbers = points().filter_map(|point| Some(point.x.number()? as f64));
+    let x = Domain::along(&figure.x, numbers)?.between(figure.x.scale, 0.0, 1.0);
+    let centres = sound.map(|point| point.estimate.centre);
+    let y = Domain::of(centres, figure.y.scale)?.between(figure.y.scale, 0.0, 1.0);
 
     let rows = (style.width / 6).clamp(8, 16);
-    let (unit, y_ticks) = y_ticks(&y, rows / 2);
+    let (unit, y_ticks) = y_ticks(&y, figure.y.unit, rows / 2);
     let gutter = y_ticks
         .iter()
-        .map(|tick| tick.label.chars().count())
+        .filter_map(|tick| Some(tick.label.as_ref()?.chars().count()))
         .max()
         .unwrap_or(0)
         + 1;
@@ -61,7 +61,7 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
         }
     }
     let shown_marks = || figure.marks.iter().filter(|mark| x.contains(mark.at));
-    for place in shown_marks().filter_map(|mark| x.place(mark.at)) {
+    for place in shown_marks().filter_map(|mark| x.position(mark.at)) {
         canvas.vertical(place, if style.unicode { '┊' } else { ':' });
     }
 
@@ -78,30 +78,32 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
     }
     let (corner, cross) = (style.choose("└", "+"), style.choose("┬", "+"));
     let column = |place| canvas.column(place);
-    text += &axis(&x, (gutter + 1, columns), (corner, cross), column, style);
+    text += &axis(
+        (&x, figure.x.unit),
+        (gutter + 1, columns),
+        (corner, cross),
+        column,
+        style,
+    );
     let unit = figure.x.unit.unwrap_or(Unit::Count);
     let located: Vec<_> = shown_marks()
-        .filter_map(|mark| Some((canvas.column(x.place(mark.at)?), mark)))
+        .filter_map(|mark| Some((canvas.column(x.position(mark.at)?), mark)))
         .collect();
     text += &marks::labels(&located, unit, gutter + 2, style);
     text += &legend(figure, style);
     Some(text)
 }
 
-fn scale(axis: &FigureAxis, values: impl Iterator<Item = f64>) -> Option<Scale> {
-    Scale::over(axis.scale, axis.unit.unwrap_or(Unit::Count), values)
-}
-
 /// The ticks of the y axis; if all have the same unit, the unit is returned separately.
-fn y_ticks(y: &Scale, most: usize) -> (String, Vec<Tick>) {
-    y.ticks_in_one_unit(most)
-        .unwrap_or_else(|| (String::new(), y.ticks(most)))
+fn y_ticks(y: &Scale, unit: Option<Unit>, most: usize) -> (String, Vec<Tick>) {
+    let ticks = ticks(y, unit, most);
+    in_one_unit(&ticks, unit).unwrap_or_else(|| (String::new(), ticks))
 }
 
 fn place(point: &FigurePoint, x: &Scale, y: &Scale) -> Option<(f64, f64)> {
     Some((
-        x.place(point.x.number()? as f64)?,
-        y.place(point.estimate.centre)?,
+        x.position(point.x.number()? as f64)?,
+        y.position(point.estimate.centre)?,
     ))
 }
 
@@ -136,7 +138,7 @@ fn heading(figure: &Figure, unit: &str, gutter: usize, style: &Style) -> String 
 }
 
 fn labels_by_row(canvas: &Canvas, y: &Scale, ticks: Vec<Tick>) -> BTreeMap<usize, String> {
-    let row = |tick: Tick| Some((canvas.row(y.place(tick.value)?), tick.label));
+    let row = |tick: Tick| Some((canvas.row(y.position(tick.value)?), tick.label?));
     ticks.into_iter().filter_map(row).collect()
 }
 
@@ -159,7 +161,7 @@ fn legend(figure: &Figure, style: &Style) -> String {
         } else {
             "lower case"
         };
-        entries.push(style.paint(Role::Doubtful, &format!("{how}: doubtful")));
+        entries.push(style.paint(Role::Doubtful, &format!("{how}: {}", DOUBTFUL.text)));
     }
     let entries: Vec<String> = entries.iter().map(|entry| unbroken(entry)).collect();
     paragraph("  ", &entries.join("   "), style)

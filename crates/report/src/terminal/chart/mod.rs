@@ -1,11 +1,11 @@
-//! Character charts: curves in braille, bars in block characters, else ASCII.
+//! Character charts: curves in braille, bars and matrices in block characters, else ASCII.
 
 mod axis;
 mod bars;
 mod canvas;
 mod curve;
 mod marks;
-mod scale;
+mod matrix;
 mod timeline;
 
 use super::style::Style;
@@ -18,6 +18,7 @@ pub(super) fn chart(figure: &Figure, style: &Style) -> String {
         FigureKind::Curve => curve::draw(figure, style),
         FigureKind::Bars => bars::draw(figure, style),
         FigureKind::Timeline => timeline::draw(figure, style),
+        FigureKind::Matrix => matrix::draw(figure, style),
     };
     match drawn {
         Some(drawn) => title(&figure.title, style) + &style.text(&drawn),

@@ -1,10 +1,9 @@
 //! The states of several actors over time: one line per actor, one character per state.
 
 use super::super::style::{Role, Style};
-use super::axis::axis;
-use super::scale::Scale;
+use super::axis::{axis, cell};
+use crate::chart::{Domain, Scale};
 use instrument::figure::{Figure, FigurePoint, FigureScale, Series};
-use instrument::quantity::Unit;
 
 /// The characters of the first states, in Unicode and in ASCII; further states share the last one.
 const STATES: [(char, char); 5] = [('█', '#'), ('░', '-'), ('▒', 'w'), ('▓', '='), ('╌', '.')];
@@ -17,11 +16,8 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
         .iter()
         .flat_map(|series| &series.points)
         .filter_map(time);
-    let scale = Scale::over(
-        FigureScale::Linear,
-        figure.y.unit.unwrap_or(Unit::Count),
-        times,
-    )?;
+    let kind = FigureScale::Linear;
+    let scale = Domain::of(times, kind)?.between(kind, 0.0, 1.0);
     let states = figure.states();
     let lengths = figure
         .series
@@ -36,7 +32,13 @@ pub(super) fn draw(figure: &Figure, style: &Style) -> Option<String> {
     }
     let cross = style.choose("┴", "+");
     let column = |place| cell(place, room);
-    text += &axis(&scale, (names + 2, room), ("", cross), column, style);
+    text += &axis(
+        (&scale, figure.y.unit),
+        (names + 2, room),
+        ("", cross),
+        column,
+        style,
+    );
     let key = states.iter().enumerate().map(|(index, state)| {
         let character = style.paint(Role::Series(index), &character(index, style).to_string());
         format!("{character} {state}")
@@ -67,7 +69,7 @@ fn lane(series: &Series, states: &[String], scale: &Scale, room: usize, style: &
             .iter()
             .position(|state| *state == pair[0].x.to_string());
         let ends = time(&pair[0]).zip(time(&pair[1]));
-        let ends = ends.and_then(|(from, to)| Some((scale.place(from)?, scale.place(to)?)));
+        let ends = ends.and_then(|(from, to)| Some((scale.position(from)?, scale.position(to)?)));
         if let (Some(state), Some((from, to))) = (state, ends) {
             let (from, to) = (cell(from, room), cell(to, room));
             cells[from..to.max(from + 1)].fill(Some(state));
@@ -83,8 +85,4 @@ fn lane(series: &Series, states: &[String], scale: &Scale, room: usize, style: &
             }
         });
     runs.collect()
-}
-
-fn cell(place: f64, room: usize) -> usize {
-    ((place * room as f64) as usize).min(room - 1)
 }

@@ -2,9 +2,9 @@
 
 use super::super::labels::shortened;
 use super::super::marker::outline;
-use super::super::scale::{Domain, Scale};
 use super::super::svg::{Path, Px, Svg, text_width};
 use super::Size;
+use crate::chart::{Domain, Scale};
 use crate::glance::Rung;
 use crate::show;
 use instrument::figure::FigureScale;

@@ -1,11 +1,9 @@
 //! Logarithmic axes and curves of the pictures at a glance.
 
-use super::super::gaps::{Lines, Place};
 use super::super::marker::outline;
-use super::super::scale::{Domain, Scale};
 use super::super::svg::{Path, Px, Svg};
-use super::super::ticks::ticks;
 use super::Size;
+use crate::chart::{Domain, Lines, Place, Scale, ticks};
 use crate::glance::Curve;
 use instrument::figure::FigureScale;
 use instrument::quantity::Unit;
@@ -110,9 +108,13 @@ pub(super) fn curve(svg: &mut Svg, curve: &Curve, index: usize, x: &Scale, y: &S
     let places: Vec<Option<Place>> = curve.points.iter().map(place).collect();
     let lines = Lines::through(&places);
     svg.open("g", &[("class", &format!("s{index}"))]);
-    svg.element("path", &[("class", &"line"), ("d", &lines.solid)]);
+    svg.element(
+        "path",
+        &[("class", &"line"), ("d", &Path::lines(lines.solid))],
+    );
     if !lines.cliffs.is_empty() {
-        svg.element("path", &[("class", &"line cliff"), ("d", &lines.cliffs)]);
+        let cliffs = Path::lines(lines.cliffs);
+        svg.element("path", &[("class", &"line cliff"), ("d", &cliffs)]);
     }
     for place in places.iter().flatten() {
         let shape = outline(index, place.at.0, place.at.1, 2.6);

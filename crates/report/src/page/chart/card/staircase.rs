@@ -1,10 +1,10 @@
 //! The memory staircase: latency and bandwidth over the size of what is walked.
 
 use super::super::labels::rows;
-use super::super::scale::Scale;
 use super::super::svg::{Px, Svg, text_width};
 use super::plot::{Area, Side, curve, sizes, values, x_axis, y_axis};
 use super::{Size, ends};
+use crate::chart::Scale;
 use crate::glance::{Curve, Knee, Staircase};
 use crate::show;
 use instrument::quantity::Unit;

@@ -1,21 +1,21 @@
 //! Positions and labels of the ticks of an axis.
 
 use super::scale::Scale;
-use crate::show;
+use crate::show::{self, Prefix};
 use instrument::figure::FigureScale;
 use instrument::quantity::Unit;
 
 /// A tick of an axis.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Tick {
+pub(crate) struct Tick {
     /// Its value.
-    pub(super) value: f64,
+    pub(crate) value: f64,
     /// The text; `None` for a minor tick.
-    pub(super) label: Option<String>,
+    pub(crate) label: Option<String>,
 }
 
 /// Ticks for `scale`, at most `room` of them with labels.
-pub(super) fn ticks(scale: &Scale, unit: Option<Unit>, room: usize) -> Vec<Tick> {
+pub(crate) fn ticks(scale: &Scale, unit: Option<Unit>, room: usize) -> Vec<Tick> {
     let room = room.max(2);
     let binary = is_binary(unit, scale);
     let logarithmic = match (scale.kind, binary) {
@@ -36,6 +36,26 @@ pub(super) fn ticks(scale: &Scale, unit: Option<Unit>, room: usize) -> Vec<Tick>
     } else {
         equal_steps(scale, unit, room, binary)
     }
+}
+
+/// The ticks with a label in one unit, whose symbol comes first; `None` if the values lie too far apart
+/// for one unit.
+pub(crate) fn in_one_unit(ticks: &[Tick], unit: Option<Unit>) -> Option<(String, Vec<Tick>)> {
+    let labelled = || ticks.iter().filter(|tick| tick.label.is_some());
+    let values = labelled().map(|tick| tick.value);
+    let prefix = Prefix::common(unit.unwrap_or(Unit::Count), values)?;
+    let number = |value: f64| {
+        let number = prefix.number(value, 3);
+        match number.split_once('.') {
+            Some(_) => number.trim_end_matches('0').trim_end_matches('.').into(),
+            None => number,
+        }
+    };
+    let ticks = labelled().map(|tick| Tick {
+        value: tick.value,
+        label: Some(number(tick.value)),
+    });
+    Some((prefix.symbol.clone(), ticks.collect()))
 }
 
 /// `value` with its unit and without trailing zeros.
@@ -150,9 +170,10 @@ fn decimal(digit: i32, exponent: i32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::scale::Domain;
-    use super::ticks;
+    use super::{in_one_unit, ticks};
     use instrument::figure::FigureScale::{self, Linear, Logarithmic};
     use instrument::quantity::Unit;
+    use proptest::prelude::*;
 
     fn labels(kind: FigureScale, low: f64, high: f64, unit: Unit, room: usize) -> Vec<String> {
         let scale = Domain { low, high }.between(kind, 0.0, 1.0);
@@ -168,6 +189,27 @@ mod tests {
         assert_eq!(shown, ["1 KiB", "32 KiB", "1 MiB", "32 MiB", "1 GiB"]);
         let shown = labels(Linear, 0.0, 13e9, Unit::BytesPerSecond, 5);
         assert_eq!(shown, ["0 B/s", "4 GiB/s", "8 GiB/s", "12 GiB/s"]);
+    }
+
+    #[test]
+    fn a_unit_that_fits_all_is_told_once() {
+        const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
+        let one_unit = |kind, unit, high| {
+            let scale = Domain {
+                low: 0.5 * GIB,
+                high,
+            }
+            .between(kind, 0.0, 1.0);
+            let (symbol, ticks) = in_one_unit(&ticks(&scale, unit, 5), unit)?;
+            let labels: Vec<_> = ticks.into_iter().filter_map(|tick| tick.label).collect();
+            Some((symbol, labels.join(" ")))
+        };
+        let rate = Some(Unit::BytesPerSecond);
+        assert_eq!(
+            one_unit(Linear, rate, 42.0 * GIB),
+            Some(("GiB/s".into(), "16 32".into()))
+        );
+        assert_eq!(one_unit(Logarithmic, Some(Unit::Nanoseconds), 1e18), None);
     }
 
     #[test]
@@ -191,5 +233,27 @@ mod tests {
             labels(Logarithmic, 1.0, 16.0, Unit::Count, 9),
             ["1", "2", "4", "8", "16"]
         );
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_has_a_place_and_ticks_lie_within(
+            values in prop::collection::vec(prop::num::f64::ANY, 0..8),
+            logarithmic: bool,
+            room in 0_usize..12,
+        ) {
+            let kind = if logarithmic { Logarithmic } else { Linear };
+            if let Some(domain) = Domain::of(values.iter().copied(), kind) {
+                let scale = domain.between(kind, 0.0, 1.0);
+                for value in values.iter().filter(|value| value.is_finite()) {
+                    let place = scale.position(*value);
+                    prop_assert_eq!(place.is_none(), logarithmic && *value <= 0.0);
+                    prop_assert!(place.is_none_or(|place| (0.0..=1.0).contains(&place)));
+                }
+                let ticks = ticks(&scale, Some(Unit::Nanoseconds), room);
+                prop_assert!(ticks.windows(2).all(|pair| pair[0].value < pair[1].value));
+                prop_assert!(ticks.iter().all(|tick| scale.contains(tick.value)));
+            }
+        }
     }
 }

@@ -1,45 +1,45 @@
 //! Lines through measured points that claim nothing about what lies between them.
 
-use super::svg::Path;
-
 /// Values of neighbours that differ by more than this factor are a cliff.
 const CLIFF: f64 = 2.0;
 /// A cliff between places closer than this factor is known well enough to be drawn as a line.
 const CLOSE: f64 = 1.25;
 
-/// A measured point: its values and its pixels.
+/// A measured point: its values and its place in the chart.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// Position and value, in the units of the axes.
-    pub(super) value: (f64, f64),
-    /// Pixels.
-    pub(super) at: (f64, f64),
+    pub(crate) value: (f64, f64),
+    /// Position in the chart.
+    pub(crate) at: (f64, f64),
 }
 
+/// A line, as the positions that it joins.
+pub(crate) type Line = Vec<(f64, f64)>;
+
 /// The line of a curve in two parts.
-#[derive(Default)]
-pub(super) struct Lines {
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Lines {
     /// Between neighbours that a line may join.
-    pub(super) solid: Path,
-    /// Across cliffs: the value changes somewhere in between, and nobody measured where. Drawn as dots.
-    pub(super) cliffs: Path,
+    pub(crate) solid: Vec<Line>,
+    /// Across cliffs: the value changes somewhere in between, and nobody measured where.
+    pub(crate) cliffs: Vec<Line>,
 }
 
 impl Lines {
     /// The line through `places`; a place without a value interrupts it.
-    pub(super) fn through(places: &[Option<Place>]) -> Self {
+    pub(crate) fn through(places: &[Option<Place>]) -> Self {
+        let line = |piece: &[Place]| piece.iter().map(|place| place.at).collect();
         let mut lines = Self::default();
         for stretch in places.split(Option::is_none) {
             let known: Vec<Place> = stretch.iter().copied().flatten().collect();
             let joined = known.chunk_by(|one, other| !is_cliff(one.value, other.value));
-            for piece in joined.filter(|piece| piece.len() > 1) {
-                lines.solid.line(piece.iter().map(|place| place.at));
-            }
-            for pair in known.windows(2) {
-                if is_cliff(pair[0].value, pair[1].value) {
-                    lines.cliffs.line(pair.iter().map(|place| place.at));
-                }
-            }
+            lines
+                .solid
+                .extend(joined.filter(|piece| piece.len() > 1).map(line));
+            let cliffs = known.windows(2);
+            let cliffs = cliffs.filter(|pair| is_cliff(pair[0].value, pair[1].value));
+            lines.cliffs.extend(cliffs.map(line));
         }
         lines
     }
@@ -62,47 +62,42 @@ fn is_cliff(one: (f64, f64), other: (f64, f64)) -> bool {
 mod tests {
     use super::{Lines, Place};
 
-    /// The solid and the dotted path through these values, drawn at ten times their size.
-    fn drawn(values: &[(f64, Option<f64>)]) -> (String, String) {
+    /// The solid and the dotted lines through these values.
+    fn drawn(values: &[(f64, Option<f64>)]) -> Lines {
         let place = |&(x, y): &(f64, Option<f64>)| {
-            let y = y?;
-            Some(Place {
-                value: (x, y),
-                at: (10.0 * x, 10.0 * y),
-            })
+            let value = (x, y?);
+            Some(Place { value, at: value })
         };
-        let lines = Lines::through(&values.iter().map(place).collect::<Vec<_>>());
-        (lines.solid.to_string(), lines.cliffs.to_string())
+        Lines::through(&values.iter().map(place).collect::<Vec<_>>())
     }
 
     #[test]
     fn a_smooth_curve_is_one_line() {
-        let (solid, cliffs) = drawn(&[(1.0, Some(1.0)), (2.0, Some(1.5)), (4.0, Some(2.0))]);
-        assert_eq!((solid.as_str(), cliffs.as_str()), ("M10 10l10 5l20 5", ""));
+        let Lines { solid, cliffs } =
+            drawn(&[(1.0, Some(1.0)), (2.0, Some(1.5)), (4.0, Some(2.0))]);
+        assert_eq!(solid, [[(1.0, 1.0), (2.0, 1.5), (4.0, 2.0)]]);
+        assert!(cliffs.is_empty());
     }
 
     #[test]
     fn a_value_that_is_missing_interrupts_the_line() {
-        let (solid, cliffs) = drawn(&[
+        let Lines { solid, cliffs } = drawn(&[
             (1.0, Some(1.0)),
             (2.0, Some(1.0)),
             (3.0, None),
             (4.0, Some(1.0)),
             (5.0, Some(1.0)),
         ]);
-        assert_eq!(
-            (solid.as_str(), cliffs.as_str()),
-            ("M10 10h10M40 10h10", "")
-        );
+        assert_eq!(solid, [[(1.0, 1.0), (2.0, 1.0)], [(4.0, 1.0), (5.0, 1.0)]]);
+        assert!(cliffs.is_empty());
     }
 
     #[test]
     fn a_cliff_that_nobody_measured_is_dotted() {
-        let (solid, cliffs) = drawn(&[(1.0, Some(1.0)), (2.0, Some(1.0)), (3.2, Some(7.0))]);
-        assert_eq!(
-            (solid.as_str(), cliffs.as_str()),
-            ("M10 10h10", "M20 10l12 60")
-        );
+        let Lines { solid, cliffs } =
+            drawn(&[(1.0, Some(1.0)), (2.0, Some(1.0)), (3.2, Some(7.0))]);
+        assert_eq!(solid, [[(1.0, 1.0), (2.0, 1.0)]]);
+        assert_eq!(cliffs, [[(2.0, 1.0), (3.2, 7.0)]]);
     }
 
     #[test]
@@ -110,7 +105,7 @@ mod tests {
         let in_step = [(1.0, Some(1.0)), (4.0, Some(4.0))];
         let near = [(1.0, Some(1.0)), (1.1, Some(5.0))];
         for values in [in_step, near] {
-            let (solid, cliffs) = drawn(&values);
+            let Lines { solid, cliffs } = drawn(&values);
             assert!(!solid.is_empty() && cliffs.is_empty(), "{values:?}");
         }
     }
