@@ -52,7 +52,8 @@ pub fn all() -> impl Iterator<Item = &'static dyn Experiment> {
 
 pub use advice::all as advice;
 pub use claims::all as claims;
-pub use transfer::link;
+pub use file::RemoteDirectory;
+pub use transfer::{Link, link};
 
 /// The experiment called `id`.
 pub fn find(id: &str) -> Option<&'static dyn Experiment> {

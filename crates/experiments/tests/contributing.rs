@@ -9,6 +9,7 @@ mod yielding;
 
 use instrument::clock::SystemClock;
 use instrument::experiment::Experiment;
+use instrument::given::Givens;
 use instrument::point::Point;
 use instrument::sampler::{Output, Sampler, Task};
 use platform::clock::calibrate;
@@ -34,8 +35,7 @@ fn the_example_measures() {
         batch_ns: 1_000_000,
         calibration: calibrate(),
         scratch: PathBuf::from("/"),
-        remote: None,
-        link: None,
+        given: Givens::default(),
         seed: 1,
     };
     let mut metrics = Vec::new();

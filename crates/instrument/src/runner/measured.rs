@@ -153,8 +153,7 @@ impl<'p> Measured<'p> {
             batch_ns: self.precision.batch_ns,
             calibration: runner.calibration.clone(),
             scratch: runner.scratch_of(&self.planned.definition.id),
-            remote: runner.remote.clone(),
-            link: runner.link.clone(),
+            given: runner.given.clone(),
             seed,
         };
         Request {

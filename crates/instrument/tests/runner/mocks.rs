@@ -5,6 +5,7 @@ use oscope_instrument::clock::Clock;
 use oscope_instrument::experiment::{Better, Design, Experiment, MeasureError, Metric};
 use oscope_instrument::figure::Figure;
 use oscope_instrument::finding::Finding;
+use oscope_instrument::given::Givens;
 use oscope_instrument::limits::Limits;
 use oscope_instrument::need::Need;
 use oscope_instrument::noise::Warning;
@@ -214,8 +215,7 @@ pub(crate) fn setting() -> Setting {
         free_bytes: 0,
         available_bytes: 0,
         swap_bytes: 0,
-        remote: None,
-        link: None,
+        given: Givens::default(),
         time_scale: 1.0,
         can_limit_memory: false,
         is_root: false,
@@ -256,8 +256,7 @@ where
             cost_ns: 20.0,
         },
         scratch: PathBuf::from("nowhere"),
-        remote: None,
-        link: None,
+        given: Givens::default(),
         full_speed_ns: None,
     }
     .run(plan)

@@ -1,6 +1,7 @@
 //! Contents of the run's scratch directory during the run.
 
 use crate::mocks::{Log, MS, Mock, MockExecutor, setting, wild};
+use oscope_instrument::given::Givens;
 use oscope_instrument::need::Need;
 use oscope_instrument::plan::{Plan, Setting};
 use oscope_instrument::quantity::Bytes;
@@ -81,8 +82,7 @@ fn visits_alone(free_bytes: u64) -> Vec<bool> {
             cost_ns: 20.0,
         },
         scratch: scratch.path().to_owned(),
-        remote: None,
-        link: None,
+        given: Givens::default(),
         full_speed_ns: None,
     };
     runner.run(&plan).expect("the log takes every event");

@@ -9,6 +9,7 @@ use crate::command::ab::progress::Progress;
 use crate::settings::Changed;
 use anyhow::Result;
 use instrument::ab::{Budget, Ending, Rules, compare};
+use instrument::given::Givens;
 use instrument::plan::{Plan, Planned};
 use instrument::point::Point;
 use instrument::quantity::Nanoseconds;
@@ -141,8 +142,7 @@ impl Session<'_, '_> {
                 batch_ns: precision.batch_ns,
                 calibration: self.calibration.clone(),
                 scratch: scratch.join(&planned.definition.id),
-                remote: None,
-                link: None,
+                given: Givens::default(),
                 seed: self.seed,
             };
             Way {
