@@ -19,6 +19,7 @@ mod estimates;
 mod figures;
 mod file;
 mod fresh_place;
+pub mod glance;
 mod judging;
 #[cfg(test)]
 mod made_up;
@@ -32,6 +33,7 @@ mod subjects;
 mod threads;
 mod together;
 mod transfer;
+pub mod trial;
 
 use instrument::experiment::Experiment;
 

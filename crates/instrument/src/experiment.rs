@@ -23,7 +23,7 @@ pub trait Experiment: Sync {
     /// The question, the axes, the metrics and the method.
     fn design(&self) -> &'static Design;
 
-    /// `group.name`, as in `memory.bandwidth`.
+    /// `group.name`, in small letters.
     fn id(&self) -> &'static str {
         self.design().id
     }
