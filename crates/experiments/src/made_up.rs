@@ -13,7 +13,6 @@ use instrument::results::{Estimate, PointResult, Results};
 use instrument::sample::{Batch, Reading, Sample};
 use instrument::sampler::{Output, Sampler, Task};
 use platform::machine::{Cache, CacheKind, Machine};
-use platform::usage::Usage;
 use std::path::{Path, PathBuf};
 
 /// A batch with one sample of `metric`: timed where it is a rate, else handed on as it is.
@@ -27,14 +26,8 @@ fn batch(metric: Metric<&'static str>, value: f64) -> Batch {
         },
         _ => Reading::Value(value),
     };
-    let sample = Sample {
-        metric: metric.name.into(),
-        reading,
-        usage: Usage::default(),
-        at_ns: 0,
-    };
     Batch {
-        samples: vec![sample],
+        samples: vec![Sample::new(metric.name, reading)],
         warm: true,
         ..Batch::default()
     }

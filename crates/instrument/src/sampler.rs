@@ -7,6 +7,7 @@ use crate::given::{Given, Givens};
 use crate::phases::Phases;
 use crate::pieces::Pieces;
 use crate::sample::{Legs, Reading, Sample};
+use crate::setting::Precision;
 use hdrhistogram::Histogram;
 use platform::clock::Calibration;
 use platform::usage::Usage;
@@ -36,6 +37,27 @@ pub struct Task {
     pub given: Givens,
     /// Seed for the experiment's random choices, different in each process.
     pub seed: u64,
+}
+
+impl Task {
+    /// The work that `precision` asks for in the directory `scratch`.
+    pub fn new(
+        precision: &Precision,
+        calibration: Calibration,
+        scratch: PathBuf,
+        seed: u64,
+    ) -> Self {
+        Self {
+            samples: precision.samples,
+            legs: precision.legs,
+            leg_ns: precision.leg_ns,
+            batch_ns: precision.batch_ns,
+            calibration,
+            scratch,
+            given: Givens::default(),
+            seed,
+        }
+    }
 }
 
 /// An output of a sampler.

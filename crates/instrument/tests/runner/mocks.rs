@@ -22,7 +22,7 @@ use platform::clock::Calibration;
 use platform::machine::Machine;
 use platform::usage::Usage;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const N: AxisOf<Count> = AxisOf::new("n", "number");
 
@@ -247,19 +247,29 @@ pub(crate) fn run_before<F>(
 where
     F: FnMut(u64, usize) -> Result<f64, BatchError>,
 {
+    let clock = executor.clock.clone();
+    runner(&clock, executor, observer, Path::new("nowhere")).run(plan)
+}
+
+/// A runner whose scratch directory is `scratch`.
+pub(crate) fn runner<'a>(
+    clock: &'a dyn Clock,
+    executor: &'a mut dyn Executor,
+    observer: &'a mut Log,
+    scratch: &Path,
+) -> Runner<'a> {
     Runner {
-        clock: &executor.clock.clone(),
+        clock,
         executor,
         observers: vec![observer],
         calibration: Calibration {
             resolution_ns: 1.0,
             cost_ns: 20.0,
         },
-        scratch: PathBuf::from("nowhere"),
+        scratch: scratch.to_owned(),
         given: Givens::default(),
         full_speed_ns: None,
     }
-    .run(plan)
 }
 
 /// Costs that differ by a few per mille between processes.
