@@ -19,6 +19,7 @@ mod estimates;
 mod figures;
 mod file;
 mod fresh_place;
+pub mod glance;
 mod judging;
 #[cfg(test)]
 mod made_up;
@@ -32,6 +33,7 @@ mod subjects;
 mod threads;
 mod together;
 mod transfer;
+pub mod trial;
 
 use instrument::experiment::Experiment;
 
@@ -52,7 +54,8 @@ pub fn all() -> impl Iterator<Item = &'static dyn Experiment> {
 
 pub use advice::all as advice;
 pub use claims::all as claims;
-pub use transfer::link;
+pub use file::RemoteDirectory;
+pub use transfer::{Link, link};
 
 /// The experiment called `id`.
 pub fn find(id: &str) -> Option<&'static dyn Experiment> {

@@ -4,8 +4,8 @@ use instrument::clock::SystemClock;
 use instrument::experiment::{Definition, Experiment, MeasureError, Metric};
 use instrument::figure::Figure;
 use instrument::finding::Finding;
+use instrument::given::Givens;
 use instrument::limits::Limits;
-use instrument::link::Link;
 use instrument::plan::{Profile, Setting};
 use instrument::point::Point;
 use instrument::quantity::{Quantity, Unit};
@@ -13,7 +13,6 @@ use instrument::results::{Estimate, PointResult, Results};
 use instrument::sample::{Batch, Reading, Sample};
 use instrument::sampler::{Output, Sampler, Task};
 use platform::machine::{Cache, CacheKind, Machine};
-use platform::usage::Usage;
 use std::path::{Path, PathBuf};
 
 /// A batch with one sample of `metric`: timed where it is a rate, else handed on as it is.
@@ -27,14 +26,8 @@ fn batch(metric: Metric<&'static str>, value: f64) -> Batch {
         },
         _ => Reading::Value(value),
     };
-    let sample = Sample {
-        metric: metric.name.into(),
-        reading,
-        usage: Usage::default(),
-        at_ns: 0,
-    };
     Batch {
-        samples: vec![sample],
+        samples: vec![Sample::new(metric.name, reading)],
         warm: true,
         ..Batch::default()
     }
@@ -122,8 +115,7 @@ pub(crate) fn setting(profile: Profile) -> Setting {
         available_bytes: 64 << 30,
         swap_bytes: 0,
         can_limit_memory: false,
-        remote: None,
-        link: None,
+        given: Givens::default(),
         time_scale: 1.0,
         is_root: false,
         machine: machine(),
@@ -138,12 +130,12 @@ pub(crate) fn measure(
     point: &Point,
     scratch: &Path,
 ) -> Result<(Vec<Sample>, Vec<String>), MeasureError> {
-    measure_over(None, experiment, point, scratch)
+    measure_with(Givens::default(), experiment, point, scratch)
 }
 
-/// As [`measure`], with a receiver on another machine.
-pub(crate) fn measure_over(
-    link: Option<Link>,
+/// As [`measure`], with what the user named.
+pub(crate) fn measure_with(
+    given: Givens,
     experiment: &dyn Experiment,
     point: &Point,
     scratch: &Path,
@@ -158,8 +150,7 @@ pub(crate) fn measure_over(
             cost_ns: 30.0,
         },
         scratch: scratch.to_owned(),
-        remote: Some(scratch.to_owned()),
-        link,
+        given,
         seed: 1,
     };
     let (mut samples, mut remarks) = (Vec::new(), Vec::new());

@@ -5,6 +5,7 @@ pub(crate) use const_format::formatcp;
 pub(crate) use instrument::experiment::{Design, Experiment, MeasureError, Metric};
 pub(crate) use instrument::figure::Figure;
 pub(crate) use instrument::finding::{Finding, Grade, Sentence, sentence};
+pub(crate) use instrument::given::{Given, Taken};
 pub(crate) use instrument::need::Need;
 pub(crate) use instrument::plan::{Profile, Setting};
 pub(crate) use instrument::point::{AxisOf, OpenAxis, Point, RefinedAxis};

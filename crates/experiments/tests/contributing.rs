@@ -9,6 +9,7 @@ mod yielding;
 
 use instrument::clock::SystemClock;
 use instrument::experiment::Experiment;
+use instrument::plan::Profile;
 use instrument::point::Point;
 use instrument::sampler::{Output, Sampler, Task};
 use platform::clock::calibrate;
@@ -27,17 +28,8 @@ fn the_example_is_what_is_compiled_here() {
 
 #[test]
 fn the_example_measures() {
-    let task = Task {
-        samples: 2,
-        legs: 2,
-        leg_ns: 10_000,
-        batch_ns: 1_000_000,
-        calibration: calibrate(),
-        scratch: PathBuf::from("/"),
-        remote: None,
-        link: None,
-        seed: 1,
-    };
+    let precision = Profile::Quick.precision();
+    let task = Task::new(&precision, calibrate(), PathBuf::from("/"), 1);
     let mut metrics = Vec::new();
     let mut sink = |output| {
         if let Output::Sample(sample) = output {

@@ -52,7 +52,7 @@ impl CopyMethod {
 
     /// The size of its blocks, unless another is asked for, in bytes. The kernel copies large ranges
     /// at once. What a program writes to a new file goes in blocks far below 1 MiB, from which on
-    /// some systems are several times slower (`file.block_size`).
+    /// some systems are several times slower.
     pub const fn usual_block_bytes(self) -> usize {
         match self {
             Self::CopyFileRange | Self::Reflink => 8 << 20,

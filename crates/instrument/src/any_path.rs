@@ -5,20 +5,31 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-pub(crate) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+/// Writes the path as the system's own string.
+///
+/// # Errors
+/// Those of the serializer.
+pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     path.as_os_str().serialize(serializer)
 }
 
-pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+/// Reads a path that [`serialize`] wrote.
+///
+/// # Errors
+/// Those of the deserializer.
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
     OsString::deserialize(deserializer).map(PathBuf::from)
 }
 
 /// The same for optional paths.
-pub(crate) mod optional {
+pub mod optional {
     use super::{Deserialize, Deserializer, OsString, PathBuf, Serialize, Serializer};
 
-    #[expect(clippy::ref_option, reason = "serde hands on the field")]
-    pub(crate) fn serialize<S: Serializer>(
+    /// Writes the path as the system's own string, if there is one.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(
         path: &Option<PathBuf>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
@@ -27,7 +38,11 @@ pub(crate) mod optional {
             .serialize(serializer)
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+    /// Reads a path that [`serialize`] wrote.
+    ///
+    /// # Errors
+    /// Those of the deserializer.
+    pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<PathBuf>, D::Error> {
         Option::<OsString>::deserialize(deserializer).map(|path| path.map(PathBuf::from))

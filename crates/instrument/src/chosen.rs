@@ -5,6 +5,7 @@ use crate::error::MeasureError;
 use crate::experiment::{Confinement, Experiment};
 use crate::figure::Figure;
 use crate::finding::Finding;
+use crate::given::Taken;
 use crate::need::Need;
 use crate::point::{Axis, Level, OpenAxis, Point, RefinedAxis};
 use crate::quantity::Bytes;
@@ -224,6 +225,10 @@ impl Experiment for Chosen<'_> {
             needs.push(Need::Space(Bytes(space)));
         }
         needs
+    }
+
+    fn takes(&self) -> &'static [Taken] {
+        self.experiment.takes()
     }
 
     fn refined_axes(&self) -> &'static [RefinedAxis] {

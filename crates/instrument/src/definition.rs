@@ -42,7 +42,7 @@ impl From<&Design> for Definition {
 
 /// The description of an experiment. Every run stores it, so that readers need no copy of the
 /// program that made the run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Definition {
     /// `group.name`.
     pub id: String,
@@ -272,11 +272,12 @@ pub enum Better {
 }
 
 /// The isolation between batches. Records store its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Isolation {
     /// A fresh process for each batch, so that memory layout and address randomisation vary as they
     /// do between starts of a program.
+    #[default]
     FreshProcess,
     /// One process took all samples: only in runs that were made from published numbers.
     OneProcess,

@@ -6,6 +6,7 @@ pub use crate::error::MeasureError;
 
 use crate::figure::Figure;
 use crate::finding::Finding;
+use crate::given::Taken;
 use crate::need::Need;
 use crate::point::{OpenAxis, Point, RefinedAxis};
 use crate::results::Results;
@@ -22,7 +23,7 @@ pub trait Experiment: Sync {
     /// The question, the axes, the metrics and the method.
     fn design(&self) -> &'static Design;
 
-    /// `group.name`, as in `memory.bandwidth`.
+    /// `group.name`, in small letters.
     fn id(&self) -> &'static str {
         self.design().id
     }
@@ -35,6 +36,11 @@ pub trait Experiment: Sync {
     /// Requirements without which the experiment cannot run at all.
     fn needs(&self, _setting: &Setting) -> Vec<Need> {
         Vec::new()
+    }
+
+    /// The things that only the user can name and that this experiment uses.
+    fn takes(&self) -> &'static [Taken] {
+        &[]
     }
 
     /// The points to measure. Empty if the setting leaves nothing to measure.

@@ -19,6 +19,7 @@
 
 pub mod ab;
 pub mod advice;
+pub mod any_path;
 pub mod chosen;
 pub mod claim;
 pub mod clock;
@@ -31,9 +32,9 @@ pub mod extra_work;
 pub mod figure;
 pub mod finding;
 pub mod fitness;
+pub mod given;
 pub mod grading;
 pub mod limits;
-pub mod link;
 pub mod need;
 pub mod noise;
 pub mod phases;
@@ -47,8 +48,6 @@ pub mod sample;
 pub mod sampler;
 pub mod setting;
 pub mod statistics;
-
-mod any_path;
 
 // The macros refer to this crate by name, inside this crate too.
 extern crate self as instrument;

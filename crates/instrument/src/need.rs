@@ -1,5 +1,6 @@
 //! Requirements of an experiment, and the ones missing here.
 
+use crate::given::Taken;
 use crate::quantity::Bytes;
 use crate::setting::Setting;
 
@@ -12,10 +13,8 @@ pub enum Need {
     Space(Bytes),
     /// Memory available to this process.
     Memory(Bytes),
-    /// A directory on another machine, which only the user can name.
-    Remote,
-    /// The receiver on another machine, if the user named one.
-    Link,
+    /// A thing that only the user can name; with a reason why it cannot be used, it is missing.
+    Given(Taken),
     /// At least two of something: with fewer, the question does not arise.
     Several {
         /// The number here.
@@ -53,16 +52,7 @@ impl Need {
                     Bytes(setting.available_bytes)
                 )
             }),
-            Self::Remote if setting.remote.is_some() => None,
-            Self::Remote => Some(
-                "it needs a directory on another machine: mount one (NFS, SMB, sshfs) and name it \
-                 with --remote DIR"
-                    .into(),
-            ),
-            Self::Link => match &setting.link {
-                Some(Err(reason)) => Some(reason.clone()),
-                Some(Ok(_)) | None => None,
-            },
+            Self::Given(taken) => setting.given.missing(taken),
             Self::Several { count, what } => {
                 (*count < 2).then(|| format!("this machine has fewer than two {what}"))
             }
@@ -74,7 +64,11 @@ impl Need {
     /// True if the requirement is missing but nothing is wrong: the user chose not to name it, or
     /// the question does not arise.
     pub fn is_left_out(&self, setting: &Setting) -> bool {
-        let may_be = matches!(self, Self::Remote | Self::Several { .. });
+        let may_be = match self {
+            Self::Given(taken) => setting.given.lacks(taken),
+            Self::Several { .. } => true,
+            _ => false,
+        };
         may_be && self.missing(setting).is_some()
     }
 

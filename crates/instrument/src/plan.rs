@@ -124,7 +124,7 @@ fn scale(planned: &[Planned<'_>], budget: Nanoseconds) -> f64 {
 
 impl<'a> Planned<'a> {
     fn new(experiment: &'a dyn Experiment, setting: &Setting) -> Self {
-        let needs = experiment.needs(setting);
+        let needs = needs(experiment, setting);
         let is_unnamed = needs.iter().any(|need| need.is_left_out(setting));
         let limited = setting.limited();
         let mut points = measurable(experiment, &limited);
@@ -166,9 +166,15 @@ impl<'a> Planned<'a> {
     }
 }
 
+/// All that `experiment` needs in `setting`: first what only the user can name.
+fn needs(experiment: &dyn Experiment, setting: &Setting) -> Vec<Need> {
+    let taken = experiment.takes().iter().copied().map(Need::Given);
+    taken.chain(experiment.needs(setting)).collect()
+}
+
 /// The points of `experiment` in `setting`, or the reason why there are none.
 fn measurable(experiment: &dyn Experiment, setting: &Setting) -> Result<Vec<Point>, String> {
-    match need::missing(&experiment.needs(setting), setting) {
+    match need::missing(&needs(experiment, setting), setting) {
         Some(missing) => Err(missing),
         None => match experiment.points(setting) {
             points if points.is_empty() => Err("nothing of it fits this machine".into()),

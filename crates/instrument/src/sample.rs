@@ -18,6 +18,18 @@ pub struct Sample {
     pub at_ns: u64,
 }
 
+impl Sample {
+    /// A reading of `metric` at an unknown time, whose usage does not count.
+    pub fn new(metric: impl Into<String>, reading: Reading) -> Self {
+        Self {
+            metric: metric.into(),
+            reading,
+            usage: Usage::default(),
+            at_ns: 0,
+        }
+    }
+}
+
 /// The reading of a sample.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

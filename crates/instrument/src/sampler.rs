@@ -3,10 +3,11 @@
 
 use crate::clock::Clock;
 use crate::error::MeasureError;
-use crate::link::Link;
+use crate::given::{Given, Givens};
 use crate::phases::Phases;
 use crate::pieces::Pieces;
 use crate::sample::{Legs, Reading, Sample};
+use crate::setting::Precision;
 use hdrhistogram::Histogram;
 use platform::clock::Calibration;
 use platform::usage::Usage;
@@ -32,13 +33,31 @@ pub struct Task {
     /// experiment find its files, unless another experiment ran in between.
     #[serde(with = "crate::any_path")]
     pub scratch: PathBuf,
-    /// The run's second scratch directory, on another machine.
-    #[serde(with = "crate::any_path::optional")]
-    pub remote: Option<PathBuf>,
-    /// The receiver of files on another machine, used instead of one on this machine.
-    pub link: Option<Link>,
+    /// The things that only the user can name.
+    pub given: Givens,
     /// Seed for the experiment's random choices, different in each process.
     pub seed: u64,
+}
+
+impl Task {
+    /// The work that `precision` asks for in the directory `scratch`.
+    pub fn new(
+        precision: &Precision,
+        calibration: Calibration,
+        scratch: PathBuf,
+        seed: u64,
+    ) -> Self {
+        Self {
+            samples: precision.samples,
+            legs: precision.legs,
+            leg_ns: precision.leg_ns,
+            batch_ns: precision.batch_ns,
+            calibration,
+            scratch,
+            given: Givens::default(),
+            seed,
+        }
+    }
 }
 
 /// An output of a sampler.
@@ -99,19 +118,13 @@ impl<'a> Sampler<'a> {
         &self.task.scratch
     }
 
-    /// The run's second scratch directory, on another machine.
+    /// The thing of this type that the user named, if any.
     ///
     /// # Errors
-    /// [`MeasureError::Unsupported`] if the run has none.
-    pub fn remote(&self) -> Result<&Path, MeasureError> {
-        self.task.remote.as_deref().ok_or_else(|| {
-            MeasureError::Unsupported("the run has no directory on another machine".into())
-        })
-    }
-
-    /// The receiver of files on another machine, if there is one.
-    pub fn link(&self) -> Option<&Link> {
-        self.task.link.as_ref()
+    /// [`MeasureError::Unsupported`] if it cannot be used.
+    pub fn given<G: Given>(&self) -> Result<Option<G>, MeasureError> {
+        let given = self.task.given.get().transpose();
+        given.map_err(MeasureError::Unsupported)
     }
 
     /// Seed for the experiment's random choices.

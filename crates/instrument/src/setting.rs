@@ -2,8 +2,8 @@
 //! machine.
 
 use crate::estimate::FEWEST_PROCESSES;
+use crate::given::Givens;
 use crate::limits::{Bound, Limits};
-use crate::link::Link;
 use platform::machine::Machine;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -107,11 +107,8 @@ pub struct Setting {
     pub directory: PathBuf,
     /// Free space there, in bytes.
     pub free_bytes: u64,
-    /// A second directory for scratch files, on another machine, if the user named one.
-    pub remote: Option<PathBuf>,
-    /// A receiver of files on another machine if the user named one, or the reason why it cannot be
-    /// reached.
-    pub link: Option<Result<Link, String>>,
+    /// The things that only the user can name.
+    pub given: Givens,
     /// Average time of a point over its profile's time.
     pub time_scale: f64,
     /// Memory that this process may use, in bytes.

@@ -17,7 +17,6 @@ use instrument::results::{PointResult, Results};
 use instrument::sample::{Batch, Legs, Reading, Sample};
 use instrument::sampler::Sampler;
 use platform::machine::Machine;
-use platform::usage::Usage;
 use std::borrow::Cow;
 
 const COST: Metric<&str> = Metric::time("cost", "cost");
@@ -69,17 +68,15 @@ impl Experiment for Race {
 /// A point with one process in each pass.
 fn point(way: &str, costs: &[u64], warnings: Vec<Warning>) -> PointResult {
     let batches = costs.iter().zip(0..).map(|(cost, pass)| Batch {
-        samples: vec![Sample {
-            metric: "cost".into(),
-            reading: Reading::Legs(Legs {
+        samples: vec![Sample::new(
+            "cost",
+            Reading::Legs(Legs {
                 iterations: 1,
                 work: 1.0,
                 wall_ns: vec![*cost; 4],
                 ..Legs::default()
             }),
-            usage: Usage::default(),
-            at_ns: 0,
-        }],
+        )],
         pass: Some(pass),
         ..Batch::default()
     });

@@ -5,6 +5,7 @@ mod common;
 use common::MockClock;
 use oscope_instrument::clock::Clock;
 use oscope_instrument::experiment::MeasureError;
+use oscope_instrument::given::Givens;
 use oscope_instrument::sample::{Reading, Sample};
 use oscope_instrument::sampler::{Output, Sampler, Task};
 use platform::clock::Calibration;
@@ -24,8 +25,7 @@ fn task() -> Task {
             cost_ns: 20.0,
         },
         scratch: PathBuf::from("nowhere"),
-        remote: None,
-        link: None,
+        given: Givens::default(),
         seed: 0,
     }
 }

@@ -16,6 +16,7 @@ mod arguments;
 mod beside;
 mod command;
 mod exit;
+mod given;
 mod leftovers;
 mod legible;
 mod output;

@@ -58,11 +58,6 @@ pub fn at<'a>(
     chosen.map_err(|error| WrongUse(error.to_string()))
 }
 
-/// True if `chosen` contains the experiment `id`.
-pub fn includes(chosen: &[&'static dyn Experiment], id: &str) -> bool {
-    chosen.iter().any(|experiment| experiment.id() == id)
-}
-
 /// True if `name` is the id or the group of the experiment `id`.
 pub fn is_meant(id: &str, name: &str) -> bool {
     id == name || group(id) == name

@@ -1,7 +1,7 @@
 //! The circumstances in which experiments choose their points, as found on this machine.
 
+use instrument::given::Givens;
 use instrument::limits::Limits;
-use instrument::link::Link;
 use instrument::plan::{Profile, Setting};
 use platform::confinement;
 use platform::environment::Environment;
@@ -12,23 +12,18 @@ use std::path::Path;
 /// Usable swap is the free space divided by this: the swap file takes twice its size.
 const SHARE_OF_ROOM: u64 = 8;
 
-/// The circumstances in `directory`: permission for a swap file, a second directory `remote` on
-/// another machine, a link to a receiver there, and limits. Facts that the system does not report
-/// count as absent.
+/// The circumstances in `directory`: permission for a swap file, what the user named, and limits.
+/// Facts that the system does not report count as absent.
 pub fn here(
     directory: &Path,
-    remote: Option<&Path>,
-    link: Option<Result<Link, String>>,
+    given: Givens,
     profile: Profile,
     allow_swap_file: bool,
     limits: Limits,
 ) -> Setting {
-    let absolute = |directory: &Path| {
-        directory
-            .canonicalize()
-            .unwrap_or_else(|_| directory.to_owned())
-    };
-    let directory = absolute(directory);
+    let directory = directory
+        .canonicalize()
+        .unwrap_or_else(|_| directory.to_owned());
     let free_bytes = free_bytes(&directory).unwrap_or(0);
     let is_root = Environment::read().is_root.unwrap_or(false);
     let can_limit_memory = confinement::can_limit_memory();
@@ -46,8 +41,7 @@ pub fn here(
         is_root,
         machine: Machine::read(),
         limits,
-        remote: remote.map(absolute),
-        link,
+        given,
         time_scale: 1.0,
         directory,
     }

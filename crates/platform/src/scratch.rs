@@ -277,7 +277,7 @@ fn is_old(metadata: &fs::Metadata) -> bool {
 }
 
 /// True if this program gives such a name to an entry of a scratch directory: a name of this module
-/// or of confinement, or one that begins with an experiment's name, such as `file.block_size 4096`.
+/// or of confinement, or one that begins with an experiment's name, such as `group.name 4096`.
 fn is_made_here(entry: &fs::DirEntry) -> bool {
     let name = entry.file_name();
     let name = name.to_str().unwrap_or_default();

@@ -16,7 +16,7 @@ use std::hash::Hash;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {reason}")]
 pub struct Invalid {
-    /// The location in the run, such as `experiment memory.bandwidth`.
+    /// The location in the run, such as `experiment group.name`.
     pub place: String,
     /// The violated rule.
     pub reason: String,

@@ -1,15 +1,13 @@
 //! A machine at a glance: what of a run the first screen of its page and its card draw.
 
 use crate::{Analysis, ExperimentAnalysis};
+use experiments::glance::{BANDWIDTH, FILES, LATENCY, NamedValue, RUNGS, SizeCurve};
 use instrument::figure::MarkOrigin;
-use instrument::point::{Level, Point};
+use instrument::point::Level;
 use instrument::quantity::Unit;
 use instrument::results::{Estimate, PointResult};
 use platform::machine::CacheKind;
 
-const LATENCY: &str = "memory.latency";
-const BANDWIDTH: &str = "memory.bandwidth";
-const BLOCK_SIZE: &str = "file.block_size";
 /// A value whose interval ends at more than this factor of its beginning is not drawn.
 const VAGUE: f64 = 10.0;
 /// A cache is recognised at a size that differs by less than this factor from the documented one.
@@ -62,8 +60,8 @@ pub(crate) struct Rung {
 impl Glance {
     /// What `analysis` has of it; what was not measured is left out.
     pub(crate) fn of(analysis: &Analysis<'_>) -> Self {
-        let latency = longest(analysis, LATENCY, "load", "working_set");
-        let bandwidth = longest(analysis, BANDWIDTH, "read", "block_size");
+        let latency = longest(analysis, &LATENCY);
+        let bandwidth = longest(analysis, &BANDWIDTH);
         Self {
             ladder: ladder(analysis, latency.as_ref()),
             staircase: Staircase {
@@ -81,18 +79,18 @@ fn experiment<'r, 'a>(analysis: &'r Analysis<'a>, id: &str) -> Option<&'r Experi
     all.find(|experiment| experiment.definition.id == id)
 }
 
-/// `metric` along the axis `x`, at those levels of all other axes that have the most sound points.
-fn longest(analysis: &Analysis<'_>, id: &str, metric: &str, x: &str) -> Option<Curve> {
-    let experiment = experiment(analysis, id)?;
+/// The curve at those levels of all other axes that have the most sound points.
+fn longest(analysis: &Analysis<'_>, wanted: &SizeCurve) -> Option<Curve> {
+    let experiment = experiment(analysis, wanted.experiment)?;
     let mut curves: Vec<(Vec<(&str, &Level)>, Curve)> = Vec::new();
     for result in &experiment.points {
-        let Some(point) = along(result, metric, x) else {
+        let Some(point) = along(result, wanted) else {
             continue;
         };
         let others: Vec<_> = result
             .point
             .levels()
-            .filter(|(axis, _)| *axis != x)
+            .filter(|(axis, _)| *axis != wanted.size)
             .collect();
         match curves.iter_mut().find(|(known, _)| *known == others) {
             Some((_, curve)) => curve.points.push(point),
@@ -113,10 +111,10 @@ fn longest(analysis: &Analysis<'_>, id: &str, metric: &str, x: &str) -> Option<C
     (sound(&curve) >= 2).then_some(curve)
 }
 
-/// The place of a result on the axis `x`, and its value if that is sound.
-fn along(result: &PointResult, metric: &str, x: &str) -> Option<(f64, Option<f64>)> {
-    let size = result.point.get(x)?.number()?;
-    let estimate = result.estimate(metric)?;
+/// The place of a result on the curve, and its value if that is sound.
+fn along(result: &PointResult, wanted: &SizeCurve) -> Option<(f64, Option<f64>)> {
+    let size = result.point.get(wanted.size)?.number()?;
+    let estimate = result.estimate(wanted.metric)?;
     Some((size as f64, positive(estimate)))
 }
 
@@ -129,7 +127,7 @@ fn positive(estimate: &Estimate) -> Option<f64> {
 
 /// The ends of levels that the latencies show.
 fn knees(analysis: &Analysis<'_>) -> Vec<Knee> {
-    let figures = experiment(analysis, LATENCY).map(|found| &found.figures);
+    let figures = experiment(analysis, LATENCY.experiment).map(|found| &found.figures);
     let marks = figures
         .into_iter()
         .flatten()
@@ -156,20 +154,18 @@ fn knees(analysis: &Analysis<'_>) -> Vec<Knee> {
     sizes.into_iter().map(knee).collect()
 }
 
-/// The throughput of each pass over a file, in the order of the plan.
+/// The curves of files, one for each level of the axis that tells them apart, in the order of the plan.
 fn files(analysis: &Analysis<'_>) -> Vec<Curve> {
-    let Some(experiment) = experiment(analysis, BLOCK_SIZE) else {
+    let Some(experiment) = experiment(analysis, FILES.experiment) else {
         return Vec::new();
     };
     let mut curves: Vec<Curve> = Vec::new();
     for result in &experiment.points {
-        let (Some(point), Some(pass)) = (
-            along(result, "throughput", "block_size"),
-            result.point.get("pass"),
-        ) else {
+        let told_apart = FILES.by.and_then(|by| result.point.get(by));
+        let (Some(point), Some(level)) = (along(result, &FILES), told_apart) else {
             continue;
         };
-        let label = pass.to_string();
+        let label = level.to_string();
         match curves.iter_mut().find(|curve| curve.label == label) {
             Some(curve) => curve.points.push(point),
             None => curves.push(Curve {
@@ -187,127 +183,6 @@ fn files(analysis: &Analysis<'_>) -> Vec<Curve> {
     curves
 }
 
-/// A rung of the ladder: which value of which experiment it is.
-struct Named {
-    label: &'static str,
-    experiment: &'static str,
-    metric: &'static str,
-    /// Levels that the point must have.
-    levels: &'static [(&'static str, &'static str)],
-}
-
-const fn rung(
-    label: &'static str,
-    experiment: &'static str,
-    metric: &'static str,
-    levels: &'static [(&'static str, &'static str)],
-) -> Named {
-    Named {
-        label,
-        experiment,
-        metric,
-        levels,
-    }
-}
-
-const CALLS: &str = "process.calls";
-const RUNGS: &[Named] = &[
-    rung(
-        "user thread switch",
-        "threads.switch",
-        "switch",
-        &[("kind", "user"), ("threads", "2")],
-    ),
-    rung(
-        "lock, nobody waits",
-        "threads.lock",
-        "entry",
-        &[("body", "simple"), ("lock", "Lock"), ("threads", "1")],
-    ),
-    rung("line, core to core", "memory.cores", "one_way", &[]),
-    rung(
-        "system call",
-        CALLS,
-        "rate",
-        &[("call", "getpid"), ("optimisation", "3")],
-    ),
-    rung(
-        "open and close",
-        CALLS,
-        "rate",
-        &[("call", "open+close"), ("optimisation", "3")],
-    ),
-    rung(
-        "page fault",
-        "memory.page_fault",
-        "cost",
-        &[("touch", "first touch")],
-    ),
-    rung(
-        "process switch",
-        "process.switch",
-        "switch",
-        &[
-            ("kind", "processes"),
-            ("count", "2"),
-            ("working_set", "0"),
-            ("placement", "one core"),
-        ],
-    ),
-    rung(
-        "pipe, there and back",
-        "process.ipc",
-        "round_trip",
-        &[
-            ("mechanism", "pipe"),
-            ("message_size", "1"),
-            ("placement", "one core"),
-        ],
-    ),
-    rung(
-        "create a thread",
-        CALLS,
-        "rate",
-        &[("call", "thread create+join"), ("optimisation", "3")],
-    ),
-    rung(
-        "cold page fault",
-        "memory.page_fault",
-        "cost",
-        &[("touch", "file, on device")],
-    ),
-    rung(
-        "cold 4 KiB read",
-        "file.random",
-        "random",
-        &[("chunk_size", "4096")],
-    ),
-    rung(
-        "write and fsync",
-        "file.sync",
-        "latency",
-        &[("method", "write+fsync"), ("place", "overwrite")],
-    ),
-    rung(
-        "fork, exit, wait",
-        CALLS,
-        "rate",
-        &[("call", "fork+exit+wait"), ("optimisation", "3")],
-    ),
-    rung(
-        "posix_spawn",
-        CALLS,
-        "rate",
-        &[("call", "posix_spawn+wait"), ("optimisation", "3")],
-    ),
-    rung(
-        "fork of 256 MiB",
-        "process.fork_size",
-        "cost",
-        &[("resident_size", "268435456"), ("pages", "4 KiB pages")],
-    ),
-];
-
 fn ladder(analysis: &Analysis<'_>, latency: Option<&Curve>) -> Vec<Rung> {
     let loads = latency.map_or(&[][..], |curve| &curve.points);
     let load = |label, place: Option<&(f64, Option<f64>)>| {
@@ -316,7 +191,7 @@ fn ladder(analysis: &Analysis<'_>, latency: Option<&Curve>) -> Vec<Rung> {
     };
     let mut rungs: Vec<Rung> = RUNGS
         .iter()
-        .filter_map(|named| named.find(analysis))
+        .filter_map(|named| rung(named, analysis))
         .chain(load("load, nearest cache", loads.first()))
         .chain(load("load, memory", loads.last()))
         .collect();
@@ -324,31 +199,22 @@ fn ladder(analysis: &Analysis<'_>, latency: Option<&Curve>) -> Vec<Rung> {
     rungs
 }
 
-impl Named {
-    fn find(&self, analysis: &Analysis<'_>) -> Option<Rung> {
-        let experiment = experiment(analysis, self.experiment)?;
-        let result = experiment
-            .points
-            .iter()
-            .find(|result| self.is_at(&result.point))?;
-        let centre = positive(result.estimate(self.metric)?)?;
-        let metric = experiment.definition.metric(self.metric)?;
-        let ns = match metric.unit {
-            Unit::Nanoseconds => centre,
-            Unit::OperationsPerSecond => 1e9 / centre,
-            Unit::BytesPerSecond => result.point.get("chunk_size")?.number()? as f64 * 1e9 / centre,
-            _ => return None,
-        };
-        Some(Rung {
-            label: self.label,
-            ns,
-        })
-    }
-
-    fn is_at(&self, point: &Point) -> bool {
-        self.levels.iter().all(|(axis, level)| {
-            let found = point.get(axis);
-            found.is_some_and(|found| found.to_string() == *level)
-        })
-    }
+fn rung(named: &NamedValue, analysis: &Analysis<'_>) -> Option<Rung> {
+    let experiment = experiment(analysis, named.experiment)?;
+    let result = experiment
+        .points
+        .iter()
+        .find(|result| named.is_at(&result.point))?;
+    let centre = positive(result.estimate(named.metric)?)?;
+    let metric = experiment.definition.metric(named.metric)?;
+    let ns = match metric.unit {
+        Unit::Nanoseconds => centre,
+        Unit::OperationsPerSecond => 1e9 / centre,
+        Unit::BytesPerSecond => named.bytes(&result.point)? as f64 * 1e9 / centre,
+        _ => return None,
+    };
+    Some(Rung {
+        label: named.label,
+        ns,
+    })
 }

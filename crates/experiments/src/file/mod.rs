@@ -30,6 +30,8 @@ mod walk;
 
 use instrument::experiment::Experiment;
 
+pub use remote::RemoteDirectory;
+
 /// The experiments of the group, in the order in which they run.
 pub(crate) const ALL: &[&dyn Experiment] = &[
     &block_size::BlockSize,

@@ -8,11 +8,29 @@ use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
 use platform::file::{OpenMode, create};
 use platform::storage::Storage;
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::io::Write;
+use std::path::PathBuf;
 
 /// The experiment `file.remote`.
 pub(crate) struct Remote;
+
+/// A directory for scratch files on another machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemoteDirectory(#[serde(with = "instrument::any_path")] pub PathBuf);
+
+impl Given for RemoteDirectory {
+    const TAKEN: Taken = Taken {
+        option: "--remote",
+        purpose: "names the directory that `file.remote` measures",
+        example: "oscope run file.remote --remote DIR",
+        without: Some(
+            "it needs a directory on another machine: mount one (NFS, SMB, sshfs) and name it \
+             with --remote DIR",
+        ),
+    };
+}
 
 pub(super) const PLACE: AxisOf<Place> = AxisOf::new("place", "place");
 const WRITE: Metric<&str> = Metric::time("write", "time of a write");
@@ -51,10 +69,11 @@ impl Experiment for Remote {
     }
 
     fn needs(&self, setting: &Setting) -> Vec<Need> {
-        vec![
-            Need::Remote,
-            Need::Space(Bytes(most_bytes(setting.profile))),
-        ]
+        vec![Need::Space(Bytes(most_bytes(setting.profile)))]
+    }
+
+    fn takes(&self) -> &'static [Taken] {
+        const { &[RemoteDirectory::TAKEN] }
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {
@@ -92,12 +111,12 @@ impl Experiment for Remote {
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let place = point.level(PLACE)?;
         let directory = match place {
-            Place::Local => sampler.scratch(),
-            Place::Remote => sampler.remote()?,
+            Place::Local => sampler.scratch().to_owned(),
+            Place::Remote => remote(sampler)?,
         };
         let Bytes(chunk_size) = point.level(CHUNK_SIZE)?;
         let path = directory.join(self.id());
-        let storage = Storage::behind(directory)?;
+        let storage = Storage::behind(&directory)?;
         let writes = (most_bytes(Profile::Quick) / chunk_size).clamp(2, MOST_WRITES);
         let chunk = vec![0x5a; chunk_size as usize];
         sampler.remark(remark(place, &storage))?;
@@ -142,6 +161,13 @@ impl Experiment for Remote {
             figure(THROUGHPUT, "Throughput of writes that wait", "throughput"),
         ]
     }
+}
+
+/// The directory on another machine.
+fn remote(sampler: &Sampler<'_>) -> Result<PathBuf, MeasureError> {
+    let none = || MeasureError::Unsupported("the run has no directory on another machine".into());
+    let RemoteDirectory(directory) = sampler.given()?.ok_or_else(none)?;
+    Ok(directory)
 }
 
 const fn most_bytes(profile: Profile) -> u64 {
@@ -222,10 +248,10 @@ fn line(results: &Results) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::file::testing::scratch;
-    use crate::made_up::{count, finding, findings, measure, measured, setting, value};
+    use crate::made_up::{count, finding, findings, measure_with, measured, setting, value};
+    use instrument::given::Givens;
     use instrument::plan::Plan;
     use instrument::results::PointResult;
-    use std::path::PathBuf;
 
     fn point(place: Place, chunk: u64) -> Point {
         Point::new().at(PLACE, place).at(CHUNK_SIZE, Bytes(chunk))
@@ -275,7 +301,7 @@ mod tests {
             .as_ref()
             .expect_err("none was given");
         assert!(reason.contains("--remote DIR"), "{reason}");
-        setting.remote = Some(PathBuf::from("/"));
+        setting.given.add(Ok(RemoteDirectory("/".into())));
         let plan = Plan::new(&[&Remote], &setting, None, 1);
         assert_eq!(plan.experiments[0].point_count(), 10);
     }
@@ -283,8 +309,10 @@ mod tests {
     #[test]
     fn both_places_are_written_and_cleaned() {
         let scratch = scratch();
+        let mut given = Givens::default();
+        given.add(Ok(RemoteDirectory(scratch.path().to_owned())));
         for &place in Place::ALL {
-            let measured = measure(&Remote, &point(place, KIB), scratch.path());
+            let measured = measure_with(given.clone(), &Remote, &point(place, KIB), scratch.path());
             let (samples, remarks) = measured.unwrap_or_else(|error| panic!("{place}: {error}"));
             assert!(count(&samples, WRITE) >= 1 && count(&samples, THROUGHPUT) >= 1);
             let is_doubted = remarks[0].contains("not known to be on another machine");

@@ -1,13 +1,12 @@
 //! The receiver that files are sent to: in a thread of this process, or on another machine.
 
-use super::points::link_cover;
+use super::link::Link;
 use ::transfer::method::{ReceiveMethod, SendMethod};
 use ::transfer::protocol::FileName;
 use ::transfer::receiver::{self, Receiver};
 use ::transfer::sender::{self, Contents, Item, Session};
 use ::transfer::{Cover, Error, Limits, Suite, Timing, Token, USUAL_PATIENCE};
 use instrument::experiment::MeasureError;
-use instrument::link::Link;
 use instrument::quantity::{BytesPerSecond, Nanoseconds};
 use instrument::sampler::Sampler;
 use platform::placement::{cpu_of_another_core, current_cpu, pin_to};
@@ -42,7 +41,7 @@ impl Endpoint {
         ignore_sigpipe();
         // Leaked: it must outlive every thread that reads it, and the process ends soon.
         let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
-        match sampler.link().cloned() {
+        match sampler.given::<Link>()? {
             Some(link) => {
                 sampler.remark(told(&link))?;
                 Self::elsewhere(&link.address, link.token_file.as_deref(), stop).map_err(failed)
@@ -152,7 +151,7 @@ fn told(link: &Link) -> String {
         link.address,
         Nanoseconds::from(link.round_trip),
         BytesPerSecond(link.bytes_per_second),
-        protection(link_cover(link)),
+        protection(link.cover()),
     )
 }
 

@@ -7,6 +7,7 @@ mod findings;
 mod levels;
 mod link;
 mod points;
+mod probe;
 mod reading;
 
 use crate::file::page_cache;
@@ -17,7 +18,8 @@ use endpoint::{Endpoint, failed};
 use levels::{Pair, READING, RECEIVED_TIME, RECEIVER, RECEIVER_TIME, SENDER, SIZE, TIME, TO};
 use std::cell::{Cell, RefCell};
 
-pub use link::link;
+pub use link::Link;
+pub use probe::link;
 
 /// The experiments of the group, in the order in which they run.
 pub(crate) const ALL: &[&dyn Experiment] = &[&TransferOfFiles];
@@ -68,7 +70,11 @@ impl Experiment for TransferOfFiles {
 
     fn needs(&self, setting: &Setting) -> Vec<Need> {
         let files = Bytes(points::room(setting));
-        vec![Need::Space(files), Need::Memory(files), Need::Link]
+        vec![Need::Space(files), Need::Memory(files)]
+    }
+
+    fn takes(&self) -> &'static [Taken] {
+        const { &[Link::TAKEN] }
     }
 
     fn points(&self, setting: &Setting) -> Vec<Point> {

@@ -1,9 +1,9 @@
 //! The pairs, readings and sizes that are measured.
 
 use super::levels::{Address, FROM_MAPPING, PAIRS, PLAIN, Pair, QUICK_PAIRS, Reading, SIZE, TO};
+use super::link::Link;
 use crate::prelude::*;
 use ::transfer::Cover;
-use instrument::link::Link;
 use std::time::Duration;
 
 const KIB: u64 = 1 << 10;
@@ -17,26 +17,17 @@ const SHARE: u64 = 6;
 /// another machine only the sizes that go often enough.
 pub(super) fn all(setting: &Setting) -> Vec<Point> {
     let sizes = sizes(setting);
-    let Some(Ok(link)) = &setting.link else {
+    let Some(Ok(link)) = setting.given.get::<Link>() else {
         return of(&Point::new(), &sizes, setting.profile, Cover::Summed);
     };
     let start = Point::new().at(TO, Address(link.address.clone()));
-    let points = |count| of(&start, &sizes[..count], setting.profile, link_cover(link));
+    let points = |count| of(&start, &sizes[..count], setting.profile, link.cover());
     let affordable = (1..=sizes.len())
         .map(points)
-        .take_while(|points| can_go(points, link, setting))
+        .take_while(|points| can_go(points, &link, setting))
         .last();
     // If not even one byte goes often enough, the points of one byte say so.
     affordable.unwrap_or_else(|| points(1))
-}
-
-/// The protection of contents on their way to another machine: a seal where there is a token.
-pub(super) fn link_cover(link: &Link) -> Cover {
-    if link.token_file.is_some() {
-        Cover::Sealed
-    } else {
-        Cover::Summed
-    }
 }
 
 /// The points of these sizes, of the pairs that can protect contents in this way.
@@ -82,7 +73,7 @@ fn sizes(setting: &Setting) -> Vec<Bytes> {
         Profile::Thorough => [1].into_iter().chain(by_fours(11)).collect(),
     };
     let here = u64::min(setting.free_bytes, setting.available_bytes) / SHARE;
-    let room = match &setting.link {
+    let room = match setting.given.get::<Link>() {
         Some(Ok(link)) => here.min(link.room_bytes),
         _ => here,
     };
@@ -104,10 +95,9 @@ fn read_again(sizes: &[Bytes]) -> Option<Bytes> {
 #[cfg(test)]
 mod tests {
     use super::super::TransferOfFiles;
-    use super::{Address, KIB, MIB, PAIRS, Pair, SIZE, TO, all, room, sizes};
+    use super::{Address, KIB, Link, MIB, PAIRS, Pair, SIZE, TO, all, room, sizes};
     use crate::made_up::setting;
     use crate::prelude::*;
-    use instrument::link::Link;
     use instrument::plan::Plan;
     use instrument::quantity::Nanoseconds;
     use std::time::Duration;
@@ -146,10 +136,9 @@ mod tests {
             bytes_per_second: megabytes_per_second * 1e6,
             room_bytes: 512 * MIB,
         };
-        Setting {
-            link: Some(Ok(link)),
-            ..setting(profile)
-        }
+        let mut setting = setting(profile);
+        setting.given.add(Ok(link));
+        setting
     }
 
     fn largest(setting: &Setting, budget: Option<Nanoseconds>) -> u64 {
@@ -178,16 +167,14 @@ mod tests {
 
     #[test]
     fn points_to_another_machine_name_it() {
-        let setting = to(11.7, Profile::Quick);
+        let mut setting = to(11.7, Profile::Quick);
         for point in all(&setting) {
             assert_eq!(point.level(TO), Ok(Address("there:5735".into())));
             assert!(PAIRS.contains(&Pair::of(&point).expect("one of ours")));
         }
-        let lost = Setting {
-            link: Some(Err("there is no way".into())),
-            ..setting
-        };
-        let plan = Plan::new(&[&TransferOfFiles], &lost, None, 1);
+        let lost = Err("there is no way".into());
+        setting.given.add::<Link>(lost);
+        let plan = Plan::new(&[&TransferOfFiles], &setting, None, 1);
         assert_eq!(plan.experiments[0].points, Err("there is no way".into()));
         assert!(!plan.experiments[0].is_left_out);
     }

@@ -147,22 +147,19 @@ mod tests {
     use crate::quantity::Unit;
     use crate::sample::{Batch, Legs, Reading, Sample};
     use crate::statistics::Estimated;
-    use platform::usage::Usage;
 
     /// An estimate of one process in each of these passes, with these costs in ns.
     fn estimate(costs: &[(u32, u64)]) -> Estimate {
         let batch = |&(pass, cost): &(u32, u64)| Batch {
-            samples: vec![Sample {
-                metric: "cost".into(),
-                reading: Reading::Legs(Legs {
+            samples: vec![Sample::new(
+                "cost",
+                Reading::Legs(Legs {
                     iterations: 1,
                     work: 1.0,
                     wall_ns: vec![cost; 4],
                     ..Legs::default()
                 }),
-                usage: Usage::default(),
-                at_ns: 0,
-            }],
+            )],
             pass: Some(pass),
             ..Batch::default()
         };

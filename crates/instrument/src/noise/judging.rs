@@ -179,7 +179,7 @@ fn uncovered_halves(estimate: &Estimate) -> Option<[f64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::judge;
-    use crate::experiment::{Better, Definition, Isolation, Metric};
+    use crate::experiment::{Better, Definition, Metric};
     use crate::noise::Warning;
     use crate::quantity::Unit;
     use crate::results::Estimate;
@@ -189,18 +189,8 @@ mod tests {
     fn definition() -> Definition {
         Definition {
             id: "mock.one".into(),
-            title: String::new(),
-            question: String::new(),
-            method: String::new(),
-            source: String::new(),
-            axes: Vec::new(),
-            metrics: vec![Metric::new(
-                "cost",
-                "cost",
-                Unit::Nanoseconds,
-                Better::Lower,
-            )],
-            isolation: Isolation::FreshProcess,
+            metrics: vec![Metric::from(&Metric::time("cost", "cost"))],
+            ..Definition::default()
         }
     }
 
@@ -211,13 +201,11 @@ mod tests {
             reference_ns: None,
         };
         let sample = Sample {
-            metric: "cost".into(),
-            reading,
             usage: Usage {
                 user_ns: (cost_ns * 1e6) as u64,
                 ..Usage::default()
             },
-            at_ns: 0,
+            ..Sample::new("cost", reading)
         };
         Batch {
             samples: vec![sample],

@@ -146,16 +146,11 @@ impl<'p> Measured<'p> {
 
     fn request(&self, index: usize, runner: &Runner<'_>, seed: u64) -> Request {
         let open = &self.open[index];
+        let calibration = runner.calibration.clone();
+        let scratch = runner.scratch_of(&self.planned.definition.id);
         let task = Task {
-            samples: self.precision.samples,
-            legs: self.precision.legs,
-            leg_ns: self.precision.leg_ns,
-            batch_ns: self.precision.batch_ns,
-            calibration: runner.calibration.clone(),
-            scratch: runner.scratch_of(&self.planned.definition.id),
-            remote: runner.remote.clone(),
-            link: runner.link.clone(),
-            seed,
+            given: runner.given.clone(),
+            ..Task::new(&self.precision, calibration, scratch, seed)
         };
         Request {
             experiment: self.planned.definition.id.clone(),

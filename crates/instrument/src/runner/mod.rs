@@ -45,7 +45,7 @@ pub use surroundings::Surroundings;
 pub use worker::{Swap, WorkerExecutor, serve};
 
 use crate::clock::Clock;
-use crate::link::Link;
+use crate::given::Givens;
 use platform::clock::Calibration;
 use std::path::PathBuf;
 
@@ -70,10 +70,8 @@ pub struct Runner<'a> {
     pub calibration: Calibration,
     /// The run's scratch directory, with a subdirectory for each experiment.
     pub scratch: PathBuf,
-    /// A second scratch directory, on another machine, if the user named one.
-    pub remote: Option<PathBuf>,
-    /// A receiver of files on another machine, if the user named one.
-    pub link: Option<Link>,
+    /// The things that only the user can name.
+    pub given: Givens,
     /// Wall time of the reference loop at full speed in earlier runs of this machine, in ns.
     pub full_speed_ns: Option<f64>,
 }

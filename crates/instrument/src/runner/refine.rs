@@ -106,12 +106,10 @@ fn moved(point: &Point, axis: &str, at: u64) -> Point {
 #[cfg(test)]
 mod tests {
     use super::between;
-    use crate::experiment::{Better, Definition, Isolation, Metric};
+    use crate::experiment::{Definition, Metric};
     use crate::point::{Level, Point, RefinedAxis};
-    use crate::quantity::Unit;
     use crate::results::Estimate;
     use crate::sample::{Batch, Reading, Sample};
-    use platform::usage::Usage;
 
     const SIZE: RefinedAxis = RefinedAxis {
         name: "size",
@@ -121,18 +119,8 @@ mod tests {
     fn definition() -> Definition {
         Definition {
             id: "mock.curve".into(),
-            title: String::new(),
-            question: String::new(),
-            method: String::new(),
-            source: String::new(),
-            axes: Vec::new(),
-            metrics: vec![Metric::new(
-                "cost",
-                "cost",
-                Unit::Nanoseconds,
-                Better::Lower,
-            )],
-            isolation: Isolation::FreshProcess,
+            metrics: vec![Metric::from(&Metric::time("cost", "cost"))],
+            ..Definition::default()
         }
     }
 
@@ -142,14 +130,9 @@ mod tests {
         let points: Vec<(Point, Vec<Estimate>)> = sizes_kib
             .iter()
             .map(|size| {
-                let sample = Sample {
-                    metric: "cost".into(),
-                    reading: Reading::Value(cost(*size)),
-                    usage: Usage::default(),
-                    at_ns: 0,
-                };
+                let cost = Reading::Value(cost(*size));
                 let batch = Batch {
-                    samples: vec![sample],
+                    samples: vec![Sample::new("cost", cost)],
                     pass: Some(0),
                     ..Batch::default()
                 };

@@ -59,7 +59,6 @@ impl FullSpeed {
 mod tests {
     use super::FullSpeed;
     use crate::sample::{Batch, Legs, Reading, Sample};
-    use platform::usage::Usage;
 
     fn batch(reference_ns: &[u64]) -> Batch {
         let legs = Legs {
@@ -70,12 +69,7 @@ mod tests {
             ..Legs::default()
         };
         Batch {
-            samples: vec![Sample {
-                metric: "cost".into(),
-                reading: Reading::Legs(legs),
-                usage: Usage::default(),
-                at_ns: 0,
-            }],
+            samples: vec![Sample::new("cost", Reading::Legs(legs))],
             ..Batch::default()
         }
     }

@@ -1,6 +1,7 @@
 //! Points and experiments that are not measured, and the reasons.
 
 use crate::mocks::{MS, Mock, MockExecutor, plan, quiet, run, setting};
+use oscope_instrument::given::Taken;
 use oscope_instrument::need::Need;
 use oscope_instrument::plan::Plan;
 use oscope_instrument::quantity::Nanoseconds;
@@ -139,9 +140,15 @@ fn an_experiment_that_lacks_something_is_skipped_with_its_reason() {
 
 #[test]
 fn what_only_the_user_can_name_is_left_out_and_has_not_failed() {
+    let lamp = Taken {
+        option: "--lamp",
+        purpose: "names a lamp",
+        example: "oscope run mock.lamp --lamp NAME",
+        without: Some("it needs a lamp"),
+    };
     let mock = Mock {
-        needs: vec![Need::Remote],
-        ..Mock::new("mock.remote", 1)
+        needs: vec![Need::Given(lamp)],
+        ..Mock::new("mock.lamp", 1)
     };
     let plan = plan(&[&mock]);
     let mut executor = MockExecutor::new(MS, quiet);

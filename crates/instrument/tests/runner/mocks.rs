@@ -5,6 +5,7 @@ use oscope_instrument::clock::Clock;
 use oscope_instrument::experiment::{Better, Design, Experiment, MeasureError, Metric};
 use oscope_instrument::figure::Figure;
 use oscope_instrument::finding::Finding;
+use oscope_instrument::given::Givens;
 use oscope_instrument::limits::Limits;
 use oscope_instrument::need::Need;
 use oscope_instrument::noise::Warning;
@@ -21,7 +22,7 @@ use platform::clock::Calibration;
 use platform::machine::Machine;
 use platform::usage::Usage;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const N: AxisOf<Count> = AxisOf::new("n", "number");
 
@@ -214,8 +215,7 @@ pub(crate) fn setting() -> Setting {
         free_bytes: 0,
         available_bytes: 0,
         swap_bytes: 0,
-        remote: None,
-        link: None,
+        given: Givens::default(),
         time_scale: 1.0,
         can_limit_memory: false,
         is_root: false,
@@ -247,20 +247,29 @@ pub(crate) fn run_before<F>(
 where
     F: FnMut(u64, usize) -> Result<f64, BatchError>,
 {
+    let clock = executor.clock.clone();
+    runner(&clock, executor, observer, Path::new("nowhere")).run(plan)
+}
+
+/// A runner whose scratch directory is `scratch`.
+pub(crate) fn runner<'a>(
+    clock: &'a dyn Clock,
+    executor: &'a mut dyn Executor,
+    observer: &'a mut Log,
+    scratch: &Path,
+) -> Runner<'a> {
     Runner {
-        clock: &executor.clock.clone(),
+        clock,
         executor,
         observers: vec![observer],
         calibration: Calibration {
             resolution_ns: 1.0,
             cost_ns: 20.0,
         },
-        scratch: PathBuf::from("nowhere"),
-        remote: None,
-        link: None,
+        scratch: scratch.to_owned(),
+        given: Givens::default(),
         full_speed_ns: None,
     }
-    .run(plan)
 }
 
 /// Costs that differ by a few per mille between processes.

@@ -1,12 +1,11 @@
 //! Contents of the run's scratch directory during the run.
 
-use crate::mocks::{Log, MS, Mock, MockExecutor, setting, wild};
+use crate::mocks::{Log, MS, Mock, MockExecutor, runner, setting, wild};
 use oscope_instrument::need::Need;
 use oscope_instrument::plan::{Plan, Setting};
 use oscope_instrument::quantity::Bytes;
-use oscope_instrument::runner::{BatchError, Executor, Request, Runner};
+use oscope_instrument::runner::{BatchError, Executor, Request};
 use oscope_instrument::sample::Batch;
-use platform::clock::Calibration;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -72,19 +71,7 @@ fn visits_alone(free_bytes: u64) -> Vec<bool> {
         alone: Vec::new(),
     };
     let mut log = Log::default();
-    let mut runner = Runner {
-        clock: &clock,
-        executor: &mut executor,
-        observers: vec![&mut log],
-        calibration: Calibration {
-            resolution_ns: 1.0,
-            cost_ns: 20.0,
-        },
-        scratch: scratch.path().to_owned(),
-        remote: None,
-        link: None,
-        full_speed_ns: None,
-    };
+    let mut runner = runner(&clock, &mut executor, &mut log, scratch.path());
     runner.run(&plan).expect("the log takes every event");
     assert_eq!(files_below(scratch.path()), BTreeSet::new());
     let turns = executor.experiments.chunk_by(|one, next| one == next);

@@ -7,8 +7,8 @@ use crate::target::{Replaces, Target, make_directory};
 use crate::{output, stored, style};
 use anyhow::Result;
 use clap::Parser;
+use experiments::trial::Trial;
 use files::Watch;
-use report::advice::Trial;
 use report::{advice, terminal};
 use std::path::Path;
 

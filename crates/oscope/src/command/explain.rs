@@ -4,6 +4,7 @@ use crate::arguments::{Common, Explain};
 use crate::exit::Exit;
 use crate::{output, selection, setting, style};
 use anyhow::Result;
+use instrument::given::Givens;
 use instrument::limits::Limits;
 use instrument::plan::{Plan, Planned, Profile};
 use report::json;
@@ -13,8 +14,7 @@ pub fn execute(arguments: &Explain, common: &Common) -> Result<Exit> {
     let chosen = selection::experiments(&arguments.what)?;
     let setting = setting::here(
         Path::new("."),
-        None,
-        None,
+        Givens::default(),
         Profile::Quick,
         false,
         Limits::default(),

@@ -92,7 +92,7 @@ fn over_runs(
     Ok((text, exit))
 }
 
-/// Splits `name` into experiment and metric: `process.calls.rate`, or without the metric.
+/// Splits `name` into experiment and metric: `group.name.metric`, or without the metric.
 fn parts(name: &str) -> (&str, Option<&str>) {
     match name.match_indices('.').nth(1) {
         Some((at, _)) => (&name[..at], Some(&name[at + 1..])),

@@ -1,11 +1,11 @@
 //! `oscope run`: measures.
 
 use crate::arguments::{Common, Run as Arguments};
-use crate::exit::{Exit, WrongUse};
+use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::stored::Judged;
 use crate::target::{Replaces, Target, make_directory};
-use crate::{beside, leftovers, output, selection, setting, stored, style};
+use crate::{beside, given, leftovers, output, selection, setting, stored, style};
 use anyhow::{Context, Result};
 use files::Watch;
 use instrument::clock::SystemClock;
@@ -13,9 +13,7 @@ use instrument::definition::Definition;
 use instrument::experiment::Experiment;
 use instrument::fitness;
 use instrument::limits::{Limited, Limits};
-use instrument::link::Link;
 use instrument::plan::{Plan, Setting};
-use instrument::quantity::{BytesPerSecond, Nanoseconds};
 use instrument::runner::{LimitedExecutor, Outcome, Runner, Surroundings, Swap, WorkerExecutor};
 use platform::clock::calibrate;
 use platform::environment::Environment;
@@ -39,7 +37,7 @@ pub const PATIENCE: Duration = Duration::from_mins(1);
 
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let chosen = selection::experiments(&arguments.what)?;
-    heed_all(arguments, &chosen)?;
+    given::check(arguments, &chosen)?;
     let page = Page::new(arguments, common)?;
     let against = arguments.compare_with.as_ref();
     let against = against.map(|name| stored::side(common, name)).transpose()?;
@@ -69,7 +67,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
 /// Measures and stores, and prints nothing on standard output.
 pub fn measure_only(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let chosen = selection::experiments(&arguments.what)?;
-    heed_all(arguments, &chosen)?;
+    given::check(arguments, &chosen)?;
     let interrupt = Interrupt::install()?;
     let progress = Progress::new(common.quiet);
     let limits = beside::limits(arguments, &progress)?;
@@ -153,15 +151,10 @@ fn measure(
         }
     }
     let scratch = Scratch::create(&arguments.dir)?;
-    let remote = arguments.remote.as_deref();
-    let remote = remote.map(|there| scratch.create_elsewhere(there));
-    let remote = remote.transpose()?;
-
-    let link = link(arguments, interrupt, &progress);
+    let (given, elsewhere) = given::take(arguments, &scratch, interrupt, &progress)?;
     let setting = setting::here(
         &arguments.dir,
-        arguments.remote.as_deref(),
-        link,
+        given,
         arguments.profile.into(),
         arguments.allow_swap_file,
         limits,
@@ -207,8 +200,7 @@ fn measure(
         observers: vec![&mut recorder, &mut progress],
         calibration: run.calibration.clone(),
         scratch: scratch.path().to_owned(),
-        remote: remote.as_ref().map(|remote| remote.path().to_owned()),
-        link: setting.link.and_then(Result::ok),
+        given: setting.given,
         full_speed_ns,
     };
     let outcome = runner.run(&plan).map_err(|error| anyhow::anyhow!(error))?;
@@ -217,7 +209,7 @@ fn measure(
         recorder.note_use(used)?;
     }
     recorder.finish(outcome.interrupted)?;
-    drop((scratch, remote));
+    drop((scratch, elsewhere));
     if outcome.beyond > 0 {
         progress.say(&format!(
             "left out for the limits: {} points",
@@ -255,43 +247,6 @@ fn warn(run: &Run, setting: &Setting, common: &Common, progress: &Progress) {
             "{harm}: `oscope doctor` says more, `--gentle` takes less"
         ));
     }
-}
-
-/// Checks that each option affects at least one of the chosen experiments.
-fn heed_all(arguments: &Arguments, chosen: &[&'static dyn Experiment]) -> Result<(), WrongUse> {
-    if arguments.to.is_some() && !selection::includes(chosen, "transfer.file") {
-        return Err(WrongUse(
-            "`--to` names where `transfer.file` sends its files, and that is not to be measured: \
-             `oscope run transfer --to HOST:PORT`"
-                .into(),
-        ));
-    }
-    if arguments.remote.is_some() && !selection::includes(chosen, "file.remote") {
-        return Err(WrongUse(
-            "`--remote` names the directory that `file.remote` measures, and that is not to be \
-             measured: `oscope run file.remote --remote DIR`"
-                .into(),
-        ));
-    }
-    Ok(())
-}
-
-/// The link to the receiver on another machine, if one was given.
-fn link(
-    arguments: &Arguments,
-    interrupt: Interrupt,
-    progress: &Progress,
-) -> Option<Result<Link, String>> {
-    let address = arguments.to.as_deref()?;
-    let found = experiments::link(address, arguments.token_file.as_deref(), interrupt.flag());
-    if let Ok(link) = &found {
-        progress.say(&format!(
-            "to {address}: a round trip takes {:.3}, a file goes at {:.3}",
-            Nanoseconds::from(link.round_trip),
-            BytesPerSecond(link.bytes_per_second)
-        ));
-    }
-    Some(found)
 }
 
 /// The run's description before the measurement.

@@ -3,51 +3,16 @@
 use super::Scalar;
 use crate::exit::WrongUse;
 use anyhow::{Context, Result};
+use experiments::trial::{KERNEL_SETTINGS, Trial};
 use platform::storage::Storage;
-use report::advice::Trial;
 use std::path::Path;
-
-/// A setting of the kernel that can be tried.
-struct Candidate {
-    name: &'static str,
-    /// Its path; `{device}` stands for the block device of the scratch directory.
-    path: &'static str,
-    experiment: &'static str,
-    at: &'static [&'static str],
-    /// Another value than this one.
-    other: fn(&str) -> String,
-}
-
-const CANDIDATES: &[Candidate] = &[
-    Candidate {
-        name: "transparent_huge_pages",
-        path: "/sys/kernel/mm/transparent_hugepage/enabled",
-        experiment: "memory.page_fault",
-        at: &["touch=first touch"],
-        other: |now| if now == "always" { "never" } else { "always" }.into(),
-    },
-    Candidate {
-        name: "read_ahead",
-        path: "/sys/block/{device}/queue/read_ahead_kb",
-        experiment: "file.cold_warm",
-        at: &["block_size=65536"],
-        other: |now| match now.parse::<u64>() {
-            Ok(kib) if kib < 1024 => (4 * kib.max(32)).to_string(),
-            _ => "128".into(),
-        },
-    },
-    Candidate {
-        name: "scheduler",
-        path: "/sys/block/{device}/queue/scheduler",
-        experiment: "file.engine",
-        at: &["through=direct", "engine=io_uring 64", "block_size=4096"],
-        other: |now| if now == "none" { "mq-deadline" } else { "none" }.into(),
-    },
-];
 
 /// The names of the settings that can be tried.
 pub fn names() -> Vec<&'static str> {
-    CANDIDATES.iter().map(|candidate| candidate.name).collect()
+    KERNEL_SETTINGS
+        .iter()
+        .map(|candidate| candidate.name)
+        .collect()
 }
 
 /// A trial of a setting of the kernel, with its commands.
@@ -62,7 +27,10 @@ pub struct Tried {
 /// # Errors
 /// If the setting is not there, or no block device is behind `directory`.
 pub fn trial(name: &str, directory: &Path) -> Result<Option<Tried>> {
-    let Some(candidate) = CANDIDATES.iter().find(|candidate| candidate.name == name) else {
+    let Some(candidate) = KERNEL_SETTINGS
+        .iter()
+        .find(|candidate| candidate.name == name)
+    else {
         return Ok(None);
     };
     let path = if candidate.path.contains("{device}") {
@@ -96,11 +64,11 @@ pub fn trial(name: &str, directory: &Path) -> Result<Option<Tried>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CANDIDATES, Scalar};
+    use super::{KERNEL_SETTINGS, Scalar};
 
     #[test]
     fn each_can_be_set_and_another_value_is_another() {
-        for candidate in CANDIDATES {
+        for candidate in KERNEL_SETTINGS {
             let path = candidate.path.replace("{device}", "sda");
             assert!(Scalar::new(&path).is_ok(), "{path}");
             for now in ["always", "never", "none", "mq-deadline", "128", "8192"] {

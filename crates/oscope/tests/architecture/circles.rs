@@ -63,7 +63,8 @@ fn circles_in(source: &Path) -> Vec<String> {
     circles.into_iter().collect()
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
+/// The Rust files in a folder and below.
+pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).expect("it is there") {
         let path = entry.expect("it can be listed").path();

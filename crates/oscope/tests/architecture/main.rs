@@ -2,3 +2,4 @@
 
 mod circles;
 mod floors;
+mod names;

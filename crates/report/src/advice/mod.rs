@@ -7,7 +7,7 @@ mod words;
 
 pub use command::{Commands, commands};
 pub use files::{c_header, environment};
-pub use trial::{Trial, trial};
+pub use trial::trial;
 pub use words::{FIRST, foremost, gain, ranked, value};
 
 use crate::show;

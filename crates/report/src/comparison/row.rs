@@ -129,3 +129,27 @@ pub(super) fn merit(metric: &Metric, value: f64) -> f64 {
         Better::Higher | Better::Neither => value.ln(),
     }
 }
+
+#[cfg(test)]
+impl<'a> Row<'a> {
+    /// A row of a definition's first metric, whose interval reaches 2 % to both sides of `ratio`.
+    pub(crate) fn made_up(definition: &'a Definition, point: &'a Point, ratio: f64) -> Self {
+        let value = || Value {
+            centre: 1.0,
+            sessions: vec![1.0],
+        };
+        Self {
+            definition,
+            point,
+            metric: &definition.metrics[0],
+            a: value(),
+            b: value(),
+            ratio,
+            interval: Interval::new(ratio * 0.98, ratio * 1.02),
+            margin: 0.02,
+            adjusted_p: None,
+            verdict: Verdict::Equivalent,
+            doubtful: false,
+        }
+    }
+}

@@ -142,49 +142,21 @@ fn size(share: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Row, Value, Verdict};
+    use super::super::Row;
     use super::{Excluded, Together};
-    use instrument::experiment::{Better, Definition, Isolation, Metric};
+    use instrument::experiment::{Definition, Metric};
     use instrument::point::Point;
-    use instrument::quantity::Unit;
-    use instrument::statistics::Interval;
 
     fn definition() -> Definition {
         Definition {
             id: "process.made_up".into(),
-            title: "Made up".into(),
-            question: "?".into(),
-            method: String::new(),
-            source: String::new(),
-            axes: Vec::new(),
-            metrics: vec![Metric::new(
-                "cost",
-                "cost",
-                Unit::Nanoseconds,
-                Better::Lower,
-            )],
-            isolation: Isolation::FreshProcess,
+            metrics: vec![Metric::from(&Metric::time("cost", "cost"))],
+            ..Definition::default()
         }
     }
 
     fn rows<'a>(definition: &'a Definition, point: &'a Point, ratios: &[f64]) -> Vec<Row<'a>> {
-        let value = Value {
-            centre: 1.0,
-            sessions: vec![1.0],
-        };
-        let row = |ratio: &f64| Row {
-            definition,
-            point,
-            metric: &definition.metrics[0],
-            a: value.clone(),
-            b: value.clone(),
-            ratio: *ratio,
-            interval: Interval::new(ratio * 0.98, ratio * 1.02),
-            margin: 0.02,
-            adjusted_p: None,
-            verdict: Verdict::Equivalent,
-            doubtful: false,
-        };
+        let row = |ratio: &f64| Row::made_up(definition, point, *ratio);
         ratios.iter().map(row).collect()
     }
 

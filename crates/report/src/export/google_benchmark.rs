@@ -61,7 +61,7 @@ fn of_experiment(experiment: &ExperimentAnalysis<'_>) -> Vec<Value> {
     entries
 }
 
-/// `memory.bandwidth/read/block_size:4096/page_size:base`, in the style of Google Benchmark's
+/// `group.name/metric/block_size:4096/page_size:base`, in the style of Google Benchmark's
 /// arguments.
 fn name(experiment: &str, point: &Point, metric: &Metric) -> String {
     let levels = point

@@ -276,8 +276,8 @@ fn families<'a>(axis: &Axis, rows: &[&'a Row<'a>]) -> Vec<Curve<'a>> {
 #[cfg(test)]
 mod tests {
     use super::families;
-    use crate::comparison::{Row, Value, Verdict};
-    use instrument::experiment::{Better, Definition, Isolation, Metric};
+    use crate::comparison::Row;
+    use instrument::experiment::{Better, Definition, Metric};
     use instrument::point::{Axis, Point};
     use instrument::quantity::Unit;
 
@@ -285,37 +285,13 @@ mod tests {
         let metric = Metric::new("read", "read", Unit::BytesPerSecond, Better::Higher);
         Definition {
             id: "file.made_up".into(),
-            title: "Made up".into(),
-            question: "?".into(),
-            method: String::new(),
-            source: String::new(),
             axes: vec![
                 Axis::bytes("block_size", "block size"),
                 Axis::bytes("file_size", "file size"),
                 Axis::bytes("threads", "threads"),
             ],
             metrics: vec![metric],
-            isolation: Isolation::FreshProcess,
-        }
-    }
-
-    fn row<'a>(definition: &'a Definition, point: &'a Point) -> Row<'a> {
-        let value = Value {
-            centre: 1.0,
-            sessions: vec![1.0],
-        };
-        Row {
-            definition,
-            point,
-            metric: &definition.metrics[0],
-            a: value.clone(),
-            b: value,
-            ratio: 1.0,
-            interval: None,
-            margin: 0.0,
-            adjusted_p: None,
-            verdict: Verdict::Equivalent,
-            doubtful: false,
+            ..Definition::default()
         }
     }
 
@@ -331,7 +307,10 @@ mod tests {
                 .with("threads", threads)
         });
         let points: Vec<_> = points.collect();
-        let rows: Vec<_> = points.iter().map(|point| row(&definition, point)).collect();
+        let rows: Vec<_> = points
+            .iter()
+            .map(|point| Row::made_up(&definition, point, 1.0))
+            .collect();
         let rows: Vec<_> = rows.iter().collect();
         let families = families(&definition.axes[0], &rows);
         let counted = families.iter();

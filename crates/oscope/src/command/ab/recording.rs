@@ -15,7 +15,6 @@ use platform::clock::{calibrate, now_ns};
 use platform::environment::Environment;
 use platform::machine::Machine;
 use platform::storage::Storage;
-use platform::usage::Usage;
 use record::store::{Recorder, Store};
 use record::{Header, Run, draw_id, now};
 use std::path::Path;
@@ -186,10 +185,8 @@ fn samples(timed: &Timed) -> Vec<Sample> {
 
 fn value(metric: &str, value: f64, at_ns: u64) -> Sample {
     Sample {
-        metric: metric.into(),
-        reading: Reading::Value(value),
-        usage: Usage::default(),
         at_ns,
+        ..Sample::new(metric, Reading::Value(value))
     }
 }
 

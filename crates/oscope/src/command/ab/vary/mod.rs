@@ -19,6 +19,7 @@ use crate::{leftovers, output, selection, setting, stored};
 use anyhow::{Context, Result};
 use arms::Duel;
 use instrument::ab::{Budget, Rules};
+use instrument::given::Givens;
 use instrument::limits::Limits;
 use instrument::plan::{Plan, Profile, Setting};
 use instrument::runner::{Surroundings, Swap, WorkerExecutor};
@@ -53,7 +54,15 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
     let elsewhere = elsewhere.collect::<Result<Vec<Scratch>, _>>()?;
     let settings: Vec<Setting> = directories
         .iter()
-        .map(|at| setting::here(at, None, None, Profile::Quick, false, Limits::default()))
+        .map(|at| {
+            setting::here(
+                at,
+                Givens::default(),
+                Profile::Quick,
+                false,
+                Limits::default(),
+            )
+        })
         .collect();
     let rules = super::rules(arguments);
     let seed = match arguments.pace.seed {

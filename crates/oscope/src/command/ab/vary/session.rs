@@ -130,21 +130,15 @@ impl Session<'_, '_> {
 
     /// The ways of a duel.
     fn ways(&self, duel: &Duel, planned: &Planned<'_>) -> Vec<Way> {
-        let precision = self.plan.precision;
         let values = self.vary.values.iter().enumerate().zip(&duel.points);
         let way = |((index, value), point): ((usize, &String), &Point)| {
             let scratch = self.scratches.get(index).unwrap_or(&self.scratches[0]);
-            let task = Task {
-                samples: precision.samples,
-                legs: precision.legs,
-                leg_ns: precision.leg_ns,
-                batch_ns: precision.batch_ns,
-                calibration: self.calibration.clone(),
-                scratch: scratch.join(&planned.definition.id),
-                remote: None,
-                link: None,
-                seed: self.seed,
-            };
+            let task = Task::new(
+                &self.plan.precision,
+                self.calibration.clone(),
+                scratch.join(&planned.definition.id),
+                self.seed,
+            );
             Way {
                 name: value.clone(),
                 request: Request {

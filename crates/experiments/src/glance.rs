@@ -1,0 +1,215 @@
+//! A machine at first sight: which curves and which times of it are shown before all others.
+
+use instrument::point::Point;
+
+/// A curve along sizes.
+#[derive(Debug)]
+pub struct SizeCurve {
+    /// The experiment.
+    pub experiment: &'static str,
+    /// The metric.
+    pub metric: &'static str,
+    /// The axis of the sizes, in bytes.
+    pub size: &'static str,
+    /// The axis that tells several curves apart; `None` if the longest curve stands for all.
+    pub by: Option<&'static str>,
+}
+
+/// The time of a load over the working set.
+pub const LATENCY: SizeCurve = SizeCurve {
+    experiment: "memory.latency",
+    metric: "load",
+    size: "working_set",
+    by: None,
+};
+
+/// The speed of reading memory on one core over the block size.
+pub const BANDWIDTH: SizeCurve = SizeCurve {
+    experiment: "memory.bandwidth",
+    metric: "read",
+    size: "block_size",
+    by: None,
+};
+
+/// The throughput of each pass over a file over the block size.
+pub const FILES: SizeCurve = SizeCurve {
+    experiment: "file.block_size",
+    metric: "throughput",
+    size: "block_size",
+    by: Some("pass"),
+};
+
+/// One value of one experiment under a name for readers.
+#[derive(Debug)]
+pub struct NamedValue {
+    /// The name.
+    pub label: &'static str,
+    /// The experiment.
+    pub experiment: &'static str,
+    /// The metric: a time, or a rate whose reciprocal is one.
+    pub metric: &'static str,
+    /// Levels that the point must have.
+    levels: &'static [(&'static str, &'static str)],
+}
+
+impl NamedValue {
+    /// True if the value is measured at `point`.
+    pub fn is_at(&self, point: &Point) -> bool {
+        self.levels.iter().all(|(axis, level)| {
+            let found = point.get(axis);
+            found.is_some_and(|found| found.to_string() == *level)
+        })
+    }
+
+    /// The bytes that one operation moves at `point`, for a rate of bytes.
+    pub fn bytes(&self, point: &Point) -> Option<u64> {
+        point.get("chunk_size")?.number()
+    }
+}
+
+const fn rung(
+    label: &'static str,
+    experiment: &'static str,
+    metric: &'static str,
+    levels: &'static [(&'static str, &'static str)],
+) -> NamedValue {
+    NamedValue {
+        label,
+        experiment,
+        metric,
+        levels,
+    }
+}
+
+const CALLS: &str = "process.calls";
+
+/// The rungs of the ladder, beside those of [`LATENCY`].
+pub const RUNGS: &[NamedValue] = &[
+    rung(
+        "user thread switch",
+        "threads.switch",
+        "switch",
+        &[("kind", "user"), ("threads", "2")],
+    ),
+    rung(
+        "lock, nobody waits",
+        "threads.lock",
+        "entry",
+        &[("body", "simple"), ("lock", "Lock"), ("threads", "1")],
+    ),
+    rung("line, core to core", "memory.cores", "one_way", &[]),
+    rung(
+        "system call",
+        CALLS,
+        "rate",
+        &[("call", "getpid"), ("optimisation", "3")],
+    ),
+    rung(
+        "open and close",
+        CALLS,
+        "rate",
+        &[("call", "open+close"), ("optimisation", "3")],
+    ),
+    rung(
+        "page fault",
+        "memory.page_fault",
+        "cost",
+        &[("touch", "first touch")],
+    ),
+    rung(
+        "process switch",
+        "process.switch",
+        "switch",
+        &[
+            ("kind", "processes"),
+            ("count", "2"),
+            ("working_set", "0"),
+            ("placement", "one core"),
+        ],
+    ),
+    rung(
+        "pipe, there and back",
+        "process.ipc",
+        "round_trip",
+        &[
+            ("mechanism", "pipe"),
+            ("message_size", "1"),
+            ("placement", "one core"),
+        ],
+    ),
+    rung(
+        "create a thread",
+        CALLS,
+        "rate",
+        &[("call", "thread create+join"), ("optimisation", "3")],
+    ),
+    rung(
+        "cold page fault",
+        "memory.page_fault",
+        "cost",
+        &[("touch", "file, on device")],
+    ),
+    rung(
+        "cold 4 KiB read",
+        "file.random",
+        "random",
+        &[("chunk_size", "4096")],
+    ),
+    rung(
+        "write and fsync",
+        "file.sync",
+        "latency",
+        &[("method", "write+fsync"), ("place", "overwrite")],
+    ),
+    rung(
+        "fork, exit, wait",
+        CALLS,
+        "rate",
+        &[("call", "fork+exit+wait"), ("optimisation", "3")],
+    ),
+    rung(
+        "posix_spawn",
+        CALLS,
+        "rate",
+        &[("call", "posix_spawn+wait"), ("optimisation", "3")],
+    ),
+    rung(
+        "fork of 256 MiB",
+        "process.fork_size",
+        "cost",
+        &[("resident_size", "268435456"), ("pages", "4 KiB pages")],
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::{BANDWIDTH, FILES, LATENCY, RUNGS};
+    use crate::made_up::setting;
+    use instrument::plan::Profile;
+
+    #[test]
+    fn each_curve_is_measured() {
+        for curve in [LATENCY, BANDWIDTH, FILES] {
+            let experiment = crate::find(curve.experiment).expect("it is one");
+            let definition = experiment.definition();
+            assert!(definition.metric(curve.metric).is_some(), "{curve:?}");
+            for axis in [Some(curve.size), curve.by].into_iter().flatten() {
+                assert!(definition.axis(axis).is_some(), "{curve:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_rung_is_measured_in_the_quick_profile() {
+        for rung in RUNGS {
+            let experiment = crate::find(rung.experiment).expect("it is one");
+            let definition = experiment.definition();
+            assert!(definition.metric(rung.metric).is_some(), "{rung:?}");
+            let points = experiment.points(&setting(Profile::Quick));
+            assert!(
+                rung.levels.is_empty() || points.iter().any(|point| rung.is_at(point)),
+                "{rung:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The experiments that show what a setting gains, before it is set.
+
+/// What `oscope ab` measures to try a setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// The experiment.
+    pub experiment: &'static str,
+    /// `AXIS=USUAL,NEW`.
+    pub vary: String,
+    /// `AXIS=LEVEL` for all that stays.
+    pub at: Vec<String>,
+}
+
+/// The trial of the advised setting called `name`, `new` against `usual`; `None` if no experiment
+/// varies just it.
+pub fn of_advice(name: &str, usual: &str, new: &str) -> Option<Trial> {
+    let of_block = |pass: &str| Trial {
+        experiment: "file.block_size",
+        vary: format!("block_size={usual},{new}"),
+        at: vec![format!("pass={pass}")],
+    };
+    Some(match name {
+        "read_block_size" => of_block("read warm"),
+        "read_cold_block_size" => of_block("read cold"),
+        "write_block_size" => of_block("write"),
+        "loop_piece_size" | "loop_piece_size_l1" | "loop_piece_size_l2" | "loop_piece_size_l3" => {
+            Trial {
+                experiment: "memory.subloop",
+                vary: format!("piece_size={usual},{new}"),
+                at: vec![format!("block_size={usual}")],
+            }
+        }
+        "direct_queue_depth" => Trial {
+            experiment: "file.engine",
+            vary: format!("engine=io_uring {usual},io_uring {new}"),
+            at: vec!["through=direct".into()],
+        },
+        "start_programs_by" => Trial {
+            experiment: "process.calls",
+            vary: "call=fork+exec+wait,posix_spawn+wait".into(),
+            at: vec!["optimisation=3".into()],
+        },
+        _ => return None,
+    })
+}
+
+/// A setting of the kernel that can be tried, and the experiment that shows it.
+#[derive(Debug)]
+pub struct KernelSetting {
+    /// Its name.
+    pub name: &'static str,
+    /// Its path; `{device}` stands for the block device of the scratch directory.
+    pub path: &'static str,
+    /// The experiment.
+    pub experiment: &'static str,
+    /// `AXIS=LEVEL` for all that stays.
+    pub at: &'static [&'static str],
+    /// Another value than this one.
+    pub other: fn(&str) -> String,
+}
+
+/// The settings of the kernel that can be tried.
+pub const KERNEL_SETTINGS: &[KernelSetting] = &[
+    KernelSetting {
+        name: "transparent_huge_pages",
+        path: "/sys/kernel/mm/transparent_hugepage/enabled",
+        experiment: "memory.page_fault",
+        at: &["touch=first touch"],
+        other: |now| if now == "always" { "never" } else { "always" }.into(),
+    },
+    KernelSetting {
+        name: "read_ahead",
+        path: "/sys/block/{device}/queue/read_ahead_kb",
+        experiment: "file.cold_warm",
+        at: &["block_size=65536"],
+        other: |now| match now.parse::<u64>() {
+            Ok(kib) if kib < 1024 => (4 * kib.max(32)).to_string(),
+            _ => "128".into(),
+        },
+    },
+    KernelSetting {
+        name: "scheduler",
+        path: "/sys/block/{device}/queue/scheduler",
+        experiment: "file.engine",
+        at: &["through=direct", "engine=io_uring 64", "block_size=4096"],
+        other: |now| if now == "none" { "mq-deadline" } else { "none" }.into(),
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::{KERNEL_SETTINGS, of_advice};
+
+    #[test]
+    fn every_trial_stays_on_axes_that_its_experiment_has() {
+        let has = |experiment: &str, level: &str| {
+            let definition = crate::find(experiment).expect("it is one").definition();
+            let (axis, _) = level.split_once('=').expect("an axis");
+            assert!(definition.axis(axis).is_some(), "{level}");
+        };
+        let advised = crate::advice().filter_map(|rule| of_advice(rule.setting, "1", "64"));
+        for trial in advised {
+            let levels = trial.at.iter().chain([&trial.vary]);
+            levels.for_each(|level| has(trial.experiment, level));
+        }
+        for setting in KERNEL_SETTINGS {
+            setting
+                .at
+                .iter()
+                .for_each(|level| has(setting.experiment, level));
+        }
+    }
+}
