@@ -83,6 +83,9 @@ const fn rung(
 
 const CALLS: &str = "process.calls";
 
+/// The experiment that gives most of the [`RUNGS`].
+pub const MOST_RUNGS: &str = CALLS;
+
 /// The rungs of the ladder, beside those of [`LATENCY`].
 pub const RUNGS: &[NamedValue] = &[
     rung(

@@ -8,16 +8,10 @@ use std::path::{Path, PathBuf};
 const NAMES_THEM: &str = "experiments";
 
 /// Files and folders that name experiments all the same, and the reason.
-const EXCEPTIONS: &[(&str, &str)] = &[
-    (
-        "oscope/src/arguments/",
-        "help texts show commands that work as they stand",
-    ),
-    (
-        "report/src/page/chart/card/mod.rs",
-        "each picture leads to the chapter with most of its numbers",
-    ),
-];
+const EXCEPTIONS: &[(&str, &str)] = &[(
+    "oscope/src/arguments/",
+    "help texts show commands that work as they stand",
+)];
 
 #[test]
 fn only_the_experiments_name_experiments() {

@@ -10,6 +10,7 @@ pub(in crate::page) use whole::{Lines, whole};
 
 use super::svg::{Px, Svg};
 use crate::glance::{Curve, Glance};
+use experiments::glance;
 
 /// Size of a picture in its own pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,9 +69,9 @@ impl Picture {
     /// The experiment that gives most of its numbers.
     pub(in crate::page) fn experiment(self) -> &'static str {
         match self {
-            Self::Staircase => "memory.latency",
-            Self::Ladder => "process.calls",
-            Self::Files => "file.block_size",
+            Self::Staircase => glance::LATENCY.experiment,
+            Self::Ladder => glance::MOST_RUNGS,
+            Self::Files => glance::FILES.experiment,
         }
     }
 
