@@ -1,4 +1,4 @@
-//! What every peer does, in numbers that are the same for all.
+//! The work of every peer, in numbers that are the same for all.
 
 use std::time::Instant;
 
@@ -20,7 +20,7 @@ pub fn report(metric: &str, operations: u64, mut work: impl FnMut()) {
     );
 }
 
-/// What the process has of memory and of page tables, in bytes.
+/// Memory and page tables of the process, in bytes.
 pub fn memory_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let field = |name: &str| {

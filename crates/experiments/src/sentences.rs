@@ -1,4 +1,4 @@
-//! What every sentence of every experiment must bear, whatever was measured.
+//! Properties of every sentence of every experiment, whatever was measured.
 
 use crate::made_up::{machine, measured_apart, results, setting};
 use crate::{all, claims};
@@ -10,7 +10,7 @@ use instrument::quantity::Unit;
 use instrument::results::{PointResult, Results};
 use proptest::prelude::*;
 
-/// How the values of an experiment lie along its points.
+/// Shape of an experiment's values along its points.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Flat,

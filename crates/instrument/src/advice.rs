@@ -12,7 +12,7 @@ pub struct Rule {
     pub setting: &'static str,
     /// Title for readers: `block size for reading files`.
     pub title: &'static str,
-    /// Who can act on it.
+    /// The people who can act on it.
     pub audience: Audience,
     /// Unit of numeric values; `None` for a named choice.
     pub unit: Option<Unit>,
@@ -22,7 +22,7 @@ pub struct Rule {
     pub find: fn(&Evidence<'_>) -> Option<Advice>,
 }
 
-/// Who can act on advice.
+/// The people who can act on advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Audience {
     /// Authors and users of programs.

@@ -235,7 +235,7 @@ impl Experiment for Chosen<'_> {
         if self.levels.is_empty() {
             self.experiment.refined_axes()
         } else {
-            // What was chosen is measured, and nothing beside it.
+            // Only the chosen levels are measured.
             &[]
         }
     }

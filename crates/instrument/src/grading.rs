@@ -71,7 +71,7 @@ fn estimates<'r>(
     })
 }
 
-/// What an experiment finds in the values of one pass.
+/// The findings of an experiment in the values of one pass.
 struct Replay {
     /// As if they had no error.
     exact: Vec<Finding>,

@@ -98,7 +98,7 @@ const SHORTER: u64 = 16;
 const FEWEST_FOR_SHORT_LEGS: u64 = 4;
 /// One short leg is timed for this many legs.
 const LEGS_PER_SHORT_LEG: usize = 4;
-/// What a leg pays once may be this share of its time; otherwise the leg is made longer.
+/// Largest share of a leg's time that may be paid once; otherwise the leg is made longer.
 const MOST_FIXED: f64 = 0.1;
 /// A leg is made at most this many times longer for that.
 const MOST_LONGER: f64 = 20.0;

@@ -22,7 +22,7 @@ const ALL: usize = 10;
 /// Simulated sessions in a series; an unoptimised build takes fewer.
 const SESSIONS: usize = if cfg!(debug_assertions) { 500 } else { 1_000 };
 
-/// How well a method foretells: shares from 0 to 1.
+/// Accuracy of a method's predictions: shares from 0 to 1.
 struct Score {
     /// Of other sessions, the share whose value the interval contains.
     coverage: f64,

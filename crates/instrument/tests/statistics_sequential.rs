@@ -1,4 +1,4 @@
-//! How often a comparison errs, and how soon it decides, on simulated machines.
+//! Error rate and speed of comparisons on simulated machines.
 
 use oscope_instrument::ab::{
     Bench, Block, Budget, Contest, Ending, Outcome, Pair, Rules, Verdict, compare,
@@ -14,7 +14,7 @@ const COMPARISONS: u64 = if cfg!(debug_assertions) { 40 } else { 300 };
 const MOST_ALARMS: usize = if cfg!(debug_assertions) { 3 } else { 8 };
 const RUN_NS: f64 = 20e6;
 
-/// What disturbs a simulated machine.
+/// Disturbances of a simulated machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Noise {
     /// 1 % from run to run.

@@ -1,4 +1,4 @@
-//! What only the user can name: a directory and a receiver on another machine.
+//! Things that only the user can name: a directory and a receiver on another machine.
 
 use crate::arguments::Run as Arguments;
 use crate::exit::WrongUse;

@@ -9,7 +9,7 @@ pub(crate) struct Statement<'s> {
     pub(crate) finding: &'s mut Finding,
 }
 
-/// What became of a statement.
+/// The fate of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// No other statement disagrees.
@@ -41,7 +41,7 @@ impl Dispute<'_> {
 }
 
 /// Finds the statements whose numbers measure one subject and disagree beyond their intervals.
-/// Where the conditions differ, each sentence names its own and the farthest value of another
+/// If the conditions differ, each sentence names its own and the farthest value of another
 /// experiment. Where they are the same, neither value is told as a result, and no other sentence refers
 /// to it.
 pub(crate) fn reconcile(statements: &mut [Statement<'_>]) -> Vec<Outcome> {

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 /// other code has judged is judged again.
 pub const CODE: &str = env!("OSCOPE_JUDGING_CODE");
 
-/// What an analysis adds to its run.
+/// The part that an analysis adds to its run.
 #[derive(Debug, Deserialize)]
 pub struct Kept(Parts<'static>);
 

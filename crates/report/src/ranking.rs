@@ -10,16 +10,16 @@ pub const MOST_FINDINGS: usize = 40;
 /// Each further finding of the same experiment weighs this much of the one before it: a tenth sentence
 /// on one matter changes less for a reader than the first on another.
 const FURTHER: f64 = 0.85;
-/// What is only likely weighs this much of what is certain.
+/// Weight of a likely finding, relative to a certain one.
 const LIKELY: f64 = 0.8;
-/// What rests on a number whose interval spans more than [`VAGUE`] weighs this much: of it, not even the
+/// Weight of a finding with a number whose interval spans more than [`VAGUE`]: of it, not even the
 /// order of magnitude is known.
 const HARDLY_KNOWN: f64 = 0.5;
 /// The end of such an interval over its beginning.
 const VAGUE: f64 = 10.0;
 
 /// The findings of a run that change most for a reader, at most `most`, the most important first.
-/// What cannot be told changes nothing and is left to its experiment.
+/// A finding that cannot be told changes nothing and is left to its experiment.
 pub fn foremost<'r, 'a>(
     analysis: &'r Analysis<'a>,
     most: usize,

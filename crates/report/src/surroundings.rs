@@ -30,7 +30,7 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// What the batches of `run` tell.
+    /// Summary of the batches of `run`.
     pub fn of(run: &Run) -> Self {
         let points = run.experiments.iter().flat_map(|record| &record.points);
         let batches: Vec<&Batch> = points.flat_map(|point| &point.batches).collect();
@@ -50,7 +50,7 @@ impl Surroundings {
         }
     }
 
-    /// What a reader should know of it; `None` if there was nothing notable.
+    /// A sentence on it for readers; `None` if there was nothing notable.
     pub fn text(&self) -> Option<String> {
         let notable = |share: Option<f64>, least| share.filter(|share| *share > least);
         let slowed = notable(self.slowed_share, NOTABLE).zip(self.speed);

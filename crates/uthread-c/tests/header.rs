@@ -16,7 +16,7 @@ const SOURCES: &[&str] = &[
 /// A name with the kinds of its parameters and of its result.
 type Functions = BTreeMap<String, (Vec<&'static str>, &'static str)>;
 
-/// What a type is to the calling convention, and to a reader.
+/// A type as the calling convention sees it, and as a reader does.
 fn kind(spelled: &str) -> &'static str {
     let spelled = spelled.trim();
     if spelled.contains("extern") || spelled.contains("(*") || spelled == "Option<Function>" {

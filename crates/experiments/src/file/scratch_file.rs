@@ -139,7 +139,7 @@ fn make(path: &Path, len: u64, seed: u64) -> Result<(), MeasureError> {
         action: format!("make a scratch file of {:.3}", Bytes(len)),
         source,
     })?;
-    // Where the system cannot evict it, all passes find it as it was written.
+    // If the system cannot evict it, all passes find it as it was written.
     drop(evict(&file, Reach::File));
     Ok(())
 }

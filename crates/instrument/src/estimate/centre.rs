@@ -102,7 +102,7 @@ fn legs(samples: &[&Sample], full_speed_ns: Option<f64>) -> Vec<Leg> {
 }
 
 /// True if the samples are timings of work that the processor does: other programs only lengthen it.
-/// What waits, for a disk or another process, varies by itself.
+/// Operations that wait, for a disk or another process, vary by themselves.
 fn is_work(samples: &[&Sample]) -> bool {
     let is_timed = |sample: &&Sample| !matches!(sample.reading, Reading::Value(_));
     let has_legs = |sample: &&Sample| matches!(sample.reading, Reading::Legs(_));

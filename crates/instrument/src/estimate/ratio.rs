@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 const LEVEL: Confidence = Confidence::NINETY_FIVE;
 
 impl Estimate {
-    /// How many times as large this estimate is as `other`, with an interval that foretells the
+    /// The ratio of this estimate to `other`, with an interval that foretells the
     /// ratio in another run.
     ///
     /// The errors of both add up. If both were measured in the same passes, the values of each pass

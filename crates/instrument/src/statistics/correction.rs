@@ -82,7 +82,7 @@ pub(super) struct Correction {
 }
 
 impl Correction {
-    /// What the usual slowdown added to the cost, in logarithms.
+    /// The cost of the usual slowdown, in logarithms.
     pub(super) fn usual(&self) -> f64 {
         self.growth.at(self.usual)
     }

@@ -29,7 +29,7 @@ pub struct Prediction {
     pub by_process: Vec<f64>,
     /// The median of processes of the mean of their legs as they were met, not corrected.
     pub as_met: f64,
-    /// What the usual slowdown of the processor added to the cost, in logarithms; `None` if no leg
+    /// The cost of the processor's usual slowdown, in logarithms; `None` if no leg
     /// was corrected.
     pub added: Option<f64>,
     /// Passes with at least one visit.
@@ -67,7 +67,7 @@ pub struct Prediction {
 /// | 3 × 2 | 0.94 | 0.95 | 0.50 | 0.32 |
 /// | [`super::student::process_estimate`], 10 × 2 | 0.59 | 0.53 | 0.53 | 0.49 |
 ///
-/// What is missing is missing in memory: neighbours outside the virtual machine change what a load
+/// The misses are in memory: neighbours outside the virtual machine change what a load
 /// from memory costs for longer than such a session lasts, and 0.65 to 0.85 of those intervals hold.
 ///
 /// The same visits give the same result bit for bit. `None` without legs, for numbers that are not

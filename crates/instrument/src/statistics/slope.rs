@@ -15,7 +15,7 @@ use super::summary::{finite, median, median_absolute_deviation};
 /// of the visits beside shared work, nine of ten were slowed by more than 15 %.
 const MOST_BY_CLOCK: f64 = 0.1;
 
-/// What is expected of a slope before any data.
+/// The expectation of a slope before any data.
 #[derive(Clone, Copy)]
 struct Expected {
     value: f64,
@@ -71,7 +71,7 @@ pub(super) struct Growth {
 }
 
 impl Growth {
-    /// What a slowdown adds to the cost.
+    /// The cost that a slowdown adds.
     pub(super) fn at(&self, slowdown: f64) -> f64 {
         self.slope(slowdown).value * slowdown
     }

@@ -40,7 +40,7 @@ pub struct Ab {
     pub results: Results,
 }
 
-/// What varies between the measurements of an experiment.
+/// The difference between the measurements of an experiment.
 #[derive(Args, Debug)]
 pub struct Variation {
     /// Measure experiments with each value in turn: of `dir` (scratch directories), `env:NAME`
@@ -104,7 +104,7 @@ pub struct Programs {
     pub ignore_failure: Option<Codes>,
 }
 
-/// How long the comparison goes on.
+/// Duration of the comparison.
 #[derive(Args, Debug)]
 pub struct Pace {
     /// Runs of each command before the first that counts
@@ -132,7 +132,7 @@ pub struct Pace {
     pub seed: Option<u64>,
 }
 
-/// What becomes of the results.
+/// Use of the results.
 #[derive(Args, Debug)]
 pub struct Results {
     /// End with exit code 3 if a command has this verdict against the first

@@ -69,7 +69,7 @@ pub struct Read {
     /// Number of blocks [default: the whole file]
     #[arg(long, value_name = "N")]
     pub count: Option<u64>,
-    /// How blocks are read
+    /// Method of reading blocks
     #[arg(long, value_enum, default_value_t = MethodName::Read)]
     pub method: MethodName,
     /// Take the file out of the page cache first
@@ -136,7 +136,7 @@ pub struct Sum {
     /// Bytes in a block [default: by the method]
     #[arg(long, value_name = "SIZE")]
     pub block_size: Option<Bytes>,
-    /// How blocks are read [default: tried]
+    /// Method of reading blocks [default: tried]
     #[arg(long, value_enum)]
     pub method: Option<MethodName>,
     /// Take each file out of the page cache first

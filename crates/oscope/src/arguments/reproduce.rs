@@ -69,7 +69,7 @@ pub enum Letter {
 }
 
 impl Reproduce {
-    /// What is wanted.
+    /// The figures to judge.
     pub fn choice(&self) -> Choice {
         let report = self.report.map(|letter| match letter {
             Letter::A => Report::A,

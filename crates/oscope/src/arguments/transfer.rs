@@ -29,7 +29,7 @@ pub struct Send {
     /// Files; `-` is standard input
     #[arg(value_name = "FILE", required_unless_present = "zeros")]
     pub files: Vec<PathBuf>,
-    /// Where an `oscope receive` listens
+    /// Address on which `oscope receive` listens
     #[arg(long, value_name = "HOST:PORT")]
     pub to: String,
     /// Method of reading and sending
@@ -134,7 +134,7 @@ pub struct Receive {
     /// scratch directory in DIR, by the method that the sender asks for, and is thrown away
     #[arg(long, conflicts_with_all = ["method", "once", "force", "fsync", "discard"])]
     pub measure: bool,
-    /// How long a sender may be silent
+    /// Longest silence of a sender
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_patience)]
     pub timeout: Duration,
 }

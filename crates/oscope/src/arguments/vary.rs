@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-/// What varies, and its values.
+/// The thing that varies, and its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vary {
     pub varied: Varied,
@@ -10,7 +10,7 @@ pub struct Vary {
     pub values: Vec<String>,
 }
 
-/// What varies.
+/// The thing that varies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Varied {
     /// The directory of the scratch files.

@@ -278,7 +278,7 @@ mod tests {
             Changed::begin_at(&self.journal(), Scalar::of_test(&self.setting()), &values)
         }
 
-        /// What a killed comparison leaves behind.
+        /// The remains of a killed comparison.
         fn abandon(&self, boot_id: &str) {
             let entry = Entry {
                 boot_id: boot_id.into(),

@@ -116,7 +116,7 @@ fn kept(
             |row| Ok((row.get(0)?, row.get(1)?)),
         )
         .optional()
-        // What can be made again is no reason to refuse the run.
+        // A part that can be made again is no reason to refuse the run.
         .or_else(|error| {
             if is_damage(&error) {
                 Ok(None)

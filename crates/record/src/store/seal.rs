@@ -70,7 +70,7 @@ struct Rows;
 #[derive(Default)]
 struct Hashed {
     hasher: blake3::Hasher,
-    /// What is not hashed yet: small updates are slow.
+    /// Bytes that are not hashed yet: small updates are slow.
     bytes: Vec<u8>,
 }
 

@@ -49,7 +49,7 @@ pub fn missing(told: &Advice) -> Vec<(&'static str, &'static [&'static str])> {
         .collect()
 }
 
-/// Who can act on the setting called `name`; programs if this version does not know it.
+/// The people who can act on the setting called `name`; programs if this version does not know it.
 pub fn audience(name: &str) -> Audience {
     let rule = experiments::advice().find(|rule| rule.setting == name);
     rule.map_or(Audience::Programs, |rule| rule.audience)

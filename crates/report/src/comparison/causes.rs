@@ -1,4 +1,4 @@
-//! What disturbed one side of a comparison and not the other.
+//! Disturbances of one side of a comparison and not the other.
 
 use super::Side;
 use super::circumstances::Circumstance;

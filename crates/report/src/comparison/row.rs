@@ -76,7 +76,7 @@ pub enum Resolution {
 pub enum Basis {
     /// Differences between sessions, as intended.
     Sessions,
-    /// What one session on each side tells of another: intervals without verdicts. Those of older
+    /// The outlook from one session on each side: intervals without verdicts. Those of older
     /// runs rest on differences between processes alone.
     Processes,
     /// No spread: one side was reported without it.

@@ -160,7 +160,7 @@ struct AnalysisJson<'a> {
     experiments: Vec<ExperimentJson<'a>>,
 }
 
-/// How many of the run's values are known how well.
+/// Counts of the run's values by how well they are known.
 #[derive(Serialize, JsonSchema)]
 struct VerdictJson {
     #[serde(flatten)]

@@ -23,7 +23,7 @@ pub(super) struct ExperimentView {
     pub(super) folded: Option<usize>,
     /// Points without a measurement, each with the reason.
     pub(super) failures: Vec<(String, String)>,
-    /// What the folded part of its chapter holds, in words.
+    /// Contents of the folded part of its chapter, in words.
     pub(super) rest: String,
     pub(super) method: String,
     pub(super) isolation: &'static str,
@@ -82,7 +82,7 @@ impl ExperimentView {
     }
 }
 
-/// What a chapter holds beside its first sentence and chart: `4 more findings, 2 more charts, 62
+/// Contents of a chapter beside its first sentence and chart: `4 more findings, 2 more charts, 62
 /// estimates, method`.
 fn rest(experiment: &ExperimentAnalysis<'_>) -> String {
     let counted = |count: usize, word: &str| match count {

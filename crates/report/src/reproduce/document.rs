@@ -58,7 +58,7 @@ struct FigureJson<'a> {
     printed_unit: &'a str,
     /// The reported value in the base unit.
     reported: f64,
-    /// How far rounding may have moved it.
+    /// Largest error by rounding.
     rounding: f64,
     unit: Unit,
     here: Option<f64>,

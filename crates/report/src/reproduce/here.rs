@@ -46,7 +46,7 @@ pub struct Wanted {
 }
 
 impl<'a> Measured<'a> {
-    /// What these results tell. Of one experiment there may be several, the newest first.
+    /// Answers from these results. Of one experiment there may be several, the newest first.
     pub fn new(results: &'a [Results<'a>]) -> Self {
         Self { results }
     }
@@ -167,7 +167,7 @@ impl<'a> Measured<'a> {
                 let place = result.point.get(along).and_then(Level::number);
                 let value = result.sound(&counterpart.metric);
                 if let (Some(x), Some(value), true) = (place, value, levels.iter().all(fits)) {
-                    // Where another axis varies too, the first point of each place counts.
+                    // If another axis varies too, the first point of each place counts.
                     if !curve.iter().any(|(other, _)| *other == x) {
                         curve.push((x, value));
                     }

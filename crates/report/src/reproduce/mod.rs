@@ -26,7 +26,7 @@ use instrument::quantity::Quantity;
 use instrument::results::Results;
 use std::collections::BTreeMap;
 
-/// What of the reports is wanted.
+/// The reports and figures to judge.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
     /// The report; all five without one.
@@ -70,11 +70,11 @@ pub struct JudgedFigure {
     pub outcome: Outcome,
     /// The reason why it differs or cannot be told.
     pub reason: Option<String>,
-    /// What has to be measured first.
+    /// Measurements that are needed first.
     pub wanted: Option<Wanted>,
 }
 
-/// How many came out in each way.
+/// Counts by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Tally {
     /// As reported.
@@ -225,7 +225,7 @@ impl Reproduction {
         .map(of)
     }
 
-    /// What has to be measured for the figures that lack: for each experiment the levels of each axis,
+    /// Measurements that the missing figures need: for each experiment the levels of each axis,
     /// none if all of it lacks.
     pub fn wanted(&self) -> BTreeMap<&str, BTreeMap<&str, Vec<String>>> {
         let mut wanted: BTreeMap<&str, BTreeMap<&str, Vec<String>>> = BTreeMap::new();

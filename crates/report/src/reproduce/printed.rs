@@ -66,7 +66,7 @@ impl Report {
     }
 }
 
-/// Where a figure stands in its report.
+/// Place of a figure in its report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -102,7 +102,7 @@ pub struct Table {
     pub place: String,
     /// Title of a few words.
     pub title: String,
-    /// Where it stands.
+    /// Its place.
     pub kind: Kind,
     /// The system that it was measured on, unless a figure names another.
     pub system: System,

@@ -29,7 +29,7 @@ pub struct Shape {
     pub here: Option<Quantity>,
     /// The judgement.
     pub outcome: Outcome,
-    /// What is counted, where both numbers alone do not say it.
+    /// The things counted, if both numbers alone do not say it.
     pub remark: Option<String>,
 }
 

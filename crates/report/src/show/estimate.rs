@@ -21,7 +21,7 @@ pub fn estimate(unit: Unit, estimate: &Estimate) -> String {
     }
 }
 
-/// How often a value was seen that has too few processes for an estimate: `seen once`.
+/// Words for a value with too few processes for an estimate: `seen once`.
 pub fn seen(estimate: &Estimate) -> String {
     match estimate.processes {
         1 => "seen once".into(),

@@ -4,6 +4,7 @@ use super::interval::range;
 use super::value::{round, value};
 use instrument::finding::{Finding, Trust};
 use instrument::quantity::{Quantity, Unit, significant};
+use instrument::statistics::Interval;
 
 /// The sentence of a finding, each number with its unit and its interval.
 pub fn sentence(finding: &Finding) -> String {
@@ -19,6 +20,9 @@ pub fn trust(finding: &Finding, trust: &Trust) -> String {
     };
     let weakest = finding.weakest().map(|number| {
         let (value, range) = parts(&number.quantity);
+        if may_be_zero(&number.quantity) {
+            return format!("weakest number: {value}");
+        }
         let share = number.quantity.relative_half_width();
         let within = match (share, range) {
             (Some(share), Some(range)) if share > 0.5 => range,
@@ -55,7 +59,7 @@ pub fn parts(quantity: &Quantity) -> (String, Option<String>) {
     let Some(interval) = interval else {
         return (round(unit, centre), None);
     };
-    if unit != Unit::Share && interval.low <= 0.0 && interval.high > 0.0 {
+    if may_be_zero(quantity) {
         return (format!("at most {}", round(unit, interval.high)), None);
     }
     let range = range(unit, interval, centre);
@@ -63,10 +67,16 @@ pub fn parts(quantity: &Quantity) -> (String, Option<String>) {
     (shown, range.contains(" to ").then_some(range))
 }
 
+/// True if the interval of a number that cannot be negative reaches zero.
+fn may_be_zero(quantity: &Quantity) -> bool {
+    let reaches_zero = |interval: Interval| interval.low <= 0.0 && interval.high > 0.0;
+    quantity.unit != Unit::Share && quantity.interval.is_some_and(reaches_zero)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{sentence, text};
-    use instrument::finding::{Finding, sentence};
+    use super::{sentence, text, trust};
+    use instrument::finding::{Finding, Trust, sentence};
     use instrument::quantity::{Bytes, Quantity, Unit};
     use instrument::statistics::Interval;
 
@@ -109,6 +119,22 @@ mod tests {
         assert_eq!(shown(4.8, -1.6, 11.2, Unit::Nanoseconds), "at most 11.2 ns");
         assert_eq!(shown(4.8, 0.0, 11.2, Unit::Nanoseconds), "at most 11.2 ns");
         assert_eq!(shown(0.1, -0.1, 0.3, Unit::Share), "10 % (-10 to 30 %)");
+        let extra = Quantity {
+            value: 4.8,
+            interval: Interval::new(-1.6, 11.2),
+            unit: Unit::Nanoseconds,
+        };
+        let finding = Finding::new("extra", sentence!("It takes {extra} longer."));
+        assert_eq!(sentence(&finding), "It takes at most 11.2 ns longer.");
+        let evidence = Trust {
+            held: 8,
+            of: 10,
+            doubts: Vec::new(),
+        };
+        assert_eq!(
+            trust(&finding, &evidence),
+            "holds in 8 of 10 passes; weakest number: at most 11.2 ns"
+        );
     }
 
     #[test]

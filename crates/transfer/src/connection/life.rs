@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What the two directions of a connection know of both sides.
+/// Knowledge that the two directions of a connection share about both sides.
 #[derive(Default)]
 pub(super) struct Life {
     /// Number of times the peer has said that it is at work.

@@ -1,4 +1,4 @@
-//! What the tick handler reads of a worker.
+//! The part of a worker that the tick handler reads.
 
 use core::cell::Cell;
 use core::sync::atomic::AtomicU64;

@@ -52,7 +52,7 @@ struct Judged<'a> {
     sentence: String,
 }
 
-/// What is told in the document beside the outcome.
+/// Facts in the document beside the outcome.
 pub struct Circumstances<'a> {
     pub run: u64,
     pub shell: Option<&'a [String]>,

@@ -144,7 +144,7 @@ fn memory(summary: &Summary) -> String {
     }
 }
 
-/// What readers should know of the runs. `start_ns` is the time of a program that does nothing.
+/// Remarks on the runs for readers. `start_ns` is the time of a program that does nothing.
 pub fn remarks(
     programs: &[Program],
     summaries: &[Summary],

@@ -1,4 +1,4 @@
-//! What all plots with a y axis share: its lines and labels, and the band of intervals.
+//! Parts that all plots with a y axis share: its lines and labels, and the band of intervals.
 
 use super::format::Format;
 use super::svg::{Path, Px, Svg, text_width};

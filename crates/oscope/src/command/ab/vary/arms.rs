@@ -6,7 +6,7 @@ use instrument::plan::Plan;
 use instrument::point::{Axis, Level, Point};
 use instrument::quantity::Bytes;
 
-/// What is held against each other at one point.
+/// The values that are compared at one point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Duel {
     /// Index of the experiment in its plan.

@@ -78,7 +78,7 @@ pub struct Document<'a> {
     format: u32,
     /// Number of the run in the store.
     run: u64,
-    /// What varied, as it was named.
+    /// The thing that varied, as it was named.
     vary: &'a str,
     values: &'a [String],
     seed: u64,
