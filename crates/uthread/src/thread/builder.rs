@@ -160,7 +160,8 @@ impl Builder {
             worker.start(*thread);
         }
         leave();
-        Ok(JoinHandle::new(made?))
+        // SAFETY: `function` returns a `T`, and this is the only handle.
+        Ok(unsafe { JoinHandle::new(made?) })
     }
 }
 
@@ -178,5 +179,6 @@ where
     };
     let thread = make(worker, birth, function)?;
     worker.start_here(thread);
-    Ok(JoinHandle::new(thread))
+    // SAFETY: `function` returns a `T`, and this is the only handle.
+    Ok(unsafe { JoinHandle::new(thread) })
 }

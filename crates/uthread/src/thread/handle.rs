@@ -182,7 +182,12 @@ unsafe impl<T: Send> Send for JoinHandle<T> {}
 unsafe impl<T> Sync for JoinHandle<T> {}
 
 impl<T> JoinHandle<T> {
-    pub(super) fn new(control: NonNull<Control>) -> Self {
+    /// The handle of a thread that [`make`](super::entry::make) created.
+    ///
+    /// # Safety
+    /// The thread's function returns a `T`, and the thread has no other handle.
+    #[inline]
+    pub(super) unsafe fn new(control: NonNull<Control>) -> Self {
         Self {
             control,
             result: PhantomData,
