@@ -216,8 +216,9 @@ fn read_cached(worker: &Worker, fd: RawFd, buffer: &mut [u8], offset: u64) -> Op
         unsafe { libc::preadv2(fd, &raw const place, 1, offset, libc::RWF_NOWAIT) }
     });
     leave();
-    // The actual transfer reports any error again.
-    usize::try_from(bytes?).ok()
+    // The actual transfer reports any error again, and it knows the end of the file: with
+    // `RWF_NOWAIT`, Linux 5.9 and 5.10 may return zero before it (readv(2), "Bugs").
+    usize::try_from(bytes?).ok().filter(|bytes| *bytes > 0)
 }
 
 /// Makes a request and blocks until the answer arrives.

@@ -166,15 +166,17 @@ impl Reader<'_> {
             Way::Manner(buffer, manner) => {
                 let mut waits = 0;
                 for offset in reads.offsets {
-                    let read = read_at_as(reads.file, buffer.as_mut_slice(), *offset, *manner)?;
-                    let count = if let Some(count) = read {
-                        count
-                    } else {
-                        // As programs do that read without waiting: now they wait.
+                    let buffer = buffer.as_mut_slice();
+                    let at_once =
+                        read_at_as(reads.file, buffer, *offset, *manner)?.unwrap_or_default();
+                    if at_once < reads.block_bytes {
+                        // Only the start of the block was in the page cache, or nothing. Programs
+                        // that read without waiting then wait for the rest.
                         waits += 1;
-                        read_at(reads.file, buffer.as_mut_slice(), *offset)?
-                    };
-                    reads.ensure_full(count)?;
+                        let rest = offset + at_once as u64;
+                        let waited = read_at(reads.file, &mut buffer[at_once..], rest)?;
+                        reads.ensure_full(at_once + waited)?;
+                    }
                 }
                 ensure_few(waits, reads.offsets.len())
             }
@@ -230,7 +232,9 @@ fn by_ring(ring: &mut ReadRing<'_>, reads: &Reads<'_>) -> Result<(), MeasureErro
 
 #[cfg(test)]
 mod tests {
-    use super::{Engine, LevelOf};
+    use super::{Engine, LevelOf, Reads};
+    use platform::block_io::read_at;
+    use platform::file::{Reach, evict};
 
     #[test]
     fn an_engine_is_found_by_its_name() {
@@ -238,5 +242,24 @@ mod tests {
             assert_eq!(Engine::of(&engine.level()), Some(engine));
         }
         assert_eq!(Engine::of(&"io_uring deep".into()), None);
+    }
+
+    #[test]
+    fn a_block_of_which_only_the_start_is_cached_is_read_whole() {
+        const BLOCK_BYTES: usize = 1 << 20;
+        let scratch = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(scratch.path(), vec![7; 4 * BLOCK_BYTES]).unwrap();
+        let file = scratch.as_file();
+        evict(file, Reach::File).unwrap();
+        read_at(file, &mut [0; 4096], 0).unwrap();
+        let reads = Reads {
+            file,
+            path: scratch.path(),
+            len: 4 * BLOCK_BYTES as u64,
+            block_bytes: BLOCK_BYTES,
+            offsets: &[0],
+        };
+        let mut reader = reads.reader(Engine::WithoutWaiting).unwrap();
+        reader.read_all().unwrap();
     }
 }
