@@ -197,7 +197,7 @@ impl<'a> Sampler<'a> {
         };
         let mut usage = Usage::default();
         let started_ns = self.clock.now_ns();
-        let mut reference_ns = self.clock.reference_ns();
+        let mut reference_ns = self.clock.settled_reference_ns();
         for number in 1..=self.task.legs.max(1) {
             let before = self.clock.usage()?;
             legs.wall_ns.push(self.time(iterations, &mut body)?);
@@ -300,13 +300,13 @@ impl<'a> Sampler<'a> {
         metrics: &[(impl AsRef<str>, f64)],
         body: impl FnOnce() -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
-        let reference_ns = self.clock.reference_ns();
+        let reference_ns = self.clock.settled_reference_ns();
         let before = self.clock.usage()?;
         let begin_ns = self.clock.now_ns();
         body()?;
         let wall_ns = self.clock.now_ns().saturating_sub(begin_ns);
         let usage = self.clock.usage()?.since(&before);
-        let reference_ns = mean(reference_ns, self.clock.reference_ns());
+        let reference_ns = mean(reference_ns, self.clock.settled_reference_ns());
         for (metric, work) in metrics {
             let reading = Reading::Once {
                 work: *work,
@@ -331,10 +331,10 @@ impl<'a> Sampler<'a> {
     ) -> Result<(), MeasureError> {
         let started_ns = self.clock.now_ns();
         for _ in 0..self.task.samples.max(1) {
-            let reference_ns = self.clock.reference_ns();
+            let reference_ns = self.clock.settled_reference_ns();
             let mut phases = Phases::new(self.clock, self.task.calibration.cost_ns);
             body(&mut phases)?;
-            let reference_ns = mean(reference_ns, self.clock.reference_ns());
+            let reference_ns = mean(reference_ns, self.clock.settled_reference_ns());
             for spent in phases.into_spent() {
                 let reading = Reading::Once {
                     work,
@@ -408,7 +408,7 @@ impl<'a> Sampler<'a> {
     ) -> Result<f64, MeasureError> {
         let mut histogram = Histogram::<u64>::new_with_max(LONGEST_LATENCY_NS, 3)
             .expect("three significant digits are within what a histogram offers");
-        let reference_ns = self.clock.reference_ns();
+        let reference_ns = self.clock.settled_reference_ns();
         let before = self.clock.usage()?;
         let started_ns = self.clock.now_ns();
         let half_batch_ns = self.task.batch_ns / 2;
@@ -417,7 +417,7 @@ impl<'a> Sampler<'a> {
             histogram.saturating_record(body()?);
         }
         let usage = self.clock.usage()?.since(&before);
-        let reference_ns = mean(reference_ns, self.clock.reference_ns());
+        let reference_ns = mean(reference_ns, self.clock.settled_reference_ns());
         let net = |quantile: f64| {
             let gross_ns = histogram.value_at_quantile(quantile) as f64;
             (gross_ns - self.task.calibration.cost_ns).max(0.0) / work

@@ -192,7 +192,8 @@ fn a_processor_at_full_speed_is_told_from_a_slowed_one() {
     };
     assert_eq!(readings.len(), 4);
     assert_eq!(references(&readings[0]), [Some(12_500.0); 8]);
-    assert_eq!(references(&readings[1]), [Some(12_500.0)]);
+    // Beside a single piece of work, the shorter of two runs counts.
+    assert_eq!(references(&readings[1]), [Some(10_000.0)]);
 }
 
 #[test]

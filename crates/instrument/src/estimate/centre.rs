@@ -36,10 +36,17 @@ impl Centre {
     /// The second edition: the interval foretells the value of another run
     /// ([`crate::statistics::prediction`]).
     fn predicted(processes: &[Process<'_>], passes: &[u32]) -> Option<Self> {
+        let samples: Vec<&Sample> = processes
+            .iter()
+            .flat_map(|process| process.samples.iter().copied())
+            .collect();
+        // Decided for the point as a whole: a correction of those processes alone that happened to
+        // wait less would rest on few of them.
         let full_speed_ns = processes
             .iter()
             .filter_map(|process| process.batch.full_speed_ns)
-            .reduce(f64::min);
+            .reduce(f64::min)
+            .filter(|_| uses_the_processor(&samples));
         let visits: Vec<Visit> = processes
             .iter()
             .zip(passes)
@@ -47,10 +54,6 @@ impl Centre {
                 pass: *pass as usize,
                 legs: legs(&process.samples, full_speed_ns),
             })
-            .collect();
-        let samples: Vec<&Sample> = processes
-            .iter()
-            .flat_map(|process| process.samples.iter().copied())
             .collect();
         let centre = if is_work(&samples) {
             prediction::Centre::LowerQuartile
@@ -80,10 +83,9 @@ impl Centre {
     }
 }
 
-/// The timings of one process, each with the slowness of the processor beside it if its speed
-/// matters.
+/// The timings of one process, each with the slowness of the processor beside it if `full_speed_ns`
+/// is given.
 fn legs(samples: &[&Sample], full_speed_ns: Option<f64>) -> Vec<Leg> {
-    let full_speed_ns = full_speed_ns.filter(|_| uses_the_processor(samples));
     let of_sample = |sample: &&Sample| match sample.reading {
         Reading::Value(cost) => vec![Leg { cost, slowed: None }],
         ref timed => timed
@@ -147,4 +149,57 @@ fn medians(processes: &[Process<'_>], read: impl Fn(&Sample) -> Vec<f64>) -> Opt
     };
     let medians: Option<Vec<f64>> = processes.iter().map(median).collect();
     medians.filter(|medians| !medians.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Centre;
+    use crate::estimate::process::Process;
+    use crate::sample::{Batch, Reading, Sample};
+    use platform::usage::Usage;
+
+    /// A process that waits for all but `cpu_ns` of its millisecond, beside a reference loop of
+    /// `reference_ns` that takes 1000 ns at full speed.
+    fn batch(pass: u32, cpu_ns: u64, reference_ns: u64) -> Batch {
+        let reading = Reading::Once {
+            work: 1.0,
+            wall_ns: 1_000_000 + u64::from(pass),
+            reference_ns: Some(reference_ns),
+        };
+        let usage = Usage {
+            user_ns: cpu_ns,
+            ..Usage::default()
+        };
+        Batch {
+            samples: vec![Sample {
+                usage,
+                ..Sample::new("cold", reading)
+            }],
+            pass: Some(pass),
+            full_speed_ns: Some(1000.0),
+            ..Batch::default()
+        }
+    }
+
+    #[test]
+    fn one_process_that_waits_less_is_no_reason_to_correct_a_cost_of_waiting() {
+        let half_width = |busy_ns| {
+            let batches: Vec<Batch> = (0..10)
+                .map(|pass| match pass {
+                    6 => batch(pass, busy_ns, 1500),
+                    _ => batch(pass, 200_000, 1100),
+                })
+                .collect();
+            let processes: Vec<Process<'_>> = (batches.iter())
+                .map(|batch| Process {
+                    batch,
+                    samples: batch.samples.iter().collect(),
+                })
+                .collect();
+            let interval = Centre::of(&processes).unwrap().cost.interval.unwrap();
+            (interval.high - interval.low) / 2e6
+        };
+        assert!(half_width(200_000) < 0.03);
+        assert!((half_width(500_000) - half_width(200_000)).abs() < 1e-12);
+    }
 }
