@@ -87,6 +87,12 @@ const WARM_DIFFERENCE: f64 = 0.05;
 const WARM_ATTEMPTS: u32 = 20;
 /// The warm-up may take one part in this many of a batch's time.
 const WARM_SHARE: u64 = 2;
+/// The length of a long run is foretold by one that lasts at least one part in this many of it: long
+/// enough to see some of what comes rarely.
+const FORETELLING: u64 = 4;
+/// A long run is meant to be this many times as long as the least that is asked for, since the
+/// foretelling errs.
+const LONGER_THAN_LEAST: f64 = 1.2;
 /// Single operations that take longer count as one minute.
 const LONGEST_LATENCY_NS: u64 = 60_000_000_000;
 /// The largest growth factor of the iteration count while searching for a leg's length.
@@ -223,10 +229,10 @@ impl<'a> Sampler<'a> {
         Ok(())
     }
 
-    /// Times runs of `body` that last at least `least_ns`, so that the fixed cost of a run is a
+    /// Times runs of `body` that last about `least_ns` or longer, so that the fixed cost of a run is a
     /// small share of it. Use it for work whose cost comes rarely and in large pieces, for example
     /// when the kernel preempts the holder of a lock: short legs would mostly miss it.
-    /// The runs that search for the number of iterations are the warm-up.
+    /// The shorter runs that search for the number of iterations are the warm-up.
     ///
     /// # Errors
     /// As for [`Sampler::repeat`].
@@ -238,7 +244,9 @@ impl<'a> Sampler<'a> {
         mut body: impl FnMut(u64) -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
         let least_ns = least_ns.max(self.task.leg_ns);
-        let (iterations, _) = self.calibrate(least_ns, &mut body)?;
+        let (searched, run_ns) = self.calibrate(least_ns / FORETELLING, &mut body)?;
+        let longer = (LONGER_THAN_LEAST * least_ns as f64 / run_ns.max(1) as f64).max(1.0);
+        let iterations = (searched as f64 * longer) as u64;
         let run = || body(iterations);
         self.once(metric, work * iterations as f64, |_| Ok(()), run)
     }

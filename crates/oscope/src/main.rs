@@ -28,7 +28,7 @@ mod stored;
 mod style;
 mod target;
 
-use arguments::Arguments;
+use arguments::{Arguments, Worker};
 use clap::Parser;
 use exit::Exit;
 use std::ffi::OsStr;
@@ -38,13 +38,17 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     platform::signal::restore_default_sigpipe();
     platform::signal::ignore_sigxfsz();
-    let exit = match Arguments::try_parse() {
-        Ok(arguments) => command::execute(arguments).unwrap_or_else(|error| {
-            output::say(&format!("oscope: {}", exit::words(&error)));
-            exit::of_error(&error)
-        }),
-        Err(answer) => tell(&answer),
+    let done = match Worker::called() {
+        Some(worker) => command::worker::execute(&worker),
+        None => match Arguments::try_parse() {
+            Ok(arguments) => command::execute(arguments),
+            Err(answer) => Ok(tell(&answer)),
+        },
     };
+    let exit = done.unwrap_or_else(|error| {
+        output::say(&format!("oscope: {}", exit::words(&error)));
+        exit::of_error(&error)
+    });
     match exit {
         Exit::Done if output::has_lost_words() => Exit::Incomplete,
         exit => exit,

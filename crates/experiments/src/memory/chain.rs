@@ -7,7 +7,7 @@ use kernels::Chain;
 use platform::memory::Mapping;
 
 /// Steps before anything is timed: enough to bring what fits into every cache, and no more than
-/// tens of milliseconds where nothing fits.
+/// tens of milliseconds where nothing fits. Their loads overlap.
 const WARMING_STEPS: u64 = 1 << 20;
 /// A last-level cache takes in a new working set over several passes.
 const WARMING_PASSES: u64 = 8;
@@ -46,7 +46,7 @@ pub(super) fn time_loads_from(
         .iter()
         .map(|place| offset(*place as usize, &mut random));
     let mut chain = Chain::link(memory.as_mut_slice(), offsets);
-    chain.follow((places as u64 * WARMING_PASSES).min(WARMING_STEPS));
+    chain.touch((places as u64 * WARMING_PASSES).min(WARMING_STEPS));
     sampler.repeat(metric, 1.0, |steps| {
         chain.follow(steps);
         Ok(())

@@ -113,7 +113,7 @@ impl Endpoint {
             // Pinning is best effort: an unpinned receiver makes the remark wrong, not the numbers.
             let _ = pin_to(&[there.unwrap_or(here)]);
             // The sender notices if the receiver fails.
-            let _ = receiver.serve(false, &|_| {});
+            let _ = receiver.serve(true, &|_| {});
         });
         let thread = thread.map_err(MeasureError::system("start a thread"))?;
         Ok(Self {

@@ -110,8 +110,6 @@ pub enum Command {
     Token(transfer::Token),
     Completions(Completions),
     Man(Man),
-    #[command(hide = true)]
-    Worker(Worker),
 }
 
 impl Command {

@@ -1,7 +1,7 @@
 //! The command line of `oscope run`.
 
 use super::history::parse_level;
-use clap::{Args, ValueEnum};
+use clap::{Args, Parser, ValueEnum};
 use instrument::limits::Limits;
 use instrument::plan::Profile;
 use instrument::point::Level;
@@ -127,7 +127,11 @@ pub struct Restraint {
 }
 
 /// Takes one batch of samples for the program that started it
-#[derive(Args, Debug)]
+///
+/// It has a parser of its own: workers start by the thousand, and to build the commands of the whole
+/// program takes longer than to load it.
+#[derive(Parser, Debug)]
+#[command(name = Worker::NAME)]
 pub struct Worker {
     /// Leave the caches of the whole machine alone
     #[arg(long)]
@@ -136,6 +140,17 @@ pub struct Worker {
     #[cfg(feature = "extra-work")]
     #[arg(long, default_value = "0")]
     pub extra_work: u64,
+}
+
+impl Worker {
+    /// The hidden command.
+    pub const NAME: &str = "worker";
+
+    /// The arguments of this process, if it was started as a worker.
+    pub fn called() -> Option<Self> {
+        let is_worker = std::env::args_os().nth(1)? == Self::NAME;
+        is_worker.then(|| Self::parse_from(std::env::args_os().skip(1)))
+    }
 }
 
 /// A profile by its name.

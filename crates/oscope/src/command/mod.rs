@@ -26,7 +26,7 @@ mod show;
 mod token;
 mod transfer;
 mod verify;
-mod worker;
+pub mod worker;
 
 use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
@@ -37,8 +37,8 @@ use anyhow::Result;
 pub fn execute(arguments: Arguments) -> Result<Exit> {
     let Arguments { command, common } = arguments;
     let command = command.unwrap_or_else(Command::usual);
-    // `cleanup` tells it on standard output; a worker belongs to a comparison that goes on.
-    if !matches!(command, Command::Worker(_) | Command::Cleanup(_))
+    // `cleanup` tells it on standard output.
+    if !matches!(command, Command::Cleanup(_))
         && let Some(recovered) = settings::recover()
     {
         output::say(&format!("oscope: {recovered}"));
@@ -69,6 +69,5 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
         Command::Token(arguments) => token::execute(&arguments),
         Command::Completions(arguments) => completions::execute(&arguments),
         Command::Man(arguments) => man::execute(&arguments, &common),
-        Command::Worker(arguments) => worker::execute(&arguments),
     }
 }

@@ -1,6 +1,6 @@
 //! `oscope run`: measures.
 
-use crate::arguments::{Common, Run as Arguments};
+use crate::arguments::{Common, Run as Arguments, Worker};
 use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::stored::Judged;
@@ -417,7 +417,7 @@ fn is_page(path: &Path) -> bool {
 
 /// The command line of a worker process.
 fn worker(arguments: &Arguments, limits: Limits) -> Vec<String> {
-    let mut words = vec!["worker".to_owned()];
+    let mut words = vec![Worker::NAME.to_owned()];
     if !limits.is_none() {
         words.push("--spare-caches".into());
     }

@@ -11,7 +11,7 @@ mod told;
 
 use super::progress::Progress;
 use super::{is_found, recording as programs};
-use crate::arguments::{Ab, Common, FailOn, Varied, Vary};
+use crate::arguments::{Ab, Common, FailOn, Varied, Vary, Worker};
 use crate::command::run::PATIENCE;
 use crate::exit::{Exit, WrongUse};
 use crate::settings::{Changed, Scalar};
@@ -141,7 +141,7 @@ fn directories(arguments: &Ab, vary: &Vary) -> Vec<PathBuf> {
 fn executor(here: &Setting, scratch: &Path, interrupt: Interrupt) -> Result<WorkerExecutor> {
     Ok(WorkerExecutor {
         program: startup::program().context("cannot find this program's own file")?,
-        arguments: vec!["worker".into()],
+        arguments: vec![Worker::NAME.into()],
         environment: Vec::new(),
         cpu: placement::allowed_cpus()?.last().copied(),
         scratch: scratch.to_owned(),
