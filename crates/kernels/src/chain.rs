@@ -9,8 +9,6 @@ use std::marker::PhantomData;
 #[derive(Debug)]
 pub struct Chain<'m> {
     at: *const Place,
-    /// Places at equal distances along the chain.
-    starts: [*const Place; CURSORS],
     memory: PhantomData<&'m mut [u8]>,
 }
 
@@ -24,22 +22,13 @@ struct Place {
 /// Steps per iteration of the loop.
 const UNROLLED: u64 = 8;
 
-/// Loads that [`Chain::touch`] keeps in flight. Cores can have ten to twenty misses of the first
-/// cache outstanding.
-const CURSORS: usize = 16;
-
 impl<'m> Chain<'m> {
     /// Links the places at `offsets` in `memory`, in their order.
     ///
     /// # Panics
     /// If there is no place, or a place is unaligned or not entirely within `memory`.
-    pub fn link(
-        memory: &'m mut [u8],
-        offsets: impl IntoIterator<Item = usize, IntoIter: ExactSizeIterator>,
-    ) -> Self {
-        let offsets = offsets.into_iter();
-        let distance = offsets.len().div_ceil(CURSORS);
-        let mut places = offsets.map(|offset| {
+    pub fn link(memory: &'m mut [u8], offsets: impl IntoIterator<Item = usize>) -> Self {
+        let mut places = offsets.into_iter().map(|offset| {
             let bytes = &mut memory[offset..offset + size_of::<Place>()];
             #[expect(clippy::cast_ptr_alignment, reason = "it is asserted")]
             let place = bytes.as_mut_ptr().cast::<Place>();
@@ -47,21 +36,16 @@ impl<'m> Chain<'m> {
             place
         });
         let first = places.next().expect("a chain has a place");
-        let mut starts = [first.cast_const(); CURSORS];
         let mut last = first;
-        for (number, place) in (1..).zip(places) {
+        for place in places {
             // SAFETY: each place was checked to be aligned, in bounds and borrowed for `'m`.
             unsafe { last.write(Place { next: place }) };
             last = place;
-            if number % distance == 0 {
-                starts[number / distance] = place;
-            }
         }
         // SAFETY: as above.
         unsafe { last.write(Place { next: first }) };
         Self {
             at: first,
-            starts,
             memory: PhantomData,
         }
     }
@@ -78,20 +62,6 @@ impl<'m> Chain<'m> {
         }
         // Keeps the compiler from removing the loop.
         self.at = std::hint::black_box(at);
-    }
-
-    /// Brings places into the caches: makes `steps` steps in all, from places at equal distances
-    /// along the chain at the same time, so that their loads overlap. The first call begins at the
-    /// start of the chain, each later one where the last ended; [`follow`](Self::follow) goes on
-    /// from there.
-    #[inline(never)]
-    pub fn touch(&mut self, steps: u64) {
-        for _ in 0..steps / CURSORS as u64 {
-            for cursor in &mut self.starts {
-                *cursor = next(*cursor);
-            }
-        }
-        self.at = std::hint::black_box(self.starts)[0];
     }
 
     /// The current position, as an offset from `start`, the beginning of the memory.
@@ -129,27 +99,6 @@ mod tests {
             chain.follow(steps);
             let expected = offsets[(index.expect("a place") + steps as usize) % offsets.len()];
             assert_eq!(chain.offset_from(start), expected);
-        }
-    }
-
-    #[test]
-    fn what_is_touched_is_a_part_of_the_chain_from_each_start() {
-        let mut words = [0_u64; 1024];
-        // SAFETY: any bytes are words.
-        let bytes = unsafe { words.align_to_mut::<u8>().1 };
-        let start = bytes.as_ptr();
-        for places in [1, 2, 15, 16, 17, 40, 1024] {
-            let offset = |place: usize| place * 8;
-            let mut chain = Chain::link(bytes, (0..places).map(offset));
-            let mut starts = chain.starts.map(|at| (at.addr() - start.addr()) / 8);
-            assert!(starts.iter().all(|place| *place < places));
-            starts.sort_unstable();
-            let gaps = starts.windows(2).map(|pair| pair[1] - pair[0]);
-            assert!(gaps.max().unwrap() <= places.div_ceil(16));
-            chain.touch(48);
-            assert_eq!(chain.offset_from(start), offset(3 % places));
-            chain.follow(1);
-            assert_eq!(chain.offset_from(start), offset(4 % places));
         }
     }
 

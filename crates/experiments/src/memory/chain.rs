@@ -6,8 +6,9 @@ use instrument::statistics::random::Random;
 use kernels::Chain;
 use platform::memory::Mapping;
 
-/// Steps before anything is timed: enough to bring what fits into every cache, and no more than
-/// tens of milliseconds where nothing fits. Their loads overlap.
+/// The most steps before anything is timed: more than a tenth of a second where nothing fits. They
+/// are steps of the chain itself, since loads that overlap would take a larger share of a cache that
+/// others use as well.
 const WARMING_STEPS: u64 = 1 << 20;
 /// A last-level cache takes in a new working set over several passes.
 const WARMING_PASSES: u64 = 8;
@@ -46,7 +47,9 @@ pub(super) fn time_loads_from(
         .iter()
         .map(|place| offset(*place as usize, &mut random));
     let mut chain = Chain::link(memory.as_mut_slice(), offsets);
-    chain.touch((places as u64 * WARMING_PASSES).min(WARMING_STEPS));
+    // Whole passes: a part of one would not reach the places that are timed. Linking was a pass too.
+    let places = places as u64;
+    chain.follow(places * (WARMING_STEPS / places).min(WARMING_PASSES));
     sampler.repeat(metric, 1.0, |steps| {
         chain.follow(steps);
         Ok(())
