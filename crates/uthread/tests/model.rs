@@ -33,7 +33,7 @@ use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use fresh::Fresh;
 use inbox::Inbox;
-use scheduler::{Linked, Links, Priority, Rank, Schedulable};
+use scheduler::{Linked, Links, Priority, Rank, Schedulable, Waiters};
 use spin::SpinCell;
 
 /// A minimal thread with only the parts that the queues use.
@@ -165,6 +165,45 @@ fn the_spin_cell_lets_one_in_at_a_time() {
         other.join().unwrap();
         // SAFETY: as above.
         assert_eq!(unsafe { cell.with(true, |value| *value) }, 2);
+    });
+}
+
+/// A waking thread and the waiter's timer race: one of them takes the waiter out, and the permit
+/// is either with the waiter or still there.
+#[test]
+fn a_waiter_is_granted_or_withdrawn_and_no_permit_is_lost() {
+    struct State {
+        permits: usize,
+        waiters: Waiters<Node>,
+    }
+    // SAFETY: used with the spin lock held.
+    unsafe impl Send for State {}
+    model(|| {
+        let state = State {
+            permits: 0,
+            waiters: Waiters::new(),
+        };
+        let cell = Arc::new(SpinCell::new(AtomicBool::new(false), state));
+        let node = Node::leak(0);
+        // SAFETY: leaked, hence alive, and in no queue; there is no preemption.
+        unsafe { cell.with(true, |state| state.waiters.push_back(node)) };
+        let grants = {
+            let cell = Arc::clone(&cell);
+            let grant = move |state: &mut State| {
+                let granted = state.waiters.pop_front().is_some();
+                state.permits += usize::from(!granted);
+                granted
+            };
+            // SAFETY: there is no preemption.
+            loom::thread::spawn(move || unsafe { cell.with(true, grant) })
+        };
+        // SAFETY: as above, and the node waits here or did so last.
+        let withdrawn = unsafe { cell.with(true, |state| state.waiters.withdraw(node)) };
+        let granted = grants.join().expect("it does not panic");
+        assert_ne!(granted, withdrawn);
+        // SAFETY: as above.
+        let permits = unsafe { cell.with(true, |state| state.permits) };
+        assert_eq!(permits, usize::from(withdrawn));
     });
 }
 

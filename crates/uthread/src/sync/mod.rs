@@ -16,8 +16,11 @@ mod semaphore;
 mod spin_lock;
 
 pub use barrier::{Barrier, BarrierWaitResult};
-pub use channel::{Receiver, RecvError, SendError, Sender, TryRecvError, bounded, unbounded};
-pub use condvar::Condvar;
+pub use channel::{
+    Receiver, RecvError, RecvTimeoutError, SendError, SendTimeoutError, Sender, TryRecvError,
+    bounded, unbounded,
+};
+pub use condvar::{Condvar, WaitTimeoutResult};
 pub use guard::LockGuard;
 pub(crate) use inheritance::reprioritize;
 pub use lock::{Lock, LockResult, TryLockResult};

@@ -3,9 +3,10 @@
 use core::fmt::Write as _;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
+use core::time::Duration;
 
 use super::Protocol;
-use crate::scheduler::{Priority, Queue, Schedulable, Tally};
+use crate::scheduler::{Priority, Schedulable, Tally, Waiters};
 use crate::thread::{Control, Wait};
 use crate::worker::{Home, Worker, enter, leave, require_worker};
 
@@ -19,8 +20,8 @@ pub(crate) struct RawLock {
     owner: AtomicPtr<Control>,
     home: Home,
     protocol: Protocol,
-    pub(super) entry: Queue<Control>,
-    pub(super) urgent: Queue<Control>,
+    pub(super) entry: Waiters<Control>,
+    pub(super) urgent: Waiters<Control>,
     /// Priorities of all waiters, if the owner inherits them.
     pub(super) lent: Tally,
 }
@@ -31,9 +32,15 @@ unsafe impl Sync for RawLock {}
 unsafe impl Send for RawLock {}
 
 impl Control {
-    /// The owner of the lock that the thread waits for. The wait-for graph must be locked.
+    /// The owner of the lock that the thread waits for, if it does so without a time limit. The
+    /// wait-for graph must be locked.
     fn waits_for(&self) -> Option<&Self> {
-        RawLock::awaited_by(self)?.owner()
+        let lock = RawLock::awaited_by(self)?;
+        if self.has_time_limit.get() {
+            None
+        } else {
+            lock.owner()
+        }
     }
 }
 
@@ -55,8 +62,8 @@ impl RawLock {
             owner: AtomicPtr::new(ptr::null_mut()),
             home: Home::new(),
             protocol,
-            entry: Queue::new(),
-            urgent: Queue::new(),
+            entry: Waiters::new(),
+            urgent: Waiters::new(),
             lent: Tally::new(),
         }
     }
@@ -107,19 +114,27 @@ impl RawLock {
 
     #[inline]
     pub(super) fn lock(&self) {
-        let worker = self.enter("Lock::lock");
+        self.lock_within("Lock::lock", None);
+    }
+
+    /// Waits for the lock, but not longer than `limit`; `false` if that has passed.
+    #[inline]
+    pub(super) fn lock_within(&self, operation: &str, limit: Option<Duration>) -> bool {
+        let worker = self.enter(operation);
         let me = worker.current();
         if let Protocol::Ceiling(ceiling) = self.protocol
             && me.rank().assigned() > ceiling
         {
             above_ceiling(me, ceiling);
         }
-        if self.try_own(worker.several, me) {
+        let owned = if self.try_own(worker.several, me) {
             self.endow_new(worker, me);
+            true
         } else {
-            self.wait_for(worker, me);
-        }
+            self.wait_for(worker, me, limit)
+        };
         leave();
+        owned
     }
 
     #[inline]
@@ -151,7 +166,9 @@ impl RawLock {
     }
 
     #[cold]
-    fn wait_for(&self, worker: &Worker, me: &Control) {
+    fn wait_for(&self, worker: &Worker, me: &Control, limit: Option<Duration>) -> bool {
+        me.has_time_limit.set(limit.is_some());
+        let deadline_ns = limit.map(|limit| worker.deadline_ns(limit));
         // SAFETY: preemption is disabled, and all threads of this runtime pass the same `several`.
         let refusal = unsafe {
             worker.shared.graph.with(worker.several, |()| {
@@ -159,7 +176,7 @@ impl RawLock {
                     self.endow(worker, me, false);
                     return None;
                 }
-                let refusal = self.refuse(me);
+                let refusal = self.refuse(me, limit.is_some());
                 if refusal.is_none() {
                     self.entry.push_back(me);
                     self.lend(worker, me);
@@ -169,9 +186,12 @@ impl RawLock {
             })
         };
         match refusal {
-            None => {}
+            None => true,
             // The unlocking thread makes this thread the owner before it wakes it.
-            Some(Ok(())) => worker.block(Wait::Lock),
+            Some(Ok(())) => {
+                let withdraw = || self.withdraw(worker, me);
+                worker.block_until(Wait::Lock, deadline_ns, withdraw)
+            }
             Some(Err(refusal)) => {
                 leave();
                 match refusal {
@@ -179,6 +199,20 @@ impl RawLock {
                     Refusal::Cycle(cycle) => panic!("deadlock: {cycle}"),
                 }
             }
+        }
+    }
+
+    /// Ends the wait of a thread whose time is up; `false` if it owns the lock by now.
+    fn withdraw(&self, worker: &Worker, thread: &Control) -> bool {
+        // SAFETY: same as in `wait_for`; the thread waits here or did so last.
+        unsafe {
+            worker.shared.graph.with(worker.several, |()| {
+                let withdrawn = self.entry.withdraw(thread);
+                if withdrawn {
+                    self.take_back(worker, thread);
+                }
+                withdrawn
+            })
         }
     }
 
@@ -211,11 +245,15 @@ impl RawLock {
         }
     }
 
-    /// Follows the chain of owners. If it leads back to `me`, waiting would never end.
-    fn refuse(&self, me: &Control) -> Option<Refusal> {
+    /// Follows the chain of owners. If it leads back to `me`, waiting would never end, unless a
+    /// thread of the chain waits with a time limit.
+    fn refuse(&self, me: &Control, has_time_limit: bool) -> Option<Refusal> {
         let mut owner = self.owner()?;
         if ptr::eq(owner, me) {
             return Some(Refusal::Recursive);
+        }
+        if has_time_limit {
+            return None;
         }
         while let Some(next) = owner.waits_for() {
             if ptr::eq(next, me) {
@@ -320,7 +358,12 @@ impl RawLock {
 
     /// Moves a thread that waited on a condition variable to the lock's waiters. The wait-for graph
     /// must be locked, and the lock must have an owner.
-    pub(super) fn enqueue(&self, worker: &Worker, queue: &Queue<Control>, thread: *const Control) {
+    pub(super) fn enqueue(
+        &self,
+        worker: &Worker,
+        queue: &Waiters<Control>,
+        thread: *const Control,
+    ) {
         // SAFETY: it was taken out of the queue of the condition variable, and is alive until
         // woken.
         unsafe {
