@@ -1,11 +1,11 @@
 //! Locks and spin locks.
 
-use core::ffi::c_int;
+use core::ffi::{c_int, c_uint};
 use std::sync::{PoisonError, TryLockError};
 
 use uthread::{Lock, LockGuard, Protocol, SpinGuard, SpinLock};
 
-use crate::error::{Errno, caught, created, destroy, object};
+use crate::error::{Errno, caught, created, destroy, limit, object};
 use crate::held::Held;
 use crate::thread::priority_of;
 
@@ -68,6 +68,21 @@ unsafe extern "C" fn uthread_trylock(lock: *const CLock) -> c_int {
             Ok(guard) => guard,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return Err(libc::EBUSY),
+        };
+        lock.held.put(guard);
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_lock_timed(lock: *const CLock, microseconds: c_uint) -> c_int {
+    caught(|| {
+        // SAFETY: as above.
+        let lock: &'static CLock = unsafe { object(lock) }?;
+        let guard = match lock.lock.lock_timeout(limit(microseconds)) {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Err(libc::ETIMEDOUT),
         };
         lock.held.put(guard);
         Ok(0)
