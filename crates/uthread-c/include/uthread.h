@@ -185,10 +185,13 @@ enum {
     UTHREAD_PLAIN = 0,
     UTHREAD_INHERIT = 1        /* the owner has at least the priority of whoever waits for it */
 };
+/* In the place of a protocol: running threads may take the lock before those that wait, of which the
+ * first is overtaken 256 times at most. Much faster where threads of several workers share it. */
+#define UTHREAD_BARGING 5
 /* The owner has at least this priority; locking by a thread above it is an error (-EINVAL). */
 #define UTHREAD_CEILING(priority) (2 + (priority))
 
-/* A lock that is handed over in the order of coming. -EDEADLK: the caller holds it, or waits in a circle
+/* A lock that is handed over in the order of coming, unless it is barging. -EDEADLK: the caller holds it, or waits in a circle
  * of threads; -EBUSY: trylock finds it locked, destroy as well; -EPERM: the caller does not hold it. */
 uthread_lock_t *uthread_lock_create(int protocol);
 int uthread_lock_destroy(uthread_lock_t *lock);

@@ -15,23 +15,25 @@ pub struct CLock {
     pub(crate) held: Held<LockGuard<'static, ()>>,
 }
 
-fn protocol_of(protocol: c_int) -> Result<Protocol, Errno> {
-    match protocol {
-        0 => Ok(Protocol::None),
-        1 => Ok(Protocol::Inheritance),
+fn lock_of(protocol: c_int) -> Result<Lock<()>, Errno> {
+    let protocol = match protocol {
+        0 => Protocol::None,
+        1 => Protocol::Inheritance,
         // UTHREAD_CEILING(priority)
-        2..=4 => Ok(Protocol::Ceiling(priority_of(protocol - 2)?)),
-        _ => Err(libc::EINVAL),
-    }
+        2..=4 => Protocol::Ceiling(priority_of(protocol - 2)?),
+        5 => return Ok(Lock::barging(())),
+        _ => return Err(libc::EINVAL),
+    };
+    Ok(Lock::with_protocol((), protocol))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn uthread_lock_create(protocol: c_int) -> *mut CLock {
-    let Ok(protocol) = protocol_of(protocol) else {
+    let Ok(lock) = lock_of(protocol) else {
         return core::ptr::null_mut();
     };
     created(|| CLock {
-        lock: Lock::with_protocol((), protocol),
+        lock,
         held: Held::nothing(),
     })
 }

@@ -441,11 +441,17 @@ impl World {
 }
 
 /// Runs the programs and checks that everything granted was taken exactly once.
-fn execute(programs: &[Vec<Step>], capacity: usize, runtime: &Runtime) -> [usize; 7] {
+fn execute(
+    programs: &[Vec<Step>],
+    capacity: usize,
+    barging: bool,
+    runtime: &Runtime,
+) -> [usize; 7] {
+    let lock = if barging { Lock::barging } else { Lock::new };
     let world = Arc::new(World {
         permits: Semaphore::new(0),
-        lock: Lock::new(0),
-        monitor: Default::default(),
+        lock: lock(0),
+        monitor: (lock(0), Condvar::new()),
         counts: Counts::default(),
     });
     let (in_channel, permits) = runtime.run(|| {
@@ -495,15 +501,21 @@ proptest! {
     fn nothing_is_lost_and_nothing_is_granted_twice(
         programs in programs(),
         capacity in 0..3usize,
+        barging in any::<bool>(),
         seed in any::<u64>(),
     ) {
-        let first = execute(&programs, capacity, &virtual_time(seed));
-        let second = execute(&programs, capacity, &virtual_time(seed));
+        let first = execute(&programs, capacity, barging, &virtual_time(seed));
+        let second = execute(&programs, capacity, barging, &virtual_time(seed));
         prop_assert_eq!(first, second);
     }
 
     #[test]
-    fn nothing_is_lost_on_two_workers(programs in programs(), capacity in 0..3usize) {
-        execute(&programs, capacity, &Runtime::builder().workers(2).build().unwrap());
+    fn nothing_is_lost_on_two_workers(
+        programs in programs(),
+        capacity in 0..3usize,
+        barging in any::<bool>(),
+    ) {
+        let runtime = Runtime::builder().workers(2).build().unwrap();
+        execute(&programs, capacity, barging, &runtime);
     }
 }

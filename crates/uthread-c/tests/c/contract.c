@@ -91,6 +91,9 @@ static void locks(void) {
     CHECK(uthread_unlock(lock) == 0 && uthread_unlock(lock) == -EPERM && uthread_lock(NULL) == -EINVAL);
     uthread_lock_t *ceiling = uthread_lock_create(UTHREAD_CEILING(UTHREAD_GREEN));
     CHECK(uthread_lock(ceiling) == -EINVAL && uthread_lock_destroy(ceiling) == 0);
+    uthread_lock_t *barging = uthread_lock_create(UTHREAD_BARGING);
+    CHECK(uthread_lock(barging) == 0 && uthread_lock(barging) == -EDEADLK);
+    CHECK(uthread_unlock(barging) == 0 && uthread_lock_destroy(barging) == 0);
     uthread_spinlock_t *spinlock = uthread_spinlock_create();
     CHECK(uthread_spinlock_lock(spinlock) == 0 && uthread_spinlock_trylock(spinlock) == -EBUSY);
     CHECK(uthread_spinlock_unlock(spinlock) == 0 && uthread_spinlock_unlock(spinlock) == -EPERM);

@@ -42,6 +42,16 @@ impl<T: Linked> Waiters<T> {
         }
     }
 
+    /// # Safety
+    /// Same as [`Queue::push_back`].
+    pub(crate) unsafe fn push_front(&self, thread: *const T) {
+        // SAFETY: the caller's contract.
+        unsafe {
+            (*thread).links().waits_in().set(self.address());
+            self.0.push_front(thread);
+        }
+    }
+
     /// Takes out the first waiter, which the caller must wake.
     #[inline]
     pub(crate) fn pop_front(&self) -> Option<*const T> {

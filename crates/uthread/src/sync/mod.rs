@@ -4,12 +4,14 @@
 //! runtime with one worker, its operations then need no locked instruction. Use by a thread of
 //! another runtime, or outside a runtime, is a panic.
 
+mod barging;
 mod barrier;
 mod channel;
 mod condvar;
 mod guard;
 mod inheritance;
 mod lock;
+mod owner;
 mod protocol;
 mod raw_lock;
 mod semaphore;
