@@ -198,6 +198,32 @@ fn a_limit_breaks_a_cycle() {
     });
 }
 
+/// A thread that once waited with a limit, and then without one, is part of a cycle again.
+#[test]
+fn a_limit_belongs_to_one_wait() {
+    static MONITOR: (Lock<()>, Condvar) = (Lock::new(()), Condvar::new());
+    static OTHER: Lock<()> = Lock::new(());
+    let told = spawn_and_fail(|| {
+        let guard = MONITOR.0.lock().unwrap();
+        let waiter = spawn(|| {
+            assert!(MONITOR.0.lock_timeout(MINUTE).is_err());
+            let _other = OTHER.lock().unwrap();
+            drop(MONITOR.1.wait(MONITOR.0.lock().unwrap()).unwrap());
+        });
+        sleep(2 * MINUTE);
+        drop(guard);
+        sleep(MINUTE);
+        let guard = MONITOR.0.lock().unwrap();
+        MONITOR.1.notify(&guard);
+        // The waiter waits for this thread by now.
+        let cycle = uthread::catch_unwind(|| drop(OTHER.lock()));
+        drop(guard);
+        waiter.join().unwrap();
+        std::panic::resume_unwind(cycle.unwrap_err());
+    });
+    assert!(told.contains("deadlock"), "{told}");
+}
+
 #[test]
 fn locking_twice_is_misuse_with_a_limit_too() {
     let misuse = spawn_and_fail(|| {

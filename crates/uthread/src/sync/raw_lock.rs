@@ -170,7 +170,6 @@ impl RawLock {
             self.endow_new(worker, me);
             return true;
         }
-        me.has_time_limit.set(limit.is_some());
         let deadline_ns = limit.map(|limit| worker.deadline_ns(limit));
         // SAFETY: preemption is disabled, and all threads of this runtime pass the same `several`.
         let refusal = unsafe {
@@ -182,6 +181,7 @@ impl RawLock {
                 let refusal = self.refuse(me, limit.is_some());
                 if refusal.is_none() {
                     self.entry.push_back(me);
+                    me.has_time_limit.set(limit.is_some());
                     self.lend(worker, me);
                     return Some(Ok(()));
                 }
@@ -194,11 +194,14 @@ impl RawLock {
             Some(Ok(())) => {
                 let withdraw = || self.withdraw(worker, me);
                 let woken = worker.block_until(Wait::Lock, deadline_ns, withdraw);
-                if woken && self.barging {
+                let owned = if woken && self.barging {
                     self.take_turn(worker, me, deadline_ns)
                 } else {
                     woken
-                }
+                };
+                // Later waits, as for the lock after a condition variable, have no limit.
+                me.has_time_limit.set(false);
+                owned
             }
             Some(Err(refusal)) => refusal.report(me),
         }
