@@ -13,7 +13,7 @@ mkdir -p "$target"
 cargo build --release --quiet
 peers="$target/release/uthread-peers"
 
-names=(uthread cooperative kernel corosensei may tokio)
+names=(uthread barging cooperative kernel corosensei may tokio)
 if command -v go >/dev/null; then
     go build -o "$target/peer-go" go/main.go && names+=(go)
 fi

@@ -60,6 +60,27 @@ func contended() {
 	})
 }
 
+// The longest time that any goroutine waited for the lock.
+func longestWait() time.Duration {
+	var lock, all sync.Mutex
+	var longest time.Duration
+	total := 0
+	together(contenders, func() {
+		var mine time.Duration
+		for range locksEach {
+			begin := time.Now()
+			lock.Lock()
+			total++
+			lock.Unlock()
+			mine = max(mine, time.Since(begin))
+		}
+		all.Lock()
+		longest = max(longest, mine)
+		all.Unlock()
+	})
+	return longest
+}
+
 func memory() uint64 {
 	status, _ := os.ReadFile("/proc/self/status")
 	var sum uint64
@@ -109,4 +130,6 @@ func main() {
 	all.Wait()
 	runtime.GOMAXPROCS(2)
 	report("contended_2", contenders*locksEach, contended)
+	longestWait()
+	fmt.Printf("wait_2 %.1f\n", float64(longestWait().Nanoseconds())/1000)
 }

@@ -1,6 +1,6 @@
 //! The work of every peer, in numbers that are the same for all.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub const SWITCHES: u64 = 400_000;
 pub const CREATIONS: u64 = 50_000;
@@ -18,6 +18,22 @@ pub fn report(metric: &str, operations: u64, mut work: impl FnMut()) {
         "{metric} {:.2}",
         begin.elapsed().as_nanos() as f64 / operations as f64
     );
+}
+
+/// The longest time that `work` took, of [`LOCKS_EACH`] times.
+pub fn longest(mut work: impl FnMut()) -> Duration {
+    let time = |_| {
+        let begin = Instant::now();
+        work();
+        begin.elapsed()
+    };
+    (0..LOCKS_EACH).map(time).max().unwrap_or_default()
+}
+
+/// Runs `work` once to warm up and once more, and prints the longest wait that it found, in us.
+pub fn report_wait(mut work: impl FnMut() -> Duration) {
+    work();
+    println!("wait_2 {:.1}", work().as_nanos() as f64 / 1000.0);
 }
 
 /// Memory and page tables of the process, in bytes.

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::measure::{
-    CONTENDERS, CREATIONS, IDLE, LOCKS, LOCKS_EACH, SWITCHES, memory_bytes, report, report_memory,
+    CONTENDERS, CREATIONS, IDLE, LOCKS, LOCKS_EACH, SWITCHES, longest, memory_bytes, report,
+    report_memory, report_wait,
 };
 
-pub const NAMES: [&str; 6] = [
+pub const NAMES: [&str; 7] = [
     "uthread",
     "cooperative",
+    "barging",
     "kernel",
     "corosensei",
     "may",
@@ -19,13 +21,9 @@ pub const NAMES: [&str; 6] = [
 /// Measures a peer; `false` if there is none of this name.
 pub fn measure(peer: &str) -> bool {
     match peer {
-        // Priorities do not fall: a thread that is above all others would yield to nobody.
-        // SAFETY: the threads share nothing through thread-locals of the kernel thread.
-        "uthread" => uthread(|| unsafe {
-            let builder = uthread::Runtime::builder().decay(false);
-            builder.slice(Duration::from_millis(1))
-        }),
+        "uthread" => uthread(preemptive),
         "cooperative" => uthread(uthread::Runtime::builder),
+        "barging" => barging(),
         "kernel" => kernel(),
         "corosensei" => corosensei(),
         "may" => may(),
@@ -35,20 +33,61 @@ pub fn measure(peer: &str) -> bool {
     true
 }
 
+fn contended(lock: uthread::Lock<u64>) {
+    let lock = Arc::new(lock);
+    let threads: Vec<_> = (0..CONTENDERS)
+        .map(|_| {
+            let lock = Arc::clone(&lock);
+            uthread::spawn(move || (0..LOCKS_EACH).for_each(|_| *lock.lock().unwrap() += 1))
+        })
+        .collect();
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().unwrap());
+}
+
+/// The longest time that any of the threads waited for the lock.
+fn longest_wait(lock: uthread::Lock<u64>) -> Duration {
+    let lock = Arc::new(lock);
+    let threads: Vec<_> = (0..CONTENDERS)
+        .map(|_| {
+            let lock = Arc::clone(&lock);
+            uthread::spawn(move || longest(|| *lock.lock().unwrap() += 1))
+        })
+        .collect();
+    let waits = threads.into_iter().map(|thread| thread.join().unwrap());
+    waits.max().unwrap_or_default()
+}
+
+/// The same threads and locks, of which running threads may take one before those that wait.
+fn barging() {
+    use uthread::Lock;
+    let operations = CONTENDERS * LOCKS_EACH;
+    let one = preemptive().build().expect("threads can be preempted here");
+    one.run(|| {
+        let lock = Lock::barging(0u64);
+        report("lock", LOCKS, || {
+            (0..LOCKS).for_each(|_| *lock.lock().unwrap() += 1)
+        });
+        report("contended", operations, || contended(Lock::barging(0)));
+    });
+    let two = preemptive().workers(2).build();
+    let two = two.expect("threads can be preempted here");
+    two.run(|| {
+        report("contended_2", operations, || contended(Lock::barging(0)));
+        report_wait(|| longest_wait(Lock::barging(0)));
+    });
+}
+
+/// Priorities do not fall: a thread that is above all others would yield to nobody.
+fn preemptive() -> uthread::RuntimeBuilder {
+    let builder = uthread::Runtime::builder().decay(false);
+    // SAFETY: the threads share nothing through thread-locals of the kernel thread.
+    unsafe { builder.slice(Duration::from_millis(1)) }
+}
+
 fn uthread(builder: fn() -> uthread::RuntimeBuilder) {
     use uthread::{Lock, Semaphore, spawn, yield_now};
-    let contended = || {
-        let lock = Arc::new(Lock::new(0u64));
-        let threads: Vec<_> = (0..CONTENDERS)
-            .map(|_| {
-                let lock = Arc::clone(&lock);
-                spawn(move || (0..LOCKS_EACH).for_each(|_| *lock.lock().unwrap() += 1))
-            })
-            .collect();
-        threads
-            .into_iter()
-            .for_each(|thread| thread.join().unwrap());
-    };
     let runtime = builder().build().expect("threads can be preempted here");
     runtime.run(|| {
         for (metric, threads) in [("yield_2", 2), ("yield_1000", 1000)] {
@@ -68,7 +107,9 @@ fn uthread(builder: fn() -> uthread::RuntimeBuilder) {
         report("lock", LOCKS, || {
             (0..LOCKS).for_each(|_| *lock.lock().unwrap() += 1)
         });
-        report("contended", CONTENDERS * LOCKS_EACH, contended);
+        report("contended", CONTENDERS * LOCKS_EACH, || {
+            contended(Lock::new(0))
+        });
         let before = memory_bytes();
         let start = Arc::new(Semaphore::new(0));
         let idle: Vec<_> = (0..IDLE)
@@ -86,7 +127,12 @@ fn uthread(builder: fn() -> uthread::RuntimeBuilder) {
         .workers(2)
         .build()
         .expect("threads can be preempted here");
-    runtime.run(|| report("contended_2", CONTENDERS * LOCKS_EACH, contended));
+    runtime.run(|| {
+        report("contended_2", CONTENDERS * LOCKS_EACH, || {
+            contended(Lock::new(0))
+        });
+        report_wait(|| longest_wait(Lock::new(0)));
+    });
 }
 
 fn kernel() {
@@ -112,6 +158,15 @@ fn kernel() {
                 scope.spawn(|| (0..LOCKS_EACH).for_each(|_| *lock.lock() += 1));
             }
         });
+    });
+    report_wait(|| {
+        let lock = parking_lot::Mutex::new(0u64);
+        scope(|scope| {
+            let wait = || longest(|| *lock.lock() += 1);
+            let threads: Vec<_> = (0..CONTENDERS).map(|_| scope.spawn(wait)).collect();
+            let waits = threads.into_iter().map(|thread| thread.join().unwrap());
+            waits.max().unwrap_or_default()
+        })
     });
 }
 

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::io;
 
-const COLUMNS: [(&str, &str); 7] = [
+const COLUMNS: [(&str, &str); 8] = [
     ("yield_2", "yield, 2 threads"),
     ("yield_1000", "yield, 1000 threads"),
     ("create", "create + join"),
     ("lock", "lock + unlock"),
     ("contended", "lock, 99 threads"),
     ("contended_2", "the same, 2 workers"),
+    ("wait_2", "longest wait for it, us"),
     ("memory", "idle thread, bytes"),
 ];
 

@@ -23,6 +23,10 @@
  *       -EINVAL          a null pointer, a value out of its range, or an object of another runtime
  *       -ENOTRECOVERABLE the library failed; its message says why
  *
+ * TIME LIMITS
+ *     The functions whose names end in _timed wait at most that many us. -ETIMEDOUT: the time was up;
+ *     then the call has changed nothing, and what it waited for goes to others.
+ *
  * PREEMPTION
  *     With a slice, a timer signal (SIGURG) interrupts a thread between any two instructions of the
  *     program's own text; never inside a shared library such as the C library, nor inside this one.
@@ -126,6 +130,9 @@ int uthread_create(uthread_t **thread, const uthread_attr_t *attr, void *(*funct
  * -EINVAL: another thread joins it, or it was not created but came from uthread_self(). */
 int uthread_join(uthread_t *thread, void **value);
 
+/* The same within a time; after -ETIMEDOUT the thread must still be joined or detached. */
+int uthread_join_timed(uthread_t *thread, void **value, unsigned int microseconds);
+
 /* Frees the handle; the thread runs on. */
 int uthread_detach(uthread_t *thread);
 
@@ -145,6 +152,7 @@ void uthread_exit(void *value) __attribute__((noreturn));
 
 /* Waits until uthread_resume(). A resume that came before is remembered; several count as one. */
 int uthread_suspend(void);
+int uthread_suspend_timed(unsigned int microseconds);
 int uthread_resume(uthread_t *thread);
 
 /* The priority in effect. */
@@ -177,15 +185,19 @@ enum {
     UTHREAD_PLAIN = 0,
     UTHREAD_INHERIT = 1        /* the owner has at least the priority of whoever waits for it */
 };
+/* In the place of a protocol: running threads may take the lock before those that wait, of which the
+ * first is overtaken 256 times at most. Much faster where threads of several workers share it. */
+#define UTHREAD_BARGING 5
 /* The owner has at least this priority; locking by a thread above it is an error (-EINVAL). */
 #define UTHREAD_CEILING(priority) (2 + (priority))
 
-/* A lock that is handed over in the order of coming. -EDEADLK: the caller holds it, or waits in a circle
+/* A lock that is handed over in the order of coming, unless it is barging. -EDEADLK: the caller holds it, or waits in a circle
  * of threads; -EBUSY: trylock finds it locked, destroy as well; -EPERM: the caller does not hold it. */
 uthread_lock_t *uthread_lock_create(int protocol);
 int uthread_lock_destroy(uthread_lock_t *lock);
 int uthread_lock(uthread_lock_t *lock);
 int uthread_trylock(uthread_lock_t *lock);
+int uthread_lock_timed(uthread_lock_t *lock, unsigned int microseconds);
 int uthread_unlock(uthread_lock_t *lock);
 
 /* A lock whose waiters spin. The owner may be preempted. -EDEADLK: the caller holds it, or nothing could
@@ -209,6 +221,9 @@ void uthread_cond_destroy(uthread_cond_t *cond);
  * they fail with -EINVAL, and the caller's lock has been released. */
 int uthread_cond_wait(uthread_cond_t *cond, uthread_lock_t *lock);
 
+/* Waits within a time for a signal, then for the lock: it is held after -ETIMEDOUT as well. */
+int uthread_cond_wait_timed(uthread_cond_t *cond, uthread_lock_t *lock, unsigned int microseconds);
+
 /* Hoare: the first waiter gets the lock and runs at once, and finds what the caller left: `if` is enough.
  * The caller gets the lock back before any thread from outside. */
 int uthread_cond_signal(uthread_cond_t *cond, uthread_lock_t *lock);
@@ -231,6 +246,7 @@ uthread_sem_t *uthread_sem_create(size_t permits);
 void uthread_sem_destroy(uthread_sem_t *sem);
 int uthread_sem_wait(uthread_sem_t *sem);
 int uthread_sem_trywait(uthread_sem_t *sem);    /* -EAGAIN: no permit */
+int uthread_sem_wait_timed(uthread_sem_t *sem, unsigned int microseconds);
 int uthread_sem_post(uthread_sem_t *sem);
 
 typedef struct uthread_barrier uthread_barrier_t;
@@ -240,6 +256,9 @@ uthread_barrier_t *uthread_barrier_create(size_t threads);
 void uthread_barrier_destroy(uthread_barrier_t *barrier);
 int uthread_barrier_wait(uthread_barrier_t *barrier);
 
+/* After -ETIMEDOUT the caller no longer counts as one that waits. */
+int uthread_barrier_wait_timed(uthread_barrier_t *barrier, unsigned int microseconds);
+
 typedef struct uthread_channel uthread_channel_t;
 
 /* A queue of pointers; with capacity 0 each sender waits for its receiver. After close, sending fails
@@ -248,6 +267,8 @@ uthread_channel_t *uthread_channel_create(size_t capacity);
 void uthread_channel_destroy(uthread_channel_t *channel);
 int uthread_channel_send(uthread_channel_t *channel, void *value);
 int uthread_channel_receive(uthread_channel_t *channel, void **value);
+int uthread_channel_send_timed(uthread_channel_t *channel, void *value, unsigned int microseconds);
+int uthread_channel_receive_timed(uthread_channel_t *channel, void **value, unsigned int microseconds);
 int uthread_channel_tryreceive(uthread_channel_t *channel, void **value);    /* -EAGAIN: empty */
 int uthread_channel_close(uthread_channel_t *channel);
 
@@ -257,6 +278,13 @@ int uthread_channel_close(uthread_channel_t *channel);
  * not be used by others until the return. */
 ssize_t uthread_async_read(int fd, void *buffer, size_t bytes, int64_t offset);
 ssize_t uthread_async_write(int fd, const void *buffer, size_t bytes, int64_t offset);
+
+/* The same within a time. They return only when the kernel has finished with the buffer: a transfer that
+ * the device has begun ends as it would without a limit, and then has succeeded. */
+ssize_t uthread_async_read_timed(int fd, void *buffer, size_t bytes, int64_t offset,
+                                 unsigned int microseconds);
+ssize_t uthread_async_write_timed(int fd, const void *buffer, size_t bytes, int64_t offset,
+                                  unsigned int microseconds);
 
 /* As fsync(2), while other threads run. */
 int uthread_fsync(int fd);
@@ -268,6 +296,7 @@ enum {
     UTHREAD_ERROR = 4          /* found only */
 };
 int uthread_poll(int fd, int events);
+int uthread_poll_timed(int fd, int events, unsigned int microseconds);
 
 #ifdef __cplusplus
 }

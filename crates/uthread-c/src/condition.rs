@@ -1,11 +1,11 @@
 //! Condition variables.
 
-use core::ffi::c_int;
+use core::ffi::{c_int, c_uint};
 use std::sync::PoisonError;
 
 use uthread::{Condvar, LockGuard, LockResult};
 
-use crate::error::{caught, created, destroy, object};
+use crate::error::{caught, created, destroy, limit, object};
 use crate::lock::CLock;
 
 /// Lets go of the lock's guard, works with it, and keeps what comes back.
@@ -50,6 +50,29 @@ unsafe extern "C" fn uthread_cond_wait(condition: *const Condvar, lock: *const C
         with(condition, lock, |condition, guard| {
             Some(whole(condition.wait(guard)))
         })
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_cond_wait_timed(
+    condition: *const Condvar,
+    lock: *const CLock,
+    microseconds: c_uint,
+) -> c_int {
+    let mut timed_out = false;
+    // SAFETY: the header asks for both.
+    let result = unsafe {
+        with(condition, lock, |condition, guard| {
+            let waited = condition.wait_timeout(guard, limit(microseconds));
+            let (guard, result) = waited.unwrap_or_else(PoisonError::into_inner);
+            timed_out = result.timed_out();
+            Some(guard)
+        })
+    };
+    if result == 0 && timed_out {
+        -libc::ETIMEDOUT
+    } else {
+        result
     }
 }
 

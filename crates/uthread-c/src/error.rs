@@ -1,6 +1,7 @@
 //! Error numbers instead of panics.
 
-use core::ffi::{CStr, c_char, c_int};
+use core::ffi::{CStr, c_char, c_int, c_uint};
+use core::time::Duration;
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 
@@ -21,6 +22,11 @@ pub(crate) fn created<T>(work: impl FnOnce() -> T) -> *mut T {
         Ok(object) => Box::into_raw(Box::new(object)),
         Err(_) => core::ptr::null_mut(),
     }
+}
+
+/// A time limit of the header.
+pub(crate) fn limit(microseconds: c_uint) -> Duration {
+    Duration::from_micros(microseconds.into())
 }
 
 /// Drops an object that `created` returned.
@@ -84,6 +90,7 @@ unsafe extern "C" fn uthread_strerror(error: c_int) -> *const c_char {
         libc::ECANCELED => c"the thread ended before its function returned",
         libc::ENOMEM => c"there is no memory for a stack",
         libc::ENOEXEC => c"a program that is linked statically to its C library has no time slices",
+        libc::ETIMEDOUT => c"the time was up",
         libc::EPIPE => c"the channel is closed",
         libc::ENOTRECOVERABLE => c"a thread or the library failed; its message says why",
         // SAFETY: the call takes any number, and its result lives until the next call.

@@ -1,11 +1,11 @@
 //! Locks and spin locks.
 
-use core::ffi::c_int;
+use core::ffi::{c_int, c_uint};
 use std::sync::{PoisonError, TryLockError};
 
 use uthread::{Lock, LockGuard, Protocol, SpinGuard, SpinLock};
 
-use crate::error::{Errno, caught, created, destroy, object};
+use crate::error::{Errno, caught, created, destroy, limit, object};
 use crate::held::Held;
 use crate::thread::priority_of;
 
@@ -15,23 +15,25 @@ pub struct CLock {
     pub(crate) held: Held<LockGuard<'static, ()>>,
 }
 
-fn protocol_of(protocol: c_int) -> Result<Protocol, Errno> {
-    match protocol {
-        0 => Ok(Protocol::None),
-        1 => Ok(Protocol::Inheritance),
+fn lock_of(protocol: c_int) -> Result<Lock<()>, Errno> {
+    let protocol = match protocol {
+        0 => Protocol::None,
+        1 => Protocol::Inheritance,
         // UTHREAD_CEILING(priority)
-        2..=4 => Ok(Protocol::Ceiling(priority_of(protocol - 2)?)),
-        _ => Err(libc::EINVAL),
-    }
+        2..=4 => Protocol::Ceiling(priority_of(protocol - 2)?),
+        5 => return Ok(Lock::barging(())),
+        _ => return Err(libc::EINVAL),
+    };
+    Ok(Lock::with_protocol((), protocol))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn uthread_lock_create(protocol: c_int) -> *mut CLock {
-    let Ok(protocol) = protocol_of(protocol) else {
+    let Ok(lock) = lock_of(protocol) else {
         return core::ptr::null_mut();
     };
     created(|| CLock {
-        lock: Lock::with_protocol((), protocol),
+        lock,
         held: Held::nothing(),
     })
 }
@@ -68,6 +70,21 @@ unsafe extern "C" fn uthread_trylock(lock: *const CLock) -> c_int {
             Ok(guard) => guard,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return Err(libc::EBUSY),
+        };
+        lock.held.put(guard);
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_lock_timed(lock: *const CLock, microseconds: c_uint) -> c_int {
+    caught(|| {
+        // SAFETY: as above.
+        let lock: &'static CLock = unsafe { object(lock) }?;
+        let guard = match lock.lock.lock_timeout(limit(microseconds)) {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Err(libc::ETIMEDOUT),
         };
         lock.held.put(guard);
         Ok(0)

@@ -1,14 +1,17 @@
 //! Semaphores, barriers, channels, and what runs once.
 
-use core::ffi::{c_int, c_void};
+use core::ffi::{c_int, c_uint, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 use std::panic::resume_unwind;
 use std::sync::PoisonError;
 
-use uthread::{Barrier, Lock, Protocol, Receiver, Semaphore, Sender, TryRecvError, bounded};
+use uthread::{
+    Barrier, Lock, Protocol, Receiver, RecvTimeoutError, Semaphore, SendTimeoutError, Sender,
+    TryRecvError, bounded,
+};
 
-use crate::error::{caught, created, destroy, errno_of, object};
+use crate::error::{Errno, caught, created, destroy, errno_of, limit, object};
 use crate::thread::{Exit, Pointer};
 
 #[unsafe(no_mangle)]
@@ -41,6 +44,18 @@ unsafe extern "C" fn uthread_sem_trywait(semaphore: *const Semaphore) -> c_int {
 }
 
 #[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_sem_wait_timed(
+    semaphore: *const Semaphore,
+    microseconds: c_uint,
+) -> c_int {
+    caught(|| {
+        // SAFETY: as above.
+        let taken = unsafe { object(semaphore) }?.acquire_timeout(limit(microseconds));
+        if taken { Ok(0) } else { Err(libc::ETIMEDOUT) }
+    })
+}
+
+#[unsafe(no_mangle)]
 unsafe extern "C" fn uthread_sem_post(semaphore: *const Semaphore) -> c_int {
     caught(|| {
         // SAFETY: as above.
@@ -66,11 +81,31 @@ unsafe extern "C" fn uthread_barrier_wait(barrier: *const Barrier) -> c_int {
     caught(|| Ok(unsafe { object(barrier) }?.wait().is_leader().into()))
 }
 
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_barrier_wait_timed(
+    barrier: *const Barrier,
+    microseconds: c_uint,
+) -> c_int {
+    caught(|| {
+        // SAFETY: as above.
+        let waited = unsafe { object(barrier) }?.wait_timeout(limit(microseconds));
+        Ok(waited.ok_or(libc::ETIMEDOUT)?.is_leader().into())
+    })
+}
+
 /// `uthread_channel_t`.
 pub struct Channel {
     /// Taken when the channel is closed.
     sender: Lock<Option<Sender<Pointer>>>,
     receiver: Receiver<Pointer>,
+}
+
+impl Channel {
+    /// A sender of its own, so that the channel can be closed while it waits.
+    fn sender(&self) -> Result<Sender<Pointer>, Errno> {
+        let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
+        sender.clone().ok_or(libc::EPIPE)
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -94,14 +129,26 @@ unsafe extern "C" fn uthread_channel_destroy(channel: *mut Channel) {
 unsafe extern "C" fn uthread_channel_send(channel: *const Channel, value: *mut c_void) -> c_int {
     caught(|| {
         // SAFETY: the header asks for a living channel.
-        let channel = unsafe { object(channel) }?;
-        let sender = channel
-            .sender
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        let sent = sender.ok_or(libc::EPIPE)?.send(Pointer(value));
+        let sender = unsafe { object(channel) }?.sender()?;
+        let sent = sender.send(Pointer(value));
         sent.map(|()| 0).map_err(|_| libc::EPIPE)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_channel_send_timed(
+    channel: *const Channel,
+    value: *mut c_void,
+    microseconds: c_uint,
+) -> c_int {
+    caught(|| {
+        // SAFETY: the header asks for a living channel.
+        let sender = unsafe { object(channel) }?.sender()?;
+        let sent = sender.send_timeout(Pointer(value), limit(microseconds));
+        sent.map(|()| 0).map_err(|error| match error {
+            SendTimeoutError::Timeout(_) => libc::ETIMEDOUT,
+            SendTimeoutError::Disconnected(_) => libc::EPIPE,
+        })
     })
 }
 
@@ -115,6 +162,27 @@ unsafe extern "C" fn uthread_channel_receive(
         unsafe {
             let value = value.as_mut().ok_or(libc::EINVAL)?;
             let received = object(channel)?.receiver.recv().map_err(|_| libc::EPIPE)?;
+            *value = received.0;
+        }
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_channel_receive_timed(
+    channel: *const Channel,
+    value: *mut *mut c_void,
+    microseconds: c_uint,
+) -> c_int {
+    caught(|| {
+        // SAFETY: as above.
+        unsafe {
+            let value = value.as_mut().ok_or(libc::EINVAL)?;
+            let received = object(channel)?.receiver.recv_timeout(limit(microseconds));
+            let received = received.map_err(|error| match error {
+                RecvTimeoutError::Timeout => libc::ETIMEDOUT,
+                RecvTimeoutError::Disconnected => libc::EPIPE,
+            })?;
             *value = received.0;
         }
         Ok(0)

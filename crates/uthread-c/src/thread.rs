@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use uthread::{Builder, JoinHandle, Priority, Thread, no_preempt};
 
-use crate::error::{Errno, caught, errno_of, object};
+use crate::error::{Errno, caught, errno_of, limit, object};
 
 /// A function of C, which may unwind by `uthread_exit`.
 pub(crate) type Function = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
@@ -34,6 +34,11 @@ impl CThread {
     fn knows(&self, thread: Thread) {
         let _guard = no_preempt();
         let _ = self.thread.set(thread);
+    }
+
+    fn put_handle(&self, handle: JoinHandle<Result<Pointer, Errno>>) {
+        let _guard = no_preempt();
+        *self.handle.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle);
     }
 
     fn take_handle(&self) -> Option<JoinHandle<Result<Pointer, Errno>>> {
@@ -129,10 +134,7 @@ unsafe extern "C" fn uthread_create(
         if thread.is_null() {
             return Ok(0); // detached
         }
-        {
-            let _guard = no_preempt();
-            *record.handle.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle);
-        }
+        record.put_handle(handle);
         // SAFETY: the header asks for null or a place for a pointer.
         unsafe { thread.write(Arc::into_raw(record)) };
         Ok(0)
@@ -148,15 +150,51 @@ unsafe extern "C" fn uthread_join(thread: *const CThread, value: *mut *mut c_voi
             return Err(libc::EDEADLK);
         }
         let handle = record.take_handle().ok_or(libc::EINVAL)?;
-        let result = handle.join();
-        // SAFETY: the reference of the pointer, which C gives up here.
-        drop(unsafe { Arc::from_raw(thread) });
-        let result = result.map_err(|payload| errno_of(&*payload))??;
-        if !value.is_null() {
-            // SAFETY: the header asks for null or a place for a pointer.
-            unsafe { value.write(result.0) };
+        // SAFETY: C gives the pointer up here, and asks for null or a place for a value.
+        unsafe { joined(thread, handle.join(), value) }
+    })
+}
+
+/// Hands over the result of a joined thread.
+///
+/// # Safety
+/// The pointer is no longer used; the place is null or valid.
+unsafe fn joined(
+    thread: *const CThread,
+    result: std::thread::Result<Result<Pointer, Errno>>,
+    value: *mut *mut c_void,
+) -> Result<c_int, Errno> {
+    // SAFETY: the reference of the pointer, which C gives up.
+    drop(unsafe { Arc::from_raw(thread) });
+    let result = result.map_err(|payload| errno_of(&*payload))??;
+    if !value.is_null() {
+        // SAFETY: the caller's contract.
+        unsafe { value.write(result.0) };
+    }
+    Ok(0)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_join_timed(
+    thread: *const CThread,
+    value: *mut *mut c_void,
+    microseconds: c_uint,
+) -> c_int {
+    caught(|| {
+        // SAFETY: the header asks for a thread that was neither joined nor detached.
+        let record = unsafe { object(thread) }?;
+        if record.thread.get().map(Thread::id) == Some(uthread::current().id()) {
+            return Err(libc::EDEADLK);
         }
-        Ok(0)
+        let handle = record.take_handle().ok_or(libc::EINVAL)?;
+        match handle.join_timeout(limit(microseconds)) {
+            // SAFETY: C gives the pointer up here, and asks for null or a place for a value.
+            Ok(result) => unsafe { joined(thread, result, value) },
+            Err(handle) => {
+                record.put_handle(handle);
+                Err(libc::ETIMEDOUT)
+            }
+        }
     })
 }
 
@@ -219,6 +257,14 @@ unsafe extern "C" fn uthread_suspend() -> c_int {
     })
 }
 
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_suspend_timed(microseconds: c_uint) -> c_int {
+    caught(|| {
+        let resumed = uthread::suspend_timeout(limit(microseconds));
+        if resumed { Ok(0) } else { Err(libc::ETIMEDOUT) }
+    })
+}
+
 /// Works with the thread behind a pointer.
 ///
 /// # Safety
@@ -269,7 +315,7 @@ unsafe extern "C" fn uthread_set_priority(thread: *const CThread, priority: c_in
 #[unsafe(no_mangle)]
 unsafe extern "C" fn uthread_sleep(microseconds: c_uint) -> c_int {
     caught(|| {
-        uthread::io::sleep(core::time::Duration::from_micros(microseconds.into()));
+        uthread::io::sleep(limit(microseconds));
         Ok(0)
     })
 }

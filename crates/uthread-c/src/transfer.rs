@@ -1,14 +1,16 @@
 //! Transfers that block only the calling thread.
 
-use core::ffi::{c_int, c_void};
+use core::ffi::{c_int, c_uint, c_void};
 use core::slice;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::panic::AssertUnwindSafe;
 
-use uthread::io::{Interest, fsync, poll_fd, read_at, write_at};
+use uthread::io::{
+    Interest, fsync, poll_fd, poll_fd_timeout, read_at, read_at_timeout, write_at, write_at_timeout,
+};
 
-use crate::error::{Errno, caught, errno_of};
+use crate::error::{Errno, caught, errno_of, limit};
 
 /// The result of a transfer as C sees it: bytes, or a negative error number.
 fn transferred(work: impl FnOnce() -> Result<usize, Errno>) -> isize {
@@ -21,6 +23,9 @@ fn transferred(work: impl FnOnce() -> Result<usize, Errno>) -> isize {
 
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 fn errno(error: io::Error) -> Errno {
+    if error.kind() == io::ErrorKind::TimedOut {
+        return libc::ETIMEDOUT;
+    }
     error.raw_os_error().unwrap_or(libc::EIO)
 }
 
@@ -61,6 +66,24 @@ unsafe extern "C" fn uthread_async_read(
 }
 
 #[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_async_read_timed(
+    fd: c_int,
+    buffer: *mut c_void,
+    bytes: usize,
+    offset: i64,
+    microseconds: c_uint,
+) -> isize {
+    transferred(|| {
+        let (buffer, offset) = place(buffer.cast::<u8>(), offset)?;
+        // SAFETY: as above.
+        unsafe {
+            let buffer = slice::from_raw_parts_mut(buffer, bytes);
+            read_at_timeout(borrow(fd)?, buffer, offset, limit(microseconds)).map_err(errno)
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
 unsafe extern "C" fn uthread_async_write(
     fd: c_int,
     buffer: *const c_void,
@@ -78,31 +101,63 @@ unsafe extern "C" fn uthread_async_write(
 }
 
 #[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_async_write_timed(
+    fd: c_int,
+    buffer: *const c_void,
+    bytes: usize,
+    offset: i64,
+    microseconds: c_uint,
+) -> isize {
+    transferred(|| {
+        let (buffer, offset) = place(buffer.cast_mut().cast::<u8>(), offset)?;
+        // SAFETY: as above.
+        unsafe {
+            let buffer = slice::from_raw_parts(buffer, bytes);
+            write_at_timeout(borrow(fd)?, buffer, offset, limit(microseconds)).map_err(errno)
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
 unsafe extern "C" fn uthread_fsync(fd: c_int) -> c_int {
     // SAFETY: the header asks for a descriptor that stays open.
     caught(|| fsync(unsafe { borrow(fd) }?).map(|()| 0).map_err(errno))
 }
 
+fn interest_of(events: c_int) -> Result<Interest, Errno> {
+    match events {
+        1 => Ok(Interest::READABLE),
+        2 => Ok(Interest::WRITABLE),
+        3 => Ok(Interest::READABLE.or(Interest::WRITABLE)),
+        _ => Err(libc::EINVAL),
+    }
+}
+
+fn events_of(found: Interest) -> c_int {
+    let bits = [
+        (found.is_readable(), 1),
+        (found.is_writable(), 2),
+        (found.is_error(), 4),
+    ];
+    let set = bits.into_iter().filter(|(set, _)| *set);
+    set.map(|(_, bit)| bit).sum()
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn uthread_poll(fd: c_int, events: c_int) -> c_int {
     caught(|| {
-        let interest = match events {
-            1 => Interest::READABLE,
-            2 => Interest::WRITABLE,
-            3 => Interest::READABLE.or(Interest::WRITABLE),
-            _ => return Err(libc::EINVAL),
-        };
         // SAFETY: the header asks for a descriptor that stays open.
-        let found = poll_fd(unsafe { borrow(fd) }?, interest).map_err(errno)?;
-        let bits = [
-            (found.is_readable(), 1),
-            (found.is_writable(), 2),
-            (found.is_error(), 4),
-        ];
-        Ok(bits
-            .into_iter()
-            .filter(|(set, _)| *set)
-            .map(|(_, bit)| bit)
-            .sum())
+        let found = poll_fd(unsafe { borrow(fd) }?, interest_of(events)?);
+        found.map(events_of).map_err(errno)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_poll_timed(fd: c_int, events: c_int, microseconds: c_uint) -> c_int {
+    caught(|| {
+        let interest = interest_of(events)?;
+        // SAFETY: the header asks for a descriptor that stays open.
+        let found = poll_fd_timeout(unsafe { borrow(fd) }?, interest, limit(microseconds));
+        found.map(events_of).map_err(errno)
     })
 }

@@ -64,13 +64,15 @@ fn locks() {
             drop(no_preempt());
         }
     });
-    measure("Lock, 99 threads, 10 000 times each", 990_000, contended);
+    measure("Lock, 99 threads, 10 000 times each", 990_000, || {
+        contended(Lock::new(0));
+    });
     measure("Hoare: signal and wait, a round", 100_000, hoare);
     measure("semaphores, a round of two threads", 100_000, semaphores);
 }
 
-fn contended() {
-    let lock = Arc::new(Lock::new(0u64));
+fn contended(lock: Lock<u64>) {
+    let lock = Arc::new(lock);
     let add = || {
         let lock = Arc::clone(&lock);
         spawn(move || (0..10_000).for_each(|_| *lock.lock().expect("no panic") += 1))
@@ -176,7 +178,16 @@ fn several() {
             let lock = Lock::new(0u64);
             (0..1_000_000).for_each(|_| *lock.lock().expect("no panic") += 1);
         });
-        measure("2 workers: Lock, 99 threads", 990_000, contended);
+        measure("2 workers: Lock, 99 threads", 990_000, || {
+            contended(Lock::new(0));
+        });
+        measure("2 workers: barging Lock, alone", 1_000_000, || {
+            let lock = Lock::barging(0u64);
+            (0..1_000_000).for_each(|_| *lock.lock().expect("no panic") += 1);
+        });
+        measure("2 workers: barging Lock, 99 threads", 990_000, || {
+            contended(Lock::barging(0));
+        });
         measure("2 workers: create and join 1000 at a time", 100_000, || {
             for _ in 0..100 {
                 join_all((0..1000).map(|_| spawn(|| {})).collect::<Vec<_>>());

@@ -112,11 +112,11 @@ pub use runtime::{BuildError, InPlace, Runtime, RuntimeBuilder, Statistics, run,
 pub use scheduler::Priority;
 pub use sync::{
     Barrier, BarrierWaitResult, Condvar, Lock, LockGuard, LockResult, Protocol, Receiver,
-    RecvError, Semaphore, SendError, Sender, SpinGuard, SpinLock, TryLockResult, TryRecvError,
-    bounded, unbounded,
+    RecvError, RecvTimeoutError, Semaphore, SendError, SendTimeoutError, Sender, SpinGuard,
+    SpinLock, TryLockResult, TryRecvError, WaitTimeoutResult, bounded, unbounded,
 };
 pub use thread::{
     Builder, Exited, JoinHandle, LocalKey, SpawnError, Thread, ThreadId, Wait, catch_unwind,
-    current, exit, is_user_thread, spawn, suspend, yield_now,
+    current, exit, is_user_thread, spawn, suspend, suspend_timeout, yield_now,
 };
 pub use trace::{Event, Kind, Trace};

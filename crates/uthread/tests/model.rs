@@ -10,7 +10,7 @@
 
 /// Replaces the module of the same name in the library.
 mod atomic {
-    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
     pub(crate) fn pause(_attempt: u32) {
         loom::thread::yield_now();
@@ -21,6 +21,8 @@ mod atomic {
 mod fresh;
 #[path = "../src/worker/inbox.rs"]
 mod inbox;
+#[path = "../src/sync/owner.rs"]
+mod owner;
 #[path = "../src/scheduler/mod.rs"]
 mod scheduler;
 #[path = "../src/spin.rs"]
@@ -29,14 +31,16 @@ mod spin;
 use std::cell::Cell;
 
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 use fresh::Fresh;
 use inbox::Inbox;
-use scheduler::{Linked, Links, Priority, Rank, Schedulable};
+use owner::{Claim, Owner};
+use scheduler::{Linked, Links, Priority, Rank, Schedulable, Waiters};
 use spin::SpinCell;
 
-/// A minimal thread with only the parts that the queues use.
+/// A minimal thread with only the parts that the queues use. Its address leaves room for flags.
+#[repr(align(64))]
 struct Node {
     links: Links<Self>,
     rank: Rank,
@@ -165,6 +169,185 @@ fn the_spin_cell_lets_one_in_at_a_time() {
         other.join().unwrap();
         // SAFETY: as above.
         assert_eq!(unsafe { cell.with(true, |value| *value) }, 2);
+    });
+}
+
+/// A waking thread and the waiter's timer race: one of them takes the waiter out, and the permit
+/// is either with the waiter or still there.
+#[test]
+fn a_waiter_is_granted_or_withdrawn_and_no_permit_is_lost() {
+    struct State {
+        permits: usize,
+        waiters: Waiters<Node>,
+    }
+    // SAFETY: used with the spin lock held.
+    unsafe impl Send for State {}
+    model(|| {
+        let state = State {
+            permits: 0,
+            waiters: Waiters::new(),
+        };
+        let cell = Arc::new(SpinCell::new(AtomicBool::new(false), state));
+        let node = Node::leak(0);
+        // SAFETY: leaked, hence alive, and in no queue; there is no preemption.
+        unsafe { cell.with(true, |state| state.waiters.push_back(node)) };
+        let grants = {
+            let cell = Arc::clone(&cell);
+            let grant = move |state: &mut State| {
+                let granted = state.waiters.pop_front().is_some();
+                state.permits += usize::from(!granted);
+                granted
+            };
+            // SAFETY: there is no preemption.
+            loom::thread::spawn(move || unsafe { cell.with(true, grant) })
+        };
+        // SAFETY: as above, and the node waits here or did so last.
+        let withdrawn = unsafe { cell.with(true, |state| state.waiters.withdraw(node)) };
+        let granted = grants.join().expect("it does not panic");
+        assert_ne!(granted, withdrawn);
+        // SAFETY: as above.
+        let permits = unsafe { cell.with(true, |state| state.permits) };
+        assert_eq!(permits, usize::from(withdrawn));
+    });
+}
+
+/// The barging lock without its workers: `RawLock` and `sync/barging.rs` call the same methods in the
+/// same order.
+struct Barging {
+    owner: Owner<Node, 1>,
+    queues: SpinCell<Waiters<Node>>,
+    woken: [(loom::sync::Mutex<bool>, loom::sync::Condvar); 2],
+    value: loom::cell::UnsafeCell<u32>,
+}
+
+// SAFETY: the queue is used with the spin lock held, the value by the owner.
+unsafe impl Sync for Barging {}
+// SAFETY: as above.
+unsafe impl Send for Barging {}
+
+impl Barging {
+    fn new() -> Self {
+        Self {
+            owner: Owner::new(AtomicPtr::new(std::ptr::null_mut()), AtomicU32::new(0)),
+            queues: SpinCell::new(AtomicBool::new(false), Waiters::new()),
+            woken: std::array::from_fn(|_| {
+                (loom::sync::Mutex::new(false), loom::sync::Condvar::new())
+            }),
+            value: loom::cell::UnsafeCell::new(0),
+        }
+    }
+
+    /// Works with the queue locked.
+    fn locked<R>(&self, work: impl FnOnce(&mut Waiters<Node>) -> R) -> R {
+        // SAFETY: there is no preemption, and `several` is true.
+        unsafe { self.queues.with(true, work) }
+    }
+
+    fn block(&self, me: &Node) {
+        let (woken, bell) = &self.woken[me.number];
+        let mut woken = woken.lock().expect("no poison");
+        while !*woken {
+            woken = bell.wait(woken).expect("no poison");
+        }
+        *woken = false;
+    }
+
+    fn lock(&self, me: &'static Node) {
+        let address = std::ptr::from_ref(me).cast_mut();
+        if self.owner.try_own(true, address) || self.owner.barge(true, address) {
+            return;
+        }
+        let waits = self.locked(|entry| {
+            let waits = !self.owner.own_or_contend(true, address);
+            if waits {
+                // SAFETY: leaked, hence alive, and in no queue.
+                unsafe { entry.push_back(me) };
+            }
+            waits
+        });
+        if !waits {
+            return;
+        }
+        loop {
+            self.block(me);
+            if self.owner.inherit(true, address) != Claim::Refused {
+                return;
+            }
+            let waits = self.locked(|entry| {
+                let waits = self.owner.inherit_or_contend(true, address) == Claim::Refused;
+                if waits {
+                    // SAFETY: as above.
+                    unsafe { entry.push_front(me) };
+                }
+                waits
+            });
+            if !waits {
+                return;
+            }
+        }
+    }
+
+    fn unlock(&self, me: &Node) {
+        let address = std::ptr::from_ref(me).cast_mut();
+        if self.owner.try_free(true, address) || self.owner.leave_to_heir(true) {
+            return;
+        }
+        let next = self.locked(|entry| {
+            let may_be_passed = self.owner.may_be_passed();
+            if !may_be_passed && self.owner.heir().is_some() {
+                self.owner.give_to_heir(!entry.is_empty());
+                return None;
+            }
+            let Some(next) = entry.pop_front() else {
+                self.owner.free();
+                return None;
+            };
+            if may_be_passed {
+                self.owner.free_for_heir(next, !entry.is_empty());
+            } else {
+                self.owner.forget_passes();
+                self.owner.give(next.cast_mut(), !entry.is_empty(), false);
+            }
+            // SAFETY: nodes are leaked.
+            Some(unsafe { &*next })
+        });
+        if let Some(next) = next {
+            let (woken, bell) = &self.woken[next.number];
+            *woken.lock().expect("no poison") = true;
+            bell.notify_one();
+        }
+    }
+
+    fn enter(&self, me: &'static Node) {
+        self.lock(me);
+        // SAFETY: this thread owns the lock; loom tells if another uses the value as well.
+        self.value.with_mut(|value| unsafe { *value += 1 });
+        self.unlock(me);
+    }
+}
+
+/// Nobody enters together with another, and nobody waits for ever: loom would tell a thread that
+/// nothing wakes.
+#[test]
+fn the_barging_lock_excludes_and_loses_nobody() {
+    model(|| {
+        let lock = Arc::new(Barging::new());
+        let other = {
+            let lock = Arc::clone(&lock);
+            loom::thread::spawn(move || {
+                let me = Node::leak(0);
+                lock.enter(me);
+                lock.enter(me);
+            })
+        };
+        let me = Node::leak(1);
+        lock.enter(me);
+        lock.enter(me);
+        other.join().expect("it does not panic");
+        lock.lock(me);
+        // SAFETY: this thread owns the lock.
+        assert_eq!(lock.value.with(|value| unsafe { *value }), 4);
+        lock.unlock(me);
     });
 }
 

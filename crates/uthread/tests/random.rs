@@ -23,7 +23,8 @@ enum Step {
 
 #[derive(Clone, Debug)]
 struct Program {
-    protocol: Protocol,
+    /// `None` for the barging lock.
+    protocol: Option<Protocol>,
     threads: Vec<(Priority, Vec<Step>)>,
 }
 
@@ -47,9 +48,10 @@ fn program() -> impl Strategy<Value = Program> {
     let priority = prop::sample::select(&[Priority::Green, Priority::Orange, Priority::Red][..]);
     let protocol = prop::sample::select(
         &[
-            Protocol::None,
-            Protocol::Inheritance,
-            Protocol::Ceiling(Priority::Red),
+            Some(Protocol::None),
+            Some(Protocol::Inheritance),
+            Some(Protocol::Ceiling(Priority::Red)),
+            None,
         ][..],
     );
     let thread = (priority, prop::collection::vec(step(), 0..12));
@@ -72,9 +74,13 @@ struct World {
 }
 
 impl World {
-    fn new(protocol: Protocol) -> Self {
+    fn new(protocol: Option<Protocol>) -> Self {
+        let lock = |_| match protocol {
+            Some(protocol) => Lock::with_protocol(Vec::new(), protocol),
+            None => Lock::barging(Vec::new()),
+        };
         Self {
-            locks: std::array::from_fn(|_| Lock::with_protocol(Vec::new(), protocol)),
+            locks: std::array::from_fn(lock),
             tickets: Semaphore::new(2),
             turnstile: Turnstile::default(),
             log: Mutex::default(),
@@ -214,7 +220,7 @@ fn seeds_make_a_difference() {
     };
     let threads = vec![(Priority::Orange, vec![section; 10]); 5];
     let program = Program {
-        protocol: Protocol::None,
+        protocol: Some(Protocol::None),
         threads,
     };
     let logs: Vec<_> = (0..20)

@@ -22,6 +22,7 @@ static uthread_once_t once = UTHREAD_ONCE_INIT;
 static uthread_lock_t *lock;
 static uthread_cond_t *cond;
 static int filled;
+static int waits;
 
 static void *spin(void *value) {
     while (!stop) turns++;
@@ -38,6 +39,7 @@ static void call_once(void) {
 }
 static void *wait_for_value(void *value) {
     CHECK(uthread_lock(lock) == 0);
+    waits = 1;
     if (!filled) CHECK(uthread_cond_wait(cond, lock) == 0);
     CHECK(filled);
     filled = 0;
@@ -50,6 +52,7 @@ static void *sends(void *channel) {
     CHECK(uthread_channel_close(channel) == 0);
     return NULL;
 }
+static void *gives_up(void *lock) { return (void *)(long)uthread_lock_timed(lock, 100); }
 static void *unlocks(void *lock) { return (void *)(long)uthread_unlock(lock); }
 static void *nothing(void *value) { return value; }
 
@@ -88,15 +91,20 @@ static void locks(void) {
     CHECK(uthread_unlock(lock) == 0 && uthread_unlock(lock) == -EPERM && uthread_lock(NULL) == -EINVAL);
     uthread_lock_t *ceiling = uthread_lock_create(UTHREAD_CEILING(UTHREAD_GREEN));
     CHECK(uthread_lock(ceiling) == -EINVAL && uthread_lock_destroy(ceiling) == 0);
+    uthread_lock_t *barging = uthread_lock_create(UTHREAD_BARGING);
+    CHECK(uthread_lock(barging) == 0 && uthread_lock(barging) == -EDEADLK);
+    CHECK(uthread_unlock(barging) == 0 && uthread_lock_destroy(barging) == 0);
     uthread_spinlock_t *spinlock = uthread_spinlock_create();
     CHECK(uthread_spinlock_lock(spinlock) == 0 && uthread_spinlock_trylock(spinlock) == -EBUSY);
     CHECK(uthread_spinlock_unlock(spinlock) == 0 && uthread_spinlock_unlock(spinlock) == -EPERM);
     CHECK(uthread_spinlock_destroy(spinlock) == 0);
 
     cond = uthread_cond_create();
+    waits = 0;
     CHECK(uthread_cond_wait(cond, lock) == -EPERM);
     CHECK(uthread_create(&thread, NULL, wait_for_value, NULL) == 0);
-    while (uthread_yield(), uthread_trylock(lock)) {
+    while (uthread_lock(lock) == 0 && !waits) {
+        CHECK(uthread_unlock(lock) == 0 && uthread_yield() == 0);
     }
     filled = 1;
     CHECK(uthread_cond_signal(cond, lock) == 0 && filled == 0);    /* Hoare: it has been there */
@@ -143,10 +151,58 @@ static void others(void) {
     uthread_preempt_enable();
 }
 
+/* Waits that end by themselves, and the same that somebody ends in time. */
+static void limits(void) {
+    enum { SHORT = 100, LONG = 60000000 };
+    uthread_t *thread;
+    void *value;
+    CHECK(uthread_suspend_timed(SHORT) == -ETIMEDOUT);
+    CHECK(uthread_resume(uthread_self()) == 0 && uthread_suspend_timed(LONG) == 0);
+    CHECK(uthread_create(&thread, NULL, suspends, &once) == 0);
+    CHECK(uthread_join_timed(thread, &value, SHORT) == -ETIMEDOUT && uthread_resume(thread) == 0);
+    CHECK(uthread_join_timed(thread, &value, LONG) == 0 && value == &once);
+    CHECK(uthread_join_timed(uthread_self(), NULL, SHORT) == -EDEADLK);
+    uthread_lock_t *held = uthread_lock_create(UTHREAD_INHERIT);
+    CHECK(uthread_lock_timed(held, SHORT) == 0 && uthread_lock_timed(held, SHORT) == -EDEADLK);
+    CHECK(uthread_create(&thread, NULL, gives_up, held) == 0);
+    CHECK(uthread_join(thread, &value) == 0 && (long)value == -ETIMEDOUT);
+    uthread_cond_t *nobody = uthread_cond_create();
+    CHECK(uthread_cond_wait_timed(nobody, held, SHORT) == -ETIMEDOUT && uthread_unlock(held) == 0);
+    CHECK(uthread_cond_wait_timed(nobody, held, SHORT) == -EPERM);
+    uthread_cond_destroy(nobody);
+    CHECK(uthread_lock_destroy(held) == 0);
+    uthread_sem_t *sem = uthread_sem_create(1);
+    CHECK(uthread_sem_wait_timed(sem, LONG) == 0 && uthread_sem_wait_timed(sem, SHORT) == -ETIMEDOUT);
+    uthread_sem_destroy(sem);
+    uthread_barrier_t *barrier = uthread_barrier_create(2);
+    CHECK(uthread_barrier_wait_timed(barrier, SHORT) == -ETIMEDOUT);
+    CHECK(uthread_create(&thread, NULL, meets, barrier) == 0);
+    int leads = uthread_barrier_wait_timed(barrier, LONG);
+    CHECK(uthread_join(thread, &value) == 0 && leads + (long)value == 1);
+    uthread_barrier_destroy(barrier);
+    uthread_channel_t *channel = uthread_channel_create(1);
+    CHECK(uthread_channel_receive_timed(channel, &value, SHORT) == -ETIMEDOUT);
+    CHECK(uthread_channel_send_timed(channel, &once, LONG) == 0);
+    CHECK(uthread_channel_send_timed(channel, &once, SHORT) == -ETIMEDOUT);
+    CHECK(uthread_channel_receive_timed(channel, &value, LONG) == 0 && value == &once);
+    uthread_channel_destroy(channel);
+    FILE *file = tmpfile();
+    char text[6] = "";
+    CHECK(file && uthread_async_write_timed(fileno(file), "hello", 5, 0, LONG) == 5);
+    CHECK(uthread_async_read_timed(fileno(file), text, 5, 0, LONG) == 5 && strcmp(text, "hello") == 0);
+    fclose(file);
+    int ends[2];
+    CHECK(pipe(ends) == 0 && uthread_poll_timed(ends[0], UTHREAD_READABLE, SHORT) == -ETIMEDOUT);
+    CHECK(write(ends[1], "x", 1) == 1);
+    CHECK(uthread_poll_timed(ends[0], UTHREAD_READABLE, LONG) == UTHREAD_READABLE);
+    close(ends[0]), close(ends[1]);
+}
+
 static void *all(void *value) {
     threads();
     locks();
     others();
+    limits();
     CHECK(uthread_init(0) == -EBUSY && uthread_run(nothing, NULL) == -EBUSY);
     return value;
 }

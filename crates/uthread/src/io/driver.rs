@@ -43,6 +43,18 @@ impl Driver {
         }
     }
 
+    /// Asks for the early end of a request in flight. `true` if it had not begun: then it is no longer
+    /// in flight, and the caller must wake its thread. Otherwise the thread is woken at its end.
+    pub(crate) fn cancel(&mut self, operation: &Operation) -> bool {
+        match self {
+            Self::Ring(ring) => {
+                ring.cancel(operation);
+                false
+            }
+            Self::Threads(threads) => threads.cancel(operation),
+        }
+    }
+
     /// Number of requests in flight.
     pub(crate) fn in_flight(&self) -> usize {
         match self {

@@ -10,11 +10,12 @@ mod pool;
 mod request;
 mod ring;
 mod sleep;
-mod sleeper;
 
 pub(crate) use driver::{Driver, poll_until};
-pub use operation::{Interest, fsync, poll_fd, read_at, write_at};
+pub use operation::{
+    Interest, fsync, fsync_timeout, poll_fd, poll_fd_timeout, read_at, read_at_timeout, write_at,
+    write_at_timeout,
+};
 pub(crate) use plain::Plain;
 pub use request::Backend;
 pub use sleep::sleep;
-pub(crate) use sleeper::Sleeper;

@@ -1,13 +1,14 @@
 //! The public operations.
 
 use core::cell::Cell;
-use std::io;
-use std::os::fd::{AsFd, AsRawFd, RawFd};
-
 use core::sync::atomic::Ordering;
+use core::time::Duration;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use super::driver::Driver;
 use super::request::{Operation, Request};
+use super::sleep::sleep;
 use crate::thread::Wait;
 use crate::worker::{Mode, Worker, enter, leave, require_worker};
 
@@ -32,8 +33,53 @@ use crate::worker::{Mode, Worker, enter, leave, require_worker};
 /// # }
 /// ```
 pub fn read_at(file: impl AsFd, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    let worker = require_worker("io::read_at");
-    let fd = file.as_fd().as_raw_fd();
+    read(file.as_fd(), buffer, offset, "io::read_at", None)
+}
+
+/// Like [`read_at`], but waits not longer than `limit` for the transfer to end or to be cancelled.
+///
+/// It returns only when the kernel has finished with the buffer. A transfer that the device has begun
+/// cannot be cancelled: it may end later than `limit`, and then succeeds.
+///
+/// # Errors
+/// [`io::ErrorKind::TimedOut`] if the transfer was cancelled, and those of [`read_at`].
+///
+/// # Panics
+/// Same as [`read_at`].
+///
+/// ```
+/// # fn main() -> std::io::Result<()> {
+/// use std::time::Duration;
+/// use uthread::io::read_at_timeout;
+///
+/// let file = std::fs::File::open("/proc/self/exe")?;
+/// let magic = uthread::run(|| {
+///     let mut magic = [0; 4];
+///     read_at_timeout(&file, &mut magic, 0, Duration::from_secs(1)).map(|_| magic)
+/// })?;
+/// assert_eq!(&magic, b"\x7fELF");
+/// # Ok(())
+/// # }
+/// ```
+pub fn read_at_timeout(
+    file: impl AsFd,
+    buffer: &mut [u8],
+    offset: u64,
+    limit: Duration,
+) -> io::Result<usize> {
+    let limit = Some(limit);
+    read(file.as_fd(), buffer, offset, "io::read_at_timeout", limit)
+}
+
+fn read(
+    file: BorrowedFd<'_>,
+    buffer: &mut [u8],
+    offset: u64,
+    operation: &str,
+    limit: Option<Duration>,
+) -> io::Result<usize> {
+    let worker = require_worker(operation);
+    let fd = file.as_raw_fd();
     if let Some(bytes) = read_cached(worker, fd, buffer, offset) {
         return Ok(bytes);
     }
@@ -44,7 +90,7 @@ pub fn read_at(file: impl AsFd, buffer: &mut [u8], offset: u64) -> io::Result<us
         offset,
     };
     // SAFETY: the buffer is borrowed until the transfer is over.
-    unsafe { transfer(worker, request, "io::read_at") }.map(|bytes| bytes as usize)
+    unsafe { transfer(worker, request, operation, limit) }.map(|bytes| bytes as usize)
 }
 
 /// Writes at an offset of a file, like pwrite(2), while other threads run.
@@ -64,16 +110,55 @@ pub fn read_at(file: impl AsFd, buffer: &mut [u8], offset: u64) -> io::Result<us
 /// # }
 /// ```
 pub fn write_at(file: impl AsFd, buffer: &[u8], offset: u64) -> io::Result<usize> {
-    let fd = file.as_fd().as_raw_fd();
+    write(file.as_fd(), buffer, offset, "io::write_at", None)
+}
+
+/// Like [`write_at`], with the time limit of [`read_at_timeout`].
+///
+/// # Errors
+/// [`io::ErrorKind::TimedOut`] if the transfer was cancelled, and those of [`write_at`].
+///
+/// # Panics
+/// Same as [`write_at`].
+///
+/// ```
+/// # fn main() -> std::io::Result<()> {
+/// use std::time::Duration;
+/// use uthread::io::write_at_timeout;
+///
+/// let file = std::fs::File::create("/dev/null")?;
+/// let write = || write_at_timeout(&file, b"hello", 0, Duration::from_secs(1));
+/// assert_eq!(uthread::run(write)?, 5);
+/// # Ok(())
+/// # }
+/// ```
+pub fn write_at_timeout(
+    file: impl AsFd,
+    buffer: &[u8],
+    offset: u64,
+    limit: Duration,
+) -> io::Result<usize> {
+    let limit = Some(limit);
+    write(file.as_fd(), buffer, offset, "io::write_at_timeout", limit)
+}
+
+fn write(
+    file: BorrowedFd<'_>,
+    buffer: &[u8],
+    offset: u64,
+    operation: &str,
+    limit: Option<Duration>,
+) -> io::Result<usize> {
+    let fd = file.as_raw_fd();
     let request = Request::Write {
         fd,
         buffer: buffer.as_ptr(),
         bytes: buffer.len(),
         offset,
     };
-    let worker = require_worker("io::write_at");
+    let worker = require_worker(operation);
     // SAFETY: the buffer is borrowed until the transfer is over.
-    unsafe { transfer(worker, request, "io::write_at") }.map(|bytes| bytes as usize)
+    unsafe { transfer(worker, request, operation, limit) }.map(|bytes| bytes as usize)
 }
 
 /// Waits until a file's data is on its device, like fsync(2), while other threads run.
@@ -93,11 +178,36 @@ pub fn write_at(file: impl AsFd, buffer: &[u8], offset: u64) -> io::Result<usize
 /// # }
 /// ```
 pub fn fsync(file: impl AsFd) -> io::Result<()> {
+    sync(file.as_fd(), "io::fsync", None)
+}
+
+/// Like [`fsync`], with the time limit of [`read_at_timeout`].
+///
+/// # Errors
+/// [`io::ErrorKind::TimedOut`] if the call was cancelled, and those of [`fsync`].
+///
+/// # Panics
+/// Same as [`fsync`].
+///
+/// ```
+/// # fn main() -> std::io::Result<()> {
+/// # let path = std::env::temp_dir().join(format!("uthread-fsync-timeout-{}", std::process::id()));
+/// let file = std::fs::File::create(&path)?;
+/// let limit = std::time::Duration::from_secs(10);
+/// uthread::run(|| uthread::io::fsync_timeout(&file, limit))?;
+/// # std::fs::remove_file(path)
+/// # }
+/// ```
+pub fn fsync_timeout(file: impl AsFd, limit: Duration) -> io::Result<()> {
+    sync(file.as_fd(), "io::fsync_timeout", Some(limit))
+}
+
+fn sync(file: BorrowedFd<'_>, operation: &str, limit: Option<Duration>) -> io::Result<()> {
     let request = Request::Sync {
-        fd: file.as_fd().as_raw_fd(),
+        fd: file.as_raw_fd(),
     };
     // SAFETY: no buffer is involved.
-    unsafe { transfer(require_worker("io::fsync"), request, "io::fsync") }.map(drop)
+    unsafe { transfer(require_worker(operation), request, operation, limit) }.map(drop)
 }
 
 /// Conditions of a descriptor: those to wait for in [`poll_fd`], and those that it found.
@@ -188,12 +298,48 @@ impl Interest {
 /// # }
 /// ```
 pub fn poll_fd(fd: impl AsFd, interest: Interest) -> io::Result<Interest> {
+    poll(fd.as_fd(), interest, "io::poll_fd", None)
+}
+
+/// Like [`poll_fd`], but waits not longer than `limit`. With [`Backend::Threads`](super::Backend),
+/// the limit is rounded up to milliseconds.
+///
+/// # Errors
+/// [`io::ErrorKind::TimedOut`] if nothing was found in all that time, and those of [`poll_fd`].
+///
+/// # Panics
+/// Same as [`poll_fd`].
+///
+/// ```
+/// use std::io::ErrorKind;
+/// use std::time::Duration;
+/// use uthread::io::{Interest, poll_fd_timeout};
+///
+/// # fn main() -> std::io::Result<()> {
+/// let (reader, _writer) = std::io::pipe()?;
+/// let limit = Duration::from_millis(1);
+/// let found = uthread::run(|| poll_fd_timeout(&reader, Interest::READABLE, limit));
+/// assert_eq!(found.unwrap_err().kind(), ErrorKind::TimedOut);
+/// # Ok(())
+/// # }
+/// ```
+pub fn poll_fd_timeout(fd: impl AsFd, interest: Interest, limit: Duration) -> io::Result<Interest> {
+    poll(fd.as_fd(), interest, "io::poll_fd_timeout", Some(limit))
+}
+
+fn poll(
+    fd: BorrowedFd<'_>,
+    interest: Interest,
+    operation: &str,
+    limit: Option<Duration>,
+) -> io::Result<Interest> {
     let request = Request::Poll {
-        fd: fd.as_fd().as_raw_fd(),
+        fd: fd.as_raw_fd(),
         events: interest.0,
+        limit,
     };
     // SAFETY: no buffer is involved.
-    let found = unsafe { transfer(require_worker("io::poll_fd"), request, "io::poll_fd") }?;
+    let found = unsafe { transfer(require_worker(operation), request, operation, limit) }?;
     Ok(Interest(found as libc::c_short))
 }
 
@@ -221,36 +367,77 @@ fn read_cached(worker: &Worker, fd: RawFd, buffer: &mut [u8], offset: u64) -> Op
     usize::try_from(bytes?).ok().filter(|bytes| *bytes > 0)
 }
 
-/// Makes a request and blocks until the answer arrives.
+/// Makes a request and blocks until the answer arrives, or until the request is cancelled at the end
+/// of the limit.
 ///
 /// # Safety
 /// The buffer must stay valid until this returns.
-unsafe fn transfer(worker: &Worker, request: Request, operation: &str) -> io::Result<u32> {
+unsafe fn transfer(
+    worker: &Worker,
+    request: Request,
+    operation: &str,
+    limit: Option<Duration>,
+) -> io::Result<u32> {
+    let deadline_ns = limit.map(|limit| worker.deadline_ns(limit));
     loop {
         let at_once = matches!(worker.shared.config.mode, Mode::Deterministic { .. });
         // SAFETY: the caller's contract.
         let result = unsafe {
             // A deterministic run must not depend on the time of the kernel's answer.
             if at_once {
-                request.perform()
+                perform_at_once(worker, request, deadline_ns)
             } else {
-                wait_for(worker, request, operation)?
+                wait_for(worker, request, operation, deadline_ns)?
             }
         };
-        if result != -libc::EINTR {
-            return u32::try_from(result).map_err(|_| io::Error::from_raw_os_error(-result));
+        let is_over = || deadline_ns.is_some_and(|end_ns| worker.shared.clock.now_ns() >= end_ns);
+        match -result {
+            // The kernel reports a cancelled transfer in one of two ways.
+            libc::EINTR | libc::ECANCELED if is_over() => {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            libc::EINTR => {}
+            error => return u32::try_from(result).map_err(|_| io::Error::from_raw_os_error(error)),
         }
+    }
+}
+
+/// Makes the call on the worker itself. A poll with a limit asks again after each slice.
+///
+/// # Safety
+/// Same as [`transfer`].
+unsafe fn perform_at_once(worker: &Worker, request: Request, deadline_ns: Option<u64>) -> i32 {
+    let (Request::Poll { fd, events, .. }, Some(deadline_ns)) = (request, deadline_ns) else {
+        // SAFETY: the caller's contract.
+        return unsafe { request.perform() };
+    };
+    let limit = Some(Duration::ZERO);
+    let once = Request::Poll { fd, events, limit };
+    loop {
+        let now_ns = worker.shared.clock.now_ns();
+        // SAFETY: no buffer is involved.
+        let result = unsafe { once.perform() };
+        if result != -libc::ECANCELED || now_ns >= deadline_ns {
+            return result;
+        }
+        let slice_ns = worker.shared.slice_ns().max(1);
+        sleep(Duration::from_nanos(slice_ns.min(deadline_ns - now_ns)));
     }
 }
 
 /// # Safety
 /// Same as [`transfer`].
-unsafe fn wait_for(worker: &Worker, request: Request, name: &str) -> io::Result<i32> {
+unsafe fn wait_for(
+    worker: &Worker,
+    request: Request,
+    name: &str,
+    deadline_ns: Option<u64>,
+) -> io::Result<i32> {
     worker.enter_blocking(name);
     let operation = Operation {
         thread: worker.current(),
         request,
-        result: Cell::new(0),
+        result: Cell::new(-libc::ECANCELED),
     };
     let pushed = worker.with_driver(|driver| {
         // SAFETY: this function does not return before the operation has its answer.
@@ -259,7 +446,7 @@ unsafe fn wait_for(worker: &Worker, request: Request, name: &str) -> io::Result<
     if pushed.is_ok() {
         worker.shared.external.fetch_add(1, Ordering::Relaxed);
         worker.attention.set(true);
-        worker.block(Wait::Io);
+        worker.block_until(Wait::Io, deadline_ns, || worker.cancel(&operation));
     }
     leave();
     pushed.map(|()| operation.result.get())
@@ -275,5 +462,17 @@ impl Worker {
         };
         work(driver);
         Ok(())
+    }
+
+    /// Asks for the early end of a transfer; `true` if it has ended without an answer.
+    fn cancel(&self, operation: &Operation) -> bool {
+        let mut driver = self.driver.borrow_mut();
+        let ended = driver
+            .as_mut()
+            .is_some_and(|driver| driver.cancel(operation));
+        if ended {
+            self.shared.external.fetch_sub(1, Ordering::Relaxed);
+        }
+        ended
     }
 }

@@ -1,5 +1,6 @@
 //! Transfers by kernel threads that block in place of the caller.
 
+use core::ptr;
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -84,6 +85,15 @@ impl ThreadDriver {
             }
         }
         self.common.work.notify_one();
+    }
+
+    /// Takes back a request that no helper thread has begun; `false` if one has.
+    pub(super) fn cancel(&mut self, operation: &Operation) -> bool {
+        let mut queue = lock(&self.common.queue);
+        let place = queue.jobs.iter().position(|job| ptr::eq(job.0, operation));
+        let waiting = place.and_then(|place| queue.jobs.remove(place)).is_some();
+        self.in_flight -= usize::from(waiting);
+        waiting
     }
 
     pub(super) fn attend(&mut self, mut wake: impl FnMut(*const Control)) {

@@ -1,6 +1,7 @@
 //! Requests to the kernel.
 
 use core::cell::Cell;
+use core::time::Duration;
 use std::io;
 use std::os::fd::RawFd;
 
@@ -47,11 +48,14 @@ pub(crate) enum Request {
     Poll {
         fd: RawFd,
         events: libc::c_short,
+        /// A limit for helper threads, whose wait nobody else can end. The ring does not need it.
+        limit: Option<Duration>,
     },
 }
 
 impl Request {
-    /// Makes the call on this kernel thread. Returns its result, or the negative error number.
+    /// Makes the call on this kernel thread. Returns its result, or the negative error number, which
+    /// is `ECANCELED` if a limit has passed.
     ///
     /// # Safety
     /// The buffer must be valid for the transfer.
@@ -72,13 +76,14 @@ impl Request {
                     offset,
                 } => libc::pwrite(fd, buffer.cast(), bytes, offset.cast_signed()),
                 Self::Sync { fd } => libc::fsync(fd) as isize,
-                Self::Poll { fd, events } => {
+                Self::Poll { fd, events, limit } => {
                     let mut poll = libc::pollfd {
                         fd,
                         events,
                         revents: 0,
                     };
-                    match libc::poll(&raw mut poll, 1, -1) {
+                    match libc::poll(&raw mut poll, 1, milliseconds(limit)) {
+                        0 => return -libc::ECANCELED,
                         1 => poll.revents as isize,
                         other => other as isize,
                     }
@@ -92,6 +97,14 @@ impl Request {
             .raw_os_error()
             .unwrap_or(libc::EIO)
     }
+}
+
+/// A time limit as poll(2) expects it: rounded up, or -1 without a limit.
+fn milliseconds(limit: Option<Duration>) -> libc::c_int {
+    limit.map_or(-1, |limit| {
+        let milliseconds = limit.as_nanos().div_ceil(1_000_000);
+        milliseconds.try_into().unwrap_or(libc::c_int::MAX)
+    })
 }
 
 /// A request in flight, on the stack of the thread that waits for it.

@@ -17,8 +17,9 @@ const BATCH: usize = 32;
 /// ... after this many thread switches since the first, or when no other thread is ready.
 const PATIENCE: u32 = 64;
 
-/// User data of the poll on the bell. No operation has address 0.
+/// User data of the poll on the bell, and of all cancellations. No operation has these addresses.
 const BELL: u64 = 0;
+const CANCELLATION: u64 = 1;
 
 /// The ring of one worker.
 pub(crate) struct RingDriver {
@@ -27,6 +28,11 @@ pub(crate) struct RingDriver {
     waited: u32,
     bell_watched: bool,
     pub(super) in_flight: usize,
+}
+
+/// The number under which the kernel reports the end of a request: its address.
+fn user_data(operation: &Operation) -> u64 {
+    core::ptr::from_ref(operation).expose_provenance() as u64
 }
 
 /// A ring that posts its completions only when its worker asks for them. They do not interrupt the
@@ -77,12 +83,20 @@ impl RingDriver {
                     .build()
             }
             Request::Sync { fd } => opcode::Fsync::new(Fd(fd)).build(),
-            Request::Poll { fd, events } => opcode::PollAdd::new(Fd(fd), events as u32).build(),
+            Request::Poll { fd, events, .. } => opcode::PollAdd::new(Fd(fd), events as u32).build(),
         };
-        let address = core::ptr::from_ref(operation).expose_provenance();
         // SAFETY: the caller's contract.
-        unsafe { self.enqueue(&entry.user_data(address as u64)) };
+        unsafe { self.enqueue(&entry.user_data(user_data(operation))) };
         self.in_flight += 1;
+    }
+
+    /// Asks the kernel to end a request early. Its completion then arrives soon, unless it is a
+    /// transfer that the device has begun.
+    pub(super) fn cancel(&mut self, operation: &Operation) {
+        let entry = opcode::AsyncCancel::new(user_data(operation)).build();
+        // SAFETY: the entry holds no pointers, only a number.
+        unsafe { self.enqueue(&entry.user_data(CANCELLATION)) };
+        self.submit();
     }
 
     /// # Safety
@@ -109,11 +123,14 @@ impl RingDriver {
             self.submit();
         }
         for entry in self.ring.completion() {
-            if entry.user_data() == BELL {
-                self.bell_watched = false;
-                continue;
+            match entry.user_data() {
+                BELL => {
+                    self.bell_watched = false;
+                    continue;
+                }
+                CANCELLATION => continue,
+                _ => self.in_flight -= 1,
             }
-            self.in_flight -= 1;
             let operation =
                 core::ptr::with_exposed_provenance::<Operation>(entry.user_data() as usize);
             // SAFETY: the address of an operation in flight, which stays in place until its thread

@@ -1,9 +1,7 @@
 //! Sleeping.
 
-use core::sync::atomic::Ordering;
 use core::time::Duration;
 
-use super::sleeper::Sleeper;
 use crate::thread::Wait;
 use crate::worker::{leave, require_worker};
 
@@ -23,15 +21,7 @@ use crate::worker::{leave, require_worker};
 pub fn sleep(duration: Duration) {
     let worker = require_worker("io::sleep");
     worker.enter_blocking("io::sleep");
-    let me = worker.current();
-    let duration_ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-    let deadline_ns = worker.shared.clock.now_ns().saturating_add(duration_ns);
-    let sleeper = Sleeper::new(me, deadline_ns);
-    worker.sleepers.borrow_mut().push(sleeper);
-    worker.shared.external.fetch_add(1, Ordering::Relaxed);
-    worker.attention.set(true);
-    // From here on, other threads may run without ever yielding.
-    worker.arm();
-    worker.block(Wait::Sleep);
+    let deadline_ns = worker.deadline_ns(duration);
+    worker.block_until(Wait::Sleep, Some(deadline_ns), || true);
     leave();
 }

@@ -6,6 +6,7 @@ mod policy;
 mod priority;
 mod queue;
 mod ready;
+mod waiters;
 
 pub(crate) use clock::{Clock, Monotonic, Virtual};
 pub(crate) use policy::{Policy, Scheduler, Verdict};
@@ -13,6 +14,7 @@ pub use priority::Priority;
 pub(crate) use priority::{LEVELS, Rank, Tally};
 pub(crate) use queue::{Linked, Links, Queue};
 pub(crate) use ready::{Ready, Schedulable};
+pub(crate) use waiters::Waiters;
 
 #[cfg(test)]
 mod tests;

@@ -2,15 +2,16 @@
 
 use core::fmt;
 use core::sync::atomic::AtomicBool;
+use core::time::Duration;
 
-use crate::scheduler::Queue;
+use crate::scheduler::Waiters;
 use crate::spin::SpinCell;
 use crate::thread::{Control, Wait};
-use crate::worker::{Home, leave, require_worker};
+use crate::worker::{Home, Worker, leave, require_worker};
 
 struct State {
     arrived: usize,
-    waiters: Queue<Control>,
+    waiters: Waiters<Control>,
 }
 
 // SAFETY: the queue only links threads, and is used with the spin lock around the state held.
@@ -75,7 +76,7 @@ impl Barrier {
     pub const fn new(threads: usize) -> Self {
         let state = State {
             arrived: 0,
-            waiters: Queue::new(),
+            waiters: Waiters::new(),
         };
         Self {
             home: Home::new(),
@@ -99,34 +100,69 @@ impl Barrier {
     /// });
     /// ```
     pub fn wait(&self) -> BarrierWaitResult {
-        let worker = require_worker("Barrier::wait");
-        self.home.check(&worker.shared, "Barrier::wait");
-        worker.enter_blocking("Barrier::wait");
+        let (_, result) = self.wait_within("Barrier::wait", None);
+        result
+    }
+
+    /// Waits until enough threads have arrived, but not longer than `limit`. A thread whose time is
+    /// up leaves the barrier as if it had not arrived, and gets `None`.
+    ///
+    /// # Panics
+    /// Outside a runtime, and while preemption is disabled.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let barrier = uthread::Barrier::new(2);
+    /// uthread::run(|| assert!(barrier.wait_timeout(Duration::from_millis(1)).is_none()));
+    /// ```
+    pub fn wait_timeout(&self, limit: Duration) -> Option<BarrierWaitResult> {
+        let (opened, result) = self.wait_within("Barrier::wait_timeout", Some(limit));
+        opened.then_some(result)
+    }
+
+    fn with<R>(&self, worker: &Worker, work: impl FnOnce(&mut State) -> R) -> R {
+        // SAFETY: preemption is disabled at every caller, and all threads of the home runtime pass the
+        // same `several`.
+        unsafe { self.state.with(worker.several, work) }
+    }
+
+    fn wait_within(&self, operation: &str, limit: Option<Duration>) -> (bool, BarrierWaitResult) {
+        let worker = require_worker(operation);
+        self.home.check(&worker.shared, operation);
+        worker.enter_blocking(operation);
         let me = worker.current();
-        // SAFETY: preemption is disabled, and all threads of the home runtime pass the same
-        // `several`.
-        let opened = unsafe {
-            self.state.with(worker.several, |state| {
-                state.arrived += 1;
-                if state.arrived < self.threads {
-                    state.waiters.push_back(me);
-                    return None;
-                }
-                state.arrived = 0;
-                Some(core::mem::replace(&mut state.waiters, Queue::new()))
-            })
-        };
-        match &opened {
-            None => worker.block(Wait::Barrier),
+        let waiters = self.with(worker, |state| {
+            state.arrived += 1;
+            if state.arrived < self.threads {
+                // SAFETY: a running thread is in no queue; it stays alive while it waits.
+                unsafe { state.waiters.push_back(me) };
+                return None;
+            }
+            state.arrived = 0;
+            Some(state.waiters.take_all())
+        });
+        let opened = match &waiters {
+            None => {
+                let deadline_ns = limit.map(|limit| worker.deadline_ns(limit));
+                let withdraw = |state: &mut State| {
+                    // SAFETY: this thread waits here or did so last.
+                    let withdrawn = unsafe { state.waiters.withdraw(me) };
+                    state.arrived -= usize::from(withdrawn);
+                    withdrawn
+                };
+                worker.block_until(Wait::Barrier, deadline_ns, || self.with(worker, withdraw))
+            }
             Some(waiters) => {
                 while let Some(waiter) = waiters.pop_front() {
                     // SAFETY: a waiting thread is alive until woken.
                     worker.wake(unsafe { &*waiter });
                 }
+                true
             }
-        }
+        };
         leave();
-        BarrierWaitResult(opened.is_some())
+        (opened, BarrierWaitResult(waiters.is_some()))
     }
 }
 

@@ -2,9 +2,11 @@
 
 use core::fmt;
 use core::ptr;
+use core::time::Duration;
+use std::sync::PoisonError;
 
 use super::{LockGuard, LockResult, RawLock};
-use crate::scheduler::Queue;
+use crate::scheduler::Waiters;
 use crate::thread::{Control, Wait};
 use crate::worker::{Home, Worker, enter, leave, require_worker};
 
@@ -50,13 +52,42 @@ use crate::worker::{Home, Worker, enter, leave, require_worker};
 pub struct Condvar {
     home: Home,
     /// Protected by the lock of the wait-for graph.
-    waiters: Queue<Control>,
+    waiters: Waiters<Control>,
 }
 
 // SAFETY: the queue is used only with the wait-for graph locked.
 unsafe impl Sync for Condvar {}
 // SAFETY: a condition variable that can be moved is not borrowed, hence no thread waits on it.
 unsafe impl Send for Condvar {}
+
+/// Result of [`Condvar::wait_timeout`].
+///
+/// ```
+/// fn describe(result: uthread::WaitTimeoutResult) -> &'static str {
+///     if result.timed_out() { "nobody signalled" } else { "signalled" }
+/// }
+/// # let _ = describe;
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitTimeoutResult(bool);
+
+impl WaitTimeoutResult {
+    /// True if the time was up before a signal came.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use uthread::{Condvar, Lock};
+    ///
+    /// uthread::run(|| {
+    ///     let (lock, condition) = (Lock::new(()), Condvar::new());
+    ///     let waited = condition.wait_timeout(lock.lock().unwrap(), Duration::ZERO);
+    ///     assert!(waited.unwrap().1.timed_out());
+    /// });
+    /// ```
+    pub fn timed_out(self) -> bool {
+        self.0
+    }
+}
 
 impl Condvar {
     /// A condition variable without waiters.
@@ -70,7 +101,7 @@ impl Condvar {
     pub const fn new() -> Self {
         Self {
             home: Home::new(),
-            waiters: Queue::new(),
+            waiters: Waiters::new(),
         }
     }
 
@@ -127,9 +158,22 @@ impl Condvar {
     /// ```
     #[inline]
     pub fn wait<'a, T: ?Sized>(&self, guard: LockGuard<'a, T>) -> LockResult<LockGuard<'a, T>> {
+        self.block(&guard, "Condvar::wait", None);
+        LockGuard::new(guard.into_lock())
+    }
+
+    /// Releases the lock and waits until a signalling thread has handed it back; `false` if the
+    /// deadline passed before. Then this thread does not hold the lock.
+    #[inline]
+    fn block<T: ?Sized>(
+        &self,
+        guard: &LockGuard<'_, T>,
+        operation: &str,
+        deadline_ns: Option<u64>,
+    ) -> bool {
         let raw = &guard.lock.raw;
-        self.check(require_worker("Condvar::wait"), raw, "Condvar::wait");
-        let worker = raw.enter("Condvar::wait");
+        self.check(require_worker(operation), raw, operation);
+        let worker = raw.enter(operation);
         let me = worker.current();
         me.parcel.set(ptr::from_ref(raw).cast());
         let next = with_graph(worker, || {
@@ -141,9 +185,12 @@ impl Condvar {
             worker.wake(next);
         }
         // The signalling thread makes this thread the owner before it wakes it.
-        worker.block(Wait::Condition);
+        let signalled = worker.block_until(Wait::Condition, deadline_ns, || {
+            // SAFETY: this thread waits here or did so last.
+            with_graph(worker, || unsafe { self.waiters.withdraw(me) })
+        });
         leave();
-        LockGuard::new(guard.into_lock())
+        signalled
     }
 
     /// Waits until `condition` is false, and checks it again after each wake-up.
@@ -179,6 +226,91 @@ impl Condvar {
             guard = self.wait(guard)?;
         }
         Ok(guard)
+    }
+
+    /// Like [`Condvar::wait`], but waits for a signal not longer than `limit`. Afterwards this thread
+    /// takes the lock as a thread from outside does, without a time limit. A signal is never lost: it
+    /// goes to a thread that still waits.
+    ///
+    /// # Errors
+    /// The same as well, if the lock is poisoned.
+    ///
+    /// # Panics
+    /// Same as [`Condvar::wait`], and if taking the lock again is a deadlock.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use uthread::{Condvar, Lock};
+    ///
+    /// static ROOM: (Lock<u32>, Condvar) = (Lock::new(0), Condvar::new());
+    ///
+    /// uthread::run(|| {
+    ///     let value = ROOM.0.lock().unwrap();
+    ///     let (value, result) = ROOM.1.wait_timeout(value, Duration::from_millis(1)).unwrap();
+    ///     assert!(result.timed_out());
+    ///     assert_eq!(*value, 0);
+    /// });
+    /// ```
+    pub fn wait_timeout<'a, T: ?Sized>(
+        &self,
+        guard: LockGuard<'a, T>,
+        limit: Duration,
+    ) -> LockResult<(LockGuard<'a, T>, WaitTimeoutResult)> {
+        let deadline_ns = require_worker("Condvar::wait_timeout").deadline_ns(limit);
+        self.wait_until(guard, deadline_ns)
+    }
+
+    fn wait_until<'a, T: ?Sized>(
+        &self,
+        guard: LockGuard<'a, T>,
+        deadline_ns: u64,
+    ) -> LockResult<(LockGuard<'a, T>, WaitTimeoutResult)> {
+        let signalled = self.block(&guard, "Condvar::wait_timeout", Some(deadline_ns));
+        let lock = guard.into_lock();
+        if !signalled {
+            lock.raw.lock();
+        }
+        let result = WaitTimeoutResult(!signalled);
+        match LockGuard::new(lock) {
+            Ok(guard) => Ok((guard, result)),
+            Err(poisoned) => Err(PoisonError::new((poisoned.into_inner(), result))),
+        }
+    }
+
+    /// Waits until `condition` is false, but not longer than `limit`. If the result says that the
+    /// time was up, `condition` was still true.
+    ///
+    /// # Errors
+    /// Same as [`Condvar::wait_timeout`].
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use uthread::{Condvar, Lock};
+    ///
+    /// static ROOM: (Lock<bool>, Condvar) = (Lock::new(false), Condvar::new());
+    ///
+    /// uthread::run(|| {
+    ///     let limit = Duration::from_millis(1);
+    ///     let open = ROOM.0.lock().unwrap();
+    ///     let (open, result) = ROOM.1.wait_timeout_while(open, limit, |open| !*open).unwrap();
+    ///     assert!(result.timed_out() && !*open);
+    /// });
+    /// ```
+    pub fn wait_timeout_while<'a, T: ?Sized>(
+        &self,
+        mut guard: LockGuard<'a, T>,
+        limit: Duration,
+        mut condition: impl FnMut(&mut T) -> bool,
+    ) -> LockResult<(LockGuard<'a, T>, WaitTimeoutResult)> {
+        let deadline_ns = require_worker("Condvar::wait_timeout_while").deadline_ns(limit);
+        let mut result = WaitTimeoutResult(false);
+        while condition(&mut guard) {
+            if result.timed_out() {
+                return Ok((guard, result));
+            }
+            (guard, result) = self.wait_until(guard, deadline_ns)?;
+        }
+        Ok((guard, WaitTimeoutResult(false)))
     }
 
     /// Hoare's signal: the first waiter takes the lock and runs at once. This thread gets the lock
@@ -349,7 +481,7 @@ impl Condvar {
         &self,
         guard: &LockGuard<'_, T>,
         most: usize,
-        queue: impl Fn(&RawLock) -> &Queue<Control>,
+        queue: impl Fn(&RawLock) -> &Waiters<Control>,
     ) {
         let worker = require_worker("Condvar::notify");
         let raw = &guard.lock.raw;

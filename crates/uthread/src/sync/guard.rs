@@ -2,6 +2,7 @@
 
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
+use core::time::Duration;
 use core::{fmt, mem};
 use std::sync::{PoisonError, TryLockError};
 use std::thread::panicking;
@@ -46,6 +47,35 @@ impl<T: ?Sized> Lock<T> {
     pub fn lock(&self) -> LockResult<LockGuard<'_, T>> {
         self.raw.lock();
         LockGuard::new(self)
+    }
+
+    /// Waits for the lock, but not longer than `limit`.
+    ///
+    /// Such a wait may be part of a cycle of threads that wait for each other, since it ends.
+    ///
+    /// # Errors
+    /// [`TryLockError::WouldBlock`] if the lock was held for all that time; or the guard as well, if
+    /// the lock is poisoned.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// static LOCK: uthread::Lock<()> = uthread::Lock::new(());
+    ///
+    /// uthread::run(|| {
+    ///     let guard = LOCK.lock().unwrap();
+    ///     let wait = || LOCK.lock_timeout(Duration::from_millis(1)).is_ok();
+    ///     assert!(!uthread::spawn(wait).join().unwrap());
+    ///     drop(guard);
+    ///     assert!(uthread::spawn(wait).join().unwrap());
+    /// });
+    /// ```
+    pub fn lock_timeout(&self, limit: Duration) -> TryLockResult<LockGuard<'_, T>> {
+        if self.raw.lock_within("Lock::lock_timeout", Some(limit)) {
+            Ok(LockGuard::new(self)?)
+        } else {
+            Err(TryLockError::WouldBlock)
+        }
     }
 
     /// Takes the lock if it is free.

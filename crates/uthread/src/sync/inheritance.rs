@@ -61,6 +61,17 @@ impl RawLock {
         }
     }
 
+    /// `thread` stops waiting for this lock. The wait-for graph must be locked.
+    pub(super) fn take_back(&self, worker: &Worker, thread: &Control) {
+        thread.blocked_on.set(ptr::null());
+        if let Some(owner) = self.heir_counting_owner() {
+            let priority = thread.rank().effective();
+            self.lent.remove(priority);
+            owner.heirs.remove(priority);
+            inherit(worker, owner);
+        }
+    }
+
     /// The owner releases the lock. It loses the priorities lent through this lock and the lock's
     /// ceiling. If other threads wait, the wait-for graph must be locked.
     #[inline]

@@ -32,7 +32,8 @@ pub type LockResult<G> = std::sync::LockResult<G>;
 pub type TryLockResult<G> = std::sync::TryLockResult<G>;
 
 /// A lock around a value. A thread that finds it held blocks. Waiting threads get the lock in FIFO
-/// order by direct handover, so no thread can overtake them.
+/// order by direct handover, so no thread can overtake them, unless the lock is
+/// [`barging`](Lock::barging).
 ///
 /// A panic while the lock is held poisons it, as with the locks of the standard library.
 ///
@@ -80,6 +81,24 @@ impl<T> Lock<T> {
         Self::with_protocol(value, Protocol::None)
     }
 
+    /// A lock that running threads may take before those that wait, without a protocol against
+    /// priority inversion.
+    ///
+    /// It is for short sections that threads of several workers often enter: a thread takes the lock
+    /// again and again instead of waiting behind all others each time. The first waiter is overtaken
+    /// at most 256 times; then the lock is handed over to it. If it runs meanwhile, it waits some
+    /// microseconds at most until the next unlocking hands the lock over. Signals of condition
+    /// variables hand the lock over, as with any lock.
+    ///
+    /// ```
+    /// static TOTAL: uthread::Lock<u32> = uthread::Lock::barging(0);
+    ///
+    /// uthread::run(|| *TOTAL.lock().unwrap() += 1);
+    /// ```
+    pub const fn barging(value: T) -> Self {
+        Self::with_raw(value, RawLock::new(Protocol::None, true))
+    }
+
     /// A lock with a protocol.
     ///
     /// ```
@@ -94,8 +113,12 @@ impl<T> Lock<T> {
     /// });
     /// ```
     pub const fn with_protocol(value: T, protocol: Protocol) -> Self {
+        Self::with_raw(value, RawLock::new(protocol, false))
+    }
+
+    const fn with_raw(value: T, raw: RawLock) -> Self {
         Self {
-            raw: RawLock::new(protocol),
+            raw,
             poisoned: AtomicBool::new(false),
             value: UnsafeCell::new(value),
         }

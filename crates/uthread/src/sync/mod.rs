@@ -4,20 +4,25 @@
 //! runtime with one worker, its operations then need no locked instruction. Use by a thread of
 //! another runtime, or outside a runtime, is a panic.
 
+mod barging;
 mod barrier;
 mod channel;
 mod condvar;
 mod guard;
 mod inheritance;
 mod lock;
+mod owner;
 mod protocol;
 mod raw_lock;
 mod semaphore;
 mod spin_lock;
 
 pub use barrier::{Barrier, BarrierWaitResult};
-pub use channel::{Receiver, RecvError, SendError, Sender, TryRecvError, bounded, unbounded};
-pub use condvar::Condvar;
+pub use channel::{
+    Receiver, RecvError, RecvTimeoutError, SendError, SendTimeoutError, Sender, TryRecvError,
+    bounded, unbounded,
+};
+pub use condvar::{Condvar, WaitTimeoutResult};
 pub use guard::LockGuard;
 pub(crate) use inheritance::reprioritize;
 pub use lock::{Lock, LockResult, TryLockResult};

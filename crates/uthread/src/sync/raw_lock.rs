@@ -2,25 +2,29 @@
 
 use core::fmt::Write as _;
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32};
+use core::time::Duration;
 
 use super::Protocol;
-use crate::scheduler::{Priority, Queue, Schedulable, Tally};
+use super::owner::Owner;
+use crate::scheduler::{Priority, Schedulable, Tally, Waiters};
 use crate::thread::{Control, Wait};
 use crate::worker::{Home, Worker, enter, leave, require_worker};
 
-/// A flag in the owner word: threads wait, so unlocking must hand over the lock.
-const CONTENDED: usize = 1;
+/// The first waiter of a barging lock is overtaken at most this many times.
+const MOST_PASSES: u32 = 256;
 
 /// A lock with an owner and two queues: one for entering threads, and an urgent queue for threads
 /// that were inside before, which is served first. The lock of the wait-for graph protects the
 /// queues.
 pub(crate) struct RawLock {
-    owner: AtomicPtr<Control>,
+    pub(super) owner: Owner<Control, MOST_PASSES>,
     home: Home,
     protocol: Protocol,
-    pub(super) entry: Queue<Control>,
-    pub(super) urgent: Queue<Control>,
+    /// Running threads may overtake those that wait.
+    pub(super) barging: bool,
+    pub(super) entry: Waiters<Control>,
+    pub(super) urgent: Waiters<Control>,
     /// Priorities of all waiters, if the owner inherits them.
     pub(super) lent: Tally,
 }
@@ -31,16 +35,38 @@ unsafe impl Sync for RawLock {}
 unsafe impl Send for RawLock {}
 
 impl Control {
-    /// The owner of the lock that the thread waits for. The wait-for graph must be locked.
+    /// The owner of the lock that the thread waits for, if it does so without a time limit. The
+    /// wait-for graph must be locked.
     fn waits_for(&self) -> Option<&Self> {
-        RawLock::awaited_by(self)?.owner()
+        let lock = RawLock::awaited_by(self)?;
+        if self.has_time_limit.get() {
+            None
+        } else {
+            lock.owner()
+        }
     }
 }
 
 /// Reason that a thread may not wait for a lock.
-enum Refusal {
+pub(super) enum Refusal {
     Recursive,
     Cycle(String),
+}
+
+impl Refusal {
+    pub(super) fn report(&self, me: &Control) -> ! {
+        leave();
+        match self {
+            Self::Recursive => panic!("{} locks a lock that it holds", me.label()),
+            Self::Cycle(cycle) => panic!("deadlock: {cycle}"),
+        }
+    }
+}
+
+/// The address of a thread, as the owner of a lock.
+#[inline]
+pub(super) fn address(thread: &Control) -> *mut Control {
+    ptr::from_ref(thread).cast_mut()
 }
 
 impl RawLock {
@@ -50,13 +76,14 @@ impl RawLock {
         unsafe { thread.blocked_on.get().cast::<Self>().as_ref() }
     }
 
-    pub(super) const fn new(protocol: Protocol) -> Self {
+    pub(super) const fn new(protocol: Protocol, barging: bool) -> Self {
         Self {
-            owner: AtomicPtr::new(ptr::null_mut()),
+            owner: Owner::new(AtomicPtr::new(ptr::null_mut()), AtomicU32::new(0)),
             home: Home::new(),
             protocol,
-            entry: Queue::new(),
-            urgent: Queue::new(),
+            barging,
+            entry: Waiters::new(),
+            urgent: Waiters::new(),
             lent: Tally::new(),
         }
     }
@@ -69,12 +96,8 @@ impl RawLock {
     /// The owner; stable only while the wait-for graph is locked and a thread waits.
     #[inline]
     pub(super) fn owner(&self) -> Option<&Control> {
-        let owner = self
-            .owner
-            .load(Ordering::Acquire)
-            .map_addr(|a| a & !CONTENDED);
         // SAFETY: an owner is alive until it has unlocked, even if its guard was forgotten.
-        unsafe { owner.as_ref() }
+        unsafe { self.owner.get().as_ref() }
     }
 
     /// The worker, for an operation on this lock that may block. Preemption is disabled afterwards.
@@ -87,39 +110,28 @@ impl RawLock {
     }
 
     #[inline]
-    fn try_own(&self, several: bool, me: &Control) -> bool {
-        let me = ptr::from_ref(me).cast_mut();
-        if several {
-            let free = ptr::null_mut();
-            // An attempt to write would take the cache line from the owner for nothing.
-            return self.owner.load(Ordering::Relaxed).is_null()
-                && self
-                    .owner
-                    .compare_exchange(free, me, Ordering::Acquire, Ordering::Relaxed)
-                    .is_ok();
-        }
-        let free = self.owner.load(Ordering::Relaxed).is_null();
-        if free {
-            self.owner.store(me, Ordering::Relaxed);
-        }
-        free
+    pub(super) fn lock(&self) {
+        self.lock_within("Lock::lock", None);
     }
 
+    /// Waits for the lock, but not longer than `limit`; `false` if that has passed.
     #[inline]
-    pub(super) fn lock(&self) {
-        let worker = self.enter("Lock::lock");
+    pub(super) fn lock_within(&self, operation: &str, limit: Option<Duration>) -> bool {
+        let worker = self.enter(operation);
         let me = worker.current();
         if let Protocol::Ceiling(ceiling) = self.protocol
             && me.rank().assigned() > ceiling
         {
             above_ceiling(me, ceiling);
         }
-        if self.try_own(worker.several, me) {
+        let owned = if self.owner.try_own(worker.several, address(me)) {
             self.endow_new(worker, me);
+            true
         } else {
-            self.wait_for(worker, me);
-        }
+            self.wait_for(worker, me, limit)
+        };
         leave();
+        owned
     }
 
     #[inline]
@@ -133,7 +145,9 @@ impl RawLock {
         {
             above_ceiling(me, ceiling);
         }
-        let owned = self.try_own(worker.several, me);
+        let several = worker.several;
+        let owned = self.owner.try_own(several, address(me))
+            || self.barging && self.owner.barge(several, address(me));
         if owned {
             self.endow_new(worker, me);
         }
@@ -151,17 +165,23 @@ impl RawLock {
     }
 
     #[cold]
-    fn wait_for(&self, worker: &Worker, me: &Control) {
+    fn wait_for(&self, worker: &Worker, me: &Control, limit: Option<Duration>) -> bool {
+        if self.barging && self.owner.barge(worker.several, address(me)) {
+            self.endow_new(worker, me);
+            return true;
+        }
+        let deadline_ns = limit.map(|limit| worker.deadline_ns(limit));
         // SAFETY: preemption is disabled, and all threads of this runtime pass the same `several`.
         let refusal = unsafe {
             worker.shared.graph.with(worker.several, |()| {
-                if self.own_or_contend(worker.several, me) {
+                if self.owner.own_or_contend(worker.several, address(me)) {
                     self.endow(worker, me, false);
                     return None;
                 }
-                let refusal = self.refuse(me);
+                let refusal = self.refuse(me, limit.is_some());
                 if refusal.is_none() {
                     self.entry.push_back(me);
+                    me.has_time_limit.set(limit.is_some());
                     self.lend(worker, me);
                     return Some(Ok(()));
                 }
@@ -169,53 +189,47 @@ impl RawLock {
             })
         };
         match refusal {
-            None => {}
+            None => true,
             // The unlocking thread makes this thread the owner before it wakes it.
-            Some(Ok(())) => worker.block(Wait::Lock),
-            Some(Err(refusal)) => {
-                leave();
-                match refusal {
-                    Refusal::Recursive => panic!("{} locks a lock that it holds", me.label()),
-                    Refusal::Cycle(cycle) => panic!("deadlock: {cycle}"),
+            Some(Ok(())) => {
+                let withdraw = || self.withdraw(worker, me);
+                let woken = worker.block_until(Wait::Lock, deadline_ns, withdraw);
+                let owned = if woken && self.barging {
+                    self.take_turn(worker, me, deadline_ns)
+                } else {
+                    woken
+                };
+                // Later waits, as for the lock after a condition variable, have no limit.
+                me.has_time_limit.set(false);
+                owned
+            }
+            Some(Err(refusal)) => refusal.report(me),
+        }
+    }
+
+    /// Ends the wait of a thread whose time is up; `false` if it owns the lock by now.
+    pub(super) fn withdraw(&self, worker: &Worker, thread: &Control) -> bool {
+        // SAFETY: same as in `wait_for`; the thread waits here or did so last.
+        unsafe {
+            worker.shared.graph.with(worker.several, |()| {
+                let withdrawn = self.entry.withdraw(thread);
+                if withdrawn {
+                    self.take_back(worker, thread);
                 }
-            }
+                withdrawn
+            })
         }
     }
 
-    /// Takes the lock if it is free by now. Otherwise tells its owner that a thread waits.
-    fn own_or_contend(&self, several: bool, me: &Control) -> bool {
-        loop {
-            if self.try_own(several, me) {
-                return true;
-            }
-            let owner = self.owner.load(Ordering::Relaxed);
-            if owner.is_null() {
-                continue;
-            }
-            let marked = owner.map_addr(|a| a | CONTENDED);
-            if owner == marked {
-                return false;
-            }
-            if !several {
-                self.owner.store(marked, Ordering::Relaxed);
-                return false;
-            }
-            let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
-            if self
-                .owner
-                .compare_exchange(owner, marked, success, failure)
-                .is_ok()
-            {
-                return false;
-            }
-        }
-    }
-
-    /// Follows the chain of owners. If it leads back to `me`, waiting would never end.
-    fn refuse(&self, me: &Control) -> Option<Refusal> {
+    /// Follows the chain of owners. If it leads back to `me`, waiting would never end, unless a
+    /// thread of the chain waits with a time limit.
+    pub(super) fn refuse(&self, me: &Control, has_time_limit: bool) -> Option<Refusal> {
         let mut owner = self.owner()?;
         if ptr::eq(owner, me) {
             return Some(Refusal::Recursive);
+        }
+        if has_time_limit {
+            return None;
         }
         while let Some(next) = owner.waits_for() {
             if ptr::eq(next, me) {
@@ -247,7 +261,7 @@ impl RawLock {
         let worker = require_worker("Lock::unlock");
         enter();
         let me = worker.current();
-        if self.try_free(worker.several, me) {
+        if self.owner.try_free(worker.several, address(me)) {
             match self.protocol {
                 Protocol::None | Protocol::Inheritance => me.locks.set(me.locks.get() - 1),
                 Protocol::Ceiling(_) => self.disown(worker, me),
@@ -258,35 +272,25 @@ impl RawLock {
         leave();
     }
 
-    #[inline]
-    fn try_free(&self, several: bool, me: &Control) -> bool {
-        let me = ptr::from_ref(me).cast_mut();
-        if several {
-            let free = ptr::null_mut();
-            return self
-                .owner
-                .compare_exchange(me, free, Ordering::Release, Ordering::Relaxed)
-                .is_ok();
-        }
-        let alone = self.owner.load(Ordering::Relaxed) == me;
-        if alone {
-            self.owner.store(ptr::null_mut(), Ordering::Relaxed);
-        }
-        alone
-    }
-
     #[cold]
     fn unlock_contended(&self, worker: &Worker, me: &Control) {
         if !self.owner().is_some_and(|owner| ptr::eq(owner, me)) {
             leave();
             panic!("{} unlocks a lock that it does not hold", me.label());
         }
+        if self.barging && self.owner.leave_to_heir(worker.several) {
+            me.locks.set(me.locks.get() - 1);
+            return;
+        }
         // SAFETY: same as in `wait_for`.
         let next = unsafe {
-            worker
-                .shared
-                .graph
-                .with(worker.several, |()| self.pass_on(worker, me))
+            worker.shared.graph.with(worker.several, |()| {
+                if self.barging && self.owner.may_be_passed() {
+                    self.let_pass(worker, me)
+                } else {
+                    self.pass_on(worker, me)
+                }
+            })
         };
         if let Some(next) = next {
             worker.wake(next);
@@ -297,9 +301,15 @@ impl RawLock {
     #[inline]
     pub(super) fn pass_on(&self, worker: &Worker, me: &Control) -> Option<&'static Control> {
         self.disown(worker, me);
-        let next = self.urgent.pop_front().or_else(|| self.entry.pop_front());
-        let Some(next) = next else {
-            self.owner.store(ptr::null_mut(), Ordering::Release);
+        let urgent = self.urgent.pop_front();
+        if self.barging && urgent.is_none() {
+            if self.give_to_heir(worker) {
+                return None;
+            }
+            self.owner.forget_passes();
+        }
+        let Some(next) = urgent.or_else(|| self.entry.pop_front()) else {
+            self.owner.free();
             return None;
         };
         // SAFETY: a waiting thread is alive until woken.
@@ -311,26 +321,27 @@ impl RawLock {
     /// Makes `next` the owner. The wait-for graph must be locked, and the previous owner disowned.
     #[inline]
     pub(super) fn give_to(&self, worker: &Worker, next: &Control, waited: bool) {
-        let contended = !self.urgent.is_empty() || !self.entry.is_empty();
-        let owner = ptr::from_ref(next).cast_mut();
-        let owner = owner.map_addr(|a| if contended { a | CONTENDED } else { a });
-        self.owner.store(owner, Ordering::Release);
+        let urgent = !self.urgent.is_empty();
+        let others_wait = urgent || !self.entry.is_empty();
+        self.owner.give(address(next), others_wait, urgent);
         self.endow(worker, next, waited);
     }
 
     /// Moves a thread that waited on a condition variable to the lock's waiters. The wait-for graph
     /// must be locked, and the lock must have an owner.
-    pub(super) fn enqueue(&self, worker: &Worker, queue: &Queue<Control>, thread: *const Control) {
+    pub(super) fn enqueue(
+        &self,
+        worker: &Worker,
+        queue: &Waiters<Control>,
+        thread: *const Control,
+    ) {
         // SAFETY: it was taken out of the queue of the condition variable, and is alive until
         // woken.
         unsafe {
             queue.push_back(thread);
             self.lend(worker, &*thread);
         }
-        // The owner is the caller, so no other thread changes it.
-        let owner = self.owner.load(Ordering::Relaxed);
-        self.owner
-            .store(owner.map_addr(|a| a | CONTENDED), Ordering::Relaxed);
+        self.owner.contend(ptr::eq(queue, &raw const self.urgent));
     }
 }
 

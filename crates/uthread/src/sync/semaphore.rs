@@ -2,15 +2,16 @@
 
 use core::fmt;
 use core::sync::atomic::AtomicBool;
+use core::time::Duration;
 
-use crate::scheduler::Queue;
+use crate::scheduler::Waiters;
 use crate::spin::SpinCell;
 use crate::thread::{Control, Wait};
 use crate::worker::{Home, Worker, enter, leave, require_worker};
 
 struct State {
     permits: usize,
-    waiters: Queue<Control>,
+    waiters: Waiters<Control>,
 }
 
 // SAFETY: the queue only links threads, and is used with the spin lock around the state held.
@@ -49,7 +50,7 @@ impl Semaphore {
     pub const fn new(permits: usize) -> Self {
         let state = State {
             permits,
-            waiters: Queue::new(),
+            waiters: Waiters::new(),
         };
         Self {
             home: Home::new(),
@@ -78,9 +79,33 @@ impl Semaphore {
     /// ```
     #[inline]
     pub fn acquire(&self) {
-        let worker = require_worker("Semaphore::acquire");
-        self.home.check(&worker.shared, "Semaphore::acquire");
-        worker.enter_blocking("Semaphore::acquire");
+        self.acquire_within("Semaphore::acquire", None);
+    }
+
+    /// Takes a permit, or waits for one, but not longer than `limit`; `false` if there was none in
+    /// all that time.
+    ///
+    /// # Panics
+    /// Outside a runtime, and while preemption is disabled.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// uthread::run(|| {
+    ///     let none = uthread::Semaphore::new(0);
+    ///     assert!(!none.acquire_timeout(Duration::from_millis(1)));
+    /// });
+    /// ```
+    #[must_use = "without it, it is unknown whether there was a permit"]
+    pub fn acquire_timeout(&self, limit: Duration) -> bool {
+        self.acquire_within("Semaphore::acquire_timeout", Some(limit))
+    }
+
+    #[inline]
+    fn acquire_within(&self, operation: &str, limit: Option<Duration>) -> bool {
+        let worker = require_worker(operation);
+        self.home.check(&worker.shared, operation);
+        worker.enter_blocking(operation);
         let me = worker.current();
         let taken = self.with(worker, |state| {
             let taken = state.permits > 0;
@@ -92,10 +117,15 @@ impl Semaphore {
             }
             taken
         });
-        if !taken {
-            worker.block(Wait::Semaphore);
-        }
+        let taken = taken || {
+            let deadline_ns = limit.map(|limit| worker.deadline_ns(limit));
+            worker.block_until(Wait::Semaphore, deadline_ns, || {
+                // SAFETY: this thread waits here or did so last.
+                self.with(worker, |state| unsafe { state.waiters.withdraw(me) })
+            })
+        };
         leave();
+        taken
     }
 
     /// Takes a permit if there is one.

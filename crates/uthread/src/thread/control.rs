@@ -72,6 +72,8 @@ pub(crate) struct Control {
     pub(crate) heirs: Tally,
     /// The lock this thread waits for, which only the lock's own file reads.
     pub(crate) blocked_on: Cell<*const ()>,
+    /// It stops waiting for that lock by itself.
+    pub(crate) has_time_limit: Cell<bool>,
     /// The lock released in the `wait` of a condition variable, or the slot of a value in transit.
     pub(crate) parcel: Cell<*const ()>,
     pub(crate) permit: Cell<Permit>,
@@ -172,6 +174,7 @@ impl Control {
             ceilings: Tally::new(),
             heirs: Tally::new(),
             blocked_on: Cell::new(ptr::null()),
+            has_time_limit: Cell::new(false),
             parcel: Cell::new(ptr::null()),
             permit: Cell::new(Permit::None),
             joiner: AtomicPtr::new(ptr::null_mut()),

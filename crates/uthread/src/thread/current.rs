@@ -1,5 +1,7 @@
 //! Operations of a thread on itself.
 
+use core::time::Duration;
+
 use super::control::Permit;
 use super::handle::Thread;
 use super::wait::Wait;
@@ -66,8 +68,30 @@ pub fn yield_now() {
 /// });
 /// ```
 pub fn suspend() {
-    let worker = require_worker("suspend");
-    worker.enter_blocking("suspend");
+    suspend_within("suspend", None);
+}
+
+/// Like [`suspend`], but not longer than `limit`; `false` if no `resume` came in all that time.
+///
+/// # Panics
+/// Same as [`suspend`].
+///
+/// ```
+/// use std::time::Duration;
+///
+/// uthread::run(|| {
+///     assert!(!uthread::suspend_timeout(Duration::from_millis(1)));
+///     uthread::current().resume();
+///     assert!(uthread::suspend_timeout(Duration::from_millis(1)));
+/// });
+/// ```
+pub fn suspend_timeout(limit: Duration) -> bool {
+    suspend_within("suspend_timeout", Some(limit))
+}
+
+fn suspend_within(operation: &str, limit: Option<Duration>) -> bool {
+    let worker = require_worker(operation);
+    worker.enter_blocking(operation);
     let me = worker.current();
     // SAFETY: preemption is disabled, and all users of the permit pass the same `several`.
     let given = unsafe {
@@ -78,10 +102,23 @@ pub fn suspend() {
             given
         })
     };
-    if !given {
-        worker.block(Wait::Suspended);
-    }
+    let resumed = given || {
+        let deadline_ns = limit.map(|limit| worker.deadline_ns(limit));
+        worker.block_until(Wait::Suspended, deadline_ns, || {
+            // SAFETY: as above.
+            unsafe {
+                worker.shared.graph.with(worker.several, |()| {
+                    let awaited = me.permit.get() == Permit::Awaited;
+                    if awaited {
+                        me.permit.set(Permit::None);
+                    }
+                    awaited
+                })
+            }
+        })
+    };
     leave();
+    resumed
 }
 
 /// The error that [`JoinHandle::join`](super::JoinHandle::join) returns for a thread that called

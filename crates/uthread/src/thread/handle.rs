@@ -4,6 +4,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::Ordering;
+use core::time::Duration;
 
 use super::control::{Control, DETACHED, FINISHED, Permit};
 use super::entry::take_result;
@@ -12,7 +13,7 @@ use super::orphan::add_orphan;
 use super::wait::Wait;
 use crate::scheduler::{Priority, Schedulable};
 use crate::sync::reprioritize;
-use crate::worker::{current_worker, enter, is_live, leave, require_worker};
+use crate::worker::{Worker, current_worker, enter, is_live, leave, require_worker};
 
 /// A reference to a thread, which may have ended. It keeps the thread's stack allocated.
 ///
@@ -246,7 +247,9 @@ impl<T> JoinHandle<T> {
     pub fn join(self) -> std::thread::Result<T> {
         let control = self.control();
         match current_worker() {
-            Some(worker) if worker.shared.id == control.runtime => self.wait(),
+            Some(worker) if worker.shared.id == control.runtime => {
+                self.wait(worker, "join", None);
+            }
             _ => assert!(
                 self.is_finished() && !is_live(control.runtime),
                 "join of a thread of another runtime, which still runs"
@@ -255,6 +258,41 @@ impl<T> JoinHandle<T> {
         // SAFETY: the thread has finished. This code learns of the end from a worker that has left
         // the thread's stack.
         unsafe { self.take() }
+    }
+
+    /// Waits until the thread has ended, but not longer than `limit`.
+    ///
+    /// # Errors
+    /// The handle itself, if the thread has not ended in all that time. The result of a thread that
+    /// has ended is the one of [`JoinHandle::join`].
+    ///
+    /// # Panics
+    /// Outside the thread's runtime, and in the thread itself.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// uthread::run(|| {
+    ///     let thread = uthread::spawn(|| {
+    ///         uthread::suspend();
+    ///         7
+    ///     });
+    ///     let thread = thread.join_timeout(Duration::from_millis(1)).unwrap_err();
+    ///     thread.thread().resume();
+    ///     assert_eq!(thread.join().unwrap(), 7);
+    /// });
+    /// ```
+    pub fn join_timeout(self, limit: Duration) -> Result<std::thread::Result<T>, Self> {
+        let worker = match current_worker() {
+            Some(worker) if worker.shared.id == self.control().runtime => worker,
+            _ => panic!("join_timeout of a thread of another runtime"),
+        };
+        if self.wait(worker, "join_timeout", Some(limit)) {
+            // SAFETY: same as in `join`.
+            Ok(unsafe { self.take() })
+        } else {
+            Err(self)
+        }
     }
 
     /// Takes the result.
@@ -272,39 +310,42 @@ impl<T> JoinHandle<T> {
     }
 
     #[inline]
-    fn wait(&self) {
+    fn wait(&self, worker: &Worker, operation: &str, limit: Option<Duration>) -> bool {
         let control = self.control();
         if control.joiner.load(Ordering::Acquire) == FINISHED {
-            return;
+            return true;
         }
-        let worker = require_worker("join");
-        worker.enter_blocking("join");
+        worker.enter_blocking(operation);
         let me = worker.current();
         let itself = ptr::eq(me, control);
-        let running = !itself && self.replace_running(worker.several, ptr::from_ref(me).cast_mut());
-        if running {
-            worker.block(Wait::Join);
-        }
+        let mark = ptr::from_ref(me).cast_mut();
+        let several = worker.several;
+        let running = !itself && self.replace(several, ptr::null_mut(), mark);
+        let ended = !running || {
+            let deadline_ns = limit.map(|limit| worker.deadline_ns(limit));
+            let withdraw = || self.replace(several, mark, ptr::null_mut());
+            worker.block_until(Wait::Join, deadline_ns, withdraw)
+        };
         leave();
         assert!(!itself, "{} joins itself", control.label());
+        ended
     }
 
-    /// Leaves `mark` for the thread to find at its end; `false` if the thread has already ended.
+    /// Replaces the mark that the thread finds at its end; `false` if the thread has already ended.
     #[inline]
-    fn replace_running(&self, several: bool, mark: *mut Control) -> bool {
+    fn replace(&self, several: bool, old: *mut Control, new: *mut Control) -> bool {
         let joiner = &self.control().joiner;
         if several {
-            let running = ptr::null_mut();
             return joiner
-                .compare_exchange(running, mark, Ordering::AcqRel, Ordering::Acquire)
+                .compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire)
                 .is_ok();
         }
         // Preemption is disabled, and only threads of this worker use it.
-        let running = joiner.load(Ordering::Acquire).is_null();
-        if running {
-            joiner.store(mark, Ordering::Release);
+        let found = joiner.load(Ordering::Acquire) == old;
+        if found {
+            joiner.store(new, Ordering::Release);
         }
-        running
+        found
     }
 }
 
@@ -314,7 +355,7 @@ impl<T> Drop for JoinHandle<T> {
         match current_worker() {
             Some(worker) if worker.shared.id == runtime => {
                 enter();
-                let detached = self.replace_running(worker.several, DETACHED);
+                let detached = self.replace(worker.several, ptr::null_mut(), DETACHED);
                 leave();
                 if detached {
                     return;

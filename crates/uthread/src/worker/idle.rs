@@ -14,10 +14,10 @@ impl Worker {
             self.admit_woken();
             self.admit_fresh();
         }
-        self.wake_sleepers();
+        self.expire_timers();
         let transfers = self.attend_driver();
         self.attention
-            .set(self.several || transfers || !self.sleepers.borrow().is_empty());
+            .set(self.several || transfers || !self.timers.is_empty());
     }
 
     fn admit_woken(&self) {
@@ -55,35 +55,6 @@ impl Worker {
                 self.scheduler.ready.push_back(thread);
             }
             self.look_later();
-        }
-    }
-
-    /// Wake-up time of the next sleeper.
-    fn deadline_ns(&self) -> Option<u64> {
-        self.sleepers
-            .borrow()
-            .peek()
-            .map(|sleeper| sleeper.deadline_ns)
-    }
-
-    fn wake_sleepers(&self) {
-        let Some(mut deadline_ns) = self.deadline_ns() else {
-            return;
-        };
-        let now_ns = self.shared.clock.now_ns();
-        while deadline_ns <= now_ns {
-            let sleeper = self
-                .sleepers
-                .borrow_mut()
-                .pop()
-                .expect("it was there just now");
-            self.shared.external.fetch_sub(1, Ordering::Relaxed);
-            // SAFETY: a sleeping thread of this worker is alive, and only this code wakes it.
-            self.make_ready(unsafe { &*sleeper.thread });
-            match self.deadline_ns() {
-                Some(next) => deadline_ns = next,
-                None => break,
-            }
         }
     }
 
@@ -162,14 +133,15 @@ impl Worker {
         !self.shared.stop.load(Ordering::Acquire)
     }
 
-    /// Waits for a transfer, a sleeper or the bell.
+    /// Waits for a transfer, a timer or the bell.
     fn wait(&self) {
-        let timeout = self.deadline_ns().map(|deadline_ns| {
+        let next_ns = self.timers.next_ns();
+        let timeout = next_ns.map(|next_ns| {
             let now_ns = self.shared.clock.now_ns();
-            Duration::from_nanos(deadline_ns.saturating_sub(now_ns))
+            Duration::from_nanos(next_ns.saturating_sub(now_ns))
         });
-        if let Some(deadline_ns) = self.deadline_ns()
-            && self.shared.clock.skip_to(deadline_ns)
+        if let Some(next_ns) = next_ns
+            && self.shared.clock.skip_to(next_ns)
         {
             return;
         }

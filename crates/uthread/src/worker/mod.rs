@@ -15,6 +15,8 @@ mod running;
 mod shared;
 mod state;
 mod ticks;
+mod timed;
+mod timers;
 
 pub(crate) use home::{Home, is_live};
 pub(crate) use inbox::Inbox;

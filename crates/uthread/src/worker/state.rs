@@ -2,12 +2,12 @@
 
 use core::cell::{Cell, OnceCell, RefCell};
 use core::ptr::NonNull;
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::running::Running;
 use super::shared::{Mode, Remote, Shared};
-use crate::io::{Driver, Plain, Sleeper};
+use super::timers::Timers;
+use crate::io::{Driver, Plain};
 use crate::preempt::Ticker;
 use crate::scheduler::Scheduler;
 use crate::stack::Cache;
@@ -35,7 +35,7 @@ pub(crate) struct Worker {
     pub(super) dice: Cell<Option<u64>>,
     pub(crate) live: Cell<usize>,
     pub(super) retired: Cell<Option<NonNull<Control>>>,
-    pub(crate) sleepers: RefCell<BinaryHeap<Sleeper>>,
+    pub(super) timers: Timers,
     pub(crate) driver: RefCell<Option<Driver>>,
     pub(crate) plain: Plain,
     pub(crate) shared: Arc<Shared>,
@@ -68,7 +68,7 @@ impl Worker {
             dice: Cell::new(dice),
             live: Cell::new(0),
             retired: Cell::new(None),
-            sleepers: RefCell::new(BinaryHeap::new()),
+            timers: Timers::default(),
             driver: RefCell::new(None),
             plain: Plain::new(),
             shared: Arc::clone(shared),

@@ -55,3 +55,55 @@ pub enum TryRecvError {
     #[error("the channel is empty and all senders are gone")]
     Disconnected,
 }
+
+/// A value was not sent; contains it.
+///
+/// ```
+/// use std::time::Duration;
+/// use uthread::SendTimeoutError;
+///
+/// uthread::run(|| {
+///     let (sender, _receiver) = uthread::bounded(0);
+///     let error = sender.send_timeout(7, Duration::ZERO).unwrap_err();
+///     assert_eq!(error, SendTimeoutError::Timeout(7));
+/// });
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SendTimeoutError<T> {
+    /// The channel was full for all the time.
+    #[error("the channel was full until the time was up")]
+    Timeout(T),
+    /// No receiver is left.
+    #[error("all receivers of the channel are gone")]
+    Disconnected(T),
+}
+
+impl<T> fmt::Debug for SendTimeoutError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Timeout(_) => "Timeout(..)",
+            Self::Disconnected(_) => "Disconnected(..)",
+        })
+    }
+}
+
+/// No value was received.
+///
+/// ```
+/// use std::time::Duration;
+/// use uthread::RecvTimeoutError;
+///
+/// uthread::run(|| {
+///     let (_sender, receiver) = uthread::bounded::<u32>(1);
+///     assert_eq!(receiver.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Timeout));
+/// });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RecvTimeoutError {
+    /// The channel was empty for all the time.
+    #[error("the channel was empty until the time was up")]
+    Timeout,
+    /// The channel is empty and no sender is left.
+    #[error("the channel is empty and all senders are gone")]
+    Disconnected,
+}

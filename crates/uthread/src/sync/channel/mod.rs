@@ -5,7 +5,7 @@ mod receiver;
 mod sender;
 mod state;
 
-pub use error::{RecvError, SendError, TryRecvError};
+pub use error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError};
 pub use receiver::Receiver;
 pub use sender::Sender;
 use state::Shared;

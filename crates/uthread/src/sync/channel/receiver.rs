@@ -2,10 +2,11 @@
 
 use core::cell::UnsafeCell;
 use core::fmt;
+use core::time::Duration;
 use std::sync::Arc;
 
-use super::state::{Shared, wake};
-use super::{RecvError, TryRecvError};
+use super::state::{Shared, State, wake};
+use super::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::scheduler::Queue;
 use crate::thread::Wait;
 use crate::worker::{enter, leave, require_worker};
@@ -42,9 +43,43 @@ impl<T: Send> Receiver<T> {
     /// });
     /// ```
     pub fn recv(&self) -> Result<T, RecvError> {
-        let worker = require_worker("Receiver::recv");
-        self.0.home.check(&worker.shared, "Receiver::recv");
-        worker.enter_blocking("Receiver::recv");
+        let (_, value) = self.recv_within("Receiver::recv", None);
+        value.ok_or(RecvError)
+    }
+
+    /// Receives a value; waits while there is none, but not longer than `limit`.
+    ///
+    /// # Errors
+    /// If the channel was empty for all that time, or it is empty and no sender is left.
+    ///
+    /// # Panics
+    /// Outside a runtime, and while preemption is disabled.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use uthread::RecvTimeoutError;
+    ///
+    /// uthread::run(|| {
+    ///     let (sender, receiver) = uthread::unbounded::<u32>();
+    ///     let limit = Duration::from_millis(1);
+    ///     assert_eq!(receiver.recv_timeout(limit), Err(RecvTimeoutError::Timeout));
+    ///     drop(sender);
+    ///     assert_eq!(receiver.recv_timeout(limit), Err(RecvTimeoutError::Disconnected));
+    /// });
+    /// ```
+    pub fn recv_timeout(&self, limit: Duration) -> Result<T, RecvTimeoutError> {
+        match self.recv_within("Receiver::recv_timeout", Some(limit)) {
+            (_, Some(value)) => Ok(value),
+            (true, None) => Err(RecvTimeoutError::Disconnected),
+            (false, None) => Err(RecvTimeoutError::Timeout),
+        }
+    }
+
+    /// Returns `false` if the time was up, and the value if there is one.
+    fn recv_within(&self, operation: &str, limit: Option<Duration>) -> (bool, Option<T>) {
+        let worker = require_worker(operation);
+        self.0.home.check(&worker.shared, operation);
+        worker.enter_blocking(operation);
         let me = worker.current();
         let parcel = UnsafeCell::new(None);
         let place = parcel.get();
@@ -63,11 +98,18 @@ impl<T: Send> Receiver<T> {
             (blocks, sender)
         });
         wake(worker, sender);
-        if blocks {
-            worker.block(Wait::Channel);
-        }
+        let in_time = !blocks || {
+            let deadline_ns = limit.map(|limit| worker.deadline_ns(limit));
+            worker.block_until(Wait::Channel, deadline_ns, || {
+                let withdraw = |state: &mut State<T>| {
+                    // SAFETY: this thread waits here or did so last.
+                    unsafe { state.blocked_receivers.withdraw(me) }
+                };
+                self.0.with(worker, withdraw)
+            })
+        };
         leave();
-        parcel.into_inner().ok_or(RecvError)
+        (in_time, parcel.into_inner())
     }
 
     /// Receives a value if there is one.
@@ -134,7 +176,7 @@ impl<T> Drop for Receiver<T> {
             if state.receivers > 0 {
                 return Queue::new();
             }
-            core::mem::replace(&mut state.blocked_senders, Queue::new())
+            state.blocked_senders.take_all()
         });
     }
 }

@@ -2,10 +2,11 @@
 
 use core::cell::UnsafeCell;
 use core::fmt;
+use core::time::Duration;
 use std::sync::Arc;
 
-use super::SendError;
 use super::state::{Shared, State, wake};
+use super::{SendError, SendTimeoutError};
 use crate::scheduler::Queue;
 use crate::thread::Wait;
 use crate::worker::{leave, require_worker};
@@ -43,9 +44,44 @@ impl<T: Send> Sender<T> {
     /// });
     /// ```
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
-        let worker = require_worker("Sender::send");
-        self.0.home.check(&worker.shared, "Sender::send");
-        worker.enter_blocking("Sender::send");
+        let (_, value) = self.send_within("Sender::send", value, None);
+        value.map_or(Ok(()), |value| Err(SendError(value)))
+    }
+
+    /// Sends a value; waits while the channel is full, but not longer than `limit`.
+    ///
+    /// # Errors
+    /// If the channel was full for all that time, or no receiver is left. The error contains the
+    /// value.
+    ///
+    /// # Panics
+    /// Outside a runtime, and while preemption is disabled.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use uthread::SendTimeoutError;
+    ///
+    /// uthread::run(|| {
+    ///     let (sender, receiver) = uthread::bounded(0);
+    ///     let limit = Duration::from_millis(1);
+    ///     assert_eq!(sender.send_timeout(7, limit), Err(SendTimeoutError::Timeout(7)));
+    ///     drop(receiver);
+    ///     assert_eq!(sender.send_timeout(7, limit), Err(SendTimeoutError::Disconnected(7)));
+    /// });
+    /// ```
+    pub fn send_timeout(&self, value: T, limit: Duration) -> Result<(), SendTimeoutError<T>> {
+        match self.send_within("Sender::send_timeout", value, Some(limit)) {
+            (_, None) => Ok(()),
+            (true, Some(value)) => Err(SendTimeoutError::Disconnected(value)),
+            (false, Some(value)) => Err(SendTimeoutError::Timeout(value)),
+        }
+    }
+
+    /// Returns `false` if the time was up, and the value if nobody took it.
+    fn send_within(&self, operation: &str, value: T, limit: Option<Duration>) -> (bool, Option<T>) {
+        let worker = require_worker(operation);
+        self.0.home.check(&worker.shared, operation);
+        worker.enter_blocking(operation);
         let me = worker.current();
         let parcel = UnsafeCell::new(Some(value));
         let place = parcel.get();
@@ -70,14 +106,18 @@ impl<T: Send> Sender<T> {
             }
         });
         wake(worker, receiver);
-        if blocks {
-            worker.block(Wait::Channel);
-        }
+        let in_time = !blocks || {
+            let deadline_ns = limit.map(|limit| worker.deadline_ns(limit));
+            worker.block_until(Wait::Channel, deadline_ns, || {
+                let withdraw = |state: &mut State<T>| {
+                    // SAFETY: this thread waits here or did so last.
+                    unsafe { state.blocked_senders.withdraw(me) }
+                };
+                self.0.with(worker, withdraw)
+            })
+        };
         leave();
-        match parcel.into_inner() {
-            None => Ok(()),
-            Some(value) => Err(SendError(value)),
-        }
+        (in_time, parcel.into_inner())
     }
 }
 
@@ -98,7 +138,7 @@ impl<T> Drop for Sender<T> {
             if state.senders > 0 {
                 return Queue::new();
             }
-            core::mem::replace(&mut state.blocked_receivers, Queue::new())
+            state.blocked_receivers.take_all()
         });
     }
 }

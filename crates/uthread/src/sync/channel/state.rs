@@ -4,7 +4,7 @@ use core::sync::atomic::AtomicBool;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::scheduler::Queue;
+use crate::scheduler::{Queue, Waiters};
 use crate::spin::SpinCell;
 use crate::thread::Control;
 use crate::worker::{Home, Worker, current_worker, enter, leave};
@@ -13,12 +13,12 @@ use crate::worker::{Home, Worker, current_worker, enter, leave};
 pub(super) struct State<T> {
     pub(super) buffer: VecDeque<T>,
     pub(super) capacity: usize,
-    /// Each has the slot of its value in its parcel. A sender that wakes with the value still there
-    /// has no receiver left.
-    pub(super) blocked_senders: Queue<Control>,
-    /// Each has an empty slot in its parcel. A receiver that wakes with the slot still empty has no
-    /// sender left.
-    pub(super) blocked_receivers: Queue<Control>,
+    /// Each has the slot of its value in its parcel. A sender that is woken with the value still
+    /// there has no receiver left.
+    pub(super) blocked_senders: Waiters<Control>,
+    /// Each has an empty slot in its parcel. A receiver that is woken with the slot still empty
+    /// has no sender left.
+    pub(super) blocked_receivers: Waiters<Control>,
     pub(super) senders: usize,
     pub(super) receivers: usize,
 }
@@ -64,8 +64,8 @@ impl<T> Shared<T> {
         let state = State {
             buffer: VecDeque::new(),
             capacity,
-            blocked_senders: Queue::new(),
-            blocked_receivers: Queue::new(),
+            blocked_senders: Waiters::new(),
+            blocked_receivers: Waiters::new(),
             senders: 1,
             receivers: 1,
         };

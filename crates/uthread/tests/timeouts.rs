@@ -1,0 +1,547 @@
+//! Waits with a time limit. Most run on virtual time, where a minute passes at once.
+
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+#![expect(
+    unsafe_code,
+    reason = "a preemptive runtime is a promise about thread-locals"
+)]
+
+mod common;
+
+use std::fs::File;
+use std::io::{ErrorKind, Write};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use common::{message, preemptive};
+use proptest::prelude::*;
+use uthread::io::{Backend, Interest, poll_fd, poll_fd_timeout, read_at_timeout, sleep};
+use uthread::{
+    Barrier, Builder, Condvar, Lock, Priority, Protocol, RecvTimeoutError, Runtime, Semaphore,
+    SendTimeoutError, bounded, current, spawn, suspend_timeout, yield_now,
+};
+
+const MINUTE: Duration = Duration::from_mins(1);
+const HOUR: Duration = Duration::from_hours(1);
+
+fn virtual_time(seed: u64) -> Runtime {
+    // Priorities stay as the tests give them.
+    let builder = Runtime::builder().decay(false);
+    builder.deterministic(seed).build().unwrap()
+}
+
+/// Runs `work` on virtual time with some seeds.
+fn everywhere(work: impl Fn() + Copy + Send) {
+    for seed in 0..20 {
+        virtual_time(seed).run(work);
+    }
+}
+
+#[test]
+fn a_wait_that_nobody_ends_ends_at_its_limit() {
+    let begin = Instant::now();
+    everywhere(|| {
+        let lock = Arc::new(Lock::new(()));
+        let (sender, receiver) = bounded::<u32>(0);
+        assert!(!Semaphore::new(0).acquire_timeout(MINUTE));
+        assert!(Barrier::new(2).wait_timeout(MINUTE).is_none());
+        assert!(!suspend_timeout(MINUTE));
+        assert_eq!(
+            receiver.recv_timeout(MINUTE),
+            Err(RecvTimeoutError::Timeout)
+        );
+        let sent = sender.send_timeout(7, MINUTE);
+        assert_eq!(sent, Err(SendTimeoutError::Timeout(7)));
+        let holder = {
+            let lock = Arc::clone(&lock);
+            spawn(move || {
+                let _guard = lock.lock().unwrap();
+                sleep(HOUR);
+            })
+        };
+        yield_now();
+        sleep(Duration::from_secs(1));
+        assert!(lock.lock_timeout(MINUTE).is_err());
+        let holder = holder.join_timeout(MINUTE).unwrap_err();
+        assert!(holder.join_timeout(HOUR).unwrap().is_ok());
+        assert!(lock.lock_timeout(Duration::ZERO).is_ok());
+        let (_, result) = Condvar::new()
+            .wait_timeout(lock.lock().unwrap(), MINUTE)
+            .unwrap();
+        assert!(result.timed_out());
+    });
+    assert!(begin.elapsed() < MINUTE, "the time was not virtual");
+}
+
+#[test]
+fn a_wait_that_somebody_ends_does_not_wait_for_its_limit() {
+    everywhere(|| {
+        let lock = Arc::new((Lock::new(0), Condvar::new()));
+        let (sender, receiver) = bounded(0);
+        let permits = Arc::new(Semaphore::new(0));
+        let barrier = Arc::new(Barrier::new(2));
+        let main = current();
+        let other = {
+            let (lock, permits, barrier) = (
+                Arc::clone(&lock),
+                Arc::clone(&permits),
+                Arc::clone(&barrier),
+            );
+            spawn(move || {
+                permits.release(1);
+                barrier.wait();
+                sender.send_timeout(7, MINUTE).unwrap();
+                main.resume();
+                let mut value = lock.0.lock_timeout(MINUTE).unwrap();
+                *value = 1;
+                drop(lock.1.signal(value));
+            })
+        };
+        assert!(permits.acquire_timeout(MINUTE));
+        assert!(barrier.wait_timeout(MINUTE).is_some());
+        assert_eq!(receiver.recv_timeout(MINUTE), Ok(7));
+        assert!(suspend_timeout(MINUTE));
+        let value = lock.0.lock().unwrap();
+        let waited = lock
+            .1
+            .wait_timeout_while(value, MINUTE, |value| *value == 0);
+        let (value, result) = waited.unwrap();
+        assert_eq!((*value, result.timed_out()), (1, false));
+        drop(value);
+        assert!(other.join_timeout(MINUTE).unwrap().is_ok());
+        // Nothing is left that would end a later wait.
+        assert!(!suspend_timeout(HOUR));
+    });
+}
+
+#[test]
+fn a_barrier_forgets_the_threads_that_left() {
+    everywhere(|| {
+        let barrier = Arc::new(Barrier::new(2));
+        assert!(barrier.wait_timeout(MINUTE).is_none());
+        let other = {
+            let barrier = Arc::clone(&barrier);
+            spawn(move || barrier.wait_timeout(MINUTE))
+        };
+        yield_now();
+        let mine = barrier.wait();
+        let others = other.join().unwrap().unwrap();
+        assert_ne!(mine.is_leader(), others.is_leader());
+    });
+}
+
+#[test]
+fn a_thread_that_gives_up_takes_its_priority_back() {
+    everywhere(|| {
+        let locks: [_; 2] =
+            std::array::from_fn(|_| Arc::new(Lock::with_protocol((), Protocol::Inheritance)));
+        // The first thread holds lock 0; the second one holds lock 1 and waits for lock 0.
+        let green = |work: Box<dyn FnOnce() + Send>| {
+            Builder::new()
+                .priority(Priority::Green)
+                .spawn(work)
+                .unwrap()
+        };
+        let first = {
+            let lock = Arc::clone(&locks[0]);
+            green(Box::new(move || {
+                let _guard = lock.lock().unwrap();
+                sleep(HOUR);
+            }))
+        };
+        sleep(MINUTE);
+        let second = {
+            let locks = locks.clone();
+            green(Box::new(move || {
+                let _guard = locks[1].lock().unwrap();
+                drop(locks[0].lock().unwrap());
+            }))
+        };
+        sleep(MINUTE);
+        let priorities = || (first.thread().priority(), second.thread().priority());
+        assert_eq!(priorities(), (Priority::Green, Priority::Green));
+        let red = {
+            let lock = Arc::clone(&locks[1]);
+            let wait = move || assert!(lock.lock_timeout(2 * MINUTE).is_err());
+            Builder::new().priority(Priority::Red).spawn(wait).unwrap()
+        };
+        sleep(MINUTE);
+        assert_eq!(priorities(), (Priority::Red, Priority::Red));
+        red.join().unwrap();
+        assert_eq!(priorities(), (Priority::Green, Priority::Green));
+        first.join().unwrap();
+        second.join().unwrap();
+    });
+}
+
+#[test]
+fn a_limit_breaks_a_cycle() {
+    everywhere(|| {
+        let locks = Arc::new([Lock::new(()), Lock::new(())]);
+        let take = |mine: usize, limit: Option<Duration>| {
+            let locks = Arc::clone(&locks);
+            spawn(move || {
+                let _mine = locks[mine].lock().unwrap();
+                sleep(MINUTE);
+                let theirs = &locks[1 - mine];
+                match limit {
+                    Some(limit) => theirs.lock_timeout(limit).is_ok(),
+                    None => theirs.lock().is_ok(),
+                }
+            })
+        };
+        let (patient, hasty) = (take(0, None), take(1, Some(MINUTE)));
+        assert!(!hasty.join().unwrap());
+        assert!(patient.join().unwrap());
+    });
+}
+
+/// A thread that once waited with a limit, and then without one, is part of a cycle again.
+#[test]
+fn a_limit_belongs_to_one_wait() {
+    static MONITOR: (Lock<()>, Condvar) = (Lock::new(()), Condvar::new());
+    static OTHER: Lock<()> = Lock::new(());
+    let told = spawn_and_fail(|| {
+        let guard = MONITOR.0.lock().unwrap();
+        let waiter = spawn(|| {
+            assert!(MONITOR.0.lock_timeout(MINUTE).is_err());
+            let _other = OTHER.lock().unwrap();
+            drop(MONITOR.1.wait(MONITOR.0.lock().unwrap()).unwrap());
+        });
+        sleep(2 * MINUTE);
+        drop(guard);
+        sleep(MINUTE);
+        let guard = MONITOR.0.lock().unwrap();
+        MONITOR.1.notify(&guard);
+        // The waiter waits for this thread by now.
+        let cycle = uthread::catch_unwind(|| drop(OTHER.lock()));
+        drop(guard);
+        waiter.join().unwrap();
+        std::panic::resume_unwind(cycle.unwrap_err());
+    });
+    assert!(told.contains("deadlock"), "{told}");
+}
+
+#[test]
+fn locking_twice_is_misuse_with_a_limit_too() {
+    let misuse = spawn_and_fail(|| {
+        let lock = Lock::new(());
+        let _guard = lock.lock().unwrap();
+        drop(lock.lock_timeout(MINUTE));
+    });
+    assert!(misuse.contains("locks a lock that it holds"), "{misuse}");
+}
+
+fn spawn_and_fail(work: fn()) -> String {
+    virtual_time(1).run(|| message(&*spawn(work).join().unwrap_err()))
+}
+
+#[test]
+fn timers_end_waits_on_several_workers_and_beside_a_thread_that_computes() {
+    let limit = Duration::from_millis(2);
+    for runtime in [
+        Runtime::builder().build().unwrap(),
+        Runtime::builder().workers(2).build().unwrap(),
+        preemptive(Duration::from_micros(200)).build().unwrap(),
+    ] {
+        runtime.run(|| {
+            let permits = Arc::new(Semaphore::new(0));
+            let waiters: Vec<_> = (0..100)
+                .map(|_| {
+                    let permits = Arc::clone(&permits);
+                    spawn(move || {
+                        let begin = Instant::now();
+                        assert!(!permits.acquire_timeout(limit));
+                        assert!(begin.elapsed() >= limit);
+                    })
+                })
+                .collect();
+            yield_now();
+            let begin = Instant::now();
+            while begin.elapsed() < 2 * limit {
+                std::hint::spin_loop();
+            }
+            for waiter in waiters {
+                waiter.join().unwrap();
+            }
+        });
+    }
+}
+
+/// A read of an empty pipe, which only the ring can cancel. Helper threads read files only.
+#[test]
+fn a_cancelled_read_does_not_write_into_its_buffer() {
+    let Ok(ring) = Runtime::builder().io(Backend::Ring).build() else {
+        return;
+    };
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    if ring.run(|| poll_fd(&writer, Interest::WRITABLE)).is_err() {
+        println!("not tested: io_uring is not allowed here");
+        return;
+    }
+    let reader = File::from(OwnedFd::from(reader));
+    ring.run(|| {
+        let mut buffer = [0u8; 64];
+        for _ in 0..50 {
+            let read = read_at_timeout(&reader, &mut buffer, 0, Duration::from_micros(200));
+            assert_eq!(read.unwrap_err().kind(), ErrorKind::TimedOut);
+        }
+        writer.write_all(b"late").unwrap();
+        sleep(Duration::from_millis(1));
+        assert_eq!(buffer, [0; 64]);
+        let read = read_at_timeout(&reader, &mut buffer, 0, MINUTE).unwrap();
+        assert_eq!(&buffer[..read], b"late");
+    });
+}
+
+#[test]
+fn a_poll_ends_at_its_limit_or_when_the_descriptor_is_ready() {
+    let builders: [fn() -> uthread::RuntimeBuilder; 4] = [
+        || Runtime::builder().io(Backend::Threads),
+        || Runtime::builder().io(Backend::Auto),
+        || Runtime::builder().workers(2),
+        || Runtime::builder().deterministic(3),
+    ];
+    for builder in builders {
+        builder().build().unwrap().run(|| {
+            let (reader, mut writer) = std::io::pipe().unwrap();
+            let limit = Duration::from_millis(3);
+            let found = poll_fd_timeout(&reader, Interest::READABLE, limit);
+            assert_eq!(found.unwrap_err().kind(), ErrorKind::TimedOut);
+            let other = spawn(move || {
+                yield_now();
+                writer.write_all(b"x").unwrap();
+                writer
+            });
+            let found = poll_fd_timeout(&reader, Interest::READABLE, MINUTE).unwrap();
+            assert!(found.is_readable());
+            drop(other.join().unwrap());
+        });
+    }
+}
+
+/// Step of a thread in the races below; times are in ns.
+#[derive(Clone, Debug)]
+enum Step {
+    /// Takes a permit, or gives up after so long.
+    Acquire {
+        limit_ns: u64,
+    },
+    /// Adds a permit.
+    Release,
+    /// Sends, or gives up.
+    Send {
+        limit_ns: u64,
+    },
+    /// Receives, or gives up.
+    Receive {
+        limit_ns: u64,
+    },
+    /// Holds the lock for so long, if it gets it in time.
+    Hold {
+        limit_ns: u64,
+        hold_ns: u64,
+    },
+    /// Waits in the monitor for one unit, or gives up.
+    Take {
+        limit_ns: u64,
+    },
+    /// Brings one unit into the monitor by Hoare's signal.
+    Bring,
+    Sleep {
+        ns: u64,
+    },
+}
+
+/// Times are few and short, so that grants and limits meet often.
+fn step() -> impl Strategy<Value = Step> {
+    let time = || (0..5u64).prop_map(|n| n * 1000);
+    prop_oneof![
+        time().prop_map(|limit_ns| Step::Acquire { limit_ns }),
+        Just(Step::Release),
+        time().prop_map(|limit_ns| Step::Send { limit_ns }),
+        time().prop_map(|limit_ns| Step::Receive { limit_ns }),
+        (time(), time()).prop_map(|(limit_ns, hold_ns)| Step::Hold { limit_ns, hold_ns }),
+        time().prop_map(|limit_ns| Step::Take { limit_ns }),
+        Just(Step::Bring),
+        time().prop_map(|ns| Step::Sleep { ns }),
+    ]
+}
+
+fn programs() -> impl Strategy<Value = Vec<Vec<Step>>> {
+    prop::collection::vec(prop::collection::vec(step(), 0..12), 1..8)
+}
+
+#[derive(Default)]
+struct Counts {
+    acquired: AtomicUsize,
+    released: AtomicUsize,
+    sent: AtomicUsize,
+    received: AtomicUsize,
+    held: AtomicUsize,
+    taken: AtomicUsize,
+    brought: AtomicUsize,
+}
+
+struct World {
+    permits: Semaphore,
+    lock: Lock<usize>,
+    monitor: (Lock<usize>, Condvar),
+    counts: Counts,
+}
+
+fn bump(counter: &AtomicUsize) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+fn get(counter: &AtomicUsize) -> usize {
+    counter.load(Ordering::Relaxed)
+}
+
+impl World {
+    fn run(&self, step: &Step, sender: &uthread::Sender<u32>, receiver: &uthread::Receiver<u32>) {
+        let counts = &self.counts;
+        match *step {
+            Step::Acquire { limit_ns } => {
+                if self.permits.acquire_timeout(Duration::from_nanos(limit_ns)) {
+                    bump(&counts.acquired);
+                }
+            }
+            Step::Release => {
+                bump(&counts.released);
+                self.permits.release(1);
+            }
+            Step::Send { limit_ns } => {
+                if sender
+                    .send_timeout(1, Duration::from_nanos(limit_ns))
+                    .is_ok()
+                {
+                    bump(&counts.sent);
+                }
+            }
+            Step::Receive { limit_ns } => {
+                if receiver
+                    .recv_timeout(Duration::from_nanos(limit_ns))
+                    .is_ok()
+                {
+                    bump(&counts.received);
+                }
+            }
+            Step::Hold { limit_ns, hold_ns } => {
+                if let Ok(mut guard) = self.lock.lock_timeout(Duration::from_nanos(limit_ns)) {
+                    let before = *guard;
+                    sleep(Duration::from_nanos(hold_ns));
+                    assert_eq!(*guard, before, "two threads own the lock");
+                    *guard += 1;
+                    bump(&counts.held);
+                }
+            }
+            Step::Take { limit_ns } => {
+                let units = self.monitor.0.lock().unwrap();
+                let limit = Duration::from_nanos(limit_ns);
+                let (mut units, result) = if *units == 0 {
+                    let (units, result) = self.monitor.1.wait_timeout(units, limit).unwrap();
+                    (units, Some(result))
+                } else {
+                    (units, None)
+                };
+                if result.is_some_and(|result| !result.timed_out()) {
+                    assert!(*units > 0, "a Hoare signal finds its waiter as it was");
+                }
+                if *units > 0 {
+                    *units -= 1;
+                    bump(&counts.taken);
+                }
+            }
+            Step::Bring => {
+                let mut units = self.monitor.0.lock().unwrap();
+                *units += 1;
+                bump(&counts.brought);
+                drop(self.monitor.1.signal(units).unwrap());
+            }
+            Step::Sleep { ns } => sleep(Duration::from_nanos(ns)),
+        }
+    }
+}
+
+/// Runs the programs and checks that everything granted was taken exactly once.
+fn execute(
+    programs: &[Vec<Step>],
+    capacity: usize,
+    barging: bool,
+    runtime: &Runtime,
+) -> [usize; 7] {
+    let lock = if barging { Lock::barging } else { Lock::new };
+    let world = Arc::new(World {
+        permits: Semaphore::new(0),
+        lock: lock(0),
+        monitor: (lock(0), Condvar::new()),
+        counts: Counts::default(),
+    });
+    let (in_channel, permits) = runtime.run(|| {
+        let (sender, receiver) = bounded(capacity);
+        let threads: Vec<_> = programs
+            .iter()
+            .cloned()
+            .map(|steps| {
+                let (world, sender, receiver) =
+                    (Arc::clone(&world), sender.clone(), receiver.clone());
+                spawn(move || {
+                    for step in &steps {
+                        world.run(step, &sender, &receiver);
+                    }
+                })
+            })
+            .collect();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        let in_channel = std::iter::from_fn(|| receiver.try_recv().ok()).count();
+        let permits = std::iter::from_fn(|| world.permits.try_acquire().then_some(())).count();
+        (in_channel, permits)
+    });
+    let world = Arc::into_inner(world).unwrap();
+    let counts = world.counts;
+    assert_eq!(get(&counts.acquired) + permits, get(&counts.released));
+    assert_eq!(get(&counts.received) + in_channel, get(&counts.sent));
+    assert_eq!(world.lock.into_inner().unwrap(), get(&counts.held));
+    let units = world.monitor.0.into_inner().unwrap();
+    assert_eq!(get(&counts.taken) + units, get(&counts.brought));
+    [
+        get(&counts.acquired),
+        get(&counts.released),
+        get(&counts.sent),
+        get(&counts.received),
+        get(&counts.held),
+        get(&counts.taken),
+        get(&counts.brought),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_is_lost_and_nothing_is_granted_twice(
+        programs in programs(),
+        capacity in 0..3usize,
+        barging in any::<bool>(),
+        seed in any::<u64>(),
+    ) {
+        let first = execute(&programs, capacity, barging, &virtual_time(seed));
+        let second = execute(&programs, capacity, barging, &virtual_time(seed));
+        prop_assert_eq!(first, second);
+    }
+
+    #[test]
+    fn nothing_is_lost_on_two_workers(
+        programs in programs(),
+        capacity in 0..3usize,
+        barging in any::<bool>(),
+    ) {
+        let runtime = Runtime::builder().workers(2).build().unwrap();
+        execute(&programs, capacity, barging, &runtime);
+    }
+}
