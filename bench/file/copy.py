@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""`oscope file copy` beside cp and dd; see copy.sh."""
+"""Copies and writes by oscope beside other tools, on one file system; see copy.sh."""
 
 import math
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -13,6 +14,7 @@ OSCOPE = os.environ["OSCOPE"]
 SIZE = int(os.environ.get("SIZE_MIB", "1024")) << 20
 ROUNDS = int(sys.argv[1])
 MIB = 1 << 20
+BLOCK = 128 << 10
 
 
 def make_dense(path):
@@ -34,11 +36,26 @@ def make_sparse(path):
         os.fsync(file.fileno())
 
 
-def tools(source, target):
+def copies(source, target, is_sparse):
+    """Two pairs: each tool as it is, and reading and writing where it would share blocks or leave it to the kernel."""
+    oscope = [OSCOPE, "--quiet", "file", "copy", source, target]
+    dd = ["dd", f"if={source}", f"of={target}", "bs=512K", "status=none"]
     return {
-        "oscope": [OSCOPE, "--quiet", "file", "copy", source, target],
+        "oscope": oscope,
         "cp": ["cp", source, target],
-        "dd bs=512K": ["dd", f"if={source}", f"of={target}", "bs=512K", "status=none"],
+        "oscope --method read-write": [*oscope, "--method", "read-write"],
+        "cp --reflink=never": ["cp", "--reflink=never", source, target],
+        "dd conv=sparse" if is_sparse else "dd": [*dd, "conv=sparse"] if is_sparse else dd,
+    }
+
+
+def writes(target):
+    blocks = str(SIZE // BLOCK)
+    oscope = [OSCOPE, "--quiet", "file", "write", target, "--block-size", str(BLOCK), "--count", blocks]
+    return {
+        "oscope": oscope,
+        "dd if=/dev/zero": ["dd", "if=/dev/zero", f"of={target}", f"bs={BLOCK}", f"count={blocks}", "status=none"],
+        "fallocate, which writes nothing": ["fallocate", "-l", str(SIZE), target],
     }
 
 
@@ -60,34 +77,43 @@ def interval(ratios):
     return statistics.median(ratios), ratios[outside], ratios[-1 - outside]
 
 
-def compare(name, source, target):
-    commands = tools(str(source), str(target))
+def compare(kind, work, commands, warming, target, peers):
+    """Each peer is set against the tool of oscope's that `peers` names."""
     times = {tool: [] for tool in commands}
     order = list(commands)
-    for number in range(ROUNDS):
+    shuffle = random.Random(0).shuffle
+    for _ in range(ROUNDS):
         # Memory that the host took back would cost the first tool of a round its faults.
-        seconds(commands["cp"], target)
-        for index in range(len(order)):
-            tool = order[(index + number) % len(order)]
+        seconds(commands[warming], target)
+        # By turns alone, a tool would always follow the same one, and meet the caches that it leaves.
+        shuffle(order)
+        for tool in order:
             times[tool].append(seconds(commands[tool], target))
-    subprocess.run(commands["oscope"][:4] + ["--force"] + commands["oscope"][4:], check=True,
-                   stdout=subprocess.DEVNULL)
-    subprocess.run(["cmp", str(source), str(target)], check=True)
     target.unlink()
     for tool, values in times.items():
-        row = f"| {name} | {tool} | {statistics.median(values):.4g} ({min(values):.4g}–{max(values):.4g})"
-        if tool == "oscope":
+        row = f"| {kind} | {work} | {tool} | {statistics.median(values):.4g} ({min(values):.4g}–{max(values):.4g})"
+        if tool not in peers:
             print(f"{row} | |")
         else:
-            middle, low, high = interval([peer / ours for peer, ours in zip(values, times["oscope"])])
+            middle, low, high = interval([peer / ours for peer, ours in zip(values, times[peers[tool]])])
             print(f"{row} | {middle:.2f} ({low:.2f}–{high:.2f}) |", flush=True)
 
 
-print("| file | tool | wall, s | its time over oscope's |\n| --- | --- | ---: | --- |")
-for named in sys.argv[2:]:
-    kind, place = named.split("=", 1)
+def main():
+    kind, place = sys.argv[2], Path(sys.argv[3])
+    source, target = place / "source", place / "target"
     for shape, make in (("dense", make_dense), ("sparse", make_sparse)):
-        source = Path(place) / "source"
         make(source)
-        compare(f"{kind}, {shape}", source, Path(place) / "target")
+        commands = copies(str(source), str(target), shape == "sparse")
+        subprocess.run(commands["oscope"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["cmp", source, target], check=True)
+        peers = {tool: list(commands)[2] for tool in list(commands)[3:]} | {"cp": "oscope"}
+        compare(kind, f"copy, {shape}", commands, "cp --reflink=never", target, peers)
         source.unlink()
+    commands = writes(str(target))
+    peers = dict.fromkeys(list(commands)[1:], "oscope")
+    compare(kind, "write", commands, "dd if=/dev/zero", target, peers)
+
+
+if __name__ == "__main__":
+    main()

@@ -19,33 +19,7 @@ trap 'rm -rf "$work"' EXIT
 
 for ((from = 0; from < runs; from += 250)); do
     mkdir "$work/part"
-    python3 - "$work/template.json" "$work/part" "$from" "$((from + 250 < runs ? from + 250 : runs))" <<'PYTHON'
-import json, random, sys
-template, folder, first, last = open(sys.argv[1]).read(), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-for index in range(first, last):
-    random.seed(index)
-    factor = (1.1 if index % 1000 > 700 else 1.0) * random.gauss(1, 0.003)
-    document = json.loads(template)
-    # What is changed below would not agree with its checksums; version 1 had none.
-    document["version"] = 1
-    document.pop("checksums", None)
-    run = document["run"]
-    header = run["header"]
-    header["id"], header["name"] = f"{index + 1:032x}", None
-    header["started"] = f"{2010 + index // 1200:04}-{1 + index // 100 % 12:02}-{1 + index % 28:02}T{index // 60 % 24:02}:{index % 60:02}:00Z"
-    header["ended"] = header["started"]
-    for experiment in run["experiments"]:
-        for point in experiment["points"]:
-            for batch in point["batches"]:
-                for sample in batch["samples"]:
-                    reading = sample["reading"].get("legs")
-                    if reading:
-                        for legs in ("wall_ns", "short_wall_ns"):
-                            reading[legs] = [int(ns * factor) for ns in reading.get(legs, [])]
-    with open(f"{folder}/{index}.oscope.json", "w") as file:
-        # Not dump, which is several times slower.
-        file.write(json.dumps(document))
-PYTHON
+    python3 bench/scale/runs.py "$work/template.json" "$work/part" "$from" "$((from + 250 < runs ? from + 250 : runs))"
     "$oscope" import --quiet --store "$work/oscope.db" "$work"/part/*.json
     rm -r "$work/part"
     printf '\r%s runs stored' "$((from + 250))" >&2

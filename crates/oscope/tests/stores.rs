@@ -66,6 +66,32 @@ fn a_store_that_another_program_writes_to_can_be_read_and_is_not_waited_for_in_v
 }
 
 #[test]
+fn files_beyond_what_stays_in_memory_are_imported_as_well_and_none_before_all_are_read() {
+    let place = Place::new();
+    let (large, broken) = (place.path("large.json"), place.path("broken.json"));
+    let run = fs::read_to_string(EXPORTED).expect("a run");
+    let (before, id) = run.split_once("\"id\":\"").expect("it has an id");
+    let first = if id.starts_with('0') { '1' } else { '0' };
+    let other = format!("{before}\"id\":\"{first}{}", &id[1..]);
+    fs::write(&large, run.clone() + &" ".repeat(20 << 20)).expect("a large file");
+    fs::write(&broken, &run[..run.len() / 2]).expect("half a file");
+    // Standard input can be read only once.
+    let import = |files: &[&Path]| {
+        let mut command = place.oscope(&["import"]);
+        command.args(files).write_stdin(other.as_str()).assert()
+    };
+    let pipe = Path::new("/dev/stdin");
+    import(&[&large, pipe, &broken])
+        .code(1)
+        .stderr(contains("broken.json"));
+    assert!(!place.path("oscope.db").exists());
+    import(&[&large, pipe])
+        .success()
+        .stderr(contains("is run 1").and(contains("is run 2")));
+    place.oscope(&["show", "2"]).assert().success();
+}
+
+#[test]
 fn a_store_that_was_cut_short_says_so() {
     let (place, store) = stored();
     let length = fs::metadata(&store).expect("the store").len();

@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# Builds what people install:
+#
+#     OUT/oscope                            a static binary, which needs nothing but a kernel
+#     OUT/oscope.licences                   what must go with it to others
+#     OUT/oscope.debug                      its symbols; beside it, debuggers and backtraces find them
+#     OUT/oscope_VERSION_ARCH.deb           a package for Debian 12 and newer, with manual pages and completions
+#     OUT/oscope-dbgsym_VERSION_ARCH.deb    the symbols of the package's program
+#
+# usage: packaging/build.sh [OUT]
+#
+# OUT is target/package/out by default. Needs Debian's dpkg-dev and musl-tools, python3, and Rust's target
+# x86_64-unknown-linux-musl (`rustup target add x86_64-unknown-linux-musl`). Takes some minutes: everything is
+# compiled twice, in a folder of its own, so that the program names no folder of this machine.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+machine=$(uname -m)
+gnu=$machine-unknown-linux-gnu
+musl=$machine-unknown-linux-musl
+out=${1:-target/package/out}
+mkdir -p "$out"
+out=$(realpath "$out")
+
+for tool in musl-gcc:musl-tools dpkg-shlibdeps:dpkg-dev dpkg-deb:dpkg python3:python3 objcopy:binutils; do
+    command -v "${tool%%:*}" > /dev/null || { echo "${tool%%:*} is missing: install Debian's ${tool#*:}" >&2 && exit 1; }
+done
+rustc --print target-libdir --target "$musl" | xargs test -d ||
+    { echo "Rust's target is missing: rustup target add $musl" >&2 && exit 1; }
+
+# compiled TARGET: the path of the program for TARGET.
+compiled() {
+    local maps="-ffile-prefix-map=$PWD=/oscope -ffile-prefix-map=$OSCOPE_CARGO_HOME=/cargo"
+    env "CC_${musl//-/_}=musl-gcc" "CFLAGS=$maps" RUSTC_WRAPPER="$PWD/packaging/rustc.sh" \
+        CARGO_TARGET_DIR=target/package cargo build --release --locked -p oscope --target "$1" >&2
+    echo "target/package/$1/release/oscope"
+}
+export OSCOPE_SOURCES=$PWD
+OSCOPE_CARGO_HOME=$(realpath "${CARGO_HOME:-$HOME/.cargo}")
+export OSCOPE_CARGO_HOME
+
+# split PROGRAM TO SYMBOLS: PROGRAM without its symbols, which go to a file of their own.
+split() {
+    objcopy --only-keep-debug --compress-debug-sections "$1" "$3"
+    objcopy --strip-all --add-gnu-debuglink="$3" "$1" "$2"
+    chmod 755 "$2"
+    chmod 644 "$3"
+    if strings -a "$2" | grep -F -e "$OSCOPE_SOURCES" -e "$OSCOPE_CARGO_HOME" -e "$HOME/"; then
+        echo "$2 names folders of the builder: see above" >&2
+        exit 1
+    fi
+    echo "$2: $(stat -c %s "$1") bytes with symbols, $(stat -c %s "$2") without" >&2
+}
+
+static=$(compiled "$musl")
+split "$static" "$out/oscope" "$out/oscope.debug"
+{
+    python3 packaging/licences.py "$musl"
+    printf '\n%s\nThe C library musl:\n\n' "$(printf '%.0s-' {1..78})"
+    cat /usr/share/doc/musl-dev/copyright
+} > "$out/oscope.licences"
+
+dynamic=$(compiled "$gnu")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+version=$(cargo pkgid --locked -p oscope | sed 's/.*[@#]//')
+architecture=$(dpkg --print-architecture)
+id=$(readelf -n "$dynamic" | awk '/Build ID:/ { print $3 }')
+
+# dpkg-shlibdeps reads debian/control of the folder in which it runs, and finds a package by its DEBIAN.
+mkdir "$work/debian"
+printf 'Source: oscope\n\nPackage: oscope\nArchitecture: any\n' > "$work/debian/control"
+root=$work/debian/oscope
+mkdir -p "$root/DEBIAN" "$root/usr/bin" "$root/usr/share/doc/oscope" "$root/usr/share/fish/vendor_completions.d" \
+    "$root/usr/share/bash-completion/completions" "$root/usr/share/zsh/vendor-completions"
+symbols=$work/debian/oscope-dbgsym
+mkdir -p "$symbols/DEBIAN" "$symbols/usr/lib/debug/.build-id/${id:0:2}"
+split "$dynamic" "$root/usr/bin/oscope" "$symbols/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
+
+program=$root/usr/bin/oscope
+"$program" --quiet man --dir "$root/usr/share/man/man1"
+"$program" completions bash > "$root/usr/share/bash-completion/completions/oscope"
+"$program" completions zsh > "$root/usr/share/zsh/vendor-completions/_oscope"
+"$program" completions fish > "$root/usr/share/fish/vendor_completions.d/oscope.fish"
+cp CHANGELOG.md "$root/usr/share/doc/oscope/changelog"
+cp README.md "$root/usr/share/doc/oscope/"
+python3 packaging/licences.py "$gnu" > "$root/usr/share/doc/oscope/copyright"
+gzip -9n "$root"/usr/share/man/man1/*.1 "$root/usr/share/doc/oscope/changelog"
+
+depends=$(cd "$work" && dpkg-shlibdeps -O debian/oscope/usr/bin/oscope | sed 's/^shlibs:Depends=//')
+
+# package FOLDER FIELDS: FOLDER as a package, whose control file has these fields.
+package() {
+    {
+        printf 'Version: %s\nArchitecture: %s\n' "$version" "$architecture"
+        printf 'Maintainer: The oscope authors <oscope@localhost>\nInstalled-Size: %s\n' "$(du -sk "$1" | cut -f1)"
+        cat
+    } > "$1/DEBIAN/control"
+    dpkg-deb --root-owner-group -Zxz --build "$1" "$out/$(basename "$1")_${version}_$architecture.deb"
+}
+package "$root" << CONTROL
+Package: oscope
+Depends: $depends
+Section: utils
+Priority: optional
+Description: instrument for operating systems
+ Measures what memory, files, processes and threads cost on this machine,
+ with intervals that foretell the next run, and keeps the results.
+CONTROL
+package "$symbols" << CONTROL
+Package: oscope-dbgsym
+Depends: oscope (= $version)
+Section: debug
+Priority: optional
+Build-Ids: $id
+Description: debug symbols for oscope
+CONTROL
+ls -l "$out"
