@@ -22,6 +22,13 @@ pub enum Need {
         /// Their name, as in `memory nodes`.
         what: String,
     },
+    /// A situation in which the question arises.
+    Situation {
+        /// True if it does.
+        arises: bool,
+        /// The reason if it does not, as half a sentence: `this machine has no battery`.
+        lacking: String,
+    },
     /// Any other feature that the experiment checks for.
     Feature {
         /// True if the feature is present.
@@ -56,6 +63,7 @@ impl Need {
             Self::Several { count, what } => {
                 (*count < 2).then(|| format!("this machine has fewer than two {what}"))
             }
+            Self::Situation { arises, lacking } => (!arises).then(|| lacking.clone()),
             Self::Feature { present: true, .. } => None,
             Self::Feature { name, .. } => Some(format!("this system has no {name}")),
         }
@@ -66,7 +74,7 @@ impl Need {
     pub fn is_left_out(&self, setting: &Setting) -> bool {
         let may_be = match self {
             Self::Given(taken) => setting.given.lacks(taken),
-            Self::Several { .. } => true,
+            Self::Several { .. } | Self::Situation { .. } => true,
             _ => false,
         };
         may_be && self.missing(setting).is_some()

@@ -410,15 +410,68 @@ fn a_run_without_passes_is_not_compared_with_one_with_them() {
 
 /// Imports one session of `bench` for each of these days into `place`.
 fn import_days(place: &Place, bench: &Bench, days: std::ops::Range<u32>, factor: f64) {
+    import_days_on(place, bench, days, factor, "6.1.0");
+}
+
+/// As [`import_days`], under a kernel of this release.
+fn import_days_on(
+    place: &Place,
+    bench: &Bench,
+    days: std::ops::Range<u32>,
+    factor: f64,
+    kernel: &str,
+) {
     for day in days {
         let wobble = 1.0 + 0.002 * f64::from(day * 7 % 5);
         let session = bench.session(&format!("history{day}"), factor * wobble);
         let text = fs::read_to_string(&session).expect("a session");
         let mut run: Value = serde_json::from_str(&text).expect("JSON");
         run["run"]["header"]["started"] = format!("2024-01-{day:02}T00:00:00Z").into();
+        run["run"]["environment"]["kernel_release"] = kernel.into();
         fs::write(&session, run.to_string()).expect("a session");
         place.oscope(&["import", &session]).assert().success();
     }
+}
+
+#[test]
+fn a_change_in_many_metrics_is_told_once_with_its_cause() {
+    let bench = Bench::new();
+    import_days_on(&bench.place, &bench, 1..13, 1.0, "6.1.0");
+    import_days_on(&bench.place, &bench, 13..25, 1.1, "6.2.0");
+    let asked = ["history", "--changes"];
+    let told = bench.place.oscope(&asked).arg("--json").assert().success();
+    let told = json(&told.get_output().stdout);
+    assert_eq!(told["searched"], 8);
+    let changes = told["changes"].as_array().expect("a list");
+    assert_eq!(changes.len(), 1, "{told:#}");
+    let change = &changes[0];
+    assert_eq!(
+        (&change["kind"], &change["latest_run"]),
+        (&"step".into(), &13.into())
+    );
+    let moved = &change["moved"][0];
+    assert_eq!(moved["values"].as_array().expect("a list").len(), 8);
+    assert!((moved["ratio"].as_f64().expect("a ratio") * 1.1 - 1.0).abs() < 0.01);
+    let kernel = json!({ "name": "environment: kernel release", "a": "6.1.0", "b": "6.2.0" });
+    assert_eq!(change["circumstances"], json!([kernel]));
+    let text = bench.place.oscope(&asked).assert().success();
+    let text = text.stdout(contains("8 values changed together").and(contains("8 of 8")));
+    text.stdout(contains("kernel release: 6.2.0, before 6.1.0"));
+    // The metrics of an experiment are not asked for with all.
+    let both = [&asked[..], &["process.calls"]].concat();
+    bench.place.oscope(&both).assert().code(2);
+}
+
+#[test]
+fn steady_metrics_have_no_change_and_few_runs_say_how_many_are_needed() {
+    let bench = Bench::new();
+    import_days(&bench.place, &bench, 1..6, 1.0);
+    let asked = ["history", "--changes"];
+    let few = bench.place.oscope(&asked).assert().success();
+    few.stdout(contains("10 runs or more; here are 5 runs"));
+    import_days(&bench.place, &bench, 6..25, 1.0);
+    let steady = bench.place.oscope(&asked).assert().success();
+    steady.stdout(contains("None of 8 values changed"));
 }
 
 #[test]

@@ -72,6 +72,7 @@ fn what_is_told_of_stored_runs() {
     check(&place, &["verify"], "report/schema/verification-1");
     check(&place, &["verify", EXPORTED], "report/schema/proof-1");
     check(&place, &["history"], "report/schema/runs-1");
+    check(&place, &["history", "--changes"], "report/schema/changes-1");
     check(
         &place,
         &["history", "file.block_size"],

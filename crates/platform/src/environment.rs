@@ -38,6 +38,12 @@ pub struct Environment {
     pub clock_source: Option<String>,
     /// Policy for transparent huge pages: `always`, `madvise` or `never`.
     pub transparent_huge_pages: Option<String>,
+    /// True if this virtual machine reports its free pages to its host, which may take them back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub free_page_reporting: Option<bool>,
+    /// Size of the smallest free block that the kernel would report, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reported_block_bytes: Option<u64>,
     /// Swap space, in bytes; 0 means none.
     pub swap_total_bytes: Option<u64>,
     /// Memory available without swapping, in bytes, regardless of cgroup limits.

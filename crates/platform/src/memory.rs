@@ -235,4 +235,12 @@ face! {
     /// Resident memory of this process in bytes, including its page tables. It does not include other
     /// kernel memory of the process, such as the kernel stacks of its threads.
     pub fn footprint_bytes() -> Option<u64> = None;
+
+    /// True if this virtual machine reports its free pages to its host, which may take them back
+    /// ([free page reporting](https://docs.kernel.org/mm/free_page_reporting.html)).
+    pub fn reports_free_pages() -> Option<bool> = None;
+
+    /// Allocations since the start of the system that had to wait until the kernel had moved pages to
+    /// make a large block.
+    pub fn compaction_stalls() -> Option<u64> = None;
 }

@@ -11,6 +11,7 @@
 
 pub mod advice;
 mod analysis;
+pub mod changes;
 mod chart;
 pub mod comparison;
 mod consistency;

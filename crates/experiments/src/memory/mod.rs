@@ -13,6 +13,7 @@ mod jobs;
 mod latency;
 mod nodes;
 mod page_fault;
+mod page_reporting;
 pub(crate) mod pages;
 mod parallel;
 pub(crate) mod subloop;
@@ -33,4 +34,5 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &false_sharing::FalseSharing,
     &cores::Cores,
     &page_fault::PageFault,
+    &page_reporting::PageReporting,
 ];

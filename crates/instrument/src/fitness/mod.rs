@@ -69,6 +69,7 @@ pub fn examine(
         address_randomisation(environment),
         virtualisation(machine),
         huge_pages(environment),
+        free_page_reporting(environment),
         mitigations(environment),
         smt(environment),
         rights(environment),
@@ -252,6 +253,25 @@ fn huge_pages(environment: &Environment) -> Option<Check> {
     })
 }
 
+fn free_page_reporting(environment: &Environment) -> Option<Check> {
+    if !environment.free_page_reporting? {
+        return None;
+    }
+    let block = environment.reported_block_bytes.map(Bytes);
+    let pieces = block.map_or_else(String::new, |block| {
+        format!(" in pieces of {block} or more")
+    });
+    Some(check(
+        "free page reporting",
+        format!(
+            "on: the host takes back free memory{pieces}, and the first touch of that memory is slow"
+        ),
+        Effect::Shapes,
+        "`oscope run memory` measures the cost; the hypervisor's \
+         `free-page-reporting=off` of the balloon device switches it off",
+    ))
+}
+
 fn mitigations(environment: &Environment) -> Option<Check> {
     let active = environment
         .mitigations
@@ -397,6 +417,26 @@ mod tests {
             "{checks:?}"
         );
         assert!(checks.iter().all(|check| check.advice.is_some()));
+    }
+
+    #[test]
+    fn memory_that_the_host_takes_back_is_told_and_no_other() {
+        let mut environment = Environment {
+            free_page_reporting: Some(true),
+            reported_block_bytes: Some(2 << 20),
+            ..Environment::default()
+        };
+        let told = |environment: &Environment| {
+            let machine = Machine::default();
+            let checks = examine(&machine, environment, None, &Watch::default());
+            let mut checks = checks.into_iter();
+            checks.find(|check| check.subject == "free page reporting")
+        };
+        let check = told(&environment).expect("it is a fact of the machine");
+        assert_eq!(check.effect, Effect::Shapes);
+        assert!(check.found.contains("2 MiB"), "{check:?}");
+        environment.free_page_reporting = Some(false);
+        assert_eq!(told(&environment), None);
     }
 
     #[test]

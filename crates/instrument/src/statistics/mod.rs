@@ -12,6 +12,7 @@
 mod bootstrap;
 pub mod changes;
 mod correction;
+pub mod course;
 mod dip;
 pub mod discovery;
 mod gamma;

@@ -1,17 +1,21 @@
 //! The command line of `oscope history`.
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use instrument::point::Level;
 use instrument::quantity::Bytes;
 
-/// List the stored runs, or show a metric over them and where its level changed
+/// List the stored runs, or show where metrics changed over them
 ///
-/// Uses the runs of one machine: that of the newest run with the metric, unless `--machine` names
-/// another.
+/// `--changes` looks at all metrics at once: changes at the same runs are told as one, with what else
+/// changed there. A metric and `--changes` use the runs of one machine: that of the newest run,
+/// unless `--machine` names another.
 #[derive(Args, Debug)]
+#[command(group(ArgGroup::new("what").args(["metric", "changes"])))]
 #[command(after_help = "\
 Examples:
   oscope history
+  oscope history --changes
+  oscope history --changes --last 30 --json
   oscope history process.calls
   oscope history process.calls.rate --at call=getpid
   oscope history memory.bandwidth.read --at block_size=1MiB --last 200 --json")]
@@ -19,20 +23,18 @@ pub struct History {
     /// An experiment, or one of its metrics, such as `process.calls.rate`
     #[arg(value_name = "METRIC")]
     pub metric: Option<String>,
+    /// Look for changes in all metrics at once
+    #[arg(long)]
+    pub changes: bool,
     /// Only points with this level; can be repeated
     #[arg(long, value_name = "AXIS=LEVEL", value_parser = parse_level, requires = "metric")]
     pub at: Vec<(String, Level)>,
     /// The machine, by the beginning of its fingerprint
-    #[arg(long, value_name = "FINGERPRINT", requires = "metric")]
+    #[arg(long, value_name = "FINGERPRINT", requires = "what")]
     pub machine: Option<String>,
-    /// Number of runs to use, from the newest
-    #[arg(
-        long,
-        value_name = "COUNT",
-        default_value = "1000",
-        requires = "metric"
-    )]
-    pub last: usize,
+    /// Number of runs to use, from the newest [default: 1000 for a metric, 100 for `--changes`]
+    #[arg(long, value_name = "COUNT", requires = "what")]
+    pub last: Option<usize>,
 }
 
 /// A level on the command line: a number, a size or a name.

@@ -1,11 +1,16 @@
-//! `oscope history`: the stored runs, or a metric over them.
+//! `oscope history`: the stored runs, or a metric or all metrics over them.
 
 use crate::arguments::{Common, History};
 use crate::exit::{Exit, WrongUse};
 use crate::{legible, output, stored, style};
 use anyhow::Result;
-use record::store::{HistoryQuery, Store};
-use report::{history, json, terminal};
+use record::store::{HistoryQuery, RunSelector, RunSummary, Store};
+use report::{changes, history, json, terminal};
+
+/// The runs that are read for a metric, unless the user says so.
+const MOST_OF_METRIC: usize = 1000;
+/// The runs that are read for all metrics, unless the user says so: each takes some 0.1 s.
+const MOST_OF_ALL: usize = 100;
 
 pub fn execute(arguments: &History, common: &Common) -> Result<Exit> {
     let store = stored::open_to_read(common)?;
@@ -13,6 +18,10 @@ pub fn execute(arguments: &History, common: &Common) -> Result<Exit> {
         Some(metric) => {
             let store = store.ok_or_else(stored::nothing_stored)?;
             over_runs(&store, metric, arguments, common)?
+        }
+        None if arguments.changes => {
+            let store = store.ok_or_else(stored::nothing_stored)?;
+            over_all(&store, arguments, common)?
         }
         None => list(store.as_ref(), common)?,
     };
@@ -48,12 +57,17 @@ fn over_runs(
     common: &Common,
 ) -> Result<(String, Exit)> {
     let (experiment, metric) = parts(name);
-    let machine = machine(store, experiment, arguments)?;
+    let latest = store.latest_with(experiment)?.ok_or_else(|| {
+        WrongUse(format!(
+            "no stored run has {experiment}; `oscope history` lists the runs"
+        ))
+    })?;
+    let machine = machine(store, latest, arguments)?;
     let query = HistoryQuery {
         fingerprint: &machine,
         experiment,
         metric,
-        limit: arguments.last,
+        limit: arguments.last.unwrap_or(MOST_OF_METRIC),
     };
     let levels = arguments.at.iter();
     let levels: Vec<_> = levels
@@ -100,13 +114,43 @@ fn parts(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The fingerprint of the selected machine.
-fn machine(store: &Store, experiment: &str, arguments: &History) -> Result<String> {
-    let latest = store.latest_with(experiment)?.ok_or_else(|| {
-        WrongUse(format!(
-            "no stored run has {experiment}; `oscope history` lists the runs"
-        ))
-    })?;
+/// The changes in all metrics. Damaged runs are left out and reported, and make the result incomplete.
+fn over_all(store: &Store, arguments: &History, common: &Common) -> Result<(String, Exit)> {
+    let runs = store.runs()?.into_iter();
+    let runs: Vec<_> = runs.map(legible::summary).collect();
+    let newest = runs.iter().find(|run| !run.damaged).cloned();
+    let newest = newest.ok_or_else(stored::nothing_stored)?;
+    let machine = machine(store, newest, arguments)?;
+    let of_machine = runs
+        .iter()
+        .filter(|run| !run.damaged && run.machine_fingerprint == machine);
+    let mut gathering = changes::Gathering::new(&machine);
+    let mut damaged = 0;
+    for run in of_machine.take(arguments.last.unwrap_or(MOST_OF_ALL)) {
+        match stored::judged_in(store, &RunSelector::Text(run.id.clone())) {
+            Ok(mut judged) => gathering.add(run.number, &judged.analysis()),
+            Err(error) => {
+                output::say(&format!("oscope: {error:#}"));
+                damaged += 1;
+            }
+        }
+    }
+    let found = gathering.finish();
+    let text = if common.json {
+        serde_json::to_string_pretty(&json::changes(&found, damaged))? + "\n"
+    } else {
+        terminal::changes(&found, &style::of_stdout(common))
+    };
+    let exit = if damaged == 0 {
+        Exit::Done
+    } else {
+        Exit::Incomplete
+    };
+    Ok((text, exit))
+}
+
+/// The fingerprint of the selected machine: that of `latest`, unless the user names another.
+fn machine(store: &Store, latest: RunSummary, arguments: &History) -> Result<String> {
     let Some(wanted) = &arguments.machine else {
         return Ok(latest.machine_fingerprint);
     };

@@ -4,7 +4,7 @@ use std::fs;
 use super::parse::{cpu_list, os_release_field, selected};
 use super::read::{number, text, word};
 use super::system_memory::SystemMemory;
-use super::{cgroup, load};
+use super::{cgroup, load, page_reporting};
 use crate::environment::{AddressRandomisation, Build, Environment, Frequency, Overcommit};
 
 pub(crate) fn read() -> Environment {
@@ -33,6 +33,8 @@ pub(crate) fn read() -> Environment {
         clock_source: word("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         transparent_huge_pages: text("/sys/kernel/mm/transparent_hugepage/enabled")
             .and_then(|choices| selected(&choices).map(str::to_owned)),
+        free_page_reporting: page_reporting::reports_free_pages(),
+        reported_block_bytes: page_reporting::reported_block_bytes(),
         swap_total_bytes: memory.swap_total,
         memory_available_bytes: memory.available,
         overcommit: overcommit(),

@@ -17,6 +17,7 @@ mod lost_pages;
 pub(crate) mod machine;
 pub(crate) mod memory;
 pub(crate) mod node;
+mod page_reporting;
 mod parse;
 pub(crate) mod partner;
 pub(crate) mod placement;

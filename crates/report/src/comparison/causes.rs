@@ -48,7 +48,8 @@ fn around(side: &Side) -> Vec<Surroundings> {
     side.runs.iter().map(Surroundings::of).collect()
 }
 
-fn differences(a: &[Surroundings], b: &[Surroundings]) -> Vec<Circumstance> {
+/// The disturbances by which two groups of sessions differ notably, each by the median of the sessions.
+pub(crate) fn differences(a: &[Surroundings], b: &[Surroundings]) -> Vec<Circumstance> {
     let of_side = |kind: &Kind, sessions: &[Surroundings]| {
         let known: Vec<f64> = sessions.iter().filter_map(kind.of).collect();
         median(&known)

@@ -53,6 +53,20 @@ pub fn circumstances(first_side: &Side, second_side: &Side) -> Vec<Circumstance>
         .collect()
 }
 
+/// The known facts that no run of the first side shares with a run of the second.
+pub(crate) fn changed(before: &Side, after: &Side) -> Vec<Circumstance> {
+    let (before, after) = (facts(before), facts(after));
+    let both = before.iter().filter_map(|(name, a)| {
+        let b = after.get(name)?;
+        a.is_disjoint(b).then(|| Circumstance {
+            name: shown_name(name),
+            a: joined(a),
+            b: joined(b),
+        })
+    });
+    both.collect()
+}
+
 fn joined(values: &BTreeSet<String>) -> String {
     values.iter().cloned().collect::<Vec<_>>().join(" or ")
 }

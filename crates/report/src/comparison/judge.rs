@@ -10,7 +10,7 @@ use instrument::statistics::summary::mean;
 use instrument::statistics::{Confidence, Interval, student};
 
 /// False discovery rate among the differences, and among the equivalences.
-const FALSE_DISCOVERY_RATE: f64 = 0.05;
+pub(crate) const FALSE_DISCOVERY_RATE: f64 = 0.05;
 /// Fewer sessions give no margin: the spread of two is little more than a guess.
 const LEAST_BASELINE: usize = 3;
 /// More sessions than this are not practical to decide a row.

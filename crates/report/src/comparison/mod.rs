@@ -25,8 +25,11 @@ mod side;
 mod text;
 mod whole;
 
+pub(crate) use causes::differences;
+pub(crate) use circumstances::changed;
 pub use circumstances::{Circumstance, circumstances};
 pub use json::{FORMAT, json, schema};
+pub(crate) use judge::FALSE_DISCOVERY_RATE;
 pub(crate) use markdown::escaped;
 pub use markdown::markdown;
 pub use pair::Refusal;

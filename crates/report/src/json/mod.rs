@@ -7,13 +7,16 @@
 //! The schemas are in `schema/` of this crate; `OSCOPE_RENEW_SCHEMA=1 cargo test -p oscope-report
 //! --test schemas` regenerates them.
 
+mod changes;
 mod experiment;
 mod finding;
 mod history;
 
+pub use changes::changes;
 pub(crate) use finding::FindingJson;
 
 use crate::{Analysis, ExperimentAnalysis, Surroundings, Verdict};
+use changes::ChangesJson;
 use experiment::ExperimentJson;
 use finding::{ClaimJson, claim_list};
 use history::HistoryJson;
@@ -126,6 +129,7 @@ pub struct Entry<'a, T> {
 pub fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         ("analysis", schema_for!(AnalysisJson<'_>)),
+        ("changes", schema_for!(ChangesJson<'_>)),
         ("checks", schema_for!(Vec<Entry<'_, Check>>)),
         ("claims", schema_for!(ClaimsJson<'_>)),
         ("definitions", schema_for!(Vec<Entry<'_, Definition>>)),

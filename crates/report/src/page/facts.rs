@@ -148,13 +148,19 @@ fn memory(run: &Run) -> Group {
             "Transparent huge pages",
             environment.transparent_huge_pages.as_ref(),
         ),
+        pair(
+            "Free pages reported to the host",
+            environment.free_page_reporting.map(yes_no),
+        ),
         pair("Swap", environment.swap_total_bytes.map(bytes)),
     ];
     (
         "Memory",
         pairs
             .into_iter()
-            .filter(|(name, value)| value.is_some() || !name.starts_with("Limit"))
+            .filter(|(name, value)| {
+                value.is_some() || !(name.starts_with("Limit") || name.starts_with("Free pages"))
+            })
             .collect(),
     )
 }

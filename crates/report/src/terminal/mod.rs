@@ -5,6 +5,7 @@
 
 mod advice;
 mod catalogue;
+mod changes;
 mod chart;
 mod checks;
 mod claims;
@@ -28,6 +29,7 @@ mod trust;
 
 pub use advice::advice;
 pub use catalogue::{explain, list};
+pub use changes::changes;
 pub use checks::checks;
 pub use claims::claims;
 pub use comparison::comparison;

@@ -3,7 +3,7 @@
 use rustix::process::{Resource, getrlimit};
 
 use crate::linux::machine::page_bytes;
-use crate::linux::parse::{colon_field, kibibytes};
+use crate::linux::parse::{colon_field, kibibytes, spaced_field};
 use crate::linux::read::text;
 use crate::linux::system_memory::SystemMemory;
 use crate::linux::{cgroup, environment};
@@ -23,6 +23,12 @@ pub(crate) fn footprint_bytes() -> Option<u64> {
     let resident = colon_field(&rollup, "Rss").and_then(kibibytes)?;
     let tables = colon_field(&status, "VmPTE").and_then(kibibytes)?;
     Some(resident + tables)
+}
+
+pub(crate) fn compaction_stalls() -> Option<u64> {
+    spaced_field(&text("/proc/vmstat")?, "compact_stall")?
+        .parse()
+        .ok()
 }
 
 /// Address space left under the limit (`RLIMIT_AS`), in bytes; `None` if there is no limit.

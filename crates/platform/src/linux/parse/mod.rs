@@ -10,6 +10,7 @@ mod program;
 mod size;
 mod smaps;
 mod sockets;
+mod virtio;
 
 pub(super) use cgroup::{Membership, cpu_quota, memberships};
 pub(super) use cpu_list::cpu_list;
@@ -21,3 +22,4 @@ pub(super) use program::program;
 pub(super) use size::size_bytes;
 pub(super) use smaps::huge_bytes_within;
 pub(super) use sockets::socket_owner;
+pub(super) use virtio::has_feature;

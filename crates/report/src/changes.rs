@@ -1,0 +1,492 @@
+//! The changes in all metrics over the stored runs of one machine: false alarms are controlled, changes at
+//! the same runs are one, and what else changed there stands beside them.
+
+use crate::comparison::{Circumstance, FALSE_DISCOVERY_RATE, MARGIN, Side, changed, differences};
+use crate::history::{Entry, History};
+use crate::{Analysis, Surroundings};
+use instrument::experiment::{Better, Definition};
+use instrument::point::Point;
+use instrument::results::Estimate;
+use instrument::statistics::changes::LEAST;
+use instrument::statistics::course::{Departure, Shape, departures};
+use instrument::statistics::discovery::adjusted;
+use instrument::statistics::summary::median;
+use record::Run;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The changes in all metrics over the runs of one machine.
+#[derive(Clone, Debug)]
+pub struct Changes {
+    /// The machine, by its fingerprint.
+    pub machine: String,
+    /// The runs, oldest first.
+    pub sessions: Vec<Session>,
+    /// Values with enough runs, which were searched together.
+    pub searched: usize,
+    /// Values with too few runs.
+    pub too_short: usize,
+    /// The changes, the newest first.
+    pub events: Vec<Event>,
+}
+
+/// A run, as far as a change needs it.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// Its number in the store.
+    pub number: u64,
+    /// The run without its experiments.
+    pub run: Run,
+    surroundings: Surroundings,
+}
+
+/// Values that changed at the same runs.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// The shape of the change.
+    pub kind: Kind,
+    /// The first session of a step, and the last one that may be it; the whole range of a drift. Indices of
+    /// sessions.
+    pub between: (usize, usize),
+    /// The values that changed, by experiment and metric.
+    pub moved: Vec<Moved>,
+    /// The facts that were different before and after.
+    pub circumstances: Vec<Circumstance>,
+}
+
+/// The shape of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// From one level to another.
+    Step,
+    /// Steadily from the first run to the last.
+    Drift,
+}
+
+/// The values of a metric that changed.
+#[derive(Clone, Debug)]
+pub struct Moved {
+    /// The experiment.
+    pub definition: Arc<Definition>,
+    /// The metric's title.
+    pub title: String,
+    /// The metric's name.
+    pub metric: String,
+    /// The direction in which it is better.
+    pub better: Better,
+    /// The values of the metric that were searched.
+    pub searched: usize,
+    /// The median of the ratios of the values that changed: new over old.
+    pub ratio: f64,
+    /// The values that changed.
+    pub values: Vec<MovedValue>,
+}
+
+/// A value that changed.
+#[derive(Clone, Debug)]
+pub struct MovedValue {
+    /// The point.
+    pub point: Arc<Point>,
+    /// The change, with the corrected p-value of its own series.
+    pub departure: Departure,
+    /// The p-value adjusted for all values that were searched.
+    pub adjusted_p: f64,
+}
+
+/// Collects the values of a machine's runs.
+#[derive(Debug)]
+pub struct Gathering {
+    machine: String,
+    sessions: Vec<Session>,
+    series: Vec<Series>,
+    places: HashMap<(String, Point, String), usize>,
+}
+
+/// The values of a metric at a point, the newest first.
+#[derive(Debug)]
+struct Series {
+    history: History,
+    /// True if the newest run was measured in passes.
+    has_passes: bool,
+}
+
+impl Gathering {
+    /// Nothing yet of the machine with this fingerprint.
+    pub fn new(machine: &str) -> Self {
+        Self {
+            machine: machine.to_owned(),
+            sessions: Vec::new(),
+            series: Vec::new(),
+            places: HashMap::new(),
+        }
+    }
+
+    /// Adds the run with this number, newest first. The newest run with a value sets its meaning; older
+    /// runs must agree.
+    pub fn add(&mut self, number: u64, analysis: &Analysis<'_>) {
+        let run = analysis.run;
+        self.sessions.push(Session {
+            number,
+            run: Run {
+                header: run.header.clone(),
+                machine: run.machine.clone(),
+                environment: run.environment.clone(),
+                storage: run.storage.clone(),
+                calibration: run.calibration.clone(),
+                experiments: Vec::new(),
+            },
+            surroundings: analysis.surroundings,
+        });
+        for experiment in &analysis.experiments {
+            let definition = Arc::new(experiment.definition.clone());
+            for point in &experiment.points {
+                let of_point = Arc::new(point.point.clone());
+                for estimate in &point.estimates {
+                    self.add_value(number, run, &definition, &of_point, estimate);
+                }
+            }
+        }
+    }
+
+    fn add_value(
+        &mut self,
+        number: u64,
+        run: &Run,
+        definition: &Arc<Definition>,
+        point: &Arc<Point>,
+        estimate: &Estimate,
+    ) {
+        let Some(metric) = definition.metric(&estimate.metric) else {
+            return;
+        };
+        if metric.better == Better::Neither || !estimate.is_sound() {
+            return;
+        }
+        let has_passes = estimate.passes.is_some();
+        let key = (
+            definition.id.clone(),
+            (**point).clone(),
+            estimate.metric.clone(),
+        );
+        let place = *self.places.entry(key).or_insert_with(|| {
+            self.series.push(Series {
+                history: History {
+                    definition: definition.clone(),
+                    point: point.clone(),
+                    metric: metric.clone(),
+                    runs: Vec::new(),
+                    changes: Vec::new(),
+                    left_out: 0,
+                    damaged: 0,
+                },
+                has_passes,
+            });
+            self.series.len() - 1
+        });
+        let series = &mut self.series[place];
+        let newest = &series.history.metric;
+        let is_alike = metric.version == newest.version
+            && metric.unit == newest.unit
+            && has_passes == series.has_passes;
+        if is_alike {
+            series.history.runs.push(Entry {
+                run: number,
+                started: run.header.started,
+                value: estimate.centre,
+                interval: estimate.interval,
+            });
+        } else {
+            series.history.left_out += 1;
+        }
+    }
+
+    /// The changes in all that was added.
+    pub fn finish(mut self) -> Changes {
+        self.sessions.reverse();
+        let histories = self.series.into_iter().map(|series| {
+            let mut history = series.history;
+            history.runs.reverse();
+            history
+        });
+        let (long, short): (Vec<History>, Vec<History>) =
+            histories.partition(|history| history.runs.len() >= LEAST);
+        let found = found(&long, &self.sessions);
+        Changes {
+            machine: self.machine,
+            searched: long.len(),
+            too_short: short.len(),
+            events: events(found, &long, &self.sessions),
+            sessions: self.sessions,
+        }
+    }
+}
+
+/// A change that holds among all that were searched.
+struct Found {
+    /// Index of its history.
+    history: usize,
+    departure: Departure,
+    adjusted_p: f64,
+    /// The sessions between which it lies: the first and the last that may be the first of a new level.
+    between: (usize, usize),
+    /// The most likely of them.
+    at: usize,
+}
+
+/// The changes whose false discovery rate is controlled over all `histories`.
+fn found(histories: &[History], sessions: &[Session]) -> Vec<Found> {
+    let session_of: HashMap<u64, usize> = sessions
+        .iter()
+        .enumerate()
+        .map(|(index, session)| (session.number, index))
+        .collect();
+    let mut found = Vec::new();
+    let mut p_values = Vec::new();
+    for (index, history) in histories.iter().enumerate() {
+        let values: Vec<f64> = history.runs.iter().map(|entry| entry.value).collect();
+        let at = |entry: usize| session_of[&history.runs[entry].run];
+        let departures = departures(&values, MARGIN.ln_1p());
+        if departures.is_empty() {
+            // A series without a change was searched as well.
+            p_values.push(1.0);
+        }
+        for departure in departures {
+            p_values.push(departure.p_value);
+            let (between, likely) = match departure.shape {
+                Shape::Step(change) => {
+                    let earliest = at(change.between.0 - 1) + 1;
+                    ((earliest, at(change.between.1)), at(change.at))
+                }
+                Shape::Drift(_) => ((at(0), at(values.len() - 1)), at(0)),
+            };
+            let place = p_values.len() - 1;
+            let change = Found {
+                history: index,
+                departure,
+                adjusted_p: 1.0,
+                between,
+                at: likely,
+            };
+            found.push((place, change));
+        }
+    }
+    let adjusted = adjusted(&p_values);
+    let found = found.into_iter().map(|(place, found)| Found {
+        adjusted_p: adjusted[place],
+        ..found
+    });
+    found
+        .filter(|found| found.adjusted_p <= FALSE_DISCOVERY_RATE)
+        .collect()
+}
+
+/// The changes, those of one cause together, the newest first.
+fn events(found: Vec<Found>, histories: &[History], sessions: &[Session]) -> Vec<Event> {
+    let (drifts, steps): (Vec<Found>, Vec<Found>) = found
+        .into_iter()
+        .partition(|found| matches!(found.departure.shape, Shape::Drift(_)));
+    let mut groups = together(steps);
+    groups.sort_by_key(|group| group.between);
+    let mut events: Vec<Event> = Vec::new();
+    for (place, group) in groups.iter().enumerate() {
+        let from = match place {
+            0 => 0,
+            later => groups[later - 1].between.1,
+        };
+        let to = groups
+            .get(place + 1)
+            .map_or(sessions.len(), |next| next.between.0);
+        let (earliest, latest) = group.between;
+        let before = &sessions[from.min(earliest.saturating_sub(1))..earliest];
+        let after = &sessions[latest..to.max(latest + 1)];
+        events.push(Event {
+            kind: Kind::Step,
+            between: group.between,
+            moved: moved(&group.found, histories),
+            circumstances: circumstances(before, after),
+        });
+    }
+    events.reverse();
+    if !drifts.is_empty() {
+        let first = drifts.iter().map(|found| found.between.0).min();
+        let last = drifts.iter().map(|found| found.between.1).max();
+        events.push(Event {
+            kind: Kind::Drift,
+            between: (first.unwrap_or(0), last.unwrap_or(0)),
+            moved: moved(&drifts, histories),
+            circumstances: Vec::new(),
+        });
+    }
+    events
+}
+
+/// Steps of one cause: their ranges have a session in common.
+struct Group {
+    between: (usize, usize),
+    found: Vec<Found>,
+}
+
+/// Groups the steps so that the ranges of each group have a session in common, with as few groups as
+/// possible; a step that fits several goes to the nearest.
+fn together(mut steps: Vec<Found>) -> Vec<Group> {
+    steps.sort_by_key(|step| step.between.1);
+    let mut common: Vec<usize> = Vec::new();
+    for step in &steps {
+        let is_met = common.last().is_some_and(|last| step.between.0 <= *last);
+        if !is_met {
+            common.push(step.between.1);
+        }
+    }
+    let mut groups: Vec<Group> = common
+        .iter()
+        .map(|_| Group {
+            between: (0, usize::MAX),
+            found: Vec::new(),
+        })
+        .collect();
+    for step in steps {
+        let fits = |session: &usize| (step.between.0..=step.between.1).contains(session);
+        let fitting = common.iter().enumerate().filter(|(_, at)| fits(at));
+        let nearest = fitting.min_by_key(|(_, at)| at.abs_diff(step.at));
+        let (place, _) = nearest.expect("each step was met by a session");
+        let group = &mut groups[place];
+        let (earliest, latest) = group.between;
+        group.between = (earliest.max(step.between.0), latest.min(step.between.1));
+        group.found.push(step);
+    }
+    groups.retain(|group| !group.found.is_empty());
+    groups
+}
+
+/// The values of `found` by experiment and metric, the largest change first.
+fn moved(found: &[Found], histories: &[History]) -> Vec<Moved> {
+    let name = |history: &History| (history.definition.id.clone(), history.metric.name.clone());
+    let mut moved: Vec<Moved> = Vec::new();
+    for found in found {
+        let history = &histories[found.history];
+        let value = MovedValue {
+            point: history.point.clone(),
+            departure: found.departure,
+            adjusted_p: found.adjusted_p,
+        };
+        let known = moved.iter_mut().find(|known| {
+            (known.definition.id.as_str(), known.metric.as_str())
+                == (history.definition.id.as_str(), history.metric.name.as_str())
+        });
+        if let Some(known) = known {
+            known.values.push(value);
+            continue;
+        }
+        let searched = histories.iter().filter(|it| name(it) == name(history));
+        moved.push(Moved {
+            definition: history.definition.clone(),
+            title: history.metric.title.clone(),
+            metric: history.metric.name.clone(),
+            better: history.metric.better,
+            searched: searched.count(),
+            ratio: 1.0,
+            values: vec![value],
+        });
+    }
+    for of_metric in &mut moved {
+        let ratios: Vec<f64> = of_metric.values.iter().map(MovedValue::ratio).collect();
+        of_metric.ratio = median(&ratios).unwrap_or(1.0);
+    }
+    moved.sort_by(|a, b| b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()));
+    moved
+}
+
+/// The facts and disturbances that were different before and after.
+fn circumstances(before: &[Session], after: &[Session]) -> Vec<Circumstance> {
+    let side = |sessions: &[Session]| Side {
+        label: String::new(),
+        runs: sessions.iter().map(|session| session.run.clone()).collect(),
+        is_reported: false,
+    };
+    let around = |sessions: &[Session]| -> Vec<Surroundings> {
+        sessions
+            .iter()
+            .map(|session| session.surroundings)
+            .collect()
+    };
+    let mut found = changed(&side(before), &side(after));
+    found.extend(differences(&around(before), &around(after)));
+    found
+}
+
+impl MovedValue {
+    /// New value over the old one.
+    pub fn ratio(&self) -> f64 {
+        match self.departure.shape {
+            Shape::Step(change) => change.ratio.centre,
+            Shape::Drift(ratio) => ratio.centre,
+        }
+    }
+}
+
+impl Moved {
+    /// True if the values changed for the worse, by their median.
+    pub fn is_worse(&self) -> bool {
+        match self.better {
+            Better::Higher => self.ratio < 1.0,
+            Better::Lower => self.ratio > 1.0,
+            Better::Neither => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Found, together};
+    use instrument::statistics::changes::Change;
+    use instrument::statistics::course::{Departure, Shape};
+    use instrument::statistics::interval::{Estimated, Scale};
+
+    fn step(earliest: usize, at: usize, latest: usize) -> Found {
+        let ratio = Estimated {
+            centre: 1.1,
+            interval: None,
+            n: 12,
+            scale: Scale::Logarithmic,
+        };
+        let change = Change {
+            at,
+            between: (earliest, latest),
+            ratio,
+        };
+        Found {
+            history: 0,
+            departure: Departure {
+                shape: Shape::Step(change),
+                p_value: 0.0,
+            },
+            adjusted_p: 0.0,
+            between: (earliest, latest),
+            at,
+        }
+    }
+
+    /// The range and the number of steps of each group.
+    fn groups(steps: Vec<Found>) -> Vec<((usize, usize), usize)> {
+        let groups = together(steps).into_iter();
+        groups
+            .map(|group| (group.between, group.found.len()))
+            .collect()
+    }
+
+    #[test]
+    fn steps_at_the_same_runs_are_one_change() {
+        let steps = vec![step(10, 12, 14), step(12, 12, 12), step(11, 12, 20)];
+        assert_eq!(groups(steps), [((12, 12), 3)]);
+    }
+
+    #[test]
+    fn a_step_that_may_be_of_two_changes_goes_to_the_nearer() {
+        let steps = vec![step(12, 12, 12), step(17, 18, 18), step(11, 17, 20)];
+        assert_eq!(groups(steps), [((12, 12), 1), ((17, 18), 2)]);
+        assert_eq!(groups(Vec::new()), []);
+    }
+}

@@ -1,0 +1,136 @@
+//! The changes in all metrics over the stored runs.
+
+use super::grid::{Cell, Column, Grid};
+use super::style::{Role, Style};
+use super::text::{count, paragraph, title};
+use crate::changes::{Changes, Event, Kind, Moved};
+use crate::comparison::show_ratio;
+use crate::show;
+use instrument::statistics::changes::LEAST;
+
+/// The changes, the newest first, each with what else changed there.
+pub fn changes(changes: &Changes, style: &Style) -> String {
+    let runs = count(changes.sessions.len(), "run");
+    let mut text = title(
+        &format!("Changes over {runs} of the machine {}", changes.machine),
+        style,
+    );
+    text += &paragraph("", &searched(changes), style);
+    for event in &changes.events {
+        text += "\n";
+        text += &title(&heading(event, changes), style);
+        text += &paragraph("", &cause(event), style);
+        text += &table(event, style);
+    }
+    text
+}
+
+/// The values that were searched, and the promise.
+fn searched(changes: &Changes) -> String {
+    let short = match changes.too_short {
+        0 => String::new(),
+        short => format!(
+            " {} in fewer than {LEAST} runs, where a change cannot be told from noise.",
+            count(short, "value")
+        ),
+    };
+    if changes.searched == 0 {
+        return format!(
+            "Changes are looked for in values of {LEAST} runs or more; here are {}.{short}",
+            count(changes.sessions.len(), "run")
+        );
+    }
+    let searched = count(changes.searched, "value");
+    if changes.events.is_empty() {
+        format!("None of {searched} changed.{short}")
+    } else {
+        format!(
+            "{searched} were searched together: of the changes told, at most 5 % are expected to be \
+             false alarms.{short}"
+        )
+    }
+}
+
+fn heading(event: &Event, changes: &Changes) -> String {
+    let number = |session: usize| changes.sessions[session].number;
+    let (earliest, latest) = event.between;
+    let moved: usize = event.moved.iter().map(|moved| moved.values.len()).sum();
+    let values = count(moved, "value");
+    match event.kind {
+        Kind::Drift => format!(
+            "Runs {} to {}: {values} drifted",
+            number(earliest),
+            number(latest)
+        ),
+        Kind::Step => {
+            let since = show::moment(changes.sessions[latest].run.header.started);
+            let range = if earliest == latest {
+                String::new()
+            } else {
+                format!(" (from {})", number(earliest))
+            };
+            format!(
+                "Run {}{range}, {since}: {values} changed together",
+                number(latest)
+            )
+        }
+    }
+}
+
+/// The facts that changed with the values.
+fn cause(event: &Event) -> String {
+    if event.kind == Kind::Drift {
+        return "They changed steadily, at no run in particular.".into();
+    }
+    if event.circumstances.is_empty() {
+        return "Nothing else that the runs record changed there.".into();
+    }
+    let facts = event.circumstances.iter();
+    let facts: Vec<String> = facts
+        .map(|fact| format!("{}: {}, before {}", fact.name, fact.b, fact.a))
+        .collect();
+    format!("Changed there too: {}.", facts.join("; "))
+}
+
+fn table(event: &Event, style: &Style) -> String {
+    let column =
+        |cell: &dyn Fn(&Moved) -> Cell| -> Vec<Cell> { event.moved.iter().map(cell).collect() };
+    let values = |moved: &Moved| format!("{} of {}", moved.values.len(), moved.searched);
+    let ratio = |moved: &Moved| Cell {
+        text: show_ratio(moved.ratio),
+        role: if moved.is_worse() {
+            Role::Broken
+        } else {
+            Role::Accent
+        },
+    };
+    let place = |moved: &Moved| match &moved.values[..] {
+        [only] => show::point(&moved.definition, &only.point),
+        _ => String::new(),
+    };
+    let direction = |moved: &Moved| if moved.is_worse() { "worse" } else { "better" };
+    Grid {
+        lead: vec![
+            Column::left(
+                "experiment",
+                column(&|moved| Cell::plain(moved.definition.id.as_str())),
+            ),
+            Column::left(
+                "metric",
+                column(&|moved| Cell::plain(moved.metric.as_str())),
+            ),
+        ],
+        groups: vec![
+            vec![
+                Column::right("values", column(&|moved| Cell::plain(values(moved)))),
+                Column::right("new over old", column(&ratio)),
+                Column::left("", column(&|moved| Cell::plain(direction(moved)))),
+            ],
+            vec![Column::left(
+                "point",
+                column(&|moved| Cell::plain(place(moved))),
+            )],
+        ],
+    }
+    .render(style)
+}
