@@ -363,7 +363,6 @@ fn together(mut steps: Vec<Found>) -> Vec<Group> {
 
 /// The values of `found` by experiment and metric, the largest change first.
 fn moved(found: &[Found], histories: &[History]) -> Vec<Moved> {
-    let name = |history: &History| (history.definition.id.clone(), history.metric.name.clone());
     let mut moved: Vec<Moved> = Vec::new();
     for found in found {
         let history = &histories[found.history];
@@ -372,15 +371,17 @@ fn moved(found: &[Found], histories: &[History]) -> Vec<Moved> {
             departure: found.departure,
             adjusted_p: found.adjusted_p,
         };
-        let known = moved.iter_mut().find(|known| {
-            (known.definition.id.as_str(), known.metric.as_str())
-                == (history.definition.id.as_str(), history.metric.name.as_str())
-        });
+        let name = (history.definition.id.as_str(), history.metric.name.as_str());
+        let known = moved
+            .iter_mut()
+            .find(|known| (known.definition.id.as_str(), known.metric.as_str()) == name);
         if let Some(known) = known {
             known.values.push(value);
             continue;
         }
-        let searched = histories.iter().filter(|it| name(it) == name(history));
+        let searched = histories
+            .iter()
+            .filter(|it| (it.definition.id.as_str(), it.metric.name.as_str()) == name);
         moved.push(Moved {
             definition: history.definition.clone(),
             title: history.metric.title.clone(),
@@ -392,7 +393,8 @@ fn moved(found: &[Found], histories: &[History]) -> Vec<Moved> {
         });
     }
     for of_metric in &mut moved {
-        let ratios: Vec<f64> = of_metric.values.iter().map(MovedValue::ratio).collect();
+        let values = of_metric.values.iter();
+        let ratios: Vec<f64> = values.map(|value| value.departure.ratio().centre).collect();
         of_metric.ratio = median(&ratios).unwrap_or(1.0);
     }
     moved.sort_by(|a, b| b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()));
@@ -415,16 +417,6 @@ fn circumstances(before: &[Session], after: &[Session]) -> Vec<Circumstance> {
     let mut found = changed(&side(before), &side(after));
     found.extend(differences(&around(before), &around(after)));
     found
-}
-
-impl MovedValue {
-    /// New value over the old one.
-    pub fn ratio(&self) -> f64 {
-        match self.departure.shape {
-            Shape::Step(change) => change.ratio.centre,
-            Shape::Drift(ratio) => ratio.centre,
-        }
-    }
 }
 
 impl Moved {

@@ -3,7 +3,7 @@
 use core::ffi::{c_int, c_uint};
 use std::sync::{PoisonError, TryLockError};
 
-use uthread::{Lock, LockGuard, Protocol, SpinGuard, SpinLock};
+use uthread::{Lock, LockGuard, Protocol, SpinGuard, SpinLock, TryLockResult};
 
 use crate::error::{Errno, caught, created, destroy, limit, object};
 use crate::held::Held;
@@ -61,18 +61,27 @@ unsafe extern "C" fn uthread_lock(lock: *const CLock) -> c_int {
     })
 }
 
+/// Keeps the guard of an attempt to lock; else the error is `refused`.
+fn keep(
+    lock: &'static CLock,
+    attempt: TryLockResult<LockGuard<'static, ()>>,
+    refused: Errno,
+) -> Result<c_int, Errno> {
+    let guard = match attempt {
+        Ok(guard) => guard,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        Err(TryLockError::WouldBlock) => return Err(refused),
+    };
+    lock.held.put(guard);
+    Ok(0)
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn uthread_trylock(lock: *const CLock) -> c_int {
     caught(|| {
         // SAFETY: as above.
         let lock: &'static CLock = unsafe { object(lock) }?;
-        let guard = match lock.lock.try_lock() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return Err(libc::EBUSY),
-        };
-        lock.held.put(guard);
-        Ok(0)
+        keep(lock, lock.lock.try_lock(), libc::EBUSY)
     })
 }
 
@@ -81,13 +90,8 @@ unsafe extern "C" fn uthread_lock_timed(lock: *const CLock, microseconds: c_uint
     caught(|| {
         // SAFETY: as above.
         let lock: &'static CLock = unsafe { object(lock) }?;
-        let guard = match lock.lock.lock_timeout(limit(microseconds)) {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return Err(libc::ETIMEDOUT),
-        };
-        lock.held.put(guard);
-        Ok(0)
+        let attempt = lock.lock.lock_timeout(limit(microseconds));
+        keep(lock, attempt, libc::ETIMEDOUT)
     })
 }
 

@@ -152,20 +152,31 @@ unsafe extern "C" fn uthread_channel_send_timed(
     })
 }
 
+/// Puts what `receive` gives into `value`.
+///
+/// # Safety
+/// The pointers must be null, or to a channel and a place that live until this returns.
+unsafe fn received(
+    channel: *const Channel,
+    value: *mut *mut c_void,
+    receive: impl FnOnce(&Receiver<Pointer>) -> Result<Pointer, Errno>,
+) -> c_int {
+    caught(|| {
+        // SAFETY: the caller's contract.
+        let (channel, value) = unsafe { (object(channel)?, value.as_mut().ok_or(libc::EINVAL)?) };
+        *value = receive(&channel.receiver)?.0;
+        Ok(0)
+    })
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn uthread_channel_receive(
     channel: *const Channel,
     value: *mut *mut c_void,
 ) -> c_int {
-    caught(|| {
-        // SAFETY: the header asks for a living channel and a place for the value.
-        unsafe {
-            let value = value.as_mut().ok_or(libc::EINVAL)?;
-            let received = object(channel)?.receiver.recv().map_err(|_| libc::EPIPE)?;
-            *value = received.0;
-        }
-        Ok(0)
-    })
+    let receive = |receiver: &Receiver<Pointer>| receiver.recv().map_err(|_| libc::EPIPE);
+    // SAFETY: the header asks for a living channel and a place for the value.
+    unsafe { received(channel, value, receive) }
 }
 
 #[unsafe(no_mangle)]
@@ -174,19 +185,15 @@ unsafe extern "C" fn uthread_channel_receive_timed(
     value: *mut *mut c_void,
     microseconds: c_uint,
 ) -> c_int {
-    caught(|| {
-        // SAFETY: as above.
-        unsafe {
-            let value = value.as_mut().ok_or(libc::EINVAL)?;
-            let received = object(channel)?.receiver.recv_timeout(limit(microseconds));
-            let received = received.map_err(|error| match error {
-                RecvTimeoutError::Timeout => libc::ETIMEDOUT,
-                RecvTimeoutError::Disconnected => libc::EPIPE,
-            })?;
-            *value = received.0;
-        }
-        Ok(0)
-    })
+    let receive = |receiver: &Receiver<Pointer>| {
+        let received = receiver.recv_timeout(limit(microseconds));
+        received.map_err(|error| match error {
+            RecvTimeoutError::Timeout => libc::ETIMEDOUT,
+            RecvTimeoutError::Disconnected => libc::EPIPE,
+        })
+    };
+    // SAFETY: as above.
+    unsafe { received(channel, value, receive) }
 }
 
 #[unsafe(no_mangle)]
@@ -194,19 +201,14 @@ unsafe extern "C" fn uthread_channel_tryreceive(
     channel: *const Channel,
     value: *mut *mut c_void,
 ) -> c_int {
-    caught(|| {
-        // SAFETY: as above.
-        unsafe {
-            let value = value.as_mut().ok_or(libc::EINVAL)?;
-            let received = object(channel)?.receiver.try_recv();
-            let received = received.map_err(|error| match error {
-                TryRecvError::Empty => libc::EAGAIN,
-                TryRecvError::Disconnected => libc::EPIPE,
-            })?;
-            *value = received.0;
-        }
-        Ok(0)
-    })
+    let receive = |receiver: &Receiver<Pointer>| {
+        receiver.try_recv().map_err(|error| match error {
+            TryRecvError::Empty => libc::EAGAIN,
+            TryRecvError::Disconnected => libc::EPIPE,
+        })
+    };
+    // SAFETY: as above.
+    unsafe { received(channel, value, receive) }
 }
 
 #[unsafe(no_mangle)]

@@ -42,11 +42,12 @@ impl Centre {
             .collect();
         // Decided for the point as a whole: a correction of those processes alone that happened to
         // wait less would rest on few of them.
+        let uses_the_processor = uses_the_processor(&samples);
         let full_speed_ns = processes
             .iter()
             .filter_map(|process| process.batch.full_speed_ns)
             .reduce(f64::min)
-            .filter(|_| uses_the_processor(&samples));
+            .filter(|_| uses_the_processor);
         let visits: Vec<Visit> = processes
             .iter()
             .zip(passes)
@@ -55,7 +56,7 @@ impl Centre {
                 legs: legs(&process.samples, full_speed_ns),
             })
             .collect();
-        let centre = if is_work(&samples) {
+        let centre = if is_work(&samples, uses_the_processor) {
             prediction::Centre::LowerQuartile
         } else {
             prediction::Centre::Median
@@ -105,10 +106,10 @@ fn legs(samples: &[&Sample], full_speed_ns: Option<f64>) -> Vec<Leg> {
 
 /// True if the samples are timings of work that the processor does: other programs only lengthen it.
 /// Operations that wait, for a disk or another process, vary by themselves.
-fn is_work(samples: &[&Sample]) -> bool {
+fn is_work(samples: &[&Sample], uses_the_processor: bool) -> bool {
     let is_timed = |sample: &&Sample| !matches!(sample.reading, Reading::Value(_));
     let has_legs = |sample: &&Sample| matches!(sample.reading, Reading::Legs(_));
-    samples.iter().any(has_legs) || (samples.iter().all(is_timed) && uses_the_processor(samples))
+    samples.iter().any(has_legs) || (samples.iter().all(is_timed) && uses_the_processor)
 }
 
 /// True if the samples did not mostly wait.

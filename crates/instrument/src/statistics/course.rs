@@ -17,6 +17,16 @@ pub struct Departure {
     pub p_value: f64,
 }
 
+impl Departure {
+    /// New level over the old one, or the end of a drift over its beginning.
+    pub fn ratio(&self) -> Estimated {
+        match self.shape {
+            Shape::Step(change) => change.ratio,
+            Shape::Drift(ratio) => ratio,
+        }
+    }
+}
+
 /// The shape of a departure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shape {

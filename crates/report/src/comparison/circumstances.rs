@@ -44,11 +44,7 @@ pub fn circumstances(first_side: &Side, second_side: &Side) -> Vec<Circumstance>
             // difference.
             let untold = a.is_empty() || b.is_empty();
             let is_known = !(untold && either_reported);
-            (a != b && is_known).then(|| Circumstance {
-                name: shown_name(name),
-                a: joined(a),
-                b: joined(b),
-            })
+            (a != b && is_known).then(|| Circumstance::of(name, a, b))
         })
         .collect()
 }
@@ -58,13 +54,20 @@ pub(crate) fn changed(before: &Side, after: &Side) -> Vec<Circumstance> {
     let (before, after) = (facts(before), facts(after));
     let both = before.iter().filter_map(|(name, a)| {
         let b = after.get(name)?;
-        a.is_disjoint(b).then(|| Circumstance {
-            name: shown_name(name),
-            a: joined(a),
-            b: joined(b),
-        })
+        a.is_disjoint(b).then(|| Circumstance::of(name, a, b))
     });
     both.collect()
+}
+
+impl Circumstance {
+    /// The fact at `path`, by its values on each side.
+    fn of(path: &str, a: &BTreeSet<String>, b: &BTreeSet<String>) -> Self {
+        Self {
+            name: shown_name(path),
+            a: joined(a),
+            b: joined(b),
+        }
+    }
 }
 
 fn joined(values: &BTreeSet<String>) -> String {

@@ -6,7 +6,6 @@ use crate::comparison::{Circumstance, FALSE_DISCOVERY_RATE};
 use instrument::point::Level;
 use instrument::statistics::Interval;
 use instrument::statistics::changes::LEAST;
-use instrument::statistics::course::Shape;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -123,10 +122,7 @@ impl<'a> MovedJson<'a> {
 
 impl<'a> MovedValueJson<'a> {
     fn new(value: &'a MovedValue) -> Self {
-        let ratio = match value.departure.shape {
-            Shape::Step(change) => change.ratio,
-            Shape::Drift(ratio) => ratio,
-        };
+        let ratio = value.departure.ratio();
         Self {
             levels: value.point.levels().collect(),
             ratio: ratio.centre,

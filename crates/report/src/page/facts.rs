@@ -130,6 +130,11 @@ fn caches(run: &Run) -> Group {
     )
 }
 
+const LIMIT: &str = "Limit of the control group";
+const REPORTED: &str = "Free pages reported to the host";
+/// Facts of memory of which few machines have any.
+const SAID_IF_KNOWN: [&str; 2] = [LIMIT, REPORTED];
+
 fn memory(run: &Run) -> Group {
     let (machine, environment) = (&run.machine, &run.environment);
     let pairs = vec![
@@ -138,29 +143,21 @@ fn memory(run: &Run) -> Group {
             "Available at the start",
             environment.memory_available_bytes.map(bytes),
         ),
-        pair(
-            "Limit of the control group",
-            environment.cgroup.memory_bytes.map(bytes),
-        ),
+        pair(LIMIT, environment.cgroup.memory_bytes.map(bytes)),
         pair("Page", machine.page_bytes.map(bytes)),
         pair("Huge page", machine.huge_page_bytes.map(bytes)),
         pair(
             "Transparent huge pages",
             environment.transparent_huge_pages.as_ref(),
         ),
-        pair(
-            "Free pages reported to the host",
-            environment.free_page_reporting.map(yes_no),
-        ),
+        pair(REPORTED, environment.free_page_reporting.map(yes_no)),
         pair("Swap", environment.swap_total_bytes.map(bytes)),
     ];
     (
         "Memory",
         pairs
             .into_iter()
-            .filter(|(name, value)| {
-                value.is_some() || !(name.starts_with("Limit") || name.starts_with("Free pages"))
-            })
+            .filter(|(name, value)| value.is_some() || !SAID_IF_KNOWN.contains(&name.as_str()))
             .collect(),
     )
 }

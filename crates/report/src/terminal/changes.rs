@@ -4,8 +4,9 @@ use super::grid::{Cell, Column, Grid};
 use super::style::{Role, Style};
 use super::text::{count, paragraph, title};
 use crate::changes::{Changes, Event, Kind, Moved};
-use crate::comparison::show_ratio;
+use crate::comparison::{FALSE_DISCOVERY_RATE, show_ratio};
 use crate::show;
+use instrument::quantity::Unit;
 use instrument::statistics::changes::LEAST;
 
 /// The changes, the newest first, each with what else changed there.
@@ -45,8 +46,9 @@ fn searched(changes: &Changes) -> String {
         format!("None of {searched} changed.{short}")
     } else {
         format!(
-            "{searched} were searched together: of the changes told, at most 5 % are expected to be \
-             false alarms.{short}"
+            "{searched} were searched together: of the changes told, at most {} are expected to be \
+             false alarms.{short}",
+            Unit::Share.show(FALSE_DISCOVERY_RATE, 1)
         )
     }
 }

@@ -5,10 +5,9 @@ use core::fmt;
 use core::time::Duration;
 use std::sync::Arc;
 
-use super::state::{Shared, State, wake};
+use super::state::{Shared, wake};
 use super::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::scheduler::Queue;
-use crate::thread::Wait;
 use crate::worker::{enter, leave, require_worker};
 
 /// The receiving end of a channel. Each value goes to one receiver.
@@ -98,16 +97,10 @@ impl<T: Send> Receiver<T> {
             (blocks, sender)
         });
         wake(worker, sender);
-        let in_time = !blocks || {
-            let deadline_ns = limit.map(|limit| worker.deadline_ns(limit));
-            worker.block_until(Wait::Channel, deadline_ns, || {
-                let withdraw = |state: &mut State<T>| {
-                    // SAFETY: this thread waits here or did so last.
-                    unsafe { state.blocked_receivers.withdraw(me) }
-                };
-                self.0.with(worker, withdraw)
-            })
-        };
+        let in_time = !blocks
+            || self
+                .0
+                .block(worker, limit, |state| &state.blocked_receivers);
         leave();
         (in_time, parcel.into_inner())
     }

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use super::state::{Shared, State, wake};
 use super::{SendError, SendTimeoutError};
 use crate::scheduler::Queue;
-use crate::thread::Wait;
 use crate::worker::{leave, require_worker};
 
 /// The sending end of a channel.
@@ -106,16 +105,7 @@ impl<T: Send> Sender<T> {
             }
         });
         wake(worker, receiver);
-        let in_time = !blocks || {
-            let deadline_ns = limit.map(|limit| worker.deadline_ns(limit));
-            worker.block_until(Wait::Channel, deadline_ns, || {
-                let withdraw = |state: &mut State<T>| {
-                    // SAFETY: this thread waits here or did so last.
-                    unsafe { state.blocked_senders.withdraw(me) }
-                };
-                self.0.with(worker, withdraw)
-            })
-        };
+        let in_time = !blocks || self.0.block(worker, limit, |state| &state.blocked_senders);
         leave();
         (in_time, parcel.into_inner())
     }

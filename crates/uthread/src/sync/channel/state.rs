@@ -1,12 +1,13 @@
 //! State that the ends of a channel share.
 
 use core::sync::atomic::AtomicBool;
+use core::time::Duration;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::scheduler::{Queue, Waiters};
 use crate::spin::SpinCell;
-use crate::thread::Control;
+use crate::thread::{Control, Wait};
 use crate::worker::{Home, Worker, current_worker, enter, leave};
 
 /// Values in a channel, and its waiting threads.
@@ -79,6 +80,26 @@ impl<T> Shared<T> {
         // SAFETY: preemption is disabled at every caller, and all threads of the home runtime pass the
         // same `several`.
         unsafe { self.state.with(worker.several, work) }
+    }
+
+    /// Blocks the running thread, which is in `queue`; `false` if the time was up.
+    #[expect(
+        clippy::inline_always,
+        reason = "returning after a switch misses the predictor"
+    )]
+    #[inline(always)]
+    pub(super) fn block(
+        &self,
+        worker: &Worker,
+        limit: Option<Duration>,
+        queue: impl Fn(&State<T>) -> &Waiters<Control>,
+    ) -> bool {
+        let me = worker.current();
+        let deadline_ns = limit.map(|limit| worker.deadline_ns(limit));
+        worker.block_until(Wait::Channel, deadline_ns, || {
+            // SAFETY: this thread waits there or did so last.
+            self.with(worker, |state| unsafe { queue(state).withdraw(me) })
+        })
     }
 
     /// Changes the number of ends. An end may be cloned or dropped anywhere. `work` returns a queue
