@@ -279,6 +279,10 @@ impl Experiment for Chosen<'_> {
         self.experiment.confinement(point)
     }
 
+    fn shares_process(&self, point: &Point) -> bool {
+        self.experiment.shares_process(point)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         self.experiment.measure(point, sampler)
     }

@@ -62,6 +62,14 @@ pub trait Experiment: Sync {
         None
     }
 
+    /// True if a process that visits `point` may visit other such points as well, before or after it.
+    /// That saves the start of a process for each visit, and the ratio of two points then comes from
+    /// the same processes. False for a point whose visit leaves something behind that others notice,
+    /// such as threads, mappings or child processes, or that notices what others left.
+    fn shares_process(&self, _point: &Point) -> bool {
+        false
+    }
+
     /// Measures one point in the calling process and passes its samples to `sampler`.
     ///
     /// # Errors

@@ -200,7 +200,7 @@ impl Reading {
     }
 }
 
-/// All samples and remarks of one process at a point.
+/// All samples and remarks of one visit of a process to a point.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Batch {
     /// Samples in the order in which they were taken.
@@ -212,9 +212,10 @@ pub struct Batch {
     pub warm: bool,
     /// The processor that the process was pinned to, if any.
     pub cpu: Option<usize>,
-    /// Start of the process in monotonic ns.
+    /// Start of the process in monotonic ns. Batches of the same process have the same start.
     pub started_ns: u64,
-    /// Wall time from the start of the process to its end, in ns.
+    /// Wall time of the visit in ns. The first visit of a process includes its start, and the last
+    /// its end.
     pub wall_ns: u64,
     /// Other activity on the machine during the batch.
     pub disturbance: Disturbance,

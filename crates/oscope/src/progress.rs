@@ -13,7 +13,7 @@ use std::time::Instant;
 pub struct Progress {
     voice: Voice,
     started: Instant,
-    /// Title of the pass that is under way, and the number of its processes.
+    /// Title of the pass that is under way, and the number of its visits.
     pass: Option<(String, usize)>,
 }
 
@@ -74,7 +74,7 @@ impl Progress {
         if let Voice::Live(bar) = &self.voice {
             bar.finish_and_clear();
         }
-        self.say(&format!("{title}: {visits} processes in {took}"));
+        self.say(&format!("{title}: {visits} visits in {took}"));
     }
 }
 

@@ -83,6 +83,10 @@ impl Experiment for Call {
         const { &[FILE_SIZE.open(1, 1 << 40)] }
     }
 
+    fn shares_process(&self, _point: &Point) -> bool {
+        true
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let Bytes(len) = point.level(FILE_SIZE)?;
         let path = sampler.scratch().join(format!("{} {len}", self.id()));

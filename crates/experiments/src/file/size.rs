@@ -71,6 +71,10 @@ impl Experiment for SizeForATime {
         blocks.iter().copied().flat_map(at).collect()
     }
 
+    fn shares_process(&self, _point: &Point) -> bool {
+        true
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let Bytes(len) = point.level(FILE_SIZE)?;
         let block_size = point.level(BLOCK_SIZE)?.0 as usize;

@@ -84,6 +84,10 @@ impl Experiment for Copy {
         sizes.flat_map(with_methods).collect()
     }
 
+    fn shares_process(&self, _point: &Point) -> bool {
+        true
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let size = point.level(BLOCK_SIZE)?.0 as usize;
         let method = point.level(METHOD)?;

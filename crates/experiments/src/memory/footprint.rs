@@ -83,6 +83,10 @@ impl Experiment for Footprint {
             .collect()
     }
 
+    fn shares_process(&self, _point: &Point) -> bool {
+        true
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let (Bytes(size), word) = (point.level(BLOCK_SIZE)?, sampler.seed());
         let compiler = point.level(COMPILER)?;

@@ -154,6 +154,10 @@ impl Experiment for Subloop {
         }
     }
 
+    fn shares_process(&self, _point: &Point) -> bool {
+        true
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let Bytes(block_size) = point.level(BLOCK_SIZE)?;
         let piece_size = point.level(PIECE_SIZE)?.0.max(1) as usize;

@@ -81,6 +81,10 @@ impl Experiment for Tlb {
         const { &[STRIDES.refined_by(1)] }
     }
 
+    fn shares_process(&self, _point: &Point) -> bool {
+        true
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let places = point.level(STRIDES)?.0 as usize;
         let stride = STRIDE as usize;

@@ -81,6 +81,10 @@ impl Experiment for TransferOfFiles {
         points::all(setting)
     }
 
+    fn shares_process(&self, _point: &Point) -> bool {
+        true
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let pair = Pair::of(point)?;
         let allowed = pair.sender.check();

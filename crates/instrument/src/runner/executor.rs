@@ -4,31 +4,54 @@ use crate::experiment::Confinement;
 use crate::point::Point;
 use crate::sample::Batch;
 use crate::sampler::Task;
+use crate::statistics::random::Random;
 use serde::{Deserialize, Serialize};
 
-/// The request for one batch.
+/// The request for one process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// Id of the experiment.
     pub experiment: String,
-    /// The point.
-    pub point: Point,
+    /// The points that the process visits, in this order, each once.
+    pub points: Vec<Point>,
     /// Limits for the worker; `None` sets no extra limits.
     pub confinement: Option<Confinement>,
     /// Disk space of the experiment's scratch files, in bytes.
     pub space_bytes: u64,
-    /// Sampling instructions.
+    /// Sampling instructions for each point. Each visit has a seed of its own
+    /// ([`Request::visits`]).
     pub task: Task,
 }
 
-/// Takes batches of samples. The program's executor starts a worker process for each batch; tests
+impl Request {
+    /// Each point with its instructions.
+    pub fn visits(&self) -> impl Iterator<Item = (&Point, Task)> {
+        let mut seeds = Random::new(self.task.seed);
+        self.points.iter().map(move |point| {
+            let task = Task {
+                seed: seeds.bits(),
+                ..self.task.clone()
+            };
+            (point, task)
+        })
+    }
+
+    /// The same visits, each in a process of its own.
+    pub fn apart(&self) -> impl Iterator<Item = Self> {
+        self.visits().map(|(point, task)| Self {
+            points: vec![point.clone()],
+            task,
+            ..self.clone()
+        })
+    }
+}
+
+/// Takes batches of samples. The program's executor starts a worker process for each request; tests
 /// use one that makes up the samples.
 pub trait Executor {
-    /// Takes one batch.
-    ///
-    /// # Errors
-    /// The reason why the batch failed.
-    fn execute(&mut self, request: &Request) -> Result<Batch, BatchError>;
+    /// Takes one batch at each point of the request. Returns for each, in the order of the request,
+    /// the batch or the reason why it failed.
+    fn execute(&mut self, request: &Request) -> Vec<Result<Batch, BatchError>>;
 
     /// True if the user asked to stop.
     fn is_interrupted(&self) -> bool;

@@ -108,10 +108,26 @@ impl LimitedExecutor {
 }
 
 impl Executor for LimitedExecutor {
-    fn execute(&mut self, request: &Request) -> Result<Batch, BatchError> {
+    fn execute(&mut self, request: &Request) -> Vec<Result<Batch, BatchError>> {
         if self.limits.is_none() {
             return self.workers.execute(request);
         }
+        let visits: Vec<Request> = request.apart().collect();
+        let taken = visits.iter().flat_map(|visit| {
+            let taken = self.take(visit);
+            taken.unwrap_or_else(|error| vec![Err(error)])
+        });
+        taken.collect()
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.workers.is_interrupted()
+    }
+}
+
+impl LimitedExecutor {
+    /// Takes a batch after a rest.
+    fn take(&mut self, request: &Request) -> Result<Vec<Result<Batch, BatchError>>, BatchError> {
         self.rest().map_err(|error| uncounted(&error))?;
         if self.is_interrupted() {
             return Err(BatchError::Interrupted);
@@ -135,11 +151,7 @@ impl Executor for LimitedExecutor {
         self.wear.note(experiment, by_batch);
         let scratch_bytes = bytes_below(&self.workers.scratch);
         self.used.disk_bytes = self.used.disk_bytes.max(scratch_bytes);
-        taken
-    }
-
-    fn is_interrupted(&self) -> bool {
-        self.workers.is_interrupted()
+        Ok(taken)
     }
 }
 

@@ -11,6 +11,7 @@ use crate::estimate::Verdict;
 use crate::noise::{self, Warning};
 use crate::plan::{Planned, Precision};
 use crate::point::Point;
+use crate::sample::Batch;
 use crate::sampler::Task;
 use std::fs;
 
@@ -96,27 +97,67 @@ impl<'p> Measured<'p> {
         self.open[index].candidate(&self.planned.definition, self.precision, usual_ns)
     }
 
-    /// Takes one batch at a point. Closes the point if it cannot be measured.
+    /// Expected wall time of a visit in ns; `None` before the first visit to any point.
+    pub fn expected_ns(&self, index: usize) -> Option<f64> {
+        let is_visited = self.open.iter().any(|open| !open.visits_ns.is_empty());
+        is_visited.then(|| self.candidate(index).visit_ns)
+    }
+
+    /// True if a process that visits this point may visit others.
+    pub fn shares_process(&self, index: usize) -> bool {
+        let point = &self.open[index].point;
+        let experiment = self.planned.experiment;
+        experiment.shares_process(point) && experiment.confinement(point).is_none()
+    }
+
+    /// Takes one batch at each of these points, all in one process. Closes the points that cannot be
+    /// measured.
     pub fn visit(
         &mut self,
-        index: usize,
+        indices: &[usize],
         runner: &mut Runner<'_>,
         seed: u64,
         progress: Progress,
         full_speed: &mut FullSpeed,
     ) -> Result<(), ObserverError> {
-        let definition = &self.planned.definition;
-        let point = &self.open[index].point;
-        if self.open[index].ending.is_some() {
+        let still_open = indices.iter().copied();
+        let indices: Vec<usize> = still_open
+            .filter(|index| self.open[*index].ending.is_none())
+            .collect();
+        let Some(&first) = indices.first() else {
             return Ok(());
-        }
+        };
+        let definition = &self.planned.definition;
+        let point = &self.open[first].point;
         runner.tell(&Event::Visiting { definition, point })?;
-        let request = self.request(index, runner, seed);
+        let request = self.request(&indices, runner, seed);
         let begun_ns = runner.clock.now_ns();
         let executed = runner.executor.execute(&request);
-        let visit_ns = runner.clock.now_ns().saturating_sub(begun_ns) as f64;
-        self.open[index].spent(visit_ns);
-        match executed {
+        let elapsed_ns = runner.clock.now_ns().saturating_sub(begun_ns) as f64;
+        let own_ns = |taken: &Result<Batch, BatchError>| taken.as_ref().map_or(0, |it| it.wall_ns);
+        let all_ns: u64 = executed.iter().map(own_ns).sum();
+        // The rest is what limits and failures cost.
+        let rest_ns = (elapsed_ns - all_ns as f64) / indices.len() as f64;
+        for (done, (index, taken)) in (progress.done..).zip(indices.into_iter().zip(executed)) {
+            let visit_ns = own_ns(&taken) as f64 + rest_ns;
+            self.open[index].spent(visit_ns);
+            let progress = Progress { done, ..progress };
+            self.note(index, taken, runner, progress, full_speed)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a batch, or closes the point if it cannot be measured.
+    fn note(
+        &mut self,
+        index: usize,
+        taken: Result<Batch, BatchError>,
+        runner: &mut Runner<'_>,
+        progress: Progress,
+        full_speed: &mut FullSpeed,
+    ) -> Result<(), ObserverError> {
+        let definition = &self.planned.definition;
+        match taken {
             Ok(mut batch) => {
                 batch.pass = Some(progress.pass as u32);
                 full_speed.note(&mut batch);
@@ -144,20 +185,23 @@ impl<'p> Measured<'p> {
         }
     }
 
-    fn request(&self, index: usize, runner: &Runner<'_>, seed: u64) -> Request {
-        let open = &self.open[index];
+    fn request(&self, indices: &[usize], runner: &Runner<'_>, seed: u64) -> Request {
         let calibration = runner.calibration.clone();
         let scratch = runner.scratch_of(&self.planned.definition.id);
-        let task = Task {
-            given: runner.given.clone(),
-            ..Task::new(&self.precision, calibration, scratch, seed)
-        };
+        let points: Vec<Point> = indices
+            .iter()
+            .map(|index| self.open[*index].point.clone())
+            .collect();
+        let alone = points.first().filter(|_| points.len() == 1);
         Request {
             experiment: self.planned.definition.id.clone(),
-            point: open.point.clone(),
-            confinement: self.planned.experiment.confinement(&open.point),
+            confinement: alone.and_then(|point| self.planned.experiment.confinement(point)),
+            points,
             space_bytes: self.planned.space_bytes,
-            task,
+            task: Task {
+                given: runner.given.clone(),
+                ..Task::new(&self.precision, calibration, scratch, seed)
+            },
         }
     }
 

@@ -9,13 +9,13 @@
 //! Runner    a pass visits the points of all experiments, in random order;
 //!   |   ^   ten passes or more fill the time of the run
 //!   |   |
-//!   |   |   Batch: the samples of one process at one point
+//!   |   |   Batches: the samples of one process, by point
 //!   |   +---------------------------------------------------------+
-//!   | Request: point and Task, a line of JSON on stdin            |
+//!   | Request: points and Task, a line of JSON on stdin           |
 //!   v                                                             |
-//! Worker    fresh process, pinned to a processor, one batch       |
+//! Worker    fresh process, pinned to a processor                  |
 //!   |                                                             |
-//!   | Experiment::measure(point, sampler)                         |
+//!   | Experiment::measure(point, sampler), for each point         |
 //!   v                                                             |
 //! Sampler   times legs of n iterations beside a reference loop    |
 //!                                                                 |
@@ -52,7 +52,8 @@ use std::path::PathBuf;
 /// Executes a plan.
 ///
 /// A pass visits the points of all experiments in a new random order, and takes one batch at each
-/// visit in a fresh process. The passes fill the time of the run: so drift of the machine, other
+/// visit. A fresh process visits one point, or several of one experiment that may share it
+/// ([`Experiment::shares_process`](crate::experiment::Experiment::shares_process)). The passes fill the time of the run: so drift of the machine, other
 /// programs and the state of the file system are part of every interval. The first pass visits each
 /// point once; then the time goes first to the visits that an estimate needs, then to one visit in
 /// each pass, then to the points that are not known well enough.

@@ -29,6 +29,19 @@ pub(super) struct Passes<'p> {
 /// A visit: the index of an experiment, and of a point of it.
 type Visit = (usize, usize);
 
+/// The visits of one process.
+#[derive(Debug, PartialEq)]
+struct Process {
+    experiment: usize,
+    /// Different ones, in random order.
+    points: Vec<usize>,
+}
+
+/// A process ends after about this time, in ns: a stop that loses its samples then loses little.
+const LONGEST_PROCESS_NS: f64 = 2e9;
+/// Most visits of a process while their time is not known.
+const FEW_VISITS: f64 = 4.0;
+
 impl<'p> Passes<'p> {
     /// The passes over `experiments`, which end when the time of `plan` from now on is used.
     pub fn new(plan: &'p Plan<'p>, experiments: Vec<Measured<'p>>, runner: &Runner<'_>) -> Self {
@@ -52,18 +65,20 @@ impl<'p> Passes<'p> {
                 measured.refine(runner)?;
             }
         }
-        let (visits, wanted_ns) = self.due(pass, runner);
-        if visits.is_empty() || self.is_over(runner) {
+        let (processes, wanted_ns) = self.due(pass, runner);
+        if processes.is_empty() || self.is_over(runner) {
             return Ok(false);
         }
+        let visits = processes.iter().map(|process| process.points.len()).sum();
         runner.tell(&Event::Pass {
             pass,
             passes,
-            visits: visits.len(),
+            visits,
         })?;
         let begun_ns = runner.clock.now_ns() as f64;
         let mut last = None;
-        for (done, &(experiment, point)) in visits.iter().enumerate() {
+        let mut done = 0;
+        for Process { experiment, points } in processes {
             if self.is_over(runner) {
                 break;
             }
@@ -77,7 +92,7 @@ impl<'p> Passes<'p> {
                 pass,
                 passes,
                 done,
-                visits: visits.len(),
+                visits,
                 remaining: Nanoseconds(
                     (wanted_ns - (now_ns - begun_ns))
                         .min(self.end_ns - now_ns)
@@ -85,7 +100,8 @@ impl<'p> Passes<'p> {
                 ),
             };
             let seed = self.random.bits();
-            self.experiments[experiment].visit(point, runner, seed, progress, &mut self.speed)?;
+            self.experiments[experiment].visit(&points, runner, seed, progress, &mut self.speed)?;
+            done += points.len();
         }
         if let Some(last) = last
             && !self.plan.keeps_files
@@ -143,23 +159,24 @@ impl<'p> Passes<'p> {
             .collect()
     }
 
-    /// The visits of a pass in their order, and the expected wall time of the rest of the run, in ns.
+    /// The processes of a pass in their order, and the expected wall time of the rest of the run, in
+    /// ns.
     ///
     /// The first pass visits each point once, which tells the cost of a visit. The experiments take
     /// turns in it if their files stay, so that a time too short for this pass leaves no experiment
-    /// out. In later passes the visits of an experiment follow each other. The experiments come in
+    /// out. In later passes the processes of an experiment follow each other. The experiments come in
     /// random order, and so do the points of each.
-    fn due(&mut self, pass: usize, runner: &Runner<'_>) -> (Vec<Visit>, f64) {
+    fn due(&mut self, pass: usize, runner: &Runner<'_>) -> (Vec<Process>, f64) {
         let open = self.open();
         let left_ns = self.left_ns(runner);
         if pass == 0 {
-            let visits = self.shuffled(&open);
-            let visits = if self.plan.keeps_files {
-                in_turns(visits)
+            let processes = self.processes(&open);
+            let processes = if self.plan.keeps_files {
+                in_turns(processes)
             } else {
-                visits
+                processes
             };
-            return (visits, left_ns);
+            return (processes, left_ns);
         }
         let candidates = self.candidates(&open);
         let passes = self.plan.precision.passes - pass;
@@ -173,29 +190,109 @@ impl<'p> Passes<'p> {
             let count = (in_this_pass + self.random.uniform()) as usize;
             visits.extend(std::iter::repeat_n(visit, count));
         }
-        (self.shuffled(&visits), wanted_ns)
+        (self.processes(&visits), wanted_ns)
     }
 
-    /// The visits of each experiment together, the experiments and their visits in random order.
-    fn shuffled(&mut self, visits: &[Visit]) -> Vec<Visit> {
+    /// The processes that make these visits: those of each experiment together, the experiments and
+    /// their visits in random order.
+    fn processes(&mut self, visits: &[Visit]) -> Vec<Process> {
         let mut turns: Vec<usize> = (0..self.experiments.len()).collect();
         self.random.shuffle(&mut turns);
         let mut visits = visits.to_vec();
         self.random.shuffle(&mut visits);
         visits.sort_by_key(|(experiment, _)| turns[*experiment]);
-        visits
+        let mut grouping = Grouping::default();
+        for (experiment, point) in visits {
+            let measured = &self.experiments[experiment];
+            let visit_ns = measured.shares_process(point).then(|| {
+                let expected_ns = measured.expected_ns(point);
+                expected_ns.unwrap_or(LONGEST_PROCESS_NS / FEW_VISITS)
+            });
+            grouping.add(experiment, point, visit_ns);
+        }
+        grouping.processes
     }
 }
 
-/// The first visit of each experiment, then the second of each, and so on.
-fn in_turns(visits: Vec<Visit>) -> Vec<Visit> {
+/// Visits, put together into processes.
+#[derive(Default)]
+struct Grouping {
+    processes: Vec<Process>,
+    /// The processes that may get more visits, with the expected time of each so far in ns.
+    shared: Vec<(usize, f64)>,
+}
+
+impl Grouping {
+    /// Adds a visit that is expected to take `visit_ns`, or whose point shares its process with no
+    /// other: to the first process of its experiment that has room and does not visit the same point.
+    fn add(&mut self, experiment: usize, point: usize, visit_ns: Option<f64>) {
+        let Some(visit_ns) = visit_ns else {
+            self.begin(experiment, point);
+            return;
+        };
+        let processes = &mut self.processes;
+        let with_room = self.shared.iter_mut().find(|(index, expected_ns)| {
+            let process = &processes[*index];
+            process.experiment == experiment
+                && !process.points.contains(&point)
+                && *expected_ns + visit_ns <= LONGEST_PROCESS_NS
+        });
+        if let Some((index, expected_ns)) = with_room {
+            processes[*index].points.push(point);
+            *expected_ns += visit_ns;
+        } else {
+            let index = self.begin(experiment, point);
+            self.shared.push((index, visit_ns));
+        }
+    }
+
+    fn begin(&mut self, experiment: usize, point: usize) -> usize {
+        self.processes.push(Process {
+            experiment,
+            points: vec![point],
+        });
+        self.processes.len() - 1
+    }
+}
+
+/// The first process of each experiment, then the second of each, and so on.
+fn in_turns(processes: Vec<Process>) -> Vec<Process> {
     let mut made: BTreeMap<usize, usize> = BTreeMap::new();
-    let turn = |visit: Visit| {
-        let turn = made.entry(visit.0).or_default();
+    let turn = |process: Process| {
+        let turn = made.entry(process.experiment).or_default();
         *turn += 1;
-        (*turn, visit)
+        (*turn, process)
     };
-    let mut turns: Vec<(usize, Visit)> = visits.into_iter().map(turn).collect();
+    let mut turns: Vec<(usize, Process)> = processes.into_iter().map(turn).collect();
     turns.sort_by_key(|(turn, _)| *turn);
-    turns.into_iter().map(|(_, visit)| visit).collect()
+    turns.into_iter().map(|(_, process)| process).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Grouping, LONGEST_PROCESS_NS};
+
+    fn points(grouping: &Grouping) -> Vec<&[usize]> {
+        let processes = grouping.processes.iter();
+        processes.map(|process| &process.points[..]).collect()
+    }
+
+    #[test]
+    fn a_process_visits_each_point_once_and_no_more_than_it_has_time_for() {
+        let mut grouping = Grouping::default();
+        for point in [1, 2, 1, 3, 4, 4] {
+            grouping.add(0, point, Some(LONGEST_PROCESS_NS / 3.0));
+        }
+        assert_eq!(points(&grouping), [&[1, 2, 3][..], &[1, 4], &[4]]);
+    }
+
+    #[test]
+    fn visits_of_other_experiments_and_points_that_share_nothing_stay_apart() {
+        let mut grouping = Grouping::default();
+        grouping.add(0, 1, Some(1.0));
+        grouping.add(0, 2, None);
+        grouping.add(1, 3, Some(1.0));
+        grouping.add(0, 4, Some(1.0));
+        assert_eq!(points(&grouping), [&[1, 4][..], &[2], &[3]]);
+    }
 }

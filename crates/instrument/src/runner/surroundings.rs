@@ -12,7 +12,7 @@ const WINDOW_NS: u64 = 500_000_000;
 /// Shorter windows give no shares.
 const SHORTEST_WINDOW_NS: u64 = WINDOW_NS / 4;
 
-/// Watches the machine from batch to batch.
+/// Watches the machine from worker to worker.
 #[derive(Debug, Default)]
 pub struct Surroundings {
     /// In order of time; all but the first are younger than one window.
@@ -32,29 +32,32 @@ struct Look {
 }
 
 impl Surroundings {
-    /// Reads the state of the machine before a batch on `cpu`.
+    /// Reads the state of the machine before a worker on `cpu`.
     pub(super) fn before(&mut self, cpu: Option<usize>) {
         let look = self.look(cpu);
         self.looks.push_back(look);
     }
 
-    /// Reads the state after the batch, whose worker used `worker_ns` of CPU time in `wall_ns`.
+    /// Reads the state after the worker, which used `worker_ns` of CPU time, and returns the
+    /// disturbance of a batch that took so many ns of wall time.
     pub(super) fn after(
         &mut self,
         cpu: Option<usize>,
         worker_ns: u64,
-        wall_ns: u64,
-    ) -> Disturbance {
+    ) -> impl Fn(u64) -> Disturbance {
         self.workers_ns += worker_ns;
         let now = self.look(cpu);
         self.forget_before(now.at_ns.saturating_sub(WINDOW_NS));
         let frequency_before_hz = self.looks.back().and_then(|look| look.frequency_hz);
         let shares = self.looks.front().and_then(|first| now.shares_since(first));
-        let part = |share: f64| share * wall_ns as f64;
-        Disturbance {
-            stolen_ns: shares.map(|shares| part(shares.stolen) as u64),
-            others_ns: shares.map(|shares| part(shares.others) as i64),
-            frequency_hz: frequency_before_hz.zip(now.frequency_hz),
+        let frequency_hz = frequency_before_hz.zip(now.frequency_hz);
+        move |wall_ns| {
+            let part = |share: f64| share * wall_ns as f64;
+            Disturbance {
+                stolen_ns: shares.map(|shares| part(shares.stolen) as u64),
+                others_ns: shares.map(|shares| part(shares.others) as i64),
+                frequency_hz,
+            }
         }
     }
 

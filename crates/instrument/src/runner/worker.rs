@@ -1,17 +1,18 @@
-//! Worker processes: each takes one batch in its own address space and exits.
+//! Worker processes: each takes its batches in its own address space and exits.
 //!
 //! The program starts itself with a hidden sub-command. The worker reads one [`Request`] as a line
-//! of JSON from its standard input. It writes lines of JSON to its standard output; the last one is
-//! [`Message::Done`] or [`Message::Failed`].
+//! of JSON from its standard input. It visits the points of the request, and writes a line of JSON
+//! for each, a [`Visited`], to its standard output.
 
 use super::executor::{BatchError, Executor, Request};
 use super::surroundings::Surroundings;
 use crate::clock::SystemClock;
 use crate::experiment::{Confinement, Experiment, MeasureError};
 use crate::limits::{Bound, Limits};
+use crate::point::Point;
 use crate::quantity::Bytes;
 use crate::sample::Batch;
-use crate::sampler::{Output, Sampler};
+use crate::sampler::{Output, Sampler, Task};
 use platform::clock::now_ns;
 use platform::confinement::{MemoryGroup, SwapFile, free_swap_bytes};
 use platform::process::{Worker, WorkerError, WorkerLimits, WorkerOptions};
@@ -23,13 +24,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// A line that a worker writes.
+/// A visit to a point: a line that a worker writes.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Message {
-    Output(Output),
-    Failed(Failure),
-    Done,
+struct Visited {
+    outputs: Vec<Output>,
+    failure: Option<Failure>,
+    /// In monotonic ns.
+    ended_ns: u64,
 }
 
 /// The reason why a worker could not measure.
@@ -61,11 +62,11 @@ impl From<Failure> for BatchError {
     }
 }
 
-/// The main function of a worker process: reads a request from `input`, measures, writes messages
-/// to `output`.
+/// The main function of a worker process: reads a request from `input`, visits its points, writes
+/// their outcomes to `output`.
 ///
 /// # Errors
-/// If `input` holds no request or `output` is closed. Failures of the measurement are messages.
+/// If `input` holds no request or `output` is closed. Failures of the measurement are outcomes.
 pub fn serve(
     experiments: &[&dyn Experiment],
     mut input: impl BufRead,
@@ -74,49 +75,44 @@ pub fn serve(
     let mut line = String::new();
     input.read_line(&mut line)?;
     let request: Request = serde_json::from_str(&line)?;
-    let found = experiments
-        .iter()
-        .find(|experiment| experiment.id() == request.experiment);
+    let id = &request.experiment;
+    let found = experiments.iter().find(|experiment| experiment.id() == id);
+    let experiment = *found.ok_or_else(|| {
+        let unknown = format!("there is no experiment '{id}'");
+        io::Error::new(io::ErrorKind::InvalidData, unknown)
+    })?;
+    // Many experiments need no directory; one that does reports that it is missing.
+    let _ = fs::create_dir(&request.task.scratch);
     // The worker prints nothing until it ends: output would wake the parent process, perhaps on the
     // processor that is being measured.
-    let mut outputs = Vec::new();
-    let last = match found {
-        None => Message::Failed(Failure::Other(format!(
-            "there is no experiment '{}'",
-            request.experiment
-        ))),
-        Some(experiment) => {
-            let mut sink = |taken| {
-                outputs.push(taken);
-                Ok(())
-            };
-            match measure(*experiment, &request, &mut sink) {
-                Ok(()) => Message::Done,
-                Err(error) => Message::Failed(error.into()),
-            }
-        }
-    };
+    let visits: Vec<Visited> = request
+        .visits()
+        .map(|(point, task)| visit(experiment, point, &task))
+        .collect();
     let mut lines = Vec::new();
-    for message in outputs.into_iter().map(Message::Output).chain([last]) {
-        serde_json::to_writer(&mut lines, &message)?;
+    for visited in &visits {
+        serde_json::to_writer(&mut lines, visited)?;
         lines.push(b'\n');
     }
     output.write_all(&lines)?;
     output.flush()
 }
 
-fn measure(
-    experiment: &dyn Experiment,
-    request: &Request,
-    sink: &mut dyn FnMut(Output) -> io::Result<()>,
-) -> Result<(), MeasureError> {
-    // Many experiments need no directory; one that does reports that it is missing.
-    let _ = fs::create_dir(&request.task.scratch);
-    let mut sampler = Sampler::new(&SystemClock, &request.task, sink);
-    experiment.measure(&request.point, &mut sampler)
+fn visit(experiment: &dyn Experiment, point: &Point, task: &Task) -> Visited {
+    let mut outputs = Vec::new();
+    let mut sink = |taken| {
+        outputs.push(taken);
+        Ok(())
+    };
+    let measured = experiment.measure(point, &mut Sampler::new(&SystemClock, task, &mut sink));
+    Visited {
+        outputs,
+        failure: measured.err().map(Failure::from),
+        ended_ns: now_ns(),
+    }
 }
 
-/// Starts a fresh worker process for each batch.
+/// Starts a fresh worker process for each request.
 #[derive(Debug)]
 pub struct WorkerExecutor {
     /// The program to start.
@@ -131,7 +127,7 @@ pub struct WorkerExecutor {
     pub scratch: PathBuf,
     /// Swap for workers that need it.
     pub swap: Swap,
-    /// A worker is killed after twice its `batch_ns` plus this.
+    /// A worker is killed after twice its `batch_ns` for each point, plus this.
     pub patience: Duration,
     /// The stop flag.
     pub interrupt: Interrupt,
@@ -181,14 +177,21 @@ impl Swap {
 }
 
 impl Executor for WorkerExecutor {
-    fn execute(&mut self, request: &Request) -> Result<Batch, BatchError> {
-        self.take(request)
-            .map_err(|error| match (error, request.confinement) {
-                (BatchError::Worker(reason), Some(limit)) => {
-                    BatchError::Unsupported(with_limit(&reason, limit))
-                }
-                (other, _) => other,
-            })
+    fn execute(&mut self, request: &Request) -> Vec<Result<Batch, BatchError>> {
+        let is_alone = request.points.len() == 1;
+        match self.take(request) {
+            Ok(taken) => taken,
+            Err(BatchError::Interrupted) => {
+                let points = request.points.iter();
+                points.map(|_| Err(BatchError::Interrupted)).collect()
+            }
+            Err(error) if is_alone => vec![Err(error)],
+            // A worker that died does not tell at which point.
+            Err(_) => {
+                let visits = request.apart();
+                visits.flat_map(|visit| self.execute(&visit)).collect()
+            }
+        }
     }
 
     fn is_interrupted(&self) -> bool {
@@ -197,15 +200,20 @@ impl Executor for WorkerExecutor {
 }
 
 impl WorkerExecutor {
-    fn take(&mut self, request: &Request) -> Result<Batch, BatchError> {
+    fn take(&mut self, request: &Request) -> Result<Vec<Result<Batch, BatchError>>, BatchError> {
         let memory_group = self.confine(request)?;
         let taken = self.take_in(memory_group.as_ref(), request);
         let peak_bytes = memory_group.as_ref().and_then(MemoryGroup::peak_bytes);
         self.group_peak_bytes = self.group_peak_bytes.max(peak_bytes);
-        match taken {
-            Err(BatchError::Worker(reason)) => Err(self.blame(reason, peak_bytes)),
-            taken => taken,
-        }
+        taken.map_err(|error| match (error, request.confinement) {
+            (BatchError::Worker(reason), limit) => match (self.blame(reason, peak_bytes), limit) {
+                (BatchError::Worker(reason), Some(limit)) => {
+                    BatchError::Unsupported(with_limit(&reason, limit))
+                }
+                (error, _) => error,
+            },
+            (error, _) => error,
+        })
     }
 
     /// The error for a worker that died: it ran out of memory if its group was full or an
@@ -232,7 +240,7 @@ impl WorkerExecutor {
         &mut self,
         memory_group: Option<&MemoryGroup>,
         request: &Request,
-    ) -> Result<Batch, BatchError> {
+    ) -> Result<Vec<Result<Batch, BatchError>>, BatchError> {
         self.surroundings.before(self.cpu);
         let started_ns = now_ns();
         let mut command = Command::new(&self.program);
@@ -255,38 +263,48 @@ impl WorkerExecutor {
         let mut worker = Worker::spawn(command, &options).map_err(broken)?;
         let mut line = serde_json::to_vec(request).expect("a request is plain data");
         line.push(b'\n');
+        let visits = request.points.len() as u64;
         let deadline_ns = started_ns
             .saturating_add(self.patience.as_nanos() as u64)
-            .saturating_add(request.task.batch_ns.saturating_mul(2));
+            .saturating_add(request.task.batch_ns.saturating_mul(2 * visits));
         worker
             .send(&line, deadline_ns, self.interrupt.flag())
             .map_err(broken)?;
-        let mut batch = Batch {
-            warm: true,
-            cpu: self.cpu,
-            started_ns,
-            ..Batch::default()
-        };
-        loop {
-            match self.next_message(&mut worker, deadline_ns)? {
-                Message::Output(Output::Sample(sample)) => batch.samples.push(sample),
-                Message::Output(Output::Remark(remark)) => batch.remarks.push(remark),
-                Message::Output(Output::NotWarm) => batch.warm = false,
-                Message::Failed(failure) => return Err(failure.into()),
-                Message::Done => break,
-            }
-        }
+        let visits: Vec<Visited> = request
+            .points
+            .iter()
+            .map(|_| self.next_visit(&mut worker, deadline_ns))
+            .collect::<Result<_, _>>()?;
         let ended = worker
             .wait(deadline_ns, self.interrupt.flag())
             .map_err(broken)?;
-        batch.wall_ns = now_ns().saturating_sub(started_ns);
+        let ended_ns = now_ns();
         let own_ns = ended.usage.user_ns + ended.usage.system_ns;
-        batch.disturbance = self.surroundings.after(self.cpu, own_ns, batch.wall_ns);
-        Ok(batch)
+        let disturbance = self.surroundings.after(self.cpu, own_ns);
+        let last = visits.len() - 1;
+        let mut begun_ns = started_ns;
+        let batches = visits.into_iter().enumerate().map(|(index, visited)| {
+            // The start of the process belongs to its first visit, and its end to the last.
+            let end_ns = if index == last {
+                ended_ns
+            } else {
+                visited.ended_ns
+            };
+            let wall_ns = end_ns.saturating_sub(std::mem::replace(&mut begun_ns, end_ns));
+            visited.into_batch(Batch {
+                warm: true,
+                cpu: self.cpu,
+                started_ns,
+                wall_ns,
+                disturbance: disturbance(wall_ns),
+                ..Batch::default()
+            })
+        });
+        Ok(batches.collect())
     }
 
     /// Applies the limits for the worker of `request`: first its memory, then swap for the rest.
-    /// Each batch gets its own control group, so that no pages of another batch are charged to it.
+    /// Each worker gets its own control group, so that no pages of another are charged to it.
     fn confine(&mut self, request: &Request) -> Result<Option<MemoryGroup>, BatchError> {
         let Some(Confinement {
             memory_bytes,
@@ -317,7 +335,7 @@ impl WorkerExecutor {
         }
     }
 
-    fn next_message(&self, worker: &mut Worker, deadline_ns: u64) -> Result<Message, BatchError> {
+    fn next_visit(&self, worker: &mut Worker, deadline_ns: u64) -> Result<Visited, BatchError> {
         let line = worker
             .read_line_until(deadline_ns, self.interrupt.flag())
             .map_err(broken)?
@@ -325,6 +343,23 @@ impl WorkerExecutor {
         serde_json::from_str(&line).map_err(|error| {
             BatchError::Worker(format!("the worker said what nobody understands: {error}"))
         })
+    }
+}
+
+impl Visited {
+    /// Adds the outputs to `batch`.
+    fn into_batch(self, mut batch: Batch) -> Result<Batch, BatchError> {
+        for output in self.outputs {
+            match output {
+                Output::Sample(sample) => batch.samples.push(sample),
+                Output::Remark(remark) => batch.remarks.push(remark),
+                Output::NotWarm => batch.warm = false,
+            }
+        }
+        match self.failure {
+            None => Ok(batch),
+            Some(failure) => Err(failure.into()),
+        }
     }
 }
 

@@ -32,6 +32,7 @@ pub(crate) struct Mock {
     pub(crate) points: u64,
     pub(crate) better: Better,
     pub(crate) needs: Vec<Need>,
+    pub(crate) shares_process: bool,
 }
 
 impl Mock {
@@ -41,6 +42,7 @@ impl Mock {
             points,
             better: Better::Lower,
             needs: Vec::new(),
+            shares_process: false,
         }
     }
 }
@@ -71,6 +73,10 @@ impl Experiment for Mock {
         (0..self.points)
             .map(|n| Point::new().at(N, Count(n)))
             .collect()
+    }
+
+    fn shares_process(&self, _: &Point) -> bool {
+        self.shares_process
     }
 
     fn measure(&self, _: &Point, _: &mut Sampler<'_>) -> Result<(), MeasureError> {
@@ -116,11 +122,22 @@ impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> MockExecutor<F> {
 }
 
 impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> Executor for MockExecutor<F> {
-    fn execute(&mut self, request: &Request) -> Result<Batch, BatchError> {
-        let level = request.point.level(N);
+    fn execute(&mut self, request: &Request) -> Vec<Result<Batch, BatchError>> {
+        self.tasks.push(request.clone());
+        let points = request.points.iter();
+        points.map(|point| self.batch(point)).collect()
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.order.len() >= self.stop_after
+    }
+}
+
+impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> MockExecutor<F> {
+    fn batch(&mut self, point: &Point) -> Result<Batch, BatchError> {
+        let level = point.level(N);
         let Count(n) = level.expect("every mock point has a number");
         self.order.push(n);
-        self.tasks.push(request.clone());
         let batch_ns = match self.dear {
             Some((dear, batch_ns)) if dear == n => batch_ns,
             _ => self.batch_ns,
@@ -150,10 +167,6 @@ impl<F: FnMut(u64, usize) -> Result<f64, BatchError>> Executor for MockExecutor<
             wall_ns: batch_ns.unsigned_abs(),
             ..Batch::default()
         })
-    }
-
-    fn is_interrupted(&self) -> bool {
-        self.order.len() >= self.stop_after
     }
 }
 

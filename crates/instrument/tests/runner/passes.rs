@@ -78,6 +78,26 @@ fn the_seed_decides_the_order() {
 }
 
 #[test]
+fn a_process_visits_many_points_if_they_share_it_and_each_of_them_once() {
+    let mut mock = Mock::new("mock.one", 8);
+    mock.shares_process = true;
+    let plan = plan(&[&mock]);
+    let mut executor = MockExecutor::new(20 * MS, quiet);
+    run(&mut executor, &plan);
+    let processes = executor.tasks.iter().map(|request| &request.points);
+    let mut most = 0;
+    for points in processes.clone() {
+        most = most.max(points.len());
+        let twice = |(index, point)| points[..index].contains(point);
+        assert!(!points.iter().enumerate().any(twice), "{points:?}");
+    }
+    assert_eq!(most, 8);
+    // The first pass does not know yet how long a visit takes.
+    assert_eq!(executor.tasks[0].points.len(), 4);
+    assert!(executor.given.values().all(|batches| *batches >= 5));
+}
+
+#[test]
 fn each_process_gets_a_seed_of_its_own() {
     let mock = Mock::new("mock.one", 2);
     let plan = plan(&[&mock]);

@@ -20,8 +20,8 @@ struct FileMaker<'a, E> {
 }
 
 impl<E: Executor> Executor for FileMaker<'_, E> {
-    fn execute(&mut self, request: &Request) -> Result<Batch, BatchError> {
-        let (own, point) = (&request.experiment, &request.point);
+    fn execute(&mut self, request: &Request) -> Vec<Result<Batch, BatchError>> {
+        let (own, point) = (&request.experiment, &request.points[0]);
         let directory = &request.task.scratch;
         fs::create_dir_all(directory).expect("a directory");
         fs::write(directory.join(format!("{own} {point}")), "bytes").expect("a file");

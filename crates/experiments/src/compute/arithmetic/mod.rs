@@ -32,6 +32,10 @@ impl Experiment for Arithmetic {
         points::all(setting)
     }
 
+    fn shares_process(&self, _point: &Point) -> bool {
+        true
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let loops = loops(point.level(COMPILER)?, point.level(OPTIMISATION)?, sampler)?;
         let (operation, number) = (point.level(OPERATION)?, point.level(TYPE)?);

@@ -77,6 +77,10 @@ impl Experiment for BlockSize {
         }
     }
 
+    fn shares_process(&self, _point: &Point) -> bool {
+        true
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let pass = point.level(PASS)?;
         let Bytes(len) = point.level(FILE_SIZE)?;

@@ -117,6 +117,10 @@ impl Experiment for RewritePasses {
         }
     }
 
+    fn shares_process(&self, _point: &Point) -> bool {
+        true
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let Bytes(len) = point.level(FILE_SIZE)?;
         whole_blocks(len, point.level(CHUNK_SIZE)?.0)?;

@@ -29,6 +29,11 @@ impl Experiment for CallStyles {
         points::all(setting)
     }
 
+    /// A fork costs more in a process that has visited other points.
+    fn shares_process(&self, point: &Point) -> bool {
+        point.level(STYLE).is_ok_and(|style| style != Style::Fork)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let (style, Count(rows)) = (point.level(STYLE)?, point.level(ROWS)?);
         // The expected sum, computed independently.

@@ -39,6 +39,10 @@ impl Experiment for Calls {
         optimised.chain(unoptimised).collect()
     }
 
+    fn shares_process(&self, point: &Point) -> bool {
+        point.level(CALL).is_ok_and(Call::leaves_nothing)
+    }
+
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let optimisation = point.level(OPTIMISATION)?;
         optimisation::loops(Compiler::Rust, optimisation, sampler)?;

@@ -105,11 +105,11 @@ impl Visits<'_, '_> {
             if self.executor.is_interrupted() {
                 return Ok(None);
             }
-            match self.executor.execute(&request) {
-                Ok(batch) => return Ok(Some(batch)),
-                Err(BatchError::Interrupted) => return Ok(None),
-                Err(BatchError::Disturbed(_)) if attempt < ATTEMPTS => {}
-                Err(error) => return Err(Stop::Point(format!("'{}': {error}", chosen.name))),
+            match self.executor.execute(&request).pop() {
+                Some(Ok(batch)) => return Ok(Some(batch)),
+                None | Some(Err(BatchError::Interrupted)) => return Ok(None),
+                Some(Err(BatchError::Disturbed(_))) if attempt < ATTEMPTS => {}
+                Some(Err(error)) => return Err(Stop::Point(format!("'{}': {error}", chosen.name))),
             }
         }
         Ok(None)
@@ -160,7 +160,11 @@ impl Bench for Visits<'_, '_> {
             let known = pairs
                 .first()
                 .map(|pair| told::sentence(&ways[0].name, &ways[pair.rival].name, pair));
-            format!("{}: {}", ways[0].request.point, known.unwrap_or_default())
+            format!(
+                "{}: {}",
+                ways[0].request.points[0],
+                known.unwrap_or_default()
+            )
         });
         Ok(())
     }

@@ -143,7 +143,7 @@ impl Session<'_, '_> {
                 name: value.clone(),
                 request: Request {
                     experiment: planned.definition.id.clone(),
-                    point: point.clone(),
+                    points: vec![point.clone()],
                     confinement: planned.experiment.confinement(point),
                     space_bytes: planned.space_bytes,
                     task,
