@@ -25,6 +25,7 @@ mod judging;
 mod made_up;
 mod memory;
 mod optimisation;
+mod other_core;
 mod prelude;
 mod process;
 #[cfg(test)]

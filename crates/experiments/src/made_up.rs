@@ -1,6 +1,6 @@
 //! Results made up for tests: known numbers, from which findings must follow.
 
-use instrument::clock::SystemClock;
+use instrument::clock::{Calibration, SystemClock};
 use instrument::experiment::{Definition, Experiment, MeasureError, Metric};
 use instrument::figure::Figure;
 use instrument::finding::Finding;
@@ -145,7 +145,7 @@ pub(crate) fn measure_with(
         legs: 2,
         leg_ns: 10_000,
         batch_ns: 1_000_000,
-        calibration: platform::clock::Calibration {
+        calibration: Calibration {
             resolution_ns: 1.0,
             cost_ns: 30.0,
         },

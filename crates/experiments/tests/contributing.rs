@@ -7,12 +7,11 @@ mod prelude;
 #[path = "contributing/yielding.rs"]
 mod yielding;
 
-use instrument::clock::SystemClock;
+use instrument::clock::{SystemClock, calibrate};
 use instrument::experiment::Experiment;
 use instrument::plan::Profile;
 use instrument::point::Point;
 use instrument::sampler::{Output, Sampler, Task};
-use platform::clock::calibrate;
 use std::path::PathBuf;
 use yielding::Yielding;
 

@@ -3,10 +3,11 @@
 use crate::read::read_stream;
 use crate::{Error, Result, Source, Watch};
 use instrument::quantity::Bytes;
-use platform::file::{Eviction, Reach, Residency, evict, residency};
+use platform::file::{Residency, drop_page_cache, evict, residency};
 use platform::storage::Storage;
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -19,6 +20,23 @@ const PATIENCE_MS: u32 = 100;
 const WARMING_ATTEMPTS: u32 = 4;
 /// Block size for warming a file.
 const CHUNK_BYTES: usize = 1 << 20;
+
+/// Method of an eviction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Eviction {
+    /// Advice to the kernel that the file is not needed.
+    Advice,
+    /// A drop of the whole machine's page cache.
+    DropCaches,
+}
+
+static SPARES_CACHES: AtomicBool = AtomicBool::new(false);
+
+/// Keeps this process from dropping the whole machine's page cache from now on: [`chill`] affects
+/// only its file.
+pub fn spare_caches() {
+    SPARES_CACHES.store(true, Ordering::Relaxed);
+}
 
 /// Outcome of evicting a file.
 #[derive(Clone, Debug)]
@@ -53,12 +71,9 @@ pub fn is_warm(residency: &Residency) -> bool {
 /// # Errors
 /// If the file cannot be synchronised, or the system does not report its resident pages.
 pub fn chill(file: &File, storage: Option<&Storage>) -> platform::Result<Evicted> {
-    let evicted = |reach| {
-        let way = evict(file, reach)?;
-        let left = residency(file)?;
-        Ok(Evicted { way, left })
-    };
-    let mut outcome = evicted(Reach::File)?;
+    let evicted = |way| residency(file).map(|left| Evicted { way, left });
+    let advised = || evict(file).and_then(|()| evicted(Eviction::Advice));
+    let mut outcome = advised()?;
     // Pages under read-ahead cannot be evicted yet. Pages of a file system in memory can never be
     // evicted, so waiting does not help there.
     if !storage.is_some_and(Storage::is_memory) {
@@ -67,13 +82,16 @@ pub fn chill(file: &File, storage: Option<&Storage>) -> platform::Result<Evicted
                 break;
             }
             sleep(Duration::from_millis(1));
-            outcome = evicted(Reach::File)?;
+            outcome = advised()?;
         }
     }
-    if outcome.is_cold() {
-        Ok(outcome)
-    } else {
-        evicted(Reach::Machine)
+    if outcome.is_cold() || SPARES_CACHES.load(Ordering::Relaxed) {
+        return Ok(outcome);
+    }
+    match drop_page_cache() {
+        Ok(()) => evicted(Eviction::DropCaches),
+        Err(platform::Error::NotPermitted { .. }) => Ok(outcome),
+        Err(error) => Err(error),
     }
 }
 

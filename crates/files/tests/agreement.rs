@@ -96,7 +96,7 @@ fn a_file_worth_trying_is_summed_once_whatever_was_tried() {
     assert_eq!(choice.reason, Reason::TriedWarm);
 
     let file = fs::File::open(&path).expect("it is there");
-    platform::file::evict(&file, platform::file::Reach::File).expect("it can be asked for");
+    platform::file::evict(&file).expect("it can be asked for");
     let (cold, choice) = sum_it();
     assert_eq!(cold.xor, expected);
     println!("cold: {choice:?}");

@@ -42,6 +42,7 @@ pub mod pieces;
 pub mod plan;
 pub mod point;
 pub mod quantity;
+pub mod removal;
 pub mod results;
 pub mod runner;
 pub mod sample;

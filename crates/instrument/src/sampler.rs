@@ -1,7 +1,7 @@
 //! The sampler: takes the samples of one point within one process; see the drawing in
 //! [`crate::runner`].
 
-use crate::clock::Clock;
+use crate::clock::{Calibration, Clock};
 use crate::error::MeasureError;
 use crate::given::{Given, Givens};
 use crate::phases::Phases;
@@ -9,7 +9,6 @@ use crate::pieces::Pieces;
 use crate::sample::{Legs, Reading, Sample};
 use crate::setting::Precision;
 use hdrhistogram::Histogram;
-use platform::clock::Calibration;
 use platform::usage::Usage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

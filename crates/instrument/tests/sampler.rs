@@ -3,12 +3,11 @@
 mod common;
 
 use common::MockClock;
-use oscope_instrument::clock::Clock;
+use oscope_instrument::clock::{Calibration, Clock};
 use oscope_instrument::experiment::MeasureError;
 use oscope_instrument::given::Givens;
 use oscope_instrument::sample::{Reading, Sample};
 use oscope_instrument::sampler::{Output, Sampler, Task};
-use platform::clock::Calibration;
 use platform::usage::Usage;
 use std::cell::Cell;
 use std::io;

@@ -1,6 +1,7 @@
 //! Leftovers of killed runs.
 
 use anyhow::Result;
+use instrument::removal::REMOVAL;
 use platform::scratch::Scratch;
 use record::store::Store;
 use std::fmt;
@@ -64,7 +65,7 @@ fn is_in(path: &Path, dir: &Path) -> bool {
 }
 
 fn sweep(dir: &Path) -> Vec<Leftover> {
-    let sweep = Scratch::sweep(dir);
+    let sweep = Scratch::sweep(dir, &REMOVAL);
     let stuck = |(path, error)| Leftover::Stuck(path, error);
     let removed = sweep.removed.into_iter().map(Leftover::Removed);
     removed.chain(sweep.left.into_iter().map(stuck)).collect()

@@ -410,7 +410,11 @@ fn a_disk_that_is_nearly_full_is_warned_of() {
 #[test]
 fn a_control_group_that_is_nearly_full_is_warned_of() {
     let place = Place::new();
-    let group = match MemoryGroup::create(256 * MIB, &place.scratch()) {
+    let group = match MemoryGroup::create(
+        256 * MIB,
+        &place.scratch(),
+        std::time::Duration::from_secs(5),
+    ) {
         Ok(group) => group,
         Err(error) => return eprintln!("skipped: {error}"),
     };

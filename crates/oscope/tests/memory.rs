@@ -87,7 +87,7 @@ fn block_sizes(run: &Value) -> Vec<u64> {
 fn in_little_memory_blocks_are_cut_and_the_finding_says_so() {
     let _turn = turn();
     let place = Place::new();
-    let group = match MemoryGroup::create(256 * MIB, &place.scratch()) {
+    let group = match MemoryGroup::create(256 * MIB, &place.scratch(), Duration::from_secs(5)) {
         Ok(group) => group,
         Err(error) => return eprintln!("skipped: {error}"),
     };

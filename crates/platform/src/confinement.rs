@@ -7,6 +7,7 @@
 //! off, and removes the group, the file and the record.
 
 use std::path::Path;
+use std::time::Duration;
 
 use crate::{Result, os};
 
@@ -32,14 +33,20 @@ face! {
     /// Free swap space, in bytes.
     pub fn free_swap_bytes() -> u64 = 0;
 
+    // True for the names of the files that tell `undo` what to undo.
+    fn is_record(name: &str) -> bool = false;
+    // Undoes everything created for a scratch directory.
+    fn undo(scratch: &Path, exit_wait: Duration) -> Result<()> = Ok(());
+
     impl MemoryGroup {
-        /// Creates a group. Each scratch directory can have one at a time.
+        /// Creates a group. Each scratch directory can have one at a time. Its removal kills its
+        /// processes, and gives up if they have not left the group after `exit_wait`.
         ///
         /// # Errors
         /// [`crate::Error::NotPermitted`] without the right; [`crate::Error::NotSupported`] if no
         /// memory controller is accessible; [`crate::Error::TooMuch`] if the limit exceeds the
         /// available memory, since the host and not the limit would then stop the group.
-        pub fn create(limit_bytes: u64, scratch: &Path) -> Result<Self>
+        pub fn create(limit_bytes: u64, scratch: &Path, exit_wait: Duration) -> Result<Self>
             = refuse("limiting the memory of a worker");
 
         /// Forbids swap for the group: if its memory does not fit within the limit, one of its

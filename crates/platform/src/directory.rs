@@ -3,81 +3,16 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::file::OpenMode;
 use crate::{Result, os};
 
 /// An open directory. It stays the same directory even if its path later leads to another one.
 #[derive(Debug)]
-pub struct Directory {
-    handle: os::directory::Handle,
-    path: PathBuf,
-}
+pub struct Directory(os::directory::Directory);
 
 impl Directory {
-    /// Opens a directory.
-    ///
-    /// # Errors
-    /// If it does not exist, is not a directory, or may not be opened.
-    pub fn open(path: &Path) -> Result<Self> {
-        Ok(Self {
-            handle: os::directory::open(path)?,
-            path: path.to_owned(),
-        })
-    }
-
-    /// The path given to [`Directory::open`].
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Opens the regular file `name` in it for reading and writing, or creates it. Links are not
-    /// followed, and the name cannot lead outside: Linux uses
-    /// [openat2(2)](https://man7.org/linux/man-pages/man2/openat2.2.html) with `RESOLVE_BENEATH` if
-    /// the kernel supports it.
-    ///
-    /// # Errors
-    /// If it cannot be opened, or is not a regular file.
-    pub fn open_or_create(&self, name: &OsStr) -> Result<File> {
-        os::directory::open_or_create(&self.handle, &self.path, name)
-    }
-
-    /// Creates an unnamed file in its file system, which vanishes if it never gets a name
-    /// (`O_TMPFILE` on Linux). It has the permissions of `model`, if given, less the process's
-    /// umask.
-    ///
-    /// # Errors
-    /// If none can be created; [`crate::Error::NotSupported`] if the file system has no unnamed
-    /// files, or not in this mode.
-    pub fn create_unnamed(&self, mode: OpenMode, model: Option<&Metadata>) -> Result<File> {
-        os::directory::create_unnamed(&self.handle, &self.path, mode, model)
-    }
-
-    /// Gives a file from [`Directory::create_unnamed`] a name.
-    ///
-    /// # Errors
-    /// With [`std::io::ErrorKind::AlreadyExists`] if the name is taken, or if the file system refuses.
-    pub fn give_name(&self, file: &File, name: &OsStr) -> Result<()> {
-        os::directory::give_name(&self.handle, &self.path, file, name)
-    }
-
-    /// The type of `name`, without following links; `None` if it does not exist.
-    ///
-    /// # Errors
-    /// If the directory cannot be searched.
-    pub fn what_is(&self, name: &OsStr) -> Result<Option<Kind>> {
-        os::directory::what_is(&self.handle, &self.path, name)
-    }
-
-    /// True if `name` still names this open file.
-    ///
-    /// # Errors
-    /// If the directory cannot be searched.
-    pub fn holds(&self, name: &OsStr, file: &File) -> Result<bool> {
-        os::directory::holds(&self.handle, &self.path, name, file)
-    }
-
     /// Opens the directory `name` in it, or creates it, with access for this user only (`0700` on
     /// Linux). Links are not followed.
     ///
@@ -85,33 +20,7 @@ impl Directory {
     /// [`crate::Error::Planted`] if it belongs to another user or others may write to it; another
     /// error if it cannot be opened.
     pub fn open_private(&self, name: &OsStr) -> Result<Self> {
-        Ok(Self {
-            handle: os::directory::open_private(&self.handle, &self.path, name)?,
-            path: self.path.join(name),
-        })
-    }
-
-    /// As [`Directory::open_or_create`], for a file that no other user can change.
-    ///
-    /// # Errors
-    /// [`crate::Error::Planted`] if it belongs to another user or has a second name; another error
-    /// if it cannot be opened, or is not a regular file.
-    pub fn open_own(&self, name: &OsStr) -> Result<File> {
-        os::directory::open_own(&self.handle, &self.path, name)
-    }
-
-    /// Removes the directory `name`, which must be empty.
-    ///
-    /// # Errors
-    /// If it is not empty, or cannot be removed.
-    pub fn remove_directory(&self, name: &OsStr) -> Result<()> {
-        os::directory::remove_directory(&self.handle, &self.path, name)
-    }
-
-    /// Device space of the regular files directly in it, in bytes; `None` if the system does not
-    /// report it.
-    pub fn files_bytes(&self) -> Option<u64> {
-        os::directory::files_bytes(&self.handle)
+        self.0.open_private(name).map(Self)
     }
 
     /// Renames `from` to `to` atomically. Without `replace`, an existing `to` stays and this call
@@ -128,38 +37,7 @@ impl Directory {
     /// # Errors
     /// If the name is taken there, or the file system refuses.
     pub fn move_to(&self, from: &OsStr, target: &Self, to: &OsStr, replace: bool) -> Result<()> {
-        os::directory::rename(
-            (&self.handle, &self.path, from),
-            (&target.handle, &target.path, to),
-            replace,
-        )
-    }
-
-    /// Removes the file `name`.
-    ///
-    /// # Errors
-    /// If it cannot be removed.
-    pub fn remove(&self, name: &OsStr) -> Result<()> {
-        os::directory::remove(&self.handle, &self.path, name)
-    }
-
-    /// Waits until all renames are on the device.
-    ///
-    /// # Errors
-    /// If the device refuses.
-    pub fn sync(&self) -> Result<()> {
-        os::directory::sync(&self.handle, &self.path)
-    }
-
-    /// True if its files are known to lie in memory (tmpfs, ramfs).
-    pub fn is_in_memory(&self) -> bool {
-        os::directory::is_in_memory(&self.handle)
-    }
-
-    /// Space in its file system available to this user, in bytes; `None` if the system does not
-    /// report it.
-    pub fn free_bytes(&self) -> Option<u64> {
-        os::directory::free_bytes(&self.handle)
+        self.0.move_to(from, &target.0, to, replace)
     }
 }
 
@@ -194,8 +72,102 @@ face! {
     pub fn spread_subdirectories(path: &Path) -> Result<bool>;
 
     /// The file name with these bytes; `None` if this system's names are not bytes.
-    pub fn name_from_bytes(bytes: &[u8]) -> Option<OsString>;
+    pub fn name_from_bytes(bytes: &[u8]) -> Option<OsString>
+        = String::from_utf8(bytes.to_vec()).ok().map(OsString::from);
 
     /// The permission bits of a file (`0o644`); `None` if the system has none.
     pub fn mode(metadata: &Metadata) -> Option<u32> = None;
+
+    fn set_mode(file: &File, mode: u32) -> Result<()>
+        = refuse("setting the permissions of a file");
+
+    impl Directory {
+        /// Opens a directory.
+        ///
+        /// # Errors
+        /// If it does not exist, is not a directory, or may not be opened.
+        pub fn open(path: &Path) -> Result<Self> = refuse("opening a directory");
+
+        /// The path given to [`Directory::open`].
+        pub fn path(&self) -> &Path;
+
+        /// Opens the regular file `name` in it for reading and writing, or creates it. Links are not
+        /// followed, and the name cannot lead outside: Linux uses
+        /// [openat2(2)](https://man7.org/linux/man-pages/man2/openat2.2.html) with `RESOLVE_BENEATH` if
+        /// the kernel supports it.
+        ///
+        /// # Errors
+        /// If it cannot be opened, or is not a regular file.
+        pub fn open_or_create(&self, name: &OsStr) -> Result<File>;
+
+        /// Creates an unnamed file in its file system, which vanishes if it never gets a name
+        /// (`O_TMPFILE` on Linux). It has the permissions of `model`, if given, less the process's
+        /// umask.
+        ///
+        /// # Errors
+        /// If none can be created; [`crate::Error::NotSupported`] if the file system has no unnamed
+        /// files, or not in this mode.
+        pub fn create_unnamed(&self, mode: OpenMode, model: Option<&Metadata>) -> Result<File>
+            = refuse("a file without a name");
+
+        /// Gives a file from [`Directory::create_unnamed`] a name.
+        ///
+        /// # Errors
+        /// With [`std::io::ErrorKind::AlreadyExists`] if the name is taken, or if the file system refuses.
+        pub fn give_name(&self, file: &File, name: &OsStr) -> Result<()>
+            = refuse("a file without a name");
+
+        /// The type of `name`, without following links; `None` if it does not exist.
+        ///
+        /// # Errors
+        /// If the directory cannot be searched.
+        pub fn what_is(&self, name: &OsStr) -> Result<Option<Kind>>;
+
+        /// True if `name` still names this open file.
+        ///
+        /// # Errors
+        /// If the directory cannot be searched.
+        pub fn holds(&self, name: &OsStr, file: &File) -> Result<bool>;
+
+        /// As [`Directory::open_or_create`], for a file that no other user can change.
+        ///
+        /// # Errors
+        /// [`crate::Error::Planted`] if it belongs to another user or has a second name; another error
+        /// if it cannot be opened, or is not a regular file.
+        pub fn open_own(&self, name: &OsStr) -> Result<File>;
+
+        /// Removes the directory `name`, which must be empty.
+        ///
+        /// # Errors
+        /// If it is not empty, or cannot be removed.
+        pub fn remove_directory(&self, name: &OsStr) -> Result<()>;
+
+        /// Device space of the regular files directly in it, in bytes; `None` if the system does not
+        /// report it.
+        pub fn files_bytes(&self) -> Option<u64> = None;
+
+        /// Removes the file `name`.
+        ///
+        /// # Errors
+        /// If it cannot be removed.
+        pub fn remove(&self, name: &OsStr) -> Result<()>;
+
+        /// Waits until all renames are on the device.
+        ///
+        /// # Errors
+        /// If the device refuses.
+        pub fn sync(&self) -> Result<()> = refuse("synchronising a directory");
+
+        /// True if its files are known to lie in memory (tmpfs, ramfs).
+        pub fn is_in_memory(&self) -> bool = false;
+
+        /// Space in its file system available to this user, in bytes; `None` if the system does not
+        /// report it.
+        pub fn free_bytes(&self) -> Option<u64> = None;
+
+        fn open_private(&self, name: &OsStr) -> Result<Self>
+            = refuse("a directory of one's own");
+
+        fn move_to(&self, from: &OsStr, target: &Self, to: &OsStr, replace: bool) -> Result<()>;
+    }
 }

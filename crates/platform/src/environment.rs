@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::os;
-
 /// The conditions of a measurement. Hardware is in [`crate::machine::Machine`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
@@ -130,10 +128,12 @@ pub struct Build {
     pub flags: Option<String>,
 }
 
-impl Environment {
-    /// Reads the current environment.
-    pub fn read() -> Self {
-        os::environment::read()
+face! {
+    os::environment;
+
+    for Environment {
+        /// Reads the current environment.
+        pub fn read() -> Environment;
     }
 }
 

@@ -3,8 +3,7 @@
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -114,51 +113,6 @@ pub fn reopen_read(file: &File, path: &Path, mode: OpenMode) -> Result<File> {
 /// True for the metadata of a named pipe, a terminal or another device that accepts a byte stream.
 pub fn is_stream(metadata: &Metadata) -> bool {
     os::file::is_named_pipe(metadata) || os::file::is_character_device(metadata)
-}
-
-/// Scope of an eviction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Reach {
-    /// The pages of one file.
-    File,
-    /// The page cache of the whole machine, if this process has the right; otherwise of one file.
-    Machine,
-}
-
-/// Method of an eviction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Eviction {
-    /// Advice to the kernel that the file is not needed (`POSIX_FADV_DONTNEED`).
-    Advice,
-    /// A drop of the whole machine's page cache.
-    DropCaches,
-}
-
-/// The caches to drop ([proc_sys_vm(5)](https://man7.org/linux/man-pages/man5/proc_sys_vm.5.html)).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Caches {
-    /// 1: the page cache.
-    Pages,
-    /// 2: directory entries, inodes and other reclaimable kernel objects.
-    Objects,
-    /// 3: both.
-    All,
-}
-
-static SPARES_CACHES: AtomicBool = AtomicBool::new(false);
-
-/// Keeps this process from dropping the whole machine's caches from now on: [`drop_caches`] fails,
-/// and [`evict`] affects only its file.
-pub fn spare_caches() {
-    SPARES_CACHES.store(true, Ordering::Relaxed);
-}
-
-/// True after [`spare_caches`].
-#[allow(dead_code, reason = "a system without such caches does not ask")]
-pub(crate) fn spares_caches() -> bool {
-    SPARES_CACHES.load(Ordering::Relaxed)
 }
 
 /// The part of a file that is in the page cache.
@@ -318,22 +272,23 @@ face! {
     pub fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option<(u64, u64)>>
         = Ok((offset < len).then_some((offset, len)));
 
-    /// Writes a file's dirty pages to the device, then evicts its pages from the page cache. Returns
-    /// the method used.
+    /// Writes a file's dirty pages to the device, then advises the kernel to evict its pages from the
+    /// page cache (`POSIX_FADV_DONTNEED`).
     ///
-    /// Neither method is certain: pages that a process has mapped or is writing stay. Check
-    /// [`residency`] before relying on a cold read. Caches of the host or the disk are not affected.
+    /// It is not certain: pages that a process has mapped or is writing stay. Check [`residency`]
+    /// before relying on a cold read. Caches of the host or the disk are not affected.
     ///
     /// # Errors
     /// If the file cannot be synchronised.
-    pub fn evict(file: &File, reach: Reach) -> Result<Eviction>
-        = refuse("evicting a file from the page cache");
+    pub fn evict(file: &File) -> Result<()> = refuse("evicting a file from the page cache");
 
-    /// Drops clean caches of the whole machine. Dirty pages stay: synchronise first.
+    /// Drops the clean pages of the whole machine's page cache
+    /// ([proc_sys_vm(5)](https://man7.org/linux/man-pages/man5/proc_sys_vm.5.html), `drop_caches`).
+    /// Dirty pages stay: synchronise first.
     ///
     /// # Errors
-    /// [`Error::NotPermitted`] without the right, and after [`spare_caches`].
-    pub fn drop_caches(caches: Caches) -> Result<()> = refuse("dropping caches");
+    /// [`Error::NotPermitted`] without the right.
+    pub fn drop_page_cache() -> Result<()> = refuse("dropping caches");
 
     /// Reports the part of a file that is in the page cache.
     ///
@@ -345,4 +300,10 @@ face! {
     /// [`Error::NotPermitted`] if the result could not be trusted.
     pub fn residency(file: &File) -> Result<Residency>
         = refuse("asking for the residency of a file");
+
+    fn set_mode(options: &mut OpenOptions, mode: OpenMode) -> Result<()>;
+    fn set_permissions(options: &mut OpenOptions, model: &Metadata) = ();
+    fn is_named_pipe(metadata: &Metadata) -> bool = false;
+    fn is_character_device(metadata: &Metadata) -> bool = false;
+    fn path_of_descriptor(file: &File) -> Option<PathBuf> = None;
 }

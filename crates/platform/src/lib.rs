@@ -9,7 +9,8 @@
 //! is a folder beside these two, with a module for each subject. Where the system lacks all of a
 //! subject, the backend says `pub(crate) use crate::timer::lacking as timer`; where it lacks a part,
 //! its module begins with `pub(crate) use crate::file::lacking::*`, and its own functions go before
-//! those. The compiler names all that is missing.
+//! those. A type of its own gets the answers for the methods that it lacks with
+//! `impl methods::Directory for Directory {}`. The compiler names all that is missing.
 //!
 //! Uses: `rustix` for calls that it wraps safely, `io-uring` for rings, `libc` for the rest,
 //! `raw-cpuid` on x86-64.

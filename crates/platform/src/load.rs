@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::os;
-
 /// Use of CPU time since the system started, or between two readings.
 ///
 /// On Linux from [/proc/stat](https://man7.org/linux/man-pages/man5/proc_stat.5.html), in units of
@@ -41,11 +39,6 @@ pub struct CpuTime {
 }
 
 impl CpuTimes {
-    /// Reads the current counts.
-    pub fn read() -> Option<Self> {
-        os::load::cpu_times()
-    }
-
     /// The time between an earlier reading and this one. A CPU that appeared in between counts from
     /// 0; one that disappeared is left out.
     #[must_use]
@@ -104,6 +97,11 @@ face! {
 
     /// Runnable processes, averaged over 1, 5 and 15 minutes.
     pub fn load_average() -> Option<[f64; 3]> = None;
+
+    for CpuTimes {
+        /// Reads the current counts.
+        pub fn read() -> Option<CpuTimes> = None;
+    }
 }
 
 #[cfg(test)]

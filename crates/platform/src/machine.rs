@@ -7,8 +7,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::os;
-
 /// Stable facts about the machine. What may change without a new machine (load, clock frequency,
 /// kernel, settings) is in [`crate::environment::Environment`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -115,11 +113,6 @@ pub struct Cache {
 }
 
 impl Machine {
-    /// Reads the facts from the system.
-    pub fn read() -> Self {
-        os::machine::read()
-    }
-
     /// A short name for this machine: 16 hexadecimal digits. It is the same after a reboot, under
     /// another kernel and under any load, and different on another machine or installation.
     ///
@@ -161,6 +154,15 @@ impl Machine {
             let _ = writeln!(text, "{level} {kind} {size_bytes:?} {line_bytes:?}");
         }
         text
+    }
+}
+
+face! {
+    os::machine;
+
+    for Machine {
+        /// Reads the facts from the system.
+        pub fn read() -> Machine;
     }
 }
 

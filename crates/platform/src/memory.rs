@@ -1,5 +1,6 @@
 //! Amounts of memory, and memory with a given page size.
 
+use std::fs::File;
 use std::io;
 use std::marker::PhantomData;
 
@@ -49,96 +50,13 @@ pub enum Advice {
 /// Private memory that starts on a huge-page boundary and has inaccessible pages on both sides. It
 /// reads as zeros, and its pages are allocated on the first touch. Dropping it unmaps it.
 #[derive(Debug)]
-pub struct Mapping {
-    region: os::memory::Region,
-}
+pub struct Mapping(os::memory::Mapping);
 
 impl Mapping {
-    /// Reserves `len` bytes (at least 1) with pages of one size: base pages only, or huge pages as
-    /// far as the kernel can allocate them ([`Mapping::huge_bytes`] reports the number of bytes).
-    ///
-    /// # Errors
-    /// [`Error::NoHugePages`] with the reason, if huge pages are requested and switched off;
-    /// [`Error::Os`] if the memory cannot be mapped.
-    pub fn anonymous(len: usize, page_size: PageSize) -> Result<Self> {
-        os::memory::Region::anonymous(len, page_size).map(|region| Self { region })
-    }
-
     /// Requested length, in bytes.
     #[expect(clippy::len_without_is_empty, reason = "a mapping is never empty")]
     pub fn len(&self) -> usize {
-        self.region.as_slice().len()
-    }
-
-    /// The memory.
-    pub fn as_slice(&self) -> &[u8] {
-        self.region.as_slice()
-    }
-
-    /// The memory, mutable.
-    pub fn as_mut_slice(&mut self) -> &mut [u8] {
-        self.region.as_mut_slice()
-    }
-
-    /// Allocates all pages now, so that no later touch faults. The contents stay.
-    ///
-    /// # Errors
-    /// If memory runs out.
-    pub fn populate(&mut self) -> Result<()> {
-        self.region.populate()
-    }
-
-    /// Bytes currently backed by huge pages.
-    ///
-    /// # Errors
-    /// If the system does not report it.
-    pub fn huge_bytes(&self) -> Result<u64> {
-        self.region.huge_bytes()
-    }
-
-    /// Gives the kernel a hint about the use of the memory.
-    ///
-    /// # Errors
-    /// If the kernel refuses.
-    pub fn advise(&mut self, advice: Advice) -> Result<()> {
-        self.region.advise(advice)
-    }
-
-    /// Asks the kernel to move all of it to swap now (`MADV_PAGEOUT`, Linux since 5.4). The kernel
-    /// may move only a part: check [`Mapping::resident_bytes`], and repeat.
-    ///
-    /// # Errors
-    /// [`crate::Error::NotSupported`] on an older kernel.
-    pub fn page_out(&mut self) -> Result<()> {
-        self.region.page_out()
-    }
-
-    /// Binds pages that are not allocated yet to the memory of one [`crate::node::Node`]
-    /// ([mbind(2)](https://man7.org/linux/man-pages/man2/mbind.2.html)).
-    ///
-    /// # Errors
-    /// If the node does not exist or has no memory; [`crate::Error::NotPermitted`] in containers
-    /// that forbid the call.
-    pub fn bind_to_node(&mut self, node: usize) -> Result<()> {
-        self.region.bind_to_node(node)
-    }
-
-    /// Bytes that are currently in the memory of a node
-    /// ([move_pages(2)](https://man7.org/linux/man-pages/man2/move_pages.2.html)).
-    ///
-    /// # Errors
-    /// As for [`Mapping::bind_to_node`].
-    pub fn bytes_on_node(&self, node: usize) -> Result<u64> {
-        self.region.bytes_on_node(node)
-    }
-
-    /// Bytes that are currently resident, including those about to be swapped out
-    /// ([mincore(2)](https://man7.org/linux/man-pages/man2/mincore.2.html)).
-    ///
-    /// # Errors
-    /// If the system does not report it.
-    pub fn resident_bytes(&self) -> Result<u64> {
-        self.region.resident_bytes()
+        self.as_slice().len()
     }
 }
 
@@ -150,11 +68,11 @@ impl Mapping {
 /// If it truncates the file, the lost part reads as zeros and writes to it are lost, instead of a
 /// SIGBUS that kills the process; [`FileMapping::ensure_whole`] reports this.
 #[derive(Debug)]
-pub struct FileMapping<'file> {
-    region: os::memory::Region,
-    access: Access,
-    file: PhantomData<&'file mut LockedFile>,
-}
+pub struct FileMapping<'file>(
+    os::memory::FileMapping,
+    Access,
+    PhantomData<&'file mut LockedFile>,
+);
 
 impl<'file> FileMapping<'file> {
     /// Maps `len` bytes (at least 1) from `offset`, a multiple of the page size. The file should be
@@ -165,28 +83,19 @@ impl<'file> FileMapping<'file> {
     /// not opened for the access for which it is locked.
     pub fn new(file: &'file mut LockedFile, offset: u64, len: usize) -> Result<Self> {
         let access = file.access();
-        let region = os::memory::Region::file(file.file(), offset, len, access)?;
-        Ok(Self {
-            region,
-            access,
-            file: PhantomData,
-        })
+        let mapping = os::memory::FileMapping::over(file.file(), offset, len, access)?;
+        Ok(Self(mapping, access, PhantomData))
     }
 
     /// Length in bytes.
     #[expect(clippy::len_without_is_empty, reason = "a mapping is never empty")]
     pub fn len(&self) -> usize {
-        self.region.as_slice().len()
-    }
-
-    /// The bytes.
-    pub fn as_slice(&self) -> &[u8] {
-        self.region.as_slice()
+        self.as_slice().len()
     }
 
     /// The bytes, mutable; `None` if the file was locked for reading.
     pub fn as_mut_slice(&mut self) -> Option<&mut [u8]> {
-        (self.access == Access::Write).then(|| self.region.as_mut_slice())
+        (self.1 == Access::Write).then(|| self.0.as_mut_slice())
     }
 
     /// Checks that all bytes touched so far were the file's. Call it after using the bytes and
@@ -196,29 +105,12 @@ impl<'file> FileMapping<'file> {
     /// [`Error::Os`] with [`io::ErrorKind::UnexpectedEof`] if a part of the file was gone:
     /// truncated, or on a failed device.
     pub fn ensure_whole(&self) -> Result<()> {
-        if self.region.has_lost() {
+        if self.0.has_lost() {
             let reason = "it was cut short, or its device failed, while it was mapped";
             let error = io::Error::new(io::ErrorKind::UnexpectedEof, reason);
             return Err(Error::os("use a mapped file")(error));
         }
         Ok(())
-    }
-
-    /// Waits until all changes are on the device
-    /// ([msync(2)](https://man7.org/linux/man-pages/man2/msync.2.html) with `MS_SYNC`).
-    ///
-    /// # Errors
-    /// If the device refuses.
-    pub fn sync(&self) -> Result<()> {
-        self.region.sync()
-    }
-
-    /// Gives the kernel a hint about the use of the memory.
-    ///
-    /// # Errors
-    /// If the kernel refuses.
-    pub fn advise(&mut self, advice: Advice) -> Result<()> {
-        self.region.advise(advice)
     }
 }
 
@@ -243,4 +135,93 @@ face! {
     /// Allocations since the start of the system that had to wait until the kernel had moved pages to
     /// make a large block.
     pub fn compaction_stalls() -> Option<u64> = None;
+
+    impl Mapping {
+        /// Reserves `len` bytes (at least 1) with pages of one size: base pages only, or huge pages as
+        /// far as the kernel can allocate them ([`Mapping::huge_bytes`] reports the number of bytes).
+        ///
+        /// # Errors
+        /// [`Error::NoHugePages`] with the reason, if huge pages are requested and switched off;
+        /// [`Error::Os`] if the memory cannot be mapped.
+        pub fn anonymous(len: usize, page_size: PageSize) -> Result<Self>
+            = refuse("memory of a known page size");
+
+        /// The memory.
+        pub fn as_slice(&self) -> &[u8];
+
+        /// The memory, mutable.
+        pub fn as_mut_slice(&mut self) -> &mut [u8];
+
+        /// Allocates all pages now, so that no later touch faults. The contents stay.
+        ///
+        /// # Errors
+        /// If memory runs out.
+        pub fn populate(&mut self) -> Result<()>;
+
+        /// Bytes currently backed by huge pages.
+        ///
+        /// # Errors
+        /// If the system does not report it.
+        pub fn huge_bytes(&self) -> Result<u64> = refuse("counting huge pages");
+
+        /// Gives the kernel a hint about the use of the memory.
+        ///
+        /// # Errors
+        /// If the kernel refuses.
+        pub fn advise(&mut self, advice: Advice) -> Result<()> = refuse("advice on memory");
+
+        /// Asks the kernel to move all of it to swap now (`MADV_PAGEOUT`, Linux since 5.4). The kernel
+        /// may move only a part: check [`Mapping::resident_bytes`], and repeat.
+        ///
+        /// # Errors
+        /// [`crate::Error::NotSupported`] on an older kernel.
+        pub fn page_out(&mut self) -> Result<()> = refuse("moving memory to swap on request");
+
+        /// Binds pages that are not allocated yet to the memory of one [`crate::node::Node`]
+        /// ([mbind(2)](https://man7.org/linux/man-pages/man2/mbind.2.html)).
+        ///
+        /// # Errors
+        /// If the node does not exist or has no memory; [`crate::Error::NotPermitted`] in containers
+        /// that forbid the call.
+        pub fn bind_to_node(&mut self, node: usize) -> Result<()>
+            = refuse("binding memory to a node");
+
+        /// Bytes that are currently in the memory of a node
+        /// ([move_pages(2)](https://man7.org/linux/man-pages/man2/move_pages.2.html)).
+        ///
+        /// # Errors
+        /// As for [`Mapping::bind_to_node`].
+        pub fn bytes_on_node(&self, node: usize) -> Result<u64>
+            = refuse("asking for the node of memory");
+
+        /// Bytes that are currently resident, including those about to be swapped out
+        /// ([mincore(2)](https://man7.org/linux/man-pages/man2/mincore.2.html)).
+        ///
+        /// # Errors
+        /// If the system does not report it.
+        pub fn resident_bytes(&self) -> Result<u64> = refuse("asking for the residency of memory");
+    }
+
+    impl FileMapping<'_> {
+        /// The bytes.
+        pub fn as_slice(&self) -> &[u8];
+
+        /// Waits until all changes are on the device
+        /// ([msync(2)](https://man7.org/linux/man-pages/man2/msync.2.html) with `MS_SYNC`).
+        ///
+        /// # Errors
+        /// If the device refuses.
+        pub fn sync(&self) -> Result<()>;
+
+        /// Gives the kernel a hint about the use of the memory.
+        ///
+        /// # Errors
+        /// If the kernel refuses.
+        pub fn advise(&mut self, advice: Advice) -> Result<()> = refuse("advice on memory");
+
+        fn over(file: &File, offset: u64, len: usize, access: Access) -> Result<Self>
+            = refuse("mapping a file");
+        fn as_mut_slice(&mut self) -> &mut [u8];
+        fn has_lost(&self) -> bool;
+    }
 }

@@ -25,12 +25,11 @@ face! {
     /// If none of them exists, is online and is allowed for this process.
     pub fn pin_to(cpus: &[usize]) -> Result<()> = refuse("pinning to CPUs");
 
-    /// A CPU of another core than the calling thread's, among those that the parent process may use: a
-    /// worker is pinned, its parent is not. Prefers the same package; `None` if there is no other core.
-    ///
-    /// # Errors
-    /// If the system does not report them.
-    pub fn cpu_of_another_core() -> Result<Option<usize>> = refuse("the list of allowed CPUs");
+    /// The CPUs of the core of `cpu`; empty if the system does not report them.
+    pub fn cpus_of_core(cpu: usize) -> Vec<usize> = Vec::new();
+
+    /// The number of the package of `cpu`; `None` if the system does not report it.
+    pub fn package(cpu: usize) -> Option<i64> = None;
 
     /// The level of the innermost data cache that two CPUs share: 1 for threads of one core. `None` if they
     /// share none or the system does not tell.

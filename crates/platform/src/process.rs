@@ -128,6 +128,8 @@ pub struct Worker(os::process::Worker);
 face! {
     os::process;
 
+    fn signal_name(signal: i32) -> Option<&'static str> = None;
+
     impl Twin {
         /// Creates the copy.
         ///

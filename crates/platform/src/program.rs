@@ -4,7 +4,6 @@ use std::io;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use crate::os;
 use crate::process::Finished;
 
 /// A program that ran to its end.
@@ -21,15 +20,18 @@ pub struct Ran {
     pub stderr: String,
 }
 
-/// Runs `command` to its end. Reads and discards its standard output and error where they are pipes,
-/// and keeps the last 16 KiB of standard error. `None` if `interrupted` became true: the program was
-/// killed.
-///
-/// The program gets a process group of its own, so that Ctrl-C on a terminal reaches only this
-/// process. The rest of the group is killed with it, and left alone after a regular exit.
-///
-/// # Errors
-/// If it cannot be started, or its pipes fail.
-pub fn run(command: &mut Command, interrupted: &AtomicBool) -> io::Result<Option<Ran>> {
-    os::process::run(command, interrupted)
+face! {
+    os::program;
+
+    /// Runs `command` to its end. Reads and discards its standard output and error where they are pipes,
+    /// and keeps the last 16 KiB of standard error. `None` if `interrupted` became true: the program was
+    /// killed.
+    ///
+    /// The program gets a process group of its own, so that Ctrl-C on a terminal reaches only this
+    /// process. The rest of the group is killed with it, and left alone after a regular exit.
+    ///
+    /// # Errors
+    /// If it cannot be started, or its pipes fail.
+    pub fn run(command: &mut Command, interrupted: &AtomicBool) -> io::Result<Option<Ran>>
+        = refuse_io();
 }

@@ -80,5 +80,7 @@ face! {
         /// reuses its buffer.
         #[inline]
         pub fn take(&mut self) -> Option<Completed<'_>>;
+
+        fn new(file: &File, options: &RingOptions) -> Result<Self> = refuse("io_uring");
     }
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::directory::name_from_bytes;
+use crate::file::allocated_bytes;
 use crate::os;
 
 const PREFIX: &str = "oscope-scratch-";
@@ -18,10 +19,19 @@ const UNLOCKED: &str = "lock.new";
 /// byte between two.
 const ELSEWHERE: &str = "elsewhere";
 
-/// A directory without a lock file counts as abandoned if nothing in it changed for this time. Its
-/// owner may still run: another program may have removed the lock file, or the owner was killed
-/// while creating the directory.
-const LONG_AGO: Duration = Duration::from_hours(24);
+/// Rules for the removal of scratch directories. The program that uses them sets them.
+#[derive(Clone, Copy, Debug)]
+pub struct Removal {
+    /// Longest wait until killed processes have left a control group.
+    pub exit_wait: Duration,
+    /// Age of a directory without a lock file, in which nothing changed for this time, that counts as
+    /// abandoned. The owner of a younger one may still run: another program may have removed the
+    /// lock file, or the owner is just creating the directory.
+    pub unchanged_for: Duration,
+    /// True for a name that the program gives to a file in a scratch directory. A directory without
+    /// a lock file is removed only if no other names are in it.
+    pub is_own_name: fn(&str) -> bool,
+}
 
 /// A directory `oscope-scratch-<16 hexadecimal digits>` that only its owner can enter. Dropping it
 /// removes it with its contents.
@@ -33,6 +43,7 @@ const LONG_AGO: Duration = Duration::from_hours(24);
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
+    removal: Removal,
     /// Holds the lock.
     lock: Option<File>,
 }
@@ -98,7 +109,7 @@ impl Scratch {
     ///
     /// # Errors
     /// See [`ScratchError`]; nothing remains after an error.
-    pub fn create(in_dir: &Path) -> Result<Self, ScratchError> {
+    pub fn create(in_dir: &Path, removal: &Removal) -> Result<Self, ScratchError> {
         // The system seeds a new `RandomState`.
         let random = RandomState::new().hash_one(std::process::id());
         let path = in_dir.join(format!("{PREFIX}{random:016x}"));
@@ -106,6 +117,7 @@ impl Scratch {
         match make_lock(&path) {
             Ok(lock) => Ok(Self {
                 path,
+                removal: *removal,
                 lock: Some(lock),
             }),
             Err(error) => {
@@ -133,7 +145,7 @@ impl Scratch {
         };
         memory.extend(there.as_os_str().as_encoded_bytes());
         fs::write(known, memory).map_err(|error| ScratchError::new(&self.path, error))?;
-        Self::create(in_dir)
+        Self::create(in_dir, &self.removal)
     }
 
     /// The directory.
@@ -151,11 +163,11 @@ impl Scratch {
     ///
     /// A directory is removed only if it belongs to this user, has a name that this program gives,
     /// and contains a lock file that no process has locked. Without a lock file it is removed only
-    /// if all of its contents look like this program's and nothing in it changed for a day. Links
-    /// are never followed. A directory that cannot be removed stays until the next sweep. On a
+    /// if all of its contents look like this program's and are old enough ([`Removal`]). Links are
+    /// never followed. A directory that cannot be removed stays until the next sweep. On a
     /// network file system whose locks do not reach other hosts (NFS mounted with `local_lock`),
     /// only owners on this host are seen.
-    pub fn sweep(in_dir: &Path) -> Sweep {
+    pub fn sweep(in_dir: &Path, removal: &Removal) -> Sweep {
         let mut sweep = Sweep::default();
         let Ok(entries) = fs::read_dir(in_dir) else {
             return sweep;
@@ -167,7 +179,9 @@ impl Scratch {
         {
             let path = entry.path();
             let lock = match lock_abandoned(&path) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => lock_forgotten(&path),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    lock_forgotten(&path, removal)
+                }
                 lock => lock,
             };
             let Ok(Some(lock)) = lock else {
@@ -175,11 +189,11 @@ impl Scratch {
             };
             // Its lock is held, so two directories that record each other are not swept forever.
             for there in elsewhere(&path) {
-                let there = Self::sweep(&there);
+                let there = Self::sweep(&there, removal);
                 sweep.removed.extend(there.removed);
                 sweep.left.extend(there.left);
             }
-            match remove(&path, Some(lock)) {
+            match remove(&path, Some(lock), removal.exit_wait) {
                 Ok(()) => sweep.removed.push(path),
                 Err(error) => sweep.left.push((path, error)),
             }
@@ -191,7 +205,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         // The next start sweeps the rest.
-        let _ = remove(&self.path, self.lock.take());
+        let _ = remove(&self.path, self.lock.take(), self.removal.exit_wait);
     }
 }
 
@@ -226,7 +240,12 @@ fn lock_abandoned(dir: &Path) -> io::Result<Option<File>> {
 }
 
 /// Creates a new lock in a directory of this program that has none and has not changed for long.
-fn lock_forgotten(dir: &Path) -> io::Result<Option<File>> {
+fn lock_forgotten(dir: &Path, removal: &Removal) -> io::Result<Option<File>> {
+    let is_old = |metadata: &fs::Metadata| {
+        let changed = metadata.modified().ok();
+        let age = changed.and_then(|changed| SystemTime::now().duration_since(changed).ok());
+        age.is_some_and(|age| age >= removal.unchanged_for)
+    };
     let metadata = fs::symlink_metadata(dir)?;
     if !metadata.is_dir() || !os::scratch::is_own(&metadata) || !is_old(&metadata) {
         return Ok(None);
@@ -235,7 +254,7 @@ fn lock_forgotten(dir: &Path) -> io::Result<Option<File>> {
         let entry = entry?;
         let metadata = entry.metadata()?;
         let is_plain = metadata.is_file() || metadata.is_dir();
-        let is_ours = is_plain && os::scratch::is_own(&metadata) && is_made_here(&entry);
+        let is_ours = is_plain && os::scratch::is_own(&metadata) && is_made(&entry, removal);
         if !is_ours || !is_old(&metadata) {
             return Ok(None);
         }
@@ -264,32 +283,20 @@ pub fn bytes_below(directory: &Path) -> u64 {
             Some(if metadata.is_dir() {
                 bytes_below(&entry.path())
             } else {
-                os::scratch::allocated_bytes(&metadata)
+                allocated_bytes(&metadata).unwrap_or(metadata.len())
             })
         })
         .sum()
 }
 
-fn is_old(metadata: &fs::Metadata) -> bool {
-    let changed = metadata.modified().ok();
-    let age = changed.and_then(|changed| SystemTime::now().duration_since(changed).ok());
-    age.is_some_and(|age| age >= LONG_AGO)
-}
-
 /// True if this program gives such a name to an entry of a scratch directory: a name of this module
-/// or of confinement, or one that begins with an experiment's name, such as `group.name 4096`.
-fn is_made_here(entry: &fs::DirEntry) -> bool {
+/// or of confinement, or one of [`Removal::is_own_name`].
+fn is_made(entry: &fs::DirEntry, removal: &Removal) -> bool {
     let name = entry.file_name();
     let name = name.to_str().unwrap_or_default();
-    let is_word = |word: &str| {
-        let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
-        !word.is_empty() && word.bytes().all(is_letter)
-    };
-    let first = name.split(' ').next().unwrap_or_default();
-    let is_of_experiment = first
-        .split_once('.')
-        .is_some_and(|(group, rest)| is_word(group) && rest.split('.').all(is_word));
-    is_of_experiment || name == UNLOCKED || name == ELSEWHERE || os::confinement::is_record(name)
+    [UNLOCKED, ELSEWHERE].contains(&name)
+        || os::confinement::is_record(name)
+        || (removal.is_own_name)(name)
 }
 
 /// The other directories recorded in a scratch directory.
@@ -310,8 +317,8 @@ fn elsewhere(dir: &Path) -> Vec<PathBuf> {
 /// this is interrupted, a sweep can remove the rest. The lock is held until only the lock file is
 /// left. It is released before that is removed: NFS and FUSE rename an open file to a hidden one
 /// instead, and the directory could not be removed.
-fn remove(dir: &Path, lock: Option<File>) -> io::Result<()> {
-    os::confinement::undo(dir).map_err(io::Error::other)?;
+fn remove(dir: &Path, lock: Option<File>, exit_wait: Duration) -> io::Result<()> {
+    os::confinement::undo(dir, exit_wait).map_err(io::Error::other)?;
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         if entry.file_name() == LOCK {
@@ -329,4 +336,15 @@ fn remove(dir: &Path, lock: Option<File>) -> io::Result<()> {
         _ => {}
     }
     fs::remove_dir(dir)
+}
+
+face! {
+    os::scratch;
+
+    // Creates a directory for this user only, as far as the system can.
+    fn create_private_dir(path: &Path) -> io::Result<()> = fs::create_dir(path);
+    // True if the file is known to belong to this user.
+    fn is_own(metadata: &fs::Metadata) -> bool = false;
+    // Opens a file to lock or read it.
+    fn open_existing(path: &Path) -> io::Result<File> = File::open(path);
 }

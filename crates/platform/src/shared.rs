@@ -19,35 +19,39 @@ pub struct Words(os::shared::Words);
 /// # Errors
 /// If the memory cannot be allocated, or the number is not a power of two.
 pub fn ring(capacity: usize) -> Result<(Sender, Receiver)> {
-    let ring = Arc::new(os::shared::Ring::new(capacity)?);
+    let ring = Arc::new(Ring(os::shared::Ring::new(capacity)?));
     let sender = Sender { ring: ring.clone() };
     Ok((sender, Receiver { ring }))
 }
+
+/// Both ends of a ring.
+#[derive(Debug)]
+struct Ring(os::shared::Ring);
 
 /// The sending end of a ring. A partner gets a copy with the rest of the process's memory; only one
 /// copy may be used.
 #[derive(Debug)]
 pub struct Sender {
-    ring: Arc<os::shared::Ring>,
+    ring: Arc<Ring>,
 }
 
 impl Sender {
     /// Copies a message into the ring, and waits for room.
     pub fn send(&mut self, message: &[u8]) {
-        self.ring.send(message);
+        self.ring.0.send(message);
     }
 }
 
 /// The receiving end of a ring. As with [`Sender`], only one copy may be used.
 #[derive(Debug)]
 pub struct Receiver {
-    ring: Arc<os::shared::Ring>,
+    ring: Arc<Ring>,
 }
 
 impl Receiver {
     /// Copies `message.len()` bytes out of the ring, and waits for them.
     pub fn receive(&mut self, message: &mut [u8]) {
-        self.ring.receive(message);
+        self.ring.0.receive(message);
     }
 }
 
@@ -81,5 +85,11 @@ face! {
         /// # Panics
         /// If there are fewer words.
         pub fn word(&self, index: usize) -> &AtomicU32;
+    }
+
+    impl Ring {
+        fn new(capacity: usize) -> Result<Self> = refuse("memory shared with another process");
+        fn send(&self, message: &[u8]);
+        fn receive(&self, message: &mut [u8]);
     }
 }

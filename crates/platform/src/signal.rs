@@ -104,4 +104,12 @@ face! {
     /// [`BrokenPipe`](std::io::ErrorKind::BrokenPipe) instead of ending this process. `sendfile` and
     /// `splice` have no flag for this on a single call.
     pub fn ignore_sigpipe() = ();
+
+    fn install() -> Result<()> = refuse("catching signals");
+    fn lose_patience_after(patience: Duration) -> Result<()> = refuse("catching signals");
+    fn received() -> Option<Signal> = None;
+    fn flag() -> &'static AtomicBool = {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        &NEVER
+    };
 }

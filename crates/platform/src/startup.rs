@@ -21,4 +21,7 @@ face! {
     /// without an error: before `main`, the standard library opens `/dev/null` in place of a closed
     /// standard stream, and it reports success for writes to a stream that is open for reading only.
     pub fn had_standard_output() -> bool = true;
+
+    // The file of this program, as its first argument names it.
+    fn started_as() -> Option<PathBuf> = None;
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Result, os};
+use crate::Result;
 
 /// The file system that holds a path, and the device that holds the file system.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -37,14 +37,6 @@ pub struct Storage {
 }
 
 impl Storage {
-    /// Finds the storage of `path`, which must exist.
-    ///
-    /// # Errors
-    /// If the path or the mount table cannot be read.
-    pub fn behind(path: &Path) -> Result<Self> {
-        os::storage::behind(path)
-    }
-
     /// True if the files are on another machine, judged by the type of the file system.
     pub fn is_remote(&self) -> bool {
         const REMOTE: &[&str] = &[
@@ -91,13 +83,6 @@ pub struct LoopFile {
     pub is_direct: bool,
 }
 
-impl LoopFile {
-    /// The file that backs a block device such as `loop0`; `None` for any other device.
-    pub fn behind(block_device: &str) -> Option<Self> {
-        os::storage::loop_file(block_device)
-    }
-}
-
 face! {
     os::storage;
 
@@ -107,4 +92,15 @@ face! {
     /// # Errors
     /// If the path cannot be reached.
     pub fn free_bytes(path: &Path) -> Result<u64> = refuse("the space behind a path");
+
+    /// The file that backs a block device such as `loop0`; `None` for any other device.
+    pub fn loop_file(block_device: &str) -> Option<LoopFile> = None;
+
+    for Storage {
+        /// Finds the storage of `path`, which must exist.
+        ///
+        /// # Errors
+        /// If the path or the mount table cannot be read.
+        pub fn behind(path: &Path) -> Result<Storage> = refuse("the storage behind a path");
+    }
 }

@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Result, os};
+use crate::Result;
 
 /// Resource usage since the start of a process or thread, or between two readings.
 ///
@@ -30,22 +30,6 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Usage of all threads of this process.
-    ///
-    /// # Errors
-    /// Only if the system does not count it.
-    pub fn of_process() -> Result<Self> {
-        os::usage::of_process()
-    }
-
-    /// Usage of the calling thread.
-    ///
-    /// # Errors
-    /// Only if the system does not count it.
-    pub fn of_thread() -> Result<Self> {
-        os::usage::of_thread()
-    }
-
     /// Usage between an earlier reading and this one. A count that went backwards (the user and
     /// system split may) becomes 0.
     #[must_use]
@@ -96,20 +80,10 @@ pub struct Consumption {
     pub child_peak_bytes: u64,
 }
 
-impl Consumption {
-    /// Usage of this process.
-    ///
-    /// # Errors
-    /// Only if the system does not count it.
-    pub fn read() -> Result<Self> {
-        os::usage::consumption()
-    }
-}
-
 /// True if the system counts each process's reads from storage and writes to it (on Linux
 /// `CONFIG_TASK_IO_ACCOUNTING`).
 pub fn counts_storage() -> bool {
-    os::usage::storage_read_bytes().is_some()
+    storage_read_bytes().is_some()
 }
 
 face! {
@@ -119,4 +93,26 @@ face! {
     /// [proc_pid_io(5)](https://man7.org/linux/man-pages/man5/proc_pid_io.5.html), which counts reads
     /// of a block device and not hits in the page cache. `None` if the system does not count it.
     pub fn storage_read_bytes() -> Option<u64> = None;
+
+    for Usage {
+        /// Usage of all threads of this process.
+        ///
+        /// # Errors
+        /// Only if the system does not count it.
+        pub fn of_process() -> Result<Usage> = refuse("the usage of a process");
+
+        /// Usage of the calling thread.
+        ///
+        /// # Errors
+        /// Only if the system does not count it.
+        pub fn of_thread() -> Result<Usage> = refuse("the usage of a thread");
+    }
+
+    for Consumption {
+        /// Usage of this process.
+        ///
+        /// # Errors
+        /// Only if the system does not count it.
+        pub fn read() -> Result<Consumption> = refuse("the usage of a process and its children");
+    }
 }

@@ -14,12 +14,18 @@ mod linux {
     use oscope_platform::partner::Partner;
     use oscope_platform::placement::allowed_cpus;
     use oscope_platform::process::{Worker, WorkerOptions};
-    use oscope_platform::scratch::Scratch;
+    use oscope_platform::scratch::{Removal, Scratch};
     use oscope_platform::signal::{Interrupt, Signal, ignore_sigpipe, restore_default_sigpipe};
     use rustix::process;
 
     /// Timeout after which a step counts as stuck.
     const PATIENCE: Duration = Duration::from_secs(20);
+
+    const REMOVAL: Removal = Removal {
+        exit_wait: PATIENCE,
+        unchanged_for: Duration::from_hours(24),
+        is_own_name: |_| false,
+    };
 
     type Check = (&'static str, fn());
 
@@ -57,7 +63,8 @@ mod linux {
     fn play(arguments: &[String]) {
         match arguments {
             [role, dir] if role == "scratch" => {
-                let scratch = Scratch::create(Path::new(dir)).expect("the directory is there");
+                let scratch =
+                    Scratch::create(Path::new(dir), &REMOVAL).expect("the directory is there");
                 std::fs::write(scratch.file("data"), [0; 100]).expect("it can be written");
                 say(&scratch.path().display().to_string());
                 std::thread::sleep(PATIENCE);
@@ -188,13 +195,16 @@ mod linux {
         let (mut owner, _said, path) = start(role(&["scratch", &dir.path().to_string_lossy()]));
         let path = PathBuf::from(path);
         assert!(path.join("data").exists());
-        assert_eq!(Scratch::sweep(dir.path()).removed, Vec::<PathBuf>::new());
+        assert_eq!(
+            Scratch::sweep(dir.path(), &REMOVAL).removed,
+            Vec::<PathBuf>::new()
+        );
         assert!(path.join("data").exists());
 
         kill(&mut owner);
         assert!(path.join("data").exists());
         assert_eq!(
-            Scratch::sweep(dir.path()).removed,
+            Scratch::sweep(dir.path(), &REMOVAL).removed,
             std::slice::from_ref(&path)
         );
         assert!(!path.exists());

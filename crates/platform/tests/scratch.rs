@@ -7,8 +7,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use oscope_platform::scratch::{Scratch, ScratchError};
+use oscope_platform::scratch::{Removal, Scratch, ScratchError};
 
+const REMOVAL: Removal = Removal {
+    exit_wait: Duration::from_secs(5),
+    unchanged_for: Duration::from_hours(24),
+    is_own_name: |name| {
+        ["file.", "threads."]
+            .iter()
+            .any(|group| name.starts_with(group))
+    },
+};
 const ABANDONED: &str = "oscope-scratch-0123456789abcdef";
 
 fn abandoned(in_dir: &Path, name: &str) -> PathBuf {
@@ -23,7 +32,7 @@ fn abandoned(in_dir: &Path, name: &str) -> PathBuf {
 #[test]
 fn it_goes_with_all_it_holds() {
     let dir = tempfile::tempdir().unwrap();
-    let scratch = Scratch::create(dir.path()).unwrap();
+    let scratch = Scratch::create(dir.path(), &REMOVAL).unwrap();
     let path = scratch.path().to_owned();
     let mode = fs::metadata(&path).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
@@ -39,19 +48,19 @@ fn removing_never_follows_a_link() {
     let dir = tempfile::tempdir().unwrap();
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("keep"), b"keep").unwrap();
-    let scratch = Scratch::create(dir.path()).unwrap();
+    let scratch = Scratch::create(dir.path(), &REMOVAL).unwrap();
     symlink(outside.path(), scratch.file("link")).unwrap();
     drop(scratch);
     let swept = abandoned(dir.path(), ABANDONED);
     symlink(outside.path(), swept.join("sub/link")).unwrap();
-    assert_eq!(Scratch::sweep(dir.path()).removed, [swept]);
+    assert_eq!(Scratch::sweep(dir.path(), &REMOVAL).removed, [swept]);
     assert!(outside.path().join("keep").exists());
 }
 
 #[test]
 fn a_sweep_leaves_alone_what_lives_and_what_is_foreign() {
     let dir = tempfile::tempdir().unwrap();
-    let living = Scratch::create(dir.path()).unwrap();
+    let living = Scratch::create(dir.path(), &REMOVAL).unwrap();
 
     let foreign_name = abandoned(dir.path(), "oscope-scratch-mine");
     let upper_case = abandoned(dir.path(), "oscope-scratch-0123456789ABCDEF");
@@ -74,7 +83,7 @@ fn a_sweep_leaves_alone_what_lives_and_what_is_foreign() {
 
     let swept = abandoned(dir.path(), ABANDONED);
     assert_eq!(
-        Scratch::sweep(dir.path()).removed,
+        Scratch::sweep(dir.path(), &REMOVAL).removed,
         std::slice::from_ref(&swept)
     );
     assert!(!swept.exists());
@@ -137,7 +146,7 @@ fn a_directory_without_its_lock_is_swept_once_it_is_old_and_surely_ours() {
     let lock = File::open(being_made.join("lock.new")).unwrap();
     lock.try_lock().unwrap();
 
-    let mut swept = Scratch::sweep(dir.path()).removed;
+    let mut swept = Scratch::sweep(dir.path(), &REMOVAL).removed;
     swept.sort();
     assert_eq!(swept, [cut_off, half_made, unlocked]);
     for kept in [of_somebody, linked, in_use, fresh, being_made] {
@@ -154,7 +163,7 @@ fn a_sweep_at_any_moment_never_takes_one_in_use() {
             .map(|_| {
                 scope.spawn(|| {
                     for _ in 0..200 {
-                        let scratch = Scratch::create(dir.path()).unwrap();
+                        let scratch = Scratch::create(dir.path(), &REMOVAL).unwrap();
                         fs::write(scratch.file("data"), b"data").unwrap();
                         std::thread::sleep(Duration::from_micros(100));
                         assert!(scratch.file("data").exists());
@@ -165,7 +174,7 @@ fn a_sweep_at_any_moment_never_takes_one_in_use() {
         // A sweep may remove a directory that its owner has emptied and is about to remove. The
         // owners themselves check that no directory in use is removed.
         while owners.iter().any(|owner| !owner.is_finished()) {
-            Scratch::sweep(dir.path());
+            Scratch::sweep(dir.path(), &REMOVAL);
         }
     });
 }
@@ -174,9 +183,9 @@ fn a_sweep_at_any_moment_never_takes_one_in_use() {
 fn who_sweeps_one_sweeps_the_other_that_it_remembers() {
     let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let names = |dir: &Path| fs::read_dir(dir).unwrap().count();
-    let scratch = Scratch::create(here.path()).unwrap();
+    let scratch = Scratch::create(here.path(), &REMOVAL).unwrap();
     let other = scratch.create_elsewhere(there.path()).unwrap();
-    assert!(Scratch::sweep(here.path()).removed.is_empty());
+    assert!(Scratch::sweep(here.path(), &REMOVAL).removed.is_empty());
     assert_eq!((names(here.path()), names(there.path())), (1, 1));
     let memory = fs::read(scratch.file("elsewhere")).unwrap();
     drop((scratch, other));
@@ -188,7 +197,7 @@ fn who_sweeps_one_sweeps_the_other_that_it_remembers() {
     fs::write(local.join("elsewhere"), memory).unwrap();
     let back = here.path().canonicalize().unwrap();
     fs::write(remote.join("elsewhere"), back.to_str().unwrap()).unwrap();
-    let swept = Scratch::sweep(here.path());
+    let swept = Scratch::sweep(here.path(), &REMOVAL);
     assert_eq!(
         swept.removed,
         [there.path().canonicalize().unwrap().join(ABANDONED), local]
@@ -200,10 +209,10 @@ fn who_sweeps_one_sweeps_the_other_that_it_remembers() {
     let local = abandoned(here.path(), ABANDONED);
     let remote = abandoned(there.path(), ABANDONED);
     symlink(there.path(), local.join("elsewhere")).unwrap();
-    assert_eq!(Scratch::sweep(here.path()).removed, [local]);
+    assert_eq!(Scratch::sweep(here.path(), &REMOVAL).removed, [local]);
     assert!(remote.exists());
 
-    let scratch = Scratch::create(here.path()).unwrap();
+    let scratch = Scratch::create(here.path(), &REMOVAL).unwrap();
     let error = scratch
         .create_elsewhere(&there.path().join("none"))
         .unwrap_err();
@@ -213,7 +222,7 @@ fn who_sweeps_one_sweeps_the_other_that_it_remembers() {
 #[test]
 fn who_sweeps_one_sweeps_all_others_that_it_remembers() {
     let places: Vec<_> = (0..4).map(|_| tempfile::tempdir().unwrap()).collect();
-    let scratch = Scratch::create(places[0].path()).unwrap();
+    let scratch = Scratch::create(places[0].path(), &REMOVAL).unwrap();
     let others = places[1..].iter();
     let others: Vec<_> = others
         .map(|place| scratch.create_elsewhere(place.path()).unwrap())
@@ -226,7 +235,7 @@ fn who_sweeps_one_sweeps_all_others_that_it_remembers() {
         abandoned(place.path(), ABANDONED);
     }
     fs::write(places[0].path().join(ABANDONED).join("elsewhere"), memory).unwrap();
-    assert_eq!(Scratch::sweep(places[0].path()).removed.len(), 4);
+    assert_eq!(Scratch::sweep(places[0].path(), &REMOVAL).removed.len(), 4);
     for place in &places {
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
     }
@@ -235,7 +244,7 @@ fn who_sweeps_one_sweeps_all_others_that_it_remembers() {
 #[test]
 fn a_lock_is_not_inherited_by_programs_that_are_started() {
     let dir = tempfile::tempdir().unwrap();
-    let scratch = Scratch::create(dir.path()).unwrap();
+    let scratch = Scratch::create(dir.path(), &REMOVAL).unwrap();
     let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
     let lock = File::open(scratch.file("lock")).unwrap();
     lock.try_lock().unwrap_err();
@@ -246,7 +255,7 @@ fn a_lock_is_not_inherited_by_programs_that_are_started() {
     // A child that another test is just starting may hold the lock until its exec.
     let mut sweeps = (0..10_000).map(|_| {
         std::thread::sleep(Duration::from_millis(1));
-        Scratch::sweep(dir.path()).removed
+        Scratch::sweep(dir.path(), &REMOVAL).removed
     });
     assert_eq!(sweeps.find(|swept| !swept.is_empty()), Some(vec![moved]));
     child.kill().unwrap();
@@ -257,14 +266,17 @@ fn a_lock_is_not_inherited_by_programs_that_are_started() {
 fn what_stands_in_the_way_is_said() {
     let dir = tempfile::tempdir().unwrap();
     let missing = dir.path().join("none");
-    let error = Scratch::create(&missing).unwrap_err();
+    let error = Scratch::create(&missing, &REMOVAL).unwrap_err();
     assert!(matches!(error, ScratchError::Missing(_)), "{error}");
     assert!(error.to_string().contains("none"), "{error}");
-    assert_eq!(Scratch::sweep(&missing).removed, Vec::<PathBuf>::new());
+    assert_eq!(
+        Scratch::sweep(&missing, &REMOVAL).removed,
+        Vec::<PathBuf>::new()
+    );
 
     let file = dir.path().join("file");
     fs::write(&file, b"").unwrap();
-    let error = Scratch::create(&file).unwrap_err();
+    let error = Scratch::create(&file, &REMOVAL).unwrap_err();
     assert!(matches!(error, ScratchError::NotADirectory(_)), "{error}");
 }
 
@@ -272,7 +284,7 @@ fn what_stands_in_the_way_is_said() {
 fn a_directory_without_right_is_said() {
     let dir = tempfile::tempdir().unwrap();
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o500)).unwrap();
-    match Scratch::create(dir.path()) {
+    match Scratch::create(dir.path(), &REMOVAL) {
         Ok(_) => println!("skipped: this process may write everywhere"),
         Err(error) => assert!(matches!(error, ScratchError::NotPermitted(_)), "{error}"),
     }
@@ -316,7 +328,7 @@ fn a_read_only_file_system_is_said() {
     let Some(mount) = Mount::new("ro") else {
         return;
     };
-    let error = Scratch::create(mount.point.path()).unwrap_err();
+    let error = Scratch::create(mount.point.path(), &REMOVAL).unwrap_err();
     assert!(matches!(error, ScratchError::ReadOnly(_)), "{error}");
 }
 
@@ -326,7 +338,7 @@ fn a_full_file_system_is_said_and_left_as_it_was() {
     let Some(mount) = Mount::new("nr_inodes=2") else {
         return;
     };
-    let error = Scratch::create(mount.point.path()).unwrap_err();
+    let error = Scratch::create(mount.point.path(), &REMOVAL).unwrap_err();
     assert!(matches!(error, ScratchError::Full(_)), "{error}");
     assert_eq!(fs::read_dir(mount.point.path()).unwrap().count(), 0);
 }

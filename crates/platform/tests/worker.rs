@@ -175,7 +175,7 @@ fn a_worker_is_in_a_group_of_its_own_and_where_it_was_pinned() {
 #[test]
 fn a_worker_in_a_memory_group_cannot_hold_more_and_leaves_no_group_behind() {
     let scratch = tempfile::tempdir().unwrap();
-    let group = match MemoryGroup::create(32 << 20, scratch.path()) {
+    let group = match MemoryGroup::create(32 << 20, scratch.path(), Duration::from_secs(5)) {
         Ok(group) => group,
         Err(error) => return println!("skipped: {error}"),
     };

@@ -1,5 +1,6 @@
 //! The run model: everything measured by one start of oscope, with the machine it ran on.
 
+use instrument::clock::Calibration;
 use instrument::experiment::Definition;
 use instrument::limits::Limited;
 use instrument::noise::Warning;
@@ -9,7 +10,6 @@ use instrument::results::{PointResult, Results};
 use instrument::runner::Ending;
 use instrument::sample::Batch;
 use jiff::Timestamp;
-use platform::clock::Calibration;
 use platform::environment::Environment;
 use platform::machine::Machine;
 use platform::storage::Storage;

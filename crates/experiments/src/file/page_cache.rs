@@ -1,13 +1,13 @@
 //! Bringing a file into a known state of the page cache, with evidence of that state.
 
 use super::scratch_file::ScratchFile;
-use files::cache;
+use files::cache::{self, Eviction};
 use instrument::experiment::{MeasureError, Metric};
 use instrument::quantity::{Bytes, Unit};
 use instrument::sampler::Sampler;
-use platform::file::{Eviction, OpenMode, Reach, ResidencyMethod, evict, open_read, residency};
+use platform::file::{OpenMode, ResidencyMethod, evict, open_read, residency};
 use platform::machine::Machine;
-use platform::storage::{LoopFile, Storage};
+use platform::storage::{Storage, loop_file};
 use platform::usage::storage_read_bytes;
 use std::fs::File;
 use std::path::Path;
@@ -126,7 +126,7 @@ impl SeenFromStorage {
 /// is slower to read, by a factor of about two, and in small blocks it is faster to write.
 pub(crate) fn warm(file: &ScratchFile) -> Result<f64, MeasureError> {
     if !residency(&file.file)?.is_whole() {
-        evict(&file.file, Reach::File)?;
+        evict(&file.file)?;
     }
     let found = cache::warm(&file.file, || file.read_in())?;
     if cache::is_warm(&found) {
@@ -159,9 +159,7 @@ impl<'f> Chiller<'f> {
     pub(crate) fn new(file: &'f File, path: &Path) -> Result<Self, MeasureError> {
         let storage = Storage::behind(path)?;
         let device = storage.block_device.as_deref();
-        let below = device
-            .and_then(LoopFile::behind)
-            .filter(|below| !below.is_direct);
+        let below = device.and_then(loop_file).filter(|below| !below.is_direct);
         let below = below.map(|below| Below {
             file: open_read(&below.path, OpenMode::Plain),
             is_cold: false,
@@ -194,8 +192,7 @@ impl<'f> Chiller<'f> {
         self.last = Some((way, left.method));
         if let Some(below) = &mut self.below {
             below.is_cold = below.file.as_ref().is_ok_and(|file| {
-                evict(file, Reach::File).is_ok()
-                    && residency(file).is_ok_and(|found| cache::is_cold(&found))
+                evict(file).is_ok() && residency(file).is_ok_and(|found| cache::is_cold(&found))
             });
         }
         Ok(left.share())
@@ -274,7 +271,8 @@ fn remark(
 #[cfg(test)]
 mod tests {
     use super::remark;
-    use platform::file::{Eviction, ResidencyMethod};
+    use files::cache::Eviction;
+    use platform::file::ResidencyMethod;
     use platform::storage::Storage;
 
     fn storage(file_system: &str, device: impl Into<Option<&'static str>>) -> Storage {

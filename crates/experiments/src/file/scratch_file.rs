@@ -3,7 +3,7 @@
 use instrument::experiment::MeasureError;
 use instrument::quantity::Bytes;
 use instrument::statistics::random::Random;
-use platform::file::{OpenMode, Reach, create, evict, open_read_write};
+use platform::file::{OpenMode, create, evict, open_read_write};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -140,7 +140,7 @@ fn make(path: &Path, len: u64, seed: u64) -> Result<(), MeasureError> {
         source,
     })?;
     // If the system cannot evict it, all passes find it as it was written.
-    drop(evict(&file, Reach::File));
+    drop(evict(&file));
     Ok(())
 }
 

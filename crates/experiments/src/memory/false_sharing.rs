@@ -2,9 +2,10 @@
 
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, bars, scale_of};
+use crate::other_core::cpu_of_another_core;
 use crate::prelude::*;
 use crate::together::{on_cpus, several_cpus};
-use platform::placement::{cpu_of_another_core, current_cpu};
+use platform::placement::current_cpu;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -124,8 +125,8 @@ fn cost(results: &Results) -> Option<Finding> {
 mod tests {
     use super::{COUNTERS, Counters, FalseSharing, INCREMENT};
     use crate::made_up::{count, finding, findings, measure, measured, setting, value};
+    use crate::other_core::cpu_of_another_core;
     use crate::prelude::*;
-    use platform::placement::cpu_of_another_core;
     use std::path::Path;
 
     fn found(shared: f64, apart: f64) -> Vec<Finding> {

@@ -1,7 +1,8 @@
 //! The placement of the two sides of an exchange: on one core or on two, which are two results.
 
+use crate::other_core::cpu_of_another_core;
 use crate::prelude::*;
-use platform::placement::{cpu_of_another_core, current_cpu, pin_to};
+use platform::placement::{current_cpu, pin_to};
 
 /// The axis of the placements.
 pub(super) const PLACEMENT: AxisOf<Placement> = AxisOf::new("placement", "placement");

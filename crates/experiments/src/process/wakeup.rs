@@ -2,10 +2,11 @@
 
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, bars, scale_of};
+use crate::other_core::cpu_of_another_core;
 use crate::prelude::*;
 use instrument::quantity::Nanoseconds;
 use platform::clock::now_ns;
-use platform::placement::{cpu_of_another_core, current_cpu, pin_to};
+use platform::placement::{current_cpu, pin_to};
 use platform::shared::{wait_while, wake_one};
 use platform::timer::{self, Timer};
 use std::hint::spin_loop;

@@ -1,6 +1,7 @@
 //! The receiver that files are sent to: in a thread of this process, or on another machine.
 
 use super::link::Link;
+use crate::other_core::cpu_of_another_core;
 use ::transfer::method::{ReceiveMethod, SendMethod};
 use ::transfer::protocol::FileName;
 use ::transfer::receiver::{self, Receiver};
@@ -9,7 +10,7 @@ use ::transfer::{Cover, Error, Limits, Suite, Timing, Token, USUAL_PATIENCE};
 use instrument::experiment::MeasureError;
 use instrument::quantity::{BytesPerSecond, Nanoseconds};
 use instrument::sampler::Sampler;
-use platform::placement::{cpu_of_another_core, current_cpu, pin_to};
+use platform::placement::{current_cpu, pin_to};
 use platform::signal::ignore_sigpipe;
 use std::fs;
 use std::io;

@@ -44,9 +44,8 @@ pub use limited::LimitedExecutor;
 pub use surroundings::Surroundings;
 pub use worker::{Swap, WorkerExecutor, serve};
 
-use crate::clock::Clock;
+use crate::clock::{Calibration, Clock};
 use crate::given::Givens;
-use platform::clock::Calibration;
 use std::path::PathBuf;
 
 /// Executes a plan.

@@ -11,6 +11,7 @@ use crate::experiment::{Confinement, Experiment, MeasureError};
 use crate::limits::{Bound, Limits};
 use crate::point::Point;
 use crate::quantity::Bytes;
+use crate::removal::REMOVAL;
 use crate::sample::Batch;
 use crate::sampler::{Output, Sampler, Task};
 use platform::clock::now_ns;
@@ -313,7 +314,7 @@ impl WorkerExecutor {
         else {
             return Ok(self.limits.memory_bytes.and_then(|limit| self.group(limit)));
         };
-        let group = MemoryGroup::create(memory_bytes, &self.scratch);
+        let group = MemoryGroup::create(memory_bytes, &self.scratch, REMOVAL.exit_wait);
         let group = group.map_err(|error| refused(&error))?;
         self.swap.provide(swap_bytes, &self.scratch)?;
         Ok(Some(group))
@@ -322,7 +323,8 @@ impl WorkerExecutor {
     /// A control group that keeps a worker within the run's limit. `None` if none can be created;
     /// the address space is limited instead.
     fn group(&self, limit_bytes: u64) -> Option<MemoryGroup> {
-        let group = MemoryGroup::create(self.group_bytes(limit_bytes), &self.scratch).ok()?;
+        let limit_bytes = self.group_bytes(limit_bytes);
+        let group = MemoryGroup::create(limit_bytes, &self.scratch, REMOVAL.exit_wait).ok()?;
         group.forbid_swap().ok()?;
         Some(group)
     }

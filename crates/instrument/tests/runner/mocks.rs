@@ -1,7 +1,7 @@
 //! Mock experiments, a mock executor and a mock observer.
 
 use crate::common::MockClock;
-use oscope_instrument::clock::Clock;
+use oscope_instrument::clock::{Calibration, Clock};
 use oscope_instrument::experiment::{Better, Design, Experiment, MeasureError, Metric};
 use oscope_instrument::figure::Figure;
 use oscope_instrument::finding::Finding;
@@ -18,7 +18,6 @@ use oscope_instrument::runner::{
 };
 use oscope_instrument::sample::{Batch, Legs, Reading, Sample};
 use oscope_instrument::sampler::Sampler;
-use platform::clock::Calibration;
 use platform::machine::Machine;
 use platform::usage::Usage;
 use std::collections::BTreeMap;

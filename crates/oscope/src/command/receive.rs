@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::{leftovers, output};
 use anyhow::Result;
 use instrument::quantity::Nanoseconds;
+use instrument::removal::REMOVAL;
 use platform::scratch::Scratch;
 use platform::signal::{Interrupt, ignore_sigpipe};
 use serde_json::{Value, json};
@@ -70,7 +71,7 @@ fn scratch(dir: &Path, voice: &Voice) -> Result<Scratch> {
     for left in leftovers::clear(None, dir)? {
         voice.say(&left.to_string());
     }
-    Ok(Scratch::create(dir)?)
+    Ok(Scratch::create(dir, &REMOVAL)?)
 }
 
 fn options(

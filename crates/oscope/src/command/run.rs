@@ -8,14 +8,14 @@ use crate::target::{Replaces, Target, make_directory};
 use crate::{beside, given, leftovers, output, selection, setting, stored, style};
 use anyhow::{Context, Result};
 use files::Watch;
-use instrument::clock::SystemClock;
+use instrument::clock::{SystemClock, calibrate};
 use instrument::definition::Definition;
 use instrument::experiment::Experiment;
 use instrument::fitness;
 use instrument::limits::{Limited, Limits};
 use instrument::plan::{Plan, Setting};
+use instrument::removal::REMOVAL;
 use instrument::runner::{LimitedExecutor, Outcome, Runner, Surroundings, Swap, WorkerExecutor};
-use platform::clock::calibrate;
 use platform::environment::Environment;
 use platform::placement;
 use platform::scratch::Scratch;
@@ -150,7 +150,7 @@ fn measure(
             progress.say(&left.to_string());
         }
     }
-    let scratch = Scratch::create(&arguments.dir)?;
+    let scratch = Scratch::create(&arguments.dir, &REMOVAL)?;
     let (given, elsewhere) = given::take(arguments, &scratch, interrupt, &progress)?;
     let setting = setting::here(
         &arguments.dir,

@@ -7,7 +7,7 @@ use instrument::runner;
 
 pub fn execute(arguments: &Worker) -> Result<Exit> {
     if arguments.spare_caches {
-        platform::file::spare_caches();
+        files::cache::spare_caches();
     }
     #[cfg(feature = "extra-work")]
     instrument::extra_work::set(arguments.extra_work);

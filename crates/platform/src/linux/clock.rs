@@ -29,7 +29,7 @@ pub(super) fn timespec(ns: u64) -> Timespec {
 
 #[cfg(test)]
 mod tests {
-    use crate::clock::{calibrate, now_ns, process_cpu_ns};
+    use crate::clock::{now_ns, process_cpu_ns};
 
     #[test]
     fn clocks_advance_with_work() {
@@ -39,12 +39,5 @@ mod tests {
             sum = std::hint::black_box(sum + 1);
         }
         assert!(process_cpu_ns().unwrap() > process);
-    }
-
-    #[test]
-    fn calibration_is_at_least_the_unit_of_the_clock() {
-        let calibration = calibrate();
-        assert!(calibration.resolution_ns >= 1.0, "{calibration:?}");
-        assert!(calibration.cost_ns > 0.0, "{calibration:?}");
     }
 }

@@ -3,7 +3,7 @@ use std::fs::{File, Metadata, Permissions};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, IFlags, Mode, OFlags, RenameFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -13,185 +13,217 @@ use crate::directory::Kind;
 use crate::error::{Error, Result};
 use crate::file::OpenMode;
 
-pub(crate) type Handle = OwnedFd;
-
-pub(crate) fn open(path: &Path) -> Result<Handle> {
-    let open = |access| {
-        let flags = access | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        rustix::fs::openat(CWD, path, flags, Mode::empty())
-    };
-    match open(OFlags::RDONLY) {
-        // A user may have the right to create files in a directory but not to list it. Then it
-        // cannot be synchronised.
-        Err(Errno::ACCESS) => open(OFlags::PATH),
-        opened => opened,
-    }
-    .map_err(Error::path("open", path))
+/// A descriptor, and the path for error messages.
+#[derive(Debug)]
+pub(crate) struct Directory {
+    handle: OwnedFd,
+    path: PathBuf,
 }
 
-pub(crate) fn open_or_create(handle: &Handle, path: &Path, name: &OsStr) -> Result<File> {
-    let failed = |errno: Errno| Error::path("open", &path.join(name))(errno);
-    // If the name is a pipe, opening it does not wait.
-    let flags =
-        OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let mode = Mode::from_raw_mode(0o666);
-    let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    let file = match rustix::fs::openat2(handle, name, flags, mode, beneath) {
-        // Before Linux 5.6, or in a sandbox that does not know the call. The name is a single
-        // component and is not followed if it is a link, so it cannot lead outside either.
-        Err(Errno::NOSYS | Errno::PERM) => rustix::fs::openat(handle, name, flags, mode),
-        opened => opened,
-    }
-    .map_err(failed)?;
-    let kind = FileType::from_raw_mode(rustix::fs::fstat(&file).map_err(failed)?.st_mode);
-    if kind != FileType::RegularFile {
-        return Err(failed(Errno::EXIST));
-    }
-    Ok(file.into())
-}
-
-pub(crate) fn open_private(handle: &Handle, path: &Path, name: &OsStr) -> Result<Handle> {
-    let failed = |errno: Errno| Error::path("open", &path.join(name))(errno);
-    match rustix::fs::mkdirat(handle, name, Mode::RWXU) {
-        Ok(()) | Err(Errno::EXIST) => {}
-        Err(errno) => return Err(Error::path("make", &path.join(name))(errno)),
-    }
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let directory = rustix::fs::openat(handle, name, flags, Mode::empty()).map_err(failed)?;
-    let stat = rustix::fs::fstat(&directory).map_err(failed)?;
-    let others_may_write = Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH);
-    if stat.st_uid != rustix::process::geteuid().as_raw() || others_may_write {
-        return Err(Error::Planted {
-            path: path.join(name),
-            what: "the directory belongs to another user, or others may write to it",
-        });
-    }
-    Ok(directory)
-}
-
-pub(crate) fn open_own(handle: &Handle, path: &Path, name: &OsStr) -> Result<File> {
-    let file = open_or_create(handle, path, name)?;
-    let stat =
-        rustix::fs::fstat(&file).map_err(|errno| Error::path("open", &path.join(name))(errno))?;
-    if stat.st_uid != rustix::process::geteuid().as_raw() || stat.st_nlink > 1 {
-        return Err(Error::Planted {
-            path: path.join(name),
-            what: "the file belongs to another user, or has a second name",
-        });
-    }
-    Ok(file)
-}
-
-pub(crate) fn remove_directory(handle: &Handle, path: &Path, name: &OsStr) -> Result<()> {
-    rustix::fs::unlinkat(handle, name, AtFlags::REMOVEDIR)
-        .map_err(Error::path("remove", &path.join(name)))
-}
-
-/// Total device space of the files in it, in bytes.
-pub(crate) fn files_bytes(handle: &Handle) -> Option<u64> {
-    let entries = rustix::fs::Dir::read_from(handle).ok()?;
-    let sizes = entries.flatten().filter_map(|entry| {
-        let stat = rustix::fs::statat(handle, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-        is_file.then_some(stat.st_blocks.cast_unsigned() * 512)
-    });
-    Some(sizes.sum())
-}
-
-pub(crate) fn create_unnamed(
-    handle: &Handle,
-    path: &Path,
-    mode: OpenMode,
-    model: Option<&Metadata>,
-) -> Result<File> {
-    let of_mode = OFlags::from_bits_retain(flags(mode).cast_unsigned());
-    let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC | of_mode;
-    let permissions = model.map_or(0o666, permission_bits);
-    match rustix::fs::openat(handle, c".", flags, Mode::from_raw_mode(permissions)) {
-        Ok(file) => Ok(file.into()),
-        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => Err(Error::NotSupported {
-            what: "a file without a name",
-        }),
-        Err(errno) => Err(Error::path("make a file in", path)(errno)),
-    }
-}
-
-pub(crate) fn give_name(handle: &Handle, path: &Path, file: &File, name: &OsStr) -> Result<()> {
-    // Before Linux 6.10, linking by descriptor needs a right that few processes have.
-    let named = rustix::fs::linkat(file, c"", handle, name, AtFlags::EMPTY_PATH).or_else(|errno| {
-        if errno == Errno::EXIST {
-            return Err(errno);
+impl Directory {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let open = |access| {
+            let flags = access | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            rustix::fs::openat(CWD, path, flags, Mode::empty())
+        };
+        match open(OFlags::RDONLY) {
+            // A user may have the right to create files in a directory but not to list it. Then it
+            // cannot be synchronised.
+            Err(Errno::ACCESS) => open(OFlags::PATH),
+            opened => opened,
         }
-        let itself = format!("/proc/self/fd/{}", file.as_raw_fd());
-        rustix::fs::linkat(CWD, itself, handle, name, AtFlags::SYMLINK_FOLLOW)
-    });
-    named.map_err(Error::path("name", &path.join(name)))
-}
+        .map(|handle| Self::new(handle, path.to_owned()))
+        .map_err(Error::path("open", path))
+    }
 
-pub(crate) fn what_is(handle: &Handle, path: &Path, name: &OsStr) -> Result<Option<Kind>> {
-    match rustix::fs::statat(handle, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
-            Ok(Some(Kind::File))
+    fn new(handle: OwnedFd, path: PathBuf) -> Self {
+        Self { handle, path }
+    }
+
+    /// The path of `name`, for error messages.
+    fn at(&self, name: &OsStr) -> PathBuf {
+        self.path.join(name)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn open_or_create(&self, name: &OsStr) -> Result<File> {
+        let failed = |errno: Errno| Error::path("open", &self.at(name))(errno);
+        // If the name is a pipe, opening it does not wait.
+        let flags =
+            OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let mode = Mode::from_raw_mode(0o666);
+        let beneath =
+            ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let file = match rustix::fs::openat2(&self.handle, name, flags, mode, beneath) {
+            // Before Linux 5.6, or in a sandbox that does not know the call. The name is a single
+            // component and is not followed if it is a link, so it cannot lead outside either.
+            Err(Errno::NOSYS | Errno::PERM) => rustix::fs::openat(&self.handle, name, flags, mode),
+            opened => opened,
         }
-        Ok(_) => Ok(Some(Kind::Other)),
-        Err(Errno::NOENT) => Ok(None),
-        Err(errno) => Err(Error::path("look for", &path.join(name))(errno)),
+        .map_err(failed)?;
+        let kind = FileType::from_raw_mode(rustix::fs::fstat(&file).map_err(failed)?.st_mode);
+        if kind != FileType::RegularFile {
+            return Err(failed(Errno::EXIST));
+        }
+        Ok(file.into())
     }
-}
 
-pub(crate) fn holds(handle: &Handle, path: &Path, name: &OsStr, file: &File) -> Result<bool> {
-    let failed = |errno: Errno| Error::path("look for", &path.join(name))(errno);
-    let open = rustix::fs::fstat(file).map_err(failed)?;
-    match rustix::fs::statat(handle, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(named) => Ok((named.st_dev, named.st_ino) == (open.st_dev, open.st_ino)),
-        Err(Errno::NOENT) => Ok(false),
-        Err(errno) => Err(failed(errno)),
+    pub(crate) fn open_private(&self, name: &OsStr) -> Result<Self> {
+        let failed = |errno: Errno| Error::path("open", &self.at(name))(errno);
+        match rustix::fs::mkdirat(&self.handle, name, Mode::RWXU) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(errno) => return Err(Error::path("make", &self.at(name))(errno)),
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let directory =
+            rustix::fs::openat(&self.handle, name, flags, Mode::empty()).map_err(failed)?;
+        let stat = rustix::fs::fstat(&directory).map_err(failed)?;
+        let others_may_write =
+            Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH);
+        if stat.st_uid != rustix::process::geteuid().as_raw() || others_may_write {
+            return Err(Error::Planted {
+                path: self.at(name),
+                what: "the directory belongs to another user, or others may write to it",
+            });
+        }
+        Ok(Self::new(directory, self.at(name)))
     }
-}
 
-pub(crate) fn rename(
-    (from_handle, _, from): (&Handle, &Path, &OsStr),
-    (handle, path, to): (&Handle, &Path, &OsStr),
-    replace: bool,
-) -> Result<()> {
-    let renamed = if replace {
-        rustix::fs::renameat(from_handle, from, handle, to)
-    } else {
-        match rustix::fs::renameat_with(from_handle, from, handle, to, RenameFlags::NOREPLACE) {
-            // The file system lacks that flag. A second hard link also fails if the name is taken.
-            Err(Errno::INVAL | Errno::NOSYS) => {
-                rustix::fs::linkat(from_handle, from, handle, to, AtFlags::empty())
-                    .and_then(|()| rustix::fs::unlinkat(from_handle, from, AtFlags::empty()))
+    pub(crate) fn open_own(&self, name: &OsStr) -> Result<File> {
+        let file = self.open_or_create(name)?;
+        let stat =
+            rustix::fs::fstat(&file).map_err(|errno| Error::path("open", &self.at(name))(errno))?;
+        if stat.st_uid != rustix::process::geteuid().as_raw() || stat.st_nlink > 1 {
+            return Err(Error::Planted {
+                path: self.at(name),
+                what: "the file belongs to another user, or has a second name",
+            });
+        }
+        Ok(file)
+    }
+
+    pub(crate) fn remove_directory(&self, name: &OsStr) -> Result<()> {
+        rustix::fs::unlinkat(&self.handle, name, AtFlags::REMOVEDIR)
+            .map_err(Error::path("remove", &self.at(name)))
+    }
+
+    /// Total device space of the files in it, in bytes.
+    pub(crate) fn files_bytes(&self) -> Option<u64> {
+        let entries = rustix::fs::Dir::read_from(&self.handle).ok()?;
+        let sizes = entries.flatten().filter_map(|entry| {
+            let stat =
+                rustix::fs::statat(&self.handle, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)
+                    .ok()?;
+            let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+            is_file.then_some(stat.st_blocks.cast_unsigned() * 512)
+        });
+        Some(sizes.sum())
+    }
+
+    pub(crate) fn create_unnamed(&self, mode: OpenMode, model: Option<&Metadata>) -> Result<File> {
+        let of_mode = OFlags::from_bits_retain(flags(mode).cast_unsigned());
+        let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC | of_mode;
+        let permissions = model.map_or(0o666, permission_bits);
+        match rustix::fs::openat(&self.handle, c".", flags, Mode::from_raw_mode(permissions)) {
+            Ok(file) => Ok(file.into()),
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => Err(Error::NotSupported {
+                what: "a file without a name",
+            }),
+            Err(errno) => Err(Error::path("make a file in", &self.path)(errno)),
+        }
+    }
+
+    pub(crate) fn give_name(&self, file: &File, name: &OsStr) -> Result<()> {
+        // Before Linux 6.10, linking by descriptor needs a right that few processes have.
+        let named = rustix::fs::linkat(file, c"", &self.handle, name, AtFlags::EMPTY_PATH).or_else(
+            |errno| {
+                if errno == Errno::EXIST {
+                    return Err(errno);
+                }
+                let itself = format!("/proc/self/fd/{}", file.as_raw_fd());
+                rustix::fs::linkat(CWD, itself, &self.handle, name, AtFlags::SYMLINK_FOLLOW)
+            },
+        );
+        named.map_err(Error::path("name", &self.at(name)))
+    }
+
+    pub(crate) fn what_is(&self, name: &OsStr) -> Result<Option<Kind>> {
+        match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
+                Ok(Some(Kind::File))
             }
-            renamed => renamed,
+            Ok(_) => Ok(Some(Kind::Other)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(Error::path("look for", &self.at(name))(errno)),
         }
-    };
-    renamed.map_err(Error::path("name", &path.join(to)))
-}
+    }
 
-pub(crate) fn remove(handle: &Handle, path: &Path, name: &OsStr) -> Result<()> {
-    rustix::fs::unlinkat(handle, name, AtFlags::empty())
-        .map_err(Error::path("remove", &path.join(name)))
-}
+    pub(crate) fn holds(&self, name: &OsStr, file: &File) -> Result<bool> {
+        let failed = |errno: Errno| Error::path("look for", &self.at(name))(errno);
+        let open = rustix::fs::fstat(file).map_err(failed)?;
+        match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(named) => Ok((named.st_dev, named.st_ino) == (open.st_dev, open.st_ino)),
+            Err(Errno::NOENT) => Ok(false),
+            Err(errno) => Err(failed(errno)),
+        }
+    }
 
-pub(crate) fn sync(handle: &Handle, path: &Path) -> Result<()> {
-    rustix::fs::fsync(handle).map_err(Error::path("synchronise", path))
-}
+    pub(crate) fn move_to(
+        &self,
+        from: &OsStr,
+        target: &Self,
+        to: &OsStr,
+        replace: bool,
+    ) -> Result<()> {
+        let (from_handle, to_handle) = (&self.handle, &target.handle);
+        let renamed = if replace {
+            rustix::fs::renameat(from_handle, from, to_handle, to)
+        } else {
+            match rustix::fs::renameat_with(
+                from_handle,
+                from,
+                to_handle,
+                to,
+                RenameFlags::NOREPLACE,
+            ) {
+                // The file system lacks that flag. A second hard link also fails if the name is taken.
+                Err(Errno::INVAL | Errno::NOSYS) => {
+                    rustix::fs::linkat(from_handle, from, to_handle, to, AtFlags::empty())
+                        .and_then(|()| rustix::fs::unlinkat(from_handle, from, AtFlags::empty()))
+                }
+                renamed => renamed,
+            }
+        };
+        renamed.map_err(Error::path("name", &target.at(to)))
+    }
 
-/// True for `tmpfs` and `ramfs`, as `linux/magic.h` numbers them.
-pub(crate) fn is_in_memory(handle: &Handle) -> bool {
-    const RAMFS_MAGIC: i64 = 0x8584_58f6;
-    let found = rustix::fs::fstatfs(handle);
-    found.is_ok_and(|found| [libc::TMPFS_MAGIC, RAMFS_MAGIC].contains(&found.f_type))
-}
+    pub(crate) fn remove(&self, name: &OsStr) -> Result<()> {
+        rustix::fs::unlinkat(&self.handle, name, AtFlags::empty())
+            .map_err(Error::path("remove", &self.at(name)))
+    }
 
-pub(crate) fn free_bytes(handle: &Handle) -> Option<u64> {
-    let room = rustix::fs::fstatvfs(handle).ok()?;
-    Some(room.f_bavail.saturating_mul(room.f_frsize))
+    pub(crate) fn sync(&self) -> Result<()> {
+        rustix::fs::fsync(&self.handle).map_err(Error::path("synchronise", &self.path))
+    }
+
+    /// True for `tmpfs` and `ramfs`, as `linux/magic.h` numbers them.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        const RAMFS_MAGIC: i64 = 0x8584_58f6;
+        let found = rustix::fs::fstatfs(&self.handle);
+        found.is_ok_and(|found| [libc::TMPFS_MAGIC, RAMFS_MAGIC].contains(&found.f_type))
+    }
+
+    pub(crate) fn free_bytes(&self) -> Option<u64> {
+        let room = rustix::fs::fstatvfs(&self.handle).ok()?;
+        Some(room.f_bavail.saturating_mul(room.f_frsize))
+    }
 }
 
 pub(crate) fn spread_subdirectories(path: &Path) -> Result<bool> {
-    let handle = open(path)?;
+    let Directory { handle, .. } = Directory::open(path)?;
     let spread = rustix::fs::ioctl_getflags(&handle)
         .and_then(|flags| rustix::fs::ioctl_setflags(&handle, flags | IFlags::TOPDIR));
     Ok(spread.is_ok())
@@ -269,8 +301,8 @@ mod tests {
     fn subdirectories_are_spread_where_the_file_system_can() {
         let place = tempfile::tempdir().unwrap();
         let is_spread = crate::directory::spread_subdirectories(place.path()).unwrap();
-        let handle = super::open(place.path()).unwrap();
-        let flags = rustix::fs::ioctl_getflags(&handle);
+        let place = super::Directory::open(place.path()).unwrap();
+        let flags = rustix::fs::ioctl_getflags(&place.handle);
         assert_eq!(
             flags.is_ok_and(|flags| flags.contains(IFlags::TOPDIR)),
             is_spread

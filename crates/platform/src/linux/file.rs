@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 pub(crate) use super::residency::residency;
 use crate::error::{Error, Result};
-use crate::file::{Caches, Eviction, OpenMode, Reach, spares_caches};
+use crate::file::OpenMode;
 
 #[expect(clippy::unnecessary_wraps, reason = "other systems lack some modes")]
 pub(crate) fn set_mode(options: &mut OpenOptions, mode: OpenMode) -> Result<()> {
@@ -163,35 +163,17 @@ pub(crate) fn next_data(file: &File, offset: u64, len: u64) -> io::Result<Option
     Ok((start < len).then_some((start, end.min(len))))
 }
 
-pub(crate) fn evict(file: &File, reach: Reach) -> Result<Eviction> {
-    // Neither method evicts dirty pages.
+pub(crate) fn evict(file: &File) -> Result<()> {
+    // The advice does not evict dirty pages.
     file.sync_all()
         .map_err(Error::os("put a file on its device"))?;
-    if reach == Reach::Machine {
-        match drop_caches(Caches::Pages) {
-            Ok(()) => return Ok(Eviction::DropCaches),
-            Err(Error::NotPermitted { .. }) => {}
-            Err(error) => return Err(error),
-        }
-    }
     rustix::fs::fadvise(file, 0, None, Advice::DontNeed)
-        .map_err(Error::os("evict a file from the page cache"))?;
-    Ok(Eviction::Advice)
+        .map_err(Error::os("evict a file from the page cache"))
 }
 
-pub(crate) fn drop_caches(caches: Caches) -> Result<()> {
-    if spares_caches() {
-        return Err(Error::NotPermitted {
-            what: "dropping the caches of the machine",
-            needs: "a run without limits, since all other programs would have to read again",
-        });
-    }
-    let level = match caches {
-        Caches::Pages => "1",
-        Caches::Objects => "2",
-        Caches::All => "3",
-    };
-    fs::write("/proc/sys/vm/drop_caches", level).map_err(|error| match error.kind() {
+pub(crate) fn drop_page_cache() -> Result<()> {
+    // 2 stands for directory entries and inodes, 3 for both.
+    fs::write("/proc/sys/vm/drop_caches", "1").map_err(|error| match error.kind() {
         // In a container, even root may find it read-only or missing.
         io::ErrorKind::PermissionDenied
         | io::ErrorKind::ReadOnlyFilesystem
@@ -244,7 +226,7 @@ mod tests {
         file.write_all(&vec![1; LEN]).unwrap();
         assert_eq!(residency(&file).unwrap().resident_bytes, LEN as u64);
 
-        assert_eq!(evict(&file, Reach::File).unwrap(), Eviction::Advice);
+        evict(&file).unwrap();
         let cold = residency(&file).unwrap();
         assert_eq!((cold.resident_bytes, cold.total_bytes), (0, LEN as u64));
 
@@ -265,10 +247,12 @@ mod tests {
         }
         let mut file = create_new(&dir.path().join("file"), OpenMode::Plain).unwrap();
         file.write_all(&vec![1; LEN]).unwrap();
-        let eviction = evict(&file, Reach::Machine).unwrap();
-        if !rustix::process::geteuid().is_root() {
-            assert_eq!(eviction, Eviction::Advice);
+        file.sync_all().unwrap();
+        if let Err(error) = drop_page_cache() {
+            assert!(matches!(error, Error::NotPermitted { .. }), "{error}");
+            return println!("skipped: {error}");
         }
+        assert!(rustix::process::geteuid().is_root());
         assert_eq!(residency(&file).unwrap().resident_bytes, 0);
     }
 

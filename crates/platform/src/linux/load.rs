@@ -2,7 +2,7 @@ use super::parse;
 use super::read::{number, text};
 use crate::load::CpuTimes;
 
-pub(crate) fn cpu_times() -> Option<CpuTimes> {
+pub(crate) fn read() -> Option<CpuTimes> {
     parse::cpu_times(
         &text("/proc/stat")?,
         rustix::param::clock_ticks_per_second(),

@@ -14,6 +14,7 @@ pub(crate) trait Raw {
 }
 
 /// The C library identifies its locks by address: they must not move after their first use.
+#[derive(Debug)]
 pub(crate) struct RawMutex(Box<UnsafeCell<libc::pthread_mutex_t>>);
 
 impl Raw for RawMutex {
@@ -39,6 +40,7 @@ impl Drop for RawMutex {
 }
 
 /// Boxed like [`RawMutex`].
+#[derive(Debug)]
 pub(crate) struct RawSpin(Box<UnsafeCell<libc::pthread_spinlock_t>>);
 
 impl Raw for RawSpin {
@@ -63,48 +65,49 @@ impl Drop for RawSpin {
     }
 }
 
-/// A value behind a lock of the C library.
-pub(crate) struct Locked<L, T> {
+/// A number behind a lock of the C library.
+#[derive(Debug)]
+pub(crate) struct Locked<L> {
     raw: L,
-    value: UnsafeCell<T>,
+    number: UnsafeCell<u64>,
 }
 
-pub(crate) type Mutex<T> = Locked<RawMutex, T>;
-pub(crate) type Spin<T> = Locked<RawSpin, T>;
+pub(crate) type PthreadMutex = Locked<RawMutex>;
+pub(crate) type PthreadSpin = Locked<RawSpin>;
 
-// SAFETY: one thread at a time uses the value. Locks of the C library may be shared, and may be
+// SAFETY: one thread at a time uses the number. Locks of the C library may be shared, and may be
 // moved while nothing borrows them: the part with an address stays in its box.
-unsafe impl<L, T: Send> Sync for Locked<L, T> {}
+unsafe impl<L> Sync for Locked<L> {}
 // SAFETY: as above.
-unsafe impl<L, T: Send> Send for Locked<L, T> {}
+unsafe impl<L> Send for Locked<L> {}
 
-impl<T> Mutex<T> {
+impl PthreadMutex {
     #[expect(clippy::unnecessary_wraps, reason = "other systems lack this lock")]
-    pub(crate) fn new(value: T) -> Result<Self> {
+    pub(crate) fn new(number: u64) -> Result<Self> {
         let raw = Box::new(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER));
         Ok(Self {
             raw: RawMutex(raw),
-            value: UnsafeCell::new(value),
+            number: UnsafeCell::new(number),
         })
     }
 }
 
-impl<T> Spin<T> {
+impl PthreadSpin {
     #[expect(clippy::unnecessary_wraps, reason = "other systems lack this lock")]
-    pub(crate) fn new(value: T) -> Result<Self> {
+    pub(crate) fn new(number: u64) -> Result<Self> {
         let raw = Box::new(UnsafeCell::new(0));
         // SAFETY: no other thread has it until it is initialised.
         unsafe { libc::pthread_spin_init(raw.get(), libc::PTHREAD_PROCESS_PRIVATE) };
         Ok(Self {
             raw: RawSpin(raw),
-            value: UnsafeCell::new(value),
+            number: UnsafeCell::new(number),
         })
     }
 }
 
-impl<L: Raw, T> Locked<L, T> {
+impl<L: Raw> Locked<L> {
     #[inline]
-    pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
+    pub(crate) fn with(&self, work: impl FnOnce(&mut u64)) {
         struct Unlock<'l, L: Raw>(&'l L);
         impl<L: Raw> Drop for Unlock<'_, L> {
             fn drop(&mut self) {
@@ -117,6 +120,6 @@ impl<L: Raw, T> Locked<L, T> {
         unsafe { self.raw.lock() };
         let _unlock = Unlock(&self.raw);
         // SAFETY: only this thread holds the lock.
-        work(unsafe { &mut *self.value.get() })
+        work(unsafe { &mut *self.number.get() });
     }
 }

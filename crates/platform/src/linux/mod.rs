@@ -44,3 +44,5 @@ mod topology;
 mod uring;
 pub(crate) mod usage;
 mod zero_copy;
+
+pub(crate) use process::program;

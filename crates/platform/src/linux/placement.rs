@@ -2,8 +2,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-pub(crate) use super::topology::shared_cache_level;
-use super::topology::{package, threads_of_core};
+pub(crate) use super::topology::{cpus_of_core, package, shared_cache_level};
 use crate::error::{Error, Result};
 
 /// A set of CPUs in the kernel's format: bit n stands for CPU n. The C library's own `cpu_set_t`
@@ -86,15 +85,6 @@ pub(crate) fn pin_to(cpus: &[usize]) -> Result<()> {
         .map_err(Error::os("pin the thread to these CPUs"))
 }
 
-pub(crate) fn cpu_of_another_core() -> Result<Option<usize>> {
-    let here = rustix::thread::sched_getcpu();
-    let siblings = threads_of_core(here);
-    let others = parent_cpus()?.into_iter();
-    let others = others.filter(|cpu| *cpu != here && !siblings.contains(cpu));
-    // `max_by_key` returns the last of several equal CPUs.
-    Ok(others.max_by_key(|cpu| package(*cpu) == package(here)))
-}
-
 pub(crate) fn be_ended_first() -> Result<()> {
     let path = Path::new("/proc/self/oom_score_adj");
     fs::write(path, "1000").map_err(Error::path("write", path))
@@ -157,22 +147,6 @@ mod tests {
                 pin_to(&[cpu]).unwrap();
                 assert_eq!(allowed_cpus().unwrap(), [cpu]);
                 assert_eq!(current_cpu(), Some(cpu));
-            }
-        });
-    }
-
-    #[test]
-    fn another_core_is_not_this_one() {
-        in_a_thread(|| {
-            let here = *allowed_cpus().unwrap().last().unwrap();
-            pin_to(&[here]).unwrap();
-            match cpu_of_another_core().unwrap() {
-                Some(cpu) => {
-                    assert!(!threads_of_core(here).contains(&cpu));
-                    pin_to(&[cpu]).unwrap();
-                    assert_eq!(current_cpu(), Some(cpu));
-                }
-                None => println!("not shown: there is only one core"),
             }
         });
     }

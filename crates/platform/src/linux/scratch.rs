@@ -20,9 +20,3 @@ pub(crate) fn open_existing(path: &Path) -> io::Result<File> {
         .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
         .open(path)
 }
-
-pub(crate) fn allocated_bytes(metadata: &Metadata) -> u64 {
-    /// The unit of stat(2), whatever the device.
-    const BLOCK_BYTES: u64 = 512;
-    metadata.blocks() * BLOCK_BYTES
-}

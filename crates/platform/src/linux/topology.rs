@@ -107,14 +107,14 @@ fn cache(dir: &Path) -> Option<(Sort, Vec<usize>)> {
 }
 
 /// The CPUs of the core of `cpu`; empty if the kernel does not report them.
-pub(super) fn threads_of_core(cpu: usize) -> Vec<usize> {
+pub(crate) fn cpus_of_core(cpu: usize) -> Vec<usize> {
     text(cpu_dir(cpu).join("topology/thread_siblings_list"))
         .and_then(|list| cpu_list(&list))
         .unwrap_or_default()
 }
 
 /// The id of the package of `cpu`.
-pub(super) fn package(cpu: usize) -> Option<i64> {
+pub(crate) fn package(cpu: usize) -> Option<i64> {
     number(cpu_dir(cpu).join("topology/physical_package_id"))
 }
 

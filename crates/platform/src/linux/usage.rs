@@ -20,7 +20,7 @@ pub(crate) fn of_thread() -> Result<Usage> {
     getrusage(libc::RUSAGE_THREAD)
 }
 
-pub(crate) fn consumption() -> Result<Consumption> {
+pub(crate) fn read() -> Result<Consumption> {
     /// The unit of the counts, whatever the device.
     const BLOCK_BYTES: u64 = 512;
     const KIB: u64 = 1024;

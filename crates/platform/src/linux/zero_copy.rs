@@ -9,7 +9,7 @@ use std::os::fd::AsRawFd;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::memory::Region;
+use super::memory::Mapping;
 use crate::memory::PageSize;
 
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct ZeroCopy {
 
 #[derive(Debug)]
 struct Buffer {
-    memory: Region,
+    memory: Mapping,
     /// Its sends that the kernel has not completed.
     in_flight: Vec<u32>,
 }
@@ -51,7 +51,8 @@ impl ZeroCopy {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let buffer = || {
-            let memory = Region::anonymous(buffer_len, PageSize::Base).map_err(io::Error::other)?;
+            let memory =
+                Mapping::anonymous(buffer_len, PageSize::Base).map_err(io::Error::other)?;
             let in_flight = Vec::new();
             Ok(Buffer { memory, in_flight })
         };

@@ -1,6 +1,6 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::error::{Error, Result, refuse};
 use crate::file::OpenMode;
@@ -14,27 +14,13 @@ pub(crate) fn set_mode(_options: &mut OpenOptions, mode: OpenMode) -> Result<()>
     }
 }
 
-pub(crate) fn is_named_pipe(_metadata: &Metadata) -> bool {
-    false
-}
-
-pub(crate) fn is_character_device(_metadata: &Metadata) -> bool {
-    false
-}
-
 pub(crate) fn open_without_waiting(path: &Path) -> io::Result<(File, Metadata)> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     Ok((file, metadata))
 }
 
-pub(crate) fn set_permissions(_options: &mut OpenOptions, _model: &Metadata) {}
-
 pub(crate) fn become_like(file: &File, model: &Metadata) -> Result<()> {
     file.set_permissions(model.permissions())
         .map_err(Error::os("set the permissions of a file"))
-}
-
-pub(crate) fn path_of_descriptor(_file: &File) -> Option<PathBuf> {
-    None
 }

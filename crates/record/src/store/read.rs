@@ -10,10 +10,10 @@ use crate::checksum::{
 use crate::file::{self, ExportError};
 use crate::reading::ReadingRow;
 use crate::run::{Closing, ExperimentRecord, Header, PointRecord, Run};
+use instrument::clock::Calibration;
 use instrument::point::Point;
 use instrument::runner::Ending;
 use instrument::sample::{Batch, Disturbance, Sample};
-use platform::clock::Calibration;
 use platform::usage::Usage;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row};

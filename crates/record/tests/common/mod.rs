@@ -4,6 +4,7 @@
 pub mod mount;
 pub mod random;
 
+use instrument::clock::Calibration;
 use instrument::experiment::{Better, Definition, Isolation, Metric};
 use instrument::noise::Warning;
 use instrument::plan::Profile;
@@ -13,7 +14,6 @@ use instrument::runner::{Ending, Event, Observer, ObserverError, Progress};
 use instrument::sample::{Batch, Disturbance, Legs, Reading, Sample};
 use oscope_record::store::Recorder;
 use oscope_record::{Closing, ExperimentRecord, Header, PointRecord, Run};
-use platform::clock::Calibration;
 use platform::environment::Environment;
 use platform::machine::Machine;
 use platform::usage::Usage;

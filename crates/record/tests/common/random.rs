@@ -1,6 +1,7 @@
 //! Random runs within the limits of real ones.
 
 use super::begun;
+use instrument::clock::Calibration;
 use instrument::experiment::{Better, Definition, Isolation, Metric};
 use instrument::limits::{Limited, Limits, Used};
 use instrument::noise::Warning;
@@ -10,7 +11,6 @@ use instrument::quantity::Unit;
 use instrument::runner::Ending;
 use instrument::sample::{Batch, Disturbance, Legs, Reading, Sample};
 use oscope_record::{Closing, ExperimentRecord, Header, PointRecord, Run};
-use platform::clock::Calibration;
 use platform::environment::Environment;
 use platform::machine::{Cache, CacheKind, Machine};
 use platform::storage::Storage;

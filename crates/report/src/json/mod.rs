@@ -22,9 +22,9 @@ use finding::{ClaimJson, claim_list};
 use history::HistoryJson;
 pub use history::histories;
 
+use instrument::clock::Calibration;
 use instrument::experiment::Definition;
 use instrument::fitness::Check;
-use platform::clock::Calibration;
 use platform::environment::Environment;
 use platform::machine::Machine;
 use platform::storage::Storage;

@@ -234,7 +234,7 @@ fn by_ring(ring: &mut ReadRing<'_>, reads: &Reads<'_>) -> Result<(), MeasureErro
 mod tests {
     use super::{Engine, LevelOf, Reads};
     use platform::block_io::read_at;
-    use platform::file::{Reach, evict};
+    use platform::file::evict;
 
     #[test]
     fn an_engine_is_found_by_its_name() {
@@ -250,7 +250,7 @@ mod tests {
         let scratch = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(scratch.path(), vec![7; 4 * BLOCK_BYTES]).unwrap();
         let file = scratch.as_file();
-        evict(file, Reach::File).unwrap();
+        evict(file).unwrap();
         read_at(file, &mut [0; 4096], 0).unwrap();
         let reads = Reads {
             file,

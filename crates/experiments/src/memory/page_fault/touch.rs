@@ -5,7 +5,7 @@ use crate::file::page_cache::{self, Chiller};
 use crate::file::scratch_file::ScratchFile;
 use crate::memory::pages;
 use crate::prelude::*;
-use platform::file::{Access, LockedFile, OpenMode, Reach, evict, open_read};
+use platform::file::{Access, LockedFile, OpenMode, evict, open_read};
 use platform::memory::{Advice, FileMapping, Mapping, PageSize};
 use platform::process::Twin;
 use platform::usage::Usage;
@@ -92,7 +92,7 @@ pub(super) fn of_file(
     } else {
         // The file may be cached in another way by earlier use. Eviction fails in a file system in
         // memory, where a file is cached in only one way.
-        evict(&scratch.file, Reach::File).ok();
+        evict(&scratch.file).ok();
     }
     let faults = Faults::default();
     sampler.once(

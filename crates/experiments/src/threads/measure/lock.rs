@@ -113,13 +113,13 @@ trait Exclusive: Sync {
     fn with(&self, work: impl FnOnce(&mut u64));
 }
 
-impl Exclusive for PthreadMutex<u64> {
+impl Exclusive for PthreadMutex {
     fn with(&self, work: impl FnOnce(&mut u64)) {
         self.with(work);
     }
 }
 
-impl Exclusive for PthreadSpin<u64> {
+impl Exclusive for PthreadSpin {
     fn with(&self, work: impl FnOnce(&mut u64)) {
         self.with(work);
     }

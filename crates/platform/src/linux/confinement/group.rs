@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::process::{Pid, Signal, kill_process};
@@ -19,12 +19,13 @@ use crate::memory::available_bytes;
 /// The record's name in a scratch directory.
 pub(super) const RECORD: &str = "memory-group";
 const PREFIX: &str = "oscope-";
-/// Number of checks, and pause between them, for killed processes to leave a group.
-const PATIENCE: (u32, Duration) = (500, Duration::from_millis(10));
+/// Pause between two checks of a group that is in use.
+const PAUSE: Duration = Duration::from_millis(10);
 
 #[derive(Debug)]
 pub(crate) struct MemoryGroup {
     scratch: PathBuf,
+    exit_wait: Duration,
     recorded: Recorded,
     version: Version,
     processes: File,
@@ -39,7 +40,7 @@ pub(super) struct Recorded {
 }
 
 impl MemoryGroup {
-    pub(crate) fn create(limit_bytes: u64, scratch: &Path) -> Result<Self> {
+    pub(crate) fn create(limit_bytes: u64, scratch: &Path, exit_wait: Duration) -> Result<Self> {
         if let Some(available) = available_bytes().filter(|available| *available < limit_bytes) {
             return Err(Error::TooMuch {
                 what: "the memory of a group",
@@ -59,13 +60,14 @@ impl MemoryGroup {
         match made {
             Ok(processes) => Ok(Self {
                 scratch: scratch.to_owned(),
+                exit_wait,
                 recorded,
                 version: place.version,
                 processes,
             }),
             Err(error) => {
                 // The first error is the one to report.
-                let _ = recorded.remove(scratch);
+                let _ = recorded.remove(scratch, exit_wait);
                 Err(error)
             }
         }
@@ -102,8 +104,8 @@ impl MemoryGroup {
 impl Drop for MemoryGroup {
     fn drop(&mut self) {
         // The removal of the scratch directory undoes the rest.
-        let _ = self.recorded.empty();
-        let _ = self.recorded.remove(&self.scratch);
+        let _ = self.recorded.empty(self.exit_wait);
+        let _ = self.recorded.remove(&self.scratch, self.exit_wait);
     }
 }
 
@@ -162,8 +164,8 @@ impl Recorded {
 
     /// Kills all processes in it, waits until they are gone, and raises the limit, so that their
     /// swapped pages can be read back.
-    pub(super) fn empty(&self) -> Result<()> {
-        retry(|| {
+    pub(super) fn empty(&self, exit_wait: Duration) -> Result<()> {
+        retry(exit_wait, || {
             let processes = text(self.path.join("cgroup.procs")).unwrap_or_default();
             let pids = processes.lines().filter_map(|line| line.parse().ok());
             let mut is_empty = true;
@@ -193,10 +195,10 @@ impl Recorded {
     }
 
     /// Removes the group, then its record.
-    pub(super) fn remove(&self, scratch: &Path) -> Result<()> {
+    pub(super) fn remove(&self, scratch: &Path, exit_wait: Duration) -> Result<()> {
         // After a reboot neither exists, and another program may use the controller.
         if self.path.exists() {
-            retry(|| unless_missing(fs::remove_dir(&self.path)))
+            retry(exit_wait, || unless_missing(fs::remove_dir(&self.path)))
                 .map_err(Error::path("remove the control group", &self.path))?;
             if self.controller_was_off {
                 self.set_controller("-memory")?;
@@ -276,15 +278,17 @@ impl Place {
     }
 }
 
-fn retry(mut action: impl FnMut() -> io::Result<()>) -> io::Result<()> {
-    let (attempts, pause) = PATIENCE;
-    for _ in 0..attempts {
+/// Repeats an action for up to `wait` while the group is in use.
+fn retry(wait: Duration, mut action: impl FnMut() -> io::Result<()>) -> io::Result<()> {
+    let end = Instant::now() + wait;
+    loop {
         match action() {
-            Err(error) if error.kind() == ErrorKind::ResourceBusy => std::thread::sleep(pause),
+            Err(error) if error.kind() == ErrorKind::ResourceBusy && Instant::now() < end => {
+                std::thread::sleep(PAUSE);
+            }
             other => return other,
         }
     }
-    action()
 }
 
 #[cfg(test)]
@@ -292,6 +296,8 @@ mod tests {
     use super::*;
     use crate::linux::confinement::undo;
     use proptest::prelude::*;
+
+    const EXIT_WAIT: Duration = Duration::from_secs(5);
 
     fn hierarchy(version: Version, groups: &[&Path]) -> Hierarchy {
         let groups = groups.iter().map(|group| group.to_path_buf()).collect();
@@ -301,7 +307,7 @@ mod tests {
     #[test]
     fn a_group_limits_while_it_lives_and_can_be_undone_after_it_was_forgotten() {
         let scratch = tempfile::tempdir().unwrap();
-        let group = match MemoryGroup::create(64 << 20, scratch.path()) {
+        let group = match MemoryGroup::create(64 << 20, scratch.path(), EXIT_WAIT) {
             Ok(group) => group,
             Err(error) => {
                 assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
@@ -318,19 +324,19 @@ mod tests {
         drop(group);
         assert!(!path.exists() && recorded(scratch.path()).unwrap().is_none());
 
-        let forgotten = MemoryGroup::create(64 << 20, scratch.path()).unwrap();
+        let forgotten = MemoryGroup::create(64 << 20, scratch.path(), EXIT_WAIT).unwrap();
         let path = forgotten.recorded.path.clone();
         std::mem::forget(forgotten);
         assert!(path.exists());
-        undo(scratch.path()).unwrap();
+        undo(scratch.path(), EXIT_WAIT).unwrap();
         assert!(!path.exists() && recorded(scratch.path()).unwrap().is_none());
-        undo(scratch.path()).unwrap();
+        undo(scratch.path(), EXIT_WAIT).unwrap();
     }
 
     #[test]
     fn a_limit_above_what_there_is_is_refused() {
         let scratch = tempfile::tempdir().unwrap();
-        let error = MemoryGroup::create(u64::MAX / 2, scratch.path()).unwrap_err();
+        let error = MemoryGroup::create(u64::MAX / 2, scratch.path(), EXIT_WAIT).unwrap_err();
         assert!(matches!(error, Error::TooMuch { .. }), "{error}");
     }
 

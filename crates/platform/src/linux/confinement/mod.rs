@@ -5,6 +5,7 @@ mod swap_file;
 
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 pub(crate) use group::{MemoryGroup, can_limit_memory};
 pub(crate) use swap_file::SwapFile;
@@ -24,14 +25,14 @@ pub(crate) fn is_record(name: &str) -> bool {
 /// Undoes everything created for a scratch directory. The order matters: a running process would
 /// read its pages back from swap, the limit would prevent the kernel from reading them back, and an
 /// active swap file cannot be removed.
-pub(crate) fn undo(scratch: &Path) -> Result<()> {
+pub(crate) fn undo(scratch: &Path, exit_wait: Duration) -> Result<()> {
     let group = group::recorded(scratch)?;
     if let Some(group) = &group {
-        group.empty()?;
+        group.empty(exit_wait)?;
     }
     swap_file::remove(scratch)?;
     match group {
-        Some(group) => group.remove(scratch),
+        Some(group) => group.remove(scratch, exit_wait),
         None => Ok(()),
     }
 }

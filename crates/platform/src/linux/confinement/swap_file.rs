@@ -110,6 +110,8 @@ fn with_path(path: &Path, call: impl Fn(*const libc::c_char) -> libc::c_int) -> 
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::linux::confinement::{free_swap_bytes, undo};
 
@@ -135,7 +137,7 @@ mod tests {
 
         std::mem::forget(SwapFile::create(1 << 20, scratch.path()).unwrap());
         assert!(is_on());
-        undo(scratch.path()).unwrap();
+        undo(scratch.path(), Duration::ZERO).unwrap();
         assert!(!is_on() && !path.exists());
     }
 

@@ -29,6 +29,9 @@ pub(crate) struct Region {
     watch: Option<Watch>,
 }
 
+pub(crate) type Mapping = Region;
+pub(crate) type FileMapping = Region;
+
 // SAFETY: a region owns its memory, as a Box does.
 unsafe impl Send for Region {}
 // SAFETY: a shared reference only reads.
@@ -98,7 +101,7 @@ impl Region {
         }
     }
 
-    pub(crate) fn file(file: &File, offset: u64, len: usize, access: Access) -> Result<Self> {
+    pub(crate) fn over(file: &File, offset: u64, len: usize, access: Access) -> Result<Self> {
         let protection = match access {
             Access::Read => ProtFlags::READ,
             Access::Write => ProtFlags::READ | ProtFlags::WRITE,

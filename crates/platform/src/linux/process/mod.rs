@@ -1,10 +1,9 @@
 mod buffer;
-mod program;
+pub(crate) mod program;
 mod twin;
 mod wait;
 mod worker;
 
-pub(crate) use program::run;
 pub(crate) use twin::Twin;
 pub(crate) use worker::Worker;
 

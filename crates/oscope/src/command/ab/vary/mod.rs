@@ -22,6 +22,7 @@ use instrument::ab::{Budget, Rules};
 use instrument::given::Givens;
 use instrument::limits::Limits;
 use instrument::plan::{Plan, Profile, Setting};
+use instrument::removal::REMOVAL;
 use instrument::runner::{Surroundings, Swap, WorkerExecutor};
 use platform::environment::Environment;
 use platform::placement;
@@ -48,7 +49,7 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
             progress.say(&left.to_string());
         }
     }
-    let scratch = Scratch::create(&directories[0])?;
+    let scratch = Scratch::create(&directories[0], &REMOVAL)?;
     let elsewhere = directories[1..].iter();
     let elsewhere = elsewhere.map(|directory| scratch.create_elsewhere(directory));
     let elsewhere = elsewhere.collect::<Result<Vec<Scratch>, _>>()?;

@@ -9,12 +9,13 @@ use crate::command::ab::progress::Progress;
 use crate::settings::Changed;
 use anyhow::Result;
 use instrument::ab::{Budget, Ending, Rules, compare};
+use instrument::clock::Calibration;
 use instrument::plan::{Plan, Planned};
 use instrument::point::Point;
 use instrument::quantity::Nanoseconds;
 use instrument::runner::{self, Executor, Request, WorkerExecutor};
 use instrument::sampler::Task;
-use platform::clock::{Calibration, now_ns};
+use platform::clock::now_ns;
 use std::fs;
 use std::path::PathBuf;
 
