@@ -29,6 +29,17 @@ pub(crate) fn ratio_within(numerator: &Estimate, denominator: &Estimate) -> Opti
     Some(Quantity::estimated(&ratio, Unit::Ratio))
 }
 
+/// The share of a part in its whole, which every process measured together. Its interval is cut off at
+/// the whole.
+pub(crate) fn part(part: &Estimate, whole: &Estimate) -> Option<Quantity> {
+    let share = ratio_within(part, whole)?.in_unit(Unit::Share);
+    let cut = |interval: Interval| Interval::new(interval.low.min(1.0), interval.high.min(1.0));
+    Some(Quantity {
+        interval: share.interval.and_then(cut),
+        ..share
+    })
+}
+
 /// The estimates of two curves at the places that both have, in the order of the first.
 pub(crate) fn side_by_side<'r, L: Copy + PartialEq>(
     one: &[(L, &'r Estimate)],
@@ -157,6 +168,18 @@ mod tests {
         assert!((share.value - 0.5).abs() < 1e-9 && interval.half_width() < 1e-9);
         let apart = ratio(&part, &whole).expect("sound");
         assert!(apart.interval.expect("three processes").half_width() > 0.1);
+    }
+
+    #[test]
+    fn a_part_is_no_larger_than_its_whole() {
+        let part = super::part(
+            &estimate_of(RATE, &[98.0, 80.0, 99.0]),
+            &estimate_of(RATE, &[100.0, 100.0, 100.0]),
+        );
+        let interval = part
+            .and_then(|part| part.interval)
+            .expect("three processes");
+        assert!(interval.low < 0.98 && interval.high <= 1.0, "{interval:?}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Decides claims by ratios of estimates and their intervals.
 
-use crate::estimates::ratio;
+use crate::estimates::{ratio, ratio_within};
 use instrument::claim::{Judgement, Ruling};
 use instrument::finding::{Finding, Grade, Sentence};
 use instrument::quantity::Quantity;
@@ -35,12 +35,31 @@ pub(crate) fn larger_by(
     other: &Estimate,
     say: impl FnOnce(Quantity) -> Sentence,
 ) -> Option<Judgement> {
-    let ratio = ratio(one, other)?;
+    Some(exceeding(factor, one, other, ratio(one, other)?, say))
+}
+
+/// As [`larger`], of two metrics that every process measured together ([`ratio_within`]).
+pub(crate) fn larger_within(
+    one: &Estimate,
+    other: &Estimate,
+    say: impl FnOnce(Quantity) -> Sentence,
+) -> Option<Judgement> {
+    let ratio = ratio_within(one, other)?;
+    Some(exceeding(1.0 + MARGIN, one, other, ratio, say))
+}
+
+fn exceeding(
+    factor: f64,
+    one: &Estimate,
+    other: &Estimate,
+    ratio: Quantity,
+    say: impl FnOnce(Quantity) -> Sentence,
+) -> Judgement {
     let because = Finding::new("because", say(ratio))
         .beside("one", one)
         .beside("other", other)
         .beside("ratio", ratio);
-    Some(decided(exceeds(&ratio, factor), because))
+    decided(exceeds(&ratio, factor), because)
 }
 
 /// Judges "`one` and `other` are about the same": neither is more than `factor` times the other.

@@ -4,12 +4,12 @@ use super::block_size::{self, Pass, curve};
 use super::definition::CHUNK_SIZE;
 use super::random::{self, MET};
 use super::read_ahead::{self, AHEAD};
-use super::rewrite_passes::{self, READ, READ_AGAIN, REWRITE, WAY, Way};
+use super::rewrite_passes::{self, READ, REWRITE, WAY, Way};
 use super::sum::{self, State};
 use super::sync::{self, LATENCY, METHOD, Method, PLACE, Place};
 use super::{call, cold_warm, order, phases};
 use crate::estimates::{ratio, ratios_within};
-use crate::judging::{Along, MARGIN, Ratios, decided, exceeds, larger, larger_by};
+use crate::judging::{Along, MARGIN, Ratios, decided, exceeds, larger, larger_by, larger_within};
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
 
@@ -157,9 +157,9 @@ pub(crate) const ALL: &[Claim] = &[
         source: "Report E, section 4.1",
         experiments: &[rewrite_passes::DESIGN.id],
         test: |evidence| {
-            let one = fastest(evidence, Way::Calls, READ_AGAIN)?;
-            let other = fastest(evidence, Way::Calls, READ)?;
-            larger(one, other, |ratio| {
+            let results = evidence.of(rewrite_passes::DESIGN.id)?;
+            let [one, other] = rewrite_passes::readings(results)?;
+            larger_within(one, other, |ratio| {
                 sentence!("Reading again takes {one} per KiB, the first time {other}: {ratio}.")
             })
         },
@@ -328,11 +328,20 @@ fn gains_nothing(ratio: &Quantity) -> Ruling {
     }
 }
 
-/// No smaller block beats the largest.
+/// No smaller block beats the largest, which is faster than each.
 fn larger_is_faster(pass: Pass, evidence: &Evidence<'_>) -> Option<Judgement> {
     let curve = curve(evidence.of(block_size::DESIGN.id)?, pass);
     let (largest, last) = *curve.last()?;
     let (best, fastest) = highest(curve.iter().copied())?;
+    if best == largest {
+        let smaller = curve.iter().filter(|(size, _)| *size < largest);
+        let (next, slower) = highest(smaller.copied())?;
+        return larger(last, slower, |ratio| {
+            sentence!(
+                "Blocks of {largest}, the largest, are the fastest: {ratio} as fast as those of {next}."
+            )
+        });
+    }
     let ratio = ratio(fastest, last)?;
     ratio.interval?;
     let said = sentence!(

@@ -281,14 +281,13 @@ fn best_piece(results: &Results, block: Bytes) -> Option<Finding> {
     let is_smallest = is_smallest(results, block, piece);
     let (said, grade) = if piece < block && gain.value > 1.0 {
         let said = sentence!(
-            "Repeated work on {block} is best cut into pieces of {piece}{extent}: it runs at {write}, \
-             {gain} as fast as over the whole block, and saves {saved} of the time.",
+            "Repeated work on {block} runs at {write} in pieces of {piece}{extent}, {gain} as fast as \
+             over the whole block; no larger pieces are as fast.",
             extent = if is_smallest {
                 ", the smallest measured"
             } else {
                 ""
             },
-            saved = Quantity::exact(1.0 - 1.0 / gain.value, Unit::Share),
         );
         (said, grade(&gain, 1.0).max(certainty))
     } else {
@@ -300,7 +299,9 @@ fn best_piece(results: &Results, block: Bytes) -> Option<Finding> {
             certainty,
         )
     };
-    let finding = Finding::new(&format!("best_piece_{}", block.0 / MIB), said);
+    let saved = Quantity::exact(1.0 - 1.0 / gain.value, Unit::Share);
+    let finding =
+        Finding::new(&format!("best_piece_{}", block.0 / MIB), said).beside("saved", saved);
     Some(finding.graded(grade).weighing(0.55))
 }
 

@@ -37,6 +37,8 @@ enum Load {
     Busy,
 }
 
+/// Two percentiles apart by less than this factor are one number to a reader.
+const APART: f64 = 1.05;
 /// The time that a timer is set ahead, and that a waker leaves the sleeper asleep.
 const AHEAD_NS: u64 = 200_000;
 
@@ -240,14 +242,19 @@ fn late<'r>(results: &'r Results, waker: Waker, load: Load) -> Option<&'r Estima
 fn timer_finding(results: &Results, waker: Waker) -> Option<Finding> {
     let late = late(results, waker, Load::Idle)?;
     let percentiles = late.percentiles?;
+    let [p95, p99] = [percentiles.p95_ns, percentiles.p99_ns].map(Quantity::nanoseconds);
+    let rare = if p99.value > APART * p95.value {
+        sentence!(", one time in a hundred {p99} or more")
+    } else {
+        Sentence::default()
+    };
     let said = sentence!(
         "A thread that sleeps with {timer} on an idle processor runs {late} late; one time in twenty \
-         {p95} or more, one time in a hundred {p99} or more.",
+         {p95} or more{rare}.",
         timer = waker.name(),
-        p95 = Quantity::nanoseconds(percentiles.p95_ns),
-        p99 = Quantity::nanoseconds(percentiles.p99_ns),
     );
-    Some(Finding::new(waker.name(), said).weighing(0.5))
+    let finding = Finding::new(waker.name(), said).beside("p99", p99);
+    Some(finding.weighing(0.5))
 }
 
 fn slack(results: &Results) -> Option<Finding> {
@@ -296,6 +303,20 @@ mod tests {
     use instrument::results::{Percentiles, PointResult};
     use platform::placement::allowed_cpus;
     use std::path::Path;
+
+    #[test]
+    fn a_rare_delay_is_told_only_where_it_is_longer_than_a_frequent_one() {
+        let said = |p99_ns| {
+            let mut idle = at(Waker::NanoSleep, Load::Idle, 50_000.0);
+            for estimate in &mut idle.estimates {
+                let percentiles = estimate.percentiles.as_mut();
+                percentiles.expect("it was made with them").p99_ns = p99_ns;
+            }
+            findings(&Wakeup, vec![idle])[0].sentence.to_string()
+        };
+        assert!(said(1e9).contains("one time in a hundred"));
+        assert!(!said(0.0).contains("one time in a hundred"));
+    }
 
     fn at(waker: Waker, load: Load, ns: f64) -> PointResult {
         let point = Point::new().at(WAKER, waker).at(LOAD, load);

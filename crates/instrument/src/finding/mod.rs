@@ -116,13 +116,14 @@ impl Finding {
         found.map(|number| number.quantity)
     }
 
-    /// True if its numbers can be said: each is a number, and no time, rate or size lies below zero. A
-    /// cost below zero says that the method did not measure it, and nothing else.
+    /// True if its numbers can be said: each is a number, no time, rate or size lies below zero, and none
+    /// is vague ([`Quantity::is_vague`]). A cost below zero says that the method did not measure it, and
+    /// nothing else.
     pub fn is_sayable(&self) -> bool {
         self.sentence.numbers().all(|number| {
             let Quantity { value, unit, .. } = number.quantity;
             let can_be_negative = matches!(unit, Unit::Share);
-            value.is_finite() && (can_be_negative || value >= 0.0)
+            value.is_finite() && (can_be_negative || value >= 0.0) && !number.quantity.is_vague()
         })
     }
 
@@ -140,6 +141,20 @@ impl Finding {
 mod tests {
     use super::{Finding, Grade, Sentence, sentence};
     use crate::quantity::{Bytes, Quantity, Unit};
+    use crate::statistics::Interval;
+
+    #[test]
+    fn a_number_that_tells_nothing_is_not_said() {
+        let gain = |low, high| Quantity {
+            interval: Interval::new(low, high),
+            ..Quantity::exact(10.0, Unit::Ratio)
+        };
+        let finding = |gain| Finding::new("gain", sentence!("It is {gain} as fast."));
+        assert!(!finding(gain(0.69, 270.0)).is_sayable());
+        assert!(finding(gain(9.0, 11.0)).is_sayable());
+        let said = Finding::new("gain", sentence!("It is fast."));
+        assert!(said.beside("gain", gain(0.69, 270.0)).is_sayable());
+    }
 
     #[test]
     fn a_cost_below_zero_and_what_is_no_number_are_not_said() {

@@ -85,6 +85,13 @@ fn plateau_finding(results: &Results, pass: Pass) -> Option<Finding> {
             "{work} still gains at blocks of {plateau}, the largest measured: it reaches \
              {throughput} there, {gain} that of 4 KiB blocks."
         )
+    } else if plateau.is_vague() {
+        // A larger block may be better, but none is surely.
+        let size = found.size;
+        sentence!(
+            "{work} reaches {throughput} in blocks of {size}, {gain} that of 4 KiB blocks; no \
+             larger block is measurably faster."
+        )
     } else if found.size <= USUAL_BLOCK {
         sentence!(
             "{work} gains nothing from blocks larger than {plateau}, where it reaches {throughput}."
@@ -95,7 +102,9 @@ fn plateau_finding(results: &Results, pass: Pass) -> Option<Finding> {
              {throughput}, {gain} that of 4 KiB blocks."
         )
     };
-    let mut finding = Finding::new(key, said).beside("gain", gain);
+    let mut finding = Finding::new(key, said)
+        .beside("plateau", plateau)
+        .beside("gain", gain);
     if let (Pass::ReadWarm, Some(file)) = (pass, file_size(results)) {
         let blocks = found.size;
         let conditions = format!("one thread with blocks of {blocks} and a file of {file}");
@@ -160,15 +169,33 @@ mod tests {
         let found = findings(noisy.collect());
         assert_eq!(found[0].grade, Grade::Likely);
         let interval = found[0]
-            .numbers()
-            .next()
-            .expect("it is said")
-            .quantity
+            .number("plateau")
+            .expect("it is beside")
             .interval
             .expect("one is always told");
         assert!(
             interval.contains(65536.0) && interval.low < interval.high,
             "{interval:?}"
+        );
+    }
+
+    #[test]
+    fn a_plateau_that_may_begin_anywhere_is_no_plateau() {
+        let noisy = rising(Pass::ReadWarm, 2e9, 65536)
+            .into_iter()
+            .map(|result| {
+                let rate = result.estimates[0].centre;
+                measured_apart(result.point, &[(THROUGHPUT, rate)], 0.1)
+            });
+        let found = findings(noisy.collect());
+        let said = found[0].sentence.to_string();
+        assert!(
+            said.contains("no larger block is measurably faster"),
+            "{said}"
+        );
+        assert!(
+            found[0].is_sayable() && !said.contains("gains nothing"),
+            "{said}"
         );
     }
 

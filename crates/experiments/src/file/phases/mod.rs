@@ -6,7 +6,7 @@ mod way;
 use super::definition::{FILE_SIZE, whole_blocks};
 use super::scratch_file::ScratchFile;
 use super::sizes::{KIB, MIB, by_profile, powers};
-use crate::estimates::{grade, known, ratio, ratio_within};
+use crate::estimates::{grade, known, part, ratio, ratio_within};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
 use definition::{MAP_SYNC, METRICS, PAGE};
@@ -160,10 +160,7 @@ fn shares(
     [fetch, compute, put_back, total]: [Metric<&'static str>; 4],
 ) -> Option<Finding> {
     let total = in_pages(results, total)?;
-    let share = |metric| {
-        let share = ratio_within(in_pages(results, metric)?, total)?;
-        Some(share.in_unit(Unit::Share))
-    };
+    let share = |metric| part(in_pages(results, metric)?, total);
     let (fetch, compute, put_back) = (share(fetch)?, share(compute)?, share(put_back)?);
     let said = sentence!(
         "By {way}, changing a file in buffers of 4 KiB takes {total} per KiB: {fetch} of it to \

@@ -10,13 +10,13 @@ use super::sizes::{self, KIB, MIB, by_profile, powers};
 use crate::estimates::{grade, known, ratio, ratio_within};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
-use definition::{FILE_OVER_MEMORY, FROM_STORAGE, KEPT, MEMORY, Memory, NOT_LIMITED};
+use definition::{FILE_OVER_MEMORY, FROM_STORAGE, KEPT, MEMORY, Memory, NOT_LIMITED, READ_AGAIN};
 use instrument::experiment::Confinement;
 use platform::file::residency;
 use platform::memory::{Mapping, PageSize};
 use platform::usage::storage_read_bytes;
 
-pub(super) use definition::{READ, READ_AGAIN, REWRITE, WAY};
+pub(super) use definition::{READ, REWRITE, WAY};
 pub(super) use way::{Way, move_on};
 
 /// The experiment `file.rewrite_passes`.
@@ -200,10 +200,16 @@ fn at<'r>(
     results.sound(metric, &[WAY.at(way), CHUNK_SIZE.at(chunk)])
 }
 
+/// The second and the first reading of a file by read.
+pub(super) fn readings<'r>(results: &'r Results) -> Option<[&'r Estimate; 2]> {
+    let of = |metric| at(results, metric, Way::Calls, CHUNK);
+    Some([of(READ_AGAIN)?, of(READ)?])
+}
+
 /// Dirty pages may make the second reading slower.
 fn second_reading(results: &Results) -> Option<Finding> {
     let of = |metric| at(results, metric, Way::Calls, CHUNK);
-    let (first, second) = (of(READ)?, of(READ_AGAIN)?);
+    let [second, first] = readings(results)?;
     let kept = of(KEPT)?;
     let times = ratio_within(second, first)?;
     let grade = grade(&times, 1.0);

@@ -44,12 +44,20 @@ fn huge_pages(results: &Results) -> Option<Finding> {
     let base = cost(results, Touch::First)?;
     let pages_in_one = results.machine.huge_page_bytes? as f64 / results.machine.page_bytes? as f64;
     let saving = ratio(base, huge)?.times(pages_in_one);
-    let said = sentence!(
-        "The first touch of a huge page costs {cost}: byte for byte, fresh memory comes {saving} as \
-         fast as in base pages.",
-        cost = huge,
-    );
-    let finding = Finding::new("huge_pages", said);
+    let said = if saving.is_vague() {
+        sentence!(
+            "The first touch of a huge page of {size} costs {cost}.",
+            size = Bytes(results.machine.huge_page_bytes?),
+            cost = huge,
+        )
+    } else {
+        sentence!(
+            "The first touch of a huge page costs {cost}: byte for byte, fresh memory comes {saving} \
+             as fast as in base pages.",
+            cost = huge,
+        )
+    };
+    let finding = Finding::new("huge_pages", said).beside("saving", saving);
     Some(finding.graded(grade(&saving, 1.0)).weighing(0.55))
 }
 

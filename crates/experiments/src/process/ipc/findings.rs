@@ -99,19 +99,22 @@ fn quickest_answer(results: &Results, placement: Placement) -> Option<Finding> {
         return None;
     };
     let times = ratio(next, best)?;
-    let said = sentence!(
-        "On {placement}, {first} has the shortest round trip for a short message: {best}. The next, \
-         {second}, takes {next}, {times} as long.",
-        placement = placement.name(),
-        first = first.name(),
-        second = second.name(),
-    );
+    let [placed, one, other] = [placement.name(), first.name(), second.name()];
+    let said = if times.differs_from(1.0) || times.interval.is_none() {
+        sentence!(
+            "On {placed}, {one} has the shortest round trip for a short message: {best}. The next, \
+             {other}, takes {next}, {times} as long."
+        )
+    } else {
+        sentence!(
+            "On {placed}, {one} and {other} have the shortest round trips for a short message, {best} \
+             and {next}: neither is measurably shorter."
+        )
+    };
     let conditions = conditions(first, placement);
-    let finding = Finding::new(&key("quickest", placement), said).about(
-        subjects::ROUND_TRIP,
-        best,
-        conditions,
-    );
+    let finding = Finding::new(&key("quickest", placement), said)
+        .beside("times", times)
+        .about(subjects::ROUND_TRIP, best, conditions);
     Some(finding.graded(grade(&times, 1.0)).weighing(0.6))
 }
 
@@ -132,14 +135,19 @@ fn widest_stream(results: &Results, placement: Placement) -> Option<Finding> {
     let (first, size, best) = *all.first()?;
     let (second, _, next) = *all.iter().find(|(means, ..)| *means != first)?;
     let times = ratio(best, next)?;
-    let said = sentence!(
-        "On {placement}, {first} has the highest bandwidth: {best} in messages of {size}, {times} that \
-         of the next, {second}.",
-        placement = placement.name(),
-        first = first.name(),
-        second = second.name(),
-    );
-    let finding = Finding::new(&key("widest", placement), said);
+    let [placed, one, other] = [placement.name(), first.name(), second.name()];
+    let said = if times.differs_from(1.0) || times.interval.is_none() {
+        sentence!(
+            "On {placed}, {one} has the highest bandwidth: {best} in messages of {size}, {times} that \
+             of the next, {other}."
+        )
+    } else {
+        sentence!(
+            "On {placed}, {one} and {other} have the highest bandwidths, {best} and {next}: neither is \
+             measurably higher."
+        )
+    };
+    let finding = Finding::new(&key("widest", placement), said).beside("times", times);
     Some(finding.graded(grade(&times, 1.0)).weighing(0.55))
 }
 
@@ -221,7 +229,14 @@ mod tests {
             answer(Mechanism::Pipe, Placement::OneCore, 3000.0),
             answer(Mechanism::EventCounter, Placement::OneCore, 3001.0),
         ];
-        assert_eq!(findings(&Ipc, points)[0].grade, Grade::CannotBeTold);
+        let findings = findings(&Ipc, points);
+        assert_eq!(findings[0].grade, Grade::CannotBeTold);
+        let said = findings[0].sentence.to_string();
+        assert!(
+            said.contains("pipe and eventfd have the shortest"),
+            "{said}"
+        );
+        assert!(said.contains("neither is measurably shorter"), "{said}");
     }
 
     #[test]
