@@ -148,6 +148,7 @@ unsafe extern "C" fn uthread_channel_send_timed(
         sent.map(|()| 0).map_err(|error| match error {
             SendTimeoutError::Timeout(_) => libc::ETIMEDOUT,
             SendTimeoutError::Disconnected(_) => libc::EPIPE,
+            SendTimeoutError::Cancelled(_) => libc::ECANCELED,
         })
     })
 }
@@ -190,6 +191,7 @@ unsafe extern "C" fn uthread_channel_receive_timed(
         received.map_err(|error| match error {
             RecvTimeoutError::Timeout => libc::ETIMEDOUT,
             RecvTimeoutError::Disconnected => libc::EPIPE,
+            RecvTimeoutError::Cancelled => libc::ECANCELED,
         })
     };
     // SAFETY: as above.

@@ -50,7 +50,7 @@
 //!    (`EINTR`), but the kernel restarts most of them.
 //! 6. A thread that blocks in a destructor while it unwinds makes `std::thread::panicking` true for
 //!    the other threads of its worker until it continues. Locks that they release meanwhile become
-//!    poisoned.
+//!    poisoned, and waits that they begin meanwhile cannot be cancelled.
 //! 7. [`join`](JoinHandle::join) and [`catch_unwind`] catch panics. In a preemptive runtime, hold a
 //!    guard around `catch_unwind` of the standard library.
 //!
@@ -116,7 +116,7 @@ pub use sync::{
     SpinLock, TryLockResult, TryRecvError, WaitTimeoutResult, bounded, unbounded,
 };
 pub use thread::{
-    Builder, Exited, JoinHandle, LocalKey, SpawnError, Thread, ThreadId, Wait, catch_unwind,
-    current, exit, is_user_thread, spawn, suspend, suspend_timeout, yield_now,
+    Builder, Cancelled, Exited, JoinHandle, LocalKey, SpawnError, Thread, ThreadId, Wait,
+    catch_unwind, current, exit, is_user_thread, spawn, suspend, suspend_timeout, yield_now,
 };
 pub use trace::{Event, Kind, Trace};

@@ -1,7 +1,8 @@
 //! Input, output and sleep that block only the calling user thread.
 //!
 //! Operations borrow their buffers: the caller neither continues nor unwinds before the kernel has
-//! finished with them.
+//! finished with them. An operation that [`Thread::cancel`](crate::Thread::cancel) ends returns an error
+//! that contains [`Cancelled`](crate::Cancelled).
 
 mod driver;
 mod operation;

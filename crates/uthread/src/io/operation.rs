@@ -8,8 +8,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use super::driver::Driver;
 use super::request::{Operation, Request};
-use super::sleep::sleep;
-use crate::thread::Wait;
+use super::sleep::sleep_or_cancelled;
+use crate::thread::{Cancelled, Wait, Woken};
 use crate::worker::{Mode, Worker, enter, leave, require_worker};
 
 /// Reads at an offset of a file, like pread(2). Data in the page cache is copied at once; otherwise
@@ -367,8 +367,8 @@ fn read_cached(worker: &Worker, fd: RawFd, buffer: &mut [u8], offset: u64) -> Op
     usize::try_from(bytes?).ok().filter(|bytes| *bytes > 0)
 }
 
-/// Makes a request and blocks until the answer arrives, or until the request is cancelled at the end
-/// of the limit.
+/// Makes a request and blocks until the answer arrives, or until the request is cancelled, by a thread
+/// or at the end of the limit.
 ///
 /// # Safety
 /// The buffer must stay valid until this returns.
@@ -382,7 +382,7 @@ unsafe fn transfer(
     loop {
         let at_once = matches!(worker.shared.config.mode, Mode::Deterministic { .. });
         // SAFETY: the caller's contract.
-        let result = unsafe {
+        let (woken, result) = unsafe {
             // A deterministic run must not depend on the time of the kernel's answer.
             if at_once {
                 perform_at_once(worker, request, deadline_ns)
@@ -393,6 +393,9 @@ unsafe fn transfer(
         let is_over = || deadline_ns.is_some_and(|end_ns| worker.shared.clock.now_ns() >= end_ns);
         match -result {
             // The kernel reports a cancelled transfer in one of two ways.
+            libc::EINTR | libc::ECANCELED if woken == Woken::Cancelled => {
+                return Err(io::Error::other(Cancelled));
+            }
             libc::EINTR | libc::ECANCELED if is_over() => {
                 return Err(io::ErrorKind::TimedOut.into());
             }
@@ -406,22 +409,27 @@ unsafe fn transfer(
 ///
 /// # Safety
 /// Same as [`transfer`].
-unsafe fn perform_at_once(worker: &Worker, request: Request, deadline_ns: Option<u64>) -> i32 {
+unsafe fn perform_at_once(
+    worker: &Worker,
+    request: Request,
+    deadline_ns: Option<u64>,
+) -> (Woken, i32) {
     let (Request::Poll { fd, events, .. }, Some(deadline_ns)) = (request, deadline_ns) else {
         // SAFETY: the caller's contract.
-        return unsafe { request.perform() };
+        return (Woken::Granted, unsafe { request.perform() });
     };
     let limit = Some(Duration::ZERO);
     let once = Request::Poll { fd, events, limit };
+    let mut woken = Woken::Granted;
     loop {
         let now_ns = worker.shared.clock.now_ns();
         // SAFETY: no buffer is involved.
         let result = unsafe { once.perform() };
-        if result != -libc::ECANCELED || now_ns >= deadline_ns {
-            return result;
+        if result != -libc::ECANCELED || now_ns >= deadline_ns || woken == Woken::Cancelled {
+            return (woken, result);
         }
         let slice_ns = worker.shared.slice_ns().max(1);
-        sleep(Duration::from_nanos(slice_ns.min(deadline_ns - now_ns)));
+        woken = sleep_or_cancelled(Duration::from_nanos(slice_ns.min(deadline_ns - now_ns)));
     }
 }
 
@@ -432,10 +440,11 @@ unsafe fn wait_for(
     request: Request,
     name: &str,
     deadline_ns: Option<u64>,
-) -> io::Result<i32> {
+) -> io::Result<(Woken, i32)> {
     worker.enter_blocking(name);
+    let me = worker.current();
     let operation = Operation {
-        thread: worker.current(),
+        thread: me,
         request,
         result: Cell::new(-libc::ECANCELED),
     };
@@ -443,13 +452,18 @@ unsafe fn wait_for(
         // SAFETY: this function does not return before the operation has its answer.
         unsafe { driver.push(&operation) };
     });
-    if pushed.is_ok() {
+    let answer = pushed.map(|()| {
         worker.shared.external.fetch_add(1, Ordering::Relaxed);
         worker.attention.set(true);
-        worker.block_until(Wait::Io, deadline_ns, || worker.cancel(&operation));
-    }
+        let withdraw = || worker.withdraw_transfer(&operation);
+        let woken = worker.block_until(Wait::Io, deadline_ns, withdraw);
+        let result = operation.result.get();
+        // The request was in the kernel, which has answered after all.
+        let cancelled = matches!(-result, libc::EINTR | libc::ECANCELED) && me.take_cancel();
+        (if cancelled { Woken::Cancelled } else { woken }, result)
+    });
     leave();
-    pushed.map(|()| operation.result.get())
+    answer
 }
 
 impl Worker {
@@ -465,7 +479,7 @@ impl Worker {
     }
 
     /// Asks for the early end of a transfer; `true` if it has ended without an answer.
-    fn cancel(&self, operation: &Operation) -> bool {
+    fn withdraw_transfer(&self, operation: &Operation) -> bool {
         let mut driver = self.driver.borrow_mut();
         let ended = driver
             .as_mut()

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use crate::thread::Wait;
+use crate::thread::{Wait, Woken};
 use crate::worker::{leave, require_worker};
 
 /// Blocks the running thread for at least `duration` while others run. If all threads of the worker
@@ -19,9 +19,15 @@ use crate::worker::{leave, require_worker};
 /// assert!(begin.elapsed() >= Duration::from_millis(2));
 /// ```
 pub fn sleep(duration: Duration) {
+    sleep_or_cancelled(duration).in_time();
+}
+
+/// Like [`sleep`], but returns if it is cancelled.
+pub(super) fn sleep_or_cancelled(duration: Duration) -> Woken {
     let worker = require_worker("io::sleep");
     worker.enter_blocking("io::sleep");
     let deadline_ns = worker.deadline_ns(duration);
-    worker.block_until(Wait::Sleep, Some(deadline_ns), || true);
+    let woken = worker.block_until(Wait::Sleep, Some(deadline_ns), || true);
     leave();
+    woken
 }

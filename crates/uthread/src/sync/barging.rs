@@ -11,7 +11,7 @@ use core::ptr;
 
 use super::owner::Claim;
 use super::raw_lock::{RawLock, Refusal, address};
-use crate::thread::{Control, Wait};
+use crate::thread::{Control, Wait, Woken};
 use crate::worker::Worker;
 
 /// The heir looks at the lock at most this many times before it waits again, ...
@@ -47,20 +47,19 @@ impl RawLock {
         true
     }
 
-    /// Takes the lock after a wait, which made this thread the owner or the heir; `false` if the
-    /// deadline has passed.
+    /// Takes the lock after a wait, which made this thread the owner or the heir, or waits again.
     pub(super) fn take_turn(
         &self,
         worker: &Worker,
         me: &Control,
         deadline_ns: Option<u64>,
-    ) -> bool {
+    ) -> Woken {
         loop {
             match self.claim_soon(worker, me) {
-                Claim::Given => return true,
+                Claim::Given => return Woken::Granted,
                 Claim::Taken => {
                     self.endow(worker, me, false);
-                    return true;
+                    return Woken::Granted;
                 }
                 Claim::Refused => {}
             }
@@ -71,13 +70,14 @@ impl RawLock {
                 })
             };
             match waits {
-                Ok(false) => return true,
+                Ok(false) => return Woken::Granted,
                 Ok(true) => {}
                 Err(refusal) => refusal.report(me),
             }
             let withdraw = || self.withdraw(worker, me);
-            if !worker.block_until(Wait::Lock, deadline_ns, withdraw) {
-                return false;
+            let woken = worker.block_until(Wait::Lock, deadline_ns, withdraw);
+            if woken != Woken::Granted {
+                return woken;
             }
         }
     }

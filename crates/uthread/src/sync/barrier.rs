@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use crate::scheduler::Waiters;
 use crate::spin::SpinCell;
-use crate::thread::{Control, Wait};
+use crate::thread::{Control, Wait, Woken};
 use crate::worker::{Home, Worker, leave, require_worker};
 
 struct State {
@@ -142,7 +142,7 @@ impl Barrier {
             state.arrived = 0;
             Some(state.waiters.take_all())
         });
-        let opened = match &waiters {
+        let woken = match &waiters {
             None => {
                 let deadline_ns = limit.map(|limit| worker.deadline_ns(limit));
                 let withdraw = |state: &mut State| {
@@ -158,11 +158,11 @@ impl Barrier {
                     // SAFETY: a waiting thread is alive until woken.
                     worker.wake(unsafe { &*waiter });
                 }
-                true
+                Woken::Granted
             }
         };
         leave();
-        (opened, BarrierWaitResult(waiters.is_some()))
+        (woken.in_time(), BarrierWaitResult(waiters.is_some()))
     }
 }
 

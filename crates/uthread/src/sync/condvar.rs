@@ -7,7 +7,7 @@ use std::sync::PoisonError;
 
 use super::{LockGuard, LockResult, RawLock};
 use crate::scheduler::Waiters;
-use crate::thread::{Control, Wait};
+use crate::thread::{Control, Wait, Woken};
 use crate::worker::{Home, Worker, enter, leave, require_worker};
 
 /// A condition variable: threads wait on it inside a [`Lock`](crate::Lock).
@@ -158,8 +158,10 @@ impl Condvar {
     /// ```
     #[inline]
     pub fn wait<'a, T: ?Sized>(&self, guard: LockGuard<'a, T>) -> LockResult<LockGuard<'a, T>> {
-        self.block(&guard, "Condvar::wait", None);
-        LockGuard::new(guard.into_lock())
+        let woken = self.block(&guard, "Condvar::wait", None);
+        let lock = guard.into_lock();
+        woken.in_time();
+        LockGuard::new(lock)
     }
 
     /// Releases the lock and waits until a signalling thread has handed it back; `false` if the
@@ -170,7 +172,7 @@ impl Condvar {
         guard: &LockGuard<'_, T>,
         operation: &str,
         deadline_ns: Option<u64>,
-    ) -> bool {
+    ) -> Woken {
         let raw = &guard.lock.raw;
         self.check(require_worker(operation), raw, operation);
         let worker = raw.enter(operation);
@@ -185,12 +187,12 @@ impl Condvar {
             worker.wake(next);
         }
         // The signalling thread makes this thread the owner before it wakes it.
-        let signalled = worker.block_until(Wait::Condition, deadline_ns, || {
+        let woken = worker.block_until(Wait::Condition, deadline_ns, || {
             // SAFETY: this thread waits here or did so last.
             with_graph(worker, || unsafe { self.waiters.withdraw(me) })
         });
         leave();
-        signalled
+        woken
     }
 
     /// Waits until `condition` is false, and checks it again after each wake-up.
@@ -265,8 +267,9 @@ impl Condvar {
         guard: LockGuard<'a, T>,
         deadline_ns: u64,
     ) -> LockResult<(LockGuard<'a, T>, WaitTimeoutResult)> {
-        let signalled = self.block(&guard, "Condvar::wait_timeout", Some(deadline_ns));
+        let woken = self.block(&guard, "Condvar::wait_timeout", Some(deadline_ns));
         let lock = guard.into_lock();
+        let signalled = woken.in_time();
         if !signalled {
             lock.raw.lock();
         }
@@ -359,7 +362,7 @@ impl Condvar {
             Some(waiter)
         });
         if let Some(waiter) = waiter {
-            if waiter.worker.get() == worker.index {
+            if waiter.home() == worker.index {
                 worker.block_and_run(Wait::Urgent, waiter);
             } else {
                 worker.wake(waiter);

@@ -8,7 +8,7 @@ use core::time::Duration;
 use super::Protocol;
 use super::owner::Owner;
 use crate::scheduler::{Priority, Schedulable, Tally, Waiters};
-use crate::thread::{Control, Wait};
+use crate::thread::{Control, Wait, Woken};
 use crate::worker::{Home, Worker, enter, leave, require_worker};
 
 /// The first waiter of a barging lock is overtaken at most this many times.
@@ -124,14 +124,14 @@ impl RawLock {
         {
             above_ceiling(me, ceiling);
         }
-        let owned = if self.owner.try_own(worker.several, address(me)) {
+        let woken = if self.owner.try_own(worker.several, address(me)) {
             self.endow_new(worker, me);
-            true
+            Woken::Granted
         } else {
             self.wait_for(worker, me, limit)
         };
         leave();
-        owned
+        woken.in_time()
     }
 
     #[inline]
@@ -165,10 +165,10 @@ impl RawLock {
     }
 
     #[cold]
-    fn wait_for(&self, worker: &Worker, me: &Control, limit: Option<Duration>) -> bool {
+    fn wait_for(&self, worker: &Worker, me: &Control, limit: Option<Duration>) -> Woken {
         if self.barging && self.owner.barge(worker.several, address(me)) {
             self.endow_new(worker, me);
-            return true;
+            return Woken::Granted;
         }
         let deadline_ns = limit.map(|limit| worker.deadline_ns(limit));
         // SAFETY: preemption is disabled, and all threads of this runtime pass the same `several`.
@@ -189,19 +189,19 @@ impl RawLock {
             })
         };
         match refusal {
-            None => true,
+            None => Woken::Granted,
             // The unlocking thread makes this thread the owner before it wakes it.
             Some(Ok(())) => {
                 let withdraw = || self.withdraw(worker, me);
                 let woken = worker.block_until(Wait::Lock, deadline_ns, withdraw);
-                let owned = if woken && self.barging {
+                let woken = if woken == Woken::Granted && self.barging {
                     self.take_turn(worker, me, deadline_ns)
                 } else {
                     woken
                 };
                 // Later waits, as for the lock after a condition variable, have no limit.
                 me.has_time_limit.set(false);
-                owned
+                woken
             }
             Some(Err(refusal)) => refusal.report(me),
         }

@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use crate::scheduler::Waiters;
 use crate::spin::SpinCell;
-use crate::thread::{Control, Wait};
+use crate::thread::{Control, Wait, Woken};
 use crate::worker::{Home, Worker, enter, leave, require_worker};
 
 struct State {
@@ -117,7 +117,9 @@ impl Semaphore {
             }
             taken
         });
-        let taken = taken || {
+        let woken = if taken {
+            Woken::Granted
+        } else {
             let deadline_ns = limit.map(|limit| worker.deadline_ns(limit));
             worker.block_until(Wait::Semaphore, deadline_ns, || {
                 // SAFETY: this thread waits here or did so last.
@@ -125,7 +127,7 @@ impl Semaphore {
             })
         };
         leave();
-        taken
+        woken.in_time()
     }
 
     /// Takes a permit if there is one.

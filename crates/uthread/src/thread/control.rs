@@ -3,10 +3,12 @@
 use core::cell::{Cell, UnsafeCell};
 use core::fmt;
 use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering};
+use std::thread::panicking;
 
 use super::locals::Locals;
 use super::wait::Wait;
+use super::waiting::{Waiting, Woken};
 use crate::context::Context;
 use crate::scheduler::{Linked, Links, Priority, Rank, Schedulable, Tally};
 use crate::stack::{HANDLER_BYTES, class_bytes};
@@ -55,12 +57,15 @@ pub(crate) enum Permit {
 pub(crate) struct Control {
     context: UnsafeCell<Context>,
     links: Links<Self>,
-    /// Index of its worker in the runtime, or [`NOT_STARTED`].
-    pub(crate) worker: Cell<usize>,
+    worker: AtomicUsize,
     rank: Rank,
     level: Cell<Priority>,
     state: AtomicU8,
     wait: Cell<Wait>,
+    /// A wait is to end, the current one or else the next.
+    cancelled: AtomicBool,
+    /// The wait that others may end, or null.
+    waiting: Cell<*const Waiting<'static>>,
     pub(super) class: u8,
     /// Ticks that find the stack pointer below this address are deferred.
     limit: Cell<usize>,
@@ -162,11 +167,13 @@ impl Control {
         Self {
             context: UnsafeCell::new(Context::empty()),
             links: Links::new(),
-            worker: Cell::new(NOT_STARTED),
+            worker: AtomicUsize::new(NOT_STARTED),
             rank: Rank::new(birth.priority),
             level: Cell::new(birth.priority),
             state: AtomicU8::new(State::New as u8),
             wait: Cell::new(Wait::Suspended),
+            cancelled: AtomicBool::new(false),
+            waiting: Cell::new(ptr::null()),
             class,
             limit: Cell::new(0),
             locks: Cell::new(0),
@@ -219,6 +226,61 @@ impl Control {
     pub(crate) fn set_blocked(&self, wait: Wait) {
         self.wait.set(wait);
         self.set_state(State::Blocked);
+    }
+
+    /// Index of its worker in the runtime, or [`NOT_STARTED`].
+    #[inline]
+    pub(crate) fn home(&self) -> usize {
+        self.worker.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn set_home(&self, worker: usize) {
+        self.worker.store(worker, Ordering::Relaxed);
+    }
+
+    /// Asks for the early end of a wait.
+    pub(crate) fn request_cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Takes a request to cancel, for the running thread to obey. A thread that unwinds leaves it.
+    pub(crate) fn take_cancel(&self) -> bool {
+        let taken = self.is_cancelled() && !panicking();
+        if taken {
+            self.cancelled.store(false, Ordering::Relaxed);
+        }
+        taken
+    }
+
+    /// Lets others end the wait that the running thread begins. It must not block if this returns
+    /// `true`: then an earlier request has ended the wait.
+    #[inline]
+    pub(crate) fn begin_wait(&self, waiting: &Waiting<'_>) -> bool {
+        self.waiting.set(ptr::from_ref(waiting).cast());
+        self.is_cancelled() && self.end_wait(Woken::Cancelled)
+    }
+
+    #[inline]
+    pub(crate) fn finish_wait(&self) {
+        self.waiting.set(ptr::null());
+    }
+
+    /// Ends the thread's wait early. The caller must be on the thread's worker, with preemption
+    /// disabled, and wake the thread if this returns `true`.
+    pub(crate) fn end_wait(&self, cause: Woken) -> bool {
+        // SAFETY: on the stack of this thread, which waits and cannot continue meanwhile.
+        let waiting = unsafe { self.waiting.get().as_ref() };
+        let ends = waiting.is_some_and(|waiting| waiting.end(cause));
+        if ends && cause == Woken::Cancelled {
+            self.cancelled.store(false, Ordering::Relaxed);
+        }
+        ends
     }
 
     pub(crate) fn name(&self) -> Option<&str> {

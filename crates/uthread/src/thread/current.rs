@@ -5,6 +5,7 @@ use core::time::Duration;
 use super::control::Permit;
 use super::handle::Thread;
 use super::wait::Wait;
+use super::waiting::Woken;
 use crate::worker::{current_worker, leave, require_worker};
 
 /// The running thread.
@@ -102,7 +103,9 @@ fn suspend_within(operation: &str, limit: Option<Duration>) -> bool {
             given
         })
     };
-    let resumed = given || {
+    let woken = if given {
+        Woken::Granted
+    } else {
         let deadline_ns = limit.map(|limit| worker.deadline_ns(limit));
         worker.block_until(Wait::Suspended, deadline_ns, || {
             // SAFETY: as above.
@@ -118,7 +121,7 @@ fn suspend_within(operation: &str, limit: Option<Duration>) -> bool {
         })
     };
     leave();
-    resumed
+    woken.in_time()
 }
 
 /// The error that [`JoinHandle::join`](super::JoinHandle::join) returns for a thread that called

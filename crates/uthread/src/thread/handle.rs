@@ -11,6 +11,7 @@ use super::entry::take_result;
 use super::id::ThreadId;
 use super::orphan::add_orphan;
 use super::wait::Wait;
+use super::waiting::Woken;
 use crate::scheduler::{Priority, Schedulable};
 use crate::sync::reprioritize;
 use crate::worker::{Worker, current_worker, enter, is_live, leave, require_worker};
@@ -87,12 +88,8 @@ impl Thread {
     /// });
     /// ```
     pub fn set_priority(&self, priority: Priority) {
-        let worker = require_worker("set_priority");
         let control = self.control();
-        assert!(
-            control.runtime == worker.shared.id,
-            "set_priority on a thread of another runtime"
-        );
+        let worker = same_runtime(control, "set_priority");
         enter();
         // SAFETY: preemption is disabled, and all threads of the runtime pass the same `several`.
         unsafe {
@@ -116,12 +113,8 @@ impl Thread {
     /// });
     /// ```
     pub fn resume(&self) {
-        let worker = require_worker("resume");
         let control = self.control();
-        assert!(
-            control.runtime == worker.shared.id,
-            "resume of a thread of another runtime"
-        );
+        let worker = same_runtime(control, "resume");
         enter();
         // SAFETY: preemption is disabled, and all users of the permit pass the same `several`.
         let awaited = unsafe {
@@ -138,6 +131,49 @@ impl Thread {
         }
         leave();
     }
+
+    /// Cancels the wait of the thread, or else its next one. That is any wait that can have a time
+    /// limit, also where it has none, a sleep, or a [`yield_now`](super::yield_now()).
+    ///
+    /// The thread unwinds from its wait, as by [`exit`](super::exit): its destructors run, and
+    /// [`join`](JoinHandle::join) returns [`Cancelled`](super::Cancelled). It has nothing of what it
+    /// waited for, and others get that. Transfers and the timed operations of channels return an
+    /// error instead. One request ends one wait: further waits, as in destructors, are not cancelled,
+    /// and several requests before a wait count as one. What a thread has got already it keeps: then
+    /// the request ends the next wait. Waits of a thread that unwinds are not cancelled at all.
+    ///
+    /// # Panics
+    /// Outside a runtime, and for a thread of another runtime.
+    ///
+    /// ```
+    /// use uthread::{Cancelled, bounded, spawn};
+    ///
+    /// uthread::run(|| {
+    ///     let (sender, receiver) = bounded::<u32>(0);
+    ///     let thread = spawn(move || receiver.recv());
+    ///     uthread::yield_now();
+    ///     thread.thread().cancel();
+    ///     assert!(thread.join().unwrap_err().is::<Cancelled>());
+    ///     assert!(sender.send(7).is_err()); // the receiver was dropped
+    /// });
+    /// ```
+    pub fn cancel(&self) {
+        let control = self.control();
+        let worker = same_runtime(control, "cancel");
+        enter();
+        worker.cancel(control);
+        leave();
+    }
+}
+
+/// The worker of the caller, which runs in the same runtime as `control`.
+fn same_runtime(control: &Control, operation: &str) -> &'static Worker {
+    let worker = require_worker(operation);
+    assert!(
+        control.runtime == worker.shared.id,
+        "{operation} of a thread of another runtime"
+    );
+    worker
 }
 
 impl Clone for Thread {
@@ -213,6 +249,22 @@ impl<T> JoinHandle<T> {
     /// ```
     pub fn thread(&self) -> Thread {
         Thread::of(self.control())
+    }
+
+    /// Cancels the wait of the thread, or else its next one; see [`Thread::cancel`].
+    ///
+    /// # Panics
+    /// Same as [`Thread::cancel`].
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let thread = uthread::spawn(|| uthread::io::sleep(std::time::Duration::MAX));
+    ///     thread.cancel();
+    ///     assert!(thread.join().is_err());
+    /// });
+    /// ```
+    pub fn cancel(&self) {
+        self.thread().cancel();
     }
 
     /// True if the thread has ended, so [`JoinHandle::join`] would not wait.
@@ -321,14 +373,16 @@ impl<T> JoinHandle<T> {
         let mark = ptr::from_ref(me).cast_mut();
         let several = worker.several;
         let running = !itself && self.replace(several, ptr::null_mut(), mark);
-        let ended = !running || {
+        let woken = if running {
             let deadline_ns = limit.map(|limit| worker.deadline_ns(limit));
             let withdraw = || self.replace(several, mark, ptr::null_mut());
             worker.block_until(Wait::Join, deadline_ns, withdraw)
+        } else {
+            Woken::Granted
         };
         leave();
         assert!(!itself, "{} joins itself", control.label());
-        ended
+        woken.in_time()
     }
 
     /// Replaces the mark that the thread finds at its end; `false` if the thread has already ended.

@@ -12,6 +12,7 @@ mod orphan;
 mod release;
 mod unwind;
 mod wait;
+mod waiting;
 
 pub(crate) use builder::start_main;
 pub use builder::{Builder, SpawnError, spawn};
@@ -23,3 +24,5 @@ pub use local::LocalKey;
 pub(crate) use orphan::{add_orphan, reap_orphans};
 pub use unwind::catch_unwind;
 pub use wait::Wait;
+pub use waiting::Cancelled;
+pub(crate) use waiting::{Waiting, Woken, unwind_cancelled};

@@ -1,8 +1,9 @@
 //! A worker between threads: accepting threads from others, and waiting.
 
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{Ordering, fence};
 use core::time::Duration;
 
+use super::shared::Remote;
 use super::state::Worker;
 use crate::scheduler::Priority;
 
@@ -12,6 +13,7 @@ impl Worker {
     pub(super) fn attend(&self) {
         if self.several {
             self.admit_woken();
+            self.admit_cancelled();
             self.admit_fresh();
         }
         self.expire_timers();
@@ -51,7 +53,9 @@ impl Worker {
         if let Some(thread) = thread {
             // SAFETY: taken out of the queue of unstarted threads, so it is alive and in no queue.
             unsafe {
-                (*thread).worker.set(self.index);
+                (*thread).set_home(self.index);
+                // Same as in `cancel`.
+                fence(Ordering::SeqCst);
                 self.scheduler.ready.push_back(thread);
             }
             self.look_later();
@@ -104,7 +108,7 @@ impl Worker {
         const LOOKS: u32 = 1000;
         (0..LOOKS).any(|_| {
             core::hint::spin_loop();
-            !self.remote().inbox.is_empty() || self.any_unstarted()
+            self.remote().has_mail() || self.any_unstarted()
         })
     }
 
@@ -114,11 +118,11 @@ impl Worker {
         }
         let bell = &self.remote().bell;
         bell.announce_sleep();
-        let mine = !self.remote().inbox.is_empty() || self.any_unstarted();
+        let mine = self.remote().has_mail() || self.any_unstarted();
         if !mine && !self.shared.stop.load(Ordering::Acquire) {
             self.shared.idlers.begin(|| {
                 let external = self.shared.external.load(Ordering::Acquire);
-                let woken = || self.shared.remotes.iter().any(|r| !r.inbox.is_empty());
+                let woken = || self.shared.remotes.iter().any(Remote::has_mail);
                 if external == 0 && !woken() && !self.any_unstarted() {
                     if self.shared.live.load(Ordering::Acquire) > 0 {
                         let _ = self.shared.failure.set(self.shared.deadlock());

@@ -1,6 +1,8 @@
 //! A worker is a kernel thread that runs user threads and carries out the scheduler's decisions.
 
 mod address;
+mod cancel;
+mod cancellations;
 mod finish;
 mod fresh;
 mod home;
@@ -15,8 +17,8 @@ mod running;
 mod shared;
 mod state;
 mod ticks;
-mod timed;
 mod timers;
+mod waits;
 
 pub(crate) use home::{Home, is_live};
 pub(crate) use inbox::Inbox;

@@ -8,7 +8,7 @@ use crate::thread::{Control, State};
 impl Worker {
     /// Moves `thread` to the right queue if it is ready: its priority may have changed.
     pub(crate) fn rank_changed(&self, thread: &Control) {
-        let home = thread.worker.get();
+        let home = thread.home();
         if home == self.index {
             if thread.state() == State::Ready {
                 // SAFETY: a ready thread of this worker is in its run queue.

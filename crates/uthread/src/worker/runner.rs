@@ -4,6 +4,7 @@ use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
 use std::io;
 
+use super::cancel::obey_cancel;
 use super::local::{self, enter, leave, set_depth, set_pending};
 use super::shared::Mode;
 use super::state::Worker;
@@ -58,7 +59,7 @@ impl Worker {
             self.call_an_idle_worker();
         } else {
             self.live.set(self.live.get() + 1);
-            control.worker.set(self.index);
+            control.set_home(self.index);
             // SAFETY: as above.
             unsafe { self.scheduler.ready.push_back(thread.as_ptr()) };
             self.competitor();
@@ -69,7 +70,7 @@ impl Worker {
     pub(crate) fn start_here(&self, thread: NonNull<Control>) {
         // SAFETY: new, in no queue; it lives until the thread has ended.
         unsafe {
-            thread.as_ref().worker.set(self.index);
+            thread.as_ref().set_home(self.index);
             self.trace(Kind::Create, thread.as_ref());
             self.scheduler.ready.push_back(thread.as_ptr());
         }
@@ -88,7 +89,7 @@ impl Worker {
     /// Preemption must be disabled, and no other thread may wake the same thread.
     #[inline]
     pub(crate) fn wake(&self, thread: &Control) {
-        let home = thread.worker.get();
+        let home = thread.home();
         if home == self.index {
             self.make_ready(thread);
         } else {
@@ -134,6 +135,9 @@ impl Worker {
             self.attend();
         }
         let me = self.current();
+        if me.is_cancelled() {
+            obey_cancel(me);
+        }
         if let Some(next) = self.scheduler.next_after(me) {
             self.trace(Kind::Yield, me);
             me.set_state(State::Ready);

@@ -6,6 +6,7 @@ use std::io;
 use std::sync::OnceLock;
 
 use super::Inbox;
+use super::cancellations::Cancellations;
 use super::fresh::Fresh;
 use super::parking::{Bell, Idlers};
 use super::registry;
@@ -44,12 +45,21 @@ pub(crate) struct Config {
 #[repr(C)]
 pub(crate) struct Remote {
     pub(crate) inbox: Inbox<Control>,
+    pub(crate) cancellations: Cancellations,
     pub(crate) bell: Bell,
     /// Priorities of ready threads were changed by another worker.
     pub(crate) regroup: AtomicBool,
     pub(crate) fresh: Apart<Fresh<Control>>,
     pub(crate) counters: Apart<Counters>,
     pub(crate) recorder: Option<Recorder>,
+}
+
+impl Remote {
+    /// True if other workers ask the worker to wake a thread.
+    #[inline]
+    pub(super) fn has_mail(&self) -> bool {
+        !self.inbox.is_empty() || !self.cancellations.is_empty()
+    }
 }
 
 /// A value on its own cache lines: another processor can write it without slowing reads of its
@@ -102,6 +112,7 @@ impl Shared {
         let remote = |_| {
             Ok(Remote {
                 inbox: Inbox::new(),
+                cancellations: Cancellations::default(),
                 fresh: Apart(Fresh::new()),
                 bell: Bell::new()?,
                 regroup: AtomicBool::new(false),

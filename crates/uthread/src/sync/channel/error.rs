@@ -76,6 +76,9 @@ pub enum SendTimeoutError<T> {
     /// No receiver is left.
     #[error("all receivers of the channel are gone")]
     Disconnected(T),
+    /// The wait was cancelled.
+    #[error("the wait was cancelled")]
+    Cancelled(T),
 }
 
 impl<T> fmt::Debug for SendTimeoutError<T> {
@@ -83,6 +86,7 @@ impl<T> fmt::Debug for SendTimeoutError<T> {
         f.write_str(match self {
             Self::Timeout(_) => "Timeout(..)",
             Self::Disconnected(_) => "Disconnected(..)",
+            Self::Cancelled(_) => "Cancelled(..)",
         })
     }
 }
@@ -106,4 +110,7 @@ pub enum RecvTimeoutError {
     /// The channel is empty and no sender is left.
     #[error("the channel is empty and all senders are gone")]
     Disconnected,
+    /// The wait was cancelled.
+    #[error("the wait was cancelled")]
+    Cancelled,
 }

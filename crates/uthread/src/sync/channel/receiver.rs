@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::state::{Shared, wake};
 use super::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::scheduler::Queue;
+use crate::thread::Woken;
 use crate::worker::{enter, leave, require_worker};
 
 /// The receiving end of a channel. Each value goes to one receiver.
@@ -42,14 +43,16 @@ impl<T: Send> Receiver<T> {
     /// });
     /// ```
     pub fn recv(&self) -> Result<T, RecvError> {
-        let (_, value) = self.recv_within("Receiver::recv", None);
+        let (woken, value) = self.recv_within("Receiver::recv", None);
+        woken.in_time();
         value.ok_or(RecvError)
     }
 
     /// Receives a value; waits while there is none, but not longer than `limit`.
     ///
     /// # Errors
-    /// If the channel was empty for all that time, or it is empty and no sender is left.
+    /// If the channel was empty for all that time, it is empty and no sender is left, or the wait was
+    /// cancelled.
     ///
     /// # Panics
     /// Outside a runtime, and while preemption is disabled.
@@ -69,13 +72,14 @@ impl<T: Send> Receiver<T> {
     pub fn recv_timeout(&self, limit: Duration) -> Result<T, RecvTimeoutError> {
         match self.recv_within("Receiver::recv_timeout", Some(limit)) {
             (_, Some(value)) => Ok(value),
-            (true, None) => Err(RecvTimeoutError::Disconnected),
-            (false, None) => Err(RecvTimeoutError::Timeout),
+            (Woken::Granted, None) => Err(RecvTimeoutError::Disconnected),
+            (Woken::TimedOut, None) => Err(RecvTimeoutError::Timeout),
+            (Woken::Cancelled, None) => Err(RecvTimeoutError::Cancelled),
         }
     }
 
-    /// Returns `false` if the time was up, and the value if there is one.
-    fn recv_within(&self, operation: &str, limit: Option<Duration>) -> (bool, Option<T>) {
+    /// Returns the value if there is one.
+    fn recv_within(&self, operation: &str, limit: Option<Duration>) -> (Woken, Option<T>) {
         let worker = require_worker(operation);
         self.0.home.check(&worker.shared, operation);
         worker.enter_blocking(operation);
@@ -97,12 +101,14 @@ impl<T: Send> Receiver<T> {
             (blocks, sender)
         });
         wake(worker, sender);
-        let in_time = !blocks
-            || self
-                .0
-                .block(worker, limit, |state| &state.blocked_receivers);
+        let woken = if blocks {
+            self.0
+                .block(worker, limit, |state| &state.blocked_receivers)
+        } else {
+            Woken::Granted
+        };
         leave();
-        (in_time, parcel.into_inner())
+        (woken, parcel.into_inner())
     }
 
     /// Receives a value if there is one.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::state::{Shared, State, wake};
 use super::{SendError, SendTimeoutError};
 use crate::scheduler::Queue;
+use crate::thread::Woken;
 use crate::worker::{leave, require_worker};
 
 /// The sending end of a channel.
@@ -43,15 +44,16 @@ impl<T: Send> Sender<T> {
     /// });
     /// ```
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
-        let (_, value) = self.send_within("Sender::send", value, None);
+        let (woken, value) = self.send_within("Sender::send", value, None);
+        woken.in_time();
         value.map_or(Ok(()), |value| Err(SendError(value)))
     }
 
     /// Sends a value; waits while the channel is full, but not longer than `limit`.
     ///
     /// # Errors
-    /// If the channel was full for all that time, or no receiver is left. The error contains the
-    /// value.
+    /// If the channel was full for all that time, no receiver is left, or the wait was cancelled. The
+    /// error contains the value.
     ///
     /// # Panics
     /// Outside a runtime, and while preemption is disabled.
@@ -71,13 +73,19 @@ impl<T: Send> Sender<T> {
     pub fn send_timeout(&self, value: T, limit: Duration) -> Result<(), SendTimeoutError<T>> {
         match self.send_within("Sender::send_timeout", value, Some(limit)) {
             (_, None) => Ok(()),
-            (true, Some(value)) => Err(SendTimeoutError::Disconnected(value)),
-            (false, Some(value)) => Err(SendTimeoutError::Timeout(value)),
+            (Woken::Granted, Some(value)) => Err(SendTimeoutError::Disconnected(value)),
+            (Woken::TimedOut, Some(value)) => Err(SendTimeoutError::Timeout(value)),
+            (Woken::Cancelled, Some(value)) => Err(SendTimeoutError::Cancelled(value)),
         }
     }
 
-    /// Returns `false` if the time was up, and the value if nobody took it.
-    fn send_within(&self, operation: &str, value: T, limit: Option<Duration>) -> (bool, Option<T>) {
+    /// Returns the value if nobody took it.
+    fn send_within(
+        &self,
+        operation: &str,
+        value: T,
+        limit: Option<Duration>,
+    ) -> (Woken, Option<T>) {
         let worker = require_worker(operation);
         self.0.home.check(&worker.shared, operation);
         worker.enter_blocking(operation);
@@ -105,9 +113,13 @@ impl<T: Send> Sender<T> {
             }
         });
         wake(worker, receiver);
-        let in_time = !blocks || self.0.block(worker, limit, |state| &state.blocked_senders);
+        let woken = if blocks {
+            self.0.block(worker, limit, |state| &state.blocked_senders)
+        } else {
+            Woken::Granted
+        };
         leave();
-        (in_time, parcel.into_inner())
+        (woken, parcel.into_inner())
     }
 }
 

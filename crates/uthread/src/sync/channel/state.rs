@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::scheduler::{Queue, Waiters};
 use crate::spin::SpinCell;
-use crate::thread::{Control, Wait};
+use crate::thread::{Control, Wait, Woken};
 use crate::worker::{Home, Worker, current_worker, enter, leave};
 
 /// Values in a channel, and its waiting threads.
@@ -82,7 +82,7 @@ impl<T> Shared<T> {
         unsafe { self.state.with(worker.several, work) }
     }
 
-    /// Blocks the running thread, which is in `queue`; `false` if the time was up.
+    /// Blocks the running thread, which is in `queue`.
     #[expect(
         clippy::inline_always,
         reason = "returning after a switch misses the predictor"
@@ -93,7 +93,7 @@ impl<T> Shared<T> {
         worker: &Worker,
         limit: Option<Duration>,
         queue: impl Fn(&State<T>) -> &Waiters<Control>,
-    ) -> bool {
+    ) -> Woken {
         let me = worker.current();
         let deadline_ns = limit.map(|limit| worker.deadline_ns(limit));
         worker.block_until(Wait::Channel, deadline_ns, || {

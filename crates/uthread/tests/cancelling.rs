@@ -1,0 +1,421 @@
+//! Cancelled waits. Most run on virtual time, where a minute passes at once.
+
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use proptest::prelude::*;
+use uthread::io::{Backend, Interest, poll_fd, poll_fd_timeout, read_at, sleep};
+use uthread::{
+    Barrier, Cancelled, Condvar, JoinHandle, Lock, RecvTimeoutError, Runtime, Semaphore,
+    SendTimeoutError, Thread, bounded, current, spawn, suspend, yield_now,
+};
+
+const MINUTE: Duration = Duration::from_mins(1);
+
+fn virtual_time(seed: u64) -> Runtime {
+    let builder = Runtime::builder().decay(false);
+    builder.deterministic(seed).build().unwrap()
+}
+
+/// Runs `work` on virtual time with some seeds, and on one and two workers.
+fn everywhere(work: impl Fn() + Copy + Send) {
+    for seed in 0..20 {
+        virtual_time(seed).run(work);
+    }
+    for workers in 1..=2 {
+        let runtime = Runtime::builder().workers(workers).build().unwrap();
+        runtime.run(work);
+    }
+}
+
+fn was_cancelled<T>(thread: JoinHandle<T>) -> bool {
+    thread
+        .join()
+        .is_err_and(|payload| payload.is::<Cancelled>())
+}
+
+/// Starts a thread that waits, and cancels it before, while, or after it begins to.
+fn cancels(wait: impl FnOnce() + Send + 'static) -> bool {
+    let waiter = spawn(wait);
+    yield_now();
+    waiter.cancel();
+    was_cancelled(waiter)
+}
+
+#[test]
+fn every_wait_can_be_cancelled() {
+    everywhere(|| {
+        let held = Arc::new([Lock::new(()), Lock::barging(())]);
+        let guards = (held[0].lock().unwrap(), held[1].lock().unwrap());
+        for number in 0..2 {
+            let held = Arc::clone(&held);
+            assert!(cancels(move || drop(held[number].lock())));
+        }
+        drop(guards);
+        assert!(held.iter().all(|lock| lock.try_lock().is_ok()));
+        assert!(cancels(|| Semaphore::new(0).acquire()));
+        assert!(cancels(|| _ = Barrier::new(2).wait()));
+        assert!(cancels(suspend));
+        assert!(cancels(|| sleep(Duration::MAX)));
+        assert!(cancels(|| loop {
+            yield_now();
+        }));
+        assert!(cancels(|| {
+            let (sender, receiver) = bounded::<u32>(0);
+            let _ = receiver.recv();
+            drop(sender);
+        }));
+        assert!(cancels(|| {
+            let (sender, receiver) = bounded(0);
+            let _ = sender.send(7);
+            drop(receiver);
+        }));
+        let monitor = Arc::new((Lock::new(()), Condvar::new()));
+        let inside = Arc::clone(&monitor);
+        assert!(cancels(move || {
+            drop(inside.1.wait(inside.0.lock().unwrap()));
+        }));
+        // The waiter has left without the lock.
+        assert!(!monitor.0.is_poisoned() && monitor.0.try_lock().is_ok());
+        let (sender, receiver) = bounded::<()>(0);
+        let other = spawn(move || receiver.recv());
+        assert!(cancels(move || drop(other.join())));
+        drop(sender); // the thread that was to be joined is detached, and ends
+    });
+}
+
+#[test]
+fn what_returns_an_error_returns_it() {
+    everywhere(|| {
+        let thread = spawn(|| {
+            let (sender, receiver) = bounded::<u32>(0);
+            current().cancel();
+            let got = receiver.recv_timeout(MINUTE);
+            assert_eq!(got, Err(RecvTimeoutError::Cancelled));
+            current().cancel();
+            let sent = sender.send_timeout(7, MINUTE);
+            assert_eq!(sent, Err(SendTimeoutError::Cancelled(7)));
+            let (reader, _writer) = std::io::pipe().unwrap();
+            current().cancel();
+            let error = poll_fd_timeout(&reader, Interest::READABLE, MINUTE).unwrap_err();
+            assert!(error.get_ref().unwrap().is::<Cancelled>());
+            sleep(Duration::from_nanos(1)); // one request ends one wait
+        });
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn a_transfer_in_the_kernel_is_cancelled() {
+    let Ok(ring) = Runtime::builder().io(Backend::Ring).build() else {
+        return;
+    };
+    let (reader, writer) = std::io::pipe().unwrap();
+    if ring.run(|| poll_fd(&writer, Interest::WRITABLE)).is_err() {
+        println!("not tested: io_uring is not allowed here");
+        return;
+    }
+    let reader = File::from(OwnedFd::from(reader));
+    ring.run(|| {
+        let thread = spawn(move || read_at(&reader, &mut [0; 64], 0));
+        sleep(Duration::from_millis(1));
+        thread.cancel();
+        let error = thread.join().unwrap().unwrap_err();
+        assert!(error.get_ref().unwrap().is::<Cancelled>());
+    });
+}
+
+#[test]
+fn destructors_may_wait() {
+    struct Waits(Arc<AtomicUsize>);
+    impl Drop for Waits {
+        fn drop(&mut self) {
+            current().cancel(); // is not obeyed while the thread unwinds
+            yield_now();
+            sleep(MINUTE / 60_000);
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let count = Arc::new(AtomicUsize::new(0));
+    for seed in 0..20 {
+        virtual_time(seed).run(|| {
+            let waits = Waits(Arc::clone(&count));
+            assert!(cancels(move || {
+                let _waits = waits;
+                suspend();
+            }));
+        });
+    }
+    assert_eq!(count.load(Ordering::Relaxed), 20);
+}
+
+#[test]
+fn a_request_waits_for_a_wait_and_ends_only_one() {
+    everywhere(|| {
+        let thread = spawn(|| {
+            let me = current();
+            me.cancel();
+            me.cancel();
+            let first = uthread::catch_unwind(|| sleep(MINUTE));
+            assert!(first.unwrap_err().is::<Cancelled>());
+            sleep(Duration::from_nanos(1));
+            me.resume();
+            suspend(); // does not wait
+            7
+        });
+        assert_eq!(thread.join().unwrap(), 7);
+        let ended = spawn(|| ());
+        let handle = ended.thread();
+        ended.join().unwrap();
+        handle.cancel();
+    });
+}
+
+#[test]
+fn a_sleeping_worker_wakes_for_a_request() {
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    runtime.run(|| {
+        let threads: Vec<_> = (0..100).map(|_| spawn(suspend)).collect();
+        sleep(Duration::from_millis(5)); // both workers are idle
+        for thread in &threads {
+            thread.cancel();
+        }
+        assert!(threads.into_iter().all(was_cancelled));
+    });
+}
+
+/// Step of a thread in the races below; times are in ns.
+#[derive(Clone, Debug)]
+enum Step {
+    /// Cancels a thread by number.
+    Cancel(usize),
+    Acquire,
+    Release,
+    Send,
+    Receive,
+    Hold {
+        hold_ns: u64,
+    },
+    /// Waits in the monitor for one unit.
+    Take,
+    /// Brings one unit into the monitor by Hoare's signal.
+    Bring,
+    Sleep {
+        ns: u64,
+    },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let time = || (0..5u64).prop_map(|n| n * 1000);
+    prop_oneof![
+        3 => (0..8usize).prop_map(Step::Cancel),
+        1 => Just(Step::Acquire),
+        1 => Just(Step::Release),
+        1 => Just(Step::Send),
+        1 => Just(Step::Receive),
+        1 => time().prop_map(|hold_ns| Step::Hold { hold_ns }),
+        1 => Just(Step::Take),
+        1 => Just(Step::Bring),
+        1 => time().prop_map(|ns| Step::Sleep { ns }),
+    ]
+}
+
+fn programs() -> impl Strategy<Value = Vec<Vec<Step>>> {
+    prop::collection::vec(prop::collection::vec(step(), 0..12), 1..8)
+}
+
+#[derive(Default)]
+struct Counts {
+    acquired: AtomicUsize,
+    released: AtomicUsize,
+    sent: AtomicUsize,
+    received: AtomicUsize,
+    held: AtomicUsize,
+    taken: AtomicUsize,
+    brought: AtomicUsize,
+}
+
+struct World {
+    permits: Semaphore,
+    lock: Lock<usize>,
+    monitor: (Lock<usize>, Condvar),
+    counts: Counts,
+    threads: Lock<Vec<Thread>>,
+}
+
+fn bump(counter: &AtomicUsize) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+fn get(counter: &AtomicUsize) -> usize {
+    counter.load(Ordering::Relaxed)
+}
+
+impl World {
+    fn run(&self, step: &Step, sender: &uthread::Sender<u32>, receiver: &uthread::Receiver<u32>) {
+        let counts = &self.counts;
+        match *step {
+            Step::Cancel(number) => {
+                let threads = self.threads.lock().unwrap();
+                if !threads.is_empty() {
+                    threads[number % threads.len()].cancel();
+                }
+            }
+            Step::Acquire => {
+                self.permits.acquire();
+                bump(&counts.acquired);
+            }
+            Step::Release => {
+                bump(&counts.released);
+                self.permits.release(1);
+            }
+            Step::Send => {
+                if sender.send(1).is_ok() {
+                    bump(&counts.sent);
+                }
+            }
+            Step::Receive => {
+                if receiver.recv().is_ok() {
+                    bump(&counts.received);
+                }
+            }
+            Step::Hold { hold_ns } => {
+                let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+                let before = *guard;
+                let slept = uthread::catch_unwind(|| sleep(Duration::from_nanos(hold_ns)));
+                assert_eq!(*guard, before, "two threads own the lock");
+                *guard += 1;
+                bump(&counts.held);
+                drop(guard);
+                if let Err(payload) = slept {
+                    std::panic::resume_unwind(payload);
+                }
+            }
+            Step::Take => {
+                let mut units = self
+                    .monitor
+                    .0
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                if *units == 0 {
+                    units = self
+                        .monitor
+                        .1
+                        .wait(units)
+                        .unwrap_or_else(PoisonError::into_inner);
+                    assert!(*units > 0, "a Hoare signal finds its waiter as it was");
+                }
+                *units -= 1;
+                bump(&counts.taken);
+            }
+            Step::Bring => {
+                let mut units = self
+                    .monitor
+                    .0
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                *units += 1;
+                bump(&counts.brought);
+                drop(self.monitor.1.signal(units));
+            }
+            Step::Sleep { ns } => sleep(Duration::from_nanos(ns)),
+        }
+    }
+}
+
+/// Runs the programs, whose threads cancel each other. The first thread cancels those that are left.
+/// Checks that everything granted was taken exactly once.
+fn execute(
+    programs: &[Vec<Step>],
+    capacity: usize,
+    barging: bool,
+    runtime: &Runtime,
+) -> Vec<usize> {
+    let lock = if barging { Lock::barging } else { Lock::new };
+    let world = Arc::new(World {
+        permits: Semaphore::new(0),
+        lock: lock(0),
+        monitor: (lock(0), Condvar::new()),
+        counts: Counts::default(),
+        threads: Lock::new(Vec::new()),
+    });
+    let (in_channel, permits, cancelled) = runtime.run(|| {
+        let (sender, receiver) = bounded(capacity);
+        let start = |steps: Vec<Step>| {
+            let (world, sender, receiver) = (Arc::clone(&world), sender.clone(), receiver.clone());
+            spawn(move || {
+                for step in &steps {
+                    world.run(step, &sender, &receiver);
+                }
+            })
+        };
+        let threads: Vec<_> = programs.iter().cloned().map(start).collect();
+        let mut handles = world.threads.lock().unwrap();
+        handles.extend(threads.iter().map(JoinHandle::thread));
+        drop(handles);
+        sleep(Duration::from_micros(50));
+        let mut cancelled = 0;
+        for mut thread in threads {
+            let result = loop {
+                thread.cancel();
+                match thread.join_timeout(Duration::from_micros(50)) {
+                    Ok(result) => break result,
+                    Err(unfinished) => thread = unfinished,
+                }
+            };
+            if let Err(payload) = result {
+                assert!(payload.is::<Cancelled>(), "a check failed");
+                cancelled += 1;
+            }
+        }
+        let in_channel = std::iter::from_fn(|| receiver.try_recv().ok()).count();
+        let permits = std::iter::from_fn(|| world.permits.try_acquire().then_some(())).count();
+        (in_channel, permits, cancelled)
+    });
+    let world = Arc::into_inner(world).unwrap();
+    let counts = world.counts;
+    let value = |lock: Lock<usize>| lock.into_inner().unwrap_or_else(PoisonError::into_inner);
+    assert_eq!(get(&counts.acquired) + permits, get(&counts.released));
+    assert_eq!(value(world.lock), get(&counts.held));
+    let units = value(world.monitor.0);
+    assert_eq!(get(&counts.taken) + units, get(&counts.brought));
+    assert_eq!(get(&counts.received) + in_channel, get(&counts.sent));
+    vec![
+        get(&counts.acquired),
+        get(&counts.sent),
+        get(&counts.held),
+        get(&counts.taken),
+        cancelled,
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_is_lost_and_nothing_is_granted_twice(
+        programs in programs(),
+        capacity in 0..3usize,
+        barging in any::<bool>(),
+        seed in any::<u64>(),
+    ) {
+        let first = execute(&programs, capacity, barging, &virtual_time(seed));
+        let second = execute(&programs, capacity, barging, &virtual_time(seed));
+        prop_assert_eq!(first, second);
+    }
+
+    #[test]
+    fn nothing_is_lost_on_two_workers(
+        programs in programs(),
+        capacity in 0..3usize,
+        barging in any::<bool>(),
+    ) {
+        let runtime = Runtime::builder().workers(2).build().unwrap();
+        execute(&programs, capacity, barging, &runtime);
+    }
+}
