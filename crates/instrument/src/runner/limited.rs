@@ -167,8 +167,8 @@ fn uncounted(error: &platform::Error) -> BatchError {
     BatchError::Failed(error.to_string())
 }
 
-/// One part in so many of the limit is for the record of the run.
-const RESERVE: u64 = 32;
+/// One part in so many of the limit is for the record of the run, which stores each batch at once.
+const RESERVE: u64 = 8;
 
 /// Predicts the bytes that a batch will write.
 #[derive(Debug, Default)]
@@ -187,14 +187,13 @@ impl Wear {
     }
 
     /// True if another batch of an experiment fits. It is expected to write as much as the largest
-    /// batch so far; the first batch is expected to fill its scratch space. Batches that write files leave
+    /// batch so far; the first batch is expected to fill its scratch space. Experiments with files leave
     /// a part of the limit to the record of the run, which is written as well.
     fn allows(&self, written_bytes: u64, experiment: &str, space_bytes: u64) -> bool {
         let most = self.most.get(experiment).copied();
         let expected = most.unwrap_or(space_bytes);
         self.limit_bytes.is_none_or(|limit| {
-            let reserve = limit / RESERVE;
-            let kept = if expected > reserve { reserve } else { 0 };
+            let kept = if space_bytes > 0 { limit / RESERVE } else { 0 };
             written_bytes.saturating_add(expected).saturating_add(kept) <= limit
         })
     }
@@ -212,12 +211,11 @@ mod tests {
     #[test]
     fn no_batch_is_begun_that_would_write_too_much() {
         let mut wear = Wear::new(Some(3200));
-        assert!(wear.allows(0, "file", 3100) && !wear.allows(1, "file", 3100));
+        assert!(wear.allows(0, "file", 2800) && !wear.allows(1, "file", 2800));
         wear.note("file", 300);
         wear.note("file", 200);
-        assert!(wear.allows(2800, "file", 3100) && !wear.allows(2801, "file", 3100));
-        wear.note("memory", 100);
-        assert!(wear.allows(3100, "memory", 500), "the reserve is for such");
+        assert!(wear.allows(2500, "file", 2800) && !wear.allows(2501, "file", 2800));
+        assert!(wear.allows(3200, "memory", 0), "the reserve is for such");
         assert!(!wear.allows(u64::MAX, "other", 1));
         assert!(Wear::new(None).allows(u64::MAX, "file", 1));
     }
