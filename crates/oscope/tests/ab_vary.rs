@@ -26,7 +26,8 @@ fn compared(place: &Place, arguments: &[&str]) -> Value {
         .output()
         .expect("the program starts");
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {said}");
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{arguments:?}: {said}{told}");
     serde_json::from_slice(&output.stdout).expect("it is JSON")
 }
 
@@ -47,7 +48,7 @@ fn two_directories_are_held_against_each_other() {
             "--vary",
             &vary,
             "--budget",
-            "4s",
+            "10s",
         ],
     );
     assert_eq!(told["vary"], "dir");
