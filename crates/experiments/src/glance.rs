@@ -39,6 +39,9 @@ pub const FILES: SizeCurve = SizeCurve {
     by: Some("pass"),
 };
 
+/// The experiment of the times between each two processors, whose figure is a matrix.
+pub const CORES: &str = "memory.cores";
+
 /// One value of one experiment under a name for readers.
 #[derive(Debug)]
 pub struct NamedValue {
@@ -100,7 +103,7 @@ pub const RUNGS: &[NamedValue] = &[
         "entry",
         &[("body", "simple"), ("lock", "Lock"), ("threads", "1")],
     ),
-    rung("line, core to core", "memory.cores", "one_way", &[]),
+    rung("line, core to core", CORES, "one_way", &[]),
     rung(
         "system call",
         CALLS,

@@ -1,8 +1,8 @@
 //! A machine at a glance: what of a run the first screen of its page and its card draw.
 
 use crate::{Analysis, ExperimentAnalysis};
-use experiments::glance::{BANDWIDTH, FILES, LATENCY, NamedValue, RUNGS, SizeCurve};
-use instrument::figure::MarkOrigin;
+use experiments::glance::{BANDWIDTH, CORES, FILES, LATENCY, NamedValue, RUNGS, SizeCurve};
+use instrument::figure::{Figure, FigureKind, MarkOrigin};
 use instrument::point::Level;
 use instrument::quantity::Unit;
 use instrument::results::{Estimate, PointResult};
@@ -12,8 +12,10 @@ use platform::machine::CacheKind;
 const VAGUE: f64 = 10.0;
 /// A cache is recognised at a size that differs by less than this factor from the documented one.
 const ABOUT: f64 = 1.5;
+/// Fewer processors make a single pair, which the ladder has.
+const FEWEST_CORES: usize = 3;
 
-/// The three pictures of a machine.
+/// The pictures of a machine.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Glance {
     pub(crate) staircase: Staircase,
@@ -21,6 +23,8 @@ pub(crate) struct Glance {
     pub(crate) ladder: Vec<Rung>,
     /// Throughput of files in bytes/s over the block size in bytes.
     pub(crate) files: Vec<Curve>,
+    /// The time of a cache line between each two processors; `None` for fewer than three.
+    pub(crate) cores: Option<Figure>,
 }
 
 /// Latency and bandwidth over the size of what is walked, from the first cache outwards.
@@ -70,6 +74,7 @@ impl Glance {
                 bandwidth,
             },
             files: files(analysis),
+            cores: cores(analysis),
         }
     }
 }
@@ -181,6 +186,12 @@ fn files(analysis: &Analysis<'_>) -> Vec<Curve> {
     }
     curves.retain(|curve| curve.points.iter().filter(|(_, y)| y.is_some()).count() >= 2);
     curves
+}
+
+fn cores(analysis: &Analysis<'_>) -> Option<Figure> {
+    let mut figures = experiment(analysis, CORES)?.figures.iter();
+    let matrix = figures.find(|figure| figure.kind == FigureKind::Matrix)?;
+    (matrix.series.len() >= FEWEST_CORES).then(|| matrix.clone())
 }
 
 fn ladder(analysis: &Analysis<'_>, latency: Option<&Curve>) -> Vec<Rung> {

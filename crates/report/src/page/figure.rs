@@ -11,13 +11,19 @@ use instrument::point::Level;
 use instrument::quantity::Unit;
 
 /// A figure, ready for its template.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the template asks for each by itself"
+)]
 pub(super) struct FigureView {
     pub(super) id: String,
     pub(super) title: String,
-    /// The charts on the initial scale, one for each width.
-    pub(super) charts: String,
-    /// The packed part with the charts on the other scale, if readers can switch.
-    pub(super) other_scale: Option<usize>,
+    /// The chart on the initial scale for a wide page, which shows without the script.
+    pub(super) chart: String,
+    /// The packed part with the charts for a phone and on the other scale.
+    pub(super) other_charts: usize,
+    /// True if readers can switch the scale.
+    pub(super) has_other_scale: bool,
     /// True if the initial scale is logarithmic.
     pub(super) starts_logarithmic: bool,
     /// Series that readers can hide; empty if there is only one, or too many.
@@ -81,11 +87,11 @@ impl FigureView {
         parts: &mut Parts,
     ) -> Self {
         let (first, other) = scales(figure);
-        let charts = |scale| {
-            Format::ALL
-                .map(|format| render(figure, scale, format))
-                .concat()
-        };
+        let narrow = render(figure, first, Format::Narrow);
+        let on_other_scale = other.map_or_else(String::new, |scale| {
+            let charts = Format::ALL.map(|format| render(figure, scale, format));
+            charts.concat()
+        });
         let points = || figure.series.iter().flat_map(|series| &series.points);
         let count = figure.series.len();
         let is_timeline = figure.kind == FigureKind::Timeline;
@@ -95,8 +101,9 @@ impl FigureView {
         Self {
             id: anchors.take(&format!("{experiment}.{}", figure.key)),
             title: figure.title.clone(),
-            charts: charts(first),
-            other_scale: other.map(|scale| parts.keep(charts(scale))),
+            chart: render(figure, first, Format::Wide),
+            other_charts: parts.keep(narrow + &on_other_scale),
+            has_other_scale: other.is_some(),
             starts_logarithmic: first == FigureScale::Logarithmic,
             legend: legend
                 .map(|(index, series)| LegendEntry {

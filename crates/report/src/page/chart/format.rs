@@ -9,6 +9,15 @@ pub(crate) enum Format {
     Narrow,
 }
 
+/// The room of a chart, in its own pixels.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    pub(super) width: f64,
+    /// Infinite if the chart may be as high as it needs.
+    pub(super) height: f64,
+    pub(super) font: f64,
+}
+
 impl Format {
     /// Both formats.
     pub(crate) const ALL: [Self; 2] = [Self::Wide, Self::Narrow];
@@ -26,6 +35,15 @@ impl Format {
         match self {
             Self::Wide => 860.0,
             Self::Narrow => 360.0,
+        }
+    }
+
+    /// The room of a chart that may be as high as it needs.
+    pub(super) fn room(self) -> Room {
+        Room {
+            width: self.width(),
+            height: f64::INFINITY,
+            font: self.font_size(),
         }
     }
 

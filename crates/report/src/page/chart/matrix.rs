@@ -1,6 +1,6 @@
 //! A matrix of coloured cells, with the value in each where there is room.
 
-use super::format::Format;
+use super::format::Room;
 use super::labels::shortened;
 use super::svg::{Attributes, Px, Svg, text_width};
 use crate::chart::{Matrix, show_level, ticks};
@@ -25,10 +25,10 @@ struct Layout {
 }
 
 /// Draws `figure` with its colours scaled by `kind`; returns the height of the chart.
-pub(super) fn draw(svg: &mut Svg, figure: &Figure, kind: FigureScale, format: Format) -> f64 {
+pub(super) fn draw(svg: &mut Svg, figure: &Figure, kind: FigureScale, room: Room) -> f64 {
     /// Width of bold text over regular text.
     const BOLD: f64 = 1.1;
-    let font = format.font_size();
+    let font = room.font;
     let matrix = Matrix::new(figure, kind);
     let rows = matrix.rows.iter();
     let names: Vec<String> = rows.map(|level| show_level(&figure.x, level)).collect();
@@ -38,18 +38,20 @@ pub(super) fn draw(svg: &mut Svg, figure: &Figure, kind: FigureScale, format: Fo
     let title = text_width(&figure.x.title, font) * BOLD;
     let left = widest(&mut names.iter().map(String::as_str))
         .max(title)
-        .min(format.width() * 0.3)
+        .min(room.width * 0.3)
         + 12.0;
-    let room = format.width() - left - 2.0;
-    let width = (room / matrix.columns.len().max(1) as f64).min(LARGEST.0);
+    let width = (room.width - left - 2.0) / matrix.columns.len().max(1) as f64;
+    let width = width.min(LARGEST.0);
+    let top = font * 3.0 + LEGEND_HEIGHT + 34.0;
+    let height = (room.height - top - 4.0) / matrix.rows.len().max(1) as f64;
     let layout = Layout {
         left,
-        top: font * 3.0 + LEGEND_HEIGHT + 34.0,
-        cell: (width, width.min(LARGEST.1)),
+        top,
+        cell: (width, width.min(LARGEST.1).min(height)),
     };
-    legend(svg, figure, &matrix, kind, (left, format));
-    row_names(svg, figure, &names, &layout, format);
-    column_names(svg, &matrix, &layout, format);
+    legend(svg, figure, &matrix, kind, (left, room));
+    row_names(svg, figure, &names, &layout, font);
+    column_names(svg, &matrix, &layout, room);
     let texts: Vec<String> = matrix.cells().map(|cell| cell.text).collect();
     let has_text =
         widest(&mut texts.iter().map(String::as_str)) + 6.0 <= width && font + 2.0 <= layout.cell.1;
@@ -66,12 +68,12 @@ fn legend(
     figure: &Figure,
     matrix: &Matrix<'_>,
     kind: FigureScale,
-    (left, format): (f64, Format),
+    (left, room): (f64, Room),
 ) {
-    let font = format.font_size();
+    let font = room.font;
     let title: Attributes<'_> = &[("class", &"axis-title"), ("x", &Px(left)), ("y", &Px(font))];
     svg.text("text", title, &matrix.titled(&figure.y.title));
-    let width = LEGEND_WIDTH.min(format.width() - left - 2.0);
+    let width = LEGEND_WIDTH.min(room.width - left - 2.0);
     let step = width / STEPS as f64;
     let top = font + 8.0;
     for index in 0..STEPS {
@@ -104,8 +106,7 @@ fn legend(
 }
 
 /// Every name if rows are high enough, else every second and so on.
-fn row_names(svg: &mut Svg, figure: &Figure, names: &[String], layout: &Layout, format: Format) {
-    let font = format.font_size();
+fn row_names(svg: &mut Svg, figure: &Figure, names: &[String], layout: &Layout, font: f64) {
     let Layout { left, top, cell } = layout;
     let x = Px(left - 8.0);
     let end: (&str, &dyn Display) = ("text-anchor", &"end");
@@ -125,14 +126,14 @@ fn row_names(svg: &mut Svg, figure: &Figure, names: &[String], layout: &Layout, 
     }
 }
 
-fn column_names(svg: &mut Svg, matrix: &Matrix<'_>, layout: &Layout, format: Format) {
-    let font = format.font_size();
+fn column_names(svg: &mut Svg, matrix: &Matrix<'_>, layout: &Layout, room: Room) {
+    let font = room.font;
     let Layout { left, top, cell } = layout;
     let every = (font * 2.2 / cell.0).ceil().max(1.0) as usize;
     for (index, column) in matrix.columns.iter().enumerate().step_by(every) {
         let name = shortened(&column.label, font, cell.0 * every as f64 - 4.0);
         let middle = left + cell.0 * (index as f64 + 0.5);
-        let last = format.width() - text_width(&name, font) / 2.0;
+        let last = room.width - text_width(&name, font) / 2.0;
         svg.text(
             "text",
             &[
@@ -209,8 +210,9 @@ fn column<'f>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::format::Format;
     use super::super::render::{render, undrawn};
-    use super::{Format, STEPS};
+    use super::STEPS;
     use crate::made_up::{estimate, matrix};
     use instrument::figure::Figure;
     use instrument::figure::FigureScale::Logarithmic;

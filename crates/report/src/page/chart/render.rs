@@ -14,7 +14,7 @@ pub(crate) fn render(figure: &Figure, kind: FigureScale, format: Format) -> Stri
         FigureKind::Curve => curve::draw(&mut body, figure, kind, format),
         FigureKind::Bars => bars::draw(&mut body, figure, kind, format),
         FigureKind::Timeline => timeline::draw(&mut body, figure, format),
-        FigureKind::Matrix => matrix::draw(&mut body, figure, kind, format),
+        FigureKind::Matrix => matrix::draw(&mut body, figure, kind, format.room()),
     };
     let scale = match kind {
         FigureScale::Linear => "linear",

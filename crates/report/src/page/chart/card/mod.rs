@@ -1,5 +1,6 @@
-//! The three pictures of a machine at a glance: memory, latencies, files.
+//! The pictures of a machine at a glance: memory, latencies, files, cores.
 
+mod cores;
 mod files;
 mod ladder;
 mod plot;
@@ -28,6 +29,11 @@ const WIDE: Size = Size {
     font: 12.0,
     class: "wide",
 };
+/// A third of the width of a desktop page.
+const THIRD: Size = Size {
+    width: 288.0,
+    ..WIDE
+};
 /// A phone, or half the width of a small window.
 const NARROW: Size = Size {
     width: 340.0,
@@ -36,22 +42,25 @@ const NARROW: Size = Size {
     class: "narrow",
 };
 
-/// One of the three pictures.
+/// One of the pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::page) enum Picture {
     Staircase,
     Ladder,
     Files,
+    Cores,
 }
 
 impl Picture {
-    pub(in crate::page) const ALL: [Self; 3] = [Self::Staircase, Self::Ladder, Self::Files];
+    pub(in crate::page) const ALL: [Self; 4] =
+        [Self::Staircase, Self::Ladder, Self::Files, Self::Cores];
 
     pub(in crate::page) fn title(self) -> &'static str {
         match self {
             Self::Staircase => "Memory staircase",
             Self::Ladder => "Latency ladder",
             Self::Files => "Files by block size",
+            Self::Cores => "Core to core",
         }
     }
 
@@ -63,6 +72,7 @@ impl Picture {
             }
             Self::Ladder => glance.ladder.is_empty(),
             Self::Files => glance.files.is_empty(),
+            Self::Cores => glance.cores.is_none(),
         }
     }
 
@@ -72,6 +82,7 @@ impl Picture {
             Self::Staircase => glance::LATENCY.experiment,
             Self::Ladder => glance::MOST_RUNGS,
             Self::Files => glance::FILES.experiment,
+            Self::Cores => glance::CORES,
         }
     }
 
@@ -97,7 +108,19 @@ impl Picture {
             svg.close("svg");
             svg.finish()
         };
-        [WIDE, NARROW].map(chart).concat()
+        [self.wide(glance), NARROW].map(chart).concat()
+    }
+
+    /// The size on a desktop page. Where all pictures are there, the second row has three columns: files,
+    /// cores and settings.
+    fn wide(self, glance: &Glance) -> Size {
+        let is_in_thirds = matches!(self, Self::Files | Self::Cores) && Self::are_all_in(glance);
+        if is_in_thirds { THIRD } else { WIDE }
+    }
+
+    /// True if `glance` has something to draw in each picture.
+    pub(in crate::page) fn are_all_in(glance: &Glance) -> bool {
+        Self::ALL.iter().all(|picture| !picture.is_empty(glance))
     }
 
     fn draw(self, svg: &mut Svg, glance: &Glance, size: Size) {
@@ -105,6 +128,11 @@ impl Picture {
             Self::Staircase => staircase::draw(svg, &glance.staircase, size),
             Self::Ladder => ladder::draw(svg, &glance.ladder, size),
             Self::Files => files::draw(svg, &glance.files, size),
+            Self::Cores => {
+                if let Some(figure) = &glance.cores {
+                    cores::draw(svg, figure, size);
+                }
+            }
         }
     }
 
@@ -114,6 +142,7 @@ impl Picture {
             Self::Staircase => staircase::words(&glance.staircase),
             Self::Ladder => ladder::words(&glance.ladder),
             Self::Files => files::words(&glance.files),
+            Self::Cores => glance.cores.as_ref().map_or_else(String::new, cores::words),
         }
     }
 }
