@@ -187,6 +187,28 @@ fn the_page_of_a_stored_run_can_be_made_again() {
 }
 
 #[test]
+fn printed_values_name_their_source_and_no_time_or_precision() {
+    let place = Place::new();
+    let (file, page) = (place.path("printed.json"), place.path("page.html"));
+    let name = "threads-linux";
+    let mut export = place.oscope(&["export", &format!("reference:{name}"), "-o"]);
+    export.arg(&file).assert().success();
+    place.oscope(&["import"]).arg(&file).assert().success();
+    let is_true = contains("as printed in report D").and(contains("as printed. Their spread"));
+    let is_false = contains("1970")
+        .or(contains("took 0"))
+        .or(contains("known to"));
+    let is_printed = is_true.and(is_false.not());
+    let shown = place.oscope(&["show", name]).assert().success();
+    shown.stdout(is_printed);
+    let mut report = place.oscope(&["report", name, "-o"]);
+    report.arg(&page).assert().success();
+    let text = fs::read_to_string(page).expect("it was written");
+    let opening = text.split_once("</header>").expect("it has a header").0;
+    assert!(!opening.contains("1970") && opening.contains("as printed in report D"));
+}
+
+#[test]
 fn lists_and_explanations_name_every_experiment() {
     let place = Place::new();
     let list = place.oscope(&["list"]).assert().success();

@@ -80,6 +80,14 @@ pub struct Header {
     pub redacted: bool,
 }
 
+impl Header {
+    /// True if the values are those that a publication printed: they were not measured by oscope, at
+    /// no known time, and have no spread. Their version says so.
+    pub fn is_reported(&self) -> bool {
+        self.version == "reported"
+    }
+}
+
 /// Draws the id of a new run: 32 hexadecimal digits, 128 bits of the system's randomness.
 ///
 /// # Errors

@@ -33,13 +33,19 @@ pub struct Verdict {
     pub likely: usize,
     /// Findings that cannot be told.
     pub cannot_be_told: usize,
+    /// True if the values are those that a publication printed.
+    #[serde(skip)]
+    pub reported: bool,
 }
 
 impl Verdict {
     /// The verdict on all values of a run.
     pub fn of(analysis: &Analysis<'_>) -> Self {
         let target = analysis.run.header.profile.precision().target;
-        Self::over(&analysis.experiments, target)
+        Self {
+            reported: analysis.run.header.is_reported(),
+            ..Self::over(&analysis.experiments, target)
+        }
     }
 
     fn over(experiments: &[ExperimentAnalysis<'_>], target: f64) -> Self {
@@ -84,6 +90,12 @@ impl Verdict {
         if self.values == 0 {
             return "Nothing was measured.".into();
         }
+        if self.reported {
+            return format!(
+                "{} as printed. Their spread was not printed, so none has an interval.",
+                counted(self.values)
+            );
+        }
         let are = |count: usize| if count == 1 { "is" } else { "are" };
         let of_all = format!(
             "{} of {} {} known to ±{} % or better",
@@ -111,7 +123,7 @@ impl Verdict {
 
     /// The most important of it in one line.
     pub fn line(&self) -> String {
-        if self.values == 0 {
+        if self.values == 0 || self.reported {
             return self.text();
         }
         let values = format!(
@@ -181,6 +193,7 @@ mod tests {
             certain: 80,
             likely: 1,
             cannot_be_told: 9,
+            reported: false,
         };
         assert_eq!(
             all.text(),
@@ -200,6 +213,12 @@ mod tests {
         };
         assert_eq!(good.text(), "1 of 1 value is known to ±2 % or better.");
         assert_eq!(good.line(), "1 of 1 value known to ±2 %.");
+        let printed = Verdict {
+            reported: true,
+            ..good
+        };
+        let said = "1 value as printed. Their spread was not printed, so none has an interval.";
+        assert_eq!([printed.text(), printed.line()], [said; 2]);
         assert_eq!(Verdict::default().text(), "Nothing was measured.");
         assert_eq!(Verdict::default().line(), "Nothing was measured.");
     }

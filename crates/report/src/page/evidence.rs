@@ -180,6 +180,9 @@ pub(super) fn summary(analysis: &Analysis<'_>) -> Vec<String> {
             format!("{count} {one}s")
         }
     };
+    if let Some(printed) = show::printed(header) {
+        return vec![printed, plural(ran, "experiment"), plural(points, "point")];
+    }
     let mut parts = vec![
         format!("{} profile", header.profile),
         show::moment(header.started),

@@ -16,6 +16,6 @@ pub use interval::{extent, range};
 pub use machine::machine;
 pub use point::{level, point, warning};
 pub use prefix::Prefix;
-pub use time::{length, moment};
+pub use time::{length, moment, printed};
 pub use value::{digits, round, value};
 pub use words::{Tone, Word, better, grade, letter, origin, ruling, unit, verdict};

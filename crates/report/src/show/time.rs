@@ -4,10 +4,22 @@ use super::prefix::DIGITS;
 use super::value::rounded;
 use instrument::quantity::Unit;
 use jiff::Timestamp;
+use record::Header;
 
 /// A point in time, to the minute: `2026-03-01 14:05 UTC`.
 pub fn moment(moment: Timestamp) -> String {
     moment.strftime("%Y-%m-%d %H:%M UTC").to_string()
+}
+
+/// The source of values that a publication printed; `None` for a run of oscope.
+pub fn printed(header: &Header) -> Option<String> {
+    let tag = |key: &str| header.tags.get(key).map(String::as_str);
+    let source = tag("source").unwrap_or("a publication");
+    let of = tag("year").filter(|year| year.parse::<u16>().is_ok());
+    let year = of.map_or_else(String::new, |year| format!(" of {year}"));
+    let what = tag("reported").map_or_else(String::new, |what| format!("{what}, "));
+    let is_reported = header.is_reported();
+    is_reported.then(|| format!("{what}as printed in {source}{year}"))
 }
 
 /// A duration for which seconds matter: `350 ms`, `12.3 s`, `4 min 5 s`, `2 h 10 min`.

@@ -3,6 +3,7 @@
 use super::style::Style;
 use super::text::labelled;
 use crate::{Analysis, Verdict, show};
+use record::Header;
 
 /// One line each for the run, the machine, the directory and the verdict.
 pub(super) fn opening(analysis: &Analysis, style: &Style) -> String {
@@ -10,7 +11,7 @@ pub(super) fn opening(analysis: &Analysis, style: &Style) -> String {
     let lines = [
         ("run", measured(analysis)),
         ("machine", show::machine(run)),
-        ("files", run.header.directory.display().to_string()),
+        ("files", files(&run.header)),
         ("verdict", Verdict::of(analysis).text()),
     ];
     let known: Vec<_> = lines
@@ -20,9 +21,25 @@ pub(super) fn opening(analysis: &Analysis, style: &Style) -> String {
     labelled(&known, style)
 }
 
+/// The directory of the scratch files; empty for printed values.
+fn files(header: &Header) -> String {
+    if header.is_reported() {
+        return String::new();
+    }
+    header.directory.display().to_string()
+}
+
 /// Name, time, profile and duration of the run.
 fn measured(analysis: &Analysis) -> String {
     let header = &analysis.run.header;
+    if let Some(printed) = show::printed(header) {
+        let name = header.name.clone();
+        return name
+            .into_iter()
+            .chain([printed])
+            .collect::<Vec<_>>()
+            .join(", ");
+    }
     let took = header.ended.map(|ended| {
         let took = ended.duration_since(header.started).as_secs_f64();
         format!("took {}", show::length(took * 1e9))
