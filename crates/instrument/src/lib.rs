@@ -49,6 +49,7 @@ pub mod sample;
 pub mod sampler;
 pub mod setting;
 pub mod statistics;
+pub mod visit_costs;
 
 // The macros refer to this crate by name, inside this crate too.
 extern crate self as instrument;

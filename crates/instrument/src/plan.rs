@@ -7,9 +7,16 @@ use crate::limits::Bound;
 use crate::need::{self, Need};
 use crate::point::Point;
 use crate::quantity::Nanoseconds;
+use crate::visit_costs::VisitCosts;
 
 /// The files of all experiments together may take one part in so many of the free space.
 const MOST_OF_THE_DISK: u64 = 2;
+
+/// No visit takes less wall time: a process starts, and times its clock first.
+const LEAST_VISIT_NS: f64 = 1e6;
+
+/// A time that is said to suffice has this much to spare: visits vary.
+pub(crate) const SPARE: f64 = 1.2;
 
 /// The measurements of one run.
 pub struct Plan<'a> {
@@ -101,6 +108,26 @@ impl<'a> Plan<'a> {
     /// Number of points in all experiments.
     pub fn point_count(&self) -> usize {
         self.experiments.iter().map(Planned::point_count).sum()
+    }
+
+    /// The least wall time of a run with an estimate of one point, and that of a run with an estimate
+    /// of each, which is known only if `costs` knows every point.
+    pub fn least_times(&self, costs: &VisitCosts) -> (Nanoseconds, Option<Nanoseconds>) {
+        let known = self.experiments.iter().flat_map(|planned| {
+            let points = planned.points.iter().flatten().take(planned.point_count());
+            points.map(|point| costs.visit_ns(&planned.definition.id, point))
+        });
+        let known: Vec<Option<f64>> = known.collect();
+        let visits = self.precision.min_processes as f64;
+        let least_ns = known
+            .iter()
+            .map(|known_ns| known_ns.unwrap_or(LEAST_VISIT_NS));
+        let least_ns = least_ns.fold(f64::INFINITY, f64::min);
+        let all_ns: Option<f64> = known.into_iter().sum();
+        (
+            Nanoseconds(visits * least_ns),
+            all_ns.map(|all_ns| Nanoseconds(SPARE * visits * all_ns)),
+        )
     }
 }
 

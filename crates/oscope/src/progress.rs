@@ -13,7 +13,7 @@ use std::time::Instant;
 pub struct Progress {
     voice: Voice,
     started: Instant,
-    /// Title of the pass that is under way, and the number of its visits.
+    /// Title of the pass that is under way, and the number of its visits so far.
     pass: Option<(String, usize)>,
 }
 
@@ -62,7 +62,7 @@ impl Progress {
             bar.set_length(visits as u64);
             bar.set_prefix(title.clone());
         }
-        self.pass = Some((title, visits));
+        self.pass = Some((title, 0));
     }
 
     /// Ends the pass that is under way, if any.
@@ -74,7 +74,9 @@ impl Progress {
         if let Voice::Live(bar) = &self.voice {
             bar.finish_and_clear();
         }
-        self.say(&format!("{title}: {visits} visits in {took}"));
+        if visits > 0 {
+            self.say(&format!("{title}: {visits} visits in {took}"));
+        }
     }
 }
 
@@ -95,6 +97,9 @@ impl Observer for Progress {
                 progress,
                 ..
             } => {
+                if let Some((_, visits)) = &mut self.pass {
+                    *visits += 1;
+                }
                 if let Voice::Live(bar) = &self.voice {
                     let left = Nanoseconds((progress.remaining.0 / 1e9).ceil() * 1e9);
                     let value = live_value(definition, estimates);

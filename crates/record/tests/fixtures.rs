@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use instrument::plan::Profile;
 use instrument::runner::Ending;
 use instrument::sample::{Legs, Reading};
 use oscope_record::store::{RunSelector, Store};
@@ -121,4 +122,13 @@ fn what_has_checksums_of_version_3_stays_proven() {
     let fingerprint = with_passes().header.machine_fingerprint;
     assert_eq!(store.full_speed_ns(&fingerprint).unwrap(), Some(10_222.5));
     assert_eq!(store.full_speed_ns("another").unwrap(), None);
+    let visit_ns = |fingerprint: &str, profile| {
+        let run = with_passes();
+        let point = &run.experiments[0].points[0].point;
+        let costs = store.visit_costs(fingerprint, profile).unwrap();
+        costs.visit_ns("file.block_size", point)
+    };
+    assert_eq!(visit_ns(&fingerprint, Profile::Quick), Some(30e6));
+    assert_eq!(visit_ns(&fingerprint, Profile::Standard), None);
+    assert_eq!(visit_ns("another", Profile::Quick), None);
 }

@@ -8,6 +8,10 @@ use crate::statistics::sequential::Sequential;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// The least log ratio that is a difference: 0.01 %. Where most blocks have equal readings, such as
+/// medians in steps of a histogram, an interval can exclude zero by less than any clock can tell.
+const LEAST_DIFFERENCE: f64 = 1e-4;
+
 /// A rival beside the first subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
@@ -85,7 +89,7 @@ impl Contest {
     /// True if every pair has a verdict. Takes less time than the pairs with their intervals.
     pub(super) fn is_told(&self) -> bool {
         let is_told = |test: &Sequential| {
-            let is_different = test.is_above(0.0) || test.is_below(0.0);
+            let is_different = test.is_above(LEAST_DIFFERENCE) || test.is_below(-LEAST_DIFFERENCE);
             is_different || test.is_above(-self.margin) && test.is_below(self.margin)
         };
         self.tests.iter().all(is_told)
@@ -123,9 +127,9 @@ impl Contest {
     fn verdict(&self, interval: Interval) -> Verdict {
         if -self.margin <= interval.low && interval.high <= self.margin {
             Verdict::Equivalent
-        } else if interval.high < 0.0 {
+        } else if interval.high < -LEAST_DIFFERENCE {
             Verdict::Faster
-        } else if interval.low > 0.0 {
+        } else if interval.low > LEAST_DIFFERENCE {
             Verdict::Slower
         } else {
             Verdict::Untold
@@ -165,6 +169,19 @@ mod tests {
         assert_eq!(verdict(0.001, 0.02), Verdict::Slower);
         assert_eq!(verdict(-0.02, -0.001), Verdict::Faster);
         assert_eq!(verdict(-0.02, 0.02), Verdict::Untold);
+    }
+
+    #[test]
+    fn readings_that_are_mostly_equal_are_no_difference() {
+        let mut contest = contest();
+        for block in 0..100 {
+            let rival = if block % 4 == 0 { 1011.0 } else { 1000.0 };
+            contest.add(&Block::new(vec![vec![1000.0, rival]]));
+        }
+        let pair = contest.pairs(1e9).remove(0);
+        assert!((pair.ratio - 1.0).abs() < 1e-9, "{pair:?}");
+        assert_ne!(pair.verdict, Verdict::Slower, "{pair:?}");
+        assert!(!contest.is_told() || pair.verdict == Verdict::Equivalent);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::plan::{Planned, Precision};
 use crate::point::Point;
 use crate::sample::Batch;
 use crate::sampler::Task;
+use crate::visit_costs::VisitCosts;
 use std::fs;
 
 /// An experiment with its points.
@@ -27,11 +28,18 @@ pub(super) struct Measured<'p> {
 }
 
 impl<'p> Measured<'p> {
-    pub fn new(planned: &'p Planned<'p>, precision: Precision, points: &[Point]) -> Self {
+    pub fn new(
+        planned: &'p Planned<'p>,
+        precision: Precision,
+        points: &[Point],
+        costs: &VisitCosts,
+    ) -> Self {
+        let id = &planned.definition.id;
+        let open = |point: &Point| Open::new(point.clone(), costs.visit_ns(id, point));
         Self {
             planned,
             precision,
-            open: points.iter().cloned().map(Open::new).collect(),
+            open: points.iter().map(open).collect(),
             broken: 0,
             beyond: 0,
         }
@@ -69,7 +77,11 @@ impl<'p> Measured<'p> {
             definition,
             points: &new,
         })?;
-        self.open.extend(new.into_iter().map(Open::new));
+        let open = |point: Point| {
+            let known_ns = runner.visit_costs.visit_ns(&definition.id, &point);
+            Open::new(point, known_ns)
+        };
+        self.open.extend(new.into_iter().map(open));
         Ok(())
     }
 
@@ -89,7 +101,7 @@ impl<'p> Measured<'p> {
 
     /// The point at `index` as the schedule sees it.
     pub fn candidate(&self, index: usize) -> Candidate {
-        let visits = self.open.iter().flat_map(|open| &open.visits_ns);
+        let visits = self.open.iter().flat_map(Open::costs_ns);
         let (sum_ns, count) = visits.fold((0.0, 0_usize), |(sum_ns, count), visit_ns| {
             (sum_ns + visit_ns, count + 1)
         });
@@ -97,10 +109,16 @@ impl<'p> Measured<'p> {
         self.open[index].candidate(&self.planned.definition, self.precision, usual_ns)
     }
 
-    /// Expected wall time of a visit in ns; `None` before the first visit to any point.
+    /// Expected wall time of a visit in ns; `None` before the first visit to any point, unless an
+    /// earlier run tells it.
     pub fn expected_ns(&self, index: usize) -> Option<f64> {
-        let is_visited = self.open.iter().any(|open| !open.visits_ns.is_empty());
-        is_visited.then(|| self.candidate(index).visit_ns)
+        let is_known = self.open.iter().any(Open::has_known_cost);
+        is_known.then(|| self.candidate(index).visit_ns)
+    }
+
+    /// True if this run or an earlier one tells the wall time of a visit.
+    pub fn has_known_cost(&self, index: usize) -> bool {
+        self.open[index].has_known_cost()
     }
 
     /// True if a process that visits this point may visit others.

@@ -46,6 +46,7 @@ pub use worker::{Swap, WorkerExecutor, serve};
 
 use crate::clock::{Calibration, Clock};
 use crate::given::Givens;
+use crate::visit_costs::VisitCosts;
 use std::path::PathBuf;
 
 /// Executes a plan.
@@ -54,8 +55,9 @@ use std::path::PathBuf;
 /// visit. A fresh process visits one point, or several of one experiment that may share it
 /// ([`Experiment::shares_process`](crate::experiment::Experiment::shares_process)). The passes fill the time of the run: so drift of the machine, other
 /// programs and the state of the file system are part of every interval. The first pass visits each
-/// point once; then the time goes first to the visits that an estimate needs, then to one visit in
-/// each pass, then to the points that are not known well enough.
+/// point once, or as many as the time suffices for an estimate of. Then the time goes first to the
+/// visits that an estimate needs, then to one visit in each pass, then to the points that are not
+/// known well enough.
 ///
 /// The files of an experiment are kept between its visits if the disk has room for the files of all
 /// experiments.
@@ -74,6 +76,8 @@ pub struct Runner<'a> {
     pub given: Givens,
     /// Wall time of the reference loop at full speed in earlier runs of this machine, in ns.
     pub full_speed_ns: Option<f64>,
+    /// What visits took in earlier runs of this machine.
+    pub visit_costs: VisitCosts,
 }
 
 /// The outcome of a run.

@@ -19,18 +19,21 @@ pub(super) struct Open {
     pub ending: Option<Ending>,
     /// Wall time of each visit in ns, with the rests that limits ask for.
     pub visits_ns: Vec<f64>,
+    /// Wall time of a visit in earlier runs of the machine, in ns.
+    known_ns: Option<f64>,
     /// Reasons of the disturbed attempts since the last batch.
     disturbances: Vec<String>,
 }
 
 impl Open {
-    pub fn new(point: Point) -> Self {
+    pub fn new(point: Point, known_ns: Option<f64>) -> Self {
         Self {
             point,
             batches: Vec::new(),
             estimates: Vec::new(),
             ending: None,
             visits_ns: Vec::new(),
+            known_ns,
             disturbances: Vec::new(),
         }
     }
@@ -40,6 +43,17 @@ impl Open {
         self.disturbances.clear();
         self.batches.push(batch);
         self.estimates = Estimate::all(definition, &self.batches);
+    }
+
+    /// True if this run or an earlier one tells the wall time of a visit.
+    pub fn has_known_cost(&self) -> bool {
+        self.known_ns.is_some() || !self.visits_ns.is_empty()
+    }
+
+    /// Wall time of each visit in ns; without one, what it was in earlier runs.
+    pub fn costs_ns(&self) -> impl Iterator<Item = f64> {
+        let known_ns = self.known_ns.filter(|_| self.visits_ns.is_empty());
+        self.visits_ns.iter().copied().chain(known_ns)
     }
 
     /// Records the wall time of a visit, successful or not.
@@ -97,7 +111,8 @@ impl Open {
     }
 
     /// The point as the schedule sees it. The first visit may have made files that later visits find,
-    /// so it tells the cost only until there is another. A point without visits costs `usual_ns`.
+    /// so it tells the cost only until there is another. A point without visits costs what it did in
+    /// earlier runs, else `usual_ns`.
     pub fn candidate(
         &self,
         definition: &Definition,
@@ -109,7 +124,7 @@ impl Open {
             visits => visits,
         };
         let visit_ns = match later.len() {
-            0 => usual_ns,
+            0 => self.known_ns.unwrap_or(usual_ns),
             visits => later.iter().sum::<f64>() / visits as f64,
         };
         Candidate {

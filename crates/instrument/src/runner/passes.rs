@@ -5,17 +5,17 @@ use super::event::{Event, ObserverError, Progress};
 use super::measured::Measured;
 use super::schedule::{Candidate, expected_visits, out_of_reach};
 use super::speed::FullSpeed;
-use crate::plan::Plan;
+use crate::plan::{Plan, SPARE};
 use crate::quantity::Nanoseconds;
 use crate::statistics::random::Random;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Before these passes, points are added where curves bend. The first waits for a second process of
 /// each point, and after the last there are enough passes left for an estimate.
 const REFINING: std::ops::RangeInclusive<usize> = 2..=3;
 
-/// The time that is told to suffice has this much to spare: visits vary.
-const SPARE: f64 = 1.2;
+/// The share of points of which earlier runs must tell the cost: some points fail in every run.
+const KNOWN: f64 = 0.9;
 
 /// The experiments of a run while it passes over them.
 pub(super) struct Passes<'p> {
@@ -24,6 +24,8 @@ pub(super) struct Passes<'p> {
     random: Random,
     speed: FullSpeed,
     end_ns: f64,
+    /// True once the user knows which points the time will not reach.
+    has_told: bool,
 }
 
 /// A visit: the index of an experiment, and of a point of it.
@@ -51,13 +53,14 @@ impl<'p> Passes<'p> {
             random: Random::new(plan.seed),
             speed: FullSpeed::new(runner.full_speed_ns),
             end_ns: runner.clock.now_ns() as f64 + plan.budget().0,
+            has_told: false,
         }
     }
 
     /// Makes one pass; false if nothing is left to do.
     pub fn pass(&mut self, pass: usize, runner: &mut Runner<'_>) -> Result<bool, ObserverError> {
         let passes = self.plan.precision.passes;
-        if pass == 1 {
+        if pass == 1 || (pass == 0 && self.knows_costs()) {
             self.tell_if_scarce(runner)?;
         }
         if REFINING.contains(&pass) {
@@ -78,10 +81,18 @@ impl<'p> Passes<'p> {
         let begun_ns = runner.clock.now_ns() as f64;
         let mut last = None;
         let mut done = 0;
+        let mut visited = BTreeSet::new();
         for Process { experiment, points } in processes {
             if self.is_over(runner) {
                 break;
             }
+            if pass == 0 && self.has_used_the_first_share(runner) && visited.contains(&experiment) {
+                continue;
+            }
+            if pass > 0 && self.expected_ns(experiment, &points) > self.left_ns(runner) {
+                continue;
+            }
+            visited.insert(experiment);
             if let Some(last) = last.replace(experiment).filter(|last| *last != experiment)
                 && !self.plan.keeps_files
             {
@@ -120,8 +131,48 @@ impl<'p> Passes<'p> {
         self.end_ns - runner.clock.now_ns() as f64
     }
 
-    /// Names the points that the time will not reach.
-    fn tell_if_scarce(&self, runner: &mut Runner<'_>) -> Result<(), ObserverError> {
+    /// True if the first pass has used so much of the time that the rest would only suffice for the
+    /// points that it has visited.
+    fn has_used_the_first_share(&self, runner: &Runner<'_>) -> bool {
+        let budget_ns = self.plan.budget().0;
+        let used_ns = budget_ns - self.left_ns(runner);
+        used_ns * self.plan.precision.min_processes as f64 >= budget_ns
+    }
+
+    /// Expected wall time of a process, in ns.
+    fn expected_ns(&self, experiment: usize, points: &[usize]) -> f64 {
+        let measured = &self.experiments[experiment];
+        let visits = points.iter().map(|point| measured.expected_ns(*point));
+        visits.map(Option::unwrap_or_default).sum()
+    }
+
+    /// True if earlier runs tell what a visit takes.
+    fn knows_costs(&self) -> bool {
+        let open = self.open();
+        let known = (open.iter())
+            .filter(|(experiment, point)| self.experiments[*experiment].has_known_cost(*point));
+        known.count() as f64 >= KNOWN * open.len() as f64
+    }
+
+    /// Those of the points that the time suffices for an estimate of, if earlier runs tell that; all
+    /// of them if it suffices for none.
+    fn in_reach(&self, open: Vec<Visit>, left_ns: f64) -> Vec<Visit> {
+        if !self.knows_costs() {
+            return open;
+        }
+        let (few, _) = out_of_reach(&self.candidates(&open), left_ns);
+        let few: BTreeSet<usize> = few.into_iter().collect();
+        let indices = (0..open.len()).filter(|index| !few.contains(index));
+        let in_reach: Vec<Visit> = indices.map(|index| open[index]).collect();
+        if in_reach.is_empty() { open } else { in_reach }
+    }
+
+    /// Names the points that the time will not reach, once.
+    fn tell_if_scarce(&mut self, runner: &mut Runner<'_>) -> Result<(), ObserverError> {
+        if self.has_told {
+            return Ok(());
+        }
+        self.has_told = true;
         let open = self.open();
         let left_ns = self.left_ns(runner);
         let (few, missing_ns) = out_of_reach(&self.candidates(&open), left_ns);
@@ -162,7 +213,8 @@ impl<'p> Passes<'p> {
     /// The processes of a pass in their order, and the expected wall time of the rest of the run, in
     /// ns.
     ///
-    /// The first pass visits each point once, which tells the cost of a visit. The experiments take
+    /// The first pass visits each point once, which tells the cost of a visit; if earlier runs tell
+    /// it, only the points that the time suffices for. The experiments take
     /// turns in it if their files stay, so that a time too short for this pass leaves no experiment
     /// out. In later passes the processes of an experiment follow each other. The experiments come in
     /// random order, and so do the points of each.
@@ -170,7 +222,8 @@ impl<'p> Passes<'p> {
         let open = self.open();
         let left_ns = self.left_ns(runner);
         if pass == 0 {
-            let processes = self.processes(&open);
+            let in_reach = self.in_reach(open, left_ns);
+            let processes = self.processes(&in_reach);
             let processes = if self.plan.keeps_files {
                 in_turns(processes)
             } else {

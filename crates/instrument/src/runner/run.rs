@@ -58,7 +58,8 @@ impl Runner<'_> {
                 Ok(points) => {
                     outcome.started += 1;
                     self.tell(&Event::Started { definition, points })?;
-                    let mut measured = Measured::new(planned, plan.precision, points);
+                    let costs = &self.visit_costs;
+                    let mut measured = Measured::new(planned, plan.precision, points, costs);
                     measured.close_beyond(self)?;
                     begun.push(measured);
                 }

@@ -1,19 +1,27 @@
 //! The standard error of a quantile of processes that were taken in passes.
 
 use super::random::Random;
-use super::summary::{finite, standard_deviation};
+use super::summary::{finite, quantile};
 
-/// Resamples; the error is then known to 5 %, far better than so few passes know it.
+/// Resamples; the error is then known to 10 %, far better than so few passes know it.
 const RESAMPLES: usize = 200;
+
+/// The central share of normal values lies within this many standard deviations.
+const CENTRAL: f64 = 0.95;
+const CENTRAL_DEVIATIONS: f64 = 1.959_964;
 
 /// The seed of every resampling. A constant: the same data have the same interval, and the interval
 /// of a growing sample does not jump by chance.
 const SEED: u64 = 2013;
 
 /// The standard error of the quantile of `values` at `probability` (type 7), by resampling whole
-/// passes: the standard deviation of the quantiles, times `√(P / (P − 1))` for P passes, since resamples of few passes vary less
-/// than the passes do (B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993,
-/// chapters 6 and 8).
+/// passes: half the range of the central 95 % of the quantiles over that of a normal distribution,
+/// times `√(P / (P − 1))` for P passes, since resamples of few passes vary less than the passes do
+/// (B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993, chapters 6, 8 and 13).
+///
+/// Their standard deviation instead counts the few resamples that consist of one odd pass by the
+/// square of its distance. With it, 33 in place of 36 of 100 values of whole runs beside busy
+/// neighbours had an interval within ±5 %, at the same coverage.
 ///
 /// `of_pass` has the pass of each value; passes may have different numbers of values. `None` for
 /// fewer than two passes, and for values that are not finite.
@@ -48,7 +56,9 @@ pub(super) fn quantile_error(values: &[f64], of_pass: &[usize], probability: f64
         })
         .collect();
     let passes = count as f64;
-    finite(standard_deviation(&quantiles)? * (passes / (passes - 1.0)).sqrt())
+    let outside = (1.0 - CENTRAL) / 2.0;
+    let range = quantile(&quantiles, 1.0 - outside)? - quantile(&quantiles, outside)?;
+    finite(range / (2.0 * CENTRAL_DEVIATIONS) * (passes / (passes - 1.0)).sqrt())
 }
 
 /// The quantile of ascending values, each as often as its pass has copies.

@@ -1,12 +1,19 @@
 //! The correction of legs to the processor's full speed, by the references beside them.
 
 use super::slope::{Growth, growth, is_shared};
-use super::summary::median;
+use super::summary::{mean, median};
 use super::visit::{Centre, Leg, Visit};
 
 /// A reference that ran slower than this against its full speed was interrupted itself, and tells
 /// nothing of the leg beside it.
 const MOST_SLOWED: f64 = 2.5;
+
+/// Beside a leg whose reference ran at most this much slower than at full speed, nothing else used the
+/// processor.
+const CALM: f64 = 1.08;
+/// As many such legs tell a process's value without the others: of processes with bursts beside them,
+/// the legs between the bursts.
+const ENOUGH_CALM_LEGS: usize = 4;
 
 /// A reading that differs by less from the others of its visit tells of itself, not of the leg beside
 /// it; in logarithms. A lower quartile of legs that were corrected one by one would choose those whose
@@ -17,19 +24,34 @@ const NOISE: f64 = 0.1;
 /// A visit with what is known of the processor's speed.
 pub(super) struct Process {
     pub(super) pass: usize,
+    /// The mean of all legs.
+    pub(super) as_met: f64,
+    /// The legs on which the value rests: those without other work beside them, if they are enough.
     pub(super) costs: Vec<f64>,
     /// The logarithm of the slowdown beside each leg; `None` if no reference of the visit is usable.
     slowdowns: Option<Vec<f64>>,
 }
 
 impl Process {
-    /// `None` for numbers that are not finite.
+    /// `None` without legs and for numbers that are not finite.
     pub(super) fn of(visit: &Visit) -> Option<Self> {
         let numbers = |leg: &Leg| leg.cost.is_finite() && leg.slowed.is_none_or(f64::is_finite);
-        visit.legs.iter().all(numbers).then(|| Self {
+        if !visit.legs.iter().all(numbers) {
+            return None;
+        }
+        let costs = |legs: &[Leg]| -> Vec<f64> { legs.iter().map(|leg| leg.cost).collect() };
+        let is_calm = |leg: &&Leg| leg.slowed.is_some_and(|slowed| slowed <= CALM);
+        let calm: Vec<Leg> = visit.legs.iter().filter(is_calm).copied().collect();
+        let legs = if calm.len() >= ENOUGH_CALM_LEGS {
+            &calm
+        } else {
+            &visit.legs
+        };
+        Some(Self {
             pass: visit.pass,
-            costs: visit.legs.iter().map(|leg| leg.cost).collect(),
-            slowdowns: slowdowns(&visit.legs),
+            as_met: mean(&costs(&visit.legs))?,
+            costs: costs(legs),
+            slowdowns: slowdowns(legs),
         })
     }
 

@@ -18,6 +18,7 @@ use oscope_instrument::runner::{
 };
 use oscope_instrument::sample::{Batch, Legs, Reading, Sample};
 use oscope_instrument::sampler::Sampler;
+use oscope_instrument::visit_costs::VisitCosts;
 use platform::machine::Machine;
 use platform::usage::Usage;
 use std::collections::BTreeMap;
@@ -250,6 +251,27 @@ where
     (outcome, log)
 }
 
+/// As [`run`], on a machine whose earlier runs tell what visits take.
+pub(crate) fn run_knowing<F>(
+    visit_costs: VisitCosts,
+    executor: &mut MockExecutor<F>,
+    plan: &Plan<'_>,
+) -> (Outcome, Log)
+where
+    F: FnMut(u64, usize) -> Result<f64, BatchError>,
+{
+    let mut log = Log::default();
+    let clock = executor.clock.clone();
+    let runner = runner(&clock, executor, &mut log, Path::new("nowhere"));
+    let outcome = Runner {
+        visit_costs,
+        ..runner
+    }
+    .run(plan)
+    .expect("a log keeps everything");
+    (outcome, log)
+}
+
 /// As [`run`], with an observer that may fail.
 pub(crate) fn run_before<F>(
     observer: &mut Log,
@@ -281,6 +303,7 @@ pub(crate) fn runner<'a>(
         scratch: scratch.to_owned(),
         given: Givens::default(),
         full_speed_ns: None,
+        visit_costs: VisitCosts::default(),
     }
 }
 

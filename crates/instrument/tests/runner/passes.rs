@@ -27,7 +27,7 @@ fn the_passes_fill_the_time_and_quiet_points_reach_their_target() {
 fn the_first_pass_visits_every_point_once_and_later_ones_in_another_order() {
     let (one, two) = (Mock::new("mock.one", 8), Mock::new("mock.two", 8));
     let plan = Plan::new(&[&one, &two], &setting(), None, 7);
-    let mut executor = MockExecutor::new(100 * MS, quiet);
+    let mut executor = MockExecutor::new(80 * MS, quiet);
     run(&mut executor, &plan);
     let first = &executor.tasks[..16];
     let ids: Vec<&str> = first

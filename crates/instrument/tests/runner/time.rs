@@ -1,11 +1,14 @@
 //! The use of the available time.
 
-use crate::mocks::{MS, Mock, MockExecutor, plan, quiet, run, setting, wild};
+use crate::mocks::{MS, Mock, MockExecutor, plan, quiet, run, run_knowing, setting, wild};
 use oscope_instrument::clock::Clock;
 use oscope_instrument::experiment::Experiment;
 use oscope_instrument::noise::Warning;
 use oscope_instrument::plan::Plan;
+use oscope_instrument::point::Point;
 use oscope_instrument::quantity::Nanoseconds;
+use oscope_instrument::visit_costs::VisitCosts;
+use std::collections::BTreeMap;
 
 #[test]
 fn the_budget_ends_what_never_settles_and_says_so() {
@@ -16,7 +19,7 @@ fn the_budget_ends_what_never_settles_and_says_so() {
     assert_eq!(log.count("BudgetUsed"), 2);
     let spent_ns = executor.clock.now_ns() as f64;
     assert!(
-        spent_ns >= plan.budget().0 && spent_ns <= plan.budget().0 + 20e6,
+        spent_ns > plan.budget().0 - 20e6 && spent_ns <= plan.budget().0,
         "{spent_ns}"
     );
     let missed = |warning: &&Warning| matches!(warning, Warning::TargetMissed { .. });
@@ -133,9 +136,64 @@ fn a_time_too_short_for_the_first_pass_leaves_no_experiment_out() {
     let (outcome, _) = run(&mut executor, &plan);
     for name in names {
         let visits = executor.tasks.iter().filter(|task| task.experiment == name);
-        assert_eq!(visits.count(), 2, "{name}");
+        assert!(visits.count() >= 1, "{name}");
     }
-    assert_eq!(outcome.unreached, 12);
+    assert!(outcome.unreached >= 12, "{outcome:?}");
+}
+
+#[test]
+fn a_time_too_short_for_all_points_suffices_for_as_many_as_it_can() {
+    let mocks = ["mock.one", "mock.two"].map(|name| Mock::new(name, 50));
+    let experiments: Vec<&dyn Experiment> = mocks.iter().map(|mock| mock as _).collect();
+    // Of 500 visits that all estimates need, there is time for 200.
+    let plan = Plan::new(&experiments, &setting(), Some(Nanoseconds(200e6)), 1);
+    let mut executor = MockExecutor::new(MS, quiet);
+    run(&mut executor, &plan);
+    let mut visits: BTreeMap<(&str, &Point), usize> = BTreeMap::new();
+    for task in &executor.tasks {
+        *visits
+            .entry((&task.experiment, &task.points[0]))
+            .or_default() += 1;
+    }
+    let estimated = visits.values().filter(|visits| **visits >= 5).count();
+    assert!((35..=40).contains(&estimated), "{estimated}");
+    for name in ["mock.one", "mock.two"] {
+        let points = visits.keys().filter(|(id, _)| *id == name).count();
+        assert!((15..=25).contains(&points), "{name}: {points}");
+    }
+}
+
+#[test]
+fn with_known_costs_only_points_in_reach_are_visited_and_the_others_named_first() {
+    let mock = Mock::new("mock.one", 4);
+    let plan = plan(&[&mock]);
+    let mut executor = MockExecutor::new(10 * MS, quiet);
+    executor.dear = Some((0, 500 * MS));
+    let mut costs = VisitCosts::default();
+    for (point, visit_ms) in mock
+        .points(&setting())
+        .into_iter()
+        .zip([500.0, 10.0, 10.0, 10.0])
+    {
+        costs.add("mock.one", point, visit_ms * 1e6);
+    }
+    let (_, log) = run_knowing(costs, &mut executor, &plan);
+    let told = r#"scarce [("mock.one", 1)]"#;
+    let lines = log.lines.iter().map(String::as_str);
+    let first: Vec<&str> = lines.skip_while(|line| line.starts_with("start")).collect();
+    assert_eq!(first[..2], [told, "pass 0 of 3"]);
+    assert_eq!(log.count("scarce"), 1);
+    assert!((1..=3).all(|n| executor.given[&n] >= plan.precision.passes));
+}
+
+#[test]
+fn the_run_ends_before_a_visit_that_its_time_does_not_suffice_for() {
+    let mock = Mock::new("mock.one", 2);
+    let plan = Plan::new(&[&mock], &setting(), Some(Nanoseconds(1e9)), 3);
+    let mut executor = MockExecutor::new(30 * MS, wild);
+    executor.dear = Some((0, 140 * MS));
+    run(&mut executor, &plan);
+    assert!(executor.clock.now_ns() <= 1_000_000_000);
 }
 
 #[test]
@@ -161,4 +219,18 @@ fn a_clock_that_goes_backwards_neither_panics_nor_loops() {
     executor.clock.advance(100_000 * MS);
     let (_, log) = run(&mut executor, &plan);
     assert_eq!(log.count("TargetReached"), 2);
+}
+
+#[test]
+fn the_least_time_of_a_plan_is_that_of_its_cheapest_estimate() {
+    let mock = Mock::new("mock.one", 2);
+    let plan = plan(&[&mock]);
+    let mut costs = VisitCosts::default();
+    assert_eq!(plan.least_times(&costs), (Nanoseconds(5e6), None));
+    for (point, visit_ms) in mock.points(&setting()).into_iter().zip([30.0, 10.0]) {
+        costs.add("mock.one", point, visit_ms * 1e6);
+    }
+    let (one, all) = plan.least_times(&costs);
+    assert_eq!(one, Nanoseconds(50e6));
+    assert!((all.unwrap().0 / 240e6 - 1.0).abs() < 1e-9);
 }

@@ -1,7 +1,7 @@
 //! `oscope run`: measures.
 
 use crate::arguments::{Common, Run as Arguments, Worker};
-use crate::exit::Exit;
+use crate::exit::{Exit, WrongUse};
 use crate::progress::Progress;
 use crate::stored::Judged;
 use crate::target::{Replaces, Target, make_directory};
@@ -10,12 +10,15 @@ use anyhow::{Context, Result};
 use files::Watch;
 use instrument::clock::{SystemClock, calibrate};
 use instrument::definition::Definition;
+use instrument::estimate::FEWEST_PROCESSES;
 use instrument::experiment::Experiment;
 use instrument::fitness;
 use instrument::limits::{Limited, Limits};
 use instrument::plan::{Plan, Setting};
+use instrument::quantity::Nanoseconds;
 use instrument::removal::REMOVAL;
 use instrument::runner::{LimitedExecutor, Outcome, Runner, Surroundings, Swap, WorkerExecutor};
+use instrument::visit_costs::VisitCosts;
 use platform::environment::Environment;
 use platform::placement;
 use platform::scratch::Scratch;
@@ -175,6 +178,16 @@ fn measure(
     };
     warn(&run, &setting, common, &progress);
     announce(&plan, &setting, common, &progress)?;
+    let fingerprint = &run.header.machine_fingerprint;
+    let full_speed_ns = store.full_speed_ns(fingerprint)?;
+    let visit_costs = if limits.is_none() {
+        store.visit_costs(fingerprint, setting.profile)?
+    } else {
+        VisitCosts::default()
+    };
+    if let Some(budget) = arguments.budget {
+        refuse_too_short(budget, &plan, &visit_costs)?;
+    }
 
     let workers = WorkerExecutor {
         program: startup::program().context("cannot find this program's own file")?,
@@ -190,7 +203,6 @@ fn measure(
         available_bytes: Some(setting.available_bytes).filter(|available| *available > 0),
         group_peak_bytes: None,
     };
-    let full_speed_ns = store.full_speed_ns(&run.header.machine_fingerprint)?;
     let mut recorder = store.begin(&run)?;
     let number = recorder.number();
     let mut executor = LimitedExecutor::new(workers)?;
@@ -202,6 +214,7 @@ fn measure(
         scratch: scratch.path().to_owned(),
         given: setting.given,
         full_speed_ns,
+        visit_costs,
     };
     let outcome = runner.run(&plan).map_err(|error| anyhow::anyhow!(error))?;
     let used = executor.finish()?;
@@ -336,6 +349,24 @@ fn announce(
         stored::path(common)?.display()
     ));
     Ok(())
+}
+
+/// Refuses a time that suffices for no estimate at all.
+fn refuse_too_short(budget: Nanoseconds, plan: &Plan<'_>, costs: &VisitCosts) -> Result<()> {
+    let (one, all) = plan.least_times(costs);
+    if budget.0 >= one.0 || plan.point_count() == 0 {
+        return Ok(());
+    }
+    let enough = |least: Nanoseconds| format!("{}s", (least.0 / 1e9).ceil());
+    let advice = match all {
+        Some(all) => format!("`--budget {}` would do for all points", enough(all)),
+        None => format!("a point needs at least {one:.2}"),
+    };
+    Err(WrongUse(format!(
+        "the time is too short for any estimate, which rests on {FEWEST_PROCESSES} visits to a point: \
+         {advice}"
+    ))
+    .into())
 }
 
 /// Prints the summary.

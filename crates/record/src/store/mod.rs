@@ -2,6 +2,7 @@
 
 mod candidate;
 mod column;
+mod costs;
 mod error;
 mod history;
 mod judged;
