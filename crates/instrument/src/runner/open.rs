@@ -1,5 +1,6 @@
 //! A point during its measurement.
 
+use super::earlier::EarlierPoint;
 use super::event::Ending;
 use super::schedule::Candidate;
 use crate::experiment::{Definition, Metric};
@@ -32,6 +33,20 @@ impl Open {
             ending: None,
             visits_ns: Vec::new(),
             disturbances: Vec::new(),
+        }
+    }
+
+    /// A point of a run that was stopped. One that failed stays closed. A visit took the wall time of
+    /// its batch, times `stretch` for the rests.
+    pub fn earlier(definition: &Definition, earlier: &EarlierPoint, stretch: f64) -> Self {
+        let batches = earlier.batches.clone();
+        let visit_ns = |batch: &Batch| batch.wall_ns as f64 * stretch;
+        Self {
+            visits_ns: batches.iter().map(visit_ns).collect(),
+            estimates: Estimate::all(definition, &batches),
+            ending: earlier.failed.clone().map(Ending::Failed),
+            batches,
+            ..Self::new(earlier.point.clone())
         }
     }
 
