@@ -1,4 +1,4 @@
-//! Stopped runs that `oscope run --resume` continues: what they were asked for, and whether this is
+//! Stopped runs that `oscope run --resume` continues: the options that they had, and whether this is
 //! still the same machine in the same state.
 
 use crate::arguments::{Arguments as Line, Command, Common, Run as Arguments};
@@ -28,7 +28,7 @@ const FEWEST_PASSES: usize = 2;
 pub struct Stopped {
     /// The run as it is stored.
     pub run: Run,
-    /// What it was asked for.
+    /// The options that it was started with.
     pub arguments: Arguments,
     /// The time that the user gives it in addition.
     more: Option<Nanoseconds>,
@@ -138,7 +138,7 @@ pub fn command(number: u64, common: &Common) -> String {
     format!("`oscope run --resume {number}{store}`")
 }
 
-/// What the run was asked for, with its directory and limits as they were then.
+/// The options that the run was started with, its directory and limits as they were then.
 fn arguments(header: &Header, asked: &Arguments) -> Result<Arguments, String> {
     let parsed = Line::try_parse_from(&header.command_line);
     let command = parsed.map(|line| line.command.unwrap_or_else(Command::usual));
@@ -173,7 +173,7 @@ fn is_uncounted(limited: &Limited) -> bool {
     limited.limits.written_bytes.is_some() && limited.used.is_none()
 }
 
-/// What differs between the run's time and now, if it would change what is measured.
+/// The first difference between the run's time and now that would change what is measured.
 fn changed(run: &Run) -> Option<String> {
     let header = &run.header;
     if Machine::read().fingerprint() != header.machine_fingerprint {
