@@ -11,9 +11,14 @@ use std::process::{Child, Command, Output, Stdio};
 
 /// A run of some seconds, after its first measurement.
 fn begun(place: &Place) -> Child {
+    begun_with(place, &[])
+}
+
+fn begun_with(place: &Place, options: &[&str]) -> Child {
     let what = ["run", "process.calls", "--budget", "8s", "--no-page"];
     let child = place
         .plain(&what)
+        .args(options)
         .arg("--dir")
         .arg(place.scratch())
         .stdout(Stdio::piped())
@@ -69,7 +74,8 @@ fn resume(place: &Place) -> Value {
         .oscope(&["run", "--resume", "1", "--no-page"])
         .assert()
         .success()
-        .stdout(contains("process.calls"));
+        .stdout(contains("process.calls"))
+        .stderr(contains("at most ").and(contains("at most 8.0 s").not()));
     let after = stored(place, "1");
     for ((name, old), (same, new)) in batches(&before).iter().zip(batches(&after)) {
         assert_eq!(*name, same);
@@ -111,6 +117,27 @@ fn a_run_that_was_killed_goes_on_too() {
     end_by("KILL", begun(&place));
     assert!(stored(&place, "1")["run"]["header"]["ended"].is_null());
     resume(&place);
+}
+
+#[test]
+fn limits_hold_for_both_parts_together() {
+    let place = Place::new();
+    let output = end_by(
+        "INT",
+        begun_with(&place, &["--limit", "processor=50%,written=1GiB"]),
+    );
+    assert_eq!(output.status.code(), Some(130));
+    let used = |run: &Value, what: &str| {
+        let limited = &run["run"]["header"]["limited"];
+        assert_eq!(limited["limits"]["processor_percent"], 50.0);
+        limited["used"][what].as_u64().expect("a number")
+    };
+    let before = stored(&place, "1");
+    let after = resume(&place);
+    for grows in ["wall_ns", "cpu_ns", "written_bytes"] {
+        assert!(used(&after, grows) > used(&before, grows), "{grows}");
+    }
+    assert!(used(&after, "wall_ns") < 20_000_000_000);
 }
 
 #[test]

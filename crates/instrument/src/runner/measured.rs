@@ -52,7 +52,7 @@ impl<'p> Measured<'p> {
             |earlier: &&EarlierPoint| earlier.failed.is_some() && beyond.contains(&earlier.point);
         let open = points
             .iter()
-            .map(|earlier| Open::earlier(definition, earlier, planned.stretch));
+            .map(|earlier| Open::earlier(definition, earlier));
         Self {
             planned,
             precision,

@@ -36,13 +36,11 @@ impl Open {
         }
     }
 
-    /// A point of a run that was stopped. One that failed stays closed. A visit took the wall time of
-    /// its batch, times `stretch` for the rests.
-    pub fn earlier(definition: &Definition, earlier: &EarlierPoint, stretch: f64) -> Self {
+    /// A point of a run that was stopped. One that failed stays closed.
+    pub fn earlier(definition: &Definition, earlier: &EarlierPoint) -> Self {
         let batches = earlier.batches.clone();
-        let visit_ns = |batch: &Batch| batch.wall_ns as f64 * stretch;
         Self {
-            visits_ns: batches.iter().map(visit_ns).collect(),
+            visits_ns: batches.iter().map(|batch| batch.wall_ns as f64).collect(),
             estimates: Estimate::all(definition, &batches),
             ending: earlier.failed.clone().map(Ending::Failed),
             batches,

@@ -122,12 +122,10 @@ impl Stopped {
         last.map_or(0, |last| last as usize + 1)
     }
 
-    /// Wall time of the visits, with the rests that the limits ask for.
+    /// Wall time that the run has used: that of its visits, and of the rests that limits ask for.
     fn spent_ns(&self) -> f64 {
         let visits = self.batches().map(|batch| batch.wall_ns as f64);
-        let limited = self.run.header.limited.as_ref();
-        let stretch = limited.map_or(1.0, |limited| limited.limits.stretch());
-        visits.sum::<f64>() * stretch
+        visits.sum::<f64>().max(self.used().wall_ns as f64)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The page's view of a machine at a glance.
 
-use super::chart::{Format, Picture, render};
+use super::chart::{Format, Picture, STYLES, render, swatch};
 use super::figure::scales;
 use crate::Analysis;
 use crate::glance::Glance;
@@ -15,6 +15,8 @@ const FEWEST_POINTS: usize = 2;
 pub(super) struct PictureView {
     pub(super) id: String,
     pub(super) title: String,
+    /// Swatch and label of each series that its chart does not name.
+    pub(super) legend: Vec<(String, String)>,
     /// Its charts, one for each width.
     pub(super) charts: String,
     /// Id of the chapter with most of its numbers.
@@ -35,6 +37,7 @@ pub(super) fn pictures(
         .map(|picture| PictureView {
             id: picture.title().to_lowercase().replace(' ', "-"),
             title: picture.title().into(),
+            legend: Vec::new(),
             charts: picture.charts(&glance),
             chapter: place_of(picture.experiment()).map(|(id, _)| id),
         })
@@ -65,6 +68,7 @@ fn first_charts(
     let view = |(index, (_, experiment, figure)): (usize, (usize, &str, &Figure))| PictureView {
         id: format!("first-chart-{}", index + 1),
         title: figure.title.clone(),
+        legend: legend(figure),
         charts: format!(
             "<div class=\"fitted\">{}</div>",
             render(figure, scales(figure).0, Format::Narrow)
@@ -72,6 +76,17 @@ fn first_charts(
         chapter: place_of(experiment).map(|(id, _)| id),
     };
     first.map(view).collect()
+}
+
+/// The series of a chart of several, since the narrow chart does not name them.
+fn legend(figure: &Figure) -> Vec<(String, String)> {
+    if figure.kind == FigureKind::Matrix || !(2..=STYLES).contains(&figure.series.len()) {
+        return Vec::new();
+    }
+    let series = figure.series.iter().enumerate();
+    series
+        .map(|(index, series)| (swatch(index), series.label.clone()))
+        .collect()
 }
 
 fn is_worth_it(figure: &Figure) -> bool {
