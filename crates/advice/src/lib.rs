@@ -29,7 +29,7 @@
 //! | `start_programs_by` | `posix_spawn` or `fork` |
 //! | `safe_write_by` | `fsync`, `fdatasync`, `o_sync` or `o_dsync` |
 //! | `log_blocks` | `allocated` or `appended` |
-//! | `large_reads_through` | `direct` (O_DIRECT) or `page_cache` |
+//! | `large_reads_through` | `direct` (`O_DIRECT`) or `page_cache` |
 //!
 //! # What it uses
 //!
