@@ -27,6 +27,9 @@
 //! | `short_sections_by` | `spin` or `block` |
 //! | `spin_in_sections_up_to` | ns; 0 where spinning gains nothing |
 //! | `start_programs_by` | `posix_spawn` or `fork` |
+//! | `safe_write_by` | `fsync`, `fdatasync`, `o_sync` or `o_dsync` |
+//! | `log_blocks` | `allocated` or `appended` |
+//! | `large_reads_through` | `direct` (`O_DIRECT`) or `page_cache` |
 //!
 //! # What it uses
 //!
@@ -64,6 +67,31 @@ pub struct Advice {
     pub run: String,
     /// Settings by name, e.g. `read_block_size`.
     pub settings: BTreeMap<String, Setting>,
+    /// Settings of the system, for administrators: facts, and those that a trial showed to gain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub system: Vec<SystemSetting>,
+}
+
+/// A setting of the system, which takes an administrator to change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SystemSetting {
+    /// Name, the same in every version: `read_ahead`.
+    pub name: String,
+    /// Description for people.
+    pub title: String,
+    /// Its value when the run was measured.
+    pub now: String,
+    /// The value that gains; `None` if none is known to gain on this machine.
+    pub value: Option<String>,
+    /// Speed with that value as a multiple of the speed as it was.
+    pub gain: Option<Gain>,
+    /// The trial that shows it, or the way to try it, as a sentence.
+    pub because: String,
+    /// The command that sets it; without an advised value, `VALUE` stands for one. `None` if no
+    /// command does.
+    pub set: Option<String>,
+    /// The command that takes it back.
+    pub undo: Option<String>,
 }
 
 /// One setting.

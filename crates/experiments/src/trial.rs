@@ -35,11 +35,32 @@ pub fn of_advice(name: &str, usual: &str, new: &str) -> Option<Trial> {
             vary: format!("engine=io_uring {usual},io_uring {new}"),
             at: vec!["through=direct".into()],
         },
+        "safe_write_by" => Trial {
+            experiment: "file.sync",
+            vary: format!("method={},{}", way_of_waiting(usual)?, way_of_waiting(new)?),
+            at: vec!["place=overwrite".into()],
+        },
+        "log_blocks" => Trial {
+            experiment: "file.sync",
+            vary: "place=append,overwrite".into(),
+            at: vec!["method=write+fdatasync".into()],
+        },
         "start_programs_by" => Trial {
             experiment: "process.calls",
             vary: "call=fork+exec+wait,posix_spawn+wait".into(),
             at: vec!["optimisation=3".into()],
         },
+        _ => return None,
+    })
+}
+
+/// The level of `file.sync` for an advised way of waiting.
+fn way_of_waiting(advised: &str) -> Option<&'static str> {
+    Some(match advised {
+        "fsync" => "write+fsync",
+        "fdatasync" => "write+fdatasync",
+        "o_sync" => "O_SYNC write",
+        "o_dsync" => "O_DSYNC write",
         _ => return None,
     })
 }
@@ -57,6 +78,18 @@ pub struct KernelSetting {
     pub at: &'static [&'static str],
     /// Another value than this one.
     pub other: fn(&str) -> String,
+}
+
+impl KernelSetting {
+    /// Its path for files on the block device `device`; `None` if it is one of a device and there is
+    /// none.
+    pub fn path_on(&self, device: Option<&str>) -> Option<String> {
+        if self.path.contains("{device}") {
+            Some(self.path.replace("{device}", device?))
+        } else {
+            Some(self.path.to_owned())
+        }
+    }
 }
 
 /// The settings of the kernel that can be tried.

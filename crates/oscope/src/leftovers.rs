@@ -23,7 +23,8 @@ impl fmt::Display for Leftover {
         match self {
             Self::Run(number) => write!(
                 f,
-                "run {number} was cut off; what it measured is kept: `oscope show {number}`"
+                "run {number} was cut off; what it measured is kept: `oscope show {number}`; \
+                 `oscope run --resume {number}` goes on with it"
             ),
             Self::Removed(path) => write!(
                 f,

@@ -4,9 +4,12 @@ use crate::arguments::{Common, Sharing};
 use crate::exit::WrongUse;
 use crate::{legible, output};
 use anyhow::{Context, Result};
-use record::store::{Error, RunSelector, RunSummary, Seal, Store, default_path};
+use record::store::{
+    Error, HistoryQuery, HistoryRun, RunSelector, RunSummary, Seal, Store, default_path,
+};
 use record::{Proof, Redactor, Run, file};
 use report::Analysis;
+use report::advice;
 use report::comparison::Side;
 use report::kept::{self, Kept};
 use report::reference::{self, Reference};
@@ -170,6 +173,27 @@ pub fn newest_with(common: &Common, experiments: &[&str]) -> Result<Vec<Run>> {
         }
     };
     Ok(numbers.iter().take(MOST).filter_map(read).collect())
+}
+
+/// The newest comparisons of `oscope ab --vary` on the machine with this fingerprint, for each
+/// experiment. Damaged runs are left out.
+pub fn trials(common: &Common, fingerprint: &str) -> Result<Vec<HistoryRun>> {
+    /// A setting may have been tried before others by the same experiment.
+    const MOST_OF_EACH: usize = 10;
+    let mut trials = Vec::new();
+    let Some(store) = open_to_read(common)? else {
+        return Ok(trials);
+    };
+    for experiment in advice::trial_experiments() {
+        let query = HistoryQuery {
+            fingerprint,
+            experiment: &experiment,
+            metric: None,
+            limit: MOST_OF_EACH,
+        };
+        store.history(&query, |_| true, |trial| trials.push(trial))?;
+    }
+    Ok(trials)
 }
 
 /// The same as [`run`], without sanitising.

@@ -63,7 +63,7 @@ fn two_directories_are_held_against_each_other() {
         .oscope(&["show", "latest", "ab"])
         .assert()
         .success()
-        .stdout(contains("variant"));
+        .stdout(contains("│ dir "));
     place.oscope(&["verify"]).assert().success();
 }
 

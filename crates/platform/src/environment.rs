@@ -44,6 +44,10 @@ pub struct Environment {
     pub reported_block_bytes: Option<u64>,
     /// Swap space, in bytes; 0 means none.
     pub swap_total_bytes: Option<u64>,
+    /// Preference for swapping memory of programs over dropping pages of files, from 0 to 200
+    /// (`vm.swappiness`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swappiness: Option<u32>,
     /// Memory available without swapping, in bytes, regardless of cgroup limits.
     pub memory_available_bytes: Option<u64>,
     /// Policy for memory overcommit.

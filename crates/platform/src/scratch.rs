@@ -158,6 +158,18 @@ impl Scratch {
         self.path.join(name)
     }
 
+    /// The other scratch directories beside this one. Those that a sweep leaves are of programs that
+    /// still run, or cannot be removed.
+    pub fn others(&self) -> Vec<PathBuf> {
+        let parent = self.path.parent().unwrap_or(Path::new("."));
+        let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+        let is_other = |entry: &fs::DirEntry| {
+            let name = entry.file_name();
+            name.to_str().is_some_and(is_our_name) && Some(&*name) != self.path.file_name()
+        };
+        entries.filter(is_other).map(|entry| entry.path()).collect()
+    }
+
     /// Removes the abandoned scratch directories in `in_dir`, and the control groups and swap files
     /// created for them; then those in the directories that they record.
     ///

@@ -315,3 +315,39 @@ fn the_limits_of_a_run_and_what_it_took_are_kept_and_proven() {
     assert_eq!(store.run(&select("2")).unwrap().header.limited, None);
     assert!(!store.verify(None).unwrap().has_damage());
 }
+
+#[test]
+fn a_stopped_run_grows_further_and_stays_proven() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    let mut run = complete(5);
+    run.header.ended = Some("2026-03-01T12:01:00Z".parse().unwrap());
+    run.header.interrupted = true;
+    store.insert(&run).unwrap();
+    let stopped = store.run(&select("1")).unwrap();
+
+    let definition = definition("file.block_size");
+    let open = stopped.experiments[0].points[0].point.clone();
+    let mut recorder = store.resume(&stopped, 9e10).unwrap();
+    take(&mut recorder, &definition, &open, &batch(2)).unwrap();
+    recorder.finish(false).unwrap();
+
+    let grown = store.run(&select("1")).unwrap();
+    let [measured, failed] = &grown.experiments[0].points[..] else {
+        panic!("it has two points");
+    };
+    assert_eq!(measured.batches, [batch(0), batch(1), batch(2)]);
+    assert_eq!(measured.closing, None, "its end is no end any more");
+    assert_eq!(failed, &stopped.experiments[0].points[1]);
+    assert!(grown.is_finished());
+    assert!(grown.header.budget_ns > stopped.header.budget_ns);
+    let verified = store.verify(Some(&select("1"))).unwrap();
+    assert!(!verified.runs[0].proof.is_damage(), "{verified:?}");
+    assert_eq!(
+        store.runs().unwrap()[0].samples,
+        grown.sample_count() as u64
+    );
+
+    let late = store.resume(&stopped, 9e10).unwrap_err();
+    assert!(matches!(late, Error::Changed(_)), "{late}");
+}

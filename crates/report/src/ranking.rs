@@ -1,7 +1,7 @@
 //! The findings that a reader of a whole run sees first.
 
 use crate::{Analysis, ExperimentAnalysis};
-use instrument::finding::{Finding, Grade, Number};
+use instrument::finding::{Finding, Grade};
 
 /// At most this many findings stand together on a page or a terminal. All others stand with their
 /// experiment.
@@ -12,14 +12,10 @@ pub const MOST_FINDINGS: usize = 40;
 const FURTHER: f64 = 0.85;
 /// Weight of a likely finding, relative to a certain one.
 const LIKELY: f64 = 0.8;
-/// Weight of a finding with a number whose interval spans more than [`VAGUE`]: of it, not even the
-/// order of magnitude is known.
-const HARDLY_KNOWN: f64 = 0.5;
-/// The end of such an interval over its beginning.
-const VAGUE: f64 = 10.0;
 
 /// The findings of a run that change most for a reader, at most `most`, the most important first.
-/// A finding that cannot be told changes nothing and is left to its experiment.
+/// A finding that cannot be told changes nothing and is left to its experiment; one with a vague number
+/// is in no analysis.
 pub fn foremost<'r, 'a>(
     analysis: &'r Analysis<'a>,
     most: usize,
@@ -43,40 +39,10 @@ fn by_weight<'r, 'a>(
         .filter(|finding| finding.grade != Grade::CannotBeTold);
     let further = std::iter::successors(Some(1.0), |share| Some(share * FURTHER));
     told.zip(further).map(move |(finding, share)| {
-        let mut surety = 1.0;
-        if finding.grade == Grade::Likely {
-            surety *= LIKELY;
-        }
-        if finding.sentence.numbers().any(is_vague) {
-            surety *= HARDLY_KNOWN;
-        }
+        let surety = match finding.grade {
+            Grade::Likely => LIKELY,
+            _ => 1.0,
+        };
         (finding.weight * surety * share, experiment, finding)
     })
-}
-
-fn is_vague(number: &Number) -> bool {
-    let interval = number.quantity.interval;
-    interval.is_some_and(|interval| interval.low <= 0.0 || interval.high > VAGUE * interval.low)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_vague;
-    use instrument::finding::Number;
-    use instrument::quantity::{Quantity, Unit};
-    use instrument::statistics::Interval;
-
-    #[test]
-    fn a_number_of_which_the_magnitude_is_unknown_is_vague() {
-        let number = |low, high| Number {
-            name: "late",
-            quantity: Quantity {
-                value: 72.0,
-                interval: Interval::new(low, high),
-                unit: Unit::Nanoseconds,
-            },
-        };
-        assert!(!is_vague(&number(60.0, 80.0)));
-        assert!(is_vague(&number(1.1, 4833.0)) && is_vague(&number(0.0, 80.0)));
-    }
 }

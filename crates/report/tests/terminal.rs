@@ -87,7 +87,7 @@ fn a_brief_summary_tells_what_to_do_on_two_screens() {
     let run = fixture::run();
     for style in [&USUAL, &WIDE] {
         let text = checked(terminal::brief(&long(&run), style), style);
-        assert!(text.lines().count() <= 100, "{text}");
+        assert!(text.lines().count() <= 90, "{text}");
         let parts = [
             "run ",
             "\nmachine ",
@@ -103,6 +103,25 @@ fn a_brief_summary_tells_what_to_do_on_two_screens() {
         assert!(places.is_sorted(), "{text}");
         assert!(!text.contains('│'), "{text}");
     }
+}
+
+#[test]
+fn two_screens_hold_a_run_of_which_much_is_missing() {
+    let run = fixture::run();
+    let mut analysis = long(&run);
+    let reasons: Vec<String> = (0..30)
+        .map(|index| format!("it needs thing number {index}, which this machine lacks: add it"))
+        .collect();
+    let failed = &analysis.experiments[1].failures;
+    let (point, _) = *failed.first().expect("one has failed");
+    analysis.experiments[1].failures = reasons
+        .iter()
+        .map(|reason| (point, reason.as_str()))
+        .collect();
+    let text = checked(terminal::brief(&analysis, &USUAL), &USUAL);
+    assert!(text.lines().count() <= 90, "{text}");
+    assert!(text.contains(" further reasons"), "{text}");
+    assert!(terminal::summary(&analysis, &USUAL).contains("thing number 29"));
 }
 
 #[test]

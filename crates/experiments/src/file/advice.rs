@@ -1,8 +1,9 @@
 //! Settings that programs should use that read and write files.
 
 use super::block_size::{self, Best, Pass, USUAL_BLOCK, best, best_below, cliff};
-use super::engine::{self, Through, best_ring};
+use super::engine::{self, Through, best_of_large, best_ring};
 use super::sum::{self, Method, State, best_two, by_one_thread};
+use super::sync::{self, Method as Wait, Place};
 use crate::estimates::{ratio, ratios};
 use crate::judging::{MARGIN, better, exceeds};
 use crate::prelude::*;
@@ -70,6 +71,30 @@ pub(crate) const ALL: &[Rule] = &[
         experiments: &[engine::DESIGN.id],
         find: queue_depth,
     },
+    Rule {
+        setting: "large_reads_through",
+        title: "path of large random reads of a file that fits into memory",
+        audience: Audience::Services,
+        unit: None,
+        experiments: &[engine::DESIGN.id],
+        find: large_reads,
+    },
+    Rule {
+        setting: "safe_write_by",
+        title: "way to have a small write on the device before going on",
+        audience: Audience::Services,
+        unit: None,
+        experiments: &[sync::DESIGN.id],
+        find: safe_write,
+    },
+    Rule {
+        setting: "log_blocks",
+        title: "blocks of a log whose writes wait for the device",
+        audience: Audience::Services,
+        unit: None,
+        experiments: &[sync::DESIGN.id],
+        find: log_blocks,
+    },
 ];
 
 /// The number of threads of the fastest reader, if that is more than one for sure.
@@ -134,6 +159,70 @@ fn queue_depth(evidence: &Evidence<'_>) -> Option<Advice> {
          time {one}."
     );
     Some(advice((value, ONE), gain, said))
+}
+
+/// The path of the data that is faster, each by its best way.
+fn large_reads(evidence: &Evidence<'_>) -> Option<Advice> {
+    let results = evidence.of(engine::DESIGN.id)?;
+    let (block, direct) = best_of_large(results, Through::Direct)?;
+    let (_, cached) = best_of_large(results, Through::PageCache)?;
+    let gain = ratio(direct, cached)?;
+    let (value, gain_over_usual) = better(&gain, "direct", "page_cache")?;
+    let said = sentence!(
+        "In blocks of {block}, O_DIRECT gives {direct}, {gain} what the page cache gives \
+         ({cached})."
+    );
+    Some(Advice {
+        value: value.into(),
+        usual: "page_cache".into(),
+        gain: gain_over_usual,
+        because: Finding::new("because", said),
+    })
+}
+
+/// The cheapest way of waiting for a block that exists, if it is surely cheaper than fsync.
+fn safe_write(evidence: &Evidence<'_>) -> Option<Advice> {
+    const WAYS: [(Wait, &str); 3] = [
+        (Wait::Fdatasync, "fdatasync"),
+        (Wait::Sync, "o_sync"),
+        (Wait::DataSync, "o_dsync"),
+    ];
+    let results = evidence.of(sync::DESIGN.id)?;
+    let time = |way| sync::latency(results, way, Place::Overwrite);
+    let fsync = time(Wait::Fsync)?;
+    let others = WAYS
+        .iter()
+        .filter_map(|(way, name)| Some((*name, time(*way)?)));
+    let (name, best) = others.min_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre))?;
+    let (value, gain) = better(&ratio(fsync, best)?, name, "fsync")?;
+    let said = sentence!(
+        "A write of 4 KiB that waits by {name} takes {best}, by fsync {fsync}: each commit of its \
+         own pays that."
+    );
+    Some(Advice {
+        value: value.into(),
+        usual: "fsync".into(),
+        gain,
+        because: Finding::new("because", said),
+    })
+}
+
+/// Blocks that exist already against a file that grows with each write.
+fn log_blocks(evidence: &Evidence<'_>) -> Option<Advice> {
+    let results = evidence.of(sync::DESIGN.id)?;
+    let time = |place| sync::latency(results, Wait::Fdatasync, place);
+    let (append, exists) = (time(Place::Append)?, time(Place::Overwrite)?);
+    let (value, gain) = better(&ratio(append, exists)?, "allocated", "appended")?;
+    let said = sentence!(
+        "A write of 4 KiB and fdatasync takes {exists} on blocks that exist, and {append} at the \
+         end of a file that grows."
+    );
+    Some(Advice {
+        value: value.into(),
+        usual: "appended".into(),
+        gain,
+        because: Finding::new("because", said),
+    })
 }
 
 /// The best for writing over a file, but none in which new files are written far more slowly, since
@@ -259,6 +348,68 @@ mod tests {
             assert_eq!(is_behind, expected < plateau, "{advice:?}");
         }
         assert_eq!(advised_for_writing(1 << 30, 1.0), None);
+    }
+
+    /// The advice of `rule` where `file.sync` took these times in ns.
+    fn waited(
+        rule: fn(&Evidence<'_>) -> Option<Advice>,
+        times: [(Wait, Place, f64); 4],
+    ) -> Option<Advice> {
+        let points = times.map(|(way, place, ns)| {
+            let point = Point::new().at(sync::METHOD, way).at(sync::PLACE, place);
+            measured(point, &[(sync::LATENCY, ns)])
+        });
+        let (definition, machine) = (sync::WaitingWrites.definition(), machine());
+        let results = [results(&definition, &machine, points.to_vec())];
+        rule(&Evidence::new(&results))
+    }
+
+    #[test]
+    fn a_service_waits_in_the_way_that_surely_costs_less() {
+        let times = |fdatasync: f64, append: f64| {
+            [
+                (Wait::Fsync, Place::Overwrite, 200e3),
+                (Wait::Fdatasync, Place::Overwrite, fdatasync),
+                (Wait::Sync, Place::Overwrite, 205e3),
+                (Wait::Fdatasync, Place::Append, append),
+            ]
+        };
+        let cheaper = waited(safe_write, times(100e3, 300e3)).expect("told");
+        assert_eq!(
+            (cheaper.value, cheaper.usual),
+            ("fdatasync".into(), "fsync".into())
+        );
+        assert!((cheaper.gain.expect("it gains").value - 2.0).abs() < 0.01);
+        let dearer = waited(safe_write, times(230e3, 300e3)).expect("told");
+        assert_eq!((dearer.value, dearer.gain), ("fsync".into(), None));
+        let allocated = waited(log_blocks, times(100e3, 300e3)).expect("told");
+        assert_eq!(allocated.value, "allocated".into());
+        assert!((allocated.gain.expect("it gains").value - 3.0).abs() < 0.01);
+        let appended = waited(log_blocks, times(100e3, 90e3)).expect("told");
+        assert_eq!((appended.value, appended.gain), ("appended".into(), None));
+    }
+
+    #[test]
+    fn large_reads_go_past_the_page_cache_only_where_that_is_faster() {
+        let read = |direct: f64| {
+            found(
+                large_reads,
+                &engine::Engines,
+                Profile::Quick,
+                |point, _| match point.level(engine::THROUGH) {
+                    Ok(Through::Direct) => direct,
+                    _ => 4e9,
+                },
+            )
+        };
+        let faster = read(6e9).expect("told");
+        assert_eq!(
+            (faster.value, faster.usual),
+            ("direct".into(), "page_cache".into())
+        );
+        assert!((faster.gain.expect("it gains").value - 1.5).abs() < 0.01);
+        let slower = read(1e9).expect("told");
+        assert_eq!((slower.value, slower.gain), ("page_cache".into(), None));
     }
 
     #[test]

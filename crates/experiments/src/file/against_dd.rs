@@ -41,13 +41,13 @@ pub(super) const DESIGN: Design = Design {
     title: "Against dd",
     question: "Does oscope read, write and copy files as fast as dd does?",
     method: "The same work on files in the page cache, in blocks of the same size, by read and \
-             write calls: read a file and discard it (dd: to /dev/null), overwrite a file (dd: \
-             zeros from /dev/zero, which it reads block by block; oscope: the same block each \
-             time), copy one file over another. Targets are overwritten in place, and nothing \
-             waits for the device. oscope's time is the wall time without opening and closing, in \
-             short pieces of the file, one after the other. dd's time is that of its own report, which includes opening its files but not the \
-             start of its process. Each process runs dd once to warm up and then once for each \
-             sample.",
+             write calls. Read: a file is read and discarded (dd: to /dev/null). Overwrite: dd \
+             writes zeros from /dev/zero, which it reads block by block; oscope writes the same \
+             block each time. Copy: one file is copied over another. Targets are overwritten in \
+             place, and nothing waits for the device. oscope's time is the wall time without \
+             opening and closing, in short pieces of the file, one after the other. dd's time is \
+             that of its own report, which includes opening its files but not the start of its \
+             process. Each process runs dd once to warm up and then once for each sample.",
     source: "Reports A and B, section 2",
     axes: &[
         BLOCK_SIZE.axis(),

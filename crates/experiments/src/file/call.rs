@@ -46,13 +46,13 @@ pub(super) const DESIGN: Design = Design {
     title: "System calls per byte",
     question: "What does it cost to go through a file byte by byte, and does the time grow in \
                proportion to its size?",
-    method: "A scratch file in the page cache is gone through from start to end, one byte a \
-             call: by read of 1 byte, or by lseek, which moves the position by 1 byte and so \
-             shows the cost of a call without data. There are ten files, from a tenth of the \
-             largest size to all of it. The pass is timed in short pieces, which begin again at \
-             the start behind the end; what each piece pays once is taken off. Wall is the time \
-             of as many calls as the file has bytes, the rate is calls over time, the throughput \
-             bytes over time. A straight line through the times of the ten sizes gives the cost of a call, \
+    method: "Calls go through a scratch file in the page cache from start to end, one byte a \
+             call. Either read reads 1 byte, or lseek moves the position by 1 byte, which shows \
+             the cost of a call without data. There are ten files, from a tenth of the largest \
+             size to all of it. The pass is timed in short pieces, which begin again at the start \
+             behind the end; what each piece pays once is taken off. Wall is the time of as many \
+             calls as the file has bytes, the rate is calls over time, the throughput bytes over \
+             time. A straight line through the times of the ten sizes gives the cost of a call, \
              and the part of a pass that does not depend on its calls.",
     source: "Reports A and B, section 5",
     axes: &[CALL.axis(), FILE_SIZE.axis()],

@@ -145,7 +145,7 @@ pub(crate) const ALL: &[Claim] = &[
             larger(one, other, |ratio| {
                 sentence!(
                     "The first pass takes {one} per KiB by fread and {other} by mapping the first \
-                     chunk again and again: {ratio}."
+                     chunk each time: {ratio}."
                 )
             })
         },

@@ -42,16 +42,16 @@ const DESIGN: Design = Design {
     question: "How many files a second can be created, looked up, opened, renamed and removed, \
                and does the rate fall as a directory fills?",
     method: formatcp!(
-        "In a fresh directory, a number of empty files is created (open with O_CREAT and \
-             O_EXCL, close). Then each is looked up (stat), opened and closed, renamed within \
-             the directory, and removed (unlink), in the order of creation. \
-             Each round is timed in pieces of up to {PIECE} files; the rate is the files of a piece \
-             over its time. Names are made beforehand. Where files were removed within the last \
-             minutes, by any program, ext4 passes over the inodes of these one by one until it \
-             finds one for a new file. So the directory lies where that costs least: of several, \
-             in block groups of their own as far as the file system offers it (the attribute T of \
-             chattr), the one in which a first file took the least time. Nothing waits for the device: these are the costs of the kernel and of \
-             its cache of the directory, and writeback goes on in the background."
+        "In a fresh directory, a number of empty files is created (open with O_CREAT and O_EXCL, \
+         close). Then each is looked up (stat), opened and closed, renamed within the directory, \
+         and removed (unlink), in the order of creation. Each round is timed in pieces of up to \
+         {PIECE} files; the rate is the files of a piece over its time. Names are made \
+         beforehand. Where files were removed within the last minutes, by any program, ext4 \
+         passes over the inodes of these one by one until it finds one for a new file. So the \
+         directory lies where that costs least. Several are made, in block groups of their own as \
+         far as the file system offers it (the attribute T of chattr). The one in which a first \
+         file took the least time is used. Nothing waits for the device: these are the costs of \
+         the kernel and of its cache of the directory, and writeback goes on in the background."
     ),
     source: "common practice",
     axes: &[FILES.axis()],

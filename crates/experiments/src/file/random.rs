@@ -21,15 +21,15 @@ pub(super) const DESIGN: Design = Design {
     question: "How much slower are random reads than sequential ones, and from which chunk size \
                on does the order no longer matter?",
     method: "A scratch file that is not in memory is read whole by pread, in chunks of one size, \
-             each exactly once: in order, and in a random order drawn before the clock starts. \
-             Both orders make the same calls. The file is evicted before each pass, and the \
-             eviction is verified. `from_storage` is the share that the kernel then says was \
-             read from a block device. Chunks smaller than a page find pages that another chunk \
-             of the same page brought in. Read-ahead stays on in both orders. Where neighbours \
-             of a chunk are in memory, the kernel takes even a random order for a stream, so \
-             later chunks are often there already, and the average is less than the device takes \
-             for one chunk; `file.engine` measures that by direct reads. Opening and closing are \
-             not timed.",
+             each exactly once. It is read in order, and in a random order that is drawn before \
+             the clock starts. Both orders make the same calls. The file is evicted before each \
+             pass, and the eviction is verified. `from_storage` is the share that the kernel then \
+             says was read from a block device. Chunks smaller than a page find pages that \
+             another chunk of the same page brought in. Read-ahead stays on in both orders. Where \
+             neighbours of a chunk are in memory, the kernel takes even a random order for a \
+             stream. Later chunks are then often there already, and the average is less than the \
+             device takes for one chunk. `file.engine` measures that by direct reads. Opening and \
+             closing are not timed.",
     source: "Report E, section 4.2.1",
     axes: &[CHUNK_SIZE.axis(), FILE_SIZE.axis()],
     metrics: &[

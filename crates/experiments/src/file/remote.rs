@@ -51,13 +51,13 @@ pub(super) const DESIGN: Design = Design {
     question: "How much slower are files on another machine, and what does a round trip to it \
                cost?",
     method: "A file is created with O_SYNC in the local scratch directory and in the remote one, \
-             and filled by writes of one chunk, each of which waits until its data is safe as \
-             far as the file system can tell. The time of a write is that of all writes over \
-             their number. Opening and closing are not timed. A straight line through the times \
-             of the remote writes by chunk size gives the wait of a write of any size, and the \
-             speed of the connection. A remote file system may need more than one round trip for \
-             a write that waits. Reads are not measured: a second read would come from this \
-             machine's own page cache.",
+             and filled by writes of one chunk. Each write waits until its data is safe, as far \
+             as the file system can tell. The time of a write is that of all writes over their \
+             number. Opening and closing are not timed. A straight line through the times of the \
+             remote writes by chunk size gives the wait of a write of any size, and the speed of \
+             the connection. A remote file system may need more than one round trip for a write \
+             that waits. Reads are not measured: a second read would come from this machine's own \
+             page cache.",
     source: "Report E, section 4.4",
     axes: &[PLACE.axis(), CHUNK_SIZE.axis()],
     metrics: &[WRITE, THROUGHPUT],
@@ -197,7 +197,7 @@ fn small_writes(results: &Results) -> Option<Finding> {
     let said = if extra.value > 0.0 {
         sentence!(
             "A write of {chunk} that waits takes {remote} in the remote directory, {times} as \
-             long as in the local one: the network adds {extra}, in as many round trips as its \
+             long as in the local one. The network adds {extra}, in as many round trips as its \
              file system needs."
         )
     } else {

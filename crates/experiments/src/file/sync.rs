@@ -183,7 +183,11 @@ impl Target {
     }
 }
 
-fn latency<'r>(results: &'r Results, method: Method, place: Place) -> Option<&'r Estimate> {
+pub(super) fn latency<'r>(
+    results: &'r Results,
+    method: Method,
+    place: Place,
+) -> Option<&'r Estimate> {
     results.sound(LATENCY, &[METHOD.at(method), PLACE.at(place)])
 }
 
@@ -240,8 +244,8 @@ fn append(results: &Results) -> Option<Finding> {
         latency(results, Method::Fdatasync, Place::Overwrite)?,
     )?;
     let said = sentence!(
-        "Appending and waiting takes {append}, {times} the time of overwriting a block that \
-         exists (write+fdatasync): allocate the space beforehand."
+        "A write of 4 KiB and fdatasync takes {append} at the end of a file that grows, {times} \
+         as long as over a block that exists: allocate the space first."
     );
     let finding = Finding::new("append", said).graded(grade(&times, 1.0));
     (times.value > 1.0).then(|| finding.weighing(0.5))

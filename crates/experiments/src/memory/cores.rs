@@ -41,15 +41,15 @@ const DESIGN: Design = Design {
     question: "How long does a cache line take from one core to another, and which cores are near to \
                each other?",
     method: formatcp!(
-        "Two threads, each pinned to a processor, hand messages to and fro: the first writes to a \
-         cache line that the second polls, and the second writes its answer to the same line. Each \
-         round trip takes the next of {LINES} lines, which were last used {LINES} round trips ago \
-         and are allocated anew in each process. The time is half that of a round trip: a store \
-         that takes the line from the other core, and the load that fetches it back. Each pair is \
-         measured in one order. On machines with many processors, pairs are those among neighbours \
-         at evenly spaced places in the list of processors: 4 processors in a quick run, 8 in a \
-         standard run, 12 in a thorough one. The level of the innermost cache that both share is \
-         what the system states."
+        "Two threads, each pinned to a processor, hand messages to and fro. The first writes to a \
+         cache line that the second polls, and the second writes its answer to the same line. \
+         Each round trip takes the next of {LINES} lines, which were last used {LINES} round \
+         trips ago and are allocated anew in each process. The time is half that of a round trip: \
+         a store that takes the line from the other core, and the load that fetches it back. Each \
+         pair is measured in one order. On machines with many processors, pairs are those among \
+         neighbours at evenly spaced places in the list of processors. A quick run takes 4 \
+         processors, a standard run 8, a thorough one 12. The level of the innermost cache that \
+         both share is what the system states."
     ),
     source: "common practice",
     axes: &[ONE.axis(), OTHER.axis()],

@@ -39,16 +39,17 @@ const DESIGN: Design = Design {
     id: "memory.page_reporting",
     title: "Memory that the host took back",
     question: "What does it cost to touch memory that this virtual machine did not use for a while?",
-    method: "A virtual machine with free page reporting tells its host which memory is free, seconds \
-             after it became free and in pieces of a huge page. The host may take it back. Huge pages \
-             are touched one by one, each touch is timed, and each page stays mapped, so that the \
-             kernel must hand out another. Just used: 32 pages that were used and given back the \
-             moment before; the median. After idling: more pages are touched until 4 are found whose \
-             touch takes over 4 times as long as of a page just used, in at most 1 GiB and an eighth \
-             of the available memory; the median of those. Nothing waits: the memory idled while the \
-             run measured other things, or before it began. A process that finds no such page tries \
-             again in a later pass. All pages are verified to be huge, and no touch waited for the \
-             kernel to move other pages (compaction).",
+    method: "A virtual machine with free page reporting tells its host which memory is free, \
+             seconds after it became free and in pieces of a huge page. The host may take it \
+             back. Huge pages are touched one by one, each touch is timed, and each page stays \
+             mapped, so that the kernel must hand out another. Just used: 32 pages that were used \
+             and given back the moment before; the median. After idling: more pages are touched \
+             until 4 are found whose touch takes over 4 times as long as of a page just used. The \
+             value is the median of those. At most 1 GiB and an eighth of the available memory \
+             are touched. Nothing waits: the memory idled while the run measured other things, or \
+             before it began. A process that finds no such page tries again in a later pass. All \
+             pages are verified to be huge, and no touch waited for the kernel to move other \
+             pages (compaction).",
     source: "common practice",
     axes: &[],
     metrics: &[JUST_USED, AFTER_IDLING, TAKEN_BACK],

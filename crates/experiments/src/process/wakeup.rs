@@ -51,7 +51,7 @@ const DESIGN: Design = Design {
          time. nanosleep: it sleeps until a moment on the monotonic clock (clock_nanosleep). The \
          kernel may add the thread's timer slack, which is recorded. timerfd: it sleeps until the \
          same moment in a read of a timerfd, which has no slack. thread: it sleeps on a futex \
-         until a thread on another core wakes it; that thread spins meanwhile, and late counts \
+         until a thread on another core wakes it; that thread spins until then, and late counts \
          from just before its wakeup call. Idle: no other thread wants the sleeper's processor. \
          Busy: another thread of the same priority computes on it without end. The value is the \
          median; the percentiles show the rest.",
@@ -284,8 +284,9 @@ fn busy(results: &Results) -> Option<Finding> {
     let late = late(results, Waker::TimerFd, Load::Busy)?;
     let times = ratio(late, idle)?;
     let said = sentence!(
-        "While another thread computes on the same processor, a thread that sleeps with timerfd runs \
-         {late} late, {times} as late as on an idle one; one time in a hundred {p99} or more.",
+        "Beside a thread that computes on the same processor, a thread that sleeps with timerfd \
+         runs {late} late, {times} as late as on an idle one. It is {p99} or more one time in a \
+         hundred.",
         p99 = Quantity::nanoseconds(late.percentiles?.p99_ns),
     );
     Some(

@@ -109,9 +109,9 @@ const DESIGN: Design = Design {
          host of a virtual machine, may still have the data in memory of its own. The runtime is \
          cooperative: a computing thread keeps its turn to its end. In the sweeps named as \
          reported each I/O thread writes its part and then reads it, in the page cache, as in \
-         Table 2 of the report: one I/O thread by length and 1 to {MANY} of them with a long \
-         one, both beside one computing thread of one step, and one I/O thread beside 1 to \
-         {MANY} computing threads."
+         Table 2 of the report. Two of them have one thread that computes one step: beside one \
+         I/O thread by length, and beside 1 to {MANY} of them with a long one. The third has one \
+         I/O thread beside 1 to {MANY} computing threads."
     ),
     source: "Report D, Table 2",
     axes: &[
@@ -311,9 +311,9 @@ fn beside_computing(results: &Results) -> Option<Finding> {
     let compared = compared(results, Sweep::BesideComputing);
     let (threads, synchronous, asynchronous, times) = compared.last()?;
     let said = sentence!(
-        "{threads} threads that read from the device beside as many that compute take \
-         {synchronous} synchronously and {asynchronous} asynchronously: synchronous reading takes \
-         {times} as long."
+        "Beside as many threads that compute, {threads} threads that read from the device take \
+         {synchronous} if each waits for its reads, {times} as long as {asynchronous} if none \
+         does."
     );
     let finding = Finding::new("beside_computing", said).graded(grade(times, 1.0));
     Some(finding.weighing(0.4))

@@ -39,7 +39,7 @@ pub(crate) const ALL: &[Claim] = &[
     },
     Claim {
         key: "the_receiver_takes_longer",
-        says: "The slave takes longer than the master, whichever method they use.",
+        says: "The slave takes longer than the master, by any method.",
         source: "Report C",
         experiments: &[TRANSFERS],
         test: |evidence| named(evidence, receiver_over_sender(evidence)),

@@ -119,9 +119,9 @@ fn fastest(results: &Results) -> Option<Finding> {
             (said, grade(gain, 1.0))
         } else {
             let said = sentence!(
-                "Which method is the fastest for files of {largest} cannot be told: sending with \
-                 {sender} and receiving with {receiver} was {gain} as fast as read and write on both \
-                 sides, in {time}."
+                "It cannot be told which method is the fastest for files of {largest}. Sending \
+                 with {sender} and receiving with {receiver} was {gain} as fast as read and write \
+                 on both sides, in {time}."
             );
             (said, Grade::CannotBeTold)
         }

@@ -47,9 +47,10 @@ pub enum Grade {
     /// The intervals allow no other answer, each pass says the same by itself, and no warning
     /// touches a number.
     Certain,
-    /// The best answer, but the intervals, a pass or a warning allow another.
+    /// The best answer, which most passes give by themselves, but the intervals, a pass or a warning
+    /// allow another.
     Likely,
-    /// The measurement does not decide it.
+    /// The measurement does not decide it, or half of the passes or more say something else.
     CannotBeTold,
 }
 

@@ -25,12 +25,13 @@ pub struct Trust {
 impl Trust {
     /// The grade of a finding, where the intervals of the whole run say `whole`. It is certain only
     /// if the sentence holds in each pass, in at least [`FEWEST_PASSES`], and no warning touches its
-    /// numbers. A sentence that no pass says by itself cannot be told.
+    /// numbers. A sentence that half of the passes or fewer say by themselves cannot be told: a
+    /// reader who measures again, and is told *likely*, expects to see it more often than not.
     pub fn grade(&self, whole: Grade) -> Grade {
         let in_each = self.held == self.of && self.of >= FEWEST_PASSES;
-        let in_none = self.held == 0 && self.of > 0;
+        let in_few = self.of > 0 && 2 * self.held <= self.of;
         match whole {
-            Grade::Certain | Grade::Likely if in_none => Grade::CannotBeTold,
+            Grade::Certain | Grade::Likely if in_few => Grade::CannotBeTold,
             Grade::Certain if !in_each || !self.doubts.is_empty() => Grade::Likely,
             whole => whole,
         }
@@ -131,7 +132,11 @@ mod tests {
         assert_eq!(trust(5, 5).grade(Grade::Certain), Grade::Certain);
         assert_eq!(trust(5, 5).grade(Grade::Likely), Grade::Likely);
         assert_eq!(trust(4, 5).grade(Grade::Certain), Grade::Likely);
-        assert_eq!(trust(1, 5).grade(Grade::Likely), Grade::Likely);
+        assert_eq!(trust(6, 10).grade(Grade::Likely), Grade::Likely);
+        for (held, of) in [(5, 10), (4, 10), (2, 10), (1, 5), (1, 2)] {
+            let grades = [Grade::Certain, Grade::Likely].map(|whole| trust(held, of).grade(whole));
+            assert_eq!(grades, [Grade::CannotBeTold; 2], "{held} of {of}");
+        }
         assert_eq!(trust(0, 5).grade(Grade::Certain), Grade::CannotBeTold);
         assert_eq!(trust(2, 2).grade(Grade::Certain), Grade::Likely);
         assert_eq!(trust(0, 0).grade(Grade::Certain), Grade::Likely);

@@ -171,6 +171,24 @@ pub struct Used {
 }
 
 impl Used {
+    /// The use of a run that was continued: of both its parts.
+    #[must_use]
+    pub fn and(self, later: Self) -> Self {
+        Self {
+            wall_ns: self.wall_ns + later.wall_ns,
+            cpu_ns: self.cpu_ns + later.cpu_ns,
+            rest_ns: self.rest_ns + later.rest_ns,
+            longest_burst_ns: self.longest_burst_ns.max(later.longest_burst_ns),
+            cpus: self.cpus.max(later.cpus),
+            memory_bytes: self.memory_bytes.max(later.memory_bytes),
+            memory_of_group: later.memory_of_group,
+            own_memory_bytes: self.own_memory_bytes.max(later.own_memory_bytes),
+            disk_bytes: self.disk_bytes.max(later.disk_bytes),
+            read_bytes: self.read_bytes + later.read_bytes,
+            written_bytes: self.written_bytes + later.written_bytes,
+        }
+    }
+
     /// CPU time over wall time, in per cent of one processor.
     pub fn processor_percent(&self) -> f64 {
         self.cpu_ns as f64 * 100.0 / self.wall_ns.max(1) as f64

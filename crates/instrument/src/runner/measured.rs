@@ -1,6 +1,7 @@
 //! An experiment while it is measured: visits to its points, and the end of each.
 
 use super::Runner;
+use super::earlier::EarlierPoint;
 use super::event::{Ending, Event, ObserverError, Progress};
 use super::executor::{BatchError, Request};
 use super::open::Open;
@@ -42,6 +43,30 @@ impl<'p> Measured<'p> {
             open: points.iter().map(open).collect(),
             broken: 0,
             beyond: 0,
+        }
+    }
+
+    /// An experiment of a run that was stopped, with the points that it had.
+    pub fn earlier(
+        planned: &'p Planned<'p>,
+        precision: Precision,
+        points: &[EarlierPoint],
+    ) -> Self {
+        let definition = &planned.definition;
+        let planned_points = planned.points.as_deref().unwrap_or_default();
+        let first_beyond = planned_points.len() - planned.beyond.len();
+        let beyond = &planned_points[first_beyond..];
+        let is_beyond =
+            |earlier: &&EarlierPoint| earlier.failed.is_some() && beyond.contains(&earlier.point);
+        let open = points
+            .iter()
+            .map(|earlier| Open::earlier(definition, earlier));
+        Self {
+            planned,
+            precision,
+            open: open.collect(),
+            broken: 0,
+            beyond: points.iter().filter(is_beyond).count(),
         }
     }
 
@@ -89,6 +114,11 @@ impl<'p> Measured<'p> {
     pub fn still_open(&self) -> Vec<usize> {
         let is_open = |index: &usize| self.open[*index].ending.is_none();
         (0..self.open.len()).filter(is_open).collect()
+    }
+
+    /// True if the point at `index` was never visited.
+    pub fn is_unvisited(&self, index: usize) -> bool {
+        self.open[index].visits_ns.is_empty()
     }
 
     /// Deletes the files of this experiment's workers. The next worker creates the files that it

@@ -25,6 +25,7 @@
 //! Messages: samples and remarks on stdout, after the last leg ----+
 //! ```
 
+mod earlier;
 mod event;
 mod executor;
 mod limited;
@@ -38,6 +39,7 @@ mod speed;
 mod surroundings;
 mod worker;
 
+pub use earlier::{Earlier, EarlierExperiment, EarlierPoint};
 pub use event::{Ending, Event, Observer, ObserverError, Progress};
 pub use executor::{BatchError, Executor, Request};
 pub use limited::LimitedExecutor;

@@ -1,5 +1,6 @@
 //! A point during its measurement.
 
+use super::earlier::EarlierPoint;
 use super::event::Ending;
 use super::schedule::Candidate;
 use crate::experiment::{Definition, Metric};
@@ -35,6 +36,18 @@ impl Open {
             visits_ns: Vec::new(),
             known_ns,
             disturbances: Vec::new(),
+        }
+    }
+
+    /// A point of a run that was stopped. One that failed stays closed.
+    pub fn earlier(definition: &Definition, earlier: &EarlierPoint) -> Self {
+        let batches = earlier.batches.clone();
+        Self {
+            visits_ns: batches.iter().map(|batch| batch.wall_ns as f64).collect(),
+            estimates: Estimate::all(definition, &batches),
+            ending: earlier.failed.clone().map(Ending::Failed),
+            batches,
+            ..Self::new(earlier.point.clone(), None)
         }
     }
 

@@ -1,6 +1,7 @@
 //! Passes: each visits the points of all experiments, in a new random order.
 
 use super::Runner;
+use super::earlier::Earlier;
 use super::event::{Event, ObserverError, Progress};
 use super::measured::Measured;
 use super::schedule::{Candidate, expected_visits, out_of_reach};
@@ -9,6 +10,7 @@ use crate::plan::{Plan, SPARE};
 use crate::quantity::Nanoseconds;
 use crate::statistics::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// Before these passes, points are added where curves bend. The first waits for a second process of
 /// each point, and after the last there are enough passes left for an estimate.
@@ -23,6 +25,9 @@ pub(super) struct Passes<'p> {
     pub experiments: Vec<Measured<'p>>,
     random: Random,
     speed: FullSpeed,
+    /// Numbers of the passes of this session.
+    numbers: Range<usize>,
+    begun_ns: f64,
     end_ns: f64,
     /// True once the user knows which points the time will not reach.
     has_told: bool,
@@ -45,22 +50,39 @@ const LONGEST_PROCESS_NS: f64 = 2e9;
 const FEW_VISITS: f64 = 4.0;
 
 impl<'p> Passes<'p> {
-    /// The passes over `experiments`, which end when the time of `plan` from now on is used.
-    pub fn new(plan: &'p Plan<'p>, experiments: Vec<Measured<'p>>, runner: &Runner<'_>) -> Self {
+    /// The passes over `experiments` after those of `earlier`. They end when the time that is left
+    /// is used, from now on.
+    pub fn new(
+        plan: &'p Plan<'p>,
+        earlier: &Earlier,
+        experiments: Vec<Measured<'p>>,
+        runner: &Runner<'_>,
+    ) -> Self {
+        let first = earlier.passes_begun;
+        let begun_ns = runner.clock.now_ns() as f64;
         Self {
             plan,
             experiments,
-            random: Random::new(plan.seed),
+            // A resumed run must not repeat the order of its first passes.
+            random: Random::new(plan.seed.wrapping_add(first as u64)),
             speed: FullSpeed::new(runner.full_speed_ns),
-            end_ns: runner.clock.now_ns() as f64 + plan.budget().0,
+            numbers: first..first + earlier.passes_left,
+            begun_ns,
+            end_ns: begun_ns + earlier.left.0,
             has_told: false,
         }
     }
 
+    /// Numbers of the passes to make.
+    pub fn numbers(&self) -> Range<usize> {
+        self.numbers.clone()
+    }
+
     /// Makes one pass; false if nothing is left to do.
     pub fn pass(&mut self, pass: usize, runner: &mut Runner<'_>) -> Result<bool, ObserverError> {
-        let passes = self.plan.precision.passes;
-        if pass == 1 || (pass == 0 && self.knows_costs()) {
+        let passes = self.numbers.end;
+        let first = self.numbers.start;
+        if pass == first + 1 || (pass == first && self.knows_costs()) {
             self.tell_if_scarce(runner)?;
         }
         if REFINING.contains(&pass) {
@@ -68,7 +90,8 @@ impl<'p> Passes<'p> {
                 measured.refine(runner)?;
             }
         }
-        let (processes, wanted_ns) = self.due(pass, runner);
+        let is_first = pass == first && !self.unvisited().is_empty();
+        let (processes, wanted_ns) = self.due(is_first, pass, runner);
         if processes.is_empty() || self.is_over(runner) {
             return Ok(false);
         }
@@ -86,10 +109,10 @@ impl<'p> Passes<'p> {
             if self.is_over(runner) {
                 break;
             }
-            if pass == 0 && self.has_used_the_first_share(runner) && visited.contains(&experiment) {
+            if is_first && self.has_used_the_first_share(runner) && visited.contains(&experiment) {
                 continue;
             }
-            if pass > 0 && self.expected_ns(experiment, &points) > self.left_ns(runner) {
+            if !is_first && self.expected_ns(experiment, &points) > self.left_ns(runner) {
                 continue;
             }
             visited.insert(experiment);
@@ -134,7 +157,7 @@ impl<'p> Passes<'p> {
     /// True if the first pass has used so much of the time that the rest would only suffice for the
     /// points that it has visited.
     fn has_used_the_first_share(&self, runner: &Runner<'_>) -> bool {
-        let budget_ns = self.plan.budget().0;
+        let budget_ns = self.end_ns - self.begun_ns;
         let used_ns = budget_ns - self.left_ns(runner);
         used_ns * self.plan.precision.min_processes as f64 >= budget_ns
     }
@@ -187,7 +210,7 @@ impl<'p> Passes<'p> {
         if experiments.is_empty() {
             return Ok(());
         }
-        let spent_ns = self.plan.budget().0 - left_ns;
+        let spent_ns = self.end_ns - self.begun_ns - left_ns;
         runner.tell(&Event::Scarce {
             experiments: &experiments,
             enough: Nanoseconds((spent_ns + missing_ns) * SPARE),
@@ -204,6 +227,13 @@ impl<'p> Passes<'p> {
         open.collect()
     }
 
+    /// The open points without a visit.
+    fn unvisited(&self) -> Vec<Visit> {
+        let mut open = self.open();
+        open.retain(|&(experiment, point)| self.experiments[experiment].is_unvisited(point));
+        open
+    }
+
     fn candidates(&self, open: &[Visit]) -> Vec<Candidate> {
         open.iter()
             .map(|&(experiment, point)| self.experiments[experiment].candidate(point))
@@ -213,16 +243,14 @@ impl<'p> Passes<'p> {
     /// The processes of a pass in their order, and the expected wall time of the rest of the run, in
     /// ns.
     ///
-    /// The first pass visits each point once, which tells the cost of a visit; if earlier runs tell
-    /// it, only the points that the time suffices for. The experiments take
-    /// turns in it if their files stay, so that a time too short for this pass leaves no experiment
-    /// out. In later passes the processes of an experiment follow each other. The experiments come in
+    /// The first pass visits each new point once, which tells the cost of a visit; if earlier runs tell
+    /// it, only the points that the time suffices for. The experiments take turns in it if their
+    /// files stay, so that a time too short for this pass leaves no experiment out. In later passes the processes of an experiment follow each other. The experiments come in
     /// random order, and so do the points of each.
-    fn due(&mut self, pass: usize, runner: &Runner<'_>) -> (Vec<Process>, f64) {
-        let open = self.open();
+    fn due(&mut self, is_first: bool, pass: usize, runner: &Runner<'_>) -> (Vec<Process>, f64) {
         let left_ns = self.left_ns(runner);
-        if pass == 0 {
-            let in_reach = self.in_reach(open, left_ns);
+        if is_first {
+            let in_reach = self.in_reach(self.unvisited(), left_ns);
             let processes = self.processes(&in_reach);
             let processes = if self.plan.keeps_files {
                 in_turns(processes)
@@ -231,8 +259,9 @@ impl<'p> Passes<'p> {
             };
             return (processes, left_ns);
         }
+        let open = self.open();
         let candidates = self.candidates(&open);
-        let passes = self.plan.precision.passes - pass;
+        let passes = self.numbers.end - pass;
         let expected = expected_visits(&candidates, left_ns, passes);
         let wanted = expected.iter().zip(&candidates);
         let wanted_ns = wanted.map(|(visits, of)| visits * of.visit_ns).sum();

@@ -8,5 +8,6 @@ mod left_out;
 mod limits;
 mod mocks;
 mod passes;
+mod resumed;
 mod scratch;
 mod time;

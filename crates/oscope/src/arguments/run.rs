@@ -26,11 +26,24 @@ Examples:
   oscope run file.sum --file-size 4GiB
   oscope run --gentle
   oscope run --gentle --limit processor=10%,written=256MiB file
-  oscope run memory --compare-with before-upgrade --sessions 3")]
+  oscope run memory --compare-with before-upgrade --sessions 3
+  oscope run --resume latest")]
 pub struct Run {
     /// Experiments or groups, as in `memory` or `file.block_size` [default: all]
     #[arg(value_name = "WHAT")]
     pub what: Vec<String>,
+    /// Go on with this run, which was stopped, killed or cut off by its budget: with the same
+    /// experiments and options, on the same machine in the same state; what it measured counts.
+    /// `--budget` gives it this much more time
+    #[arg(
+        long,
+        value_name = "RUN",
+        conflicts_with_all = [
+            "what", "at", "file_size", "profile", "dir", "remote", "to", "token_file",
+            "allow_swap_file", "gentle", "limit", "name", "tags", "seed", "sessions", "compare_with",
+        ]
+    )]
+    pub resume: Option<String>,
     /// Measure only points with this level, on the planned grid or off it, in the experiments that
     /// have the axis; can be repeated
     #[arg(long, value_name = "AXIS=LEVEL", value_parser = parse_level)]

@@ -23,6 +23,18 @@ pub enum Varied {
     Axis(String),
 }
 
+impl Vary {
+    /// The thing that varies, as the command line names it.
+    pub fn key(&self) -> String {
+        match &self.varied {
+            Varied::Directory => "dir".into(),
+            Varied::Environment(name) => format!("env:{name}"),
+            Varied::Setting(path) => format!("sysfs:{path}"),
+            Varied::Axis(axis) => axis.clone(),
+        }
+    }
+}
+
 impl FromStr for Vary {
     type Err = String;
 

@@ -1,4 +1,4 @@
-//! `oscope advise`: the settings that programs should use here.
+//! `oscope advise`: the settings that programs, services and the system should use here.
 
 use crate::arguments::{Advise, Arguments, Command, Common, HeaderLanguage, Sharing};
 use crate::exit::{Exit, WrongUse};
@@ -17,7 +17,9 @@ pub fn execute(arguments: &Advise, common: &Common) -> Result<Exit> {
         return attempt(name, arguments, common);
     }
     let mut judged = stored::judged(common, &arguments.run, Sharing { redact: false })?;
-    let advice = judged.analysis().advice;
+    let mut advice = judged.analysis().advice;
+    let trials = stored::trials(common, &advice.machine_fingerprint)?;
+    advice.system = advice::system(&judged.run, &trials);
     let json = || serde_json::to_string_pretty(&advice).map(|text| text + "\n");
     if arguments.save {
         let path = ::advice::default_path()?;

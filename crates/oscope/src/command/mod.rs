@@ -20,6 +20,7 @@ mod plot;
 mod receive;
 mod report;
 mod reproduce;
+mod resume;
 mod run;
 mod send;
 mod show;

@@ -1,5 +1,6 @@
 //! `oscope run`: measures.
 
+use super::resume::{self, Stopped};
 use crate::arguments::{Common, Run as Arguments, Worker};
 use crate::exit::{Exit, WrongUse};
 use crate::progress::Progress;
@@ -17,7 +18,9 @@ use instrument::limits::{Limited, Limits};
 use instrument::plan::{Plan, Setting};
 use instrument::quantity::Nanoseconds;
 use instrument::removal::REMOVAL;
-use instrument::runner::{LimitedExecutor, Outcome, Runner, Surroundings, Swap, WorkerExecutor};
+use instrument::runner::{
+    Earlier, LimitedExecutor, Outcome, Runner, Surroundings, Swap, WorkerExecutor,
+};
 use instrument::visit_costs::VisitCosts;
 use platform::environment::Environment;
 use platform::placement;
@@ -25,7 +28,7 @@ use platform::scratch::Scratch;
 use platform::signal::Interrupt;
 use platform::startup;
 use platform::storage::Storage;
-use record::store::RunSelector;
+use record::store::{Recorder, RunSelector, Store};
 use record::{Header, Run, draw_id, now};
 use report::comparison::{self, Comparison, MARGIN, Question, Side};
 use report::{Analysis, page, terminal};
@@ -39,6 +42,10 @@ const NO_RANDOMNESS: &str = "the system gives no random numbers";
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
 pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
+    let stopped = arguments.resume.as_ref();
+    let stopped = stopped.map(|name| Stopped::find(name, arguments, common));
+    let stopped = stopped.transpose()?;
+    let arguments = stopped.as_ref().map_or(arguments, |it| &it.arguments);
     let chosen = selection::experiments(&arguments.what)?;
     given::check(arguments, &chosen)?;
     let page = Page::new(arguments, common)?;
@@ -52,7 +59,17 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
     let progress = Progress::new(common.quiet);
     let limits = beside::limits(arguments, &progress)?;
-    let (mut measured, exit) = sessions(arguments, limits, &chosen, interrupt, &progress, common)?;
+    let sessions = Sessions {
+        arguments,
+        stopped: stopped.as_ref(),
+        limits,
+        chosen: &chosen,
+        interrupt,
+        common,
+    };
+    let (mut measured, exit) = sessions.measure(&progress)?;
+    let cut_off = measured.last().filter(|last| last.is_cut_off);
+    let cut_off = cut_off.map(|last| last.number);
     match (against, exit) {
         (Some(against), Exit::Done | Exit::Incomplete) => compare(&against, measured, common)?,
         _ => {
@@ -64,6 +81,10 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
             }
         }
     }
+    if let Some(number) = cut_off {
+        let command = resume::command(number, common);
+        progress.say(&format!("{command} goes on with this run"));
+    }
     Ok(exit)
 }
 
@@ -74,39 +95,50 @@ pub fn measure_only(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
     let progress = Progress::new(common.quiet);
     let limits = beside::limits(arguments, &progress)?;
-    let (_, exit) = sessions(arguments, limits, &chosen, interrupt, &progress, common)?;
-    Ok(exit)
+    let sessions = Sessions {
+        arguments,
+        stopped: None,
+        limits,
+        chosen: &chosen,
+        interrupt,
+        common,
+    };
+    Ok(sessions.measure(&progress)?.1)
 }
 
-/// Measures all sessions.
-fn sessions(
-    arguments: &Arguments,
+/// Sessions to measure.
+struct Sessions<'s> {
+    arguments: &'s Arguments,
+    /// The stopped run to go on with, instead of a new one.
+    stopped: Option<&'s Stopped>,
     limits: Limits,
-    chosen: &[&'static dyn Experiment],
+    chosen: &'s [&'static dyn Experiment],
     interrupt: Interrupt,
-    progress: &Progress,
-    common: &Common,
-) -> Result<(Vec<Measured>, Exit)> {
-    let mut measured = Vec::new();
-    let mut exit = Exit::Done;
-    for session in 1..=arguments.session_count() {
-        if arguments.session_count() > 1 {
-            progress.say(&format!(
-                "session {session} of {}",
-                arguments.session_count()
-            ));
+    common: &'s Common,
+}
+
+impl Sessions<'_> {
+    /// Measures all sessions.
+    fn measure(&self, progress: &Progress) -> Result<(Vec<Measured>, Exit)> {
+        let mut measured = Vec::new();
+        let mut exit = Exit::Done;
+        let count = self.arguments.session_count();
+        for session in 1..=count {
+            if count > 1 {
+                progress.say(&format!("session {session} of {count}"));
+            }
+            let (run, outcome) = self.measure_one(session)?;
+            exit = worse(exit, self::exit(outcome, self.arguments, self.interrupt));
+            if !run.kept_limits {
+                exit = worse(exit, Exit::Incomplete);
+            }
+            measured.push(run);
+            if outcome.interrupted {
+                break;
+            }
         }
-        let (run, outcome) = measure(arguments, limits, session, chosen, interrupt, common)?;
-        exit = worse(exit, self::exit(outcome, arguments, interrupt));
-        if !run.kept_limits {
-            exit = worse(exit, Exit::Incomplete);
-        }
-        measured.push(run);
-        if outcome.interrupted {
-            break;
-        }
+        Ok((measured, exit))
     }
-    Ok((measured, exit))
 }
 
 /// A measured run with its number in the store.
@@ -115,6 +147,8 @@ struct Measured {
     number: u64,
     /// True if it stayed within its limits.
     kept_limits: bool,
+    /// True if the user stopped it, or the time did not reach all points.
+    is_cut_off: bool,
 }
 
 /// Prints the comparison of the measured sessions with those of `against`.
@@ -137,114 +171,150 @@ fn compare(against: &Side, measured: Vec<Measured>, common: &Common) -> Result<(
     output::show_painted(&super::compare::shown(&[comparison], false, common)?)
 }
 
-/// Measures one session.
-fn measure(
-    arguments: &Arguments,
-    limits: Limits,
-    session: u8,
-    chosen: &[&'static dyn Experiment],
-    interrupt: Interrupt,
-    common: &Common,
-) -> Result<(Measured, Outcome)> {
-    let mut progress = Progress::new(common.quiet);
-    let mut store = stored::open(common)?;
-    for directory in std::iter::once(&arguments.dir).chain(&arguments.remote) {
-        for left in leftovers::clear(Some(&store), directory)? {
-            progress.say(&left.to_string());
+impl Sessions<'_> {
+    /// Measures one session.
+    fn measure_one(&self, session: u8) -> Result<(Measured, Outcome)> {
+        let (arguments, limits, common) = (self.arguments, self.limits, self.common);
+        let mut progress = Progress::new(common.quiet);
+        let mut store = stored::open(common)?;
+        for directory in std::iter::once(&arguments.dir).chain(&arguments.remote) {
+            for left in leftovers::clear(Some(&store), directory)? {
+                progress.say(&left.to_string());
+            }
         }
-    }
-    let scratch = Scratch::create(&arguments.dir, &REMOVAL)?;
-    let (given, elsewhere) = given::take(arguments, &scratch, interrupt, &progress)?;
-    let setting = setting::here(
-        &arguments.dir,
-        given,
-        arguments.profile.into(),
-        arguments.allow_swap_file,
-        limits,
-    );
-    if arguments.allow_swap_file && !(setting.is_root && setting.can_limit_memory) {
-        progress.say("no swap file will be made: it takes root, and a memory control group");
-    }
-    let blank = describe(arguments, session, &setting)?;
-    let at_levels = selection::at(chosen, &arguments.levels(), &setting)?;
-    let at_levels: Vec<&dyn Experiment> = at_levels.iter().map(|it| &**it).collect();
-    let plan = Plan::new(&at_levels, &setting, arguments.budget, blank.header.seed);
-    let run = Run {
-        header: Header {
-            budget_ns: plan.budget().0,
-            ..blank.header
-        },
-        ..blank
-    };
-    warn(&run, &setting, common, &progress);
-    announce(&plan, &setting, common, &progress)?;
-    let fingerprint = &run.header.machine_fingerprint;
-    let full_speed_ns = store.full_speed_ns(fingerprint)?;
-    let visit_costs = if limits.is_none() {
-        store.visit_costs(fingerprint, setting.profile)?
-    } else {
-        VisitCosts::default()
-    };
-    if let Some(budget) = arguments.budget {
-        refuse_too_short(budget, &plan, &visit_costs)?;
+        let scratch = Scratch::create(&arguments.dir, &REMOVAL)?;
+        if let Some(stopped) = self.stopped {
+            check_stopped(&stopped.run, &scratch)?;
+        }
+        let (given, elsewhere) = given::take(arguments, &scratch, self.interrupt, &progress)?;
+        let setting = setting::here(
+            &arguments.dir,
+            given,
+            arguments.profile.into(),
+            arguments.allow_swap_file,
+            limits,
+        );
+        if arguments.allow_swap_file && !(setting.is_root && setting.can_limit_memory) {
+            progress.say("no swap file will be made: it takes root, and a memory control group");
+        }
+        let mut run = match self.stopped {
+            Some(stopped) => stopped.run.clone(),
+            None => describe(arguments, session, &setting)?,
+        };
+        let at_levels = selection::at(self.chosen, &arguments.levels(), &setting)?;
+        let at_levels: Vec<&dyn Experiment> = at_levels.iter().map(|it| &**it).collect();
+        let plan = Plan::new(&at_levels, &setting, arguments.budget, run.header.seed);
+        let earlier = match self.stopped {
+            Some(stopped) => stopped.earlier(&plan)?,
+            None => Earlier::none(&plan),
+        };
+        warn(&run, &setting, common, &progress);
+        announce(&plan, earlier.left, &setting, common, &progress)?;
+        let fingerprint = &run.header.machine_fingerprint;
+        let full_speed_ns = store.full_speed_ns(fingerprint)?;
+        let visit_costs = if limits.is_none() {
+            store.visit_costs(fingerprint, setting.profile)?
+        } else {
+            VisitCosts::default()
+        };
+        if self.stopped.is_none()
+            && let Some(budget) = arguments.budget
+        {
+            refuse_too_short(budget, &plan, &visit_costs)?;
+        }
+
+        let workers = self.workers(&setting, scratch.path())?;
+        let mut recorder = self.recorder(&mut store, &mut run, &plan, &earlier)?;
+        let number = recorder.number();
+        let mut executor = LimitedExecutor::new(workers)?;
+        let mut runner = Runner {
+            clock: &SystemClock,
+            executor: &mut executor,
+            observers: vec![&mut recorder, &mut progress],
+            calibration: run.calibration.clone(),
+            scratch: scratch.path().to_owned(),
+            given: setting.given,
+            full_speed_ns,
+            visit_costs,
+        };
+        let outcome = runner.resume(&plan, &earlier);
+        let outcome = outcome.map_err(|error| anyhow::anyhow!(error))?;
+        let used = executor.finish()?;
+        let used = used.map(|used| self.stopped.map_or(used, |it| it.used().and(used)));
+        if let Some(used) = used {
+            recorder.note_use(used)?;
+        }
+        recorder.finish(outcome.interrupted)?;
+        drop((scratch, elsewhere));
+        if outcome.beyond > 0 {
+            progress.say(&format!(
+                "left out for the limits: {} points",
+                outcome.beyond
+            ));
+        }
+        let kept_limits = used.is_none_or(|used| beside::tell(&used, &limits, &progress));
+
+        let judged = stored::judged_in(&store, &RunSelector::Text(run.header.id))?;
+        let path = stored::path(common)?;
+        if !path.exists() {
+            progress.say(&format!(
+                "the store was removed meanwhile: nothing of this run is kept in {}",
+                path.display()
+            ));
+        }
+        let measured = Measured {
+            judged,
+            number,
+            kept_limits,
+            is_cut_off: outcome.interrupted || outcome.unreached > 0,
+        };
+        Ok((measured, outcome))
     }
 
-    let workers = WorkerExecutor {
-        program: startup::program().context("cannot find this program's own file")?,
-        arguments: worker(arguments, limits),
-        environment: Vec::new(),
-        cpu: placement::allowed_cpus()?.last().copied(),
-        scratch: scratch.path().to_owned(),
-        swap: Swap::new(arguments.allow_swap_file),
-        patience: PATIENCE,
-        interrupt,
-        surroundings: Surroundings::default(),
-        limits,
-        available_bytes: Some(setting.available_bytes).filter(|available| *available > 0),
-        group_peak_bytes: None,
-    };
-    let mut recorder = store.begin(&run)?;
-    let number = recorder.number();
-    let mut executor = LimitedExecutor::new(workers)?;
-    let mut runner = Runner {
-        clock: &SystemClock,
-        executor: &mut executor,
-        observers: vec![&mut recorder, &mut progress],
-        calibration: run.calibration.clone(),
-        scratch: scratch.path().to_owned(),
-        given: setting.given,
-        full_speed_ns,
-        visit_costs,
-    };
-    let outcome = runner.run(&plan).map_err(|error| anyhow::anyhow!(error))?;
-    let used = executor.finish()?;
-    if let Some(used) = used {
-        recorder.note_use(used)?;
+    fn workers(&self, setting: &Setting, scratch: &Path) -> Result<WorkerExecutor> {
+        let limits = self.limits;
+        Ok(WorkerExecutor {
+            program: startup::program().context("cannot find this program's own file")?,
+            arguments: worker(self.arguments, limits),
+            environment: Vec::new(),
+            cpu: placement::allowed_cpus()?.last().copied(),
+            scratch: scratch.to_owned(),
+            swap: Swap::new(self.arguments.allow_swap_file),
+            patience: PATIENCE,
+            interrupt: self.interrupt,
+            surroundings: Surroundings::default(),
+            limits: self.stopped.map_or(limits, |it| it.left_of(limits)),
+            available_bytes: Some(setting.available_bytes).filter(|available| *available > 0),
+            group_peak_bytes: None,
+        })
     }
-    recorder.finish(outcome.interrupted)?;
-    drop((scratch, elsewhere));
-    if outcome.beyond > 0 {
-        progress.say(&format!(
-            "left out for the limits: {} points",
-            outcome.beyond
-        ));
-    }
-    let kept_limits = used.is_none_or(|used| beside::tell(&used, &limits, &progress));
 
-    let judged = stored::judged_in(&store, &RunSelector::Text(run.header.id))?;
-    let path = stored::path(common)?;
-    if !path.exists() {
-        progress.say(&format!(
-            "the store was removed meanwhile: nothing of this run is kept in {}",
-            path.display()
-        ));
+    /// Records `run`, new or further.
+    fn recorder<'s>(
+        &self,
+        store: &'s mut Store,
+        run: &mut Run,
+        plan: &Plan<'_>,
+        earlier: &Earlier,
+    ) -> Result<Recorder<'s>> {
+        Ok(if let Some(stopped) = self.stopped {
+            store.resume(&stopped.run, stopped.budget_ns(earlier.left))?
+        } else {
+            run.header.budget_ns = plan.budget().0;
+            store.begin(run)?
+        })
     }
-    let measured = Measured {
-        judged,
-        number,
-        kept_limits,
-    };
-    Ok((measured, outcome))
+}
+
+/// Checks that no other process is measuring the run that is to be continued.
+fn check_stopped(run: &Run, scratch: &Scratch) -> Result<(), WrongUse> {
+    match scratch.others().first() {
+        Some(other) if run.header.ended.is_none() => Err(WrongUse(format!(
+            "the run may still be under way: {} belongs to a program that runs; wait for its end",
+            other.display()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Warns in one line of work that a run without limits may disturb.
@@ -324,6 +394,7 @@ fn legible(path: &Path) -> PathBuf {
 /// Announces plan, duration and directories before the run starts.
 fn announce(
     plan: &Plan<'_>,
+    time: Nanoseconds,
     setting: &Setting,
     common: &Common,
     progress: &Progress,
@@ -341,7 +412,7 @@ fn announce(
         "{experiments}, {} points, {} profile: at most {:.2}{rests}",
         plan.point_count(),
         setting.profile,
-        plan.budget()
+        time
     ));
     progress.say(&format!(
         "scratch files in {}, results in {}",

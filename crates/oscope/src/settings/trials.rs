@@ -33,7 +33,9 @@ pub fn trial(name: &str, directory: &Path) -> Result<Option<Tried>> {
     else {
         return Ok(None);
     };
-    let path = if candidate.path.contains("{device}") {
+    let path = if let Some(path) = candidate.path_on(None) {
+        path
+    } else {
         let storage = Storage::behind(directory)
             .with_context(|| format!("cannot tell what stores {}", directory.display()))?;
         let device = storage.block_device.ok_or_else(|| {
@@ -42,9 +44,7 @@ pub fn trial(name: &str, directory: &Path) -> Result<Option<Tried>> {
                 directory.display()
             ))
         })?;
-        candidate.path.replace("{device}", &device)
-    } else {
-        candidate.path.to_owned()
+        candidate.path_on(Some(&device)).unwrap_or_default()
     };
     let now = Scalar::new(&path)?
         .read()

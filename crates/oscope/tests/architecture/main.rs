@@ -4,3 +4,4 @@ mod circles;
 mod english;
 mod floors;
 mod names;
+mod readable;

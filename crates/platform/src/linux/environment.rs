@@ -36,6 +36,7 @@ pub(crate) fn read() -> Environment {
         free_page_reporting: page_reporting::reports_free_pages(),
         reported_block_bytes: page_reporting::reported_block_bytes(),
         swap_total_bytes: memory.swap_total,
+        swappiness: number("/proc/sys/vm/swappiness"),
         memory_available_bytes: memory.available,
         overcommit: overcommit(),
         address_randomisation: address_randomisation(),

@@ -108,6 +108,14 @@ pub enum Error {
         /// Its number in this store.
         number: u64,
     },
+    /// The stored run differs from the one that was to be continued.
+    #[error("the run {0} was changed or deleted by another program meanwhile")]
+    Changed(String),
+    /// A run without checksums cannot be continued: damage in it would go undetected.
+    #[error(
+        "the run {0} has no checksums, since an older oscope stored it, and cannot be gone on with"
+    )]
+    Unproven(String),
     /// The run contains an invalid value.
     #[error("the run cannot be stored: {0}")]
     Invalid(#[from] Invalid),

@@ -11,6 +11,7 @@ mod migration;
 mod open;
 mod read;
 mod recorder;
+mod resume;
 mod room;
 mod seal;
 mod selector;

@@ -36,13 +36,35 @@ impl Store {
     /// Those of [`Store::insert`].
     pub fn begin(&mut self, run: &Run) -> std::result::Result<Recorder<'_>, Error> {
         run.validate()?;
-        let mut begin = || {
+        self.record(|connection| StoredRun::insert(connection, run))
+    }
+
+    /// Continues to record the stopped `run`, exactly as it was read from this store, with a budget of
+    /// `budget_ns` for the whole run. Points that failed stay closed; the others are open again.
+    ///
+    /// # Errors
+    /// [`Error::Changed`] if the stored run is not `run` any more, [`Error::Unproven`] if it has no
+    /// checksums, and if the store cannot be written.
+    pub fn resume(
+        &mut self,
+        run: &Run,
+        budget_ns: f64,
+    ) -> std::result::Result<Recorder<'_>, Error> {
+        self.record(|connection| StoredRun::reopen(connection, run, budget_ns))
+    }
+
+    /// Records the run that `open` makes or finds.
+    fn record(
+        &mut self,
+        open: impl FnOnce(&Connection) -> Result<StoredRun>,
+    ) -> std::result::Result<Recorder<'_>, Error> {
+        let begin = || {
             self.connection
                 .pragma_update(None, "wal_autocheckpoint", MAX_LOG_PAGES)?;
             let transaction = self
                 .connection
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let run = StoredRun::insert(&transaction, run)?;
+            let run = open(&transaction)?;
             transaction.commit()?;
             self.connection.busy_timeout(PATIENCE)?;
             Ok(run)

@@ -72,7 +72,7 @@ fn delete(connection: &Connection, number: u64) -> Result<()> {
 }
 
 /// The number of the run with this id.
-fn number_of(connection: &Connection, id: &str) -> Result<Option<u64>> {
+pub(super) fn number_of(connection: &Connection, id: &str) -> Result<Option<u64>> {
     Ok(connection
         .query_row("SELECT number FROM runs WHERE id = ?1", [id], |row| {
             row.get(0)
@@ -87,34 +87,34 @@ fn number_of(connection: &Connection, id: &str) -> Result<Option<u64>> {
 #[derive(Debug)]
 pub(super) struct StoredRun {
     pub number: u64,
-    header: Header,
-    machine: Checksum,
-    experiments: HashMap<String, StoredExperiment>,
+    pub header: Header,
+    pub machine: Checksum,
+    pub experiments: HashMap<String, StoredExperiment>,
     /// The checksums of the experiments, in order.
-    checksums: Vec<Checksum>,
-    points: u64,
-    samples: u64,
+    pub checksums: Vec<Checksum>,
+    pub points: u64,
+    pub samples: u64,
 }
 
 #[derive(Debug)]
-struct StoredExperiment {
-    key: i64,
-    position: usize,
+pub(super) struct StoredExperiment {
+    pub key: i64,
+    pub position: usize,
     /// The checksum of the experiment without its points.
-    own: Checksum,
-    points: HashMap<Point, StoredPoint>,
+    pub own: Checksum,
+    pub points: HashMap<Point, StoredPoint>,
     /// The checksums of the points, in order.
-    checksums: Vec<Checksum>,
+    pub checksums: Vec<Checksum>,
 }
 
 #[derive(Debug)]
-struct StoredPoint {
-    key: i64,
-    position: usize,
+pub(super) struct StoredPoint {
+    pub key: i64,
+    pub position: usize,
     /// The checksum of the point without its batches.
-    own: Checksum,
+    pub own: Checksum,
     /// The checksums of the batches, in order.
-    batches: Vec<Checksum>,
+    pub batches: Vec<Checksum>,
 }
 
 impl StoredRun {
@@ -415,7 +415,7 @@ impl StoredRun {
         self.seal(connection)
     }
 
-    fn seal_point(
+    pub fn seal_point(
         &mut self,
         connection: &Connection,
         experiment: &str,
@@ -431,7 +431,7 @@ impl StoredRun {
         Ok(())
     }
 
-    fn seal_experiment(&mut self, connection: &Connection, experiment: &str) -> Result<()> {
+    pub fn seal_experiment(&mut self, connection: &Connection, experiment: &str) -> Result<()> {
         let stored = self.experiment(experiment)?;
         let (key, position) = (stored.key, stored.position);
         let checksum = Checksum::joined(stored.own, stored.checksums.iter().copied());
@@ -484,7 +484,7 @@ impl StoredRun {
         stored.ok_or_else(|| Error::NotAnnounced(experiment.to_owned()).into())
     }
 
-    fn point(&mut self, experiment: &str, point: &Point) -> Result<&mut StoredPoint> {
+    pub fn point(&mut self, experiment: &str, point: &Point) -> Result<&mut StoredPoint> {
         let stored = self.experiments.get_mut(experiment);
         stored
             .and_then(|stored| stored.points.get_mut(point))

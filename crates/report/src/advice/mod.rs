@@ -2,13 +2,15 @@
 
 mod command;
 mod files;
+mod system;
 mod trial;
 mod words;
 
 pub use command::{Commands, commands};
 pub use files::{c_header, environment};
+pub use system::{system, trial_experiments};
 pub use trial::trial;
-pub use words::{FIRST, foremost, gain, ranked, value};
+pub use words::{FIRST, foremost, gain, gain_of, ranked, value};
 
 use crate::show;
 use advice::{Advice, FORMAT, Gain, Setting, Value};
@@ -38,6 +40,7 @@ pub(crate) fn advice(run: &Run, found: &[(&'static Rule, instrument::advice::Adv
         machine_fingerprint: run.header.machine_fingerprint.clone(),
         run: run.header.id.clone(),
         settings: settings.collect(),
+        system: Vec::new(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Advice as text.
 
 use crate::show;
-use advice::{Advice, Setting, Value};
+use advice::{Advice, Gain, Setting, Value};
 use instrument::quantity::Unit;
 use instrument::statistics::Interval;
 
@@ -24,10 +24,15 @@ pub fn value(setting: &Setting, value: &Value) -> String {
 /// if it was not measured or if the interval includes no gain at all.
 pub fn gain(setting: &Setting) -> Option<(String, Option<String>)> {
     let gain = setting.gain.filter(|_| least_gain(setting) > 1.0)?;
+    Some(gain_of(&gain))
+}
+
+/// A gain and its interval as text.
+pub fn gain_of(gain: &Gain) -> (String, Option<String>) {
     let interval = gain.low.zip(gain.high);
     let interval = interval.and_then(|(low, high)| Interval::new(low, high));
     let range = interval.map(|interval| show::range(Unit::Ratio, interval, gain.ratio));
-    Some((show::value(Unit::Ratio, gain.ratio, interval), range))
+    (show::value(Unit::Ratio, gain.ratio, interval), range)
 }
 
 /// The settings with their names, sorted by certain gain in descending order.

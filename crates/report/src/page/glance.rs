@@ -1,20 +1,30 @@
 //! The page's view of a machine at a glance.
 
-use super::chart::Picture;
+use super::chart::{Format, Picture, STYLES, render, swatch};
+use super::figure::scales;
 use crate::Analysis;
 use crate::glance::Glance;
+use instrument::figure::{Figure, FigureKind};
+
+/// Charts of experiments that stand in for the pictures of a whole machine.
+const MOST_CHARTS: usize = 2;
+/// A chart with fewer points shows nothing that its numbers do not.
+const FEWEST_POINTS: usize = 2;
 
 /// One picture, ready for its template.
 pub(super) struct PictureView {
     pub(super) id: String,
-    pub(super) title: &'static str,
+    pub(super) title: String,
+    /// Swatch and label of each series that its chart does not name.
+    pub(super) legend: Vec<(String, String)>,
     /// Its charts, one for each width.
     pub(super) charts: String,
     /// Id of the chapter with most of its numbers.
     pub(super) chapter: Option<String>,
 }
 
-/// The pictures that the run has something to draw in.
+/// The pictures of the machine that the run has something to draw in; of a run that has none, the
+/// first charts of its experiments.
 pub(super) fn pictures(
     analysis: &Analysis<'_>,
     place_of: impl Fn(&str) -> Option<(String, String)>,
@@ -23,12 +33,77 @@ pub(super) fn pictures(
     let drawn = Picture::ALL
         .into_iter()
         .filter(|picture| !picture.is_empty(&glance));
-    drawn
+    let pictures: Vec<PictureView> = drawn
         .map(|picture| PictureView {
             id: picture.title().to_lowercase().replace(' ', "-"),
-            title: picture.title(),
+            title: picture.title().into(),
+            legend: Vec::new(),
             charts: picture.charts(&glance),
             chapter: place_of(picture.experiment()).map(|(id, _)| id),
         })
+        .collect();
+    if pictures.is_empty() {
+        first_charts(analysis, place_of)
+    } else {
+        pictures
+    }
+}
+
+/// The first chart of each experiment, then the second of each, and so on; at most [`MOST_CHARTS`].
+fn first_charts(
+    analysis: &Analysis<'_>,
+    place_of: impl Fn(&str) -> Option<(String, String)>,
+) -> Vec<PictureView> {
+    let mut charts: Vec<(usize, &str, &Figure)> = Vec::new();
+    for experiment in &analysis.experiments {
+        let figures = experiment
+            .figures
+            .iter()
+            .filter(|figure| is_worth_it(figure));
+        let figures = figures.enumerate();
+        charts.extend(figures.map(|(turn, figure)| (turn, &*experiment.definition.id, figure)));
+    }
+    charts.sort_by_key(|(turn, ..)| *turn);
+    let first = charts.into_iter().take(MOST_CHARTS).enumerate();
+    let view = |(index, (_, experiment, figure)): (usize, (usize, &str, &Figure))| PictureView {
+        id: format!("first-chart-{}", index + 1),
+        title: figure.title.clone(),
+        legend: legend(figure),
+        charts: format!(
+            "<div class=\"fitted\">{}</div>",
+            render(figure, scales(figure).0, Format::Narrow)
+        ),
+        chapter: place_of(experiment).map(|(id, _)| id),
+    };
+    first.map(view).collect()
+}
+
+/// The series of a chart of several, since the narrow chart does not name them.
+fn legend(figure: &Figure) -> Vec<(String, String)> {
+    if figure.kind == FigureKind::Matrix || !(2..=STYLES).contains(&figure.series.len()) {
+        return Vec::new();
+    }
+    let series = figure.series.iter().enumerate();
+    series
+        .map(|(index, series)| (swatch(index), series.label.clone()))
+        .collect()
+}
+
+fn is_worth_it(figure: &Figure) -> bool {
+    let points = figure.series.iter().map(|series| series.points.len());
+    figure.kind != FigureKind::Timeline && points.sum::<usize>() >= FEWEST_POINTS
+}
+
+/// Id and title of the chapters with numbers, for a run of which nothing can be drawn.
+pub(super) fn chapters_with_numbers(
+    analysis: &Analysis<'_>,
+    place_of: impl Fn(&str) -> Option<(String, String)>,
+) -> Vec<(String, String)> {
+    let measured = analysis
+        .experiments
+        .iter()
+        .filter(|experiment| !experiment.points.is_empty());
+    measured
+        .filter_map(|experiment| place_of(&experiment.definition.id))
         .collect()
 }

@@ -6,7 +6,7 @@ use super::evidence::{Evidence, summary};
 use super::experiment::{GroupView, groups};
 use super::facts::{Facts, facts};
 use super::finding::{FindingView, Piece};
-use super::glance::{PictureView, pictures};
+use super::glance::{PictureView, chapters_with_numbers, pictures};
 use super::packed::{Parts, packed};
 use super::setting::{SettingView, first, settings, untold};
 use super::{command, data};
@@ -73,6 +73,7 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         first_findings,
         further,
         pictures: pictures(analysis, place_of),
+        numbers_at: chapters_with_numbers(analysis, place_of),
         first_settings: first(&analysis.advice),
         settings: &settings,
         untold: untold(&analysis.advice),
@@ -106,6 +107,8 @@ struct Page<'a> {
     first_findings: &'a [FindingView],
     further: &'a [FindingView],
     pictures: Vec<PictureView>,
+    /// Id and title of each chapter with numbers, told where there is no picture.
+    numbers_at: Vec<(String, String)>,
     first_settings: Vec<SettingView>,
     settings: &'a [SettingView],
     untold: Vec<(&'static str, String)>,

@@ -2,9 +2,9 @@
 
 use super::style::{Role, Style};
 use super::text::{labelled, paragraph, title};
-use crate::advice::{Commands, audience, commands, gain, missing, ranked, trial, value};
+use crate::advice::{Commands, audience, commands, gain, gain_of, missing, ranked, trial, value};
 use crate::show;
-use advice::{Advice, Setting};
+use advice::{Advice, Setting, SystemSetting};
 use instrument::advice::Audience;
 
 /// The recommended settings with their gains and sources, the largest gain first; then the settings
@@ -29,6 +29,17 @@ pub fn advice(advice: &Advice, style: &Style) -> String {
                 text += &labelled(&told_commands(name, setting), style);
             }
         }
+    }
+    if !advice.system.is_empty() {
+        text.push('\n');
+        text += &title("For administrators", style);
+    }
+    for setting in &advice.system {
+        text += &paragraph("", &told_of_system(setting, style), style);
+        text += &paragraph("    ", &setting.because, style);
+        let set = setting.set.clone().map(|set| ("    set", set));
+        let undo = setting.undo.clone().map(|undo| ("    undo", undo));
+        text += &labelled(&set.into_iter().chain(undo).collect::<Vec<_>>(), style);
     }
     if advice.settings.is_empty() {
         text += &paragraph("", "This run tells nothing that programs could use.", style);
@@ -75,6 +86,21 @@ pub(super) fn told(setting: &Setting, style: &Style) -> String {
         None => format!(", with no certain gain over {usual}"),
     };
     format!("{}: {shown}{gain}", capitalised(&setting.title))
+}
+
+/// A setting of the system: its value, and the one that gains.
+fn told_of_system(setting: &SystemSetting, style: &Style) -> String {
+    let title = capitalised(&setting.title);
+    let now = &setting.now;
+    let gain = setting.gain.as_ref().map(gain_of);
+    match setting.value.as_ref().zip(gain) {
+        Some((value, (centre, range))) => {
+            let value = style.paint(Role::Accent, value);
+            let range = range.map_or_else(String::new, |range| format!(" ({range})"));
+            format!("{title}: {value} instead of {now}, {centre}{range} as fast")
+        }
+        None => format!("{title}: {now}"),
+    }
 }
 
 fn capitalised(title: &str) -> String {

@@ -20,10 +20,12 @@ use instrument::results::Verdict;
 use record::NOT_REACHED;
 use std::collections::BTreeSet;
 
-/// Lines of two screens: what a reader looks at before asking for more.
-const TWO_SCREENS: usize = 100;
+/// Lines of two screens of 45: what a reader looks at before asking for more.
+const TWO_SCREENS: usize = 90;
 /// A brief summary has room for this many findings, however much else there is to say.
 const FEWEST_FINDINGS: usize = 6;
+/// A brief summary names this many reasons why something is missing.
+const MOST_REASONS: usize = 3;
 
 /// A run on two screens. A short run is shown whole; of a longer one there is what matters most, and
 /// the commands that print the rest.
@@ -193,7 +195,7 @@ fn failures(experiment: &ExperimentAnalysis, style: &Style) -> String {
     by_reason(named).into_iter().map(line).collect()
 }
 
-/// The results that are missing, grouped by reason.
+/// The first results that are missing, grouped by reason, and the number of further reasons.
 fn missing(analysis: &Analysis, style: &Style) -> String {
     let experiments = &analysis.experiments;
     let points = experiments.iter().flat_map(|experiment| {
@@ -216,7 +218,13 @@ fn missing(analysis: &Analysis, style: &Style) -> String {
         let reason = format!("{}: {}", experiment.definition.id, experiment.skipped?);
         Some(Outcome::Skipped.told(&reason, style))
     });
-    failed.chain(skipped).collect()
+    let told: Vec<String> = failed.chain(skipped).collect();
+    let (first, further) = told.split_at(told.len().min(MOST_REASONS));
+    let more = match further.len() {
+        0 => String::new(),
+        more => paragraph("", &format!("and {}", count(more, "further reason")), style),
+    };
+    first.concat() + &more
 }
 
 /// The failures grouped by reason, in order of first appearance.

@@ -2,7 +2,7 @@
 
 use crate::fixture;
 use crate::packed::{unpacked, whole};
-use oscope_report::page;
+use oscope_report::{Analysis, page, reference};
 use scraper::{Html, Selector};
 use std::collections::BTreeSet;
 
@@ -194,4 +194,38 @@ fn claims_that_are_decided_are_seen_at_once_and_the_others_on_demand() {
     );
     let sources = select(&document, "#claims a.from");
     assert_eq!(sources.len(), 4, "each leads to its charts");
+}
+
+/// The first screen of the page of a published report.
+fn first_screen(reference: &str) -> Html {
+    let reference = reference::find(reference).expect("it is one");
+    let run = reference.run();
+    let page = page::render(&Analysis::new(&run)).expect("a page");
+    Html::parse_document(&whole(&page))
+}
+
+#[test]
+fn a_report_without_pictures_of_a_machine_begins_with_its_first_charts() {
+    let document = first_screen("threads-linux");
+    assert!(!select(&document, "#glance figure svg.chart").is_empty());
+    let titles = texts(&document, "#glance figure h2");
+    let chapters = texts(&document, "figure.figure h4");
+    assert!(
+        titles.iter().all(|title| chapters.contains(title)),
+        "{titles:?}"
+    );
+    let keys = texts(&document, "#glance .key");
+    assert_eq!(keys, ["Lock SpinLock"; 2]);
+    let headings = texts(&document, "h2");
+    assert_eq!(headings[0], titles[0]);
+}
+
+#[test]
+fn every_report_begins_with_a_picture_or_a_sentence_that_leads_to_its_numbers() {
+    for reference in reference::ALL {
+        let document = first_screen(reference.name);
+        let has_picture = !select(&document, "#glance svg.chart").is_empty();
+        let leads = !select(&document, "#glance p a[href^='#']").is_empty();
+        assert!(has_picture != leads, "{}", reference.name);
+    }
 }

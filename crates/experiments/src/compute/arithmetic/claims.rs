@@ -12,14 +12,14 @@ use instrument::claim::{Claim, Evidence, Judgement, Ruling};
 pub(crate) const ALL: &[Claim] = &[
     Claim {
         key: "integers_are_faster_than_floats",
-        says: "Addition, subtraction, multiplication and division are faster for integers than for floats.",
+        says: "It is faster to add, subtract, multiply and divide integers than floats.",
         source: "Report E, section 6",
         experiments: &[DESIGN.id],
         test: integers_are_faster,
     },
     Claim {
         key: "all_but_integer_division_gain_from_optimisation",
-        says: "Every operation except integer division gains from the compiler's optimisation.",
+        says: "All operations but the division of integers gain if the compiler optimises.",
         source: "Report E, section 6",
         experiments: &[DESIGN.id],
         test: all_but_division_gain,
@@ -37,8 +37,8 @@ fn integers_are_faster(evidence: &Evidence<'_>) -> Option<Judgement> {
     let (add, subtract) = (over(Operation::Add)?, over(Operation::Subtract)?);
     let (multiply, divide) = (over(Operation::Multiply)?, over(Operation::Divide)?);
     let said = sentence!(
-        "At optimisation 3, the latency of 64-bit floats over that of integers is {add} for addition, \
-         {subtract} for subtraction, {multiply} for multiplication and {divide} for division."
+        "At optimisation 3, 64-bit floats take {add} as long as integers to add, {subtract} to \
+         subtract, {multiply} to multiply and {divide} to divide."
     );
     let ruling = throughout(&[add, subtract, multiply, divide]);
     Some(decided(ruling, Finding::new("because", said)))

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 pub(crate) struct Engines;
 
 const ENGINE: AxisOf<Engine> = AxisOf::new("engine", "way of reading");
-const THROUGH: AxisOf<Through> = AxisOf::new("through", "through");
+pub(super) const THROUGH: AxisOf<Through> = AxisOf::new("through", "through");
 const RATE: Metric<&str> = Metric::rate("rate", "reads per second").bounded(MOST_PER_SECOND);
 
 /// The path that the data takes.
@@ -210,6 +210,18 @@ pub(super) fn best_ring<'r>(
         ((Engine::Ring { depth, .. }, rate), pread) => Some(((depth, rate), pread)),
         _ => None,
     }
+}
+
+/// The largest block and the bandwidth of its fastest way.
+pub(super) fn best_of_large<'r>(
+    results: &'r Results,
+    through: Through,
+) -> Option<(Bytes, &'r Estimate)> {
+    let block = *blocks(results).last()?;
+    let levels = [BLOCK_SIZE.at(block), THROUGH.at(through)];
+    let speeds = results.along(ENGINE, THROUGHPUT, &levels).into_iter();
+    let fastest = speeds.max_by(|(_, a), (_, b)| a.centre.total_cmp(&b.centre));
+    fastest.map(|(_, speed)| (block, speed))
 }
 
 /// The way with the most reads, against plain `pread`.

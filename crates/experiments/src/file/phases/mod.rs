@@ -24,19 +24,19 @@ pub(super) const DESIGN: Design = Design {
     title: "Read and write against mmap, phase by phase",
     question: "Where does the time go when every byte of a file is changed in place: in \
                        fetching, computing or putting back?",
-    method: "Every byte b of a scratch file becomes (b + 5) % 250, buffer by buffer, in two \
-             ways. By read and write: read, the loop, lseek back and write. By mmap: mmap of the \
+    method: "Every byte b of a scratch file becomes (b + 5) % 250, buffer by buffer, in two ways. \
+             By read and write: read, the loop, lseek back and write. By mmap: mmap of the \
              buffer's part of the file, the loop over it, and munmap. The file is opened with \
-             O_SYNC. Each phase is timed apart at every turn, less the cost of reading the \
-             clock, and the times of a phase are added up. Each is told per KiB of the file, so \
-             that buffers compare. The two totals are the sums of their phases. A write to a \
-             file opened with O_SYNC waits for the device. munmap never does, so its data \
-             reaches the device later: that is timed as one fsync at the end, apart from the \
-             total. A third way is the report's listing as printed: it maps offset 0 each time and \
-             moves the position on by lseek, which a mapping does not follow, so that the first \
-             buffer is changed again and again. Buffers smaller than a page are mapped with the page that holds them. The \
-             file is in the page cache and on the device when a pass starts. For small buffers \
-             it is smaller, since each write waits.",
+             O_SYNC. Each phase is timed apart at every turn, less the cost of reading the clock, \
+             and the times of a phase are added up. Each is told per KiB of the file, so that \
+             buffers compare. The two totals are the sums of their phases. A write to a file \
+             opened with O_SYNC waits for the device. munmap never does, so its data reaches the \
+             device later: that is timed as one fsync at the end, apart from the total. A third \
+             way is the report's listing as printed: it maps offset 0 each time and moves the \
+             position on by lseek. A mapping does not follow the position, so the first buffer is \
+             changed each time. Buffers smaller than a page are mapped with the page that holds \
+             them. The file is in the page cache and on the device when a pass starts. For small \
+             buffers it is smaller, since each write waits.",
     source: "Report E, section 4.3",
     axes: &[BUFFER_SIZE.axis(), FILE_SIZE.axis()],
     metrics: &METRICS,
@@ -176,9 +176,9 @@ fn without_waiting(results: &Results) -> Option<Finding> {
     let (mapped, sync) = (of(MAP_TOTAL)?, of(MAP_SYNC)?);
     let times = ratio_within(of(TOTAL)?, mapped)?;
     let said = sentence!(
-        "Changing a file in place in buffers of 4 KiB takes {mapped} per KiB by mmap, and \
-         {times} as long by read and write with O_SYNC: only these wait for the device at each \
-         buffer. One fsync at the end by mmap takes {sync} more per KiB."
+        "Changing a file in place in buffers of 4 KiB takes {mapped} per KiB by mmap, and {times} \
+         as long by read and write with O_SYNC. Only these wait for the device at each buffer. \
+         One fsync at the end by mmap takes {sync} more per KiB."
     );
     let finding = Finding::new("without_waiting", said).graded(grade(&times, 1.0));
     Some(finding.weighing(0.6))

@@ -38,12 +38,12 @@ pub(super) const DESIGN: Design = Design {
              file.random. In order, the kernel fetches a window at a time; at random, it has to \
              fetch each chunk by itself. The window is estimated as the chunk size at which \
              reading at random gets as fast as reading in order. By counting: in a second cold \
-             file, the kernel is asked which pages are in the page cache after a single small \
-             read at its start, after a single one in its middle, and after each read of a pass \
-             in order. Of that pass, the largest distance from the reader to the last page in \
-             memory is taken. The kernel fetches the next window while the program still reads \
-             one, so this distance is up to two windows. Beside these stands the window that the \
-             kernel states in read_ahead_kb. Counting is not timed.",
+             file, the kernel is asked which pages are in the page cache. It is asked after a \
+             single small read at its start, after a single one in its middle, and after each \
+             read of a pass in order. Of that pass, the largest distance from the reader to the \
+             last page in memory is taken. The kernel fetches the next window while the program \
+             still reads one, so this distance is up to two windows. Beside these stands the \
+             window that the kernel states in read_ahead_kb. Counting is not timed.",
     source: "Report E, section 4.2.2",
     axes: &[CHUNK_SIZE.axis(), FILE_SIZE.axis()],
     metrics: &[

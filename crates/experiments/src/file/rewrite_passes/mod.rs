@@ -34,17 +34,17 @@ pub(super) const DESIGN: Design = Design {
         "A cold scratch file is read from start to end in chunks, overwritten with other data, \
          and read again. The three passes are timed apart, each per KiB. There are six ways. \
          Streams of the C library (fread, fwrite, and fflush at the end of writing) with their \
-         own buffer; the same with no buffer (setvbuf); read and write; read and write with \
-         O_SYNC; mmap of a chunk, a copy, msync when writing, and munmap; and mmap as the report's listing \
-         has it, which maps offset 0 each time, copies, unmaps and moves the position by lseek, so \
-         that the first chunk is touched again and again. With O_SYNC and \
-         msync every chunk waits for the device. In the other ways later writeback is not timed, \
-         unless memory runs short: the file is {} times as large as the memory that the process \
-         may use, page cache included, which a control group limits. Where no limit can be set, \
-         or where the file has to be smaller because each of its many chunks waits, the memory \
-         is `{}`, and the second reading comes from the page cache. `kept` is the share of the \
-         file that was still in memory before the second reading, `from_storage` the share of \
-         that reading that came from storage.",
+         own buffer. The same with no buffer (setvbuf). read and write. read and write with \
+         O_SYNC. mmap of a chunk, a copy, msync when writing, and munmap. mmap as the report's \
+         listing has it: it maps offset 0 each time, copies, unmaps and moves the position by \
+         lseek, so the first chunk is touched each time. With O_SYNC and msync every chunk waits \
+         for the device. In the other ways later writeback is not timed, unless memory runs \
+         short. The file is {} times as large as the memory that the process may use, page cache \
+         included, which a control group limits. Where no limit can be set, or where the file is \
+         smaller because each of its many chunks waits, the memory is `{}`, and the second \
+         reading comes from the page cache. `kept` is the share of the file that was still in \
+         memory before the second reading, `from_storage` the share of that reading that came \
+         from storage.",
         FILE_OVER_MEMORY,
         NOT_LIMITED
     ),

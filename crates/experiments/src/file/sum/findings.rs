@@ -166,9 +166,9 @@ fn by_both_clocks(results: &Results) -> Option<Finding> {
         _ => "and whether threads help by processor time is not decided",
     };
     let said = sentence!(
-        "Processor time adds up over threads and is no elapsed time: {threads} threads sum a \
-         file {by_wall} as fast by wall time as one that works in the same way, and {by_cpu} as \
-         fast by processor time, {verdict}.",
+        "By wall time, {threads} threads sum a file {by_wall} as fast as one does in the same \
+         way. By processor time, which adds up over threads and is no elapsed time, they sum it \
+         {by_cpu} as fast, {verdict}.",
         threads = several.threads,
     );
     let finding = Finding::new("wall_and_cpu", said).graded(grade(&by_wall, 1.0));

@@ -28,8 +28,8 @@ pub(super) const DESIGN: Design = Design {
     question: "How many threads, which block size and which method sum a file fastest, by wall \
                time and by processor time?",
     method: "The XOR of all 32-bit words of a scratch file of pseudo-random bytes. Of n threads, \
-             the first takes blocks 0, n, 2n, …, the second blocks 1, n + 1, …, by pread into a \
-             buffer of its own, or by mmap of one block at a time. Starting the threads and \
+             the first takes blocks 0, n, 2n, …, the second blocks 1, n + 1, …. Each uses pread \
+             into a buffer of its own, or mmap of one block at a time. Starting the threads and \
              making their buffers is timed. They may run on every processor. Throughput is the \
              file size over the wall time. `by_cpu` is the same size over the processor time, \
              which adds up over threads: a program that takes clock() for the time reports it, \

@@ -87,9 +87,9 @@ fn capacity(curve: &[(Bytes, &Estimate)], index: usize, cache: &FoundCache) -> O
         ),
         None => (
             sentence!(
-                "Loads slow down beyond working sets of {capacity}, from {load} below, though no cache of \
-                 that size is documented: a shared part of a cache, or the reach of the TLB, may end \
-                 there."
+                "Loads slow down beyond working sets of {capacity}, from {load} below, though no \
+                 cache of that size is documented. A shared part of a cache, or the reach of the \
+                 TLB, may end there."
             ),
             told(load).max(Grade::Likely),
         ),

@@ -37,7 +37,7 @@ pub(super) const DESIGN: Design = Design {
         "A nested loop of rows, each of {STEPS} steps, adds up the exclusive or of its two \
          counters. Inline: both loops are in one function. Function: a function is called for \
          each row. Recursion: each row is a call from the previous row, so the recursion is as \
-         deep as there are rows; the result of the inner call is hidden from the compiler, which \
+         deep as there are rows. The result of the inner call is hidden from the compiler, which \
          would otherwise turn the recursion into a loop. Fork: for each row the parent forks a \
          child, which returns its part of the sum through a pipe, and waits for it. All styles \
          give the same sum, which is checked each time. The loops are one source, compiled \

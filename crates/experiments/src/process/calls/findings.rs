@@ -55,14 +55,15 @@ fn spawn(results: &Results) -> Option<Finding> {
             )
         } else if times.value > 1.0 {
             sentence!(
-                "Starting a program that does nothing takes {other} with posix_spawn and {cost} with \
-                 fork and exec, {times} as long: start programs with posix_spawn, especially from large \
-                 processes."
+                "Starting a program that does nothing takes {other} with posix_spawn and {cost} \
+                 with fork and exec, {times} as long. So start programs with posix_spawn, from \
+                 large processes above all."
             )
         } else {
             sentence!(
-                "Starting a program that does nothing takes {other} with posix_spawn and {cost} with \
-                 fork and exec, {times} as long: for a process as small as this one, fork is no slower."
+                "Starting a program that does nothing takes {other} with posix_spawn and {cost} \
+                 with fork and exec, {times} as long. For a process as small as this one, fork is \
+                 no slower."
             )
         }
     };

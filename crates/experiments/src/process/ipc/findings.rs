@@ -174,8 +174,8 @@ fn spinning(results: &Results) -> Option<Finding> {
     let sleeping = round_trip(results, Mechanism::Futex, Placement::OneCore)?;
     let times = ratio(spinning, sleeping)?;
     let said = sentence!(
-        "A process that spins on a shared word while the other needs the same core waits {spinning} \
-         for an answer, {times} as long as a process that sleeps on a futex. Spin only if each process \
+        "A process that spins on a shared word while the other needs its core waits {spinning} \
+         for an answer, {times} as long as one that sleeps on a futex. Spin only if each process \
          has a core of its own."
     );
     let follows = times.differs_from(1.0) && times.value > 1.0;

@@ -38,15 +38,16 @@ pub(in crate::process) const DESIGN: Design = Design {
     question: "What does a context switch between processes or threads cost, and how does it grow with \
                their number and their working sets?",
     method: "Processes, or threads of one process, form a ring. Each member waits at a pipe for a \
-             token of 1 byte, reads its whole working set, and writes the token into the pipe of the \
-             next member, so only one member runs at a time. `pass` is the median time of a round \
-             divided by the number of members; the clock's cost is subtracted. `alone` is the same \
-             work without a switch: one member sends the token to itself through a pipe and reads its \
-             working set, repeatedly. `switch` is pass minus alone, measured in the same process. It \
-             contains the scheduler's work; the change of address space, for processes; the refill of \
-             caches and TLBs that other members have displaced; and, on two cores, the wakeup of the \
-             other core. On one core, all members are pinned to the same processor. On two cores, \
-             each member passes the token to one on the other core. Memory is in base pages.",
+             token of 1 byte, reads its whole working set, and writes the token into the pipe of \
+             the next member. Only one member runs at a time. `pass` is the median time of a \
+             round divided by the number of members; the clock's cost is subtracted. `alone` is \
+             the same work without a switch: one member sends the token to itself through a pipe \
+             and reads its working set, repeatedly. `switch` is pass minus alone, measured in the \
+             same process. It contains the work of the scheduler, for processes the change of \
+             address space, and the refill of caches and TLBs that other members have displaced. \
+             On two cores it contains the wakeup of the other core. On one core, all members are \
+             pinned to the same processor. On two cores, each member passes the token to one on \
+             the other core. Memory is in base pages.",
     source: "common practice, after lmbench's lat_ctx",
     axes: &[
         KIND.axis(),

@@ -136,9 +136,9 @@ fn crowd(results: &Results) -> Option<Finding> {
     let crowd = switch(results, &largest)?;
     let times = ratio(crowd, pair(results, Kind::Processes, Placement::OneCore)?)?;
     let said = sentence!(
-        "Among {count} processes with a working set of {working_set} each, a switch takes {crowd}, \
-         {times} as long as between two without one: each has to fetch again what the others displaced \
-         from the caches."
+        "Among {count} processes with a working set of {working_set} each, a switch takes \
+         {crowd}, {times} as long as between two without one. Each has to fetch again what the \
+         others displaced from the caches."
     );
     let follows = times.differs_from(1.0) && times.value > 1.0 && working_set > NOTHING;
     follows.then(|| Finding::new("crowd", said).weighing(0.5))

@@ -25,10 +25,10 @@ const DESIGN: Design = Design {
          the compiler can remove none. The number at the end is checked against that of a single \
          thread. `run`, on one worker, is the wall time of starting all threads, of which each \
          enters once, and of joining them, as in the report. `entry` is the wall time of one \
-         entry in a long run, in which the threads start together and enter again and again, \
-         without starting and joining the threads. On several processors, and if several threads \
-         compute, a long run lasts about 40 ms, so that threads lose their turn inside as they \
-         do in programs; it includes starting and joining, a hundredth at most. With two kernel \
+         entry in a long run, in which the threads start together and enter many times. Starting \
+         and joining the threads is not part of it. On several processors, and if several threads \
+         compute, a long run lasts about 40 ms, so that threads lose their turn inside as they do \
+         in programs. It then includes starting and joining, a hundredth at most. With two kernel \
          threads, whose section varies in length, it lasts 10 ms. User threads are those of the \
          `uthread` library: preemptive, all of one priority, on one worker or on as many as there \
          are processors. Their locks are its Lock (blocks; first come, first served) and its \

@@ -62,7 +62,7 @@ pub(super) fn burnt(results: &Results) -> Option<Finding> {
     let law = law(threads);
     let said = sentence!(
         "While {threads} threads of one worker yielded inside a spin lock, they were preempted \
-         {turns} times; n(n − 1)/2 predicts {law}: a spinning thread burns a whole slice for each \
+         {turns} times; n(n − 1)/2 predicts {law}. A spinning thread burns a whole slice for each \
          thread that goes in before it. A turn lasted {slice}, the slice is {set}.",
         slice = Quantity::nanoseconds(spin.centre / turns.centre),
         set = Quantity::nanoseconds(SHORT_SLICE_US as f64 * 1e3),
@@ -97,9 +97,9 @@ pub(super) fn long_run(results: &Results) -> Option<Finding> {
     let (threads, lock, spin) = with_most(results, Body::COMPLEX, ENTRY)?;
     let finding = compared("long_run", (spin, lock), |times| {
         sentence!(
-            "In long runs of {threads} threads that compute inside the lock, an entry takes \
-             {spin} with a spin lock and {lock} with one that blocks, {times} as long: whenever a \
-             slice ends inside the lock, all waiting threads burn theirs."
+            "Where {threads} threads compute inside the lock for long, an entry takes {spin} with \
+             a spin lock and {lock} with one that blocks, {times} as long. Whenever a slice ends \
+             inside the spin lock, all threads that wait burn theirs."
         )
     })?;
     Some(finding.weighing(0.6))

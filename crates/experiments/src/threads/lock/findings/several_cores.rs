@@ -190,7 +190,7 @@ pub(super) fn break_even(results: &Results) -> Option<Finding> {
             };
             let said = sentence!(
                 "For two kernel threads on two processors, spinning {verdict} in sections of \
-                 {shortest_ns} to {longest_ns}: it takes {best} the time of a mutex in sections \
+                 {shortest_ns} to {longest_ns}. It takes {best} the time of a mutex in sections \
                  of {best_ns}, and {worst} in sections of {worst_ns}."
             );
             Finding::new("break_even", said).graded(grade)

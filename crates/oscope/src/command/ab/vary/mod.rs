@@ -116,7 +116,7 @@ pub fn execute(arguments: &Ab, vary: &Vary, common: &Common) -> Result<Exit> {
     let judged = judged?;
 
     let text = if common.json {
-        let key = key(&vary.varied);
+        let key = vary.key();
         let document = Document::new(&judged, &key, vary, &rules, (number, seed));
         serde_json::to_string_pretty(&document)? + "\n"
     } else {
@@ -180,15 +180,6 @@ fn of_root(scalar: Scalar) -> Result<Scalar, WrongUse> {
     )))
 }
 
-fn key(varied: &Varied) -> String {
-    match varied {
-        Varied::Directory => "dir".into(),
-        Varied::Environment(name) => format!("env:{name}"),
-        Varied::Setting(path) => format!("sysfs:{path}"),
-        Varied::Axis(axis) => axis.clone(),
-    }
-}
-
 fn announcement(duels: &[Duel], vary: &Vary, rules: &Rules) -> String {
     let time = match rules.budget {
         Budget::Usual => "about 30 s for each".to_owned(),
@@ -199,5 +190,5 @@ fn announcement(duels: &[Duel], vary: &Vary, rules: &Rules) -> String {
         count => format!("{count} points"),
     };
     let ways = vary.values.join(" and ");
-    format!("{points} with {} {ways}: at most {time}", key(&vary.varied))
+    format!("{points} with {} {ways}: at most {time}", vary.key())
 }

@@ -33,12 +33,13 @@ impl<'s> Recording<'s> {
         }
     }
 
-    /// Starts an experiment with all its duels.
+    /// Starts an experiment with all its duels. The title of the added axis is the key of what varies:
+    /// advice recognises trials of a setting by it.
     pub fn start<'d>(
         &mut self,
         of: &Definition,
         duels: impl Iterator<Item = &'d Duel>,
-        values: &[String],
+        (key, values): (&str, &[String]),
     ) -> Result<()> {
         let duels: Vec<&Duel> = duels.collect();
         let mut definition = Definition {
@@ -47,7 +48,7 @@ impl<'s> Recording<'s> {
         };
         let is_shared = |axis: &Axis| duels.iter().all(|it| it.shared.get(&axis.name).is_some());
         definition.axes.retain(is_shared);
-        definition.axes.push(Axis::choice(VARIANT, "variant"));
+        definition.axes.push(Axis::choice(VARIANT, key));
         let points: Vec<Point> = duels.iter().flat_map(|it| variants(it, values)).collect();
         let (definition, points) = (&*self.definition.insert(definition), points.as_slice());
         tell(&mut self.recorder, &Event::Started { definition, points })

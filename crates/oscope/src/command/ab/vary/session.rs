@@ -49,9 +49,9 @@ impl Session<'_, '_> {
                 self.remove_files(current);
                 current = Some(duel.experiment);
                 let of_experiment = duels.iter().filter(|it| it.experiment == duel.experiment);
-                let values = &self.vary.values;
+                let (key, values) = (self.vary.key(), &self.vary.values);
                 self.recording
-                    .start(&planned.definition, of_experiment, values)?;
+                    .start(&planned.definition, of_experiment, (&key, values))?;
             }
             let rules = Rules {
                 budget: share(self.rules.budget, now_ns() - begin_ns, duels.len() - index),

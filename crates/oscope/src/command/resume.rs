@@ -1,0 +1,303 @@
+//! Stopped runs that `oscope run --resume` continues: the options that they had, and whether this is
+//! still the same machine in the same state.
+
+use crate::arguments::{Arguments as Line, Command, Common, Run as Arguments};
+use crate::exit::WrongUse;
+use crate::stored;
+use anyhow::Result;
+use clap::Parser;
+use instrument::limits::{Limited, Limits, Used};
+use instrument::plan::Plan;
+use instrument::quantity::Nanoseconds;
+use instrument::runner::{Earlier, EarlierExperiment, EarlierPoint, Ending};
+use instrument::sample::Batch;
+use platform::environment::Environment;
+use platform::machine::Machine;
+use platform::storage::Storage;
+use record::{ExperimentRecord, Header, PointRecord, Run};
+
+/// Two estimates of the time at which the system started differ by less than this, unless it was
+/// started again: the wall clock is corrected now and then.
+const CLOCK_STEPS_S: f64 = 120.0;
+/// A run with less time than this left has used its time.
+const LEAST_NS: f64 = 1e9;
+/// A pass for points that were never visited, and one for all.
+const FEWEST_PASSES: usize = 2;
+
+/// A stopped run, to be continued.
+pub struct Stopped {
+    /// The run as it is stored.
+    pub run: Run,
+    /// The options that it was started with.
+    pub arguments: Arguments,
+    /// The time that the user gives it in addition.
+    more: Option<Nanoseconds>,
+}
+
+impl Stopped {
+    /// The run that the command line names, if this machine can go on with it. The page's options
+    /// are those of `asked`.
+    ///
+    /// # Errors
+    /// [`WrongUse`] with the reason why it cannot be continued.
+    pub fn find(name: &str, asked: &Arguments, common: &Common) -> Result<Self> {
+        let store = stored::open_to_read(common)?.ok_or_else(stored::nothing_stored)?;
+        let run = store.run(&stored::selector(name)?);
+        let run = run.map_err(stored::wrong_use_if_unknown)?;
+        let refused = |reason: String| {
+            WrongUse(format!(
+                "run {name} cannot be gone on with: {reason}; `oscope run` measures anew"
+            ))
+        };
+        if let Some(reason) = changed(&run) {
+            return Err(refused(reason).into());
+        }
+        let arguments = arguments(&run.header, asked).map_err(refused)?;
+        Ok(Self {
+            more: asked.budget,
+            arguments,
+            run,
+        })
+    }
+
+    /// `limits` less what the run wrote before it stopped.
+    pub fn left_of(&self, limits: Limits) -> Limits {
+        let written_bytes = self.used().written_bytes;
+        let left = |most: u64| most.saturating_sub(written_bytes);
+        Limits {
+            written_bytes: limits.written_bytes.map(left),
+            ..limits
+        }
+    }
+
+    /// The resources that the run used before it stopped.
+    pub fn used(&self) -> Used {
+        let limited = self.run.header.limited.as_ref();
+        limited.and_then(|limited| limited.used).unwrap_or_default()
+    }
+
+    /// The part that was measured, and the rest of the time: what the user gives, or what is left of
+    /// the run's own, or as much again if that is used.
+    ///
+    /// # Errors
+    /// [`WrongUse`] if `plan` has other experiments than the run, or measures them in another way.
+    pub fn earlier(&self, plan: &Plan<'_>) -> Result<Earlier, WrongUse> {
+        for record in &self.run.experiments {
+            check_plan(record, plan)?;
+        }
+        let records = self.run.experiments.iter();
+        let experiments = records.map(|record| (record.definition.id.clone(), earlier(record)));
+        let passes_begun = self.passes_begun();
+        let own_ns = self.run.header.budget_ns - self.spent_ns();
+        let is_used = own_ns < LEAST_NS || self.run.is_finished();
+        let passes = plan.precision.passes;
+        Ok(Earlier {
+            experiments: experiments.collect(),
+            passes_begun,
+            passes_left: if is_used || self.more.is_some() {
+                passes
+            } else {
+                passes.saturating_sub(passes_begun).max(FEWEST_PASSES)
+            },
+            left: match self.more {
+                Some(more) => more,
+                None if is_used => plan.budget(),
+                None => Nanoseconds(own_ns),
+            },
+        })
+    }
+
+    /// The budget of the whole run, if `left` is added.
+    pub fn budget_ns(&self, left: Nanoseconds) -> f64 {
+        self.run.header.budget_ns.max(self.spent_ns() + left.0)
+    }
+
+    fn batches(&self) -> impl Iterator<Item = &Batch> {
+        let points = self.run.experiments.iter().flat_map(|it| &it.points);
+        points.flat_map(|point| &point.batches)
+    }
+
+    fn passes_begun(&self) -> usize {
+        let last = self.batches().filter_map(|batch| batch.pass).max();
+        last.map_or(0, |last| last as usize + 1)
+    }
+
+    /// Wall time that the run has used: that of its visits, and of the rests that limits ask for.
+    fn spent_ns(&self) -> f64 {
+        let visits = self.batches().map(|batch| batch.wall_ns as f64);
+        visits.sum::<f64>().max(self.used().wall_ns as f64)
+    }
+}
+
+/// The command that continues a run of the store, as a sentence's subject.
+pub fn command(number: u64, common: &Common) -> String {
+    let store = common.store.as_ref();
+    let store = store.map_or_else(String::new, |path| format!(" --store {}", path.display()));
+    format!("`oscope run --resume {number}{store}`")
+}
+
+/// The options that the run was started with, its directory and limits as they were then.
+fn arguments(header: &Header, asked: &Arguments) -> Result<Arguments, String> {
+    let parsed = Line::try_parse_from(&header.command_line);
+    let command = parsed.map(|line| line.command.unwrap_or_else(Command::usual));
+    let Ok(Command::Run(mut then)) = command else {
+        return Err(format!(
+            "it was not measured by `oscope run`, but by `{}`",
+            header.command_line.join(" ")
+        ));
+    };
+    if header.limited.as_ref().is_some_and(is_uncounted) {
+        return Err(
+            "it was killed before it stored how much it wrote, which its limits bound".into(),
+        );
+    }
+    if then.remote.as_ref().is_some_and(|path| path.is_relative()) {
+        return Err("its record does not say where the directory of `--remote` was".into());
+    }
+    then.dir.clone_from(&header.directory);
+    then.restraint.gentle = false;
+    then.restraint.limit = header.limited.as_ref().map(|limited| limited.limits);
+    then.name = None;
+    then.sessions = None;
+    then.compare_with = None;
+    then.resume.clone_from(&asked.resume);
+    then.page.clone_from(&asked.page);
+    (then.force, then.no_page) = (asked.force, asked.no_page);
+    Ok(*then)
+}
+
+/// True if a limit on all that a run writes cannot be kept any more.
+fn is_uncounted(limited: &Limited) -> bool {
+    limited.limits.written_bytes.is_some() && limited.used.is_none()
+}
+
+/// The first difference between the run's time and now that would change what is measured.
+fn changed(run: &Run) -> Option<String> {
+    let header = &run.header;
+    if Machine::read().fingerprint() != header.machine_fingerprint {
+        return Some("it was measured on another machine".into());
+    }
+    if header.version != env!("CARGO_PKG_VERSION") {
+        return Some(format!("oscope {} measured it", header.version));
+    }
+    if !header.directory.is_dir() {
+        let directory = header.directory.display();
+        return Some(format!("its directory {directory} is gone"));
+    }
+    let storage = Storage::behind(&header.directory).ok();
+    let device = |storage: &Storage| (storage.mount_point.clone(), storage.file_system.clone());
+    if run.storage.as_ref().map(device) != storage.as_ref().map(device) {
+        let directory = header.directory.display();
+        return Some(format!("{directory} is on another file system now"));
+    }
+    let now = Environment::read();
+    let then_s = header.started.as_millisecond() as f64 / 1e3;
+    let now_s = record::now().as_millisecond() as f64 / 1e3;
+    let then = (then_s, run.environment.uptime_seconds);
+    if was_started_again(then, (now_s, now.uptime_seconds)) {
+        return Some("the system has been started again since".into());
+    }
+    let changed = differences(&run.environment, &now);
+    (!changed.is_empty()).then(|| format!("changed since: {}", changed.join(", ")))
+}
+
+/// The names of the conditions that differ, of those that change what is measured.
+fn differences(then: &Environment, now: &Environment) -> Vec<&'static str> {
+    let kernel = |of: &Environment| (of.kernel_release.clone(), of.kernel_version.clone());
+    let frequency = |of: &Environment| (of.frequency.governor.clone(), of.frequency.turbo);
+    let facts = [
+        ("kernel", kernel(then) == kernel(now)),
+        ("user's rights", then.is_root == now.is_root),
+        ("clock source", then.clock_source == now.clock_source),
+        ("governor or turbo", frequency(then) == frequency(now)),
+        (
+            "transparent huge pages",
+            then.transparent_huge_pages == now.transparent_huge_pages,
+        ),
+        ("hyperthreads in use", then.smt_active == now.smt_active),
+        ("limits of the control group", then.cgroup == now.cgroup),
+    ];
+    let changed = facts.into_iter().filter(|(_, is_same)| !is_same);
+    changed.map(|(name, _)| name).collect()
+}
+
+/// True if the system was started between two times, each given with its uptime; all in seconds.
+fn was_started_again(then: (f64, Option<f64>), now: (f64, Option<f64>)) -> bool {
+    let start = |(at, uptime): (f64, Option<f64>)| Some(at - uptime?);
+    let apart = start(then).zip(start(now)).map(|(then, now)| now - then);
+    apart.is_some_and(|apart| apart.abs() > CLOCK_STEPS_S)
+}
+
+/// Checks that `plan` measures the experiment of `record` in the same way.
+fn check_plan(record: &ExperimentRecord, plan: &Plan<'_>) -> Result<(), WrongUse> {
+    let id = &record.definition.id;
+    let planned = plan.experiments.iter().find(|it| it.definition.id == *id);
+    let reason = match planned {
+        None => "is not measured here any more".to_owned(),
+        Some(planned) if planned.definition != record.definition => {
+            "is measured in another way by this oscope".to_owned()
+        }
+        Some(planned) => match &planned.points {
+            Err(reason) if record.skipped.is_none() => {
+                format!("cannot be measured here any more: {reason}")
+            }
+            _ => return Ok(()),
+        },
+    };
+    Err(WrongUse(format!(
+        "the run cannot be gone on with: {id} {reason}"
+    )))
+}
+
+fn earlier(record: &ExperimentRecord) -> EarlierExperiment {
+    match &record.skipped {
+        Some(_) => EarlierExperiment::Skipped,
+        None => EarlierExperiment::Started(record.points.iter().map(earlier_point).collect()),
+    }
+}
+
+fn earlier_point(record: &PointRecord) -> EarlierPoint {
+    let ending = record.closing.as_ref().map(|closing| &closing.ending);
+    EarlierPoint {
+        point: record.point.clone(),
+        batches: record.batches.clone(),
+        failed: match ending {
+            Some(Ending::Failed(reason)) => Some(reason.clone()),
+            _ => None,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{differences, was_started_again};
+    use platform::environment::Environment;
+
+    #[test]
+    fn another_kernel_is_told_and_another_load_is_not() {
+        let then = Environment {
+            kernel_release: Some("6.1.0".into()),
+            load_average: Some([0.1, 0.1, 0.1]),
+            ..Environment::default()
+        };
+        let busy = Environment {
+            load_average: Some([4.0, 2.0, 1.0]),
+            ..then.clone()
+        };
+        assert_eq!(differences(&then, &busy), [""; 0]);
+        let newer = Environment {
+            kernel_release: Some("6.2.0".into()),
+            is_root: Some(true),
+            ..then.clone()
+        };
+        assert_eq!(differences(&then, &newer), ["kernel", "user's rights"]);
+    }
+
+    #[test]
+    fn a_start_of_the_system_shows_in_its_uptime() {
+        let then = (1e6, Some(500.0));
+        assert!(!was_started_again(then, (1e6 + 900.0, Some(1400.0))));
+        assert!(was_started_again(then, (1e6 + 900.0, Some(300.0))));
+        assert!(!was_started_again(then, (1e6 + 900.0, None)));
+    }
+}

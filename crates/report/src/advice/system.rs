@@ -1,0 +1,323 @@
+//! Settings of the system that administrators can change: facts of a run, and those among them that
+//! a stored trial on the same machine showed to gain.
+
+use crate::show;
+use advice::{Gain, SystemSetting};
+use experiments::trial::KERNEL_SETTINGS;
+use instrument::definition::{Better, Metric};
+use instrument::point::{Level, Point};
+use instrument::quantity::{Quantity, Unit};
+use instrument::results::PointResult;
+use record::Run;
+use record::store::HistoryRun;
+use std::collections::BTreeSet;
+
+/// The axis of a comparison whose levels are the values of what varies.
+const VARIANT: &str = "variant";
+/// A smaller gain is none that anyone would act on.
+const MARGIN: f64 = 1.02;
+
+/// A setting of the system as a run found it.
+struct Fact {
+    name: &'static str,
+    title: &'static str,
+    now: String,
+    /// The file that sets it; `*` stands for any text. `None` if no file does.
+    path: Option<String>,
+    /// The reason why it is a fact only, or the way to try it.
+    untried: String,
+}
+
+/// The settings of the system that `run` found. Advised is what gained for sure in one of the
+/// `trials` and lost in none.
+pub fn system(run: &Run, trials: &[HistoryRun]) -> Vec<SystemSetting> {
+    let facts = facts(run).into_iter();
+    facts.map(|fact| fact.judged(trials)).collect()
+}
+
+/// The experiments whose trials tell something of a setting of the system.
+pub fn trial_experiments() -> Vec<String> {
+    let ids = experiments::all().map(|experiment| format!("ab.{}", experiment.id()));
+    ids.collect()
+}
+
+fn facts(run: &Run) -> Vec<Fact> {
+    let (environment, storage) = (&run.environment, run.storage.as_ref());
+    let device = storage.and_then(|storage| storage.block_device.as_deref());
+    let kernel = |name: &'static str, title, now: Option<String>| {
+        let setting = KERNEL_SETTINGS
+            .iter()
+            .find(|setting| setting.name == name)?;
+        Some(Fact {
+            name,
+            title,
+            now: now?,
+            path: setting.path_on(device),
+            untried: format!(
+                "Not tried on this machine: `oscope advise --try {name}` measures it, as root."
+            ),
+        })
+    };
+    let by_hand = |name, title, now: Option<String>, path: &str| {
+        let now = now?;
+        Some(Fact {
+            name,
+            title,
+            untried: format!(
+                "Not tried on this machine: `oscope ab WHAT --vary sysfs:{}={now},OTHER` measures \
+                 it, as root.",
+                path.replace('*', "0")
+            ),
+            now,
+            path: Some(path.into()),
+        })
+    };
+    let fixed = |name, title, now: Option<String>, untried: &str| {
+        Some(Fact {
+            name,
+            title,
+            now: now?,
+            path: None,
+            untried: untried.into(),
+        })
+    };
+    let read_ahead = storage.and_then(|storage| storage.read_ahead_bytes);
+    let mount = storage.map(|storage| {
+        let options = storage.mount_options.join(",");
+        format!("{} with {options}", storage.file_system)
+    });
+    let all = [
+        kernel(
+            "transparent_huge_pages",
+            "transparent huge pages",
+            environment.transparent_huge_pages.clone(),
+        ),
+        kernel(
+            "read_ahead",
+            "read-ahead of the device, in KiB",
+            read_ahead.map(|bytes| (bytes >> 10).to_string()),
+        ),
+        kernel(
+            "scheduler",
+            "I/O scheduler of the device",
+            storage.and_then(|storage| storage.scheduler.clone()),
+        ),
+        by_hand(
+            "swappiness",
+            "swappiness",
+            environment.swappiness.map(|value| value.to_string()),
+            "/proc/sys/vm/swappiness",
+        ),
+        by_hand(
+            "governor",
+            "governor of the processors' clock",
+            environment.frequency.governor.clone(),
+            "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
+        ),
+        fixed(
+            "mount_options",
+            "mount of the directory",
+            mount,
+            "A fact: oscope remounts nothing. `oscope ab WHAT --vary dir=A,B` compares two mounts.",
+        ),
+        fixed(
+            "mitigations",
+            "mitigations of the processor's vulnerabilities",
+            mitigations(run),
+            "A fact: only the command line of the kernel changes them. Measure before and after \
+             the restart, and let `oscope compare` say what they cost.",
+        ),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// The mitigations in use; `None` if the kernel reports no vulnerabilities.
+fn mitigations(run: &Run) -> Option<String> {
+    let known = &run.environment.mitigations;
+    let in_use = known
+        .iter()
+        .filter(|(_, state)| state.starts_with("Mitigation"));
+    let names: Vec<&str> = in_use.map(|(name, _)| name.as_str()).collect();
+    match names.as_slice() {
+        _ if known.is_empty() => None,
+        [] => Some("none in use".into()),
+        names => Some(names.join(", ")),
+    }
+}
+
+impl Fact {
+    fn judged(self, trials: &[HistoryRun]) -> SystemSetting {
+        let outcomes = self.outcomes(trials);
+        let best = self.best(&outcomes);
+        let command = |value: &str| {
+            let path = self.path.as_ref()?;
+            Some(format!("echo {value} | sudo tee {path}"))
+        };
+        SystemSetting {
+            name: self.name.into(),
+            title: self.title.into(),
+            value: best.map(|best| best.value.clone()),
+            gain: best.map(|best| Gain {
+                ratio: best.gain.value,
+                low: best.gain.interval.map(|interval| interval.low),
+                high: best.gain.interval.map(|interval| interval.high),
+            }),
+            because: match best {
+                Some(best) => best.told(&self.now),
+                None => self.without_gain(&outcomes),
+            },
+            set: command(best.map_or("VALUE", |best| &best.value)),
+            undo: command(&self.now),
+            now: self.now,
+        }
+    }
+
+    /// The newest outcomes of each experiment for this setting, against its value now.
+    fn outcomes(&self, trials: &[HistoryRun]) -> Vec<Outcome> {
+        let mut seen = BTreeSet::new();
+        let mut newest: Vec<&HistoryRun> = trials.iter().filter(|it| self.is_tried(it)).collect();
+        newest.sort_by_key(|trial| std::cmp::Reverse(trial.number));
+        let outcomes = newest.into_iter().flat_map(|trial| {
+            let found = outcomes(trial, &self.now);
+            let is_first = found.is_empty() || seen.insert(trial.definition.id.clone());
+            if is_first { found } else { Vec::new() }
+        });
+        outcomes.collect()
+    }
+
+    /// True if the trial varied this setting.
+    fn is_tried(&self, trial: &HistoryRun) -> bool {
+        let varied = trial.definition.axis(VARIANT);
+        let varied = varied.and_then(|axis| axis.title.strip_prefix("sysfs:"));
+        let is_like = |path: &str| match path.split_once('*') {
+            Some((before, after)) => {
+                varied.is_some_and(|it| it.starts_with(before) && it.ends_with(after))
+            }
+            None => varied == Some(path),
+        };
+        self.path.as_deref().is_some_and(is_like)
+    }
+
+    /// The outcome that gains most of a value that gains somewhere and loses nowhere.
+    fn best<'o>(&self, outcomes: &'o [Outcome]) -> Option<&'o Outcome> {
+        let loses = |value: &str| {
+            let mut of_value = outcomes.iter().filter(|outcome| outcome.value == value);
+            of_value.any(Outcome::loses)
+        };
+        let gaining = outcomes
+            .iter()
+            .filter(|outcome| outcome.least() > MARGIN && !loses(&outcome.value));
+        gaining.max_by(|one, other| one.least().total_cmp(&other.least()))
+    }
+
+    /// The reason why no other value is advised.
+    fn without_gain(&self, outcomes: &[Outcome]) -> String {
+        let Some(last) = outcomes.iter().max_by_key(|outcome| outcome.run) else {
+            return self.untried.clone();
+        };
+        match outcomes.iter().find(|outcome| outcome.loses()) {
+            Some(slower) => format!("Nothing better is known. {}", slower.told(&self.now)),
+            None => format!("Nothing better is known. {}", last.told(&self.now)),
+        }
+    }
+}
+
+/// The speed with another value of a setting over that with its value now, at one point.
+struct Outcome {
+    run: u64,
+    experiment: String,
+    /// The point without the setting.
+    place: String,
+    value: String,
+    gain: Quantity,
+}
+
+impl Outcome {
+    /// The least gain that the interval allows.
+    fn least(&self) -> f64 {
+        self.gain.interval.map_or(0.0, |interval| interval.low)
+    }
+
+    fn loses(&self) -> bool {
+        self.gain
+            .interval
+            .is_some_and(|interval| interval.high < 1.0 / MARGIN)
+    }
+
+    fn told(&self, now: &str) -> String {
+        let Self {
+            run,
+            experiment,
+            place,
+            value,
+            gain,
+        } = self;
+        let comma = if place.is_empty() { "" } else { ", " };
+        let range = gain.interval.map(|interval| {
+            let range = show::range(Unit::Ratio, interval, gain.value);
+            format!(" ({range})")
+        });
+        format!(
+            "Run {run} tried it: {experiment}{comma}{place} is {}{} as fast with {value} as with \
+             {now}.",
+            show::value(Unit::Ratio, gain.value, gain.interval),
+            range.unwrap_or_default()
+        )
+    }
+}
+
+/// The outcomes of a trial; none if it did not measure the value `now`.
+fn outcomes(trial: &HistoryRun, now: &str) -> Vec<Outcome> {
+    let definition = &*trial.definition;
+    let has_direction = |metric: &&Metric| metric.better != Better::Neither;
+    let Some(metric) = definition.metrics.iter().find(has_direction) else {
+        return Vec::new();
+    };
+    let points = trial.points.iter();
+    let points: Vec<PointResult> = points
+        .map(|(point, batches)| PointResult::new(definition, point, batches, None))
+        .collect();
+    let variant = |point: &Point| point.get(VARIANT).map(Level::to_string);
+    let mut found = Vec::new();
+    for usual in points
+        .iter()
+        .filter(|it| variant(&it.point).as_deref() == Some(now))
+    {
+        let shared = without_variant(&usual.point);
+        let others = points
+            .iter()
+            .filter(|it| without_variant(&it.point) == shared && it.point != usual.point);
+        found.extend(others.filter_map(|other| {
+            Some(Outcome {
+                run: trial.number,
+                experiment: trial.definition.id.trim_start_matches("ab.").into(),
+                place: show::point(definition, &shared),
+                value: variant(&other.point)?,
+                gain: gain(metric, usual, other)?,
+            })
+        }));
+    }
+    found
+}
+
+/// Speed at `other` over that at `usual`.
+fn gain(metric: &Metric, usual: &PointResult, other: &PointResult) -> Option<Quantity> {
+    let sound = |of| {
+        let of: &PointResult = of;
+        let estimate = of.estimate(&metric.name)?;
+        estimate.is_sound().then_some(estimate)
+    };
+    let (usual, other) = (sound(usual)?, sound(other)?);
+    let ratio = match metric.better {
+        Better::Lower => usual.ratio_to(other)?,
+        _ => other.ratio_to(usual)?,
+    };
+    Some(Quantity::estimated(&ratio, Unit::Ratio))
+}
+
+fn without_variant(point: &Point) -> Point {
+    let others = point.levels().filter(|(axis, _)| *axis != VARIANT);
+    others.fold(Point::new(), |point, (axis, level)| {
+        point.with(axis, level.clone())
+    })
+}
