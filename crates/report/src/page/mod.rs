@@ -21,6 +21,7 @@ mod plot;
 #[cfg(feature = "png")]
 mod png;
 mod render;
+mod reproduction;
 mod setting;
 mod table;
 
@@ -30,3 +31,4 @@ pub use plot::plot;
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
 pub use render::{Error, render};
+pub use reproduction::reproduction;
