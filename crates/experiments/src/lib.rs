@@ -21,6 +21,7 @@ mod file;
 mod fresh_place;
 pub mod glance;
 mod judging;
+pub mod lab;
 #[cfg(test)]
 mod made_up;
 mod memory;

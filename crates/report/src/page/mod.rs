@@ -16,6 +16,7 @@ mod facts;
 mod figure;
 mod finding;
 mod glance;
+mod lab;
 mod packed;
 mod plot;
 #[cfg(feature = "png")]
@@ -27,6 +28,7 @@ mod table;
 
 pub use card::card;
 pub use comparison::comparison;
+pub use lab::{class, hand_in};
 pub use plot::plot;
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
