@@ -29,6 +29,7 @@ mod optimisation;
 mod other_core;
 mod prelude;
 mod process;
+pub mod programs;
 #[cfg(test)]
 mod sentences;
 mod subjects;
