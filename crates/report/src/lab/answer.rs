@@ -127,9 +127,10 @@ pub fn template(lab: &Lab) -> String {
             let _ = writeln!(text, "# {line}");
         }
         let choices = question.measured.choices();
-        let of = match choices.is_empty() {
-            true => example(&question.measured).to_owned(),
-            false => choices.join(", "),
+        let of = if choices.is_empty() {
+            example(&question.measured).to_owned()
+        } else {
+            choices.join(", ")
         };
         let _ = writeln!(text, "# ({of})\n{} = ", question.key);
         let _ = writeln!(text, "# {}\n{}{WHY} = ", question.why, question.key);

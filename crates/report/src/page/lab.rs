@@ -168,10 +168,13 @@ fn charts(figure: &Figure) -> String {
         .concat()
 }
 
+/// A number with its interval.
+type Drawn = (f64, Option<Interval>);
+
 /// Predicted and measured numbers by student; `None` if the question asks for a choice.
 fn graph(question: &ClassQuestion) -> Option<Figure> {
     let unit = question.rows.first()?.answer.unit?;
-    let series = |label: &str, value: &dyn Fn(&Answered) -> Option<(f64, Option<Interval>)>| {
+    let series = |label: &str, value: &dyn Fn(&Answered) -> Option<Drawn>| {
         let points = question.rows.iter().enumerate().filter_map(|(index, row)| {
             let (value, interval) = value(&row.answer)?;
             let x = format!("{} {}", index + 1, row.student);

@@ -10,7 +10,7 @@ pub(super) const LAB: Lab = Lab {
         experiment: "process.calls",
         at: &[
             "call=getpid",
-            "call=open O_SYNC+close",
+            "call=open+close",
             "call=malloc+free",
             "call=fork+exit+wait",
             "optimisation=3",
@@ -113,7 +113,7 @@ pub(super) const LAB: Lab = Lab {
                         experiment: "process.calls",
                         metric: "rate",
                         at: &[
-                            ("call", At::Choice("open O_SYNC+close")),
+                            ("call", At::Choice("open+close")),
                             ("optimisation", At::Number(3)),
                         ],
                     },

@@ -5,6 +5,7 @@ use crate::output;
 use anyhow::Result;
 use platform::signal::{Interrupt, Signal};
 use report::lab::{Answered, Answers, HandIn, Lab, hint};
+use std::fmt::Write as _;
 use std::io::{self, BufRead, IsTerminal};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
@@ -127,7 +128,8 @@ pub fn told(answer: &Answered) -> String {
         answer.verdict()
     );
     for reported in &answer.reported {
-        text += &format!("\n   {}: {}", reported.place, reported.says);
+        // Writing to a String cannot fail.
+        let _ = write!(text, "\n   {}: {}", reported.place, reported.says);
     }
     text
 }

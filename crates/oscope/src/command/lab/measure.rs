@@ -137,3 +137,79 @@ pub fn tell_of_stop(lab: &Lab, runs: &[Run]) {
         of.collect::<String>()
     ));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::command;
+    use crate::arguments::{Arguments, Command, lab};
+    use crate::{selection, setting};
+    use clap::Parser;
+    use experiments::lab::{ALL, At, Measure, Reading};
+    use instrument::given::Givens;
+    use instrument::limits::Limits;
+    use instrument::plan::{Profile, Setting};
+    use instrument::point::{Level, Point};
+    use std::path::Path;
+
+    fn readings(measured: &Measure) -> Vec<&Reading> {
+        match measured {
+            Measure::Value(one) | Measure::Plateau(one, _) | Measure::Against(one, _) => vec![one],
+            Measure::Ratio(one, other) => vec![one, other],
+            Measure::Highest(of) | Measure::Lowest(of) => of.iter().map(|(_, one)| one).collect(),
+        }
+    }
+
+    fn is_at(point: &Point, reading: &Reading) -> bool {
+        reading.at.iter().all(|(axis, at)| {
+            let level = match at {
+                At::Number(number) => Level::Number(*number),
+                At::Choice(name) => Level::Choice((*name).to_owned()),
+            };
+            point.get(axis) == Some(&level)
+        })
+    }
+
+    #[test]
+    fn every_lab_plans_each_point_that_it_reads() {
+        let here = setting::here(
+            Path::new("."),
+            Givens::default(),
+            Profile::Quick,
+            false,
+            Limits::default(),
+        );
+        // A small machine plans fewer points.
+        let setting = Setting {
+            available_bytes: 16 << 30,
+            free_bytes: 64 << 30,
+            ..here
+        };
+        for lab in ALL {
+            let words = ["oscope", "lab", "start", lab.name];
+            let parsed = Arguments::try_parse_from(words).expect("a command");
+            let Some(Command::Lab(lab::Lab {
+                command: lab::Command::Start(arguments),
+            })) = parsed.command
+            else {
+                panic!("it starts a lab");
+            };
+            let mut planned: Vec<(&str, Vec<Point>)> = Vec::new();
+            for step in lab.steps {
+                let run = command(lab, step, &arguments).expect("a run");
+                let chosen = selection::experiments(&run.what).expect("it exists");
+                let at = selection::at(&chosen, &run.levels(), &setting);
+                let at = at.unwrap_or_else(|error| panic!("{}: {error}", lab.name));
+                planned.extend(at.iter().map(|it| (step.experiment, it.points(&setting))));
+            }
+            for reading in lab.questions.iter().flat_map(|it| readings(&it.measured)) {
+                let of_experiment = planned.iter().filter(|(id, _)| *id == reading.experiment);
+                let mut points = of_experiment.flat_map(|(_, points)| points);
+                assert!(
+                    points.any(|point| is_at(point, reading)),
+                    "{}: {reading:?}",
+                    lab.name
+                );
+            }
+        }
+    }
+}
