@@ -12,12 +12,18 @@ TABLES = []
 
 
 def table(id, report, place, title, kind="table", system="linux", machine=None, shapes=(), why=None,
-          because=None, rivals=None):
+          because=None, rivals=None, axes=None):
     """A new table. `why`: the reason why its figures have no counterpart; `because`: a known cause of a
-    difference; `rivals`: pairs of series of which the first that wins is told by a crossover."""
+    difference; `rivals`: pairs of series of which the first that wins is told by a crossover; `axes`: the
+    horizontal axis of its graph, and both scales."""
     TABLES.append({"id": id, "report": report, "place": place, "title": title, "kind": kind, "system": system,
                    "machine": machine, "shapes": list(shapes), "why": why, "because": because,
-                   "rivals": list(rivals or []), "figures": []})
+                   "rivals": list(rivals or []), "axes": axes, "figures": []})
+
+
+def axes(x, unit, x_scale="Logarithmic", y_scale=None, as_reported=False):
+    """A graph along `x`. `as_reported`: the report has this graph and tells its axes; else the scales are ours."""
+    return {"x": x, "unit": unit, "x_scale": x_scale, "y_scale": y_scale, "as_reported": as_reported}
 
 
 def figure(what, series, printed, unit, here=None, x=None, system=None, why=None):
@@ -46,7 +52,8 @@ DD = [("409600", "0.00171", "0.002449"), ("4096000", "0.005807", "0.016384"),
 table("a_dd", "a", "section 2, table of dd", "Files of five sizes by dd and by the report's program",
       system="macos", machine=M1,
       why="the block size was not printed, and one time covers the writing and the reading of a file; "
-          "file.against_dd times each apart")
+          "file.against_dd times each apart",
+      axes=axes("file size", "bytes"))
 for size, dd, own in DD:
     figure(f"{size} B", "dd", dd, "s", x=int(size))
     figure(f"{size} B", "Part1", own, "s", x=int(size))
@@ -75,7 +82,8 @@ CALLS_A = [
     ("2818738170", "794.535839", "3547653.902620", "3.383306", "398.003321", "7082197.613120", "6.754110"),
 ]
 table("a_calls", "a", "section 5, table", "read and lseek of 1 byte over files of growing size", system="macos",
-      machine=M1, shapes=["ratio", "growth", "crossover"], rivals=[["READ Wall Time", "LSEEK Wall Time"]])
+      machine=M1, shapes=["ratio", "growth", "crossover"], rivals=[["READ Wall Time", "LSEEK Wall Time"]],
+      axes=axes("file size", "bytes", "Linear", "Linear", as_reported=True))
 for size, *row in CALLS_A:
     for call, name, cells in [("READ", "read 1 byte", row[:3]), ("LSEEK", "lseek 1 byte", row[3:])]:
         for column, unit, metric, printed in zip(["Wall Time", "Speed (B/s)", "Speed (MiB/s)"], ["s", "B/s", "MiB/s"],
@@ -118,7 +126,8 @@ BENCHMARK = [("BM_read_and_write", "oscope", "512", "1.2601e+10", "181507"),
              ("BM_dd", "dd", "2048", "5338524615", "169010"), ("BM_dd", "dd", "4096", "4366228072", "90932")]
 table("b_benchmark", "b", "section 2, table of Google Benchmark", "Reading and writing against dd by block size",
       machine=RAZER, shapes=["ratio", "order", "growth", "crossover"],
-      rivals=[["BM_read_and_write Time", "BM_dd Time"]])
+      rivals=[["BM_read_and_write Time", "BM_dd Time"]],
+      axes=axes("block size", "bytes"))
 for name, program, size, time, cpu in BENCHMARK:
     figure(f"{name}/{size}", f"{name} Time", time, "ns", x=int(size),
            here=at("file.against_dd", "throughput", {"block_size": int(size), "work": "copy", "program": program},
@@ -142,7 +151,8 @@ BLOCKS_B = ["1526.655714", "1603.575004", "1209.278412", "1474.531972", "1697.91
             "2459.476549", "2799.858341", "2790.164123", "2799.223313"]
 SUM_B = {"state": "warm", "method": "pread", "threads": 16}
 table("b_blocks", "b", "section 6, table of block sizes", "Sum of a file by block size", machine=RAZER,
-      shapes=["ratio", "order", "growth", "plateau"])
+      shapes=["ratio", "order", "growth", "plateau"],
+      axes=axes("block size", "bytes", y_scale="Linear"))
 for exponent, printed in enumerate(BLOCKS_B, 12):
     size = 1 << exponent
     figure(f"{size // KIB}KB" if size < MIB else f"{size // MIB}MB", "Speed(MiB/s)", printed, "MiB/s", x=size,
@@ -172,7 +182,8 @@ table("d_locks", "d", "Table 1", "Lock and SpinLock by number of threads",
       shapes=["ratio", "growth", "crossover"],
       because="where threads yield, waiters of a spin lock burn whole slices: the report's times are n(n - 1)/2 slices of 16.0 ms, here a "
               "slice is 50 µs",
-      rivals=[[f"{name} SpinLock", f"{name} Lock"] for name, _, _ in BODIES])
+      rivals=[[f"{name} SpinLock", f"{name} Lock"] for name, _, _ in BODIES],
+      axes=axes("threads", "count"))
 for threads, *cells in TABLE_1:
     for (name, body, is_proportional), pair in zip(BODIES, zip(cells[::2], cells[1::2])):
         for lock, printed in zip(["Lock", "SpinLock"], pair):
@@ -192,7 +203,8 @@ table("d_io", "d", "Table 2", "Synchronous and asynchronous I/O by threads",
       because="the report's threads are preempted while they compute, here each keeps its turn; which device held its "
               "files was not printed, here they are in the page cache",
       shapes=["ratio", "growth", "crossover"],
-      rivals=[[f"{sweep} async", f"{sweep} sync"] for sweep, *_ in TABLE_2])
+      rivals=[[f"{sweep} async", f"{sweep} sync"] for sweep, *_ in TABLE_2],
+      axes=axes("x of the sweep", "count"))
 for sweep, name, threads, rows in TABLE_2:
     for x, sync, async_ in rows:
         io_threads, length, computing = threads(int(x))
@@ -295,7 +307,8 @@ COLUMNS = [("MMAP Total", "start_total"), ("MMAP Read", "start_map"), ("MMAP Loo
 table("e_phases", "e", "Figure 22", "Changing a file in place by mmap and by read and write", machine=P4,
       shapes=["ratio", "growth", "crossover"], rivals=[["MMAP Total", "RW Total"]],
       because="its listing (Fig. 19) maps offset 0 each time: by mmap the same first chunk is changed again and again, "
-              "in memory, here too; file.phases has beside it the traversal that was meant (map_total)")
+              "in memory, here too; file.phases has beside it the traversal that was meant (map_total)",
+      axes=axes("buffer size", "bytes"))
 for row in FIG_22.split("\n")[1:-1]:
     size, *cells = row.split()
     for (column, metric), printed in zip(COLUMNS, cells):

@@ -21,6 +21,7 @@ mod file;
 mod fresh_place;
 pub mod glance;
 mod judging;
+pub mod lab;
 #[cfg(test)]
 mod made_up;
 mod memory;
@@ -28,6 +29,7 @@ mod optimisation;
 mod other_core;
 mod prelude;
 mod process;
+pub mod programs;
 #[cfg(test)]
 mod sentences;
 mod subjects;

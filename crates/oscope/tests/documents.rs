@@ -68,6 +68,7 @@ fn what_is_told_of_stored_runs() {
     check(&place, &["show", "--redact"], "report/schema/analysis-1");
     check(&place, &["claims"], "report/schema/claims-1");
     check(&place, &["reproduce"], "report/schema/reproduction-1");
+    check(&place, &["lab", "list"], "report/schema/labs-1");
     check(&place, &["advise"], "advice/schema/advice-1");
     check(&place, &["verify"], "report/schema/verification-1");
     check(&place, &["verify", EXPORTED], "report/schema/proof-1");

@@ -91,6 +91,19 @@ fn a_table_is_measured_and_judged() {
         text.contains("1.486661667 million/s") && text.contains("## Counts"),
         "{text}"
     );
+    let page = place.path("figure.html");
+    let write = || {
+        let mut write = place.oscope(&["reproduce", "e", "fig 26", "--output"]);
+        write.arg(&page);
+        write
+    };
+    write().assert().success();
+    let text = fs::read_to_string(&page).expect("it was written");
+    assert!(
+        text.contains("1.486661667 million/s") && text.contains("<svg"),
+        "{text}"
+    );
+    write().assert().failure().stderr(contains("--force"));
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod glance;
 pub mod history;
 pub mod json;
 pub mod kept;
+pub mod lab;
 #[cfg(test)]
 mod made_up;
 pub mod page;

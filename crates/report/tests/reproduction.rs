@@ -6,6 +6,7 @@ use fixture::{estimate, result};
 use instrument::definition::Definition;
 use instrument::point::Point;
 use instrument::results::{PointResult, Results};
+use oscope_report::page;
 use oscope_report::reproduce::{self, Choice, Outcome, Report, Reproduction, ShapeKind};
 use oscope_report::terminal::{self, Style};
 use platform::machine::Machine;
@@ -190,4 +191,78 @@ fn growth_is_the_exponent_along_the_axis() {
     let here = growth.here.expect("it was measured");
     assert!((here.value - 0.84).abs() < 0.01, "{growth:?}");
     assert_eq!(growth.outcome, Outcome::AsReported, "{growth:?}");
+}
+
+#[test]
+fn the_page_needs_nothing_else_and_has_each_number_with_its_verdict_and_reason() {
+    let page = page::reproduction(&calls()).expect("a page");
+    let document = scraper::Html::parse_document(&page);
+    assert_eq!(document.errors, Vec::<String>::new());
+    let all = |selector: &str| {
+        let selector = scraper::Selector::parse(selector).expect("a selector");
+        document.select(&selector).collect::<Vec<_>>()
+    };
+    let ids: Vec<&str> = all("[id]").iter().filter_map(|it| it.attr("id")).collect();
+    for link in all("a[href]") {
+        let target = link.attr("href").unwrap_or_default();
+        let is_there = target.strip_prefix('#').is_some_and(|id| ids.contains(&id));
+        assert!(is_there, "{target}");
+    }
+    assert!(all("script:not([type='application/json']), link[rel=stylesheet], img").is_empty());
+    let rows = all("table.reported tbody tr:not(.metric)");
+    let words = |row: &scraper::ElementRef<'_>| row.text().collect::<Vec<_>>().join(" ");
+    let getpid = rows
+        .iter()
+        .map(words)
+        .find(|row| row.contains("1.486661667"));
+    assert!(getpid.is_some_and(|row| row.contains("differs")));
+    // Another machine, another system, and not measured.
+    assert_eq!(all(".reasons li").len(), 3);
+    // As printed, and here.
+    assert_eq!(all(".beside svg.chart").len(), 2);
+    let headline: Vec<String> = all(".counts td").iter().map(words).collect();
+    assert_eq!(headline[..3], ["1", "4", "19"]);
+}
+
+#[test]
+fn both_graphs_have_the_same_axes_and_a_value_printed_in_two_units_is_drawn_once() {
+    let points = [281_873_817_u64, 563_747_634].map(|size| {
+        let point = Point::new()
+            .with("call", "read 1 byte")
+            .with("file_size", size);
+        let values = [("wall", size as f64), ("throughput", 1e9)];
+        result(
+            point,
+            values
+                .map(|(metric, value)| estimate(metric, value, 0.01))
+                .into(),
+        )
+    });
+    let judged = reproduced(Report::A, "section 5, table", "file.call", points.into());
+    let graphs = reproduce::graphs(&judged.tables[0]);
+    let labels = |graph: &reproduce::Graph| {
+        let series = graph.reported.series.iter();
+        series.map(|it| it.label.clone()).collect::<Vec<_>>()
+    };
+    let drawn: Vec<_> = graphs.iter().map(labels).collect();
+    assert_eq!(
+        drawn,
+        [
+            ["READ Wall Time", "LSEEK Wall Time"],
+            ["READ Speed (B/s)", "LSEEK Speed (B/s)"]
+        ]
+    );
+    for graph in &graphs {
+        assert!(graph.has_reported_axes);
+        let here = graph.here.as_ref().expect("two places are measured");
+        assert_eq!((&here.x, &here.y), (&graph.reported.x, &graph.reported.y));
+        let ends = |figure: &instrument::figure::Figure| {
+            let points = &figure.series[0].points;
+            [&points[0], &points[points.len() - 1]].map(|it| it.x.clone())
+        };
+        assert_eq!(ends(here), ends(&graph.reported));
+        assert_eq!(graph.missing, 18);
+        let sound = here.series[0].points.iter();
+        assert_eq!(sound.filter(|it| it.estimate.is_sound()).count(), 2);
+    }
 }

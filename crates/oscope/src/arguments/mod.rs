@@ -4,6 +4,7 @@ pub mod ab;
 mod compare;
 pub mod file;
 mod history;
+pub mod lab;
 mod reproduce;
 mod run;
 mod stored;
@@ -91,6 +92,7 @@ pub enum Command {
     Show(Show),
     Claims(Claims),
     Reproduce(Reproduce),
+    Lab(lab::Lab),
     Advise(Advise),
     History(History),
     Report(Report),

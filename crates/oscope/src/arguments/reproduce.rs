@@ -10,6 +10,8 @@ use std::path::PathBuf;
 /// Judges each figure by its number, and each table also by its shape: ratios, order, growth,
 /// crossover and plateau. Uses the stored runs of this machine, the newest for each point, and
 /// prints the command that measures what is missing.
+///
+/// `--output` writes a page with graphs to a name that ends in .html, and Markdown to any other.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -17,7 +19,8 @@ Examples:
   oscope reproduce E Figure 26
   oscope reproduce D 'Table 1' --run
   oscope reproduce A --of latest --json
-  oscope reproduce --all --markdown --output reports.md
+  oscope reproduce --all --output reports.html
+  oscope reproduce --all --output reports.md
   oscope reproduce --list")]
 #[expect(
     clippy::struct_excessive_bools,

@@ -51,3 +51,59 @@ fn needs(planned: &Planned<'_>, profile: Profile) -> String {
         Err(reason) => format!("It cannot be measured here: {reason}."),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::arguments::{Arguments, Command};
+    use crate::{selection, setting};
+    use clap::Parser;
+    use experiments::programs::PROGRAMS;
+    use instrument::given::Givens;
+    use instrument::limits::Limits;
+    use instrument::plan::Profile;
+    use std::path::Path;
+
+    /// The words of a command line, of which some are quoted.
+    fn words(line: &str) -> Vec<String> {
+        let parts = line.split('\'').enumerate();
+        let plain = |part: &str| {
+            part.split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        let words = parts.flat_map(|(index, part)| match index % 2 {
+            0 => plain(part),
+            _ => vec![part.to_owned()],
+        });
+        std::iter::once("oscope".to_owned()).chain(words).collect()
+    }
+
+    #[test]
+    fn every_program_of_the_reports_has_a_command_that_is_understood() {
+        let setting = setting::here(
+            Path::new("."),
+            Givens::default(),
+            Profile::Quick,
+            false,
+            Limits::default(),
+        );
+        for program in PROGRAMS {
+            assert!(
+                experiments::find(program.experiment).is_some(),
+                "{program:?}"
+            );
+            let parsed = Arguments::try_parse_from(words(program.command));
+            let parsed = parsed.unwrap_or_else(|error| panic!("{program:?}: {error}"));
+            let Some(Command::Run(run)) = parsed.command else {
+                continue;
+            };
+            assert_eq!(run.what, [program.experiment]);
+            let chosen = selection::experiments(&run.what).expect("it exists");
+            // Without the directory on another machine there are no points to choose from.
+            if run.remote.is_none() {
+                let at = selection::at(&chosen, &run.levels(), &setting);
+                assert!(at.is_ok(), "{program:?}: {:?}", at.err());
+            }
+        }
+    }
+}

@@ -14,6 +14,7 @@ mod export;
 mod file;
 mod history;
 mod import;
+mod lab;
 mod list;
 mod man;
 mod plot;
@@ -51,6 +52,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit> {
         Command::Advise(arguments) => advise::execute(&arguments, &common),
         Command::Claims(arguments) => claims::execute(&arguments, &common),
         Command::Reproduce(arguments) => reproduce::execute(&arguments, &common),
+        Command::Lab(arguments) => lab::execute(&arguments, &common),
         Command::Show(arguments) => show::execute(&arguments, &common),
         Command::History(arguments) => history::execute(&arguments, &common),
         Command::Card(arguments) => card::execute(&arguments, &common),

@@ -9,7 +9,7 @@ use anyhow::Result;
 use clap::Parser;
 use files::Watch;
 use report::reproduce::{self, Reproduction};
-use report::terminal;
+use report::{page, terminal};
 use std::path::Path;
 
 pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
@@ -54,6 +54,8 @@ pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
     let is_terminal = arguments.output.output == Path::new("-");
     let text = if common.json {
         serde_json::to_string_pretty(&reproduce::json(&reproduced))? + "\n"
+    } else if is_page(&arguments.output.output) && !arguments.markdown {
+        page::reproduction(&reproduced)?
     } else if arguments.markdown || !is_terminal {
         reproduce::markdown(&reproduced)
     } else {
@@ -65,6 +67,12 @@ pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
     };
     target.write(text.as_bytes(), &Watch::default())?;
     Ok(exit)
+}
+
+/// True if a file of this name is a page.
+fn is_page(file: &Path) -> bool {
+    let extension = file.extension().unwrap_or_default();
+    extension.eq_ignore_ascii_case("html") || extension.eq_ignore_ascii_case("htm")
 }
 
 /// The chosen reports, judged by the runs that were named, or by those of this machine in the store.

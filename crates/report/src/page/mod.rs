@@ -16,17 +16,21 @@ mod facts;
 mod figure;
 mod finding;
 mod glance;
+mod lab;
 mod packed;
 mod plot;
 #[cfg(feature = "png")]
 mod png;
 mod render;
+mod reproduction;
 mod setting;
 mod table;
 
 pub use card::card;
 pub use comparison::comparison;
+pub use lab::{class, hand_in};
 pub use plot::plot;
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
 pub use render::{Error, render};
+pub use reproduction::reproduction;

@@ -18,7 +18,7 @@ pub struct Measured<'a> {
 
 /// A value here.
 #[derive(Clone, Debug)]
-pub(super) struct Here<'a> {
+pub(crate) struct Here<'a> {
     /// The value in the unit of the figure.
     pub quantity: Quantity,
     /// The point that it was measured at.
@@ -29,7 +29,7 @@ pub(super) struct Here<'a> {
 
 /// The reason why there is no value here.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Missing {
+pub(crate) enum Missing {
     /// No run has measured it.
     NotMeasured(Wanted),
     /// It was measured and cannot be used, for this reason.
@@ -52,7 +52,7 @@ impl<'a> Measured<'a> {
     }
 
     /// The value of `counterpart`.
-    pub(super) fn value(&self, counterpart: &Counterpart) -> Result<Here<'a>, Missing> {
+    pub(crate) fn value(&self, counterpart: &Counterpart) -> Result<Here<'a>, Missing> {
         if let Some(knee) = &counterpart.knee {
             return self.knee(counterpart, knee);
         }
@@ -245,7 +245,7 @@ impl<'a> Here<'a> {
     }
 
     /// This value over `other`. What changes from pass to pass cancels if one run measured both.
-    pub(super) fn over(&self, other: &Self) -> Option<Quantity> {
+    pub(crate) fn over(&self, other: &Self) -> Option<Quantity> {
         if let (Some((run, above, is_time)), Some((same, below, _))) = (self.behind, other.behind)
             && run == same
         {

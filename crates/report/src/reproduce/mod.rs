@@ -5,6 +5,7 @@
 
 mod document;
 mod figure;
+mod graph;
 mod here;
 mod judge;
 mod markdown;
@@ -14,9 +15,12 @@ mod unit;
 pub(crate) mod words;
 
 pub use document::{json, schema};
+pub use graph::{Graph, graphs};
+pub(crate) use here::{Here, Missing};
 pub use here::{Measured, Wanted};
 pub use judge::{Outcome, TOLERANCE, TOLERANCE_OF_GROWTH, TOLERANCE_OF_PLACES};
 pub use markdown::markdown;
+pub(crate) use printed::{Counterpart, Knee, Side};
 pub use printed::{Figure, Kind, Report, ShapeKind, System, Table, tables};
 pub use shape::Shape;
 pub use unit::PrintedUnit;
@@ -106,6 +110,13 @@ impl Tally {
     /// All together.
     pub fn all(&self) -> usize {
         self.as_reported + self.differs + self.cannot_be_told
+    }
+}
+
+impl JudgedTable {
+    /// Its figures by outcome.
+    pub fn tally(&self) -> Tally {
+        Tally::of(self.figures.iter().map(|figure| figure.outcome))
     }
 }
 

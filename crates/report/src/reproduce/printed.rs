@@ -6,7 +6,9 @@
 
 use super::unit::PrintedUnit;
 use instrument::definition::Metric;
+use instrument::figure::FigureScale;
 use instrument::point::Level;
+use instrument::quantity::Unit;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -116,8 +118,26 @@ pub struct Table {
     pub because: Option<String>,
     /// Pairs of series; the first wins from some place on.
     pub rivals: Vec<[String; 2]>,
+    /// The axes of its graph, if its figures lie along one.
+    pub axes: Option<Axes>,
     /// Its figures, in the order of the rows.
     pub figures: Vec<Figure>,
+}
+
+/// The axes of a table's graph.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Axes {
+    /// Title of the horizontal axis.
+    pub x: String,
+    /// Unit of its numbers.
+    pub unit: Unit,
+    /// Its scale.
+    pub x_scale: FigureScale,
+    /// Scale of the vertical axis; `None` if the values decide it.
+    pub y_scale: Option<FigureScale>,
+    /// True if the report has this graph and tells its axes.
+    pub as_reported: bool,
 }
 
 /// The shapes of a table.
@@ -159,7 +179,7 @@ pub struct Figure {
 }
 
 /// The work of oscope that a figure is held against.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counterpart {
     /// The experiment's id.
@@ -196,7 +216,7 @@ impl Counterpart {
 }
 
 /// A place on a curve.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Knee {
     /// The axis of the curve.

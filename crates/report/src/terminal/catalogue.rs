@@ -3,6 +3,7 @@
 use super::style::{Role, Style};
 use super::text::{labelled, paragraph, title};
 use crate::show;
+use experiments::programs::{Program, programs};
 use instrument::experiment::{Definition, Isolation, Metric};
 use instrument::point::{Axis, AxisKind};
 
@@ -48,10 +49,26 @@ pub fn explain(definition: &Definition, needs: &str, style: &Style) -> String {
     }
     text += &section("What is measured", metrics(definition, style));
     text += &section("What it needs", paragraph("  ", needs, style));
+    let programs: String = programs(&definition.id)
+        .map(|it| program(it, style))
+        .collect();
+    if !programs.is_empty() {
+        text += &section(
+            "Programs of the reports, and the commands that do the same",
+            programs,
+        );
+    }
     text + &section(
         "Where it comes from",
         paragraph("  ", &definition.source, style),
     )
+}
+
+/// A program as its author ran it, and the command, which stays on one line to be copied.
+fn program(program: &Program, style: &Style) -> String {
+    let place = format!("Report {}, {}: ", program.report, program.place);
+    let first = style.paint(Role::Faint, &format!("  {place}"));
+    paragraph(&first, program.program, style) + &format!("    oscope {}\n", program.command)
 }
 
 fn axes(definition: &Definition, style: &Style) -> String {

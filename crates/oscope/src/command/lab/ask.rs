@@ -1,0 +1,148 @@
+//! Questions on the terminal.
+
+use crate::exit::WrongUse;
+use crate::output;
+use anyhow::Result;
+use platform::signal::{Interrupt, Signal};
+use report::lab::{Answered, Answers, HandIn, Lab, hint};
+use std::fmt::Write as _;
+use std::io::{self, BufRead, IsTerminal};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+/// A waiting question looks this often whether it was asked to stop.
+const LOOK: Duration = Duration::from_millis(50);
+/// Key of the student's name in answers.
+const STUDENT: &str = "student";
+
+/// The lines that a user types.
+pub struct Terminal {
+    lines: Receiver<io::Result<String>>,
+    interrupt: Interrupt,
+}
+
+/// The reason why a question got no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Unanswered {
+    /// The user stopped it.
+    #[error("stopped by {0}")]
+    Stopped(Signal),
+    /// Standard input ended.
+    #[error("the answers ended before the questions")]
+    Ended,
+}
+
+impl Terminal {
+    /// The terminal on standard input; none if there is none.
+    pub fn open(interrupt: Interrupt) -> Option<Self> {
+        if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+            return None;
+        }
+        // A signal does not interrupt reading, so that another thread does it.
+        let (sender, lines) = channel();
+        thread::spawn(move || {
+            for line in io::stdin().lock().lines() {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Some(Self { lines, interrupt })
+    }
+
+    /// The next line.
+    fn line(&self) -> Result<String, Unanswered> {
+        loop {
+            if let Some(signal) = self.interrupt.signal() {
+                return Err(Unanswered::Stopped(signal));
+            }
+            match self.lines.recv_timeout(LOOK) {
+                Ok(Ok(line)) => return Ok(line.trim().to_owned()),
+                Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => return Err(Unanswered::Ended),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// Asks for the name, if it is missing.
+    pub fn name(&self, lab: &Lab, answers: &mut Answers) -> Result<(), Unanswered> {
+        output::say(&format!("{}\n\n{}", lab.title, lab.about));
+        while answers.student.is_none() {
+            output::say("\nYour name, for the hand-in:");
+            self.answer(lab, STUDENT, answers)?;
+        }
+        Ok(())
+    }
+
+    /// Asks for each prediction that is missing, again until it can be read.
+    pub fn predictions(&self, lab: &Lab, answers: &mut Answers) -> Result<(), Unanswered> {
+        for (index, question) in answers.missing(lab).into_iter().enumerate() {
+            output::say(&format!(
+                "\n{}. {}\n   ({})",
+                index + 1,
+                question.asks,
+                hint(question)
+            ));
+            while !answers.predictions.contains_key(question.key) {
+                self.answer(lab, question.key, answers)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows each measurement and asks for its reason.
+    pub fn reasons(
+        &self,
+        lab: &Lab,
+        hand_in: &HandIn,
+        answers: &mut Answers,
+    ) -> Result<(), Unanswered> {
+        for answer in &hand_in.answers {
+            output::say(&told(answer));
+            let is_answered = answers.reasons.keys().any(|key| *key == answer.key);
+            if !is_answered {
+                output::say(&format!("   {} (Enter leaves it open)", answer.why_asked));
+                self.answer(lab, &format!("{}.why", answer.key), answers)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&self, lab: &Lab, key: &str, answers: &mut Answers) -> Result<(), Unanswered> {
+        let line = self.line()?;
+        if let Err(error) = answers.add(lab, key, &line) {
+            output::say(&format!("   {error}"));
+        }
+        Ok(())
+    }
+}
+
+/// A prediction beside its measurement and the reports, for the terminal.
+pub fn told(answer: &Answered) -> String {
+    let mut text = format!(
+        "\n{}\n   predicted  {}\n   measured   {}\n              {}",
+        answer.asks,
+        answer.predicted(),
+        answer.found(),
+        answer.verdict()
+    );
+    for reported in &answer.reported {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "\n   {}: {}", reported.place, reported.says);
+    }
+    text
+}
+
+/// The error if answers are missing and nobody can be asked.
+pub fn nobody_to_ask(lab: &Lab, answers: &Answers) -> WrongUse {
+    let missing = answers.missing(lab).into_iter().map(|it| it.key);
+    let name = answers.student.is_none().then_some(STUDENT);
+    let missing: Vec<&str> = name.into_iter().chain(missing).collect();
+    WrongUse(format!(
+        "there is no terminal to ask for: {}. `oscope lab start {} --questions` prints the questions as a \
+         file to fill in, for `--answers`",
+        missing.join(", "),
+        lab.name
+    ))
+}

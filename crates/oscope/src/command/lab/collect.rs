@@ -1,0 +1,35 @@
+//! `oscope lab collect`: a class side by side.
+
+use crate::arguments::Common;
+use crate::arguments::lab::Collect;
+use crate::exit::Exit;
+use crate::target::Target;
+use anyhow::{Context, Result};
+use files::Watch;
+use report::lab::{Class, HandIn, class_markdown};
+use report::page;
+use std::fs;
+use std::path::Path;
+
+pub fn execute(arguments: &Collect, common: &Common) -> Result<Exit> {
+    let target = Target::asked(&arguments.output, common)?;
+    let hand_ins = arguments.files.iter().map(|path| read(path));
+    let class = Class::new(&hand_ins.collect::<Result<Vec<_>>>()?);
+    let ending = arguments.output.output.extension().unwrap_or_default();
+    let is = |ending_of: &str| ending.eq_ignore_ascii_case(ending_of);
+    let text = if common.json || is("json") {
+        serde_json::to_string_pretty(&class)? + "\n"
+    } else if is("html") || is("htm") {
+        page::class(&class)?
+    } else {
+        class_markdown(&class)
+    };
+    target.write(text.as_bytes(), &Watch::default())?;
+    Ok(Exit::Done)
+}
+
+fn read(path: &Path) -> Result<HandIn> {
+    let text =
+        fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    HandIn::read(&text).with_context(|| format!("cannot read {}", path.display()))
+}

@@ -1,0 +1,215 @@
+//! The measurements of a lab: runs of their own, or stored ones.
+
+use crate::arguments::lab::Start;
+use crate::arguments::{Arguments, Command, Common};
+use crate::command::run;
+use crate::exit::{Exit, WrongUse};
+use crate::{output, stored};
+use anyhow::Result;
+use clap::Parser;
+use instrument::results::Results;
+use record::Run;
+use report::lab::{Lab, Step};
+
+/// Tag of the runs of a lab.
+const TAG: &str = "lab";
+
+/// The runs of a lab.
+pub struct Measured {
+    /// The runs that are judged, the newest first.
+    pub here: Vec<Run>,
+    /// The system that they are compared with.
+    pub first: Option<Run>,
+    /// Done, or the reason why it is not complete.
+    pub exit: Exit,
+}
+
+/// Measures all steps, or reads the runs that were named.
+pub fn measured(lab: &Lab, arguments: &Start, common: &Common) -> Result<Measured> {
+    if arguments.of.is_empty() {
+        return anew(lab, arguments, common);
+    }
+    let named = arguments.of.iter().map(|name| stored::run(common, name));
+    let mut here: Vec<Run> = named.collect::<Result<_>>()?;
+    let first = (lab.compares() && here.len() > 1).then(|| here.remove(0));
+    let has = |experiment: &str| {
+        let mut records = here.iter().flat_map(|run| &run.experiments);
+        records.any(|record| record.definition.id == experiment)
+    };
+    if !lab.experiments().into_iter().any(has) {
+        return Err(WrongUse(format!(
+            "{} has nothing of this lab: it measures {}",
+            arguments.of.join(", "),
+            lab.experiments().join(", ")
+        ))
+        .into());
+    }
+    Ok(Measured {
+        here,
+        first,
+        exit: Exit::Done,
+    })
+}
+
+fn anew(lab: &Lab, arguments: &Start, common: &Common) -> Result<Measured> {
+    let mut exit = Exit::Done;
+    for step in lab.steps {
+        match run::measure_only(&command(lab, step, arguments)?, common)? {
+            Exit::Done => {}
+            stopped @ Exit::Stopped(_) => {
+                exit = stopped;
+                break;
+            }
+            incomplete => exit = incomplete,
+        }
+    }
+    if let Exit::Stopped(_) = exit {
+        return Ok(Measured {
+            here: Vec::new(),
+            first: None,
+            exit,
+        });
+    }
+    let is_ours = |run: &Run| {
+        run.header
+            .tags
+            .get(TAG)
+            .is_some_and(|name| name == lab.name)
+    };
+    let mut here = stored::newest_with(common, &lab.experiments())?;
+    here.retain(is_ours);
+    here.truncate(lab.steps.len());
+    Ok(Measured {
+        here,
+        first: None,
+        exit,
+    })
+}
+
+/// The `oscope run` of one step.
+fn command(lab: &Lab, step: &Step, arguments: &Start) -> Result<crate::arguments::Run> {
+    let seconds = match arguments.budget {
+        Some(budget) => budget.0 / 1e9 * f64::from(step.seconds) / f64::from(lab.seconds()),
+        None => f64::from(step.seconds),
+    };
+    let mut words = vec![
+        "oscope".to_owned(),
+        "run".to_owned(),
+        step.experiment.to_owned(),
+    ];
+    for level in step.at {
+        words.extend(["--at".to_owned(), (*level).to_owned()]);
+    }
+    words.extend([
+        "--budget".to_owned(),
+        format!("{:.0}ms", (seconds * 1e3).max(1e3)),
+        "--tag".to_owned(),
+        format!("{TAG}={}", lab.name),
+    ]);
+    let parsed = Arguments::try_parse_from(&words).map_err(|error| WrongUse(error.to_string()))?;
+    let Some(Command::Run(mut run)) = parsed.command else {
+        unreachable!("the command is `oscope run`");
+    };
+    run.dir.clone_from(&arguments.dir);
+    Ok(*run)
+}
+
+/// The results of all runs, the first run first.
+pub fn results(runs: &[Run]) -> Vec<Results<'_>> {
+    let records = runs.iter().flat_map(|run| {
+        let records = run.experiments.iter();
+        records.map(|record| record.results(&run.machine))
+    });
+    records.collect()
+}
+
+/// Tells how to go on after a stop: the measurements are stored.
+pub fn tell_of_stop(lab: &Lab, runs: &[Run]) {
+    /// Enough of an id to tell it from others.
+    const SHORT: usize = 8;
+    let of = runs.iter().map(|run| {
+        let id: String = run.header.id.chars().take(SHORT).collect();
+        format!(" --of {id}")
+    });
+    output::say(&format!(
+        "the measurements are stored: `oscope lab start {}{}` goes on with them",
+        lab.name,
+        of.collect::<String>()
+    ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command;
+    use crate::arguments::{Arguments, Command, lab};
+    use crate::{selection, setting};
+    use clap::Parser;
+    use experiments::lab::{ALL, At, Measure, Reading};
+    use instrument::given::Givens;
+    use instrument::limits::Limits;
+    use instrument::plan::{Profile, Setting};
+    use instrument::point::{Level, Point};
+    use std::path::Path;
+
+    fn readings(measured: &Measure) -> Vec<&Reading> {
+        match measured {
+            Measure::Value(one) | Measure::Plateau(one, _) | Measure::Against(one, _) => vec![one],
+            Measure::Ratio(one, other) => vec![one, other],
+            Measure::Highest(of) | Measure::Lowest(of) => of.iter().map(|(_, one)| one).collect(),
+        }
+    }
+
+    fn is_at(point: &Point, reading: &Reading) -> bool {
+        reading.at.iter().all(|(axis, at)| {
+            let level = match at {
+                At::Number(number) => Level::Number(*number),
+                At::Choice(name) => Level::Choice((*name).to_owned()),
+            };
+            point.get(axis) == Some(&level)
+        })
+    }
+
+    #[test]
+    fn every_lab_plans_each_point_that_it_reads() {
+        let here = setting::here(
+            Path::new("."),
+            Givens::default(),
+            Profile::Quick,
+            false,
+            Limits::default(),
+        );
+        // A small machine plans fewer points.
+        let setting = Setting {
+            available_bytes: 16 << 30,
+            free_bytes: 64 << 30,
+            ..here
+        };
+        for lab in ALL {
+            let words = ["oscope", "lab", "start", lab.name];
+            let parsed = Arguments::try_parse_from(words).expect("a command");
+            let Some(Command::Lab(lab::Lab {
+                command: lab::Command::Start(arguments),
+            })) = parsed.command
+            else {
+                panic!("it starts a lab");
+            };
+            let mut planned: Vec<(&str, Vec<Point>)> = Vec::new();
+            for step in lab.steps {
+                let run = command(lab, step, &arguments).expect("a run");
+                let chosen = selection::experiments(&run.what).expect("it exists");
+                let at = selection::at(&chosen, &run.levels(), &setting);
+                let at = at.unwrap_or_else(|error| panic!("{}: {error}", lab.name));
+                planned.extend(at.iter().map(|it| (step.experiment, it.points(&setting))));
+            }
+            for reading in lab.questions.iter().flat_map(|it| readings(&it.measured)) {
+                let of_experiment = planned.iter().filter(|(id, _)| *id == reading.experiment);
+                let mut points = of_experiment.flat_map(|(_, points)| points);
+                assert!(
+                    points.any(|point| is_at(point, reading)),
+                    "{}: {reading:?}",
+                    lab.name
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! `oscope lab`: labs for teachers and students, one module each command.
+
+mod ask;
+mod collect;
+mod measure;
+mod start;
+mod written;
+
+use crate::arguments::Common;
+use crate::arguments::lab::{Command, Lab};
+use crate::exit::{Exit, WrongUse};
+use crate::{output, style};
+use anyhow::Result;
+use report::{lab, terminal};
+
+pub fn execute(arguments: &Lab, common: &Common) -> Result<Exit> {
+    match &arguments.command {
+        Command::List(_) => list(common),
+        Command::Start(arguments) => start::execute(arguments, common),
+        Command::Collect(arguments) => collect::execute(arguments, common),
+    }
+}
+
+fn list(common: &Common) -> Result<Exit> {
+    let text = if common.json {
+        serde_json::to_string_pretty(&lab::list())? + "\n"
+    } else {
+        terminal::labs(&style::of_stdout(common))
+    };
+    output::show_painted(&text)?;
+    Ok(Exit::Done)
+}
+
+/// The lab called `name`.
+fn find(name: &str) -> Result<&'static lab::Lab, WrongUse> {
+    lab::find(name).ok_or_else(|| {
+        let known: Vec<&str> = lab::ALL.iter().map(|lab| lab.name).collect();
+        WrongUse(format!(
+            "there is no lab '{name}'; there are {}",
+            known.join(", ")
+        ))
+    })
+}

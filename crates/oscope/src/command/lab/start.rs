@@ -1,0 +1,115 @@
+//! `oscope lab start`: predictions, measurements, reasons, and the hand-in.
+
+use super::ask::{Terminal, Unanswered, nobody_to_ask, told};
+use super::measure::{self, Measured};
+use super::written::Files;
+use crate::arguments::Common;
+use crate::arguments::lab::Start;
+use crate::exit::{Exit, WrongUse};
+use crate::output;
+use anyhow::{Context, Result};
+use platform::signal::Interrupt;
+use record::Run;
+use report::lab::{Answers, HandIn, Lab, Sides, Student, template};
+use report::show;
+use std::fs;
+
+pub fn execute(arguments: &Start, common: &Common) -> Result<Exit> {
+    let lab = super::find(&arguments.name)?;
+    if arguments.questions {
+        output::show(&template(lab))?;
+        return Ok(Exit::Done);
+    }
+    let interrupt = Interrupt::install()?;
+    let mut answers = answers(lab, arguments)?;
+    let terminal = Terminal::open(interrupt);
+    match done(lab, arguments, terminal.as_ref(), &mut answers, common) {
+        Err(error) => match error.downcast_ref::<Unanswered>() {
+            Some(Unanswered::Stopped(signal)) => Ok(Exit::Stopped(*signal)),
+            _ => Err(error),
+        },
+        done => done,
+    }
+}
+
+/// The answers of the file and of the command line.
+fn answers(lab: &Lab, arguments: &Start) -> Result<Answers> {
+    let mut answers = Answers::default();
+    let wrong = |error: report::lab::AnswersError| WrongUse(error.to_string());
+    if let Some(path) = &arguments.answers {
+        let text =
+            fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        answers = Answers::read(lab, &text)
+            .map_err(|error| WrongUse(format!("{}: {error}", path.display())))?;
+    }
+    for answer in &arguments.answer {
+        let (key, value) = answer
+            .split_once('=')
+            .ok_or_else(|| WrongUse(format!("'{answer}' is no KEY=VALUE")))?;
+        answers.add(lab, key.trim(), value.trim()).map_err(wrong)?;
+    }
+    if let Some(student) = &arguments.student {
+        answers.student = Some(student.clone());
+    }
+    Ok(answers)
+}
+
+fn done(
+    lab: &Lab,
+    arguments: &Start,
+    terminal: Option<&Terminal>,
+    answers: &mut Answers,
+    common: &Common,
+) -> Result<Exit> {
+    match terminal {
+        Some(terminal) => terminal.name(lab, answers)?,
+        None if answers.student.is_none() || !answers.missing(lab).is_empty() => {
+            return Err(nobody_to_ask(lab, answers).into());
+        }
+        None => {}
+    }
+    let name = answers.student.clone().unwrap_or_default();
+    let files = Files::new(lab, &name, arguments, common)?;
+    if let Some(terminal) = terminal {
+        terminal.predictions(lab, answers)?;
+    }
+    let measured = measure::measured(lab, arguments, common)?;
+    if let Exit::Stopped(_) = measured.exit {
+        return Ok(measured.exit);
+    }
+    let student = student(name, &measured);
+    let results = measure::results(&measured.here);
+    let first = measured.first.as_ref().map(std::slice::from_ref);
+    let first = first.map(measure::results);
+    let sides = Sides::new(&results, first.as_deref());
+    let hand_in = HandIn::new(lab, answers, &sides, student.clone());
+    match terminal {
+        Some(terminal) => {
+            let asked = terminal.reasons(lab, &hand_in, answers);
+            if asked.is_err() && arguments.of.is_empty() {
+                measure::tell_of_stop(lab, &measured.here);
+            }
+            asked?;
+        }
+        None if common.quiet || common.json => {}
+        None => hand_in.answers.iter().for_each(|it| output::say(&told(it))),
+    }
+    let hand_in = HandIn::new(lab, answers, &sides, student);
+    if common.json {
+        output::show(&hand_in.to_json()?)?;
+    }
+    files.write(&hand_in, &results, common)?;
+    Ok(measured.exit)
+}
+
+fn student(name: String, measured: &Measured) -> Student {
+    let newest = measured.here.first();
+    let runs: Vec<&Run> = measured.first.iter().chain(&measured.here).collect();
+    Student {
+        name,
+        machine: newest.map(show::machine).unwrap_or_default(),
+        first_machine: measured.first.as_ref().map(show::machine),
+        runs: runs.iter().map(|run| run.header.id.clone()).collect(),
+        measured: newest.map_or_else(String::new, |run| show::moment(run.header.started)),
+    }
+}

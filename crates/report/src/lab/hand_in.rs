@@ -1,0 +1,319 @@
+//! A hand-in: predictions beside measurements and reports, for people and as a document that others read.
+
+use super::{Answers, Estimated, Found, Lab, Prediction, Question, Sides};
+use crate::show;
+use instrument::quantity::Unit;
+use instrument::statistics::Interval;
+use schemars::{JsonSchema, Schema, schema_for};
+use serde::{Deserialize, Serialize};
+
+/// Version of the document.
+const FORMAT: u32 = 1;
+/// A prediction within this factor is right.
+const NEAR: f64 = 1.5;
+/// The same for a place on a curve, which is measured at powers of two.
+const NEAR_PLACE: f64 = 2.0;
+
+/// The work of one student on one lab.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HandIn {
+    /// Version of the format.
+    pub format: u32,
+    /// The lab's name.
+    pub lab: String,
+    /// Its title.
+    pub title: String,
+    /// The student and the machine.
+    pub student: Student,
+    /// The answers, in the order of the questions.
+    pub answers: Vec<Answered>,
+    /// The version of oscope.
+    pub version: String,
+}
+
+/// The student, and the machine that was measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Student {
+    /// The name.
+    pub name: String,
+    /// The machine in a few words.
+    pub machine: String,
+    /// The other system, if two were compared.
+    pub first_machine: Option<String>,
+    /// Ids of the runs that were used.
+    pub runs: Vec<String>,
+    /// The time of the newest run.
+    pub measured: String,
+}
+
+/// A question with its prediction and its measurement.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Answered {
+    /// The question's name.
+    pub key: String,
+    /// The question.
+    pub asks: String,
+    /// The unit of numbers; `None` for a choice.
+    pub unit: Option<Unit>,
+    /// The prediction.
+    pub prediction: Prediction,
+    /// The measured answer.
+    pub measured: Found,
+    /// The prediction against the measurement.
+    pub outcome: Comparison,
+    /// Findings of the reports.
+    pub reported: Vec<Reported>,
+    /// The question after the measurement.
+    pub why_asked: String,
+    /// The student's reason.
+    pub why: Option<String>,
+}
+
+/// A prediction against its measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Comparison {
+    /// The chosen one, or a number within a factor of 1.5 (2 for a place on a curve).
+    Right,
+    /// A number that is too high.
+    TooHigh,
+    /// A number that is too low.
+    TooLow,
+    /// Another choice.
+    Wrong,
+    /// The measurement does not decide.
+    CannotBeTold,
+}
+
+/// A finding of a report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Reported {
+    /// Its place: `Report E, Figure 26`.
+    pub place: String,
+    /// The finding.
+    pub says: String,
+}
+
+/// The reason why a document is no hand-in.
+#[derive(Debug, thiserror::Error)]
+pub enum HandInError {
+    /// It is no hand-in at all.
+    #[error("this is no hand-in of `oscope lab start`: {0}")]
+    Json(#[from] serde_json::Error),
+    /// It was written by a newer oscope.
+    #[error("format {0} of hand-ins is not known to this version of oscope")]
+    Format(u32),
+}
+
+impl HandIn {
+    /// The hand-in of these answers. Questions without a prediction are left out.
+    pub fn new(lab: &Lab, answers: &Answers, sides: &Sides<'_>, student: Student) -> Self {
+        let answered = lab.questions.iter().filter_map(|question| {
+            let prediction = answers.predictions.get(question.key)?;
+            Some(Answered::new(question, prediction, answers, sides))
+        });
+        Self {
+            format: FORMAT,
+            lab: lab.name.to_owned(),
+            title: lab.title.to_owned(),
+            answers: answered.collect(),
+            student,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+
+    /// Reads the document that [`HandIn::to_json`] writes.
+    ///
+    /// # Errors
+    /// [`HandInError`] if it is none.
+    pub fn read(text: &str) -> Result<Self, HandInError> {
+        let hand_in: Self = serde_json::from_str(text)?;
+        if hand_in.format > FORMAT {
+            return Err(HandInError::Format(hand_in.format));
+        }
+        Ok(hand_in)
+    }
+
+    /// The document.
+    ///
+    /// # Errors
+    /// None is known.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+
+    /// The schema of the document.
+    pub fn schema() -> Schema {
+        schema_for!(Self)
+    }
+
+    /// Number of right predictions, and of those that can be judged.
+    pub fn score(&self) -> (usize, usize) {
+        let of = |it: &&Answered| it.outcome == Comparison::Right;
+        let open = |it: &&Answered| it.outcome == Comparison::CannotBeTold;
+        let answers = || self.answers.iter();
+        (
+            answers().filter(of).count(),
+            answers().count() - answers().filter(open).count(),
+        )
+    }
+}
+
+impl Answered {
+    fn new(
+        question: &Question,
+        prediction: &Prediction,
+        answers: &Answers,
+        sides: &Sides<'_>,
+    ) -> Self {
+        let measured = sides.answer(question);
+        let near = if question.measured.is_place() {
+            NEAR_PLACE
+        } else {
+            NEAR
+        };
+        Self {
+            key: question.key.to_owned(),
+            asks: question.asks.to_owned(),
+            unit: question.measured.unit(),
+            outcome: compared(prediction, &measured, near),
+            prediction: prediction.clone(),
+            measured,
+            reported: reported(question, sides.are_two()),
+            why_asked: question.why.to_owned(),
+            why: answers.reasons.get(question.key).cloned(),
+        }
+    }
+
+    /// The prediction as text.
+    pub fn predicted(&self) -> String {
+        self.prediction.show(self.unit)
+    }
+
+    /// The measurement as text.
+    pub fn found(&self) -> String {
+        self.measured.show()
+    }
+
+    /// The outcome as text, with the factor of a number.
+    pub fn verdict(&self) -> String {
+        let factor = match (&self.prediction, &self.measured) {
+            (Prediction::Number(predicted), Found::Number(found)) => {
+                let ratio = predicted / found.value;
+                show::round(Unit::Count, ratio.max(1.0 / ratio))
+            }
+            _ => String::new(),
+        };
+        match self.outcome {
+            Comparison::Right => "right".to_owned(),
+            Comparison::TooHigh => format!("too high, {factor} times as much"),
+            Comparison::TooLow => format!("too low, by a factor of {factor}"),
+            Comparison::Wrong => "another one".to_owned(),
+            Comparison::CannotBeTold => "cannot be told".to_owned(),
+        }
+    }
+}
+
+impl Found {
+    /// The measurement as text.
+    pub fn show(&self) -> String {
+        match self {
+            Self::Number(estimated) => estimated.show(),
+            Self::Choice {
+                choice,
+                is_certain,
+                of,
+            } => {
+                let of: Vec<String> = of
+                    .iter()
+                    .map(|it| format!("{} {}", it.choice, it.value.show()))
+                    .collect();
+                let doubt = if *is_certain { "" } else { ", perhaps" };
+                format!("{choice}{doubt} ({})", of.join("; "))
+            }
+            Self::Nothing(reason) => format!("not known: {reason}"),
+        }
+    }
+}
+
+impl Estimated {
+    /// The number with its interval.
+    pub fn show(&self) -> String {
+        let interval = self
+            .interval
+            .and_then(|[low, high]| Interval::new(low, high));
+        let value = show::value(self.unit, self.value, interval);
+        match interval {
+            Some(interval) => format!("{value} ({})", show::range(self.unit, interval, self.value)),
+            None => value,
+        }
+    }
+}
+
+fn compared(prediction: &Prediction, measured: &Found, near: f64) -> Comparison {
+    match (prediction, measured) {
+        (Prediction::Number(predicted), Found::Number(found)) if found.interval.is_some() => {
+            let ratio = predicted / found.value;
+            match ratio {
+                ratio if (1.0 / near..=near).contains(&ratio) => Comparison::Right,
+                ratio if ratio > 1.0 => Comparison::TooHigh,
+                _ => Comparison::TooLow,
+            }
+        }
+        (
+            Prediction::Choice(predicted),
+            Found::Choice {
+                choice, is_certain, ..
+            },
+        ) if *is_certain => {
+            if predicted == choice {
+                Comparison::Right
+            } else {
+                Comparison::Wrong
+            }
+        }
+        _ => Comparison::CannotBeTold,
+    }
+}
+
+fn reported(question: &Question, are_two: bool) -> Vec<Reported> {
+    let printed = question.reported.iter().filter_map(|printed| {
+        let (table, figure) = super::printed(printed)?;
+        let unit = figure.unit.name();
+        let says = format!(
+            "{}, {}: {} {unit}",
+            figure.series, figure.what, figure.printed
+        );
+        Some(Reported {
+            place: format!("Report {}, {}", table.report.letter(), table.place),
+            says: says.trim_end().to_owned(),
+        })
+    });
+    let in_words = question.found_there.iter().map(|words| {
+        let (place, says) = words.split_once(": ").unwrap_or(("", words));
+        Reported {
+            place: place.to_owned(),
+            says: says.to_owned(),
+        }
+    });
+    // The report's own machine is a third if two systems are compared.
+    let against = match &question.measured {
+        super::Measure::Against(_, printed) => super::printed(printed),
+        _ => None,
+    };
+    let against = against.map(|(table, figure)| Reported {
+        place: format!("Report {}, {}", table.report.letter(), table.place),
+        says: format!(
+            "{} {} on a {}{}",
+            figure.printed,
+            figure.unit.name(),
+            table.machine.as_deref().unwrap_or("machine without a name"),
+            if are_two {
+                ""
+            } else {
+                ", the other system here"
+            }
+        ),
+    });
+    against.into_iter().chain(printed).chain(in_words).collect()
+}

@@ -1,0 +1,174 @@
+//! The measured answer to a question.
+
+use super::{Measure, Question, Reading, counterpart};
+use crate::reproduce::{Here, Measured, Missing};
+use instrument::quantity::{Quantity, Unit};
+use instrument::results::Results;
+use instrument::statistics::Interval;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The results that answer the questions: of one system, or of two that are compared.
+pub struct Sides<'a> {
+    here: Measured<'a>,
+    first: Option<Measured<'a>>,
+}
+
+/// The measured answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Found {
+    /// A number with its interval.
+    Number(Estimated),
+    /// The best of the choices.
+    Choice {
+        /// Its name.
+        choice: String,
+        /// True if its interval is apart from those of all others.
+        is_certain: bool,
+        /// All choices with their values.
+        of: Vec<Rival>,
+    },
+    /// Nothing, for this reason.
+    Nothing(String),
+}
+
+/// A measured number.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Estimated {
+    /// The number, in its unit.
+    pub value: f64,
+    /// Its unit.
+    pub unit: Unit,
+    /// Ends of its 95 % interval; `None` if it was seen too few times.
+    pub interval: Option<[f64; 2]>,
+}
+
+/// A choice with its value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Rival {
+    /// The choice.
+    pub choice: String,
+    /// Its value.
+    pub value: Estimated,
+}
+
+impl From<Quantity> for Estimated {
+    fn from(quantity: Quantity) -> Self {
+        Self {
+            value: quantity.value,
+            unit: quantity.unit,
+            interval: quantity.interval.map(|it| [it.low, it.high]),
+        }
+    }
+}
+
+impl<'a> Sides<'a> {
+    /// The results of one system, the newest first; `first` has those of another to compare with.
+    pub fn new(here: &'a [Results<'a>], first: Option<&'a [Results<'a>]>) -> Self {
+        Self {
+            here: Measured::new(here),
+            first: first.map(Measured::new),
+        }
+    }
+
+    /// True if two systems were measured.
+    pub fn are_two(&self) -> bool {
+        self.first.is_some()
+    }
+
+    /// The measured answer to `question`.
+    pub fn answer(&self, question: &Question) -> Found {
+        let found = match &question.measured {
+            Measure::Value(reading) => self.value(reading).map(|here| here.quantity),
+            Measure::Ratio(one, other) => self
+                .value(one)
+                .and_then(|one| over(&one, &self.value(other)?)),
+            Measure::Plateau(reading, along) => {
+                let place = self.here.value(&counterpart(reading, Some(along)));
+                place.map(|here| here.quantity)
+            }
+            Measure::Against(reading, printed) => self.value(reading).and_then(|here| {
+                let reading = counterpart(reading, None);
+                match (&self.first, super::printed(printed)) {
+                    // Two systems share no pass, so that nothing cancels.
+                    (Some(first), _) => {
+                        let ratio = here.quantity.over(first.value(&reading)?.quantity);
+                        ratio.ok_or_else(no_ratio)
+                    }
+                    (None, Some((_, figure))) => Ok(scaled(here.quantity, figure.value())),
+                    (None, None) => Err(Missing::Unsound("nothing was printed".to_owned())),
+                }
+            }),
+            Measure::Highest(of) => return self.best(of, |ratio| ratio > 1.0),
+            Measure::Lowest(of) => return self.best(of, |ratio| ratio < 1.0),
+        };
+        match found {
+            Ok(quantity) => Found::Number(quantity.into()),
+            Err(missing) => Found::Nothing(reason(&missing)),
+        }
+    }
+
+    fn value(&self, reading: &Reading) -> Result<Here<'a>, Missing> {
+        self.here.value(&counterpart(reading, None))
+    }
+
+    /// The choice that beats all others; `beats` judges its value over another's.
+    fn best(&self, of: &[(&str, Reading)], beats: fn(f64) -> bool) -> Found {
+        let mut values: Vec<(&str, Here<'_>)> = Vec::new();
+        for (name, reading) in of {
+            match self.value(reading) {
+                Ok(here) => values.push((name, here)),
+                Err(missing) => return Found::Nothing(format!("{name}: {}", reason(&missing))),
+            }
+        }
+        let is_best = |one: &Here<'_>| {
+            let mut others = values.iter();
+            others.all(|(_, other)| !beats(other.quantity.value / one.quantity.value))
+        };
+        let Some((name, best)) = values.iter().find(|(_, here)| is_best(here)) else {
+            return Found::Nothing("no choice is the best".to_owned());
+        };
+        let mut others = values.iter().filter(|(other, _)| other != name);
+        let is_certain = others.all(|(_, other)| {
+            let ratio = over(best, other).ok().and_then(|ratio| ratio.interval);
+            ratio.is_some_and(|ratio| beats(ratio.low) && beats(ratio.high))
+        });
+        Found::Choice {
+            choice: (*name).to_owned(),
+            is_certain,
+            of: values
+                .iter()
+                .map(|(name, here)| Rival {
+                    choice: (*name).to_owned(),
+                    value: here.quantity.into(),
+                })
+                .collect(),
+        }
+    }
+}
+
+fn over(one: &Here<'_>, other: &Here<'_>) -> Result<Quantity, Missing> {
+    one.over(other).ok_or_else(no_ratio)
+}
+
+fn no_ratio() -> Missing {
+    Missing::Unsound("no ratio of them can be told".to_owned())
+}
+
+/// `quantity` over an exact number, which a report prints.
+fn scaled(quantity: Quantity, by: f64) -> Quantity {
+    let ends = quantity.interval;
+    Quantity {
+        value: quantity.value / by,
+        interval: ends.and_then(|ends| Interval::new(ends.low / by, ends.high / by)),
+        unit: Unit::Ratio,
+    }
+}
+
+fn reason(missing: &Missing) -> String {
+    match missing {
+        Missing::NotMeasured(wanted) => format!("{} was not measured", wanted.experiment),
+        Missing::Unsound(reason) => reason.clone(),
+    }
+}

@@ -1,0 +1,132 @@
+//! Predictions: a number with its unit, or one of several choices.
+
+use super::{Measure, Question};
+use crate::show;
+use instrument::quantity::{
+    Bytes, BytesPerSecond, Nanoseconds, OperationsPerSecond, ParseQuantityError, Quantity, Unit,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A prediction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Prediction {
+    /// A number in the unit of the question.
+    Number(f64),
+    /// A choice.
+    Choice(String),
+}
+
+/// The reason why a text is no prediction.
+#[derive(Debug, thiserror::Error)]
+pub enum PredictionError {
+    /// No number with a unit.
+    #[error("{0}")]
+    Quantity(#[from] ParseQuantityError),
+    /// A number without its unit.
+    #[error("'{said}' has no unit: give {example}")]
+    NoUnit {
+        /// The answer.
+        said: String,
+        /// An example of an answer.
+        example: &'static str,
+    },
+    /// No number.
+    #[error("'{0}' is no number above zero, such as `10` or `0.5`")]
+    Number(String),
+    /// None of the choices.
+    #[error("'{said}' is none of the choices: {choices}")]
+    Choice {
+        /// The answer.
+        said: String,
+        /// The choices.
+        choices: String,
+    },
+}
+
+impl Prediction {
+    /// Reads the prediction for a question.
+    ///
+    /// # Errors
+    /// [`PredictionError`] if it is none.
+    pub fn read(question: &Question, text: &str) -> Result<Self, PredictionError> {
+        let text = text.trim();
+        let Some(unit) = question.measured.unit() else {
+            return choice(&question.measured, text);
+        };
+        let has_dimension = !matches!(unit, Unit::Count | Unit::Ratio | Unit::Share);
+        if has_dimension && text.parse::<f64>().is_ok() {
+            return Err(PredictionError::NoUnit {
+                said: text.to_owned(),
+                example: example(&question.measured),
+            });
+        }
+        let number = match unit {
+            Unit::Nanoseconds => text.parse::<Nanoseconds>()?.0,
+            Unit::Bytes => text.parse::<Bytes>()?.0 as f64,
+            Unit::BytesPerSecond => text.parse::<BytesPerSecond>()?.0,
+            Unit::OperationsPerSecond => text.parse::<OperationsPerSecond>()?.0,
+            Unit::Count | Unit::Ratio | Unit::Share => plain(text, unit)?,
+        };
+        if number.is_finite() && number > 0.0 {
+            Ok(Self::Number(number))
+        } else {
+            Err(PredictionError::Number(text.to_owned()))
+        }
+    }
+
+    /// The prediction as text.
+    pub fn show(&self, unit: Option<Unit>) -> String {
+        match self {
+            Self::Number(number) => {
+                let unit = unit.unwrap_or(Unit::Count);
+                show::round(unit, Quantity::exact(*number, unit).value)
+            }
+            Self::Choice(name) => name.clone(),
+        }
+    }
+}
+
+/// A bare number; `3 times`, `3 x` and `30 %` are understood, too.
+fn plain(text: &str, unit: Unit) -> Result<f64, PredictionError> {
+    let ends = ["times", "x", "×"];
+    let bare = ends.iter().find_map(|end| text.strip_suffix(end));
+    let (number, factor) = match (unit, text.strip_suffix('%')) {
+        (Unit::Share, Some(number)) => (number, 0.01),
+        _ => (bare.unwrap_or(text), 1.0),
+    };
+    let parsed = number.trim().parse::<f64>();
+    parsed
+        .map(|number| number * factor)
+        .map_err(|_| PredictionError::Number(text.to_owned()))
+}
+
+/// The choice by its name or its number.
+fn choice(measured: &Measure, text: &str) -> Result<Prediction, PredictionError> {
+    let choices = measured.choices();
+    let by_number = text.parse::<usize>().ok();
+    let by_number = by_number.and_then(|number| choices.get(number.checked_sub(1)?));
+    let by_name = choices.iter().find(|name| name.eq_ignore_ascii_case(text));
+    match by_name.or(by_number) {
+        Some(name) => Ok(Prediction::Choice((*name).to_owned())),
+        None => Err(PredictionError::Choice {
+            said: text.to_owned(),
+            choices: choices.join(", "),
+        }),
+    }
+}
+
+/// An example of an answer.
+pub(super) fn example(measured: &Measure) -> &'static str {
+    match measured.unit() {
+        None => "the name of a choice, or its number",
+        Some(Unit::Nanoseconds) => "a time, as in 5 ns or 2 ms",
+        Some(Unit::Bytes) => "a size, as in 64KiB",
+        Some(Unit::BytesPerSecond) => "a speed, as in 500MB/s or 10GB/s",
+        Some(Unit::OperationsPerSecond) => "a rate, as in 300kops/s or 2Mops/s",
+        Some(Unit::Ratio) => "a factor, as in 3 or 0.5",
+        Some(Unit::Share) => "a share, as in 50 %",
+        Some(Unit::Count) => "a number",
+    }
+}
