@@ -27,6 +27,18 @@
  *     The functions whose names end in _timed wait at most that many us. -ETIMEDOUT: the time was up;
  *     then the call has changed nothing, and what it waited for goes to others.
  *
+ * CANCELLING
+ *     uthread_cancel() ends the wait of a thread, or else its next one. The call that waits fails with
+ *     -ECANCELED: it has changed nothing, and what it waited for goes to others. All waits can be
+ *     cancelled, with a time limit or without one: uthread_yield, _join, _suspend, _sleep, _lock,
+ *     _cond_wait, _sem_wait, _barrier_wait, _channel_send, _channel_receive, the transfers and _poll,
+ *     and waiting for others in uthread_once. After -ECANCELED, a joined thread must still be joined or
+ *     detached, and the lock of uthread_cond_wait is held. Not cancelled are: the wait of
+ *     uthread_cond_signal for its lock, spin locks, uthread_end, and a transfer that the device has
+ *     begun. One request ends one wait, and several before a wait count as one. What a thread has got
+ *     already it keeps: then the request ends its next wait. A thread that neither waits nor yields
+ *     notices nothing.
+ *
  * PREEMPTION
  *     With a slice, a timer signal (SIGURG) interrupts a thread between any two instructions of the
  *     program's own text; never inside a shared library such as the C library, nor inside this one.
@@ -155,6 +167,10 @@ int uthread_suspend(void);
 int uthread_suspend_timed(unsigned int microseconds);
 int uthread_resume(uthread_t *thread);
 
+/* Ends the current wait of the thread, or else its next one, with -ECANCELED (see CANCELLING). The thread
+ * may be the caller, and may have ended. */
+int uthread_cancel(uthread_t *thread);
+
 /* The priority in effect. */
 int uthread_priority(uthread_t *thread);
 int uthread_set_priority(uthread_t *thread, int priority);
@@ -191,8 +207,8 @@ enum {
 /* The owner has at least this priority; locking by a thread above it is an error (-EINVAL). */
 #define UTHREAD_CEILING(priority) (2 + (priority))
 
-/* A lock that is handed over in the order of coming, unless it is barging. -EDEADLK: the caller holds it, or waits in a circle
- * of threads; -EBUSY: trylock finds it locked, destroy as well; -EPERM: the caller does not hold it. */
+/* A lock that is handed over in the order of coming, unless it is barging. -EDEADLK: the caller holds it,
+ * or waits in a circle of threads; -EBUSY: trylock finds it locked, destroy as well; -EPERM: the caller does not hold it. */
 uthread_lock_t *uthread_lock_create(int protocol);
 int uthread_lock_destroy(uthread_lock_t *lock);
 int uthread_lock(uthread_lock_t *lock);
@@ -288,6 +304,7 @@ ssize_t uthread_async_write_timed(int fd, const void *buffer, size_t bytes, int6
 
 /* As fsync(2), while other threads run. */
 int uthread_fsync(int fd);
+int uthread_fsync_timed(int fd, unsigned int microseconds);
 
 /* Waits for a descriptor, like poll(2): the events that were found. */
 enum {

@@ -1,14 +1,16 @@
 //! Condition variables.
 
 use core::ffi::{c_int, c_uint};
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::PoisonError;
 
-use uthread::{Condvar, LockGuard, LockResult};
+use uthread::{Cancelled, Condvar, LockGuard, LockResult, catch_unwind};
 
 use crate::error::{caught, created, destroy, limit, object};
 use crate::lock::CLock;
 
-/// Lets go of the lock's guard, works with it, and keeps what comes back.
+/// Lets go of the lock's guard, works with it, and keeps what comes back. A thread whose wait is
+/// cancelled has lost the guard, and takes the lock again.
 ///
 /// # Safety
 /// Both pointers must be null, or to objects that live until this returns.
@@ -21,11 +23,30 @@ unsafe fn with(
         // SAFETY: the caller's contract.
         let (condition, lock) = unsafe { (object(condition)?, object::<'static, _>(lock)?) };
         let guard = lock.held.take()?;
-        if let Some(guard) = work(condition, guard) {
+        let worked = catch_unwind(AssertUnwindSafe(|| work(condition, guard)));
+        let (guard, result) = match worked {
+            Ok(guard) => (guard, Ok(0)),
+            Err(payload) if payload.is::<Cancelled>() => {
+                (Some(lock_again(lock)), Err(libc::ECANCELED))
+            }
+            Err(payload) => resume_unwind(payload),
+        };
+        if let Some(guard) = guard {
             lock.held.put(guard);
         }
-        Ok(0)
+        result
     })
+}
+
+/// Takes a lock. Requests to cancel that come meanwhile count as the one that led here.
+fn lock_again(lock: &'static CLock) -> LockGuard<'static, ()> {
+    loop {
+        match catch_unwind(AssertUnwindSafe(|| whole(lock.lock.lock()))) {
+            Ok(guard) => return guard,
+            Err(payload) if payload.is::<Cancelled>() => {}
+            Err(payload) => resume_unwind(payload),
+        }
+    }
 }
 
 fn whole(result: LockResult<LockGuard<'static, ()>>) -> LockGuard<'static, ()> {

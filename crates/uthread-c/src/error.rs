@@ -5,6 +5,8 @@ use core::time::Duration;
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 
+use uthread::Cancelled;
+
 /// A positive number of errno(3).
 pub(crate) type Errno = c_int;
 
@@ -53,8 +55,11 @@ pub(crate) unsafe fn object<'a, T>(pointer: *const T) -> Result<&'a T, Errno> {
     unsafe { pointer.as_ref() }.ok_or(libc::EINVAL)
 }
 
-/// The misuse that a panic of `uthread` reports.
+/// The misuse that a panic of `uthread` reports, or the cancelled wait.
 pub(crate) fn errno_of(payload: &(dyn Any + Send)) -> Errno {
+    if payload.is::<Cancelled>() {
+        return libc::ECANCELED;
+    }
     let message = payload
         .downcast_ref::<String>()
         .map(String::as_str)
@@ -87,7 +92,7 @@ unsafe extern "C" fn uthread_strerror(error: c_int) -> *const c_char {
         libc::EPERM => c"only a user thread, or the owner of the lock, may do this",
         libc::EBUSY => c"it is in use, or a runtime runs already",
         libc::EINVAL => c"a value is out of its range",
-        libc::ECANCELED => c"the thread ended before its function returned",
+        libc::ECANCELED => c"the wait was cancelled",
         libc::ENOMEM => c"there is no memory for a stack",
         libc::ENOEXEC => c"a program that is linked statically to its C library has no time slices",
         libc::ETIMEDOUT => c"the time was up",
@@ -101,13 +106,14 @@ unsafe extern "C" fn uthread_strerror(error: c_int) -> *const c_char {
 
 #[cfg(test)]
 mod tests {
-    use super::{caught, errno_of};
+    use super::{Cancelled, caught, errno_of};
 
     #[test]
     fn a_panic_becomes_an_error_number() {
         assert_eq!(caught(|| panic!("deadlock: a circle")), -libc::EDEADLK);
         assert_eq!(errno_of(&"thread 1 joins itself"), libc::EDEADLK);
         assert_eq!(errno_of(&7), libc::ENOTRECOVERABLE);
+        assert_eq!(errno_of(&Cancelled), libc::ECANCELED);
         assert_eq!(caught(|| Err(libc::EIO)), -libc::EIO);
         assert_eq!(caught(|| Ok(3)), 3);
     }

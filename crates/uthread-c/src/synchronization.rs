@@ -4,11 +4,11 @@ use core::ffi::{c_int, c_uint, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 use std::panic::resume_unwind;
-use std::sync::PoisonError;
+use std::sync::{Mutex, PoisonError};
 
 use uthread::{
     Barrier, Lock, Protocol, Receiver, RecvTimeoutError, Semaphore, SendTimeoutError, Sender,
-    TryRecvError, bounded,
+    TryRecvError, bounded, no_preempt,
 };
 
 use crate::error::{Errno, caught, created, destroy, errno_of, limit, object};
@@ -95,16 +95,21 @@ unsafe extern "C" fn uthread_barrier_wait_timed(
 
 /// `uthread_channel_t`.
 pub struct Channel {
-    /// Taken when the channel is closed.
-    sender: Lock<Option<Sender<Pointer>>>,
+    /// Taken when the channel is closed. Not a `Lock`, so that closing is no wait, which could be
+    /// cancelled.
+    sender: Mutex<Option<Sender<Pointer>>>,
     receiver: Receiver<Pointer>,
 }
 
 impl Channel {
     /// A sender of its own, so that the channel can be closed while it waits.
     fn sender(&self) -> Result<Sender<Pointer>, Errno> {
-        let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
-        sender.clone().ok_or(libc::EPIPE)
+        self.with_sender(|sender| sender.clone()).ok_or(libc::EPIPE)
+    }
+
+    fn with_sender<R>(&self, work: impl FnOnce(&mut Option<Sender<Pointer>>) -> R) -> R {
+        let _guard = no_preempt();
+        work(&mut self.sender.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -113,7 +118,7 @@ unsafe extern "C" fn uthread_channel_create(capacity: usize) -> *mut Channel {
     created(|| {
         let (sender, receiver) = bounded(capacity);
         Channel {
-            sender: Lock::new(Some(sender)),
+            sender: Mutex::new(Some(sender)),
             receiver,
         }
     })
@@ -218,12 +223,7 @@ unsafe extern "C" fn uthread_channel_close(channel: *const Channel) -> c_int {
     caught(|| {
         // SAFETY: the header asks for a living channel.
         let channel = unsafe { object(channel) }?;
-        let sender = channel
-            .sender
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        drop(sender);
+        drop(channel.with_sender(Option::take));
         Ok(0)
     })
 }

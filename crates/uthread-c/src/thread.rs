@@ -3,7 +3,7 @@
 use core::cell::RefCell;
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use core::ptr;
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use uthread::{Builder, JoinHandle, Priority, Thread, no_preempt};
@@ -141,37 +141,49 @@ unsafe extern "C" fn uthread_create(
     })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_join(thread: *const CThread, value: *mut *mut c_void) -> c_int {
+/// Joins a thread, if `wait` says that it has ended. Otherwise C keeps the thread.
+///
+/// # Safety
+/// The pointer must be null, or to a thread that was neither joined nor detached; the place must be
+/// null or valid.
+unsafe fn join(
+    thread: *const CThread,
+    value: *mut *mut c_void,
+    wait: impl FnOnce(&mut JoinHandle<Result<Pointer, Errno>>) -> bool,
+) -> c_int {
     caught(|| {
-        // SAFETY: the header asks for a thread that was neither joined nor detached.
+        // SAFETY: the caller's contract.
         let record = unsafe { object(thread) }?;
         if record.thread.get().map(Thread::id) == Some(uthread::current().id()) {
             return Err(libc::EDEADLK);
         }
-        let handle = record.take_handle().ok_or(libc::EINVAL)?;
-        // SAFETY: C gives the pointer up here, and asks for null or a place for a value.
-        unsafe { joined(thread, handle.join(), value) }
+        let mut handle = record.take_handle().ok_or(libc::EINVAL)?;
+        let waited = uthread::catch_unwind(AssertUnwindSafe(|| wait(&mut handle)));
+        if !matches!(waited, Ok(true)) {
+            record.put_handle(handle);
+            waited.unwrap_or_else(|payload| resume_unwind(payload));
+            return Err(libc::ETIMEDOUT);
+        }
+        let result = handle.join();
+        // SAFETY: the reference of the pointer, which C gives up here.
+        drop(unsafe { Arc::from_raw(thread) });
+        let result = result.map_err(|payload| errno_of(&*payload))??;
+        if !value.is_null() {
+            // SAFETY: the caller's contract.
+            unsafe { value.write(result.0) };
+        }
+        Ok(0)
     })
 }
 
-/// Hands over the result of a joined thread.
-///
-/// # Safety
-/// The pointer is no longer used; the place is null or valid.
-unsafe fn joined(
-    thread: *const CThread,
-    result: std::thread::Result<Result<Pointer, Errno>>,
-    value: *mut *mut c_void,
-) -> Result<c_int, Errno> {
-    // SAFETY: the reference of the pointer, which C gives up.
-    drop(unsafe { Arc::from_raw(thread) });
-    let result = result.map_err(|payload| errno_of(&*payload))??;
-    if !value.is_null() {
-        // SAFETY: the caller's contract.
-        unsafe { value.write(result.0) };
-    }
-    Ok(0)
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_join(thread: *const CThread, value: *mut *mut c_void) -> c_int {
+    let wait = |handle: &mut JoinHandle<_>| {
+        handle.wait();
+        true
+    };
+    // SAFETY: as the header asks.
+    unsafe { join(thread, value, wait) }
 }
 
 #[unsafe(no_mangle)]
@@ -180,22 +192,12 @@ unsafe extern "C" fn uthread_join_timed(
     value: *mut *mut c_void,
     microseconds: c_uint,
 ) -> c_int {
-    caught(|| {
-        // SAFETY: the header asks for a thread that was neither joined nor detached.
-        let record = unsafe { object(thread) }?;
-        if record.thread.get().map(Thread::id) == Some(uthread::current().id()) {
-            return Err(libc::EDEADLK);
-        }
-        let handle = record.take_handle().ok_or(libc::EINVAL)?;
-        match handle.join_timeout(limit(microseconds)) {
-            // SAFETY: C gives the pointer up here, and asks for null or a place for a value.
-            Ok(result) => unsafe { joined(thread, result, value) },
-            Err(handle) => {
-                record.put_handle(handle);
-                Err(libc::ETIMEDOUT)
-            }
-        }
-    })
+    // SAFETY: as the header asks.
+    unsafe {
+        join(thread, value, |handle| {
+            handle.wait_timeout(limit(microseconds))
+        })
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -290,6 +292,17 @@ unsafe extern "C" fn uthread_resume(thread: *const CThread) -> c_int {
     unsafe {
         with(thread, |thread| {
             thread.resume();
+            Ok(0)
+        })
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_cancel(thread: *const CThread) -> c_int {
+    // SAFETY: the header asks for it.
+    unsafe {
+        with(thread, |thread| {
+            thread.cancel();
             Ok(0)
         })
     }

@@ -6,8 +6,10 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::panic::AssertUnwindSafe;
 
+use uthread::Cancelled;
 use uthread::io::{
-    Interest, fsync, poll_fd, poll_fd_timeout, read_at, read_at_timeout, write_at, write_at_timeout,
+    Interest, fsync, fsync_timeout, poll_fd, poll_fd_timeout, read_at, read_at_timeout, write_at,
+    write_at_timeout,
 };
 
 use crate::error::{Errno, caught, errno_of, limit};
@@ -25,6 +27,9 @@ fn transferred(work: impl FnOnce() -> Result<usize, Errno>) -> isize {
 fn errno(error: io::Error) -> Errno {
     if error.kind() == io::ErrorKind::TimedOut {
         return libc::ETIMEDOUT;
+    }
+    if error.get_ref().is_some_and(|error| error.is::<Cancelled>()) {
+        return libc::ECANCELED;
     }
     error.raw_os_error().unwrap_or(libc::EIO)
 }
@@ -122,6 +127,15 @@ unsafe extern "C" fn uthread_async_write_timed(
 unsafe extern "C" fn uthread_fsync(fd: c_int) -> c_int {
     // SAFETY: the header asks for a descriptor that stays open.
     caught(|| fsync(unsafe { borrow(fd) }?).map(|()| 0).map_err(errno))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uthread_fsync_timed(fd: c_int, microseconds: c_uint) -> c_int {
+    caught(|| {
+        // SAFETY: as above.
+        let synced = fsync_timeout(unsafe { borrow(fd) }?, limit(microseconds));
+        synced.map(|()| 0).map_err(errno)
+    })
 }
 
 fn interest_of(events: c_int) -> Result<Interest, Errno> {
