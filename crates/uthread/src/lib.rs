@@ -70,6 +70,7 @@
 //! | `worker` | kernel threads that run user threads; idling, wake-ups and work stealing |
 //! | `preempt` | the timer, the signal handlers, and the rules for deferring a tick |
 //! | `thread` | starting, joining, handles, thread-local values |
+//! | `scope` | threads that do not outlive a function, with a deadline for all of them |
 //! | `sync` | locks, condition variables, semaphores, channels and barriers |
 //! | `io` | transfers through `io_uring(7)` or helper threads, and sleep |
 //! | `trace` | recording, Chrome JSON, the timeline |
@@ -97,6 +98,7 @@ mod preempt;
 mod print;
 mod runtime;
 mod scheduler;
+mod scope;
 mod spin;
 mod stack;
 mod sync;
@@ -110,6 +112,7 @@ pub use preempt::{GuardedAlloc, NoPreempt, no_preempt};
 pub use print::{print_error_line, print_line};
 pub use runtime::{BuildError, InPlace, Runtime, RuntimeBuilder, Statistics, run, statistics};
 pub use scheduler::Priority;
+pub use scope::{Scope, ScopedJoinHandle, TimedOut, scope, scope_timeout};
 pub use sync::{
     Barrier, BarrierWaitResult, Condvar, Lock, LockGuard, LockResult, Protocol, Receiver,
     RecvError, RecvTimeoutError, Semaphore, SendError, SendTimeoutError, Sender, SpinGuard,
