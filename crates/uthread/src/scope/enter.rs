@@ -43,7 +43,7 @@ pub struct TimedOut;
 pub struct Scope<'scope, 'env: 'scope> {
     children: Arc<Children>,
     /// Invariant, as in the standard library: otherwise the threads could borrow what dies earlier.
-    scope: PhantomData<&'scope mut &'scope ()>,
+    lifetime: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
 }
 
@@ -116,7 +116,7 @@ where
 {
     let scope = Scope {
         children: Arc::new(Children::new(operation)),
-        scope: PhantomData,
+        lifetime: PhantomData,
         env: PhantomData,
     };
     let watcher = limit.map(|limit| watch(&scope.children, limit));
