@@ -6,6 +6,8 @@
     reason = "each test program uses its own part"
 )]
 
+pub mod world;
+
 use std::process::{Command, Output};
 use std::time::Duration;
 
