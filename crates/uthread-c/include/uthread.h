@@ -39,6 +39,25 @@
  *     already it keeps: then the request ends its next wait. A thread that neither waits nor yields
  *     notices nothing.
  *
+ * TERMINATING
+ *     uthread_terminate() ends a thread at its current wait, or else at its next one, or in
+ *     uthread_testcancel(): the waits that can be cancelled are the safe points. The thread unwinds by
+ *     force, as by pthread_cancel(3): destructors of C++ run and C's __attribute__((cleanup)) (with
+ *     -fexceptions), and `catch (...)`, which must rethrow, else the process aborts with a message. All
+ *     functions on the way need unwind tables (-fexceptions or -funwind-tables; on x86-64 they have them
+ *     anyway). uthread_join() gives UTHREAD_TERMINATED.
+ *     Locks that the thread holds stay locked, unless its destructors release them: use
+ *     uthread::guard. The thread has nothing of what it waited for, except the lock of
+ *     uthread_cond_wait(), which it holds again before it unwinds. uthread_once() lets the next caller
+ *     call the function again.
+ *     A function that must not unwind must not wait, or must hold termination off: a destructor or
+ *     another noexcept function of C++ would end the process (std::terminate). Between
+ *     uthread_terminate_disable() and uthread_terminate_enable(), which nest, and in a destructor that an
+ *     exception has called, the wait fails with -ECANCELED instead, and the first one after ends the
+ *     thread. While a thread unwinds, its waits are not cancelled.
+ *     Only threads of uthread_create() can be terminated (-EINVAL), and a frame of Rust between must
+ *     catch no panics.
+ *
  * PREEMPTION
  *     With a slice, a timer signal (SIGURG) interrupts a thread between any two instructions of the
  *     program's own text; never inside a shared library such as the C library, nor inside this one.
@@ -49,8 +68,8 @@
  *     A program that is linked statically to its C library has no slices: -ENOEXEC.
  *
  * EXCEPTIONS (C++)
- *     The C++ library keeps the exceptions that are being handled for each kernel thread. So a thread
- *     must not wait, yield or be preempted inside a catch block: leave it first, or hold preemption off.
+ *     Each thread has its own exceptions: it may wait, and be preempted, in a catch block and in
+ *     destructors. (The C++ library must be loaded with the program, not by dlopen(3) later.)
  *     An exception must not leave a function that this library calls; the wrappers of uthread.hpp carry
  *     it to join(). uthread_exit() runs destructors; `catch (...)` on its way must rethrow.
  */
@@ -170,6 +189,19 @@ int uthread_resume(uthread_t *thread);
 /* Ends the current wait of the thread, or else its next one, with -ECANCELED (see CANCELLING). The thread
  * may be the caller, and may have ended. */
 int uthread_cancel(uthread_t *thread);
+
+/* For threads that compute for long: -ECANCELED if a request to cancel has come, which ends with this. */
+int uthread_testcancel(void);
+
+/* Unwinds the thread from its next wait (see TERMINATING). It may be the caller, and may have ended. */
+int uthread_terminate(uthread_t *thread);
+
+/* The value of a thread that was terminated. */
+#define UTHREAD_TERMINATED ((void *)-1)
+
+/* The caller is not terminated between the two. */
+void uthread_terminate_disable(void);
+void uthread_terminate_enable(void);
 
 /* The priority in effect. */
 int uthread_priority(uthread_t *thread);

@@ -68,31 +68,16 @@ struct task {
     virtual void work() = 0;
     std::exception_ptr failure;
 
-    // Holds preemption off from the end of the unwinding on: the C++ library keeps the exceptions that
-    // are being handled for the kernel thread, so no other thread may run inside a catch block.
-    struct last_destroyed {
-        bool unwinds = true;
-        ~last_destroyed() {
-            if (unwinds) uthread_preempt_disable();
-        }
-    };
-
     static void *run(void *self) {
         auto *mine = static_cast<task *>(self);
         try {
-            last_destroyed last;
             mine->work();
-            last.unwinds = false;
-            return nullptr;
         } catch (const exit_request &) {
         } catch (...) {
             mine->failure = std::current_exception();
-            if (!mine->failure) {    // uthread_exit, which is no exception of C++
-                uthread_preempt_enable();
-                throw;
-            }
+            // uthread_exit and uthread_terminate, which are no exceptions of C++
+            if (!mine->failure) throw;
         }
-        uthread_preempt_enable();
         return nullptr;
     }
 };
@@ -104,6 +89,15 @@ struct task_of final : task {
     void work() override { function(); }
 };
 }    // namespace detail
+
+// The thread is not terminated in this scope: a request waits for its end.
+class no_terminate {
+public:
+    no_terminate() { uthread_terminate_disable(); }
+    ~no_terminate() { uthread_terminate_enable(); }
+    no_terminate(const no_terminate &) = delete;
+    no_terminate &operator=(const no_terminate &) = delete;
+};
 
 // The runtime of a scope: its creator becomes the first user thread.
 class runtime {
@@ -142,6 +136,8 @@ public:
     void set_priority(int priority) const { check(uthread_set_priority(handle_, priority)); }
     int priority() const { return check(uthread_priority(handle_)); }
     void cancel() const { check(uthread_cancel(handle_)); }
+    // Unwinds the thread from its next wait; join() throws nothing of that.
+    void terminate() const { check(uthread_terminate(handle_)); }
 
     void join() {
         check(uthread_join(handle_, nullptr));
@@ -166,6 +162,7 @@ private:
     // the caller's next wait.
     void finish() noexcept {
         if (!handle_) return;
+        no_terminate until_joined;
         auto *handle = std::exchange(handle_, nullptr);
         bool cancelled = false;
         while (uthread_join(handle, nullptr) == -ECANCELED) cancelled = true;

@@ -6,7 +6,8 @@ use std::sync::PoisonError;
 
 use uthread::{Cancelled, Condvar, LockGuard, LockResult, catch_unwind};
 
-use crate::error::{caught, created, destroy, limit, object};
+use crate::call::{caught, created, destroy};
+use crate::error::{limit, object};
 use crate::lock::CLock;
 
 /// Lets go of the lock's guard, works with it, and keeps what comes back. A thread whose wait is
@@ -54,18 +55,21 @@ fn whole(result: LockResult<LockGuard<'static, ()>>) -> LockGuard<'static, ()> {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_cond_create() -> *mut Condvar {
+unsafe extern "C-unwind" fn uthread_cond_create() -> *mut Condvar {
     created(Condvar::new)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_cond_destroy(condition: *mut Condvar) {
+unsafe extern "C-unwind" fn uthread_cond_destroy(condition: *mut Condvar) {
     // SAFETY: the header asks for a condition that nobody uses.
     unsafe { destroy(condition) }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_cond_wait(condition: *const Condvar, lock: *const CLock) -> c_int {
+unsafe extern "C-unwind" fn uthread_cond_wait(
+    condition: *const Condvar,
+    lock: *const CLock,
+) -> c_int {
     // SAFETY: the header asks for both.
     unsafe {
         with(condition, lock, |condition, guard| {
@@ -75,7 +79,7 @@ unsafe extern "C" fn uthread_cond_wait(condition: *const Condvar, lock: *const C
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_cond_wait_timed(
+unsafe extern "C-unwind" fn uthread_cond_wait_timed(
     condition: *const Condvar,
     lock: *const CLock,
     microseconds: c_uint,
@@ -98,7 +102,10 @@ unsafe extern "C" fn uthread_cond_wait_timed(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_cond_signal(condition: *const Condvar, lock: *const CLock) -> c_int {
+unsafe extern "C-unwind" fn uthread_cond_signal(
+    condition: *const Condvar,
+    lock: *const CLock,
+) -> c_int {
     // SAFETY: the header asks for both.
     unsafe {
         with(condition, lock, |condition, guard| {
@@ -108,7 +115,7 @@ unsafe extern "C" fn uthread_cond_signal(condition: *const Condvar, lock: *const
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_cond_signal_unlock(
+unsafe extern "C-unwind" fn uthread_cond_signal_unlock(
     condition: *const Condvar,
     lock: *const CLock,
 ) -> c_int {
@@ -122,7 +129,7 @@ unsafe extern "C" fn uthread_cond_signal_unlock(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_cond_broadcast(
+unsafe extern "C-unwind" fn uthread_cond_broadcast(
     condition: *const Condvar,
     lock: *const CLock,
 ) -> c_int {
@@ -136,7 +143,10 @@ unsafe extern "C" fn uthread_cond_broadcast(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_cond_notify(condition: *const Condvar, lock: *const CLock) -> c_int {
+unsafe extern "C-unwind" fn uthread_cond_notify(
+    condition: *const Condvar,
+    lock: *const CLock,
+) -> c_int {
     // SAFETY: the header asks for both.
     unsafe {
         with(condition, lock, |condition, guard| {
@@ -147,7 +157,7 @@ unsafe extern "C" fn uthread_cond_notify(condition: *const Condvar, lock: *const
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_cond_notify_all(
+unsafe extern "C-unwind" fn uthread_cond_notify_all(
     condition: *const Condvar,
     lock: *const CLock,
 ) -> c_int {

@@ -121,6 +121,26 @@ fn the_wrappers_have_limits_and_can_be_cancelled() {
 }
 
 #[test]
+fn terminated_threads_unwind() {
+    let expected = "all were terminated\n";
+    check_output("tests/c/terminate.c", &["-fexceptions"], expected);
+    check_output("tests/c/terminate.cpp", &[], "all have unwound\n");
+}
+
+#[test]
+fn a_handler_that_keeps_a_terminated_thread_ends_the_process() {
+    let installed = Installed::new();
+    if let Some(program) = installed.build(&source("tests/c/terminate.cpp"), &[], false) {
+        let output = run(&program, &["keeps"]);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            !output.status.success() && told.contains("must rethrow"),
+            "{output:?}"
+        );
+    }
+}
+
+#[test]
 fn a_runtime_in_place_runs_on_any_kernel_thread() {
     let expected = "nine runtimes have ended\n";
     check_output("tests/c/kernel_threads.c", &["-pthread"], expected);
@@ -242,6 +262,9 @@ fn the_programs_of_the_report_with_the_address_sanitizer() {
         return;
     }
     check_programs(&["-fsanitize=address", "-g"]);
+    let flags = ["-fsanitize=address", "-g", "-fexceptions"];
+    let expected = "all were terminated\n";
+    check_output("tests/c/terminate.c", &flags, expected);
 }
 
 #[test]

@@ -104,9 +104,12 @@ mod stack;
 mod sync;
 mod thread;
 mod trace;
+mod weak;
 mod worker;
 pub mod workload;
 
+#[doc(hidden)]
+pub use preempt::Exceptions;
 pub use preempt::{GuardedAlloc, NoPreempt, no_preempt};
 #[doc(hidden)]
 pub use print::{print_error_line, print_line};
@@ -120,6 +123,7 @@ pub use sync::{
 };
 pub use thread::{
     Builder, Cancelled, Exited, JoinHandle, LocalKey, SpawnError, Thread, ThreadId, Wait,
-    catch_unwind, current, exit, is_user_thread, spawn, suspend, suspend_timeout, yield_now,
+    catch_unwind, current, exit, is_user_thread, spawn, suspend, suspend_timeout, take_cancel,
+    yield_now,
 };
 pub use trace::{Event, Kind, Trace};
