@@ -27,7 +27,8 @@ fn errno(error: io::Error) -> Errno {
     if error.kind() == io::ErrorKind::TimedOut {
         return libc::ETIMEDOUT;
     }
-    if error.get_ref().is_some_and(|error| error.is::<Cancelled>()) {
+    let cause = error.get_ref();
+    if cause.is_some_and(<dyn std::error::Error + Send + Sync>::is::<Cancelled>) {
         return libc::ECANCELED;
     }
     error.raw_os_error().unwrap_or(libc::EIO)

@@ -1,6 +1,5 @@
 //! Scopes: threads that borrow, deadlines for a subtree, and panics. Most run on virtual time.
 
-#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 #![expect(
     unsafe_code,
     reason = "a preemptive runtime is a promise about thread-locals"
@@ -54,7 +53,9 @@ fn threads_borrow_from_the_frame_around_them() {
         let mut numbers: Vec<usize> = (0..100).collect();
         let total = Lock::new(0);
         let add = |part: &mut [usize]| {
-            part.iter_mut().for_each(|number| *number += 1);
+            for number in &mut *part {
+                *number += 1;
+            }
             yield_now();
             let sum = part.iter().sum::<usize>();
             *total.lock().unwrap() += sum;
@@ -191,10 +192,7 @@ fn a_panic_is_passed_on_after_all_have_ended() {
         // The panic of a thread that was joined is not passed on, nor is an exit.
         scope(|scope| {
             let thread = scope.spawn(|| std::panic::resume_unwind(Box::new("no luck")));
-            assert_eq!(
-                message(&*thread.join().map(|()| ()).unwrap_err()),
-                "no luck"
-            );
+            assert_eq!(message(&*thread.join().unwrap_err()), "no luck");
             let exits = scope.spawn(|| -> u32 { uthread::exit() });
             assert!(exits.join().unwrap_err().is::<Exited>());
             scope.spawn(|| -> u32 { uthread::exit() });
@@ -375,12 +373,11 @@ fn trees() -> impl Strategy<Value = Tree> {
 /// Runs a tree in a scope of its own. Nothing of it is left afterwards, whatever has ended it.
 fn grow(tree: &Tree, permits: &Semaphore) -> bool {
     let live = AtomicUsize::new(0);
-    let ended = catch_unwind(std::panic::AssertUnwindSafe(|| match tree.limit_us {
-        Some(limit_us) => scope_timeout(Duration::from_micros(limit_us), |s| {
-            climb(s, tree, permits, &live)
-        })
-        .is_ok(),
-        None => {
+    let ended = catch_unwind(std::panic::AssertUnwindSafe(|| {
+        if let Some(limit_us) = tree.limit_us {
+            let limit = Duration::from_micros(limit_us);
+            scope_timeout(limit, |s| climb(s, tree, permits, &live)).is_ok()
+        } else {
             scope(|s| climb(s, tree, permits, &live));
             true
         }
