@@ -27,6 +27,37 @@
  *     The functions whose names end in _timed wait at most that many us. -ETIMEDOUT: the time was up;
  *     then the call has changed nothing, and what it waited for goes to others.
  *
+ * CANCELLING
+ *     uthread_cancel() ends the wait of a thread, or else its next one. The call that waits fails with
+ *     -ECANCELED: it has changed nothing, and what it waited for goes to others. All waits can be
+ *     cancelled, with a time limit or without one: uthread_yield, _join, _suspend, _sleep, _lock,
+ *     _cond_wait, _sem_wait, _barrier_wait, _channel_send, _channel_receive, the transfers and _poll,
+ *     and waiting for others in uthread_once. After -ECANCELED, a joined thread must still be joined or
+ *     detached, and the lock of uthread_cond_wait is held. Not cancelled are: the wait of
+ *     uthread_cond_signal for its lock, spin locks, uthread_end, and a transfer that the device has
+ *     begun. One request ends one wait, and several before a wait count as one. What a thread has got
+ *     already it keeps: then the request ends its next wait. A thread that neither waits nor yields
+ *     notices nothing.
+ *
+ * TERMINATING
+ *     uthread_terminate() ends a thread at its current wait, or else at its next one, or in
+ *     uthread_testcancel(): the waits that can be cancelled are the safe points. The thread unwinds by
+ *     force, as by pthread_cancel(3): destructors of C++ run and C's __attribute__((cleanup)) (with
+ *     -fexceptions), and `catch (...)`, which must rethrow, else the process aborts with a message. All
+ *     functions on the way need unwind tables (-fexceptions or -funwind-tables; on x86-64 they have them
+ *     anyway). uthread_join() gives UTHREAD_TERMINATED.
+ *     Locks that the thread holds stay locked, unless its destructors release them: use
+ *     uthread::guard. The thread has nothing of what it waited for, except the lock of
+ *     uthread_cond_wait(), which it holds again before it unwinds. uthread_once() lets the next caller
+ *     call the function again.
+ *     A function that must not unwind must not wait, or must hold termination off: a destructor or
+ *     another noexcept function of C++ would end the process (std::terminate). Between
+ *     uthread_terminate_disable() and uthread_terminate_enable(), which nest, and in a destructor that an
+ *     exception has called, the wait fails with -ECANCELED instead, and the first one after ends the
+ *     thread. While a thread unwinds, its waits are not cancelled.
+ *     Only threads of uthread_create() can be terminated (-EINVAL), and a frame of Rust between must
+ *     catch no panics.
+ *
  * PREEMPTION
  *     With a slice, a timer signal (SIGURG) interrupts a thread between any two instructions of the
  *     program's own text; never inside a shared library such as the C library, nor inside this one.
@@ -37,8 +68,8 @@
  *     A program that is linked statically to its C library has no slices: -ENOEXEC.
  *
  * EXCEPTIONS (C++)
- *     The C++ library keeps the exceptions that are being handled for each kernel thread. So a thread
- *     must not wait, yield or be preempted inside a catch block: leave it first, or hold preemption off.
+ *     Each thread has its own exceptions: it may wait, and be preempted, in a catch block and in
+ *     destructors. (The C++ library must be loaded with the program, not by dlopen(3) later.)
  *     An exception must not leave a function that this library calls; the wrappers of uthread.hpp carry
  *     it to join(). uthread_exit() runs destructors; `catch (...)` on its way must rethrow.
  */
@@ -155,6 +186,23 @@ int uthread_suspend(void);
 int uthread_suspend_timed(unsigned int microseconds);
 int uthread_resume(uthread_t *thread);
 
+/* Ends the current wait of the thread, or else its next one, with -ECANCELED (see CANCELLING). The thread
+ * may be the caller, and may have ended. */
+int uthread_cancel(uthread_t *thread);
+
+/* For threads that compute for long: -ECANCELED if a request to cancel has come, which ends with this. */
+int uthread_testcancel(void);
+
+/* Unwinds the thread from its next wait (see TERMINATING). It may be the caller, and may have ended. */
+int uthread_terminate(uthread_t *thread);
+
+/* The value of a thread that was terminated. */
+#define UTHREAD_TERMINATED ((void *)-1)
+
+/* The caller is not terminated between the two. */
+void uthread_terminate_disable(void);
+void uthread_terminate_enable(void);
+
 /* The priority in effect. */
 int uthread_priority(uthread_t *thread);
 int uthread_set_priority(uthread_t *thread, int priority);
@@ -191,8 +239,8 @@ enum {
 /* The owner has at least this priority; locking by a thread above it is an error (-EINVAL). */
 #define UTHREAD_CEILING(priority) (2 + (priority))
 
-/* A lock that is handed over in the order of coming, unless it is barging. -EDEADLK: the caller holds it, or waits in a circle
- * of threads; -EBUSY: trylock finds it locked, destroy as well; -EPERM: the caller does not hold it. */
+/* A lock that is handed over in the order of coming, unless it is barging. -EDEADLK: the caller holds it,
+ * or waits in a circle of threads; -EBUSY: trylock finds it locked, destroy as well; -EPERM: the caller does not hold it. */
 uthread_lock_t *uthread_lock_create(int protocol);
 int uthread_lock_destroy(uthread_lock_t *lock);
 int uthread_lock(uthread_lock_t *lock);
@@ -288,6 +336,7 @@ ssize_t uthread_async_write_timed(int fd, const void *buffer, size_t bytes, int6
 
 /* As fsync(2), while other threads run. */
 int uthread_fsync(int fd);
+int uthread_fsync_timed(int fd, unsigned int microseconds);
 
 /* Waits for a descriptor, like poll(2): the events that were found. */
 enum {

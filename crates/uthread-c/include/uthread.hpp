@@ -2,6 +2,10 @@
 #ifndef UTHREAD_HPP
 #define UTHREAD_HPP
 
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <climits>
 #include <exception>
 #include <memory>
 #include <new>
@@ -20,7 +24,14 @@ public:
         : std::system_error(-number, std::generic_category(), uthread_strerror(number)) {}
 };
 
+// A wait that thread::cancel() has ended. A thread that does not catch it ends, and join() throws it.
+class cancelled : public error {
+public:
+    cancelled() : error(-ECANCELED) {}
+};
+
 inline int check(int result) {
+    if (result == -ECANCELED) throw cancelled();
     if (result < 0) throw error(result);
     return result;
 }
@@ -35,37 +46,38 @@ T *created(T *object) {
     return object;
 }
 
+// Calls wait(us) with parts of the limit that an unsigned int can hold; false if the time was up.
+template <typename Wait>
+bool within(std::chrono::microseconds limit, Wait wait) {
+    auto left = std::max<long long>(limit.count(), 0);
+    for (;;) {
+        auto part = std::min<long long>(left, UINT_MAX);
+        auto result = wait(static_cast<unsigned int>(part));
+        if (result != -ETIMEDOUT) {
+            check(result);
+            return true;
+        }
+        left -= part;
+        if (left == 0) return false;
+    }
+}
+
 // What a thread does, and what became of it.
 struct task {
     virtual ~task() = default;
     virtual void work() = 0;
     std::exception_ptr failure;
 
-    // Holds preemption off from the end of the unwinding on: the C++ library keeps the exceptions that
-    // are being handled for the kernel thread, so no other thread may run inside a catch block.
-    struct last_destroyed {
-        bool unwinds = true;
-        ~last_destroyed() {
-            if (unwinds) uthread_preempt_disable();
-        }
-    };
-
     static void *run(void *self) {
         auto *mine = static_cast<task *>(self);
         try {
-            last_destroyed last;
             mine->work();
-            last.unwinds = false;
-            return nullptr;
         } catch (const exit_request &) {
         } catch (...) {
             mine->failure = std::current_exception();
-            if (!mine->failure) {    // uthread_exit, which is no exception of C++
-                uthread_preempt_enable();
-                throw;
-            }
+            // uthread_exit and uthread_terminate, which are no exceptions of C++
+            if (!mine->failure) throw;
         }
-        uthread_preempt_enable();
         return nullptr;
     }
 };
@@ -77,6 +89,15 @@ struct task_of final : task {
     void work() override { function(); }
 };
 }    // namespace detail
+
+// The thread is not terminated in this scope: a request waits for its end.
+class no_terminate {
+public:
+    no_terminate() { uthread_terminate_disable(); }
+    ~no_terminate() { uthread_terminate_enable(); }
+    no_terminate(const no_terminate &) = delete;
+    no_terminate &operator=(const no_terminate &) = delete;
+};
 
 // The runtime of a scope: its creator becomes the first user thread.
 class runtime {
@@ -114,15 +135,38 @@ public:
     void resume() const { check(uthread_resume(handle_)); }
     void set_priority(int priority) const { check(uthread_set_priority(handle_, priority)); }
     int priority() const { return check(uthread_priority(handle_)); }
+    void cancel() const { check(uthread_cancel(handle_)); }
+    // Unwinds the thread from its next wait; join() throws nothing of that.
+    void terminate() const { check(uthread_terminate(handle_)); }
 
     void join() {
-        check(uthread_join(std::exchange(handle_, nullptr), nullptr));
-        if (auto failure = std::exchange(task_->failure, nullptr)) std::rethrow_exception(failure);
+        check(uthread_join(handle_, nullptr));
+        joined();
+    }
+
+    // False if the thread has not ended in all that time; then it can be joined again.
+    bool join_for(std::chrono::microseconds limit) {
+        auto join = [&](unsigned int us) { return uthread_join_timed(handle_, nullptr, us); };
+        if (!detail::within(limit, join)) return false;
+        joined();
+        return true;
     }
 
 private:
+    void joined() {
+        handle_ = nullptr;
+        if (auto failure = std::exchange(task_->failure, nullptr)) std::rethrow_exception(failure);
+    }
+
+    // The thread uses the task, so this waits even if the caller is cancelled. Then the request ends
+    // the caller's next wait.
     void finish() noexcept {
-        if (handle_) uthread_join(std::exchange(handle_, nullptr), nullptr);
+        if (!handle_) return;
+        no_terminate until_joined;
+        auto *handle = std::exchange(handle_, nullptr);
+        bool cancelled = false;
+        while (uthread_join(handle, nullptr) == -ECANCELED) cancelled = true;
+        if (cancelled) uthread_cancel(uthread_self());
     }
 
     std::unique_ptr<detail::task> task_;
@@ -131,6 +175,19 @@ private:
 
 inline void yield() { check(uthread_yield()); }
 inline void suspend() { check(uthread_suspend()); }
+
+// False if nobody resumed the thread in all that time.
+inline bool suspend_for(std::chrono::microseconds limit) {
+    return detail::within(limit, uthread_suspend_timed);
+}
+
+inline void sleep_for(std::chrono::microseconds duration) {
+    // A sleep that has lasted has not failed: it goes on with the next part.
+    detail::within(duration, [](unsigned int us) {
+        auto result = uthread_sleep(us);
+        return result == 0 ? -ETIMEDOUT : result;
+    });
+}
 
 // Ends a thread that was started as uthread::thread.
 [[noreturn]] inline void exit() { throw detail::exit_request{}; }
@@ -154,6 +211,10 @@ public:
 
     void acquire() { check(uthread_lock(raw_)); }
     bool try_lock() { return uthread_trylock(raw_) == 0; }
+    // False if the lock was not free in all that time, here and in the waits below.
+    bool try_lock_for(std::chrono::microseconds limit) {
+        return detail::within(limit, [&](unsigned int us) { return uthread_lock_timed(raw_, us); });
+    }
     void unlock() { check(uthread_unlock(raw_)); }
     uthread_lock_t *get() const noexcept { return raw_; }
 
@@ -176,17 +237,23 @@ private:
     uthread_spinlock_t *raw_;
 };
 
-// Holds a lock or a spin lock in its scope.
+// Holds a lock or a spin lock in its scope. With a limit it may hold nothing: ask it as a bool.
 template <typename Lock>
 class guard {
 public:
     explicit guard(Lock &lock) : lock_(lock) { lock_.acquire(); }
-    ~guard() { lock_.unlock(); }
+    guard(Lock &lock, std::chrono::microseconds limit)
+        : lock_(lock), holds_(lock_.try_lock_for(limit)) {}
+    ~guard() {
+        if (holds_) lock_.unlock();
+    }
     guard(const guard &) = delete;
     guard &operator=(const guard &) = delete;
+    explicit operator bool() const noexcept { return holds_; }
 
 private:
     Lock &lock_;
+    bool holds_ = true;
 };
 
 class condition {
@@ -196,7 +263,13 @@ public:
     condition(const condition &) = delete;
     condition &operator=(const condition &) = delete;
 
+    // The lock is held afterwards, also if the time was up or the wait was cancelled.
     void wait(lock &held) { check(uthread_cond_wait(raw_, held.get())); }
+    bool wait_for(lock &held, std::chrono::microseconds limit) {
+        return detail::within(limit, [&](unsigned int us) {
+            return uthread_cond_wait_timed(raw_, held.get(), us);
+        });
+    }
     void signal(lock &held) { check(uthread_cond_signal(raw_, held.get())); }
     void broadcast(lock &held) { check(uthread_cond_broadcast(raw_, held.get())); }
     void notify(lock &held) { check(uthread_cond_notify(raw_, held.get())); }
@@ -215,10 +288,64 @@ public:
 
     void wait() { check(uthread_sem_wait(raw_)); }
     bool try_wait() { return uthread_sem_trywait(raw_) == 0; }
+    bool wait_for(std::chrono::microseconds limit) {
+        return detail::within(limit, [&](unsigned int us) { return uthread_sem_wait_timed(raw_, us); });
+    }
     void post() { check(uthread_sem_post(raw_)); }
 
 private:
     uthread_sem_t *raw_;
+};
+
+class barrier {
+public:
+    explicit barrier(size_t threads) : raw_(detail::created(uthread_barrier_create(threads))) {}
+    ~barrier() { uthread_barrier_destroy(raw_); }
+    barrier(const barrier &) = delete;
+    barrier &operator=(const barrier &) = delete;
+
+    void wait() { check(uthread_barrier_wait(raw_)); }
+    bool wait_for(std::chrono::microseconds limit) {
+        return detail::within(
+            limit, [&](unsigned int us) { return uthread_barrier_wait_timed(raw_, us); });
+    }
+
+private:
+    uthread_barrier_t *raw_;
+};
+
+// A queue of pointers to T. send() and receive() throw error(-EPIPE) after close().
+template <typename T>
+class channel {
+public:
+    explicit channel(size_t capacity) : raw_(detail::created(uthread_channel_create(capacity))) {}
+    ~channel() { uthread_channel_destroy(raw_); }
+    channel(const channel &) = delete;
+    channel &operator=(const channel &) = delete;
+
+    void send(T *value) { check(uthread_channel_send(raw_, value)); }
+    bool send_for(T *value, std::chrono::microseconds limit) {
+        return detail::within(limit, [&](unsigned int us) {
+            return uthread_channel_send_timed(raw_, value, us);
+        });
+    }
+    T *receive() {
+        void *value = nullptr;
+        check(uthread_channel_receive(raw_, &value));
+        return static_cast<T *>(value);
+    }
+    // False if nothing came in all that time.
+    bool receive_for(T *&value, std::chrono::microseconds limit) {
+        void *got = nullptr;
+        auto receive = [&](unsigned int us) { return uthread_channel_receive_timed(raw_, &got, us); };
+        if (!detail::within(limit, receive)) return false;
+        value = static_cast<T *>(got);
+        return true;
+    }
+    void close() { check(uthread_channel_close(raw_)); }
+
+private:
+    uthread_channel_t *raw_;
 };
 
 }    // namespace uthread

@@ -1,14 +1,17 @@
 //! Condition variables.
 
 use core::ffi::{c_int, c_uint};
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::PoisonError;
 
-use uthread::{Condvar, LockGuard, LockResult};
+use uthread::{Cancelled, Condvar, LockGuard, LockResult, catch_unwind};
 
-use crate::error::{caught, created, destroy, limit, object};
+use crate::call::{caught, created, destroy};
+use crate::error::{limit, object};
 use crate::lock::CLock;
 
-/// Lets go of the lock's guard, works with it, and keeps what comes back.
+/// Lets go of the lock's guard, works with it, and keeps what comes back. A thread whose wait is
+/// cancelled has lost the guard, and takes the lock again.
 ///
 /// # Safety
 /// Both pointers must be null, or to objects that live until this returns.
@@ -21,11 +24,30 @@ unsafe fn with(
         // SAFETY: the caller's contract.
         let (condition, lock) = unsafe { (object(condition)?, object::<'static, _>(lock)?) };
         let guard = lock.held.take()?;
-        if let Some(guard) = work(condition, guard) {
+        let worked = catch_unwind(AssertUnwindSafe(|| work(condition, guard)));
+        let (guard, result) = match worked {
+            Ok(guard) => (guard, Ok(0)),
+            Err(payload) if payload.is::<Cancelled>() => {
+                (Some(lock_again(lock)), Err(libc::ECANCELED))
+            }
+            Err(payload) => resume_unwind(payload),
+        };
+        if let Some(guard) = guard {
             lock.held.put(guard);
         }
-        Ok(0)
+        result
     })
+}
+
+/// Takes a lock. Requests to cancel that come meanwhile count as the one that led here.
+fn lock_again(lock: &'static CLock) -> LockGuard<'static, ()> {
+    loop {
+        match catch_unwind(AssertUnwindSafe(|| whole(lock.lock.lock()))) {
+            Ok(guard) => return guard,
+            Err(payload) if payload.is::<Cancelled>() => {}
+            Err(payload) => resume_unwind(payload),
+        }
+    }
 }
 
 fn whole(result: LockResult<LockGuard<'static, ()>>) -> LockGuard<'static, ()> {
@@ -33,18 +55,21 @@ fn whole(result: LockResult<LockGuard<'static, ()>>) -> LockGuard<'static, ()> {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_cond_create() -> *mut Condvar {
+unsafe extern "C-unwind" fn uthread_cond_create() -> *mut Condvar {
     created(Condvar::new)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_cond_destroy(condition: *mut Condvar) {
+unsafe extern "C-unwind" fn uthread_cond_destroy(condition: *mut Condvar) {
     // SAFETY: the header asks for a condition that nobody uses.
     unsafe { destroy(condition) }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_cond_wait(condition: *const Condvar, lock: *const CLock) -> c_int {
+unsafe extern "C-unwind" fn uthread_cond_wait(
+    condition: *const Condvar,
+    lock: *const CLock,
+) -> c_int {
     // SAFETY: the header asks for both.
     unsafe {
         with(condition, lock, |condition, guard| {
@@ -54,7 +79,7 @@ unsafe extern "C" fn uthread_cond_wait(condition: *const Condvar, lock: *const C
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_cond_wait_timed(
+unsafe extern "C-unwind" fn uthread_cond_wait_timed(
     condition: *const Condvar,
     lock: *const CLock,
     microseconds: c_uint,
@@ -77,7 +102,10 @@ unsafe extern "C" fn uthread_cond_wait_timed(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_cond_signal(condition: *const Condvar, lock: *const CLock) -> c_int {
+unsafe extern "C-unwind" fn uthread_cond_signal(
+    condition: *const Condvar,
+    lock: *const CLock,
+) -> c_int {
     // SAFETY: the header asks for both.
     unsafe {
         with(condition, lock, |condition, guard| {
@@ -87,7 +115,7 @@ unsafe extern "C" fn uthread_cond_signal(condition: *const Condvar, lock: *const
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_cond_signal_unlock(
+unsafe extern "C-unwind" fn uthread_cond_signal_unlock(
     condition: *const Condvar,
     lock: *const CLock,
 ) -> c_int {
@@ -101,7 +129,7 @@ unsafe extern "C" fn uthread_cond_signal_unlock(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_cond_broadcast(
+unsafe extern "C-unwind" fn uthread_cond_broadcast(
     condition: *const Condvar,
     lock: *const CLock,
 ) -> c_int {
@@ -115,7 +143,10 @@ unsafe extern "C" fn uthread_cond_broadcast(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_cond_notify(condition: *const Condvar, lock: *const CLock) -> c_int {
+unsafe extern "C-unwind" fn uthread_cond_notify(
+    condition: *const Condvar,
+    lock: *const CLock,
+) -> c_int {
     // SAFETY: the header asks for both.
     unsafe {
         with(condition, lock, |condition, guard| {
@@ -126,7 +157,7 @@ unsafe extern "C" fn uthread_cond_notify(condition: *const Condvar, lock: *const
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_cond_notify_all(
+unsafe extern "C-unwind" fn uthread_cond_notify_all(
     condition: *const Condvar,
     lock: *const CLock,
 ) -> c_int {

@@ -3,45 +3,15 @@
 use core::ffi::{CStr, c_char, c_int, c_uint};
 use core::time::Duration;
 use std::any::Any;
-use std::panic::AssertUnwindSafe;
+
+use uthread::Cancelled;
 
 /// A positive number of errno(3).
 pub(crate) type Errno = c_int;
 
-/// The result of `work` as C sees it: a value, or a negative error number.
-pub(crate) fn caught(work: impl FnOnce() -> Result<c_int, Errno>) -> c_int {
-    match uthread::catch_unwind(AssertUnwindSafe(work)) {
-        Ok(result) => result.unwrap_or_else(|errno| -errno),
-        Err(payload) => -errno_of(&*payload),
-    }
-}
-
-/// The same for functions that return a new object.
-pub(crate) fn created<T>(work: impl FnOnce() -> T) -> *mut T {
-    match uthread::catch_unwind(AssertUnwindSafe(work)) {
-        Ok(object) => Box::into_raw(Box::new(object)),
-        Err(_) => core::ptr::null_mut(),
-    }
-}
-
 /// A time limit of the header.
 pub(crate) fn limit(microseconds: c_uint) -> Duration {
     Duration::from_micros(microseconds.into())
-}
-
-/// Drops an object that `created` returned.
-///
-/// # Safety
-/// Nobody may use it afterwards.
-pub(crate) unsafe fn destroy<T>(object: *mut T) {
-    if !object.is_null() {
-        // SAFETY: the caller's contract.
-        let object = unsafe { Box::from_raw(object) };
-        caught(move || {
-            drop(object);
-            Ok(0)
-        });
-    }
 }
 
 /// The object behind a pointer from C.
@@ -53,8 +23,11 @@ pub(crate) unsafe fn object<'a, T>(pointer: *const T) -> Result<&'a T, Errno> {
     unsafe { pointer.as_ref() }.ok_or(libc::EINVAL)
 }
 
-/// The misuse that a panic of `uthread` reports.
+/// The misuse that a panic of `uthread` reports, or the cancelled wait.
 pub(crate) fn errno_of(payload: &(dyn Any + Send)) -> Errno {
+    if payload.is::<Cancelled>() {
+        return libc::ECANCELED;
+    }
     let message = payload
         .downcast_ref::<String>()
         .map(String::as_str)
@@ -80,14 +53,14 @@ pub(crate) fn errno_of(payload: &(dyn Any + Send)) -> Errno {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_strerror(error: c_int) -> *const c_char {
+unsafe extern "C-unwind" fn uthread_strerror(error: c_int) -> *const c_char {
     let text: &CStr = match error.saturating_abs() {
         0 => c"success",
         libc::EDEADLK => c"the thread would wait for itself, or for a circle of threads",
         libc::EPERM => c"only a user thread, or the owner of the lock, may do this",
         libc::EBUSY => c"it is in use, or a runtime runs already",
         libc::EINVAL => c"a value is out of its range",
-        libc::ECANCELED => c"the thread ended before its function returned",
+        libc::ECANCELED => c"the wait was cancelled",
         libc::ENOMEM => c"there is no memory for a stack",
         libc::ENOEXEC => c"a program that is linked statically to its C library has no time slices",
         libc::ETIMEDOUT => c"the time was up",
@@ -97,18 +70,4 @@ unsafe extern "C" fn uthread_strerror(error: c_int) -> *const c_char {
         number => return unsafe { libc::strerror(number) },
     };
     text.as_ptr()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{caught, errno_of};
-
-    #[test]
-    fn a_panic_becomes_an_error_number() {
-        assert_eq!(caught(|| panic!("deadlock: a circle")), -libc::EDEADLK);
-        assert_eq!(errno_of(&"thread 1 joins itself"), libc::EDEADLK);
-        assert_eq!(errno_of(&7), libc::ENOTRECOVERABLE);
-        assert_eq!(caught(|| Err(libc::EIO)), -libc::EIO);
-        assert_eq!(caught(|| Ok(3)), 3);
-    }
 }

@@ -3,7 +3,8 @@
 //!
 //! Functions return 0 or more, or a negative error number of errno(3). A panic ends at the interface:
 //! its message goes to the standard error, and the caller gets an error number. Only
-//! `uthread_exit` unwinds the caller's frames, as `pthread_exit` does in C++.
+//! `uthread_exit` unwinds the caller's frames, as `pthread_exit` does in C++, and a wait of a terminated
+//! thread, as in `pthread_cancel`.
 //!
 //! Locks keep their guard beside them, so that this crate uses nothing but the safe interface of
 //! `uthread`. Its own `unsafe` is what C asks for: pointers from outside.
@@ -17,13 +18,16 @@
     reason = "the contract of each function is in the header"
 )]
 
+mod call;
 mod condition;
 mod error;
 mod held;
 #[cfg(test)]
 mod layout;
 mod lock;
+mod record;
 mod runtime;
 mod synchronization;
 mod thread;
 mod transfer;
+mod unwind;

@@ -5,7 +5,8 @@ use std::sync::{PoisonError, TryLockError};
 
 use uthread::{Lock, LockGuard, Protocol, SpinGuard, SpinLock, TryLockResult};
 
-use crate::error::{Errno, caught, created, destroy, limit, object};
+use crate::call::{caught, created, destroy};
+use crate::error::{Errno, limit, object};
 use crate::held::Held;
 use crate::thread::priority_of;
 
@@ -28,7 +29,7 @@ fn lock_of(protocol: c_int) -> Result<Lock<()>, Errno> {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_lock_create(protocol: c_int) -> *mut CLock {
+unsafe extern "C-unwind" fn uthread_lock_create(protocol: c_int) -> *mut CLock {
     let Ok(lock) = lock_of(protocol) else {
         return core::ptr::null_mut();
     };
@@ -39,7 +40,7 @@ unsafe extern "C" fn uthread_lock_create(protocol: c_int) -> *mut CLock {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_lock_destroy(lock: *mut CLock) -> c_int {
+unsafe extern "C-unwind" fn uthread_lock_destroy(lock: *mut CLock) -> c_int {
     // SAFETY: the header asks for a lock that nobody uses.
     unsafe {
         if lock.as_ref().is_some_and(|lock| lock.held.is_held()) {
@@ -51,7 +52,7 @@ unsafe extern "C" fn uthread_lock_destroy(lock: *mut CLock) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_lock(lock: *const CLock) -> c_int {
+unsafe extern "C-unwind" fn uthread_lock(lock: *const CLock) -> c_int {
     caught(|| {
         // SAFETY: the header asks for a lock that lives until it is unlocked.
         let lock: &'static CLock = unsafe { object(lock) }?;
@@ -77,7 +78,7 @@ fn keep(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_trylock(lock: *const CLock) -> c_int {
+unsafe extern "C-unwind" fn uthread_trylock(lock: *const CLock) -> c_int {
     caught(|| {
         // SAFETY: as above.
         let lock: &'static CLock = unsafe { object(lock) }?;
@@ -86,7 +87,7 @@ unsafe extern "C" fn uthread_trylock(lock: *const CLock) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_lock_timed(lock: *const CLock, microseconds: c_uint) -> c_int {
+unsafe extern "C-unwind" fn uthread_lock_timed(lock: *const CLock, microseconds: c_uint) -> c_int {
     caught(|| {
         // SAFETY: as above.
         let lock: &'static CLock = unsafe { object(lock) }?;
@@ -96,7 +97,7 @@ unsafe extern "C" fn uthread_lock_timed(lock: *const CLock, microseconds: c_uint
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_unlock(lock: *const CLock) -> c_int {
+unsafe extern "C-unwind" fn uthread_unlock(lock: *const CLock) -> c_int {
     caught(|| {
         // SAFETY: as above.
         drop(unsafe { object(lock) }?.held.take()?);
@@ -111,7 +112,7 @@ pub struct CSpinLock {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_spinlock_create() -> *mut CSpinLock {
+unsafe extern "C-unwind" fn uthread_spinlock_create() -> *mut CSpinLock {
     created(|| CSpinLock {
         lock: SpinLock::new(()),
         held: Held::nothing(),
@@ -119,7 +120,7 @@ unsafe extern "C" fn uthread_spinlock_create() -> *mut CSpinLock {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_spinlock_destroy(lock: *mut CSpinLock) -> c_int {
+unsafe extern "C-unwind" fn uthread_spinlock_destroy(lock: *mut CSpinLock) -> c_int {
     // SAFETY: the header asks for a lock that nobody uses.
     unsafe {
         if lock.as_ref().is_some_and(|lock| lock.held.is_held()) {
@@ -131,7 +132,7 @@ unsafe extern "C" fn uthread_spinlock_destroy(lock: *mut CSpinLock) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_spinlock_lock(lock: *const CSpinLock) -> c_int {
+unsafe extern "C-unwind" fn uthread_spinlock_lock(lock: *const CSpinLock) -> c_int {
     caught(|| {
         // SAFETY: the header asks for a lock that lives until it is unlocked.
         let lock: &'static CSpinLock = unsafe { object(lock) }?;
@@ -141,7 +142,7 @@ unsafe extern "C" fn uthread_spinlock_lock(lock: *const CSpinLock) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_spinlock_trylock(lock: *const CSpinLock) -> c_int {
+unsafe extern "C-unwind" fn uthread_spinlock_trylock(lock: *const CSpinLock) -> c_int {
     caught(|| {
         // SAFETY: as above.
         let lock: &'static CSpinLock = unsafe { object(lock) }?;
@@ -151,7 +152,7 @@ unsafe extern "C" fn uthread_spinlock_trylock(lock: *const CSpinLock) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_spinlock_unlock(lock: *const CSpinLock) -> c_int {
+unsafe extern "C-unwind" fn uthread_spinlock_unlock(lock: *const CSpinLock) -> c_int {
     caught(|| {
         // SAFETY: as above.
         drop(unsafe { object(lock) }?.held.take()?);

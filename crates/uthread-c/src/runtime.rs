@@ -8,8 +8,11 @@ use std::panic::resume_unwind;
 
 use uthread::{BuildError, InPlace, Runtime, io::Backend};
 
-use crate::error::{Errno, caught};
-use crate::thread::{Exit, Function, Pointer, call};
+use crate::call::caught;
+use crate::error::Errno;
+use crate::record::Pointer;
+use crate::thread::{Exit, call};
+use crate::unwind::Function;
 
 /// `uthread_config_t`.
 #[repr(C)]
@@ -78,13 +81,13 @@ unsafe fn build(configuration: *const Configuration) -> Result<Runtime, Errno> {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_run(main: Option<Function>, argument: *mut c_void) -> c_int {
+unsafe extern "C-unwind" fn uthread_run(main: Option<Function>, argument: *mut c_void) -> c_int {
     // SAFETY: as the header asks.
     unsafe { uthread_run_with(core::ptr::null(), main, argument, core::ptr::null_mut()) }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_run_with(
+unsafe extern "C-unwind" fn uthread_run_with(
     configuration: *const Configuration,
     main: Option<Function>,
     argument: *mut c_void,
@@ -106,7 +109,7 @@ unsafe extern "C" fn uthread_run_with(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_init(slice_us: c_uint) -> c_int {
+unsafe extern "C-unwind" fn uthread_init(slice_us: c_uint) -> c_int {
     let configuration = Configuration {
         slice_us,
         workers: 1,
@@ -120,7 +123,7 @@ unsafe extern "C" fn uthread_init(slice_us: c_uint) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_init_with(configuration: *const Configuration) -> c_int {
+unsafe extern "C-unwind" fn uthread_init_with(configuration: *const Configuration) -> c_int {
     caught(|| {
         // SAFETY: as the header asks.
         let runtime = unsafe { build(configuration) }?;
@@ -132,7 +135,7 @@ unsafe extern "C" fn uthread_init_with(configuration: *const Configuration) -> c
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_end() -> c_int {
+unsafe extern "C-unwind" fn uthread_end() -> c_int {
     caught(|| {
         if !uthread::is_user_thread() || uthread::current().id().number() != 1 {
             return Err(libc::EPERM);
@@ -155,7 +158,7 @@ unsafe extern "C-unwind" fn uthread_exit(value: *mut c_void) -> ! {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_statistics(statistics: *mut Statistics) -> c_int {
+unsafe extern "C-unwind" fn uthread_statistics(statistics: *mut Statistics) -> c_int {
     caught(|| {
         if statistics.is_null() {
             return Err(libc::EINVAL);

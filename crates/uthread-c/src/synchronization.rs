@@ -4,29 +4,32 @@ use core::ffi::{c_int, c_uint, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 use std::panic::resume_unwind;
-use std::sync::PoisonError;
+use std::sync::{Mutex, PoisonError};
 
 use uthread::{
-    Barrier, Lock, Protocol, Receiver, RecvTimeoutError, Semaphore, SendTimeoutError, Sender,
-    TryRecvError, bounded,
+    Barrier, Exceptions, Lock, Protocol, Receiver, RecvTimeoutError, Semaphore, SendTimeoutError,
+    Sender, TryRecvError, bounded, no_preempt,
 };
 
-use crate::error::{Errno, caught, created, destroy, errno_of, limit, object};
-use crate::thread::{Exit, Pointer};
+use crate::call::{caught, created, destroy};
+use crate::error::{Errno, errno_of, limit, object};
+use crate::record::Pointer;
+use crate::thread::Exit;
+use crate::unwind::{Function, Terminated, enclose, unwind};
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_sem_create(permits: usize) -> *mut Semaphore {
+unsafe extern "C-unwind" fn uthread_sem_create(permits: usize) -> *mut Semaphore {
     created(|| Semaphore::new(permits))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_sem_destroy(semaphore: *mut Semaphore) {
+unsafe extern "C-unwind" fn uthread_sem_destroy(semaphore: *mut Semaphore) {
     // SAFETY: the header asks for a semaphore that nobody uses.
     unsafe { destroy(semaphore) }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_sem_wait(semaphore: *const Semaphore) -> c_int {
+unsafe extern "C-unwind" fn uthread_sem_wait(semaphore: *const Semaphore) -> c_int {
     caught(|| {
         // SAFETY: the header asks for a living semaphore.
         unsafe { object(semaphore) }?.acquire();
@@ -35,7 +38,7 @@ unsafe extern "C" fn uthread_sem_wait(semaphore: *const Semaphore) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_sem_trywait(semaphore: *const Semaphore) -> c_int {
+unsafe extern "C-unwind" fn uthread_sem_trywait(semaphore: *const Semaphore) -> c_int {
     caught(|| {
         // SAFETY: as above.
         let taken = unsafe { object(semaphore) }?.try_acquire();
@@ -44,7 +47,7 @@ unsafe extern "C" fn uthread_sem_trywait(semaphore: *const Semaphore) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_sem_wait_timed(
+unsafe extern "C-unwind" fn uthread_sem_wait_timed(
     semaphore: *const Semaphore,
     microseconds: c_uint,
 ) -> c_int {
@@ -56,7 +59,7 @@ unsafe extern "C" fn uthread_sem_wait_timed(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_sem_post(semaphore: *const Semaphore) -> c_int {
+unsafe extern "C-unwind" fn uthread_sem_post(semaphore: *const Semaphore) -> c_int {
     caught(|| {
         // SAFETY: as above.
         unsafe { object(semaphore) }?.release(1);
@@ -65,24 +68,24 @@ unsafe extern "C" fn uthread_sem_post(semaphore: *const Semaphore) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_barrier_create(threads: usize) -> *mut Barrier {
+unsafe extern "C-unwind" fn uthread_barrier_create(threads: usize) -> *mut Barrier {
     created(|| Barrier::new(threads))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_barrier_destroy(barrier: *mut Barrier) {
+unsafe extern "C-unwind" fn uthread_barrier_destroy(barrier: *mut Barrier) {
     // SAFETY: the header asks for a barrier that nobody uses.
     unsafe { destroy(barrier) }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_barrier_wait(barrier: *const Barrier) -> c_int {
+unsafe extern "C-unwind" fn uthread_barrier_wait(barrier: *const Barrier) -> c_int {
     // SAFETY: the header asks for a living barrier.
     caught(|| Ok(unsafe { object(barrier) }?.wait().is_leader().into()))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_barrier_wait_timed(
+unsafe extern "C-unwind" fn uthread_barrier_wait_timed(
     barrier: *const Barrier,
     microseconds: c_uint,
 ) -> c_int {
@@ -95,38 +98,46 @@ unsafe extern "C" fn uthread_barrier_wait_timed(
 
 /// `uthread_channel_t`.
 pub struct Channel {
-    /// Taken when the channel is closed.
-    sender: Lock<Option<Sender<Pointer>>>,
+    /// Taken when the channel is closed. Not a `Lock`, so that closing is no wait, which could be
+    /// cancelled.
+    sender: Mutex<Option<Sender<Pointer>>>,
     receiver: Receiver<Pointer>,
 }
 
 impl Channel {
     /// A sender of its own, so that the channel can be closed while it waits.
     fn sender(&self) -> Result<Sender<Pointer>, Errno> {
-        let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
-        sender.clone().ok_or(libc::EPIPE)
+        self.with_sender(|sender| sender.clone()).ok_or(libc::EPIPE)
+    }
+
+    fn with_sender<R>(&self, work: impl FnOnce(&mut Option<Sender<Pointer>>) -> R) -> R {
+        let _guard = no_preempt();
+        work(&mut self.sender.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_channel_create(capacity: usize) -> *mut Channel {
+unsafe extern "C-unwind" fn uthread_channel_create(capacity: usize) -> *mut Channel {
     created(|| {
         let (sender, receiver) = bounded(capacity);
         Channel {
-            sender: Lock::new(Some(sender)),
+            sender: Mutex::new(Some(sender)),
             receiver,
         }
     })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_channel_destroy(channel: *mut Channel) {
+unsafe extern "C-unwind" fn uthread_channel_destroy(channel: *mut Channel) {
     // SAFETY: the header asks for a channel that nobody uses.
     unsafe { destroy(channel) }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_channel_send(channel: *const Channel, value: *mut c_void) -> c_int {
+unsafe extern "C-unwind" fn uthread_channel_send(
+    channel: *const Channel,
+    value: *mut c_void,
+) -> c_int {
     caught(|| {
         // SAFETY: the header asks for a living channel.
         let sender = unsafe { object(channel) }?.sender()?;
@@ -136,7 +147,7 @@ unsafe extern "C" fn uthread_channel_send(channel: *const Channel, value: *mut c
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_channel_send_timed(
+unsafe extern "C-unwind" fn uthread_channel_send_timed(
     channel: *const Channel,
     value: *mut c_void,
     microseconds: c_uint,
@@ -171,7 +182,7 @@ unsafe fn received(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_channel_receive(
+unsafe extern "C-unwind" fn uthread_channel_receive(
     channel: *const Channel,
     value: *mut *mut c_void,
 ) -> c_int {
@@ -181,7 +192,7 @@ unsafe extern "C" fn uthread_channel_receive(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_channel_receive_timed(
+unsafe extern "C-unwind" fn uthread_channel_receive_timed(
     channel: *const Channel,
     value: *mut *mut c_void,
     microseconds: c_uint,
@@ -199,7 +210,7 @@ unsafe extern "C" fn uthread_channel_receive_timed(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_channel_tryreceive(
+unsafe extern "C-unwind" fn uthread_channel_tryreceive(
     channel: *const Channel,
     value: *mut *mut c_void,
 ) -> c_int {
@@ -214,16 +225,11 @@ unsafe extern "C" fn uthread_channel_tryreceive(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_channel_close(channel: *const Channel) -> c_int {
+unsafe extern "C-unwind" fn uthread_channel_close(channel: *const Channel) -> c_int {
     caught(|| {
         // SAFETY: the header asks for a living channel.
         let channel = unsafe { object(channel) }?;
-        let sender = channel
-            .sender
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        drop(sender);
+        drop(channel.with_sender(Option::take));
         Ok(0)
     })
 }
@@ -261,24 +267,38 @@ impl Once {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn uthread_once(
     once: *const Once,
-    function: Option<unsafe extern "C-unwind" fn()>,
+    function: Option<OnceFunction>,
 ) -> c_int {
     let work = || {
         let function = function.ok_or(libc::EINVAL)?;
         // SAFETY: the header asks for a living `uthread_once_t`.
         let once: &Once = unsafe { object(once) }?;
-        let mut done = once.lock().lock().unwrap_or_else(PoisonError::into_inner);
+        let exceptions = Exceptions::put_aside();
+        let locked = once.lock().lock();
+        drop(exceptions);
+        let mut done = locked.unwrap_or_else(PoisonError::into_inner);
         if !*done {
-            // SAFETY: the header asks for such a function.
-            unsafe { function() };
+            // SAFETY: the header asks for such a function, which ignores the argument.
+            unsafe {
+                enclose(
+                    core::mem::transmute::<OnceFunction, Function>(function),
+                    ptr::null_mut(),
+                )
+            };
             *done = true;
         }
         Ok(0)
     };
+    // If the thread ends inside the function, another one will call it again.
     match uthread::catch_unwind(std::panic::AssertUnwindSafe(work)) {
-        Ok(result) => result.unwrap_or_else(|errno: c_int| -errno),
-        // The thread ends inside the function: another one will call it again.
         Err(payload) if payload.is::<Exit>() => resume_unwind(payload),
-        Err(payload) => -errno_of(&*payload),
+        Err(payload) if payload.is::<Terminated>() => {
+            drop(payload);
+            unwind()
+        }
+        // No wait follows: this only tells the error, and obeys a request to terminate.
+        result => caught(|| result.unwrap_or_else(|payload| Err(errno_of(&*payload)))),
     }
 }
+
+type OnceFunction = unsafe extern "C-unwind" fn();

@@ -1,56 +1,23 @@
 //! Threads.
 
-use core::cell::RefCell;
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use core::ptr;
-use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use core::sync::atomic::Ordering;
+use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::sync::Arc;
 
 use uthread::{Builder, JoinHandle, Priority, Thread, no_preempt};
 
-use crate::error::{Errno, caught, errno_of, limit, object};
-
-/// A function of C, which may unwind by `uthread_exit`.
-pub(crate) type Function = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
-
-/// What C passes around between its threads; the program answers for what it points to.
-#[derive(Clone, Copy)]
-pub(crate) struct Pointer(pub(crate) *mut c_void);
-
-// SAFETY: the header says so.
-unsafe impl Send for Pointer {}
+use crate::call::caught;
+use crate::error::{Errno, errno_of, limit, object};
+use crate::record::{CThread, Pointer, SELF, Termination, with_own};
+use crate::unwind::{Function, Terminated, enclose};
 
 /// The payload with which `uthread_exit` unwinds.
 pub(crate) struct Exit(pub(crate) Pointer);
 
-/// `uthread_t`.
-#[derive(Default)]
-pub struct CThread {
-    handle: Mutex<Option<JoinHandle<Result<Pointer, Errno>>>>,
-    thread: OnceLock<Thread>,
-}
-
-impl CThread {
-    fn knows(&self, thread: Thread) {
-        let _guard = no_preempt();
-        let _ = self.thread.set(thread);
-    }
-
-    fn put_handle(&self, handle: JoinHandle<Result<Pointer, Errno>>) {
-        let _guard = no_preempt();
-        *self.handle.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle);
-    }
-
-    fn take_handle(&self) -> Option<JoinHandle<Result<Pointer, Errno>>> {
-        let _guard = no_preempt();
-        let mut handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner);
-        handle.take()
-    }
-}
-
-uthread::thread_local! {
-    static SELF: RefCell<Option<Arc<CThread>>> = RefCell::new(None);
-}
+/// The value of a thread that was terminated, `UTHREAD_TERMINATED`.
+const TERMINATED: Pointer = Pointer(ptr::without_provenance_mut(usize::MAX));
 
 /// `uthread_attr_t`.
 #[repr(C)]
@@ -77,16 +44,17 @@ fn number_of(priority: Priority) -> c_int {
     }
 }
 
-/// Runs a function of C to its end, or to `uthread_exit`.
+/// Runs a function of C to its end, or to `uthread_exit`, or until the thread is terminated.
 ///
 /// # Safety
 /// The function must take this argument.
 pub(crate) unsafe fn call(function: Function, argument: Pointer) -> Result<Pointer, Errno> {
     // SAFETY: the caller's contract.
-    let work = || Pointer(unsafe { function(argument.0) });
+    let work = || Pointer(unsafe { enclose(function, argument.0) });
     uthread::catch_unwind(AssertUnwindSafe(work)).or_else(|payload| {
         match payload.downcast::<Exit>() {
             Ok(exit) => Ok(exit.0),
+            Err(payload) if payload.is::<Terminated>() => Ok(TERMINATED),
             Err(payload) => Err(errno_of(&*payload)),
         }
     })
@@ -110,7 +78,7 @@ unsafe fn builder_of(attributes: *const Attributes) -> Result<Builder, Errno> {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_create(
+unsafe extern "C-unwind" fn uthread_create(
     thread: *mut *const CThread,
     attributes: *const Attributes,
     function: Option<Function>,
@@ -121,6 +89,7 @@ unsafe extern "C" fn uthread_create(
         // SAFETY: the header asks for null or valid attributes.
         let builder = unsafe { builder_of(attributes) }?;
         let record = Arc::new(CThread::default());
+        record.with_termination(|termination| *termination = Termination::Possible);
         let (own, argument) = (Arc::clone(&record), Pointer(argument));
         let work = move || {
             let argument = argument;
@@ -141,65 +110,67 @@ unsafe extern "C" fn uthread_create(
     })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_join(thread: *const CThread, value: *mut *mut c_void) -> c_int {
+/// Joins a thread, if `wait` says that it has ended. Otherwise C keeps the thread.
+///
+/// # Safety
+/// The pointer must be null, or to a thread that was neither joined nor detached; the place must be
+/// null or valid.
+unsafe fn join(
+    thread: *const CThread,
+    value: *mut *mut c_void,
+    wait: impl FnOnce(&mut JoinHandle<Result<Pointer, Errno>>) -> bool,
+) -> c_int {
     caught(|| {
-        // SAFETY: the header asks for a thread that was neither joined nor detached.
+        // SAFETY: the caller's contract.
         let record = unsafe { object(thread) }?;
         if record.thread.get().map(Thread::id) == Some(uthread::current().id()) {
             return Err(libc::EDEADLK);
         }
-        let handle = record.take_handle().ok_or(libc::EINVAL)?;
-        // SAFETY: C gives the pointer up here, and asks for null or a place for a value.
-        unsafe { joined(thread, handle.join(), value) }
+        let mut handle = record.take_handle().ok_or(libc::EINVAL)?;
+        let waited = uthread::catch_unwind(AssertUnwindSafe(|| wait(&mut handle)));
+        if !matches!(waited, Ok(true)) {
+            record.put_handle(handle);
+            waited.unwrap_or_else(|payload| resume_unwind(payload));
+            return Err(libc::ETIMEDOUT);
+        }
+        let result = handle.join();
+        // SAFETY: the reference of the pointer, which C gives up here.
+        drop(unsafe { Arc::from_raw(thread) });
+        let result = result.map_err(|payload| errno_of(&*payload))??;
+        if !value.is_null() {
+            // SAFETY: the caller's contract.
+            unsafe { value.write(result.0) };
+        }
+        Ok(0)
     })
 }
 
-/// Hands over the result of a joined thread.
-///
-/// # Safety
-/// The pointer is no longer used; the place is null or valid.
-unsafe fn joined(
-    thread: *const CThread,
-    result: std::thread::Result<Result<Pointer, Errno>>,
-    value: *mut *mut c_void,
-) -> Result<c_int, Errno> {
-    // SAFETY: the reference of the pointer, which C gives up.
-    drop(unsafe { Arc::from_raw(thread) });
-    let result = result.map_err(|payload| errno_of(&*payload))??;
-    if !value.is_null() {
-        // SAFETY: the caller's contract.
-        unsafe { value.write(result.0) };
-    }
-    Ok(0)
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn uthread_join(thread: *const CThread, value: *mut *mut c_void) -> c_int {
+    let wait = |handle: &mut JoinHandle<_>| {
+        handle.wait();
+        true
+    };
+    // SAFETY: as the header asks.
+    unsafe { join(thread, value, wait) }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_join_timed(
+unsafe extern "C-unwind" fn uthread_join_timed(
     thread: *const CThread,
     value: *mut *mut c_void,
     microseconds: c_uint,
 ) -> c_int {
-    caught(|| {
-        // SAFETY: the header asks for a thread that was neither joined nor detached.
-        let record = unsafe { object(thread) }?;
-        if record.thread.get().map(Thread::id) == Some(uthread::current().id()) {
-            return Err(libc::EDEADLK);
-        }
-        let handle = record.take_handle().ok_or(libc::EINVAL)?;
-        match handle.join_timeout(limit(microseconds)) {
-            // SAFETY: C gives the pointer up here, and asks for null or a place for a value.
-            Ok(result) => unsafe { joined(thread, result, value) },
-            Err(handle) => {
-                record.put_handle(handle);
-                Err(libc::ETIMEDOUT)
-            }
-        }
-    })
+    // SAFETY: as the header asks.
+    unsafe {
+        join(thread, value, |handle| {
+            handle.wait_timeout(limit(microseconds))
+        })
+    }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_detach(thread: *const CThread) -> c_int {
+unsafe extern "C-unwind" fn uthread_detach(thread: *const CThread) -> c_int {
     caught(|| {
         // SAFETY: the header asks for a thread that was neither joined nor detached.
         drop(
@@ -214,7 +185,7 @@ unsafe extern "C" fn uthread_detach(thread: *const CThread) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_self() -> *const CThread {
+unsafe extern "C-unwind" fn uthread_self() -> *const CThread {
     if !uthread::is_user_thread() {
         return ptr::null();
     }
@@ -233,7 +204,7 @@ unsafe extern "C" fn uthread_self() -> *const CThread {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_id() -> u64 {
+unsafe extern "C-unwind" fn uthread_id() -> u64 {
     if uthread::is_user_thread() {
         uthread::current().id().number()
     } else {
@@ -242,7 +213,7 @@ unsafe extern "C" fn uthread_id() -> u64 {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_yield() -> c_int {
+unsafe extern "C-unwind" fn uthread_yield() -> c_int {
     caught(|| {
         uthread::yield_now();
         Ok(0)
@@ -250,7 +221,7 @@ unsafe extern "C" fn uthread_yield() -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_suspend() -> c_int {
+unsafe extern "C-unwind" fn uthread_suspend() -> c_int {
     caught(|| {
         uthread::suspend();
         Ok(0)
@@ -258,7 +229,7 @@ unsafe extern "C" fn uthread_suspend() -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_suspend_timed(microseconds: c_uint) -> c_int {
+unsafe extern "C-unwind" fn uthread_suspend_timed(microseconds: c_uint) -> c_int {
     caught(|| {
         let resumed = uthread::suspend_timeout(limit(microseconds));
         if resumed { Ok(0) } else { Err(libc::ETIMEDOUT) }
@@ -285,7 +256,7 @@ unsafe fn with(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_resume(thread: *const CThread) -> c_int {
+unsafe extern "C-unwind" fn uthread_resume(thread: *const CThread) -> c_int {
     // SAFETY: the header asks for it.
     unsafe {
         with(thread, |thread| {
@@ -296,13 +267,73 @@ unsafe extern "C" fn uthread_resume(thread: *const CThread) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_priority(thread: *const CThread) -> c_int {
+unsafe extern "C-unwind" fn uthread_cancel(thread: *const CThread) -> c_int {
+    caught(|| {
+        // SAFETY: the header asks for a thread that was neither joined nor detached.
+        let record = unsafe { object(thread) }?;
+        record.with_termination(|termination| {
+            if *termination != Termination::Obeyed {
+                record.thread.get().ok_or(libc::EINVAL)?.cancel();
+            }
+            Ok(0)
+        })
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn uthread_testcancel() -> c_int {
+    caught(|| {
+        if uthread::take_cancel() {
+            Err(libc::ECANCELED)
+        } else {
+            Ok(0)
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn uthread_terminate(thread: *const CThread) -> c_int {
+    caught(|| {
+        // SAFETY: the header asks for a thread that was neither joined nor detached.
+        let record = unsafe { object(thread) }?;
+        record.with_termination(|termination| match *termination {
+            Termination::Impossible => Err(libc::EINVAL),
+            Termination::Possible => {
+                record.thread.get().ok_or(libc::EINVAL)?.cancel();
+                *termination = Termination::Requested;
+                Ok(0)
+            }
+            Termination::Requested | Termination::Obeyed => Ok(0),
+        })
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn uthread_terminate_disable() {
+    with_own(|own| own.held_off.fetch_add(1, Ordering::Relaxed));
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn uthread_terminate_enable() {
+    with_own(|own| {
+        let last = own.held_off.fetch_sub(1, Ordering::Relaxed) == 1;
+        // A wait may have obeyed the request meanwhile: the next one is to do so again.
+        own.with_termination(|termination| {
+            if last && *termination == Termination::Requested {
+                uthread::current().cancel();
+            }
+        });
+    });
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn uthread_priority(thread: *const CThread) -> c_int {
     // SAFETY: the header asks for it.
     unsafe { with(thread, |thread| Ok(number_of(thread.priority()))) }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_set_priority(thread: *const CThread, priority: c_int) -> c_int {
+unsafe extern "C-unwind" fn uthread_set_priority(thread: *const CThread, priority: c_int) -> c_int {
     // SAFETY: the header asks for it.
     unsafe {
         with(thread, |thread| {
@@ -313,7 +344,7 @@ unsafe extern "C" fn uthread_set_priority(thread: *const CThread, priority: c_in
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_sleep(microseconds: c_uint) -> c_int {
+unsafe extern "C-unwind" fn uthread_sleep(microseconds: c_uint) -> c_int {
     caught(|| {
         uthread::io::sleep(limit(microseconds));
         Ok(0)
@@ -321,12 +352,12 @@ unsafe extern "C" fn uthread_sleep(microseconds: c_uint) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_preempt_disable() {
+unsafe extern "C-unwind" fn uthread_preempt_disable() {
     core::mem::forget(no_preempt());
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_preempt_enable() {
+unsafe extern "C-unwind" fn uthread_preempt_enable() {
     let guard = no_preempt();
     // SAFETY: a guard is nothing but a count; this is the one that `uthread_preempt_disable` forgot.
     drop(unsafe { ptr::read(&raw const guard) });

@@ -4,20 +4,21 @@ use core::ffi::{c_int, c_uint, c_void};
 use core::slice;
 use std::io;
 use std::os::fd::BorrowedFd;
-use std::panic::AssertUnwindSafe;
 
+use uthread::Cancelled;
 use uthread::io::{
-    Interest, fsync, poll_fd, poll_fd_timeout, read_at, read_at_timeout, write_at, write_at_timeout,
+    Interest, fsync, fsync_timeout, poll_fd, poll_fd_timeout, read_at, read_at_timeout, write_at,
+    write_at_timeout,
 };
 
-use crate::error::{Errno, caught, errno_of, limit};
+use crate::call::{caught, outcome};
+use crate::error::{Errno, limit};
 
 /// The result of a transfer as C sees it: bytes, or a negative error number.
 fn transferred(work: impl FnOnce() -> Result<usize, Errno>) -> isize {
-    match uthread::catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(bytes)) => bytes.cast_signed(),
-        Ok(Err(errno)) => -(errno as isize),
-        Err(payload) => -(errno_of(&*payload) as isize),
+    match outcome(work) {
+        Ok(bytes) => bytes.cast_signed(),
+        Err(errno) => -(errno as isize),
     }
 }
 
@@ -25,6 +26,10 @@ fn transferred(work: impl FnOnce() -> Result<usize, Errno>) -> isize {
 fn errno(error: io::Error) -> Errno {
     if error.kind() == io::ErrorKind::TimedOut {
         return libc::ETIMEDOUT;
+    }
+    let cause = error.get_ref();
+    if cause.is_some_and(<dyn std::error::Error + Send + Sync>::is::<Cancelled>) {
+        return libc::ECANCELED;
     }
     error.raw_os_error().unwrap_or(libc::EIO)
 }
@@ -49,7 +54,7 @@ fn place<T>(buffer: *mut T, offset: i64) -> Result<(*mut T, u64), Errno> {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_async_read(
+unsafe extern "C-unwind" fn uthread_async_read(
     fd: c_int,
     buffer: *mut c_void,
     bytes: usize,
@@ -66,7 +71,7 @@ unsafe extern "C" fn uthread_async_read(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_async_read_timed(
+unsafe extern "C-unwind" fn uthread_async_read_timed(
     fd: c_int,
     buffer: *mut c_void,
     bytes: usize,
@@ -84,7 +89,7 @@ unsafe extern "C" fn uthread_async_read_timed(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_async_write(
+unsafe extern "C-unwind" fn uthread_async_write(
     fd: c_int,
     buffer: *const c_void,
     bytes: usize,
@@ -101,7 +106,7 @@ unsafe extern "C" fn uthread_async_write(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_async_write_timed(
+unsafe extern "C-unwind" fn uthread_async_write_timed(
     fd: c_int,
     buffer: *const c_void,
     bytes: usize,
@@ -119,9 +124,18 @@ unsafe extern "C" fn uthread_async_write_timed(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_fsync(fd: c_int) -> c_int {
+unsafe extern "C-unwind" fn uthread_fsync(fd: c_int) -> c_int {
     // SAFETY: the header asks for a descriptor that stays open.
     caught(|| fsync(unsafe { borrow(fd) }?).map(|()| 0).map_err(errno))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn uthread_fsync_timed(fd: c_int, microseconds: c_uint) -> c_int {
+    caught(|| {
+        // SAFETY: as above.
+        let synced = fsync_timeout(unsafe { borrow(fd) }?, limit(microseconds));
+        synced.map(|()| 0).map_err(errno)
+    })
 }
 
 fn interest_of(events: c_int) -> Result<Interest, Errno> {
@@ -144,7 +158,7 @@ fn events_of(found: Interest) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_poll(fd: c_int, events: c_int) -> c_int {
+unsafe extern "C-unwind" fn uthread_poll(fd: c_int, events: c_int) -> c_int {
     caught(|| {
         // SAFETY: the header asks for a descriptor that stays open.
         let found = poll_fd(unsafe { borrow(fd) }?, interest_of(events)?);
@@ -153,7 +167,11 @@ unsafe extern "C" fn uthread_poll(fd: c_int, events: c_int) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn uthread_poll_timed(fd: c_int, events: c_int, microseconds: c_uint) -> c_int {
+unsafe extern "C-unwind" fn uthread_poll_timed(
+    fd: c_int,
+    events: c_int,
+    microseconds: c_uint,
+) -> c_int {
     caught(|| {
         let interest = interest_of(events)?;
         // SAFETY: the header asks for a descriptor that stays open.

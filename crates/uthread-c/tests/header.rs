@@ -19,7 +19,7 @@ type Functions = BTreeMap<String, (Vec<&'static str>, &'static str)>;
 /// A type as the calling convention sees it, and as a reader does.
 fn kind(spelled: &str) -> &'static str {
     let spelled = spelled.trim();
-    if spelled.contains("extern") || spelled.contains("(*") || spelled == "Option<Function>" {
+    if spelled.contains("extern") || spelled.contains("(*") || spelled.ends_with("Function>") {
         return "function";
     }
     if spelled.starts_with("*const") || (spelled.starts_with("const ") && spelled.contains('*')) {

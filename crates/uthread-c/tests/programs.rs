@@ -97,23 +97,53 @@ fn example(name: &str) -> PathBuf {
 
 #[test]
 fn the_header_keeps_its_promises_from_both_libraries() {
+    check_output("tests/c/contract.c", &[], "all promises hold\n");
+}
+
+/// Builds a program with both libraries, and checks what it prints.
+fn check_output(path: &str, flags: &[&str], expected: &str) {
     let installed = Installed::new();
     for shared in [false, true] {
-        if let Some(program) = installed.build(&source("tests/c/contract.c"), &[], shared) {
-            assert_eq!(text_of(&program, &[]), "all promises hold\n");
+        if let Some(program) = installed.build(&source(path), flags, shared) {
+            assert_eq!(text_of(&program, &[]), expected);
         }
     }
 }
 
 #[test]
-fn a_runtime_in_place_runs_on_any_kernel_thread() {
+fn every_wait_can_be_cancelled() {
+    check_output("tests/c/cancelling.c", &[], "every wait was cancelled\n");
+}
+
+#[test]
+fn the_wrappers_have_limits_and_can_be_cancelled() {
+    check_output("tests/c/limits.cpp", &[], "limits and requests are kept\n");
+}
+
+#[test]
+fn terminated_threads_unwind() {
+    let expected = "all were terminated\n";
+    check_output("tests/c/terminate.c", &["-fexceptions"], expected);
+    check_output("tests/c/terminate.cpp", &[], "all have unwound\n");
+}
+
+#[test]
+fn a_handler_that_keeps_a_terminated_thread_ends_the_process() {
     let installed = Installed::new();
-    for shared in [false, true] {
-        let program = source("tests/c/kernel_threads.c");
-        if let Some(program) = installed.build(&program, &["-pthread"], shared) {
-            assert_eq!(text_of(&program, &[]), "nine runtimes have ended\n");
-        }
+    if let Some(program) = installed.build(&source("tests/c/terminate.cpp"), &[], false) {
+        let output = run(&program, &["keeps"]);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            !output.status.success() && told.contains("must rethrow"),
+            "{output:?}"
+        );
     }
+}
+
+#[test]
+fn a_runtime_in_place_runs_on_any_kernel_thread() {
+    let expected = "nine runtimes have ended\n";
+    check_output("tests/c/kernel_threads.c", &["-pthread"], expected);
 }
 
 #[test]
@@ -144,15 +174,9 @@ fn a_program_with_its_c_library_inside_has_threads_without_slices() {
 
 #[test]
 fn exceptions_and_exits_run_destructors() {
-    let installed = Installed::new();
-    for shared in [false, true] {
-        let Some(program) = installed.build(&source("tests/c/exceptions.cpp"), &[], shared) else {
-            return;
-        };
-        let expected = "destroyed: throws\ncaught: boom\ndestroyed: exits\ndestroyed: exits in C\n\
-                        error 35\nthe last thread\n";
-        assert_eq!(text_of(&program, &[]), expected);
-    }
+    let expected = "destroyed: throws\ncaught: boom\ndestroyed: exits\ndestroyed: exits in C\n\
+                    error 35\nthe last thread\n";
+    check_output("tests/c/exceptions.cpp", &[], expected);
 }
 
 /// Runs the five programs of `examples/cpp`, and checks what they print.
@@ -238,6 +262,9 @@ fn the_programs_of_the_report_with_the_address_sanitizer() {
         return;
     }
     check_programs(&["-fsanitize=address", "-g"]);
+    let flags = ["-fsanitize=address", "-g", "-fexceptions"];
+    let expected = "all were terminated\n";
+    check_output("tests/c/terminate.c", &flags, expected);
 }
 
 #[test]

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use common::{head, measure, preemptive, wanted};
 use uthread::{
-    Condvar, Lock, Priority, Protocol, Runtime, Semaphore, SpinLock, no_preempt, spawn, statistics,
-    yield_now,
+    Condvar, Lock, Priority, Protocol, Runtime, Semaphore, SpinLock, bounded, no_preempt, spawn,
+    statistics, yield_now,
 };
 
 fn join_all(threads: impl IntoIterator<Item = uthread::JoinHandle<()>>) {
@@ -69,6 +69,10 @@ fn locks() {
     });
     measure("Hoare: signal and wait, a round", 100_000, hoare);
     measure("semaphores, a round of two threads", 100_000, semaphores);
+    for room in [0, 1, 100] {
+        let name = format!("channel with room for {room}, a value");
+        measure(&name, 100_000, || channel(room));
+    }
 }
 
 fn contended(lock: Lock<u64>) {
@@ -117,6 +121,18 @@ fn semaphores() {
         pair.0.release(1);
         pair.1.acquire();
     }
+    join_all([other]);
+}
+
+/// One thread sends to another.
+fn channel(room: usize) {
+    let (sender, receiver) = bounded(room);
+    let other = spawn(move || {
+        for value in 0..100_000u64 {
+            sender.send(value).expect("the receiver waits");
+        }
+    });
+    assert_eq!(receiver.iter().sum::<u64>(), 100_000 * 99_999 / 2);
     join_all([other]);
 }
 

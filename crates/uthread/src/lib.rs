@@ -70,6 +70,7 @@
 //! | `worker` | kernel threads that run user threads; idling, wake-ups and work stealing |
 //! | `preempt` | the timer, the signal handlers, and the rules for deferring a tick |
 //! | `thread` | starting, joining, handles, thread-local values |
+//! | `scope` | threads that do not outlive a function, with a deadline for all of them |
 //! | `sync` | locks, condition variables, semaphores, channels and barriers |
 //! | `io` | transfers through `io_uring(7)` or helper threads, and sleep |
 //! | `trace` | recording, Chrome JSON, the timeline |
@@ -97,19 +98,24 @@ mod preempt;
 mod print;
 mod runtime;
 mod scheduler;
+mod scope;
 mod spin;
 mod stack;
 mod sync;
 mod thread;
 mod trace;
+mod weak;
 mod worker;
 pub mod workload;
 
+#[doc(hidden)]
+pub use preempt::Exceptions;
 pub use preempt::{GuardedAlloc, NoPreempt, no_preempt};
 #[doc(hidden)]
 pub use print::{print_error_line, print_line};
 pub use runtime::{BuildError, InPlace, Runtime, RuntimeBuilder, Statistics, run, statistics};
 pub use scheduler::Priority;
+pub use scope::{Scope, ScopedJoinHandle, TimedOut, scope, scope_timeout};
 pub use sync::{
     Barrier, BarrierWaitResult, Condvar, Lock, LockGuard, LockResult, Protocol, Receiver,
     RecvError, RecvTimeoutError, Semaphore, SendError, SendTimeoutError, Sender, SpinGuard,
@@ -117,6 +123,7 @@ pub use sync::{
 };
 pub use thread::{
     Builder, Cancelled, Exited, JoinHandle, LocalKey, SpawnError, Thread, ThreadId, Wait,
-    catch_unwind, current, exit, is_user_thread, spawn, suspend, suspend_timeout, yield_now,
+    catch_unwind, current, exit, is_user_thread, spawn, suspend, suspend_timeout, take_cancel,
+    yield_now,
 };
 pub use trace::{Event, Kind, Trace};

@@ -1,37 +1,27 @@
 //! Cancelled waits. Most run on virtual time, where a minute passes at once.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+#![expect(
+    unsafe_code,
+    reason = "a preemptive runtime is a promise about thread-locals"
+)]
+
+mod common;
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use common::world::{World, programs, time_ns, whole};
+use common::{MINUTE, everywhere, virtual_time};
 use proptest::prelude::*;
 use uthread::io::{Backend, Interest, poll_fd, poll_fd_timeout, read_at, sleep};
 use uthread::{
     Barrier, Cancelled, Condvar, JoinHandle, Lock, RecvTimeoutError, Runtime, Semaphore,
     SendTimeoutError, Thread, bounded, current, spawn, suspend, yield_now,
 };
-
-const MINUTE: Duration = Duration::from_mins(1);
-
-fn virtual_time(seed: u64) -> Runtime {
-    let builder = Runtime::builder().decay(false);
-    builder.deterministic(seed).build().unwrap()
-}
-
-/// Runs `work` on virtual time with some seeds, and on one and two workers.
-fn everywhere(work: impl Fn() + Copy + Send) {
-    for seed in 0..20 {
-        virtual_time(seed).run(work);
-    }
-    for workers in 1..=2 {
-        let runtime = Runtime::builder().workers(workers).build().unwrap();
-        runtime.run(work);
-    }
-}
 
 fn was_cancelled<T>(thread: JoinHandle<T>) -> bool {
     thread
@@ -211,120 +201,61 @@ enum Step {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let time = || (0..5u64).prop_map(|n| n * 1000);
     prop_oneof![
         3 => (0..8usize).prop_map(Step::Cancel),
         1 => Just(Step::Acquire),
         1 => Just(Step::Release),
         1 => Just(Step::Send),
         1 => Just(Step::Receive),
-        1 => time().prop_map(|hold_ns| Step::Hold { hold_ns }),
+        1 => time_ns().prop_map(|hold_ns| Step::Hold { hold_ns }),
         1 => Just(Step::Take),
         1 => Just(Step::Bring),
-        1 => time().prop_map(|ns| Step::Sleep { ns }),
+        1 => time_ns().prop_map(|ns| Step::Sleep { ns }),
     ]
 }
 
-fn programs() -> impl Strategy<Value = Vec<Vec<Step>>> {
-    prop::collection::vec(prop::collection::vec(step(), 0..12), 1..8)
-}
-
-#[derive(Default)]
-struct Counts {
-    acquired: AtomicUsize,
-    released: AtomicUsize,
-    sent: AtomicUsize,
-    received: AtomicUsize,
-    held: AtomicUsize,
-    taken: AtomicUsize,
-    brought: AtomicUsize,
-}
-
-struct World {
-    permits: Semaphore,
-    lock: Lock<usize>,
-    monitor: (Lock<usize>, Condvar),
-    counts: Counts,
-    threads: Lock<Vec<Thread>>,
-}
-
-fn bump(counter: &AtomicUsize) {
-    counter.fetch_add(1, Ordering::Relaxed);
-}
-
-fn get(counter: &AtomicUsize) -> usize {
-    counter.load(Ordering::Relaxed)
-}
-
-impl World {
-    fn run(&self, step: &Step, sender: &uthread::Sender<u32>, receiver: &uthread::Receiver<u32>) {
-        let counts = &self.counts;
-        match *step {
-            Step::Cancel(number) => {
-                let threads = self.threads.lock().unwrap();
-                if !threads.is_empty() {
-                    threads[number % threads.len()].cancel();
-                }
+fn run_step(world: &World, step: &Step, threads: &Lock<Vec<Thread>>) {
+    match *step {
+        Step::Cancel(number) => {
+            let threads = threads.lock().unwrap();
+            if !threads.is_empty() {
+                threads[number % threads.len()].cancel();
             }
-            Step::Acquire => {
-                self.permits.acquire();
-                bump(&counts.acquired);
-            }
-            Step::Release => {
-                bump(&counts.released);
-                self.permits.release(1);
-            }
-            Step::Send => {
-                if sender.send(1).is_ok() {
-                    bump(&counts.sent);
-                }
-            }
-            Step::Receive => {
-                if receiver.recv().is_ok() {
-                    bump(&counts.received);
-                }
-            }
-            Step::Hold { hold_ns } => {
-                let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-                let before = *guard;
-                let slept = uthread::catch_unwind(|| sleep(Duration::from_nanos(hold_ns)));
-                assert_eq!(*guard, before, "two threads own the lock");
-                *guard += 1;
-                bump(&counts.held);
-                drop(guard);
-                if let Err(payload) = slept {
-                    std::panic::resume_unwind(payload);
-                }
-            }
-            Step::Take => {
-                let mut units = self
-                    .monitor
-                    .0
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner);
-                if *units == 0 {
-                    units = self
-                        .monitor
-                        .1
-                        .wait(units)
-                        .unwrap_or_else(PoisonError::into_inner);
-                    assert!(*units > 0, "a Hoare signal finds its waiter as it was");
-                }
-                *units -= 1;
-                bump(&counts.taken);
-            }
-            Step::Bring => {
-                let mut units = self
-                    .monitor
-                    .0
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner);
-                *units += 1;
-                bump(&counts.brought);
-                drop(self.monitor.1.signal(units));
-            }
-            Step::Sleep { ns } => sleep(Duration::from_nanos(ns)),
         }
+        Step::Acquire => {
+            world.permits.acquire();
+            world.acquired.bump();
+        }
+        Step::Release => world.release(),
+        Step::Send => {
+            if world.sender.send(1).is_ok() {
+                world.sent.bump();
+            }
+        }
+        Step::Receive => {
+            if world.receiver.recv().is_ok() {
+                world.received.bump();
+            }
+        }
+        Step::Hold { hold_ns } => {
+            let mut slept = Ok(());
+            let sleep = |time| slept = uthread::catch_unwind(|| sleep(time));
+            world.hold(whole(world.lock.lock()), sleep, hold_ns);
+            if let Err(payload) = slept {
+                std::panic::resume_unwind(payload);
+            }
+        }
+        Step::Take => {
+            let mut units = whole(world.monitor.0.lock());
+            if *units == 0 {
+                units = whole(world.monitor.1.wait(units));
+                assert!(*units > 0, "a Hoare signal finds its waiter as it was");
+            }
+            *units -= 1;
+            world.taken.bump();
+        }
+        Step::Bring => world.bring(),
+        Step::Sleep { ns } => sleep(Duration::from_nanos(ns)),
     }
 }
 
@@ -336,28 +267,21 @@ fn execute(
     barging: bool,
     runtime: &Runtime,
 ) -> Vec<usize> {
-    let lock = if barging { Lock::barging } else { Lock::new };
-    let world = Arc::new(World {
-        permits: Semaphore::new(0),
-        lock: lock(0),
-        monitor: (lock(0), Condvar::new()),
-        counts: Counts::default(),
-        threads: Lock::new(Vec::new()),
-    });
-    let (in_channel, permits, cancelled) = runtime.run(|| {
-        let (sender, receiver) = bounded(capacity);
+    let world = World::new(capacity, barging);
+    let (left, cancelled) = runtime.run(|| {
+        let handles = Arc::new(Lock::new(Vec::new()));
         let start = |steps: Vec<Step>| {
-            let (world, sender, receiver) = (Arc::clone(&world), sender.clone(), receiver.clone());
+            let (world, handles) = (Arc::clone(&world), Arc::clone(&handles));
             spawn(move || {
                 for step in &steps {
-                    world.run(step, &sender, &receiver);
+                    run_step(&world, step, &handles);
                 }
             })
         };
         let threads: Vec<_> = programs.iter().cloned().map(start).collect();
-        let mut handles = world.threads.lock().unwrap();
-        handles.extend(threads.iter().map(JoinHandle::thread));
-        drop(handles);
+        let mut known = handles.lock().unwrap();
+        known.extend(threads.iter().map(JoinHandle::thread));
+        drop(known);
         sleep(Duration::from_micros(50));
         let mut cancelled = 0;
         for mut thread in threads {
@@ -373,25 +297,11 @@ fn execute(
                 cancelled += 1;
             }
         }
-        let in_channel = std::iter::from_fn(|| receiver.try_recv().ok()).count();
-        let permits = std::iter::from_fn(|| world.permits.try_acquire().then_some(())).count();
-        (in_channel, permits, cancelled)
+        (world.take_left(), cancelled)
     });
-    let world = Arc::into_inner(world).unwrap();
-    let counts = world.counts;
-    let value = |lock: Lock<usize>| lock.into_inner().unwrap_or_else(PoisonError::into_inner);
-    assert_eq!(get(&counts.acquired) + permits, get(&counts.released));
-    assert_eq!(value(world.lock), get(&counts.held));
-    let units = value(world.monitor.0);
-    assert_eq!(get(&counts.taken) + units, get(&counts.brought));
-    assert_eq!(get(&counts.received) + in_channel, get(&counts.sent));
-    vec![
-        get(&counts.acquired),
-        get(&counts.sent),
-        get(&counts.held),
-        get(&counts.taken),
-        cancelled,
-    ]
+    let mut counts = world.check(&left);
+    counts.push(cancelled);
+    counts
 }
 
 proptest! {
@@ -399,7 +309,7 @@ proptest! {
 
     #[test]
     fn nothing_is_lost_and_nothing_is_granted_twice(
-        programs in programs(),
+        programs in programs(step()),
         capacity in 0..3usize,
         barging in any::<bool>(),
         seed in any::<u64>(),
@@ -411,7 +321,7 @@ proptest! {
 
     #[test]
     fn nothing_is_lost_on_two_workers(
-        programs in programs(),
+        programs in programs(step()),
         capacity in 0..3usize,
         barging in any::<bool>(),
     ) {

@@ -12,10 +12,10 @@ use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{message, preemptive};
+use common::world::{World, programs, time_ns};
+use common::{HOUR, MINUTE, message, on_virtual_time, preemptive, virtual_time};
 use proptest::prelude::*;
 use uthread::io::{Backend, Interest, poll_fd, poll_fd_timeout, read_at_timeout, sleep};
 use uthread::{
@@ -23,26 +23,10 @@ use uthread::{
     SendTimeoutError, bounded, current, spawn, suspend_timeout, yield_now,
 };
 
-const MINUTE: Duration = Duration::from_mins(1);
-const HOUR: Duration = Duration::from_hours(1);
-
-fn virtual_time(seed: u64) -> Runtime {
-    // Priorities stay as the tests give them.
-    let builder = Runtime::builder().decay(false);
-    builder.deterministic(seed).build().unwrap()
-}
-
-/// Runs `work` on virtual time with some seeds.
-fn everywhere(work: impl Fn() + Copy + Send) {
-    for seed in 0..20 {
-        virtual_time(seed).run(work);
-    }
-}
-
 #[test]
 fn a_wait_that_nobody_ends_ends_at_its_limit() {
     let begin = Instant::now();
-    everywhere(|| {
+    on_virtual_time(|| {
         let lock = Arc::new(Lock::new(()));
         let (sender, receiver) = bounded::<u32>(0);
         assert!(!Semaphore::new(0).acquire_timeout(MINUTE));
@@ -77,7 +61,7 @@ fn a_wait_that_nobody_ends_ends_at_its_limit() {
 
 #[test]
 fn a_wait_that_somebody_ends_does_not_wait_for_its_limit() {
-    everywhere(|| {
+    on_virtual_time(|| {
         let lock = Arc::new((Lock::new(0), Condvar::new()));
         let (sender, receiver) = bounded(0);
         let permits = Arc::new(Semaphore::new(0));
@@ -118,7 +102,7 @@ fn a_wait_that_somebody_ends_does_not_wait_for_its_limit() {
 
 #[test]
 fn a_barrier_forgets_the_threads_that_left() {
-    everywhere(|| {
+    on_virtual_time(|| {
         let barrier = Arc::new(Barrier::new(2));
         assert!(barrier.wait_timeout(MINUTE).is_none());
         let other = {
@@ -134,7 +118,7 @@ fn a_barrier_forgets_the_threads_that_left() {
 
 #[test]
 fn a_thread_that_gives_up_takes_its_priority_back() {
-    everywhere(|| {
+    on_virtual_time(|| {
         let locks: [_; 2] =
             std::array::from_fn(|_| Arc::new(Lock::with_protocol((), Protocol::Inheritance)));
         // The first thread holds lock 0; the second one holds lock 1 and waits for lock 0.
@@ -178,7 +162,7 @@ fn a_thread_that_gives_up_takes_its_priority_back() {
 
 #[test]
 fn a_limit_breaks_a_cycle() {
-    everywhere(|| {
+    on_virtual_time(|| {
         let locks = Arc::new([Lock::new(()), Lock::new(())]);
         let take = |mine: usize, limit: Option<Duration>| {
             let locks = Arc::clone(&locks);
@@ -355,114 +339,61 @@ enum Step {
     },
 }
 
-/// Times are few and short, so that grants and limits meet often.
 fn step() -> impl Strategy<Value = Step> {
-    let time = || (0..5u64).prop_map(|n| n * 1000);
     prop_oneof![
-        time().prop_map(|limit_ns| Step::Acquire { limit_ns }),
+        time_ns().prop_map(|limit_ns| Step::Acquire { limit_ns }),
         Just(Step::Release),
-        time().prop_map(|limit_ns| Step::Send { limit_ns }),
-        time().prop_map(|limit_ns| Step::Receive { limit_ns }),
-        (time(), time()).prop_map(|(limit_ns, hold_ns)| Step::Hold { limit_ns, hold_ns }),
-        time().prop_map(|limit_ns| Step::Take { limit_ns }),
+        time_ns().prop_map(|limit_ns| Step::Send { limit_ns }),
+        time_ns().prop_map(|limit_ns| Step::Receive { limit_ns }),
+        (time_ns(), time_ns()).prop_map(|(limit_ns, hold_ns)| Step::Hold { limit_ns, hold_ns }),
+        time_ns().prop_map(|limit_ns| Step::Take { limit_ns }),
         Just(Step::Bring),
-        time().prop_map(|ns| Step::Sleep { ns }),
+        time_ns().prop_map(|ns| Step::Sleep { ns }),
     ]
 }
 
-fn programs() -> impl Strategy<Value = Vec<Vec<Step>>> {
-    prop::collection::vec(prop::collection::vec(step(), 0..12), 1..8)
-}
-
-#[derive(Default)]
-struct Counts {
-    acquired: AtomicUsize,
-    released: AtomicUsize,
-    sent: AtomicUsize,
-    received: AtomicUsize,
-    held: AtomicUsize,
-    taken: AtomicUsize,
-    brought: AtomicUsize,
-}
-
-struct World {
-    permits: Semaphore,
-    lock: Lock<usize>,
-    monitor: (Lock<usize>, Condvar),
-    counts: Counts,
-}
-
-fn bump(counter: &AtomicUsize) {
-    counter.fetch_add(1, Ordering::Relaxed);
-}
-
-fn get(counter: &AtomicUsize) -> usize {
-    counter.load(Ordering::Relaxed)
-}
-
-impl World {
-    fn run(&self, step: &Step, sender: &uthread::Sender<u32>, receiver: &uthread::Receiver<u32>) {
-        let counts = &self.counts;
-        match *step {
-            Step::Acquire { limit_ns } => {
-                if self.permits.acquire_timeout(Duration::from_nanos(limit_ns)) {
-                    bump(&counts.acquired);
-                }
+fn run_step(world: &World, step: &Step) {
+    let limit = Duration::from_nanos;
+    match *step {
+        Step::Acquire { limit_ns } => {
+            if world.permits.acquire_timeout(limit(limit_ns)) {
+                world.acquired.bump();
             }
-            Step::Release => {
-                bump(&counts.released);
-                self.permits.release(1);
-            }
-            Step::Send { limit_ns } => {
-                if sender
-                    .send_timeout(1, Duration::from_nanos(limit_ns))
-                    .is_ok()
-                {
-                    bump(&counts.sent);
-                }
-            }
-            Step::Receive { limit_ns } => {
-                if receiver
-                    .recv_timeout(Duration::from_nanos(limit_ns))
-                    .is_ok()
-                {
-                    bump(&counts.received);
-                }
-            }
-            Step::Hold { limit_ns, hold_ns } => {
-                if let Ok(mut guard) = self.lock.lock_timeout(Duration::from_nanos(limit_ns)) {
-                    let before = *guard;
-                    sleep(Duration::from_nanos(hold_ns));
-                    assert_eq!(*guard, before, "two threads own the lock");
-                    *guard += 1;
-                    bump(&counts.held);
-                }
-            }
-            Step::Take { limit_ns } => {
-                let units = self.monitor.0.lock().unwrap();
-                let limit = Duration::from_nanos(limit_ns);
-                let (mut units, result) = if *units == 0 {
-                    let (units, result) = self.monitor.1.wait_timeout(units, limit).unwrap();
-                    (units, Some(result))
-                } else {
-                    (units, None)
-                };
-                if result.is_some_and(|result| !result.timed_out()) {
-                    assert!(*units > 0, "a Hoare signal finds its waiter as it was");
-                }
-                if *units > 0 {
-                    *units -= 1;
-                    bump(&counts.taken);
-                }
-            }
-            Step::Bring => {
-                let mut units = self.monitor.0.lock().unwrap();
-                *units += 1;
-                bump(&counts.brought);
-                drop(self.monitor.1.signal(units).unwrap());
-            }
-            Step::Sleep { ns } => sleep(Duration::from_nanos(ns)),
         }
+        Step::Release => world.release(),
+        Step::Send { limit_ns } => {
+            if world.sender.send_timeout(1, limit(limit_ns)).is_ok() {
+                world.sent.bump();
+            }
+        }
+        Step::Receive { limit_ns } => {
+            if world.receiver.recv_timeout(limit(limit_ns)).is_ok() {
+                world.received.bump();
+            }
+        }
+        Step::Hold { limit_ns, hold_ns } => {
+            if let Ok(value) = world.lock.lock_timeout(limit(limit_ns)) {
+                world.hold(value, sleep, hold_ns);
+            }
+        }
+        Step::Take { limit_ns } => {
+            let mut units = world.monitor.0.lock().unwrap();
+            if *units == 0 {
+                let waited = world.monitor.1.wait_timeout(units, limit(limit_ns));
+                let result;
+                (units, result) = waited.unwrap();
+                assert!(
+                    *units > 0 || result.timed_out(),
+                    "a Hoare signal finds its waiter as it was"
+                );
+            }
+            if *units > 0 {
+                *units -= 1;
+                world.taken.bump();
+            }
+        }
+        Step::Bring => world.bring(),
+        Step::Sleep { ns } => sleep(limit(ns)),
     }
 }
 
@@ -472,52 +403,20 @@ fn execute(
     capacity: usize,
     barging: bool,
     runtime: &Runtime,
-) -> [usize; 7] {
-    let lock = if barging { Lock::barging } else { Lock::new };
-    let world = Arc::new(World {
-        permits: Semaphore::new(0),
-        lock: lock(0),
-        monitor: (lock(0), Condvar::new()),
-        counts: Counts::default(),
-    });
-    let (in_channel, permits) = runtime.run(|| {
-        let (sender, receiver) = bounded(capacity);
-        let threads: Vec<_> = programs
-            .iter()
-            .cloned()
-            .map(|steps| {
-                let (world, sender, receiver) =
-                    (Arc::clone(&world), sender.clone(), receiver.clone());
-                spawn(move || {
-                    for step in &steps {
-                        world.run(step, &sender, &receiver);
-                    }
-                })
-            })
-            .collect();
+) -> Vec<usize> {
+    let world = World::new(capacity, barging);
+    let left = runtime.run(|| {
+        let start = |steps: Vec<Step>| {
+            let world = Arc::clone(&world);
+            spawn(move || steps.iter().for_each(|step| run_step(&world, step)))
+        };
+        let threads: Vec<_> = programs.iter().cloned().map(start).collect();
         for thread in threads {
             thread.join().unwrap();
         }
-        let in_channel = std::iter::from_fn(|| receiver.try_recv().ok()).count();
-        let permits = std::iter::from_fn(|| world.permits.try_acquire().then_some(())).count();
-        (in_channel, permits)
+        world.take_left()
     });
-    let world = Arc::into_inner(world).unwrap();
-    let counts = world.counts;
-    assert_eq!(get(&counts.acquired) + permits, get(&counts.released));
-    assert_eq!(get(&counts.received) + in_channel, get(&counts.sent));
-    assert_eq!(world.lock.into_inner().unwrap(), get(&counts.held));
-    let units = world.monitor.0.into_inner().unwrap();
-    assert_eq!(get(&counts.taken) + units, get(&counts.brought));
-    [
-        get(&counts.acquired),
-        get(&counts.released),
-        get(&counts.sent),
-        get(&counts.received),
-        get(&counts.held),
-        get(&counts.taken),
-        get(&counts.brought),
-    ]
+    world.check(&left)
 }
 
 proptest! {
@@ -525,7 +424,7 @@ proptest! {
 
     #[test]
     fn nothing_is_lost_and_nothing_is_granted_twice(
-        programs in programs(),
+        programs in programs(step()),
         capacity in 0..3usize,
         barging in any::<bool>(),
         seed in any::<u64>(),
@@ -537,7 +436,7 @@ proptest! {
 
     #[test]
     fn nothing_is_lost_on_two_workers(
-        programs in programs(),
+        programs in programs(step()),
         capacity in 0..3usize,
         barging in any::<bool>(),
     ) {

@@ -148,7 +148,7 @@ fn mitigations(run: &Run) -> Option<String> {
 impl Fact {
     fn judged(self, trials: &[HistoryRun]) -> SystemSetting {
         let outcomes = self.outcomes(trials);
-        let best = self.best(&outcomes);
+        let best = best(&outcomes);
         let command = |value: &str| {
             let path = self.path.as_ref()?;
             Some(format!("echo {value} | sudo tee {path}"))
@@ -198,18 +198,6 @@ impl Fact {
         self.path.as_deref().is_some_and(is_like)
     }
 
-    /// The outcome that gains most of a value that gains somewhere and loses nowhere.
-    fn best<'o>(&self, outcomes: &'o [Outcome]) -> Option<&'o Outcome> {
-        let loses = |value: &str| {
-            let mut of_value = outcomes.iter().filter(|outcome| outcome.value == value);
-            of_value.any(Outcome::loses)
-        };
-        let gaining = outcomes
-            .iter()
-            .filter(|outcome| outcome.least() > MARGIN && !loses(&outcome.value));
-        gaining.max_by(|one, other| one.least().total_cmp(&other.least()))
-    }
-
     /// The reason why no other value is advised.
     fn without_gain(&self, outcomes: &[Outcome]) -> String {
         let Some(last) = outcomes.iter().max_by_key(|outcome| outcome.run) else {
@@ -220,6 +208,18 @@ impl Fact {
             None => format!("Nothing better is known. {}", last.told(&self.now)),
         }
     }
+}
+
+/// The outcome that gains most of a value that gains somewhere and loses nowhere.
+fn best(outcomes: &[Outcome]) -> Option<&Outcome> {
+    let loses = |value: &str| {
+        let mut of_value = outcomes.iter().filter(|outcome| outcome.value == value);
+        of_value.any(Outcome::loses)
+    };
+    let gaining = outcomes
+        .iter()
+        .filter(|outcome| outcome.least() > MARGIN && !loses(&outcome.value));
+    gaining.max_by(|one, other| one.least().total_cmp(&other.least()))
 }
 
 /// The speed with another value of a setting over that with its value now, at one point.

@@ -1,6 +1,7 @@
 //! Preempting a running thread, and the conditions that forbid it.
 
 mod alloc;
+mod exceptions;
 mod guard;
 mod overflow;
 mod text;
@@ -8,6 +9,7 @@ mod tick;
 mod timer;
 
 pub use alloc::GuardedAlloc;
+pub use exceptions::Exceptions;
 pub use guard::{NoPreempt, no_preempt};
 pub(crate) use overflow::AlternateStack;
 pub(crate) use text::text_range;

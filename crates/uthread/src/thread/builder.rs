@@ -145,6 +145,23 @@ impl Builder {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
+        // SAFETY: nothing is borrowed.
+        unsafe { self.spawn_unchecked(function) }
+    }
+
+    /// Starts a thread that may borrow.
+    ///
+    /// # Safety
+    /// What `function` and its result borrow must live until both are dropped.
+    #[inline]
+    pub(crate) unsafe fn spawn_unchecked<F, T>(
+        self,
+        function: F,
+    ) -> Result<JoinHandle<T>, SpawnError>
+    where
+        F: FnOnce() -> T + Send,
+        T: Send,
+    {
         let worker = require_worker("spawn");
         enter();
         let config = &worker.shared.config;

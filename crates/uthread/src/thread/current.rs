@@ -124,6 +124,24 @@ fn suspend_within(operation: &str, limit: Option<Duration>) -> bool {
     woken.in_time()
 }
 
+/// Takes a request to cancel that no wait has obeyed; `true` if there was one. For threads that compute
+/// for long without a wait.
+///
+/// # Panics
+/// Outside a runtime.
+///
+/// ```
+/// uthread::run(|| {
+///     uthread::current().cancel();
+///     assert!(uthread::take_cancel());
+///     assert!(!uthread::take_cancel());
+/// });
+/// ```
+#[must_use = "the request is gone"]
+pub fn take_cancel() -> bool {
+    require_worker("take_cancel").current().take_cancel()
+}
+
 /// The error that [`JoinHandle::join`](super::JoinHandle::join) returns for a thread that called
 /// [`exit`].
 ///

@@ -300,7 +300,7 @@ impl<T> JoinHandle<T> {
         let control = self.control();
         match current_worker() {
             Some(worker) if worker.shared.id == control.runtime => {
-                self.wait(worker, "join", None);
+                self.wait_within(worker, "join", None).in_time();
             }
             _ => assert!(
                 self.is_finished() && !is_live(control.runtime),
@@ -334,16 +334,59 @@ impl<T> JoinHandle<T> {
     ///     assert_eq!(thread.join().unwrap(), 7);
     /// });
     /// ```
-    pub fn join_timeout(self, limit: Duration) -> Result<std::thread::Result<T>, Self> {
-        let worker = match current_worker() {
-            Some(worker) if worker.shared.id == self.control().runtime => worker,
-            _ => panic!("join_timeout of a thread of another runtime"),
-        };
-        if self.wait(worker, "join_timeout", Some(limit)) {
+    pub fn join_timeout(mut self, limit: Duration) -> Result<std::thread::Result<T>, Self> {
+        if self.wait_timeout(limit) {
             // SAFETY: same as in `join`.
             Ok(unsafe { self.take() })
         } else {
             Err(self)
+        }
+    }
+
+    /// Waits until the thread has ended, and leaves its result for [`JoinHandle::join`]. A thread
+    /// whose wait here is cancelled keeps the handle.
+    ///
+    /// # Panics
+    /// Outside the thread's runtime, and in the thread itself.
+    ///
+    /// ```
+    /// uthread::run(|| {
+    ///     let mut thread = uthread::spawn(|| 7);
+    ///     thread.wait();
+    ///     assert!(thread.is_finished());
+    ///     assert_eq!(thread.join().unwrap(), 7);
+    /// });
+    /// ```
+    pub fn wait(&mut self) {
+        self.wait_here("wait", None).in_time();
+    }
+
+    /// Like [`JoinHandle::wait`], but not longer than `limit`; `false` if the thread has not ended in
+    /// all that time.
+    ///
+    /// # Panics
+    /// Same as [`JoinHandle::wait`].
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// uthread::run(|| {
+    ///     let mut thread = uthread::spawn(uthread::suspend);
+    ///     assert!(!thread.wait_timeout(Duration::from_millis(1)));
+    ///     thread.thread().resume();
+    ///     assert!(thread.wait_timeout(Duration::from_secs(10)));
+    /// });
+    /// ```
+    pub fn wait_timeout(&mut self, limit: Duration) -> bool {
+        self.wait_here("wait_timeout", Some(limit)).in_time()
+    }
+
+    fn wait_here(&mut self, operation: &str, limit: Option<Duration>) -> Woken {
+        match current_worker() {
+            Some(worker) if worker.shared.id == self.control().runtime => {
+                self.wait_within(worker, operation, limit)
+            }
+            _ => panic!("{operation} of a thread of another runtime"),
         }
     }
 
@@ -362,10 +405,10 @@ impl<T> JoinHandle<T> {
     }
 
     #[inline]
-    fn wait(&self, worker: &Worker, operation: &str, limit: Option<Duration>) -> bool {
+    fn wait_within(&self, worker: &Worker, operation: &str, limit: Option<Duration>) -> Woken {
         let control = self.control();
         if control.joiner.load(Ordering::Acquire) == FINISHED {
-            return true;
+            return Woken::Granted;
         }
         worker.enter_blocking(operation);
         let me = worker.current();
@@ -382,7 +425,7 @@ impl<T> JoinHandle<T> {
         };
         leave();
         assert!(!itself, "{} joins itself", control.label());
-        woken.in_time()
+        woken
     }
 
     /// Replaces the mark that the thread finds at its end; `false` if the thread has already ended.

@@ -17,7 +17,9 @@ mod waiting;
 pub(crate) use builder::start_main;
 pub use builder::{Builder, SpawnError, spawn};
 pub(crate) use control::{Control, DETACHED, FINISHED, State};
-pub use current::{Exited, current, exit, is_user_thread, suspend, suspend_timeout, yield_now};
+pub use current::{
+    Exited, current, exit, is_user_thread, suspend, suspend_timeout, take_cancel, yield_now,
+};
 pub use handle::{JoinHandle, Thread};
 pub use id::ThreadId;
 pub use local::LocalKey;

@@ -3,6 +3,7 @@
 use super::local::{self, set_depth, set_pending};
 use super::shared::count;
 use super::state::Worker;
+use crate::preempt::Exceptions;
 use crate::scheduler::{Schedulable, Verdict};
 use crate::thread::State;
 use crate::trace::Kind;
@@ -153,7 +154,9 @@ impl Worker {
             } else {
                 self.scheduler.ready.push_back(me);
             }
+            let exceptions = Exceptions::put_aside();
             self.switch_to(next);
+            drop(exceptions);
         }
     }
 }

@@ -6,6 +6,8 @@
     reason = "each test program uses its own part"
 )]
 
+pub mod world;
+
 use std::process::{Command, Output};
 use std::time::Duration;
 
@@ -49,5 +51,30 @@ impl Random {
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         self.0 % bound
+    }
+}
+
+pub const MINUTE: Duration = Duration::from_mins(1);
+pub const HOUR: Duration = Duration::from_hours(1);
+
+/// A runtime on virtual time, where a minute passes at once. Priorities stay as the tests give them.
+pub fn virtual_time(seed: u64) -> Runtime {
+    let builder = Runtime::builder().decay(false);
+    builder.deterministic(seed).build().unwrap()
+}
+
+/// Runs `work` on virtual time with some seeds.
+pub fn on_virtual_time(work: impl Fn() + Copy + Send) {
+    for seed in 0..20 {
+        virtual_time(seed).run(work);
+    }
+}
+
+/// Runs `work` on virtual time with some seeds, and on one and two workers.
+pub fn everywhere(work: impl Fn() + Copy + Send) {
+    on_virtual_time(work);
+    for workers in 1..=2 {
+        let runtime = Runtime::builder().workers(workers).build().unwrap();
+        runtime.run(work);
     }
 }

@@ -1,0 +1,69 @@
+//! Calls from C: error numbers instead of panics, and the points at which a terminated thread ends.
+
+use core::ffi::c_int;
+use std::panic::AssertUnwindSafe;
+
+use uthread::Exceptions;
+
+use crate::error::{Errno, errno_of};
+use crate::record::obeys_terminate;
+use crate::unwind::unwind;
+
+/// The result of `work` as C sees it: a value, or a negative error number. This is where a terminated
+/// thread ends.
+pub(crate) fn caught(work: impl FnOnce() -> Result<c_int, Errno>) -> c_int {
+    outcome(work).unwrap_or_else(|errno| -errno)
+}
+
+/// The value of `work`, which may wait, or an error number. A terminated thread does not return.
+pub(crate) fn outcome<T>(work: impl FnOnce() -> Result<T, Errno>) -> Result<T, Errno> {
+    let exceptions = Exceptions::put_aside();
+    let result = uthread::catch_unwind(AssertUnwindSafe(work));
+    drop(exceptions);
+    let result = result.unwrap_or_else(|payload| Err(errno_of(&*payload)));
+    if matches!(result, Err(libc::ECANCELED)) && obeys_terminate() {
+        drop(result);
+        unwind();
+    }
+    result
+}
+
+/// The same for functions that return a new object.
+pub(crate) fn created<T>(work: impl FnOnce() -> T) -> *mut T {
+    match uthread::catch_unwind(AssertUnwindSafe(work)) {
+        Ok(object) => Box::into_raw(Box::new(object)),
+        Err(_) => core::ptr::null_mut(),
+    }
+}
+
+/// Drops an object that `created` returned.
+///
+/// # Safety
+/// Nobody may use it afterwards.
+pub(crate) unsafe fn destroy<T>(object: *mut T) {
+    if !object.is_null() {
+        // SAFETY: the caller's contract.
+        let object = unsafe { Box::from_raw(object) };
+        caught(move || {
+            drop(object);
+            Ok(0)
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uthread::Cancelled;
+
+    use super::{caught, errno_of};
+
+    #[test]
+    fn a_panic_becomes_an_error_number() {
+        assert_eq!(caught(|| panic!("deadlock: a circle")), -libc::EDEADLK);
+        assert_eq!(errno_of(&"thread 1 joins itself"), libc::EDEADLK);
+        assert_eq!(errno_of(&7), libc::ENOTRECOVERABLE);
+        assert_eq!(errno_of(&Cancelled), libc::ECANCELED);
+        assert_eq!(caught(|| Err(libc::EIO)), -libc::EIO);
+        assert_eq!(caught(|| Ok(3)), 3);
+    }
+}

@@ -1,0 +1,106 @@
+// Time limits and cancelling in the wrappers.
+#include <cstdio>
+#include <cstdlib>
+
+#include "uthread.hpp"
+
+using namespace std::chrono_literals;
+
+#define CHECK(promise)                                                                            \
+    do {                                                                                          \
+        if (!(promise)) {                                                                         \
+            std::fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #promise);            \
+            std::_Exit(1);                                                                        \
+        }                                                                                         \
+    } while (0)
+
+template <typename Work>
+static bool is_cancelled(Work work) {
+    uthread::thread thread(work);
+    uthread::yield();
+    thread.cancel();
+    try {
+        thread.join();
+    } catch (const uthread::cancelled &) {
+        return true;
+    }
+    return false;
+}
+
+static void limits() {
+    uthread::lock lock;
+    uthread::condition condition;
+    uthread::semaphore permits(1);
+    uthread::barrier barrier(2);
+    uthread::channel<int> channel(1);
+    int number = 7, *got = nullptr;
+    CHECK(!uthread::suspend_for(1ms));
+    {
+        uthread::guard<uthread::lock> guard(lock, 1min);
+        CHECK(guard);
+        uthread::thread([&] {
+            CHECK(!lock.try_lock_for(1ms));
+            uthread::guard<uthread::lock> none(lock, 1ms);
+            CHECK(!none);
+        }).join();
+        CHECK(!condition.wait_for(lock, 1ms));
+    }
+    CHECK(lock.try_lock());    // no guard has it any more
+    lock.unlock();
+    CHECK(permits.wait_for(1min) && !permits.wait_for(1ms));
+    CHECK(!barrier.wait_for(1ms));
+    CHECK(!channel.receive_for(got, 1ms) && channel.send_for(&number, 1min));
+    CHECK(!channel.send_for(&number, -1ms) && channel.receive() == &number);
+    channel.send(&number);
+    CHECK(channel.receive_for(got, 1min) && got == &number);
+    channel.close();
+    try {
+        channel.receive();
+        CHECK(false);
+    } catch (const uthread::error &error) {
+        CHECK(error.code() == std::errc::broken_pipe);
+    }
+    uthread::thread sleeper([] { uthread::sleep_for(20ms); });
+    CHECK(!sleeper.join_for(1ms) && sleeper.join_for(1min) && !sleeper.joinable());
+}
+
+static void cancelling() {
+    uthread::lock lock;
+    uthread::condition condition;
+    bool unwound = false, joined = false;
+    CHECK(is_cancelled([] { uthread::suspend(); }));
+    CHECK(is_cancelled([] { uthread::sleep_for(2h); }));    // longer than an unsigned int of us
+    CHECK(is_cancelled([] { uthread::suspend_for(2h); }));
+    // The guard finds its lock held, although the wait was cancelled.
+    CHECK(is_cancelled([&] {
+        uthread::guard<uthread::lock> guard(lock);
+        condition.wait(lock);
+    }));
+    CHECK(lock.try_lock());
+    lock.unlock();
+    // The destructor of a thread waits for it, and the request ends the next wait.
+    CHECK(!is_cancelled([&] {
+        {
+            uthread::thread inner([&] {
+                uthread::sleep_for(5ms);
+                joined = true;
+            });
+        }
+        CHECK(joined);
+        try {
+            uthread::suspend();
+        } catch (const uthread::cancelled &) {
+            unwound = true;
+        }
+    }));
+    CHECK(unwound);
+}
+
+int main() {
+    for (unsigned int slice_us : {0u, 1000u}) {
+        uthread::runtime runtime(slice_us);
+        limits();
+        cancelling();
+    }
+    std::puts("limits and requests are kept");
+}
