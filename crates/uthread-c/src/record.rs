@@ -1,4 +1,4 @@
-//! What the library knows of each thread of C.
+//! The record of each thread of C.
 
 use core::cell::RefCell;
 use core::ffi::c_void;
@@ -9,14 +9,14 @@ use uthread::{Exceptions, JoinHandle, Thread, no_preempt};
 
 use crate::error::Errno;
 
-/// What C passes around between its threads; the program answers for what it points to.
+/// A pointer that C passes between its threads; the program answers for what it points to.
 #[derive(Clone, Copy)]
 pub(crate) struct Pointer(pub(crate) *mut c_void);
 
 // SAFETY: the header says so.
 unsafe impl Send for Pointer {}
 
-/// How far a thread is in being terminated.
+/// Progress of the termination of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Termination {
     /// This library has not called its function, so it cannot unwind to the end of that.
@@ -34,7 +34,7 @@ pub struct CThread {
     handle: Mutex<Option<JoinHandle<Result<Pointer, Errno>>>>,
     pub(crate) thread: OnceLock<Thread>,
     termination: Mutex<Termination>,
-    /// How often the thread holds termination off. Only it uses this.
+    /// Number of times that the thread holds termination off. Only it uses this.
     pub(crate) held_off: AtomicU32,
 }
 

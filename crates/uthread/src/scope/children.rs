@@ -18,7 +18,7 @@ struct State {
     live: usize,
     /// Those of them that have begun.
     running: BTreeMap<ThreadId, Thread>,
-    /// What the threads that failed have left for those that join them.
+    /// Payloads of the threads that failed, for those that join them.
     failures: BTreeMap<ThreadId, Payload>,
     /// Threads that begin are cancelled at once.
     cancelled: bool,
@@ -37,7 +37,7 @@ crate::thread_local! {
     static INNERMOST: Cell<Option<Arc<Children>>> = Cell::new(None);
 }
 
-/// What a scope shares with its threads, which may hold it longer than the scope lasts.
+/// State that a scope shares with its threads, which may hold it longer than the scope lasts.
 pub(super) struct Children {
     runtime: u32,
     owner: Thread,
@@ -242,7 +242,7 @@ impl Children {
         woken
     }
 
-    /// What the thread left that has failed.
+    /// Takes the payload of a thread that has failed.
     pub(super) fn take_failure(&self, id: ThreadId) -> Option<Payload> {
         let worker = require_worker("ScopedJoinHandle::join");
         self.with(worker, |state| state.failures.remove(&id))

@@ -152,7 +152,7 @@ impl Builder {
     /// Starts a thread that may borrow.
     ///
     /// # Safety
-    /// What `function` and its result borrow must live until both are dropped.
+    /// All that `function` and its result borrow must live until both are dropped.
     #[inline]
     pub(crate) unsafe fn spawn_unchecked<F, T>(
         self,

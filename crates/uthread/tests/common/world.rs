@@ -1,4 +1,4 @@
-//! What the threads of a random program share, with counts of what was granted and what was taken.
+//! Objects that the threads of a random program share, with counts of what was granted and taken.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -52,7 +52,7 @@ pub struct World {
     brought: Count,
 }
 
-/// What nobody has taken at the end.
+/// Grants that nobody has taken at the end.
 pub struct Left {
     permits: usize,
     in_channel: usize,
