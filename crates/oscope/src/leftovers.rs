@@ -24,7 +24,7 @@ impl fmt::Display for Leftover {
             Self::Run(number) => write!(
                 f,
                 "run {number} was cut off; what it measured is kept: `oscope show {number}`; \
-                 `oscope run --resume {number}` goes on with it"
+                 `oscope run --resume {number}` continues it"
             ),
             Self::Removed(path) => write!(
                 f,

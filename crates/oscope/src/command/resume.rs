@@ -35,7 +35,7 @@ pub struct Stopped {
 }
 
 impl Stopped {
-    /// The run that the command line names, if this machine can go on with it. The page's options
+    /// The run that the command line names, if this machine can continue it. The page's options
     /// are those of `asked`.
     ///
     /// # Errors
@@ -46,7 +46,7 @@ impl Stopped {
         let run = run.map_err(stored::wrong_use_if_unknown)?;
         let refused = |reason: String| {
             WrongUse(format!(
-                "run {name} cannot be gone on with: {reason}; `oscope run` measures anew"
+                "run {name} cannot be continued: {reason}; `oscope run` measures anew"
             ))
         };
         if let Some(reason) = changed(&run) {
@@ -245,7 +245,7 @@ fn check_plan(record: &ExperimentRecord, plan: &Plan<'_>) -> Result<(), WrongUse
         },
     };
     Err(WrongUse(format!(
-        "the run cannot be gone on with: {id} {reason}"
+        "the run cannot be continued: {id} {reason}"
     )))
 }
 

@@ -83,7 +83,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
     }
     if let Some(number) = cut_off {
         let command = resume::command(number, common);
-        progress.say(&format!("{command} goes on with this run"));
+        progress.say(&format!("{command} continues this run"));
     }
     Ok(exit)
 }
@@ -109,7 +109,7 @@ pub fn measure_only(arguments: &Arguments, common: &Common) -> Result<Exit> {
 /// Sessions to measure.
 struct Sessions<'s> {
     arguments: &'s Arguments,
-    /// The stopped run to go on with, instead of a new one.
+    /// The stopped run to continue, instead of a new one.
     stopped: Option<&'s Stopped>,
     limits: Limits,
     chosen: &'s [&'static dyn Experiment],

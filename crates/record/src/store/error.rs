@@ -113,7 +113,7 @@ pub enum Error {
     Changed(String),
     /// A run without checksums cannot be continued: damage in it would go undetected.
     #[error(
-        "the run {0} has no checksums, since an older oscope stored it, and cannot be gone on with"
+        "the run {0} has no checksums, since an older oscope stored it, and cannot be continued"
     )]
     Unproven(String),
     /// The run contains an invalid value.

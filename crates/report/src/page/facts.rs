@@ -235,6 +235,9 @@ fn settings(run: &Run) -> Group {
 }
 
 fn storage(run: &Run) -> Group {
+    if run.header.is_reported() {
+        return ("Storage", Vec::new());
+    }
     let directory = pair("Scratch directory", Some(run.header.directory.display()));
     let Some(storage) = &run.storage else {
         return ("Storage", vec![directory]);

@@ -82,6 +82,8 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         evidence: Evidence::new(analysis),
         facts: facts(run),
         groups: &groups,
+        reported: run.header.is_reported(),
+        has_passes: has_passes(analysis),
         command: command::repeat(run),
         seed: run.header.seed,
         run_id: &run.header.id,
@@ -95,6 +97,13 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         script: include_str!("../../assets/page.js"),
     };
     Ok(page.render()?)
+}
+
+/// True if the run was measured in passes, as all but those of old versions are.
+fn has_passes(analysis: &Analysis<'_>) -> bool {
+    let points = analysis.experiments.iter().flat_map(|it| &it.points);
+    let mut estimates = points.flat_map(|point| &point.estimates);
+    estimates.any(|estimate| estimate.passes.is_some())
 }
 
 #[derive(Template)]
@@ -117,6 +126,8 @@ struct Page<'a> {
     evidence: Evidence,
     facts: Vec<Facts>,
     groups: &'a [GroupView],
+    reported: bool,
+    has_passes: bool,
     command: String,
     seed: u64,
     run_id: &'a str,

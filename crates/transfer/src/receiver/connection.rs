@@ -409,7 +409,7 @@ fn target(
         Err(too_large(options))
     } else if part.resume && part.parts > 1 {
         // Each part would truncate what the others have written.
-        Err("a file in parts cannot be gone on with".into())
+        Err("a file in parts cannot be continued".into())
     } else if part.name.is_hidden() && !options.allow_hidden {
         Err("its name begins with a dot (--allow-hidden there takes it)".into())
     } else {

@@ -132,7 +132,7 @@ pub fn tell_of_stop(lab: &Lab, runs: &[Run]) {
         format!(" --of {id}")
     });
     output::say(&format!(
-        "the measurements are stored: `oscope lab start {}{}` goes on with them",
+        "the measurements are stored: `oscope lab start {}{}` continues them",
         lab.name,
         of.collect::<String>()
     ));
