@@ -78,7 +78,7 @@ pub struct Runner<'a> {
     pub given: Givens,
     /// Wall time of the reference loop at full speed in earlier runs of this machine, in ns.
     pub full_speed_ns: Option<f64>,
-    /// What visits took in earlier runs of this machine.
+    /// Wall time of visits in earlier runs of this machine.
     pub visit_costs: VisitCosts,
 }
 
