@@ -57,7 +57,7 @@ use std::path::PathBuf;
 /// visit. A fresh process visits one point, or several of one experiment that may share it
 /// ([`Experiment::shares_process`](crate::experiment::Experiment::shares_process)). The passes fill the time of the run: so drift of the machine, other
 /// programs and the state of the file system are part of every interval. The first pass visits each
-/// point once, or as many as the time suffices for an estimate of. Then the time goes first to the
+/// point once, as far as half of the time suffices. Then the time goes first to the
 /// visits that an estimate needs, then to one visit in each pass, then to the points that are not
 /// known well enough.
 ///

@@ -16,6 +16,9 @@ use std::ops::Range;
 /// each point, and after the last there are enough passes left for an estimate.
 const REFINING: std::ops::RangeInclusive<usize> = 2..=3;
 
+/// The most that the first pass takes of the time, unless an experiment would have no visit.
+const FIRST_SHARE: f64 = 0.5;
+
 /// The share of points of which earlier runs must tell the cost: some points fail in every run.
 const KNOWN: f64 = 0.9;
 
@@ -154,12 +157,11 @@ impl<'p> Passes<'p> {
         self.end_ns - runner.clock.now_ns() as f64
     }
 
-    /// True if the first pass has used so much of the time that the rest would only suffice for the
-    /// points that it has visited.
+    /// True if the first pass has used its share of the time: the rest is for estimates.
     fn has_used_the_first_share(&self, runner: &Runner<'_>) -> bool {
         let budget_ns = self.end_ns - self.begun_ns;
         let used_ns = budget_ns - self.left_ns(runner);
-        used_ns * self.plan.precision.min_processes as f64 >= budget_ns
+        used_ns >= FIRST_SHARE * budget_ns
     }
 
     /// Expected wall time of a process, in ns.
@@ -177,13 +179,16 @@ impl<'p> Passes<'p> {
         known.count() as f64 >= KNOWN * open.len() as f64
     }
 
-    /// Those of the points that the time suffices for an estimate of, if earlier runs tell that; all
-    /// of them if it suffices for none.
+    /// The points that the first pass visits: all, unless earlier runs tell that its share of the time
+    /// does not suffice for that. Then those of which the time suffices for an estimate; if for none,
+    /// all.
     fn in_reach(&self, open: Vec<Visit>, left_ns: f64) -> Vec<Visit> {
-        if !self.knows_costs() {
+        let candidates = self.candidates(&open);
+        let all_ns: f64 = candidates.iter().map(|of| of.visit_ns).sum();
+        if !self.knows_costs() || all_ns <= FIRST_SHARE * left_ns {
             return open;
         }
-        let (few, _) = out_of_reach(&self.candidates(&open), left_ns);
+        let (few, _) = out_of_reach(&candidates, left_ns);
         let few: BTreeSet<usize> = few.into_iter().collect();
         let indices = (0..open.len()).filter(|index| !few.contains(index));
         let in_reach: Vec<Visit> = indices.map(|index| open[index]).collect();
@@ -243,8 +248,8 @@ impl<'p> Passes<'p> {
     /// The processes of a pass in their order, and the expected wall time of the rest of the run, in
     /// ns.
     ///
-    /// The first pass visits each new point once, which tells the cost of a visit; if earlier runs tell
-    /// it, only the points that the time suffices for. The experiments take turns in it if their
+    /// The first pass visits each new point once, which tells the cost of a visit, as far as its
+    /// share of the time suffices. The experiments take turns in it if their
     /// files stay, so that a time too short for this pass leaves no experiment out. In later passes the processes of an experiment follow each other. The experiments come in
     /// random order, and so do the points of each.
     fn due(&mut self, is_first: bool, pass: usize, runner: &Runner<'_>) -> (Vec<Process>, f64) {

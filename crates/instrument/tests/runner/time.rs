@@ -156,10 +156,10 @@ fn a_time_too_short_for_all_points_suffices_for_as_many_as_it_can() {
             .or_default() += 1;
     }
     let estimated = visits.values().filter(|visits| **visits >= 5).count();
-    assert!((35..=40).contains(&estimated), "{estimated}");
+    assert!((22..=40).contains(&estimated), "{estimated}");
     for name in ["mock.one", "mock.two"] {
         let points = visits.keys().filter(|(id, _)| *id == name).count();
-        assert!((15..=25).contains(&points), "{name}: {points}");
+        assert!(points >= 15, "{name}: {points}");
     }
 }
 
@@ -168,12 +168,12 @@ fn with_known_costs_only_points_in_reach_are_visited_and_the_others_named_first(
     let mock = Mock::new("mock.one", 4);
     let plan = plan(&[&mock]);
     let mut executor = MockExecutor::new(10 * MS, quiet);
-    executor.dear = Some((0, 500 * MS));
+    executor.dear = Some((0, 1000 * MS));
     let mut costs = VisitCosts::default();
     for (point, visit_ms) in mock
         .points(&setting())
         .into_iter()
-        .zip([500.0, 10.0, 10.0, 10.0])
+        .zip([1000.0, 10.0, 10.0, 10.0])
     {
         costs.add("mock.one", point, visit_ms * 1e6);
     }
