@@ -530,11 +530,12 @@ fn worker(arguments: &Arguments, limits: Limits) -> Vec<String> {
     words
 }
 
-/// The more serious of two exit codes.
+/// The more serious of two exit codes. A run that was stopped early may not have rested enough for its
+/// limits, so the signal counts.
 fn worse(first: Exit, second: Exit) -> Exit {
-    match second {
-        Exit::Done => first,
-        other => other,
+    match (first, second) {
+        (Exit::Stopped(_), _) | (_, Exit::Done) => first,
+        _ => second,
     }
 }
 
