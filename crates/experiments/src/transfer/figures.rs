@@ -8,7 +8,6 @@ use crate::estimates::{ratio, side_by_side};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
 use instrument::figure::{FigurePoint, Series};
-use instrument::results::Verdict;
 
 pub(super) fn all(results: &Results) -> Vec<Figure> {
     let line = |pair: Pair, metric, label: &str| {
@@ -100,20 +99,9 @@ fn drawn(size: Bytes, gain: &Quantity, processes: usize, doubtful: bool) -> Figu
         x: size.0.into(),
         estimate: Estimate {
             metric: "gain".into(),
-            unit: gain.unit,
-            centre: gain.value,
-            interval: gain.interval,
-            raw: None,
-            as_met: None,
             processes,
-            passes: None,
             samples: processes,
-            by_process: Vec::new(),
-            pass_of: Vec::new(),
-            cpu_share: None,
-            system_share: None,
-            percentiles: None,
-            verdict: Verdict::Sound,
+            ..(*gain).into()
         },
         doubtful,
     }

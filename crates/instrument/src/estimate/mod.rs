@@ -163,6 +163,29 @@ impl Estimate {
     }
 }
 
+/// A quantity that a chart draws as an estimate, known to be sound: no process of this run gave it.
+impl From<Quantity> for Estimate {
+    fn from(quantity: Quantity) -> Self {
+        Self {
+            metric: String::new(),
+            unit: quantity.unit,
+            centre: quantity.value,
+            interval: quantity.interval,
+            raw: None,
+            as_met: None,
+            processes: 0,
+            passes: None,
+            samples: 0,
+            by_process: Vec::new(),
+            pass_of: Vec::new(),
+            cpu_share: None,
+            system_share: None,
+            percentiles: None,
+            verdict: Verdict::Sound,
+        }
+    }
+}
+
 impl From<&Estimate> for Quantity {
     fn from(estimate: &Estimate) -> Self {
         estimate.quantity()

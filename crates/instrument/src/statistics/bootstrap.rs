@@ -20,8 +20,8 @@ const SEED: u64 = 2013;
 /// (B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993, chapters 6, 8 and 13).
 ///
 /// Their standard deviation instead counts the few resamples that consist of one odd pass by the
-/// square of its distance. With it, 33 in place of 36 of 100 values of whole runs beside busy
-/// neighbours had an interval within ±5 %, at the same coverage.
+/// square of its distance. With it, 34 in place of 36 of 100 values of whole runs beside busy
+/// neighbours had an interval within ±5 %, and 96 of 100 intervals held in both cases.
 ///
 /// `of_pass` has the pass of each value; passes may have different numbers of values. `None` for
 /// fewer than two passes, and for values that are not finite.

@@ -6,10 +6,9 @@ use super::figure::scales;
 use super::render::Error;
 use crate::lab::{Answered, Class, ClassQuestion, Comparison, Found, HandIn, Prediction};
 use askama::Template;
-use instrument::estimate::{Estimate, Verdict};
 use instrument::figure::{Figure, FigureAxis, FigureKind, FigurePoint, FigureScale, Series};
 use instrument::point::Level;
-use instrument::quantity::Unit;
+use instrument::quantity::Quantity;
 use instrument::statistics::Interval;
 
 /// The page of a hand-in with the graphs of its measurements: a complete HTML document without external
@@ -178,7 +177,12 @@ fn graph(question: &ClassQuestion) -> Option<Figure> {
         let points = question.rows.iter().enumerate().filter_map(|(index, row)| {
             let (value, interval) = value(&row.answer)?;
             let x = format!("{} {}", index + 1, row.student);
-            Some(point(x, value, interval, unit))
+            let quantity = Quantity {
+                value,
+                interval,
+                unit,
+            };
+            Some(point(x, quantity))
         });
         Series {
             label: label.to_owned(),
@@ -221,26 +225,10 @@ fn graph(question: &ClassQuestion) -> Option<Figure> {
     })
 }
 
-fn point(x: String, value: f64, interval: Option<Interval>, unit: Unit) -> FigurePoint {
+fn point(x: String, quantity: Quantity) -> FigurePoint {
     FigurePoint {
         x: Level::Choice(x),
-        estimate: Estimate {
-            metric: String::new(),
-            unit,
-            centre: value,
-            interval,
-            raw: None,
-            as_met: None,
-            processes: 0,
-            passes: None,
-            samples: 0,
-            by_process: Vec::new(),
-            pass_of: Vec::new(),
-            cpu_share: None,
-            system_share: None,
-            percentiles: None,
-            verdict: Verdict::Sound,
-        },
+        estimate: quantity.into(),
         doubtful: false,
     }
 }

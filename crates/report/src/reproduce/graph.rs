@@ -207,32 +207,14 @@ fn is_wide(figure: &Figure) -> bool {
 }
 
 fn point(figure: &JudgedFigure, quantity: Quantity, verdict: Verdict) -> FigurePoint {
-    let Quantity {
-        value,
-        interval,
-        unit,
-    } = quantity;
     FigurePoint {
         x: match figure.figure.x {
             Some(x) => Level::Number(x as u64),
             None => Level::Choice(figure.figure.what.clone()),
         },
         estimate: Estimate {
-            metric: String::new(),
-            unit,
-            centre: value,
-            interval,
-            raw: None,
-            as_met: None,
-            processes: 0,
-            passes: None,
-            samples: 0,
-            by_process: Vec::new(),
-            pass_of: Vec::new(),
-            cpu_share: None,
-            system_share: None,
-            percentiles: None,
             verdict,
+            ..quantity.into()
         },
         doubtful: false,
     }
