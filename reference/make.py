@@ -173,14 +173,14 @@ write("unnamed-dd", "a machine that report B does not name", None, "report B",
 
 # Report D: user-level threads.
 LOCK_AXES = [axis("body", "body", "choice"), axis("lock", "lock", "choice"),
-             axis("threads", "threads", "count")]
+             axis("threads", "threads", "count"), axis("slice", "slice in µs", "count")]
 IO_AXES = [axis("sweep", "sweep", "choice"), axis("x", "x of the sweep", "count")]
 LOCKS = figures("d_locks")
 write("threads-linux", "user-level threads on one kernel thread", None, "report D",
       {"architecture": "unknown", "model": "not printed"}, {"os_name": "Linux"}, [
     experiment("threads.lock", "Locks that spin and locks that block", "Report D, Table 1",
                LOCK_AXES, [LOCK_RUN],
-               [([it["here"]["levels"][axis["name"]] for axis in LOCK_AXES], [value(it)])
+               [([it["here"]["levels"][axis["name"]] for axis in LOCK_AXES[:3]], [value(it)])
                 for it in LOCKS if "proportional" not in it["here"]]),
     experiment("threads.lock_complex_reported", "The long body, whose length was not printed",
                "Report D, Table 1", [axis("threads", "threads", "count"), axis("lock", "lock", "choice")],

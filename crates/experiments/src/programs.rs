@@ -114,7 +114,7 @@ pub const PROGRAMS: &[Program] = &[
         'B',
         "section 6",
         "fast FILE of 4 GiB, 16 threads, cold, then warm",
-        "run file.sum --at threads=16 --at method=pread --at block_size=1MiB --file-size 4GiB",
+        "run file.sum --at threads=16 --at 'method=lseek, read' --at block_size=1MiB --file-size 4GiB",
         "file.sum",
     ),
     program(
@@ -125,10 +125,24 @@ pub const PROGRAMS: &[Program] = &[
         "transfer.file",
     ),
     program(
+        'C',
+        "Slave: mmap I/O vs file I/O",
+        "slave by mmap, not told the size",
+        "run transfer.growth",
+        "transfer.growth",
+    ),
+    program(
         'D',
         "Lock vs. SpinLock",
         "lock-vs-spinlock 30",
         "run threads.lock --at threads=30 --at lock=Lock --at lock=SpinLock",
+        "threads.lock",
+    ),
+    program(
+        'D',
+        "Table 1, Simple_yield",
+        "lock-vs-spinlock 10, with slices of 16 ms",
+        "run threads.lock --at threads=10 --at lock=SpinLock --at 'body=simple yield' --at slice=16ms",
         "threads.lock",
     ),
     program(

@@ -78,6 +78,68 @@ impl<'a> Chosen<'a> {
         }
         Ok(Self { experiment, levels })
     }
+
+    /// The points of a longer profile that have chosen levels, and a name that no point of this profile
+    /// has with them: each name with its axis, as readers see it.
+    pub fn left_out(&self, setting: &Setting) -> Vec<String> {
+        if self.levels.is_empty() {
+            return Vec::new();
+        }
+        let found = self.points(setting);
+        let mut names: Vec<String> = Vec::new();
+        for profile in longer(setting.profile) {
+            for point in self.planned_at(profile, setting) {
+                for axis in self.design().axes {
+                    let is_chosen = self.levels.contains_key(axis.name);
+                    let Some(level @ Level::Choice(name)) = point.get(axis.name) else {
+                        continue;
+                    };
+                    let has_it = |other: &Point| {
+                        other.get(axis.name) == Some(level) && self.is_alike(other, &point)
+                    };
+                    let told = format!("{} {name}", axis.title);
+                    if !is_chosen && !found.iter().any(has_it) && !names.contains(&told) {
+                        names.push(told);
+                    }
+                }
+            }
+        }
+        names
+    }
+
+    /// The points that this profile plans, changed to the chosen levels.
+    fn planned_at(&self, profile: Profile, setting: &Setting) -> Vec<Point> {
+        let setting = Setting {
+            profile,
+            ..setting.clone()
+        };
+        let mut points = self.experiment.points(&setting);
+        // Named choices first, so that the next number is that of the points that remain.
+        let (named, numbers): (Vec<_>, Vec<_>) = self
+            .levels
+            .iter()
+            .partition(|(_, levels)| levels.iter().all(|level| level.number().is_none()));
+        for (axis, levels) in named.into_iter().chain(numbers) {
+            points = if points.iter().all(|point| point.get(axis).is_none()) {
+                with(&points, axis, levels)
+            } else {
+                at(&points, axis, levels)
+            };
+        }
+        points
+    }
+
+    /// True if both points have the same levels on the chosen axes.
+    fn is_alike(&self, one: &Point, other: &Point) -> bool {
+        let mut axes = self.levels.keys();
+        axes.all(|axis| one.get(axis) == other.get(axis))
+    }
+}
+
+/// This profile and the longer ones.
+fn longer(than: Profile) -> impl Iterator<Item = Profile> {
+    let all = Profile::ALL.into_iter();
+    all.skip_while(move |profile| *profile != than)
 }
 
 /// The levels of an axis that any profile plans.
@@ -203,6 +265,15 @@ fn at(points: &[Point], axis: &str, levels: &[Level]) -> Vec<Point> {
     found
 }
 
+/// Each point at each of these levels of an axis that it has no level on.
+fn with(points: &[Point], axis: &str, levels: &[Level]) -> Vec<Point> {
+    let at = |level: &Level| {
+        let changed = |point: &Point| point.clone().with(axis, level.clone());
+        points.iter().map(changed).collect::<Vec<_>>()
+    };
+    levels.iter().flat_map(at).collect()
+}
+
 /// The point with another level, its axes in the same order.
 fn set(point: &Point, axis: &str, level: &Level) -> Point {
     point.levels().fold(Point::new(), |changed, (name, kept)| {
@@ -248,29 +319,12 @@ impl Experiment for Chosen<'_> {
         if self.levels.is_empty() {
             return self.experiment.points(setting);
         }
-        // A level that only a longer profile plans brings that profile's points.
-        let longer = Profile::ALL
-            .into_iter()
-            .skip_while(|profile| *profile != setting.profile);
-        let mut found = Vec::new();
-        for profile in longer {
-            let setting = Setting {
-                profile,
-                ..setting.clone()
-            };
-            let mut points = self.experiment.points(&setting);
-            // Named choices first, so that the next number is that of the points that remain.
-            let (named, numbers): (Vec<_>, Vec<_>) = self
-                .levels
-                .iter()
-                .partition(|(_, levels)| levels.iter().all(|level| level.number().is_none()));
-            for (axis, levels) in named.into_iter().chain(numbers) {
-                points = at(&points, axis, levels);
-            }
-            found = points;
-            if !found.is_empty() {
-                break;
-            }
+        // Chosen levels that only a longer profile plans together bring that profile's points.
+        let mut found: Vec<Point> = Vec::new();
+        for profile in longer(setting.profile) {
+            let mut points = self.planned_at(profile, setting);
+            points.retain(|point| !found.iter().any(|other| self.is_alike(other, point)));
+            found.extend(points);
         }
         found
     }
@@ -298,7 +352,7 @@ impl Experiment for Chosen<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::at;
+    use super::{at, with};
     use crate::point::{Level, Point};
 
     fn grid() -> Vec<Point> {
@@ -333,6 +387,13 @@ mod tests {
                 .with("threads", 30)
                 .with("file", 300),
         ];
+        assert_eq!(told(&found), told(&expected));
+    }
+
+    #[test]
+    fn a_level_of_an_axis_that_no_point_has_is_added_to_all() {
+        let found = with(&grid()[..1], "slice", &[Level::Number(50), Level::Number(16_000)]);
+        let expected = [50, 16_000].map(|slice| grid()[0].clone().with("slice", slice));
         assert_eq!(told(&found), told(&expected));
     }
 

@@ -140,6 +140,7 @@ impl<L: LevelOf> AxisOf<L> {
             least,
             most,
             step: 1,
+            is_optional: false,
         }
     }
 
@@ -182,9 +183,20 @@ pub struct OpenAxis {
     pub most: u64,
     /// Levels are multiples of this.
     pub step: u64,
+    /// True if planned points have no level on this axis: all that is usual is what they have.
+    pub is_optional: bool,
 }
 
 impl OpenAxis {
+    /// The same axis, of which planned points have no level.
+    #[must_use]
+    pub const fn only_if_chosen(self) -> Self {
+        Self {
+            is_optional: true,
+            ..self
+        }
+    }
+
     /// The same axis, with levels that are multiples of `step`.
     #[must_use]
     pub const fn in_steps_of(self, step: u64) -> Self {

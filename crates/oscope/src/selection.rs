@@ -33,7 +33,7 @@ pub fn at<'a>(
     experiments: &[&'a dyn Experiment],
     levels: &[(String, Level)],
     setting: &Setting,
-) -> Result<Vec<Box<dyn Experiment + 'a>>, WrongUse> {
+) -> Result<Vec<Chosen<'a>>, WrongUse> {
     let has = |experiment: &&&dyn Experiment, axis: &str| {
         experiment
             .design()
@@ -50,10 +50,9 @@ pub fn at<'a>(
     } else {
         &fitting
     };
-    let chosen = asked.iter().map(|experiment| {
-        let chosen = Chosen::new(*experiment, levels, setting)?;
-        Ok(Box::new(chosen) as Box<dyn Experiment + 'a>)
-    });
+    let chosen = asked
+        .iter()
+        .map(|experiment| Chosen::new(*experiment, levels, setting));
     let chosen: Result<_, CannotChoose> = chosen.collect();
     chosen.map_err(|error| WrongUse(error.to_string()))
 }

@@ -2,7 +2,7 @@
 
 use super::against_dd::{self, Program, Work};
 use super::engine::{self, Through, best_ring};
-use super::sum::{self, Method, State, best_two, by_one_thread};
+use super::sum::{self, Method, State, best_two, by_one_thread, whole_and_small};
 use crate::estimates::ratios;
 use crate::judging::{Along, Ratios, larger, larger_by};
 use crate::prelude::*;
@@ -34,6 +34,21 @@ pub(crate) const ALL: &[Claim] = &[
             let results = evidence.of(sum::DESIGN.id)?;
             let curve = |method| by_one_thread(results, method);
             MAPPING_OVER_READING.judge(&ratios(&curve(Method::Mmap), &curve(Method::Pread)))
+        },
+    },
+    Claim {
+        key: "small_mappings_cost_more_than_one",
+        says: "A file mapped in small blocks is read slower than one mapped as a whole.",
+        source: "Report B, section 6: mapping takes more time in small bunches",
+        experiments: &[sum::DESIGN.id],
+        test: |evidence| {
+            let [(_, one), (block, other)] = whole_and_small(evidence.of(sum::DESIGN.id)?)?;
+            larger(one, other, |ratio| {
+                sentence!(
+                    "Mapped as a whole, a file in memory is summed at {one}, in blocks of {block} at \
+                     {other}: {ratio}."
+                )
+            })
         },
     },
     Claim {

@@ -5,20 +5,24 @@ use super::io::{self, Mode, Sweep};
 use super::kind::{self, KIND, Kind};
 use super::lock::levels::{Body, ENTRY, LockType, MIDDLE, RUN, at};
 use super::monitor::{HELD, WAKING, Waking};
+use super::two_locks::{self, KernelLock, by_processors};
 use super::{create, switch};
-use crate::estimates::{ratios, side_by_side};
-use crate::judging::{Along, Ratios, alike, larger, larger_by};
+use crate::estimates::{ratio, ratios, side_by_side};
+use crate::judging::{Along, MARGIN, Ratios, alike, decided, exceeds, larger, larger_by};
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
 use instrument::point::LevelOf;
 
 const LOCKS: &str = "threads.lock";
+const TWO_LOCKS: &str = "threads.two_locks";
 const INVERSION: &str = "threads.inversion";
 const IO: &str = "threads.io";
 const MONITOR: &str = "threads.monitor";
 const SWITCH: &str = "threads.switch";
 const CREATE: &str = "threads.create";
 
+/// A time that grows by this factor grows rapidly.
+const RAPIDLY: f64 = 2.0;
 /// Up to this factor, two times are almost the same.
 const ALMOST: f64 = 1.25;
 
@@ -135,6 +139,34 @@ pub(crate) const ALL: &[Claim] = &[
         },
     },
     Claim {
+        key: "on_several_processors_blocking_is_better",
+        says: "With 2n threads on n processors, half of them at each of two locks, blocking is generally \
+               better than spinning.",
+        source: "Report D, several processors",
+        experiments: &[TWO_LOCKS],
+        test: blocking_on_several,
+    },
+    Claim {
+        key: "test_and_set_costs_more_with_more_processors",
+        says: "With a lock that spins, the time of a critical section grows rapidly with the number of \
+               processors.",
+        source: "Report D, several processors",
+        experiments: &[TWO_LOCKS],
+        test: |evidence| {
+            let results = evidence.of(TWO_LOCKS)?;
+            let curve = by_processors(results, KernelLock::PthreadSpin, two_locks::SHORT);
+            let ((fewest, other), (most, one)) = (*curve.first()?, *curve.last()?);
+            if fewest == most {
+                return None;
+            }
+            larger_by(RAPIDLY, one, other, |ratio| {
+                sentence!(
+                    "An entry takes {one} on {most} processors and {other} on {fewest}: {ratio}."
+                )
+            })
+        },
+    },
+    Claim {
         key: "kernel_threads_should_spin_on_short_sections",
         says: "Kernel threads on several cores, too, should spin if sections are short.",
         source: "folklore",
@@ -207,6 +239,32 @@ pub(crate) const ALL: &[Claim] = &[
         },
     },
 ];
+
+/// Spinning over blocking at two locks, in short and in long sections.
+fn blocking_on_several(evidence: &Evidence<'_>) -> Option<Judgement> {
+    let results = evidence.of(TWO_LOCKS)?;
+    let times = |steps| {
+        let of = |lock| by_processors(results, lock, steps).pop();
+        let (_, spinning) = of(KernelLock::PthreadSpin)?;
+        let (processors, blocking) = of(KernelLock::PthreadMutex)?;
+        Some((processors, ratio(spinning, blocking)?))
+    };
+    let ((processors, short), (_, long)) = (times(two_locks::SHORT)?, times(two_locks::LONG)?);
+    let said = sentence!(
+        "On {processors} processors, spinning takes {short} as long as blocking in short sections and \
+         {long} in long ones."
+    );
+    let because = Finding::new("because", said)
+        .beside("short", short)
+        .beside("long", long);
+    let ruling = match [short, long].map(|times| exceeds(&times, 1.0 + MARGIN)) {
+        [Ruling::Holds, Ruling::Holds] => Ruling::Holds,
+        [Ruling::Holds, _] | [_, Ruling::Holds] => Ruling::HoldsInPart,
+        [Ruling::DoesNotHold, Ruling::DoesNotHold] => Ruling::DoesNotHold,
+        _ => Ruling::CannotBeTold,
+    };
+    Some(decided(ruling, because))
+}
 
 /// The run of the most threads, each of which enters once.
 fn run<'a>(evidence: &Evidence<'a>, body: Body, lock: LockType) -> Option<&'a Estimate> {

@@ -15,6 +15,7 @@ mod lock;
 mod measure;
 mod monitor;
 mod switch;
+mod two_locks;
 mod user_threads;
 
 use instrument::experiment::Experiment;
@@ -24,6 +25,7 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &switch::Switch,
     &create::Create,
     &lock::Lock,
+    &two_locks::TwoLocks,
     &inversion::Inversion,
     &monitor::Monitor,
     &io::Io,

@@ -1,6 +1,7 @@
 //! Claims about transfers.
 
 use super::findings::{curve, over};
+use super::growth;
 use super::levels::{FROM_MAPPING, INTO_MAPPING, MAPPED, PLAIN, Pair, Reading};
 use super::levels::{RECEIVER_TIME, SIZE, TIME};
 use crate::estimates::{ratios, ratios_within};
@@ -9,6 +10,7 @@ use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
 
 const TRANSFERS: &str = "transfer.file";
+const GROWTH: &str = "transfer.growth";
 /// Files are large from here on, and small below.
 const LARGE: Bytes = Bytes(1 << 20);
 /// Up to this factor, slower is a little slower.
@@ -74,6 +76,14 @@ pub(crate) const ALL: &[Claim] = &[
                 small(&gains(evidence, PLAIN, MAPPED, Reading::First)?),
             )
         },
+    },
+    Claim {
+        key: "a_mapping_that_grows_by_the_page_is_slower",
+        says: "A receiver that maps is slower because it does not know the size: it allocates page after \
+               page.",
+        source: "Report C",
+        experiments: &[GROWTH],
+        test: |evidence| growth::by_the_page(evidence.of(GROWTH)?),
     },
     Claim {
         key: "mapped_files_win_when_read_again_or_in_random_order",

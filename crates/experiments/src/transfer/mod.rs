@@ -4,6 +4,7 @@ pub(crate) mod claims;
 mod endpoint;
 mod figures;
 mod findings;
+mod growth;
 mod levels;
 mod link;
 mod points;
@@ -22,7 +23,7 @@ pub use link::Link;
 pub use probe::link;
 
 /// The experiments of the group, in the order in which they run.
-pub(crate) const ALL: &[&dyn Experiment] = &[&TransferOfFiles];
+pub(crate) const ALL: &[&dyn Experiment] = &[&TransferOfFiles, &growth::Growth];
 
 /// The cost of sending a file from one program to another.
 struct TransferOfFiles;

@@ -37,18 +37,27 @@ pub struct History {
     pub last: Option<usize>,
 }
 
-/// A level on the command line: a number, a size or a name.
+/// A level on the command line: a number, a size, a time (in µs, as the axes have it) or a name.
 pub(super) fn parse_level(text: &str) -> Result<(String, Level), String> {
     let (axis, level) = text
         .split_once('=')
         .ok_or("a level is AXIS=LEVEL, as in block_size=4KiB")?;
     let number = level.parse().ok();
     let bytes = || level.parse::<Bytes>().ok().map(|bytes| bytes.0);
-    let level = match number.or_else(bytes) {
+    let level = match number.or_else(bytes).or_else(|| microseconds(level)) {
         Some(number) => Level::Number(number),
         None => Level::Choice(level.to_owned()),
     };
     Ok((axis.to_owned(), level))
+}
+
+/// A time like `16ms`, in µs.
+fn microseconds(text: &str) -> Option<u64> {
+    let units = [("ms", 1000), ("us", 1), ("µs", 1), ("s", 1_000_000)];
+    units.into_iter().find_map(|(unit, factor)| {
+        let number: u64 = text.strip_suffix(unit)?.trim_end().parse().ok()?;
+        number.checked_mul(factor)
+    })
 }
 
 #[cfg(test)]

@@ -8,7 +8,9 @@ use crate::{output, stored, style};
 use anyhow::Result;
 use clap::Parser;
 use files::Watch;
-use report::reproduce::{self, Reproduction};
+use instrument::point::Point;
+use record::{ExperimentRecord, NOT_REACHED, Run};
+use report::reproduce::{self, Failed, Reproduction};
 use report::{page, terminal};
 use std::path::Path;
 
@@ -89,14 +91,32 @@ fn reproduction(arguments: &Reproduce, common: &Common) -> Result<Reproduction> 
         records.map(|record| record.results(&run.machine))
     });
     let results: Vec<_> = records.collect();
+    let failed: Vec<Failed> = runs.iter().flat_map(failed).collect();
     let model = runs
         .first()
         .and_then(|run| run.machine.cpu.model.as_deref());
     Ok(Reproduction::new(
         &choice,
         &results,
+        &failed,
         model.unwrap_or("a machine without a name"),
     ))
+}
+
+/// What a run could not measure, and why. What its time did not suffice for is not among it.
+fn failed(run: &Run) -> impl Iterator<Item = Failed> {
+    let of = |record: &ExperimentRecord| {
+        let one = |point: Option<&Point>, reason: &str| Failed {
+            experiment: record.definition.id.clone(),
+            point: point.cloned(),
+            reason: reason.to_owned(),
+        };
+        let whole = record.skipped.as_deref().map(|reason| one(None, reason));
+        let points = record.failures().filter(|(_, reason)| *reason != NOT_REACHED);
+        let points = points.map(|(point, reason)| one(Some(point), reason));
+        whole.into_iter().chain(points).collect::<Vec<_>>()
+    };
+    run.experiments.iter().flat_map(of)
 }
 
 /// Runs what lacks, as `oscope run` does it.
@@ -109,4 +129,119 @@ fn measure(words: &[String], arguments: &Reproduce, common: &Common) -> Result<E
     };
     run.dir.clone_from(&arguments.dir);
     run::measure_only(&run, common)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{selection, setting};
+    use experiments::RemoteDirectory;
+    use instrument::experiment::Experiment;
+    use instrument::given::Givens;
+    use instrument::limits::Limits;
+    use instrument::plan::{Profile, Setting};
+    use instrument::point::{Level, Point};
+    use report::reference;
+    use report::reproduce::tables;
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
+    /// A machine on which everything can be measured.
+    fn able() -> Setting {
+        let mut given = Givens::default();
+        given.add(Ok(RemoteDirectory(Path::new("/").to_owned())));
+        let none = Limits::default();
+        Setting {
+            free_bytes: 1 << 42,
+            available_bytes: 1 << 38,
+            swap_bytes: 1 << 38,
+            can_limit_memory: true,
+            is_root: true,
+            ..setting::here(Path::new("."), given, Profile::Thorough, true, none)
+        }
+    }
+
+    /// The points with these levels, planned or chosen.
+    fn points(id: &str, levels: &BTreeMap<String, Level>, setting: &Setting) -> Vec<Point> {
+        let experiments = selection::experiments(&[id.to_owned()]).expect(id);
+        let levels: Vec<(String, Level)> = levels.clone().into_iter().collect();
+        let chosen = selection::at(&experiments, &levels, setting);
+        let chosen = chosen.unwrap_or_else(|error| panic!("{id}: {error}"));
+        chosen.iter().flat_map(|it| it.points(setting)).collect()
+    }
+
+    #[test]
+    fn every_figure_is_held_against_a_point_that_can_be_measured() {
+        let setting = able();
+        let figures = tables().iter().flat_map(|table| &table.figures);
+        for here in figures.filter_map(|figure| figure.here.as_ref()) {
+            for levels in std::iter::once(here.levels.clone()).chain(here.second()) {
+                let found = points(&here.experiment, &levels, &setting);
+                let has_all = |point: &&Point| {
+                    let mut levels = levels.iter();
+                    levels.all(|(axis, level)| point.get(axis) == Some(level))
+                };
+                assert!(!found.is_empty(), "nothing is measured at {levels:?}: {here:?}");
+                assert!(found.iter().all(|point| has_all(&point)), "{here:?}: {found:?}");
+                let Some(knee) = &here.knee else { continue };
+                let mut places: Vec<_> = found.iter().map(|it| it.get(&knee.along)).collect();
+                places.sort();
+                places.dedup();
+                assert!(places.len() >= 3, "no curve along {}: {here:?}", knee.along);
+            }
+        }
+    }
+
+    #[test]
+    fn every_reference_that_can_be_compared_has_points_that_can_be_measured() {
+        let setting = able();
+        for record in reference::ALL.iter().flat_map(|it| it.run().experiments) {
+            let id = &record.definition.id;
+            if experiments::find(id).is_none() {
+                continue;
+            }
+            for reported in &record.points {
+                let levels = reported.point.levels();
+                let levels = levels.map(|(axis, level)| (axis.to_owned(), level.clone()));
+                let found = points(id, &levels.collect(), &setting);
+                assert!(found.contains(&reported.point), "{id}: {}", reported.point);
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_that_only_a_longer_profile_plans_is_measured_beside_others_or_told() {
+        let setting = Setting {
+            profile: Profile::Quick,
+            ..able()
+        };
+        let experiments = selection::experiments(&["process.calls".to_owned()]).expect("it exists");
+        let chosen = |levels: &[(&str, Level)]| {
+            let levels: Vec<_> = levels
+                .iter()
+                .map(|(axis, level)| ((*axis).to_owned(), level.clone()))
+                .collect();
+            let chosen = selection::at(&experiments, &levels, &setting).expect("levels");
+            let [one] = <[_; 1]>::try_from(chosen).unwrap_or_else(|_| panic!("one experiment"));
+            one
+        };
+        let [getpid, sync] = ["getpid", "open O_SYNC+close"].map(Level::from);
+        // Named, it is measured, also beside one that the profile has.
+        let both = [Level::Number(0), Level::Number(3)];
+        let named = chosen(&[
+            ("call", getpid),
+            ("call", sync),
+            ("optimisation", both[0].clone()),
+            ("optimisation", both[1].clone()),
+        ]);
+        assert_eq!(named.points(&setting).len(), 4);
+        assert_eq!(named.left_out(&setting), Vec::<String>::new());
+        // Not named, it is told.
+        let level = chosen(&[("optimisation", both[1].clone())]);
+        let told = level.left_out(&setting);
+        assert!(told.contains(&"call open O_SYNC+close".to_owned()), "{told:?}");
+        assert_eq!(told.len(), 3);
+        // All is there in the profile that plans all.
+        let whole = level.left_out(&able());
+        assert_eq!(whole, Vec::<String>::new());
+    }
 }

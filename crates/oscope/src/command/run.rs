@@ -9,6 +9,7 @@ use crate::target::{Replaces, Target, make_directory};
 use crate::{beside, given, leftovers, output, selection, setting, stored, style};
 use anyhow::{Context, Result};
 use files::Watch;
+use instrument::chosen::Chosen;
 use instrument::clock::{SystemClock, calibrate};
 use instrument::definition::Definition;
 use instrument::estimate::FEWEST_PROCESSES;
@@ -37,6 +38,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// So many of the names that a profile leaves out are told.
+const NAMED: usize = 6;
 const NO_RANDOMNESS: &str = "the system gives no random numbers";
 /// Grace period of a worker: if it is silent for longer, it hangs and is killed.
 pub const PATIENCE: Duration = Duration::from_mins(1);
@@ -202,7 +205,10 @@ impl Sessions<'_> {
             None => describe(arguments, session, &setting)?,
         };
         let at_levels = selection::at(self.chosen, &arguments.levels(), &setting)?;
-        let at_levels: Vec<&dyn Experiment> = at_levels.iter().map(|it| &**it).collect();
+        for chosen in &at_levels {
+            tell_left_out(chosen, &setting, &progress);
+        }
+        let at_levels: Vec<&dyn Experiment> = at_levels.iter().map(|it| it as _).collect();
         let plan = Plan::new(&at_levels, &setting, arguments.budget, run.header.seed);
         let earlier = match self.stopped {
             Some(stopped) => stopped.earlier(&plan)?,
@@ -315,6 +321,27 @@ fn check_stopped(run: &Run, scratch: &Scratch) -> Result<(), WrongUse> {
         ))),
         _ => Ok(()),
     }
+}
+
+/// Names in one line what a longer profile would measure at the chosen levels.
+fn tell_left_out(chosen: &Chosen<'_>, setting: &Setting, progress: &Progress) {
+    let names = chosen.left_out(setting);
+    if names.is_empty() {
+        return;
+    }
+    let more = names.len().saturating_sub(NAMED);
+    let more = if more > 0 {
+        format!("; and {more} more")
+    } else {
+        String::new()
+    };
+    let named = names.into_iter().take(NAMED).collect::<Vec<_>>();
+    progress.say(&format!(
+        "the {} profile leaves out of {}: {}{more}. `--at` with such a name, or a longer profile, measures it",
+        setting.profile,
+        chosen.id(),
+        named.join("; "),
+    ));
 }
 
 /// Warns in one line of work that a run without limits may disturb.

@@ -169,6 +169,9 @@ fn scaled(quantity: Quantity, by: f64) -> Quantity {
 fn reason(missing: &Missing) -> String {
     match missing {
         Missing::NotMeasured(wanted) => format!("{} was not measured", wanted.experiment),
-        Missing::Unsound(reason) => reason.clone(),
+        Missing::TooFew(wanted) => {
+            format!("{} was measured too few times", wanted.experiment)
+        }
+        Missing::Unsound(reason) | Missing::Refused(reason) => reason.clone(),
     }
 }

@@ -1,6 +1,6 @@
 //! Judging the figures of a table, one by one.
 
-use super::here::{Here, Measured, Missing};
+use super::here::{Here, Measured, Missing, Wanted};
 use super::judge::{self, Outcome, TOLERANCE, TOLERANCE_OF_PLACES};
 use super::printed::{Figure, System, Table};
 use super::shape;
@@ -52,6 +52,17 @@ fn found<'a>(table: &Table, figure: &Figure, measured: &Measured<'a>) -> Found<'
     }
 }
 
+/// The reason for a point that no run has.
+fn not_measured(wanted: &Wanted) -> String {
+    if wanted.levels.is_empty() {
+        return "not measured here yet".to_owned();
+    }
+    format!(
+        "not measured here yet: no run of {} here has the point; the quick profile leaves some out",
+        wanted.experiment
+    )
+}
+
 fn judged_figure(
     table: &Table,
     figure: &'static Figure,
@@ -80,10 +91,23 @@ fn judged_figure(
                 ..open
             };
         }
-        Err(Lack::Missing(Missing::NotMeasured(wanted))) => {
-            let reason = Some("not measured here yet".to_owned());
+        Err(Lack::Missing(Missing::Refused(reason))) => {
             return JudgedFigure {
-                reason,
+                reason: Some(format!("it could not be measured here: {reason}")),
+                ..open
+            };
+        }
+        Err(Lack::Missing(Missing::NotMeasured(wanted))) => {
+            return JudgedFigure {
+                reason: Some(not_measured(&wanted)),
+                wanted: Some(wanted),
+                ..open
+            };
+        }
+        Err(Lack::Missing(Missing::TooFew(wanted))) => {
+            let reason = "measured here in too few processes for an interval: it takes more time";
+            return JudgedFigure {
+                reason: Some(reason.to_owned()),
                 wanted: Some(wanted),
                 ..open
             };

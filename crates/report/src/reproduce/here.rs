@@ -2,9 +2,9 @@
 
 use super::printed::{Counterpart, Knee, Side, metric};
 use crate::show;
-use instrument::point::Level;
+use instrument::point::{Level, Point};
 use instrument::quantity::{Quantity, Unit};
-use instrument::results::{Estimate, PointResult, Results};
+use instrument::results::{Estimate, PointResult, Results, Verdict};
 use instrument::statistics::Interval;
 use std::collections::BTreeMap;
 
@@ -14,6 +14,18 @@ const NEARLY: f64 = 0.9;
 /// Everything measured on one machine: each experiment in one or several runs, the newest first.
 pub struct Measured<'a> {
     results: &'a [Results<'a>],
+    failed: &'a [Failed],
+}
+
+/// A measurement that this machine refused.
+#[derive(Clone, Debug)]
+pub struct Failed {
+    /// The experiment's id.
+    pub experiment: String,
+    /// The point; all points without one.
+    pub point: Option<Point>,
+    /// The reason.
+    pub reason: String,
 }
 
 /// A value here.
@@ -32,6 +44,10 @@ pub(crate) struct Here<'a> {
 pub(crate) enum Missing {
     /// No run has measured it.
     NotMeasured(Wanted),
+    /// It was measured in too few processes for an estimate.
+    TooFew(Wanted),
+    /// This machine refused to measure it, for this reason.
+    Refused(String),
     /// It was measured and cannot be used, for this reason.
     Unsound(String),
 }
@@ -48,7 +64,15 @@ pub struct Wanted {
 impl<'a> Measured<'a> {
     /// Answers from these results. Of one experiment there may be several, the newest first.
     pub fn new(results: &'a [Results<'a>]) -> Self {
-        Self { results }
+        Self {
+            results,
+            failed: &[],
+        }
+    }
+
+    /// Names these refusals as the reason where a value lacks.
+    pub fn refused(self, failed: &'a [Failed]) -> Self {
+        Self { failed, ..self }
     }
 
     /// The value of `counterpart`.
@@ -91,10 +115,16 @@ impl<'a> Measured<'a> {
             {
                 continue;
             }
+            // What only the user chose, such as another slice, is not what the report had.
+            let is_usual = |point: &Point| {
+                let mut axes = point.levels().map(|(axis, _)| axis);
+                axes.all(|axis| levels.contains_key(axis) || !is_optional(&definition.id, axis))
+            };
             let fits = |result: &&PointResult| {
                 levels
                     .iter()
                     .all(|(axis, level)| result.point.get(axis) == Some(level))
+                    && is_usual(&result.point)
             };
             for result in results.points.iter().filter(fits) {
                 match result.estimate(&counterpart.metric) {
@@ -106,17 +136,33 @@ impl<'a> Measured<'a> {
                             point,
                         });
                     }
-                    Some(estimate) => {
-                        unsound = unsound.or(Some(show::estimate(estimate.unit, estimate)));
-                    }
+                    Some(estimate) => unsound = unsound.or(Some(estimate)),
                     None => {}
                 }
             }
         }
         Err(match unsound {
-            Some(told) => Missing::Unsound(told),
-            None => Missing::NotMeasured(self.wanted(counterpart, levels)),
+            Some(estimate) if estimate.verdict == Verdict::TooFew => {
+                Missing::TooFew(self.wanted(counterpart, levels))
+            }
+            Some(estimate) => Missing::Unsound(show::estimate(estimate.unit, estimate)),
+            None => self.missing(counterpart, levels),
         })
+    }
+
+    /// The reason why nothing was measured at these levels.
+    fn missing(&self, counterpart: &Counterpart, levels: &BTreeMap<String, Level>) -> Missing {
+        let is_it = |failed: &&Failed| {
+            let fits = |point: &Point| {
+                let mut levels = levels.iter();
+                levels.all(|(axis, level)| point.get(axis) == Some(level))
+            };
+            failed.experiment == counterpart.experiment && failed.point.as_ref().is_none_or(fits)
+        };
+        match self.failed.iter().find(is_it) {
+            Some(failed) => Missing::Refused(failed.reason.clone()),
+            None => Missing::NotMeasured(self.wanted(counterpart, levels)),
+        }
     }
 
     /// The measurement that lacks: the whole experiment if no run has it, else the point.
@@ -134,7 +180,7 @@ impl<'a> Measured<'a> {
 
     /// A place on the curve through the counterpart's levels.
     fn knee(&self, counterpart: &Counterpart, knee: &Knee) -> Result<Here<'a>, Missing> {
-        let missing = || Missing::NotMeasured(self.wanted(counterpart, &counterpart.levels));
+        let missing = || self.missing(counterpart, &counterpart.levels);
         let curve = self.curve(counterpart, &knee.along).ok_or_else(missing)?;
         let by_centre = |(_, one): &&(u64, &Estimate), (_, other): &&(u64, &Estimate)| {
             one.centre.total_cmp(&other.centre)
@@ -177,6 +223,14 @@ impl<'a> Measured<'a> {
             (curve.len() >= 3).then_some(curve)
         })
     }
+}
+
+/// True if planned points of this experiment have no level on this axis.
+fn is_optional(experiment: &str, axis: &str) -> bool {
+    experiments::find(experiment).is_some_and(|experiment| {
+        let mut open = experiment.open_axes().iter();
+        open.any(|open| open.name == axis && open.is_optional)
+    })
 }
 
 /// The place on a curve, each point of which is given as its share of the best. The interval goes from

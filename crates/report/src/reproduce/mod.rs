@@ -17,7 +17,7 @@ pub(crate) mod words;
 pub use document::{json, schema};
 pub use graph::{Graph, graphs};
 pub(crate) use here::{Here, Missing};
-pub use here::{Measured, Wanted};
+pub use here::{Failed, Measured, Wanted};
 pub use judge::{Outcome, TOLERANCE, TOLERANCE_OF_GROWTH, TOLERANCE_OF_PLACES};
 pub use markdown::markdown;
 pub(crate) use printed::{Counterpart, Knee, Side};
@@ -189,9 +189,15 @@ fn is_named(table: &Table, words: &str) -> bool {
 
 impl Reproduction {
     /// Judges what was chosen by these results. Of one experiment there may be several, the newest
-    /// first; claims are judged by all points together. `machine` is the model of the processor.
-    pub fn new(choice: &Choice, results: &[Results<'_>], machine: &str) -> Self {
-        let measured = Measured::new(results);
+    /// first; claims are judged by all points together. `failed` holds what this machine refused to
+    /// measure, and `machine` is the model of the processor.
+    pub fn new(
+        choice: &Choice,
+        results: &[Results<'_>],
+        failed: &[Failed],
+        machine: &str,
+    ) -> Self {
+        let measured = Measured::new(results).refused(failed);
         let chosen = tables().iter().filter(|table| choice.includes(table));
         let together = together(results);
         let evidence = Evidence::new(&together);
@@ -258,6 +264,10 @@ impl Reproduction {
     pub fn commands(&self) -> Vec<Vec<String>> {
         let command = |(experiment, axes): (&str, BTreeMap<&str, Vec<String>>)| {
             let mut words = vec!["run".to_owned(), experiment.to_owned()];
+            // A run of all has left these points out, or had too little time for them.
+            if !axes.is_empty() {
+                words.extend(["--profile".to_owned(), "standard".to_owned()]);
+            }
             for (axis, levels) in axes {
                 for level in levels {
                     words.extend(["--at".to_owned(), format!("{axis}={level}")]);

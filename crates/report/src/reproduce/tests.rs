@@ -24,7 +24,7 @@ fn a_place_is_named_as_the_report_names_it() {
 
 #[test]
 fn without_measurements_each_figure_says_why_and_the_commands_measure_what_lacks() {
-    let reproduced = Reproduction::new(&Choice::default(), &[], "a processor");
+    let reproduced = Reproduction::new(&Choice::default(), &[], &[], "a processor");
     let figures = reproduced.figures();
     assert_eq!(figures.cannot_be_told, figures.all());
     assert_eq!(
@@ -54,7 +54,7 @@ fn every_report_has_claims_or_figures() {
             report: Some(report),
             place: None,
         };
-        let reproduced = Reproduction::new(&choice, &[], "a processor");
+        let reproduced = Reproduction::new(&choice, &[], &[], "a processor");
         assert!(!reproduced.claims.is_empty(), "{report:?}");
         assert_eq!(
             report == Report::C,

@@ -10,7 +10,9 @@ use super::sizes::{self, KIB, MIB, by_profile, powers};
 use crate::estimates::{grade, known, ratio, ratio_within};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
-use definition::{FILE_OVER_MEMORY, FROM_STORAGE, KEPT, MEMORY, Memory, NOT_LIMITED, READ_AGAIN};
+use definition::{
+    FILE_OVER_MEMORY, FROM_STORAGE, KEPT, MEMORY, Memory, NOT_LIMITED, READ_AGAIN, least_memory,
+};
 use instrument::experiment::Confinement;
 use platform::file::residency;
 use platform::memory::{Mapping, PageSize};
@@ -40,9 +42,9 @@ pub(super) const DESIGN: Design = Design {
          lseek, so the first chunk is touched each time. With O_SYNC and msync every chunk waits \
          for the device. In the other ways later writeback is not timed, unless memory runs \
          short. The file is {} times as large as the memory that the process may use, page cache \
-         included, which a control group limits. Where no limit can be set, or where the file is \
-         smaller because each of its many chunks waits, the memory is `{}`, and the second \
-         reading comes from the page cache. `kept` is the share of the file that was still in \
+         included, which a control group limits. Where no limit can be set, where the file is \
+         smaller because each of its many chunks waits, and where the limit would not hold the \
+         chunks, the memory is `{}`. The second reading then comes from the page cache. `kept` is the share of the file that was still in \
          memory before the second reading, `from_storage` the share of that reading that came \
          from storage.",
         FILE_OVER_MEMORY,
@@ -83,8 +85,10 @@ impl Experiment for RewritePasses {
                 } else {
                     largest
                 };
-                let memory = if setting.can_limit_memory && file_size == largest {
-                    Memory::Limited(Bytes(largest / FILE_OVER_MEMORY))
+                let limit = Bytes(largest / FILE_OVER_MEMORY);
+                let is_enough = limit >= least_memory(Bytes(size));
+                let memory = if setting.can_limit_memory && file_size == largest && is_enough {
+                    Memory::Limited(limit)
                 } else {
                     Memory::NotLimited
                 };
@@ -123,6 +127,14 @@ impl Experiment for RewritePasses {
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let Bytes(len) = point.level(FILE_SIZE)?;
+        let needed = least_memory(point.level(CHUNK_SIZE)?);
+        if let Memory::Limited(limit) = point.level(MEMORY)?
+            && limit < needed
+        {
+            return Err(MeasureError::Unsupported(format!(
+                "chunks of this size need {needed:.3} of memory, and the limit is {limit:.3}"
+            )));
+        }
         whole_blocks(len, point.level(CHUNK_SIZE)?.0)?;
         let path = sampler.scratch().join(format!("{} {len}", self.id()));
         let file = ScratchFile::open_or_make(&path, len, sampler.seed())?;
@@ -146,6 +158,10 @@ impl Experiment for RewritePasses {
             }
             Ok(())
         })?;
+        // The next point shares this process and its limit. It finds memory only if no page of the cache
+        // waits for a slow device.
+        let synced = file.file.sync_data();
+        synced.map_err(MeasureError::system("sync the scratch file"))?;
         for share in kept {
             sampler.value(KEPT, share)?;
         }

@@ -30,6 +30,9 @@ pub(in crate::file) enum State {
 pub(in crate::file) enum Method {
     Pread,
     Mmap,
+    /// At the position of a descriptor that each thread opens for itself, as in report B.
+    #[choice("lseek, read")]
+    Seek,
 }
 
 impl From<Method> for files::Method {
@@ -37,6 +40,7 @@ impl From<Method> for files::Method {
         match method {
             Method::Pread => Self::Pread,
             Method::Mmap => Self::Mmap,
+            Method::Seek => Self::Read,
         }
     }
 }

@@ -14,6 +14,7 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
         fastest(results, State::Warm),
         by_both_clocks(results),
         mapping(results),
+        mapping_whole(results),
         fastest(results, State::Cold),
     ]
     .into_iter()
@@ -195,6 +196,28 @@ pub(in crate::file) fn by_smallest_blocks<'r>(results: &'r Results) -> Option<[&
     let both = side_by_side(&of(Method::Pread), &of(Method::Mmap));
     let (_, read, mapped) = both.first()?;
     Some([read, mapped])
+}
+
+/// A file mapped as a whole and in the smallest blocks, by one thread, with the blocks.
+pub(in crate::file) fn whole_and_small<'r>(
+    results: &'r Results,
+) -> Option<[(Bytes, &'r Estimate); 2]> {
+    let curve = by_one_thread(results, Method::Mmap);
+    let whole = *curve.last()?;
+    let levels = [STATE.at(State::Warm), METHOD.at(Method::Mmap), BLOCK_SIZE.at(whole.0)];
+    let is_whole = results.at(&levels)?.point.level(FILE_SIZE) == Ok(whole.0);
+    (is_whole && curve.len() > 1).then_some([whole, curve[0]])
+}
+
+/// One mapping of the whole file against many small ones.
+fn mapping_whole(results: &Results) -> Option<Finding> {
+    let [(_, whole), (block, small)] = whole_and_small(results)?;
+    let gain = ratio(whole, small)?;
+    let said = sentence!(
+        "Mapped as a whole, a file is summed {gain} as fast as in mappings of {block}, by one thread."
+    );
+    let finding = Finding::new("mapping_whole", said).graded(grade(&gain, 1.0));
+    Some(finding.weighing(0.4))
 }
 
 /// Reading against mapping, by one thread, in the smallest and the largest blocks.

@@ -17,7 +17,7 @@ use platform::placement::{parent_cpus, pin_to};
 use std::hint::black_box;
 
 pub(super) use definition::{METHOD, Method, State};
-pub(super) use findings::{best_two, by_one_thread, by_smallest_blocks};
+pub(super) use findings::{best_two, by_one_thread, by_smallest_blocks, whole_and_small};
 
 /// The experiment `file.sum`.
 pub(crate) struct SumOfWords;
@@ -29,7 +29,9 @@ pub(super) const DESIGN: Design = Design {
                time and by processor time?",
     method: "The XOR of all 32-bit words of a scratch file of pseudo-random bytes. Of n threads, \
              the first takes blocks 0, n, 2n, …, the second blocks 1, n + 1, …. Each uses pread \
-             into a buffer of its own, or mmap of one block at a time. Starting the threads and \
+             into a buffer of its own, or mmap of one block at a time. By lseek and read, as report B \
+             does it, each thread opens a descriptor for itself. One point maps the whole file as a \
+             single block. Starting the threads and \
              making their buffers is timed. They may run on every processor. Throughput is the \
              file size over the wall time. `by_cpu` is the same size over the processor time, \
              which adds up over threads: a program that takes clock() for the time reports it, \
@@ -82,15 +84,22 @@ impl Experiment for SumOfWords {
             ],
         );
         let size = wanted_size(setting);
-        let mut points = Vec::new();
+        let mapped = Point::new().at(STATE, State::Warm).at(METHOD, Method::Mmap);
+        let mapped = mapped.at(BLOCK_SIZE, Bytes(size)).at(THREADS, Count(1));
+        let mut points = vec![mapped.at(FILE_SIZE, Bytes(size))];
         for (state, blocks) in [(State::Warm, warm_blocks), (State::Cold, &[MIB])] {
             for &method in Method::ALL {
                 for &block in blocks {
-                    // The quick profile has two cold points, enough to show the effect of threads.
+                    // The quick profile has few points that show the effect of threads: cold, and
+                    // with descriptors of their own.
                     let is_wanted = |threads: &&u64| {
-                        let is_quick = setting.profile == Profile::Quick;
-                        let is_warm = state == State::Warm;
-                        is_warm || !is_quick || (method == Method::Pread && **threads != 2)
+                        let is_cold = state == State::Cold;
+                        let is_wanted = match method {
+                            Method::Pread => !is_cold || **threads != 2,
+                            Method::Mmap => !is_cold,
+                            Method::Seek => block == MIB && **threads != 2,
+                        };
+                        is_wanted || setting.profile != Profile::Quick
                     };
                     for &threads in threads.iter().filter(is_wanted) {
                         let point = Point::new().at(STATE, state).at(METHOD, method);
@@ -221,12 +230,30 @@ mod tests {
         };
         let points = vec![at(Method::Pread, 8e9), at(Method::Mmap, 4e9)];
         let found = findings(&SumOfWords, points.clone());
+        assert!(found.iter().all(|it| it.key != "mapping_whole"));
         let small = value(&found, "mapping", "small");
         assert!((small - 0.5).abs() < 0.01, "{small}");
         let (definition, machine) = (SumOfWords.definition(), machine());
         let results = results(&definition, &machine, points);
         let [read, mapped] = by_smallest_blocks(&results).expect("both are there");
         assert!(read.centre > mapped.centre);
+    }
+
+    #[test]
+    fn small_mappings_are_set_against_one_of_the_whole_file() {
+        let at = |block, wall| {
+            let point = Point::new()
+                .at(STATE, State::Warm)
+                .at(METHOD, Method::Mmap)
+                .at(BLOCK_SIZE, Bytes(block))
+                .at(THREADS, Count(1))
+                .at(FILE_SIZE, Bytes(8 * MIB));
+            measured(point, &[(THROUGHPUT, wall)])
+        };
+        let points = vec![at(64 * KIB, 4e9), at(MIB, 6e9), at(8 * MIB, 8e9)];
+        let found = findings(&SumOfWords, points);
+        let gain = value(&found, "mapping_whole", "gain");
+        assert!((gain - 2.0).abs() < 0.01, "{gain}");
     }
 
     #[test]
@@ -250,7 +277,7 @@ mod tests {
     #[test]
     fn the_quick_profile_has_few_points_and_the_thorough_one_those_of_the_reports() {
         let points = |profile| SumOfWords.points(&setting(profile));
-        assert_eq!(points(Profile::Quick).len(), 14);
+        assert_eq!(points(Profile::Quick).len(), 19);
         let thorough = points(Profile::Thorough);
         let sixteen = |point: &Point| point.level(THREADS) == Ok(Count(16));
         assert!(thorough.iter().any(sixteen));

@@ -8,6 +8,9 @@ pub(in crate::threads) const BODY: AxisOf<Body> = AxisOf::new("body", "body");
 pub(in crate::threads) const LOCK: AxisOf<LockType> = AxisOf::new("lock", "lock");
 pub(in crate::threads) const THREADS: AxisOf<Count> = AxisOf::new("threads", "threads");
 
+/// The slice of user threads, where it is not the usual one.
+pub(in crate::threads) const SLICE: AxisOf<Count> = AxisOf::new("slice", "slice in µs");
+
 pub(in crate::threads) const RUN: Metric<&str> = Metric::time("run", "run, each enters once");
 /// Since its second version runs are long enough for threads to lose their turn inside.
 pub(in crate::threads) const ENTRY: Metric<&str> =
@@ -33,6 +36,16 @@ pub(in crate::threads) enum LockType {
     #[choice("std Mutex")]
     StdMutex,
     PthreadSpin,
+}
+
+impl LockType {
+    /// True if user threads want it, whose slices oscope makes.
+    pub(in crate::threads) fn is_of_user_threads(self) -> bool {
+        matches!(
+            self,
+            Self::Lock | Self::SpinLock | Self::LockOnAllCores | Self::SpinLockOnAllCores
+        )
+    }
 }
 
 /// The work inside the lock.

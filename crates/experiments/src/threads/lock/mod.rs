@@ -7,7 +7,7 @@ mod points;
 
 use super::user_threads::UserThreads;
 use crate::prelude::*;
-use levels::{BODY, ENTRY, LOCK, LONG_SLICE_US, RUN, SHORT_SLICE_US, THREADS, TURNS_TAKEN};
+use levels::{BODY, ENTRY, LOCK, LONG_SLICE_US, RUN, SHORT_SLICE_US, SLICE, THREADS, TURNS_TAKEN};
 
 pub(super) use findings::{spin_and_block, step_ns};
 
@@ -35,12 +35,13 @@ const DESIGN: Design = Design {
          plain SpinLock. Kernel threads use all processors, with pthread_mutex_t, the standard \
          library's futex lock, and pthread_spinlock_t. The slice is {LONG_SLICE_US} µs in a \
          `run`, so that the run ends within one slice, as in the report. It is {SHORT_SLICE_US} \
-         µs with the body *simple yield* and in long runs. `turns_taken` is the number of \
+         µs with the body *simple yield* and in long runs. With `--at slice=16ms`, as long as the \
+         report's, all user threads have that slice. `turns_taken` is the number of \
          preemptions in one run of *simple yield*. In such a run, spinning threads are timed from \
          before the runtime starts."
     ),
     source: "Report D, Table 1",
-    axes: &[BODY.axis(), LOCK.axis(), THREADS.axis()],
+    axes: &[BODY.axis(), LOCK.axis(), THREADS.axis(), SLICE.axis()],
     metrics: &[RUN, ENTRY, TURNS_TAKEN],
 };
 
@@ -54,7 +55,12 @@ impl Experiment for Lock {
     }
 
     fn open_axes(&self) -> &'static [OpenAxis] {
-        const { &[levels::THREADS.open(1, 999)] }
+        const {
+            &[
+                THREADS.open(1, 999),
+                SLICE.open(SHORT_SLICE_US, 1_000_000).only_if_chosen(),
+            ]
+        }
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {

@@ -4,7 +4,7 @@ use super::runtime::{START, refused};
 use crate::prelude::*;
 use crate::threads::lock::Lock;
 use crate::threads::lock::levels::{
-    BODY, Body, ENTRY, LOCK, LONG_SLICE_US, LockType, PAIR, RUN, SHORT_SLICE_US, THREADS,
+    BODY, Body, ENTRY, LOCK, LONG_SLICE_US, LockType, PAIR, RUN, SHORT_SLICE_US, SLICE, THREADS,
     TURNS_TAKEN,
 };
 use crate::threads::user_threads::UserThreads;
@@ -19,9 +19,12 @@ use uthread::workload::{Contention, Entered, LockKind, Section, WorkloadError};
 /// Threads that lose their turn inside the lock now and then run for so many ns at least: on several
 /// processors, where the kernel takes one away every few milliseconds, and where slices end while they
 /// compute. Only runs that see that many times tell what it costs.
-const LONG_RUN_NS: u64 = 40_000_000;
+pub(super) const LONG_RUN_NS: u64 = 40_000_000;
 /// For a pair of threads, shorter runs are enough.
 const RUN_OF_A_PAIR_NS: u64 = 10_000_000;
+
+/// A run that takes longer is taken for one that hangs.
+const LONGEST_RUN: Duration = Duration::from_secs(45);
 
 /// Entries of each thread in the run whose result is checked.
 const CHECKED_ENTRIES: u64 = 3;
@@ -34,13 +37,25 @@ impl UserThreads for Lock {
             Body::SimpleYield => Section::AddAndYield,
             Body::Complex { steps } => Section::Compute(steps),
         };
+        let slice = point.get(SLICE.name());
+        let slice_us = slice.map(|_| point.level(SLICE)).transpose()?;
+        let slice_us = slice_us.map(|Count(slice)| slice);
+        let user = |sampler: &mut Sampler<'_>, workers, kind| {
+            user(sampler, workers, kind, threads, slice_us)
+        };
+        let lock = point.level(LOCK)?;
+        if slice_us.is_some() && !lock.is_of_user_threads() {
+            return Err(MeasureError::Unsupported(
+                "the slice of kernel threads cannot be chosen".into(),
+            ));
+        }
         let blocking = (LockKind::Blocking, section);
         let spinning = (LockKind::Spinning, section);
-        match point.level(LOCK)? {
-            LockType::Lock => user(sampler, 1, blocking, threads),
-            LockType::SpinLock => user(sampler, 1, spinning, threads),
-            LockType::LockOnAllCores => user(sampler, all_processors()?, blocking, threads),
-            LockType::SpinLockOnAllCores => user(sampler, all_processors()?, spinning, threads),
+        match lock {
+            LockType::Lock => user(sampler, 1, blocking),
+            LockType::SpinLock => user(sampler, 1, spinning),
+            LockType::LockOnAllCores => user(sampler, all_processors()?, blocking),
+            LockType::SpinLockOnAllCores => user(sampler, all_processors()?, spinning),
             LockType::PthreadMutex => kernel(sampler, threads, section, &PthreadMutex::new(1)?),
             LockType::PthreadSpin => kernel(sampler, threads, section, &PthreadSpin::new(1)?),
             LockType::StdMutex => kernel(sampler, threads, section, &Mutex::new(1)),
@@ -60,11 +75,24 @@ fn user(
     workers: usize,
     (lock, section): (LockKind, Section),
     threads: u64,
+    slice_us: Option<u64>,
 ) -> Result<(), MeasureError> {
     let yields = section == Section::AddAndYield;
+    // On one worker, each thread burns a slice for each that goes before it.
+    if yields && lock == LockKind::Spinning && workers == 1 {
+        let slices = threads * threads.saturating_sub(1) / 2;
+        let burnt = Duration::from_micros(slices.saturating_mul(slice_us.unwrap_or(0)));
+        if burnt > LONGEST_RUN {
+            return Err(MeasureError::Unsupported(format!(
+                "{threads} threads that spin burn {slices} slices, {burnt:?} in all, and a run may take \
+                 {LONGEST_RUN:?}"
+            )));
+        }
+    }
+    let chosen = slice_us;
     let contention = |slice_us| Contention {
         workers,
-        slice: Duration::from_micros(slice_us),
+        slice: Duration::from_micros(chosen.unwrap_or(slice_us)),
         threads: threads as usize,
         lock,
         section,
@@ -109,7 +137,7 @@ fn user(
 }
 
 /// A lock of kernel threads around the shared number.
-trait Exclusive: Sync {
+pub(super) trait Exclusive: Sync {
     fn with(&self, work: impl FnOnce(&mut u64));
 }
 
@@ -160,7 +188,7 @@ fn kernel(
 }
 
 /// Makes sure that all entries were made, one at a time, and that each computed.
-fn check(found: u64, section: Section, entries: u64) -> Result<(), MeasureError> {
+pub(super) fn check(found: u64, section: Section, entries: u64) -> Result<(), MeasureError> {
     if found == section.expected(entries) {
         Ok(())
     } else {
@@ -172,7 +200,7 @@ fn check(found: u64, section: Section, entries: u64) -> Result<(), MeasureError>
 
 #[cfg(test)]
 mod tests {
-    use super::{BODY, ENTRY, LOCK, Lock, LockType, RUN, THREADS, TURNS_TAKEN};
+    use super::{BODY, ENTRY, LOCK, Lock, LockType, RUN, SLICE, THREADS, TURNS_TAKEN};
     use crate::made_up::{count, measure, values};
     use crate::prelude::*;
     use crate::threads::lock::levels::{Body, point};
@@ -201,6 +229,23 @@ mod tests {
         assert!(!turns.is_empty());
         // On a busy machine a tick may be late, and strike twice as well as not at all.
         assert!(turns.iter().all(|turns| *turns >= 4.0), "{turns:?}");
+    }
+
+    #[test]
+    fn a_chosen_slice_is_what_spinners_burn_and_too_long_a_run_is_refused() {
+        let scratch = tempfile::tempdir().expect("a directory for temporary files");
+        let at = |lock, threads, slice| {
+            let point = point(Body::SimpleYield, lock, Count(threads)).at(SLICE, Count(slice));
+            measure(&Lock, &point, scratch.path())
+        };
+        let (samples, _) = at(LockType::SpinLock, 3, 4000).expect("it works");
+        // Three slices are burnt: 12 ms.
+        let runs = values(&samples, RUN);
+        assert!(!runs.is_empty() && runs.iter().all(|ns| *ns > 8e6), "{runs:?}");
+        let error = at(LockType::SpinLock, 99, 16_000).expect_err("77 s");
+        assert!(error.to_string().contains("4851 slices"), "{error}");
+        let error = at(LockType::PthreadSpin, 3, 4000).expect_err("no such slice");
+        assert!(error.to_string().contains("cannot be chosen"), "{error}");
     }
 
     #[test]

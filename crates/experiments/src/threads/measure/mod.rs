@@ -8,3 +8,4 @@ mod lock;
 mod monitor;
 mod runtime;
 mod switch;
+mod two_locks;

@@ -145,6 +145,7 @@ mod tests {
     use crate::{selection, setting};
     use clap::Parser;
     use experiments::lab::{ALL, At, Measure, Reading};
+    use instrument::experiment::Experiment;
     use instrument::given::Givens;
     use instrument::limits::Limits;
     use instrument::plan::{Profile, Setting};

@@ -1,0 +1,103 @@
+//! Kernel threads at two locks.
+
+use super::lock::{Exclusive, LONG_RUN_NS, check};
+use super::runtime::START;
+use crate::prelude::*;
+use crate::threads::two_locks::{BUSY, ENTRY, KernelLock, LOCK, PROCESSORS, STEPS, TwoLocks};
+use crate::threads::user_threads::UserThreads;
+use crate::together::start_together;
+use platform::clock::{now_ns, process_cpu_ns};
+use platform::lock::{PthreadMutex, PthreadSpin};
+use platform::placement::{parent_cpus, pin_to};
+use std::sync::Mutex;
+use std::thread;
+use uthread::workload::Section;
+
+/// Entries of each thread in the run whose result is checked.
+const CHECKED_ENTRIES: u64 = 3;
+
+impl UserThreads for TwoLocks {
+    fn take(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        let Count(processors) = point.level(PROCESSORS)?;
+        let Count(steps) = point.level(STEPS)?;
+        let section = Section::Compute(steps);
+        match point.level(LOCK)? {
+            KernelLock::PthreadMutex => {
+                let locks = [PthreadMutex::new(1)?, PthreadMutex::new(1)?];
+                at_two(sampler, processors, section, &locks)
+            }
+            KernelLock::PthreadSpin => {
+                let locks = [PthreadSpin::new(1)?, PthreadSpin::new(1)?];
+                at_two(sampler, processors, section, &locks)
+            }
+            KernelLock::StdMutex => {
+                let locks = [Mutex::new(1), Mutex::new(1)];
+                at_two(sampler, processors, section, &locks)
+            }
+        }
+    }
+}
+
+fn at_two(
+    sampler: &mut Sampler<'_>,
+    processors: u64,
+    section: Section,
+    locks: &[impl Exclusive; 2],
+) -> Result<(), MeasureError> {
+    let cpus = parent_cpus()?;
+    let half = processors as usize;
+    let Some(unused) = cpus.len().checked_sub(half) else {
+        return Err(MeasureError::Unsupported(format!(
+            "this program may use {} processors",
+            cpus.len()
+        )));
+    };
+    pin_to(&cpus[unused..])?;
+    let threads = 2 * half;
+    let together = |entries: u64| {
+        let enter = |thread: usize| {
+            locks[thread / half].with(|value| section.enter(value, thread::yield_now));
+        };
+        let work = |thread| (0..entries).for_each(|_| enter(thread));
+        start_together(threads, || (), work).map_err(MeasureError::system(START))
+    };
+    together(CHECKED_ENTRIES)?;
+    for lock in locks {
+        let mut found = 0;
+        lock.with(|value| found = *value);
+        check(found, section, processors * CHECKED_ENTRIES)?;
+    }
+    let mut busy = Vec::new();
+    sampler.long_runs(ENTRY, threads as f64, LONG_RUN_NS, |entries| {
+        let (cpu_ns, begun_ns) = (process_cpu_ns()?, now_ns());
+        together(entries)?;
+        let (cpu_ns, wall_ns) = (process_cpu_ns()?.saturating_sub(cpu_ns), now_ns() - begun_ns);
+        busy.push(cpu_ns as f64 / wall_ns.max(1) as f64);
+        Ok(())
+    })?;
+    // The first runs only search for the number of entries.
+    let last = busy.last().copied();
+    last.map_or(Ok(()), |busy| sampler.value(BUSY, busy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BUSY, ENTRY, KernelLock, LOCK, PROCESSORS, STEPS, TwoLocks};
+    use crate::made_up::{count, measure};
+    use crate::prelude::*;
+
+    #[test]
+    fn every_lock_is_measured_here() {
+        let scratch = tempfile::tempdir().expect("a directory for temporary files");
+        let at = |lock, processors| {
+            let point = Point::new().at(LOCK, lock).at(STEPS, Count(100));
+            measure(&TwoLocks, &point.at(PROCESSORS, Count(processors)), scratch.path())
+        };
+        for lock in KernelLock::ALL {
+            let (samples, _) = at(*lock, 1).expect("it works here");
+            assert!(count(&samples, ENTRY) >= 1 && count(&samples, BUSY) == 1);
+        }
+        let error = at(KernelLock::StdMutex, 1024).expect_err("not here");
+        assert!(error.to_string().contains("may use"), "{error}");
+    }
+}

@@ -1,0 +1,164 @@
+//! `threads.two_locks`: the report's question of several processors and two locks.
+
+use super::user_threads::UserThreads;
+use crate::estimates::{grade, ratio};
+use crate::figures::{axis_of, curves, scale_of};
+use crate::prelude::*;
+use crate::together::{several_cpus, usable_cpus};
+
+/// Twice as many kernel threads as processors, half of them at each of two locks.
+pub(crate) struct TwoLocks;
+
+pub(super) const LOCK: AxisOf<KernelLock> = AxisOf::new("lock", "lock");
+pub(super) const STEPS: AxisOf<Count> = AxisOf::new("steps", "steps inside");
+pub(super) const PROCESSORS: AxisOf<Count> = AxisOf::new("processors", "processors");
+
+pub(super) const ENTRY: Metric<&str> = Metric::time("entry", "entry, of all threads");
+pub(super) const BUSY: Metric<&str> = Metric::fact("busy", "processors kept busy", Unit::Count);
+
+/// The locks of kernel threads.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KernelLock {
+    PthreadMutex,
+    #[choice("std Mutex")]
+    StdMutex,
+    PthreadSpin,
+}
+
+/// A section that ends before two switches of threads would, and one that lasts longer.
+pub(super) const SHORT: Count = Count(100);
+pub(super) const LONG: Count = Count(10_000);
+
+const DESIGN: Design = Design {
+    id: "threads.two_locks",
+    title: "Two locks on several processors",
+    question: "Which lock is better if n processors run 2n threads, half of them at each of two locks?",
+    method: "Kernel threads start together, twice as many as processors. The first half enters one lock, \
+             the second half another, many times each. Inside they compute a number of steps, as in \
+             threads.lock. `entry` is the wall time of a run of about 40 ms over the entries of all \
+             threads; starting and joining the threads is a hundredth of it at most. `busy` is the \
+             processor time of the run over its wall time. The threads may use the last so many of the \
+             processors that the program may use. The number at the end of each lock is checked against \
+             that of a single thread.",
+    source: "Report D, several processors",
+    axes: &[LOCK.axis(), STEPS.axis(), PROCESSORS.axis()],
+    metrics: &[ENTRY, BUSY],
+};
+
+impl Experiment for TwoLocks {
+    fn design(&self) -> &'static Design {
+        &DESIGN
+    }
+
+    fn needs(&self, setting: &Setting) -> Vec<Need> {
+        vec![several_cpus(setting)]
+    }
+
+    fn points(&self, setting: &Setting) -> Vec<Point> {
+        let quick = setting.profile == Profile::Quick;
+        let all = usable_cpus(setting).len() as u64;
+        let powers = (0..u64::BITS).map(|exponent| 1 << exponent);
+        let mut processors: Vec<u64> = powers.take_while(|count| *count < all).collect();
+        if quick {
+            processors.truncate(1);
+        }
+        processors.push(all);
+        let locks: &[KernelLock] = if quick {
+            &[KernelLock::PthreadMutex, KernelLock::PthreadSpin]
+        } else {
+            KernelLock::ALL
+        };
+        let mut points = Vec::new();
+        for lock in locks {
+            for steps in [SHORT, LONG] {
+                for count in &processors {
+                    let point = Point::new().at(LOCK, *lock).at(STEPS, steps);
+                    points.push(point.at(PROCESSORS, Count(*count)));
+                }
+            }
+        }
+        points
+    }
+
+    fn open_axes(&self) -> &'static [OpenAxis] {
+        const { &[STEPS.open(1, 10_000_000), PROCESSORS.open(1, 1024)] }
+    }
+
+    fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        self.take(point, sampler)
+    }
+
+    fn findings(&self, results: &Results) -> Vec<Finding> {
+        let found = [SHORT, LONG].map(|steps| blocking_or_spinning(results, steps));
+        found.into_iter().flatten().collect()
+    }
+
+    fn figures(&self, results: &Results) -> Vec<Figure> {
+        let figure = |steps: Count| {
+            let series = KernelLock::ALL.iter().map(|lock| {
+                let levels = [LOCK.at(*lock), STEPS.at(steps)];
+                results.series(lock.name(), ENTRY, PROCESSORS, &levels)
+            });
+            let series = series.filter(|line| !line.points.is_empty()).collect();
+            let title = format!("Two locks around {steps} steps");
+            let axes = (axis_of(PROCESSORS), scale_of(ENTRY));
+            curves(format!("entry_{steps}"), &title, axes, series, Vec::new())
+        };
+        vec![figure(SHORT), figure(LONG)]
+    }
+}
+
+/// An entry with a lock by number of processors.
+pub(super) fn by_processors<'r>(
+    results: &'r Results,
+    lock: KernelLock,
+    steps: Count,
+) -> Vec<(Count, &'r Estimate)> {
+    results.along(PROCESSORS, ENTRY, &[LOCK.at(lock), STEPS.at(steps)])
+}
+
+/// A spin lock against one that blocks, on the most processors.
+fn blocking_or_spinning(results: &Results, steps: Count) -> Option<Finding> {
+    let of = |lock| by_processors(results, lock, steps).pop();
+    let (processors, blocking) = of(KernelLock::PthreadMutex)?;
+    let (_, spinning) = of(KernelLock::PthreadSpin).filter(|(count, _)| *count == processors)?;
+    let times = ratio(spinning, blocking)?;
+    let said = sentence!(
+        "On {processors} processors with twice as many threads at two locks, an entry of {steps} steps \
+         takes {blocking} with a lock that blocks and {times} as long with one that spins."
+    );
+    let finding = Finding::new(&format!("spinning_{}", steps.0), said);
+    Some(finding.graded(grade(&times, 1.0)).weighing(0.4))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ENTRY, KernelLock, LOCK, LONG, PROCESSORS, SHORT, STEPS, TwoLocks};
+    use crate::made_up::{findings, measured, setting, value};
+    use crate::prelude::*;
+
+    #[test]
+    fn spinning_is_held_against_blocking_on_the_most_processors() {
+        let at = |lock, processors, ns| {
+            let point = Point::new().at(LOCK, lock).at(STEPS, SHORT);
+            measured(point.at(PROCESSORS, Count(processors)), &[(ENTRY, ns)])
+        };
+        let points = vec![
+            at(KernelLock::PthreadMutex, 1, 100.0),
+            at(KernelLock::PthreadMutex, 4, 200.0),
+            at(KernelLock::PthreadSpin, 1, 50.0),
+            at(KernelLock::PthreadSpin, 4, 600.0),
+        ];
+        let found = findings(&TwoLocks, points);
+        assert_eq!(found.len(), 1);
+        assert!((value(&found, "spinning_100", "times") - 3.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn the_quick_profile_has_one_and_all_processors() {
+        let points = TwoLocks.points(&setting(Profile::Quick));
+        assert_eq!(points.len(), 8);
+        let of = |steps| points.iter().filter(|it| it.level(STEPS) == Ok(steps)).count();
+        assert_eq!((of(SHORT), of(LONG)), (4, 4));
+    }
+}

@@ -1,0 +1,470 @@
+//! `transfer.growth`: a receiver that is not told the size of its file.
+
+use crate::estimates::{grade, ratio};
+use crate::figures::{axis_of, curves, logarithmic};
+use crate::file::page_cache;
+use crate::file::scratch_file::ScratchFile;
+use crate::judging::{MARGIN, decided, exceeds};
+use crate::other_core::cpu_of_another_core;
+use crate::prelude::*;
+use instrument::claim::{Judgement, Ruling};
+use platform::file::{Access, LockedFile};
+use platform::memory::FileMapping;
+use platform::placement::{current_cpu, pin_to};
+use platform::signal::ignore_sigpipe;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+/// The cost of a file to a receiver that is not told its size.
+pub(super) struct Growth;
+
+const RECEIVER: AxisOf<Receiver> = AxisOf::new("receiver", "receiver");
+const STEP: AxisOf<Bytes> = AxisOf::new("step", "growth step");
+const SIZE: AxisOf<Bytes> = AxisOf::new("size", "file size");
+
+const TIME: Metric<&str> = Metric::time("time", "time of a file");
+
+/// The ways in which the receiver stores what arrives.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+enum Receiver {
+    File,
+    Mmap,
+}
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+/// A page, the step of the report.
+const PAGE: Bytes = Bytes(4 * KIB);
+/// Source and target.
+const FILES: u64 = 2;
+
+const DESIGN: Design = Design {
+    id: "transfer.growth",
+    title: "A receiver that is not told the size",
+    question: "Is a receiver that maps its file slower because the mapping has to grow?",
+    method: "A file in the page cache goes over TCP on loopback, from one core to another if there are \
+             two. The sender makes a socket, connects, maps the whole file at once, writes the mapping to \
+             the socket and closes its side. The receiver is told no size: it makes a new file and stores \
+             what arrives until the stream ends. mmap: it grows the file by one step, maps the step, \
+             receives into the mapping and unmaps it, step after step. At the end it cuts the file to its \
+             length. file: it receives into a buffer of one step and writes the buffer. The largest step \
+             is the whole file: there the receiver knows the size, and maps once. There are no \
+             checksums. `time` runs from before the sender makes its socket until the receiver tells it \
+             that the file is stored and closed. A mapping also notices if another program cuts the file \
+             short, which costs time at each step.",
+    source: "Report C",
+    axes: &[RECEIVER.axis(), STEP.axis(), SIZE.axis()],
+    metrics: &[TIME],
+};
+
+impl Experiment for Growth {
+    fn design(&self) -> &'static Design {
+        &DESIGN
+    }
+
+    fn needs(&self, setting: &Setting) -> Vec<Need> {
+        let files = Bytes(FILES * largest(setting));
+        vec![Need::Space(files), Need::Memory(files)]
+    }
+
+    fn points(&self, setting: &Setting) -> Vec<Point> {
+        let size = largest(setting);
+        let quick = [4 * KIB, 64 * KIB, size];
+        let longer = [4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB, size];
+        let steps: &[u64] = match setting.profile {
+            Profile::Quick => &quick,
+            Profile::Standard | Profile::Thorough => &longer,
+        };
+        let steps = steps.iter().filter(|step| **step <= size);
+        let point = |receiver, step| {
+            let point = Point::new().at(RECEIVER, receiver).at(STEP, Bytes(step));
+            point.at(SIZE, Bytes(size))
+        };
+        let of = |receiver: &Receiver| {
+            let mut points: Vec<Point> = Vec::new();
+            for step in steps.clone() {
+                let point = point(*receiver, *step);
+                if !points.contains(&point) {
+                    points.push(point);
+                }
+            }
+            points
+        };
+        Receiver::ALL.iter().flat_map(of).collect()
+    }
+
+    fn open_axes(&self) -> &'static [OpenAxis] {
+        const {
+            &[
+                // Mappings begin at multiples of the page size.
+                STEP.open(4 * KIB, 1 << 30).in_steps_of(4 * KIB),
+                SIZE.open(1, 1 << 34),
+            ]
+        }
+    }
+
+    fn shares_process(&self, _point: &Point) -> bool {
+        true
+    }
+
+    fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        ignore_sigpipe();
+        let receiver = point.level(RECEIVER)?;
+        let step = point.level(STEP)?.0 as usize;
+        let Bytes(size) = point.level(SIZE)?;
+        let scratch = sampler.scratch();
+        let path = scratch.join(format!("{} {size}", self.id()));
+        let target = scratch.join(format!("{} received {}", self.id(), std::process::id()));
+        let source = ScratchFile::open_or_make(&path, size, sampler.seed())?;
+        page_cache::warm(&source)?;
+        let here = current_cpu().unwrap_or(0);
+        pin_to(&[here])?;
+        let there = cpu_of_another_core()?.unwrap_or(here);
+        sampler.remark(format!("from processor {here} to {there}"))?;
+        let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(no_loopback)?;
+        let address = listener.local_addr().map_err(no_loopback)?;
+        let (is_over, failure) = (AtomicBool::new(false), Mutex::new(None));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let placed = pin_to(&[there]).map_err(MeasureError::from);
+                note(&failure, placed);
+                while let Ok((mut stream, _)) = listener.accept() {
+                    if is_over.load(Ordering::Acquire) {
+                        return;
+                    }
+                    // The reason is noted before the sender sees the stream end.
+                    note(&failure, receive(&mut stream, &target, receiver, step));
+                }
+            });
+            let measured = sampler.once(
+                TIME,
+                1.0,
+                |_| remove(&target),
+                || {
+                    let sent = send(address, &source);
+                    // The receiver knows why there was no answer.
+                    let told = failure.lock().map_or(None, |mut failure| failure.take());
+                    told.map_or(sent, Err)
+                },
+            );
+            is_over.store(true, Ordering::Release);
+            // Wakes the receiver. Without it, the process would wait for ever.
+            let woken = TcpStream::connect(address).map_err(no_loopback);
+            measured.and(woken.map(drop))
+        })?;
+        remove(&target)
+    }
+
+    fn findings(&self, results: &Results) -> Vec<Finding> {
+        let found = [growing(results), mapping(results)];
+        found.into_iter().flatten().collect()
+    }
+
+    fn figures(&self, results: &Results) -> Vec<Figure> {
+        let series = Receiver::ALL.iter().map(|receiver| {
+            let label = receiver.to_string();
+            results.series(&label, TIME, STEP, &[RECEIVER.at(*receiver)])
+        });
+        let axes = (
+            axis_of(STEP),
+            logarithmic("time of a file", Unit::Nanoseconds),
+        );
+        let title = "A file of unknown size, by the step in which its receiver grows it";
+        vec![curves(TIME, title, axes, series.collect(), Vec::new())]
+    }
+}
+
+fn no_loopback(error: io::Error) -> MeasureError {
+    MeasureError::system("use TCP on loopback")(error)
+}
+
+/// Keeps the first failure.
+fn note(failure: &Mutex<Option<MeasureError>>, outcome: Result<(), MeasureError>) {
+    if let (Err(error), Ok(mut first)) = (outcome, failure.lock()) {
+        first.get_or_insert(error);
+    }
+}
+
+fn remove(target: &Path) -> Result<(), MeasureError> {
+    match fs::remove_file(target) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(MeasureError::system("remove a file")(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Sends the whole file out of one mapping, and waits until it is stored.
+fn send(address: SocketAddr, source: &ScratchFile) -> Result<(), MeasureError> {
+    let mut stream = TcpStream::connect(address).map_err(no_loopback)?;
+    let file = source.file.try_clone();
+    let file = file.map_err(MeasureError::system("open a file again"))?;
+    let mut locked = LockedFile::lock(file, Access::Read)?;
+    let mapping = FileMapping::new(&mut locked, 0, source.len as usize)?;
+    stream.write_all(mapping.as_slice()).map_err(no_loopback)?;
+    mapping.ensure_whole()?;
+    stream.shutdown(Shutdown::Write).map_err(no_loopback)?;
+    stream.read_exact(&mut [0]).map_err(no_loopback)
+}
+
+/// Stores what arrives in a new file, and tells it by one byte.
+fn receive(
+    stream: &mut TcpStream,
+    target: &Path,
+    receiver: Receiver,
+    step: usize,
+) -> Result<(), MeasureError> {
+    let mut options = OpenOptions::new();
+    let opened = options.read(true).write(true).create_new(true).open(target);
+    let file = opened.map_err(MeasureError::system("make a file"))?;
+    match receiver {
+        Receiver::File => by_writing(stream, file, step)?,
+        Receiver::Mmap => by_mapping(stream, file, step)?,
+    }
+    stream.write_all(&[1]).map_err(no_loopback)
+}
+
+fn by_writing(stream: &mut TcpStream, mut file: File, step: usize) -> Result<(), MeasureError> {
+    let mut buffer = vec![0; step];
+    loop {
+        let filled = fill(stream, &mut buffer)?;
+        let written = file.write_all(&buffer[..filled]);
+        written.map_err(MeasureError::system("write a file"))?;
+        if filled < step {
+            return Ok(());
+        }
+    }
+}
+
+fn by_mapping(stream: &mut TcpStream, file: File, step: usize) -> Result<(), MeasureError> {
+    let mut locked = LockedFile::lock(file, Access::Write)?;
+    let set_len = |file: &File, len: u64| {
+        let set = file.set_len(len);
+        set.map_err(MeasureError::system("set the size of a file"))
+    };
+    let mut len = 0;
+    loop {
+        set_len(locked.file(), len + step as u64)?;
+        let mut mapping = FileMapping::new(&mut locked, len, step)?;
+        let filled = match mapping.as_mut_slice() {
+            Some(memory) => fill(stream, memory)?,
+            None => {
+                return Err(MeasureError::Unsupported(
+                    "a mapping stays read-only".into(),
+                ));
+            }
+        };
+        mapping.ensure_whole()?;
+        drop(mapping);
+        len += filled as u64;
+        if filled < step {
+            return set_len(locked.file(), len);
+        }
+    }
+}
+
+/// Receives until `buffer` is full or the stream ends; returns the number of bytes.
+fn fill(stream: &mut TcpStream, buffer: &mut [u8]) -> Result<usize, MeasureError> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match stream.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(no_loopback(error)),
+        }
+    }
+    Ok(filled)
+}
+
+/// Size of the file.
+fn largest(setting: &Setting) -> u64 {
+    let wanted = match setting.profile {
+        Profile::Quick => 16 * MIB,
+        Profile::Standard | Profile::Thorough => 64 * MIB,
+    };
+    let room = setting.free_bytes.min(setting.available_bytes) / (2 * FILES);
+    wanted.min(room.max(MIB))
+}
+
+/// The times of a receiver, by its steps from the smallest to the largest.
+fn curve<'r>(results: &'r Results, receiver: Receiver) -> Vec<(Bytes, &'r Estimate)> {
+    results.along(STEP, TIME, &[RECEIVER.at(receiver)])
+}
+
+/// A receiver's time with steps of a page, and with the largest step.
+fn ends<'r>(results: &'r Results, receiver: Receiver) -> Option<[(Bytes, &'r Estimate); 2]> {
+    let curve = curve(results, receiver);
+    let smallest = curve.first().filter(|(step, _)| *step == PAGE)?;
+    let largest = curve.last().filter(|(step, _)| *step > PAGE)?;
+    Some([*smallest, *largest])
+}
+
+fn growing(results: &Results) -> Option<Finding> {
+    let [(page, by_page), (large, by_large)] = ends(results, Receiver::Mmap)?;
+    let times = ratio(by_page, by_large)?;
+    let said = sentence!(
+        "A receiver that maps takes {times} as long if its mapping grows by {page} at a time as if it \
+         grows by {large}."
+    );
+    Some(Finding::new("growing", said).graded(grade(&times, 1.0)))
+}
+
+fn mapping(results: &Results) -> Option<Finding> {
+    let [mapped, written] = [Receiver::Mmap, Receiver::File].map(|it| ends(results, it));
+    let ([(page, mapped_page), (large, mapped_large)], [written_page, written_large]) =
+        (mapped?, written?);
+    let by_page = ratio(mapped_page, written_page.1)?;
+    let by_large = ratio(mapped_large, written_large.1)?;
+    let said = sentence!(
+        "Against a receiver that writes in the same steps, it takes {by_page} as long with steps of \
+         {page}, and {by_large} with steps of {large}."
+    );
+    let grade = grade(&by_page, 1.0).max(grade(&by_large, 1.0));
+    Some(Finding::new("mapping", said).graded(grade).weighing(0.5))
+}
+
+/// Judges "growing by the page is why a receiver that maps is slower". It is if the receiver that grows
+/// by the page is slower than the one that writes, and the same receiver is not once it knows the size.
+pub(super) fn by_the_page(results: &Results) -> Option<Judgement> {
+    let [(page, by_page), (_, at_once)] = ends(results, Receiver::Mmap)?;
+    // Report C writes in blocks of its own: each receiver is held against the best that writes.
+    let written = curve(results, Receiver::File).into_iter();
+    let (_, written) = written.min_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre))?;
+    let (growing, whole) = (ratio(by_page, written)?, ratio(at_once, written)?);
+    let said = sentence!(
+        "A mapping that grows by {page} takes {growing} as long as the best receiver that writes; one \
+         of the whole file takes {whole}."
+    );
+    let because = Finding::new("because", said)
+        .beside("growing", growing)
+        .beside("whole", whole);
+    let ruling = match (exceeds(&growing, 1.0 + MARGIN), exceeds(&whole, 1.0 + MARGIN)) {
+        (Ruling::Holds, Ruling::DoesNotHold) => Ruling::Holds,
+        // Growing costs, and is not all that costs.
+        (Ruling::Holds, Ruling::Holds) => exceeds_by(&growing, &whole),
+        (Ruling::DoesNotHold, _) => Ruling::DoesNotHold,
+        _ => Ruling::CannotBeTold,
+    };
+    Some(decided(ruling, because))
+}
+
+/// "Holds in part" if one ratio is above the other beyond doubt.
+fn exceeds_by(one: &Quantity, other: &Quantity) -> Ruling {
+    match (one.interval, other.interval) {
+        (Some(one), Some(other)) if one.low > other.high => Ruling::HoldsInPart,
+        (Some(one), Some(other)) if one.high < other.low => Ruling::DoesNotHold,
+        _ => Ruling::CannotBeTold,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Growth, PAGE, RECEIVER, Receiver, SIZE, STEP, TIME};
+    use super::{by_mapping, by_the_page, by_writing};
+    use crate::made_up::{count, findings, machine, measure, measured, results, value};
+    use crate::prelude::*;
+    use instrument::claim::Ruling;
+    use std::fs::{self, OpenOptions};
+    use std::io::Write;
+    use std::net::{TcpListener, TcpStream};
+
+    fn point(receiver: Receiver, step: Bytes, size: u64) -> Point {
+        let point = Point::new().at(RECEIVER, receiver).at(STEP, step);
+        point.at(SIZE, Bytes(size))
+    }
+
+    #[test]
+    fn a_file_arrives_whole_whatever_its_size_and_the_step() {
+        let scratch = tempfile::tempdir().expect("a directory for temporary files");
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback");
+        let address = listener.local_addr().expect("it has one");
+        for (size, step) in [
+            (1, 65_536),
+            (65_536, 65_536),
+            (200_001, 65_536),
+            (0, 65_536),
+        ] {
+            let bytes: Vec<u8> = (0..size).map(|at| (at % 251) as u8).collect();
+            for receiver in Receiver::ALL {
+                let path = scratch.path().join(format!("{receiver} {size}"));
+                let mut options = OpenOptions::new();
+                let file = options.read(true).write(true).create_new(true).open(&path);
+                let file = file.expect("a new file");
+                let sender = std::thread::spawn({
+                    let bytes = bytes.clone();
+                    move || TcpStream::connect(address).and_then(|mut it| it.write_all(&bytes))
+                });
+                let (mut stream, _) = listener.accept().expect("a sender");
+                let stored = match receiver {
+                    Receiver::File => by_writing(&mut stream, file, step),
+                    Receiver::Mmap => by_mapping(&mut stream, file, step),
+                };
+                stored.expect("it is stored");
+                sender.join().expect("no panic").expect("it was sent");
+                assert!(
+                    fs::read(&path).expect("it is there") == bytes,
+                    "{receiver} {size}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn both_receivers_are_measured_and_leave_only_the_source() {
+        let scratch = tempfile::tempdir().expect("a directory for temporary files");
+        for receiver in Receiver::ALL {
+            let point = point(*receiver, Bytes(65_536), 1_000_000);
+            let (samples, _) = measure(&Growth, &point, scratch.path()).expect("loopback");
+            assert!(count(&samples, TIME) >= 1);
+        }
+        let left = fs::read_dir(scratch.path()).expect("it is there");
+        assert_eq!(left.count(), 1);
+    }
+
+    #[test]
+    fn the_cost_of_growing_is_told() {
+        let at = |receiver, step: u64, ns| {
+            measured(point(receiver, Bytes(step), 1 << 20), &[(TIME, ns)])
+        };
+        let points = vec![
+            at(Receiver::Mmap, PAGE.0, 30e6),
+            at(Receiver::Mmap, 1 << 20, 10e6),
+            at(Receiver::File, PAGE.0, 15e6),
+            at(Receiver::File, 1 << 20, 10e6),
+        ];
+        let found = findings(&Growth, points);
+        let keys: Vec<_> = found.iter().map(|it| it.key.as_str()).collect();
+        assert_eq!(keys, ["growing", "mapping"]);
+        assert!((value(&found, "growing", "times") - 3.0).abs() < 0.01);
+        assert!((value(&found, "mapping", "by_page") - 2.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn growth_is_the_reason_if_the_whole_mapping_is_not_slower() {
+        let ruling = |by_page, at_once| {
+            let at = |receiver, step: u64, ns| {
+                measured(point(receiver, Bytes(step), 1 << 20), &[(TIME, ns)])
+            };
+            let points = vec![
+                at(Receiver::Mmap, PAGE.0, by_page),
+                at(Receiver::Mmap, 1 << 20, at_once),
+                at(Receiver::File, PAGE.0, 15e6),
+                at(Receiver::File, 1 << 20, 10e6),
+            ];
+            let (definition, machine) = (Growth.definition(), machine());
+            let results = results(&definition, &machine, points);
+            by_the_page(&results).expect("all are there").ruling
+        };
+        assert_eq!(ruling(30e6, 9e6), Ruling::Holds);
+        assert_eq!(ruling(30e6, 15e6), Ruling::HoldsInPart);
+        assert_eq!(ruling(15e6, 30e6), Ruling::DoesNotHold);
+        assert_eq!(ruling(8e6, 8e6), Ruling::DoesNotHold);
+        assert_eq!(ruling(10.2e6, 8e6), Ruling::CannotBeTold);
+    }
+}
