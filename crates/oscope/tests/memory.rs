@@ -83,6 +83,24 @@ fn block_sizes(run: &Value) -> Vec<u64> {
     sizes.collect()
 }
 
+/// The estimates of the largest block that a run measured.
+fn largest_block(run: &Value) -> Vec<Value> {
+    let points = run["experiments"][0]["points"].as_array();
+    let points = points.into_iter().flatten();
+    let largest = points.max_by_key(|point| point["levels"]["block_size"].as_u64());
+    let estimates = largest.and_then(|point| point["estimates"].as_array());
+    estimates.cloned().unwrap_or_default()
+}
+
+/// True if a number is known so badly that no finding states it.
+fn is_vague(estimate: &Value) -> bool {
+    let end = |name: &str| estimate["interval"][name].as_f64();
+    match (end("low"), end("high")) {
+        (Some(low), Some(high)) => high > 4.0 * low,
+        _ => true,
+    }
+}
+
 #[test]
 fn in_little_memory_blocks_are_cut_and_the_finding_says_so() {
     let _turn = turn();
@@ -108,7 +126,11 @@ fn in_little_memory_blocks_are_cut_and_the_finding_says_so() {
     assert!(largest.is_some_and(|size| size <= 64 * MIB), "{largest:?}");
     let findings = run["findings"].as_array().expect("a list");
     let memory = findings.iter().find(|it| it["key"] == "memory");
-    let memory = memory.unwrap_or_else(|| panic!("nothing about memory: {run}"));
+    let Some(memory) = memory else {
+        let numbers = largest_block(&run);
+        assert!(numbers.iter().any(is_vague), "nothing about memory: {run}");
+        return eprintln!("skipped: this machine was too busy to say how fast memory is");
+    };
     let sentence = memory["sentence"].to_string();
     let is_beyond_caches = sentence.contains("which no cache holds");
     assert!(
