@@ -155,6 +155,17 @@ fn an_address_space_that_is_too_small_is_named() {
     assert!(stderr.contains("of memory, of which"), "{stderr}");
 }
 
+fn start_swapping(place: &Place) -> Child {
+    place
+        .plain(&SWAPPING_RUN)
+        .arg("--dir")
+        .arg(place.scratch())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts")
+}
+
 #[test]
 fn swap_made_for_a_killed_run_is_undone_by_cleanup() {
     let _turn = turn();
@@ -163,14 +174,7 @@ fn swap_made_for_a_killed_run_is_undone_by_cleanup() {
         return;
     }
     let scratch = place.scratch();
-    let mut killed = place
-        .plain(&SWAPPING_RUN)
-        .arg("--dir")
-        .arg(&scratch)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the program starts");
+    let mut killed = start_swapping(&place);
     let was_on = makes_swap(&mut killed, &scratch);
     killed.kill().expect("it runs");
     killed.wait().expect("it was killed");
@@ -203,14 +207,7 @@ fn swap_made_for_an_interrupted_run_is_gone_with_it() {
         return;
     }
     let scratch = place.scratch();
-    let mut run = place
-        .plain(&SWAPPING_RUN)
-        .arg("--dir")
-        .arg(&scratch)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the program starts");
+    let mut run = start_swapping(&place);
     let was_on = makes_swap(&mut run, &scratch);
     let status = Command::new("kill")
         .args(["-INT", &run.id().to_string()])

@@ -22,7 +22,7 @@ pub(super) const FROM_STORAGE: Metric<&str> = Metric::fact(
     Unit::Share,
 );
 
-/// The file is so many times as large as the memory that the measurement may use.
+/// The file is this many times as large as the memory that the measurement may use.
 pub(super) const FILE_OVER_MEMORY: u64 = 2;
 /// The memory that a worker may use, page cache included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
