@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from statistics import median
 
+from figures import spread
+
 # How oscope's values are shown, and by what a peer's must be multiplied for that.
 SHOWN = {
     "nanoseconds": ("ns", lambda value: value, 1),
@@ -49,10 +51,6 @@ def level_name(axis, level):
 
 def digits(value):
     return f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
-
-
-def spread(values):
-    return f"{median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
 
 
 def pairs(folder):

@@ -8,10 +8,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parent.parent))
+from figures import MIB, make_file, seconds, spread
 
 OSCOPE = os.environ["OSCOPE"]
 RANDOM_READS = os.environ["RANDOM_READS"]
-MIB = 1 << 20
 SIZE = int(os.environ.get("SIZE_MIB", "1024")) * MIB
 LARGEST = int(os.environ.get("LARGEST_MIB", "16384")) * MIB
 SECONDS = "2"
@@ -27,23 +30,6 @@ def available(programs):
         else:
             print(f"left out: {command[0]} is not installed", file=sys.stderr)
     return found
-
-
-def seconds(command):
-    """Wall time of a whole program, its start included."""
-    begin = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return time.perf_counter() - begin
-
-
-def make(path, size):
-    """A file of random bytes, on the device."""
-    chunk = os.urandom(MIB)
-    with open(path, "wb") as file:
-        for number in range(size // MIB):
-            file.write(number.to_bytes(8, "little") + chunk[8:])
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def evict(path):
@@ -62,20 +48,13 @@ def show(title, rows, unit, better="more"):
     print(f"\n### {title}\n\n| tool | {unit} | first row over it (least to most) |\n| --- | ---: | --- |")
     first = next(iter(rows.values()))
     for name, values in rows.items():
-        ratios = sorted(a / b for a, b in zip(first, values))
-        middle = statistics.median(ratios)
-        print(
-            f"| {name} | {statistics.median(values):.4g} |"
-            f" {middle:.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}) |"
-        )
+        ratios = [a / b for a, b in zip(first, values)]
+        print(f"| {name} | {statistics.median(values):.4g} | {spread(ratios)} |")
     peers = [values for name, values in rows.items() if not name.startswith("oscope")]
     if peers:
         best = [max(of_round) for of_round in zip(*peers)]
-        ratios = sorted(a / b for a, b in zip(first, best))
-        print(
-            f"\nfirst row over the best peer of each round:"
-            f" {statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
-        )
+        ratios = [a / b for a, b in zip(first, best)]
+        print(f"\nfirst row over the best peer of each round: {spread(ratios)}")
 
 
 def interleave(rows):
@@ -99,7 +78,7 @@ def warm_sums(path, how):
     }
     peers = available({
         "cat": ["cat", path],
-        "dd bs=512K": ["dd", f"if={path}", "of=/dev/null", "bs=512K"],
+        "dd bs=512K": ["dd", f"if={path}", "of=/dev/null", "bs=512K", "status=none"],
         "cksum": ["cksum", path],
         "xxhsum -H3": ["xxhsum", "-H3", path],
     })
@@ -115,7 +94,7 @@ def cold_sums(path):
         return run
     rows = {"oscope file sum": cold([OSCOPE, "--quiet", "file", "sum", path])}
     peers = available({
-        "dd iflag=direct bs=1M": ["dd", f"if={path}", "of=/dev/null", "bs=1M", "iflag=direct"],
+        "dd iflag=direct bs=1M": ["dd", f"if={path}", "of=/dev/null", "bs=1M", "iflag=direct", "status=none"],
         "fio direct, 1M, depth 8": [
             "fio", "--name=r", f"--filename={path}", "--rw=read", "--bs=1M", "--direct=1",
             "--iodepth=8", "--ioengine=libaio", "--allow_file_create=0", "--readonly",
@@ -157,8 +136,7 @@ def iops(path):
           f" ({min(null):.2f} to {max(null):.2f})")
     if has_fio:
         null = [1e9 / fio_iops(path, 1, "null", False) for _ in range(ROUNDS)]
-        print(f"fio's loop alone (ioengine=null): {statistics.median(null):.1f} ns a turn"
-              f" ({min(null):.1f} to {max(null):.1f})")
+        print(f"fio's loop alone (ioengine=null): {spread(null)} ns a turn")
 
 
 def growth(directory):
@@ -213,7 +191,7 @@ def main():
     directory = tempfile.mkdtemp(prefix="oscope-bench-", dir=os.environ.get("DIR", "."))
     try:
         path = os.path.join(directory, "file")
-        make(path, SIZE)
+        make_file(path, SIZE)
         warm_sums(path, "as it was written")
         evict(path)
         read_in(path)

@@ -1,29 +1,19 @@
 #!/usr/bin/env python3
 """Copies and writes by oscope beside other tools, on one file system; see copy.sh."""
 
-import math
 import os
 import random
-import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).parent.parent))
+from figures import MIB, make_file, seconds, spread, with_interval
 
 OSCOPE = os.environ["OSCOPE"]
 SIZE = int(os.environ.get("SIZE_MIB", "1024")) << 20
 ROUNDS = int(sys.argv[1])
-MIB = 1 << 20
 BLOCK = 128 << 10
-
-
-def make_dense(path):
-    chunk = os.urandom(MIB)
-    with open(path, "wb") as file:
-        for number in range(SIZE // MIB):
-            file.write(number.to_bytes(8, "little") + chunk[8:])
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def make_sparse(path):
@@ -59,22 +49,10 @@ def writes(target):
     }
 
 
-def seconds(command, target):
+def seconds_anew(command, target):
+    """Wall time of a command that makes `target`."""
     target.unlink(missing_ok=True)
-    begin = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - begin
-
-
-def interval(ratios):
-    """The median, and the order statistics that hold it in at least 95 of 100 cases."""
-    ratios = sorted(ratios)
-    count = len(ratios)
-    outside = 0
-    while 2 * sum(math.comb(count, below) for below in range(outside + 1)) <= 0.05 * 2**count:
-        outside += 1
-    outside = max(outside - 1, 0)
-    return statistics.median(ratios), ratios[outside], ratios[-1 - outside]
+    return seconds(command)
 
 
 def compare(kind, work, commands, warming, target, peers):
@@ -84,26 +62,29 @@ def compare(kind, work, commands, warming, target, peers):
     shuffle = random.Random(0).shuffle
     for _ in range(ROUNDS):
         # Memory that the host took back would cost the first tool of a round its faults.
-        seconds(commands[warming], target)
+        seconds_anew(commands[warming], target)
         # By turns alone, a tool would always follow the same one, and meet the caches that it leaves.
         shuffle(order)
         for tool in order:
-            times[tool].append(seconds(commands[tool], target))
+            times[tool].append(seconds_anew(commands[tool], target))
     target.unlink()
     for tool, values in times.items():
-        row = f"| {kind} | {work} | {tool} | {statistics.median(values):.4g} ({min(values):.4g}–{max(values):.4g})"
+        row = f"| {kind} | {work} | {tool} | {spread(values, '.4g')}"
         if tool not in peers:
             print(f"{row} | |")
         else:
-            middle, low, high = interval([peer / ours for peer, ours in zip(values, times[peers[tool]])])
-            print(f"{row} | {middle:.2f} ({low:.2f}–{high:.2f}) |", flush=True)
+            ratios = [peer / ours for peer, ours in zip(values, times[peers[tool]])]
+            print(f"{row} | {with_interval(ratios)} |", flush=True)
 
 
 def main():
     kind, place = sys.argv[2], Path(sys.argv[3])
     source, target = place / "source", place / "target"
-    for shape, make in (("dense", make_dense), ("sparse", make_sparse)):
-        make(source)
+    for shape in ("dense", "sparse"):
+        if shape == "dense":
+            make_file(source, SIZE)
+        else:
+            make_sparse(source)
         commands = copies(str(source), str(target), shape == "sparse")
         subprocess.run(commands["oscope"], check=True, stdout=subprocess.DEVNULL)
         subprocess.run(["cmp", source, target], check=True)

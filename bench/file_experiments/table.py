@@ -5,6 +5,10 @@ import glob
 import json
 import statistics
 import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parent.parent))
+from figures import spread
 
 work = sys.argv[1]
 
@@ -48,8 +52,4 @@ for (what, tool), found in sorted(pairs.items()):
     ratios = [ours / peer for ours, peer in found]
     ours = statistics.median(ours for ours, _ in found)
     peer = statistics.median(peer for _, peer in found)
-    middle = statistics.median(ratios)
-    print(
-        f"| {what} | {tool} | {ours:.4g} | {peer:.4g} | "
-        f"{middle:.2f} ({min(ratios):.2f} to {max(ratios):.2f}) |"
-    )
+    print(f"| {what} | {tool} | {ours:.4g} | {peer:.4g} | {spread(ratios)} |")

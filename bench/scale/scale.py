@@ -7,8 +7,10 @@ import shutil
 import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).parent.parent))
+from figures import seconds
 
 OSCOPE = os.environ["OSCOPE"]
 HERE = Path(__file__).resolve().parent
@@ -32,12 +34,6 @@ def generate(first, last, *shape):
     command = [sys.executable, HERE / "runs.py", TEMPLATE, folder, str(first), str(last), *map(str, shape)]
     subprocess.run(command, check=True)
     return sorted(folder.iterdir())
-
-
-def seconds(command):
-    begin = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - begin
 
 
 def peak_mib(command):

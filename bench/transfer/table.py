@@ -3,11 +3,13 @@
 usage: table.py DIRECTORY
 """
 
-import math
 import statistics
 import sys
 from collections import Counter, defaultdict
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).parent.parent))
+from figures import interval, spread, with_interval
 
 WALL, CPU = "wall", "CPU"
 
@@ -32,24 +34,6 @@ GOALS = [
 PEERS = ["pair summed", "pair bare", "socat", "socat OpenSSL", "scp", "iperf3 -C reno", "tar and nc"]
 
 
-def interval(values):
-    """The median, and an interval that holds it in 95 of 100 cases, by order; without one if the
-    values are too few (fewer than six)."""
-    ordered, count = sorted(values), len(values)
-    below, rank = 0.0, 0
-    for index in range(count // 2):
-        below += math.comb(count, index) / 2**count
-        if 2 * below > 0.05:
-            break
-        rank = index + 1
-    middle = statistics.median(ordered)
-    return middle, (ordered[rank - 1], ordered[-rank]) if rank else None
-
-
-def spread(values, digits):
-    return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f}–{max(values):.{digits}f})"
-
-
 def read(path):
     return [line.split("\t") for line in path.read_text().splitlines()]
 
@@ -63,13 +47,6 @@ def ratios(measured, own, peer, what):
     ]
 
 
-def shown(values):
-    middle, bounds = interval(values)
-    if bounds is None:
-        return f"{middle:.2f} [{min(values):.2f}–{max(values):.2f}, n={len(values)}]"
-    return f"{middle:.2f} ({bounds[0]:.2f}–{bounds[1]:.2f})"
-
-
 def show_case(case, place, measured, controls, per):
     print(f"\n### {case}, {place}\n")
     names = sorted(measured, key=lambda name: statistics.median(r[WALL] for r in measured[name].values()))
@@ -79,11 +56,11 @@ def show_case(case, place, measured, controls, per):
     print("| --- | --- | --- | --- |" + " --- |" * len(peers))
     for name in names:
         rounds = measured[name].values()
-        cells = [name, spread([r[WALL] for r in rounds], 3), spread([r[CPU] for r in rounds], 2),
+        cells = [name, spread([r[WALL] for r in rounds], ".3f"), spread([r[CPU] for r in rounds]),
                  controls[name]]
         for peer in peers:
             found = ratios(measured, name, peer, WALL) if peer != name else []
-            cells.append(shown(found) if found else "")
+            cells.append(with_interval(found) if found else "")
         print("| " + " | ".join(cells) + " |")
 
 
@@ -104,7 +81,7 @@ def show_goals(cases):
                 continue
             found = ratios(measured, own, peer, what)
             if found:
-                rows.append([f"{own}, {case}, {place}", what, peer, f"{goal}", shown(found),
+                rows.append([f"{own}, {case}, {place}", what, peer, f"{goal}", with_interval(found),
                              str(len(found)), verdict(found, goal)])
     if not rows:
         return

@@ -3,7 +3,9 @@
 #
 #   bench/uthread/run.sh [ROUNDS]
 #
-# Go and Boost.Fiber (Debian: golang, g++, libboost-fiber-dev) are left out if they are not there.
+# Go and Boost.Fiber (Debian: golang, g++, libboost-fiber-dev) are left out if they are not there. So is
+# libdill, which Debian does not have: DILL names the folder where it was built, with libdill.h and
+# libdill.a.
 # Processes run on the first two processors, so that no peer has more than another.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -23,13 +25,17 @@ then
     names+=(boost)
 fi
 
+if [ -n "${DILL:-}" ]; then
+    cc -O2 -I "$DILL" dill.c "$DILL/libdill.a" -pthread -o "$target/peer-dill" && names+=(dill)
+fi
+
 results=$(mktemp)
 trap 'rm -f "$results"' EXIT
 for round in $(seq "$rounds"); do
     for peer in "${names[@]}"; do
         echo "round $round of $rounds: $peer" >&2
         case $peer in
-        go | boost) command=("$target/peer-$peer") ;;
+        go | boost | dill) command=("$target/peer-$peer") ;;
         *) command=("$peers" measure "$peer") ;;
         esac
         taskset -c 0,1 "${command[@]}" | sed "s/^/$peer /" >>"$results" || echo "$peer failed" >&2

@@ -1,7 +1,7 @@
 //! The settings that programs should use, each with the rule that finds it.
 //!
-//! A rule is data: what is set, which experiments tell, and how. To add one is to add it to the list
-//! of its group, in `advice.rs` of the group's folder.
+//! A rule is data: the setting, the experiments that it reads, and the way to decide. To add a rule,
+//! add it to the list of its group, in `advice.rs` of the group's folder.
 
 use crate::{file, memory, process, threads};
 use instrument::advice::Rule;

@@ -1,7 +1,7 @@
 //! Statements of the published reports and of common belief, each with the test that decides it here.
 //!
-//! A claim is data: what is said, who says it, which experiments decide it and how. To add one is
-//! to add it to its group's list.
+//! A claim is data: the statement, its source, the experiments that decide it, and the test. To add
+//! a claim, add it to its group's list.
 
 use crate::{compute, file, memory, process, threads, transfer};
 use instrument::claim::Claim;

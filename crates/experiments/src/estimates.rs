@@ -107,7 +107,7 @@ pub(crate) fn known(values: &[&Quantity]) -> Grade {
     }
 }
 
-/// The grade of a value that a finding only tells, by the width of its interval.
+/// The grade of a value that a finding only reports, by the width of its interval.
 pub(crate) fn told(estimate: &Estimate) -> Grade {
     match estimate.relative_half_width() {
         Some(half_width) if half_width <= 0.1 => Grade::Certain,

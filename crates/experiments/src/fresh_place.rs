@@ -1,11 +1,11 @@
 //! A directory in which a new file is made as if none had been removed nearby.
 //!
-//! For one to five minutes ext4 does not give away the inode of a removed file, unless in the same
-//! second. It looks for a free inode from the start of the directory's block group and passes over
-//! these one by one (`recently_deleted` in
+//! For one to five minutes ext4 does not reuse the inode of a removed file, unless in the same second. It looks
+//! for a free inode from the start of the directory's block group and passes over these one by one
+//! (`recently_deleted` in
 //! [fs/ext4/ialloc.c](https://git.kernel.org/pub/scm/linux/kernel/git/torvalds/linux.git/tree/fs/ext4/ialloc.c)).
-//! So a file costs 10 µs where nothing was removed, and hundreds where some thousand files were,
-//! whichever program removed them.
+//! So a file costs 10 µs where nothing was removed, and hundreds where some thousand files were, whichever
+//! program removed them.
 
 use instrument::experiment::MeasureError;
 use platform::directory::spread_subdirectories;
@@ -25,8 +25,8 @@ pub(crate) struct FreshPlace {
 
 impl FreshPlace {
     /// Makes `parent`, without what a process that was stopped left in it, and in it several
-    /// directories, as far from each other as the file system offers. The one in which a file takes
-    /// the least time to make stays.
+    /// directories, as far from each other as the file system offers. It keeps the one in which a
+    /// file takes the least time to make.
     ///
     /// `seed` is different in each process: ext4 chooses the place of a directory by its name.
     pub(crate) fn find(parent: PathBuf, seed: u64) -> Result<Self, MeasureError> {
@@ -66,7 +66,7 @@ impl Drop for FreshPlace {
     }
 }
 
-/// Makes the directory, and tells how long a file in it took.
+/// Makes the directory, and returns the time to make a file in it.
 fn time_of_a_file(directory: &Path) -> io::Result<Duration> {
     fs::create_dir(directory)?;
     let file = directory.join("file");

@@ -1,6 +1,6 @@
 //! The experiments of oscope: one file for each experiment, in its group's folder.
 //!
-//! To add an experiment is to write its file and to name it in its group's list.
+//! To add an experiment, write its file and name it in its group's list.
 //!
 //! # What it uses
 //!

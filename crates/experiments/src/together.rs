@@ -3,7 +3,7 @@
 use instrument::experiment::MeasureError;
 use instrument::need::Need;
 use instrument::plan::Setting;
-use platform::placement::{allowed_cpus, pin_to};
+use platform::placement::{allowed_cpus, parent_cpus, pin_to};
 use std::hint::spin_loop;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,6 +16,22 @@ pub(crate) fn usable_cpus(setting: &Setting) -> Vec<usize> {
     let most = setting.machine.topology.threads.unwrap_or(allowed.len());
     // The last ones: a limit leaves these, and most interrupts go to the first.
     allowed[allowed.len().saturating_sub(most)..].to_vec()
+}
+
+/// Processors for `threads` threads, each with its own: the last ones, since most interrupts go to the
+/// first.
+///
+/// # Errors
+/// If this program may not use as many.
+pub(crate) fn cpus_for(threads: usize) -> Result<Vec<usize>, MeasureError> {
+    let cpus = parent_cpus()?;
+    if cpus.len() < threads {
+        return Err(MeasureError::Unsupported(format!(
+            "only {} processors may be used here",
+            cpus.len()
+        )));
+    }
+    Ok(cpus.into_iter().rev().take(threads).collect())
 }
 
 /// The need of experiments in which several processors work at once.

@@ -27,7 +27,7 @@ pub struct Rule {
 pub enum Audience {
     /// Authors and users of programs.
     Programs,
-    /// Databases and services: what waits for storage, or holds large buffers.
+    /// Databases and services: programs that wait for storage, or hold large buffers.
     Services,
 }
 

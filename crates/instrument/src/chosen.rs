@@ -29,7 +29,7 @@ pub struct Chosen<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CannotChoose {
     /// None of the experiments has the axis.
-    #[error("there is no axis '{axis}' in what is measured: there are {known}")]
+    #[error("there is no axis '{axis}'; the axes are {known}")]
     NoAxis {
         /// The axis.
         axis: String,

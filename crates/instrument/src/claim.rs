@@ -91,7 +91,7 @@ impl Claim {
             let sentence = match missing {
                 Some(id) => sentence!("{id} was not measured; `oscope run {id}` does."),
                 None => {
-                    sentence!("What it takes is missing among the measured values, or is unsound.")
+                    sentence!("A value that the claim rests on is missing or unsound.")
                 }
             };
             Judgement::new(Ruling::CannotBeTold, Finding::new(self.key, sentence))

@@ -27,7 +27,7 @@ pub enum MeasureError {
     #[error(transparent)]
     WrongPoint(#[from] WrongPoint),
     /// The samples could not be written because the reader closed the pipe.
-    #[error("the samples could not be handed on: {0}")]
+    #[error("the samples could not be written: {0}")]
     Output(std::io::Error),
 }
 

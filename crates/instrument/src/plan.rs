@@ -9,13 +9,13 @@ use crate::point::Point;
 use crate::quantity::Nanoseconds;
 use crate::visit_costs::VisitCosts;
 
-/// The files of all experiments together may take one part in so many of the free space.
+/// The files of all experiments together may take one part in this many of the free space.
 const MOST_OF_THE_DISK: u64 = 2;
 
 /// No visit takes less wall time: a process starts, and times its clock first.
 const LEAST_VISIT_NS: f64 = 1e6;
 
-/// A time that is said to suffice has this much to spare: visits vary.
+/// A time that is reported as sufficient has this much to spare: visits vary.
 pub(crate) const SPARE: f64 = 1.2;
 
 /// The measurements of one run.
@@ -204,7 +204,7 @@ fn measurable(experiment: &dyn Experiment, setting: &Setting) -> Result<Vec<Poin
     match need::missing(&needs(experiment, setting), setting) {
         Some(missing) => Err(missing),
         None => match experiment.points(setting) {
-            points if points.is_empty() => Err("nothing of it fits this machine".into()),
+            points if points.is_empty() => Err("none of its points fits this machine".into()),
             points => Ok(points),
         },
     }

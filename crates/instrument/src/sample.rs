@@ -34,7 +34,7 @@ impl Sample {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reading {
-    /// Wall times of the same number of iterations, again and again.
+    /// Repeated wall times of the same number of iterations.
     Legs(Legs),
     /// Wall time of n iterations and, immediately afterwards, of 2n. The difference contains no
     /// cost that a timed run pays once. Only in runs of the first edition.
@@ -81,7 +81,7 @@ pub enum Reading {
 /// Repeated timings of one loop in one process.
 ///
 /// A leg's time is `iterations` times the cost of an iteration, plus a cost that each leg pays once.
-/// The short legs, with fewer iterations, tell the two apart.
+/// The short legs, with fewer iterations, separate the two.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Legs {
     /// Iterations of a leg.

@@ -86,11 +86,10 @@ const WARM_DIFFERENCE: f64 = 0.05;
 const WARM_ATTEMPTS: u32 = 20;
 /// The warm-up may take one part in this many of a batch's time.
 const WARM_SHARE: u64 = 2;
-/// The length of a long run is foretold by one that lasts at least one part in this many of it: long
-/// enough to see some of what comes rarely.
+/// A run of at least one part in this many predicts the length of a long run: it is long enough to
+/// contain some of the rare costs.
 const FORETELLING: u64 = 4;
-/// A long run is meant to be this many times as long as the least that is asked for, since the
-/// foretelling errs.
+/// A long run aims at this many times the least length, since the prediction errs.
 const LONGER_THAN_LEAST: f64 = 1.2;
 /// Single operations that take longer count as one minute.
 const LONGEST_LATENCY_NS: u64 = 60_000_000_000;
@@ -98,8 +97,8 @@ const LONGEST_LATENCY_NS: u64 = 60_000_000_000;
 const GROWTH_LIMIT: f64 = 16.0;
 /// A short leg has this many times fewer iterations than a leg.
 const SHORTER: u64 = 16;
-/// With fewer iterations than this in a leg, there are no short legs: what a leg pays once is then
-/// small beside an iteration.
+/// With fewer iterations than this in a leg, there are no short legs: the cost that a leg pays once
+/// is then small beside an iteration.
 const FEWEST_FOR_SHORT_LEGS: u64 = 4;
 /// One short leg is timed for this many legs.
 const LEGS_PER_SHORT_LEG: usize = 4;
@@ -167,7 +166,7 @@ impl<'a> Sampler<'a> {
     /// 2. Warm up: run n iterations until two consecutive runs take about the same time. Not
     ///    recorded.
     /// 3. Time legs of n iterations, each between two runs of the reference loop. After every
-    ///    fourth, time a short leg of n/16 iterations, which tells what a leg pays once.
+    ///    fourth, time a short leg of n/16 iterations, which shows the cost that a leg pays once.
     ///
     /// # Errors
     /// Those of `body`, and [`MeasureError::Output`] if the reader closed the pipe.
@@ -464,7 +463,7 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// More iterations, if what a leg pays once is too large a share of its time of `leg_ns`; and
+    /// More iterations if the cost that a leg pays once is too large a share of `leg_ns`, with
     /// their time in ns.
     fn lengthen(
         &self,

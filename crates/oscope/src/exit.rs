@@ -18,6 +18,17 @@ pub enum Exit {
     Stopped(Signal),
 }
 
+impl Exit {
+    /// The outcome of work that is over.
+    pub const fn incomplete_if(lacks_something: bool) -> Self {
+        if lacks_something {
+            Self::Incomplete
+        } else {
+            Self::Done
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(match exit {

@@ -142,6 +142,6 @@ fn pages_that_the_host_took_back() {
         let metrics = ["just_used", "after_idling", "taken_back"];
         check("memory.page_reporting", &metrics);
     } else {
-        println!("skipped: this is no virtual machine that reports free pages to its host");
+        println!("skipped: this is not a virtual machine that reports free pages to its host");
     }
 }

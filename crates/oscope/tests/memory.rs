@@ -83,6 +83,24 @@ fn block_sizes(run: &Value) -> Vec<u64> {
     sizes.collect()
 }
 
+/// The estimates of the largest block that a run measured.
+fn largest_block(run: &Value) -> Vec<Value> {
+    let points = run["experiments"][0]["points"].as_array();
+    let points = points.into_iter().flatten();
+    let largest = points.max_by_key(|point| point["levels"]["block_size"].as_u64());
+    let estimates = largest.and_then(|point| point["estimates"].as_array());
+    estimates.cloned().unwrap_or_default()
+}
+
+/// True if a number is known so badly that no finding states it.
+fn is_vague(estimate: &Value) -> bool {
+    let end = |name: &str| estimate["interval"][name].as_f64();
+    match (end("low"), end("high")) {
+        (Some(low), Some(high)) => high > 4.0 * low,
+        _ => true,
+    }
+}
+
 #[test]
 fn in_little_memory_blocks_are_cut_and_the_finding_says_so() {
     let _turn = turn();
@@ -108,7 +126,11 @@ fn in_little_memory_blocks_are_cut_and_the_finding_says_so() {
     assert!(largest.is_some_and(|size| size <= 64 * MIB), "{largest:?}");
     let findings = run["findings"].as_array().expect("a list");
     let memory = findings.iter().find(|it| it["key"] == "memory");
-    let memory = memory.unwrap_or_else(|| panic!("nothing about memory: {run}"));
+    let Some(memory) = memory else {
+        let numbers = largest_block(&run);
+        assert!(numbers.iter().any(is_vague), "nothing about memory: {run}");
+        return eprintln!("skipped: this machine was too busy to say how fast memory is");
+    };
     let sentence = memory["sentence"].to_string();
     let is_beyond_caches = sentence.contains("which no cache holds");
     assert!(
@@ -133,6 +155,17 @@ fn an_address_space_that_is_too_small_is_named() {
     assert!(stderr.contains("of memory, of which"), "{stderr}");
 }
 
+fn start_swapping(place: &Place) -> Child {
+    place
+        .plain(&SWAPPING_RUN)
+        .arg("--dir")
+        .arg(place.scratch())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts")
+}
+
 #[test]
 fn swap_made_for_a_killed_run_is_undone_by_cleanup() {
     let _turn = turn();
@@ -141,14 +174,7 @@ fn swap_made_for_a_killed_run_is_undone_by_cleanup() {
         return;
     }
     let scratch = place.scratch();
-    let mut killed = place
-        .plain(&SWAPPING_RUN)
-        .arg("--dir")
-        .arg(&scratch)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the program starts");
+    let mut killed = start_swapping(&place);
     let was_on = makes_swap(&mut killed, &scratch);
     killed.kill().expect("it runs");
     killed.wait().expect("it was killed");
@@ -181,14 +207,7 @@ fn swap_made_for_an_interrupted_run_is_gone_with_it() {
         return;
     }
     let scratch = place.scratch();
-    let mut run = place
-        .plain(&SWAPPING_RUN)
-        .arg("--dir")
-        .arg(&scratch)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the program starts");
+    let mut run = start_swapping(&place);
     let was_on = makes_swap(&mut run, &scratch);
     let status = Command::new("kill")
         .args(["-INT", &run.id().to_string()])

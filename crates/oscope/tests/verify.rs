@@ -287,7 +287,7 @@ fn the_latest_run_is_not_guessed() {
                 .assert()
                 .code(1)
                 .stdout(predicate::str::is_empty())
-                .stderr(contains("which run is the latest cannot be told"));
+                .stderr(contains("the latest run is unknown"));
         }
         place.oscope(&["show", "2"]).assert().success();
         place.oscope(&["delete", "1", "--force"]).assert().success();

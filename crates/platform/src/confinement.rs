@@ -40,12 +40,12 @@ face! {
 
     impl MemoryGroup {
         /// Creates a group. Each scratch directory can have one at a time. Its removal kills its
-        /// processes, and gives up if they have not left the group after `exit_wait`.
+        /// processes, and gives up if they have not left the group after `exit_wait`. The limit
+        /// reserves no memory, and may exceed the available memory.
         ///
         /// # Errors
         /// [`crate::Error::NotPermitted`] without the right; [`crate::Error::NotSupported`] if no
-        /// memory controller is accessible; [`crate::Error::TooMuch`] if the limit exceeds the
-        /// available memory, since the host and not the limit would then stop the group.
+        /// memory controller is accessible.
         pub fn create(limit_bytes: u64, scratch: &Path, exit_wait: Duration) -> Result<Self>
             = refuse("limiting the memory of a worker");
 

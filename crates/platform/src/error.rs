@@ -26,16 +26,6 @@ pub enum Error {
         /// The reason, and the setting that controls it.
         reason: String,
     },
-    /// The request exceeds the available amount.
-    #[error("{what} would be {asked_bytes} bytes, where {available_bytes} are available")]
-    TooMuch {
-        /// The requested resource, as the subject of a sentence.
-        what: &'static str,
-        /// Requested amount, in bytes.
-        asked_bytes: u64,
-        /// Available amount, in bytes.
-        available_bytes: u64,
-    },
     /// A path that only this user should control may be under another user's control.
     #[error("{} is not to be trusted: {what}", path.display())]
     Planted {

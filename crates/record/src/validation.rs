@@ -228,7 +228,7 @@ fn legs(place: &str, legs: &Legs) -> Result<(), Invalid> {
     let has_all = reference_ns.is_empty() || reference_ns.len() == wall_ns.len();
     ensure(has_all, place, || {
         format!(
-            "{} legs stand beside {} readings of the reference loop",
+            "{} legs have {} readings of the reference loop",
             wall_ns.len(),
             reference_ns.len()
         )
@@ -289,10 +289,7 @@ where
             place,
             "it holds a number that is not finite".into(),
         )),
-        Err(error) => Err(invalid(
-            place,
-            format!("it cannot be written down: {error}"),
-        )),
+        Err(error) => Err(invalid(place, format!("it cannot be written: {error}"))),
     }
 }
 
@@ -327,7 +324,7 @@ fn name(place: &str, what: &str, name: &str) -> Result<(), Invalid> {
 
 fn at_most(place: &str, what: &str, count: usize, limit: usize) -> Result<(), Invalid> {
     ensure(count <= limit, place, || {
-        format!("it has {count} {what}; more than {limit} cannot be")
+        format!("it has {count} {what}; the most is {limit}")
     })
 }
 
@@ -340,7 +337,7 @@ fn unique<T: Eq + Hash + ToString>(
     for name in names {
         let shown = name.to_string();
         ensure(seen.insert(name), place, || {
-            format!("the {what} '{shown}' is there twice")
+            format!("the {what} '{shown}' occurs twice")
         })?;
     }
     Ok(())

@@ -4,9 +4,8 @@
 
 mod common;
 
-use common::{batch, begun, complete, definition, replay, take};
+use common::{batch, begun, complete, definition, replay, start, take};
 use instrument::point::Point;
-use instrument::runner::{Event, Observer};
 use oscope_record::store::{Error, HistoryQuery, RunSelector, Store};
 use oscope_record::{Part, Proof, Run, file};
 use rusqlite::Connection;
@@ -207,12 +206,7 @@ fn a_run_that_was_cut_off_is_proven_up_to_its_last_event() {
     assert_eq!(found(&path), Proof::Proven);
     let definition = definition("process.calls");
     let points = [Point::new()];
-    recorder
-        .observe(&Event::Started {
-            definition: &definition,
-            points: &points,
-        })
-        .unwrap();
+    start(&mut recorder, &definition, &points);
     for index in 0..3 {
         take(&mut recorder, &definition, &points[0], &batch(index)).unwrap();
         assert_eq!(found(&path), Proof::Proven);

@@ -7,9 +7,8 @@
 
 mod common;
 
-use common::{batch, begun, definition, take};
+use common::{batch, begun, definition, start, take};
 use instrument::point::Point;
-use instrument::runner::{Event, Observer};
 use oscope_record::Proof;
 use oscope_record::store::{RunSelector, Store};
 use std::io::{BufRead, BufReader, Write};
@@ -35,13 +34,7 @@ fn record(path: &Path) -> ! {
     let mut recorder = store.begin(&begun(1)).unwrap();
     let definition = definition("file.block_size");
     let point = Point::new();
-    let points = std::slice::from_ref(&point);
-    recorder
-        .observe(&Event::Started {
-            definition: &definition,
-            points,
-        })
-        .unwrap();
+    start(&mut recorder, &definition, std::slice::from_ref(&point));
     let mut output = std::io::stdout();
     let mut index = 0;
     loop {

@@ -4,10 +4,9 @@
 
 mod common;
 
-use common::{batch, begun, complete, definition, replay, take};
+use common::{batch, begun, complete, definition, replay, start, take};
 use instrument::limits::{Limited, Limits, Used};
 use instrument::point::{Level, Point};
-use instrument::runner::{Event, Observer};
 use oscope_record::store::{BlankSelector, Error, HistoryQuery, HistoryRun, RunSelector, Store};
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -207,13 +206,7 @@ fn two_recorders_share_a_store() {
                 let mut recorder = store.begin(&begun(id)).unwrap();
                 let definition = definition("file.many");
                 let point = Point::new();
-                let points = std::slice::from_ref(&point);
-                recorder
-                    .observe(&Event::Started {
-                        definition: &definition,
-                        points,
-                    })
-                    .unwrap();
+                start(&mut recorder, &definition, std::slice::from_ref(&point));
                 for index in 0..200 {
                     take(&mut recorder, &definition, &point, &batch(index)).unwrap();
                 }

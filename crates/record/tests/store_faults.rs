@@ -5,9 +5,8 @@
 mod common;
 
 use common::mount::Mount;
-use common::{batch, begun, complete, definition, take};
+use common::{batch, begun, complete, definition, start, take};
 use instrument::point::Point;
-use instrument::runner::{Event, Observer};
 use oscope_record::store::{Error, Judged, RunSelector, Store};
 use rusqlite::Connection;
 use std::fs;
@@ -232,13 +231,7 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
     let mut recorder = store.begin(&begun(1)).unwrap();
     let definition = definition("file.block_size");
     let point = Point::new();
-    let points = std::slice::from_ref(&point);
-    recorder
-        .observe(&Event::Started {
-            definition: &definition,
-            points,
-        })
-        .unwrap();
+    start(&mut recorder, &definition, std::slice::from_ref(&point));
     let mut acknowledged = Vec::new();
     let error = loop {
         let batch = batch(acknowledged.len() as u64);

@@ -1,6 +1,6 @@
 //! The committed schemas of the JSON output are current.
 
-use oscope_report::{comparison, json};
+use oscope_report::{comparison, json, lab, reproduce};
 use std::fs;
 use std::path::Path;
 
@@ -9,7 +9,13 @@ const RENEW: &str = "OSCOPE_RENEW_SCHEMA";
 #[test]
 fn the_committed_schemas_are_current() {
     let mut schemas = json::schemas();
-    schemas.push(("comparison", comparison::schema()));
+    schemas.extend([
+        ("class", lab::Class::schema()),
+        ("comparison", comparison::schema()),
+        ("hand-in", lab::HandIn::schema()),
+        ("labs", lab::schema_of_list()),
+        ("reproduction", reproduce::schema()),
+    ]);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema");
     let mut names = Vec::new();
     for (name, schema) in schemas {

@@ -1,4 +1,4 @@
-//! Cost of thread operations: `cargo bench -p uthread --bench operations`.
+//! Cost of thread operations: `cargo bench -p uthread --bench operations [PART_OF_A_NAME]...`.
 
 #![expect(
     unsafe_code,
@@ -62,6 +62,13 @@ fn locks() {
     measure("no_preempt guard", N, || {
         for _ in 0..N {
             drop(no_preempt());
+        }
+    });
+    let semaphore = Semaphore::new(1);
+    measure("semaphore, alone", N, || {
+        for _ in 0..N {
+            semaphore.acquire();
+            semaphore.release(1);
         }
     });
     measure("Lock, 99 threads, 10 000 times each", 990_000, || {

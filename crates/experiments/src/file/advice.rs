@@ -126,7 +126,7 @@ fn read_method(evidence: &Evidence<'_>) -> Option<Advice> {
     Some(advice((value, Method::Pread), gain_over_usual, said))
 }
 
-/// The smallest block from which on a mapped file is gone through faster than one that is read, by one
+/// The smallest block from which on a mapped file is scanned faster than one that is read, by one
 /// thread; `never` where it is not in the largest.
 fn map_from(evidence: &Evidence<'_>) -> Option<Advice> {
     let results = evidence.of(sum::DESIGN.id)?;
@@ -226,7 +226,7 @@ fn log_blocks(evidence: &Evidence<'_>) -> Option<Advice> {
 }
 
 /// The best for writing over a file, but none in which new files are written far more slowly, since
-/// programs seldom know which of both they do.
+/// programs seldom know which of the two they do.
 fn write_block_size(evidence: &Evidence<'_>) -> Option<Advice> {
     let results = evidence.of(block_size::DESIGN.id)?;
     let best = best(results, Pass::Write);
@@ -251,7 +251,7 @@ fn gain_nothing() -> Sentence {
     sentence!("larger ones gain nothing")
 }
 
-/// Advice for a block size, of which `beyond` tells why it is not a larger one.
+/// Advice for a block size. `beyond` gives the reason against a larger one.
 fn advised_block(best: &Best<'_>, beyond: &Sentence) -> Option<Advice> {
     let (rate, usual_rate) = (best.rate, best.usual_rate);
     let gain = ratio(rate, usual_rate)?;

@@ -50,7 +50,7 @@ pub(super) const DESIGN: Design = Design {
              call. Either read reads 1 byte, or lseek moves the position by 1 byte, which shows \
              the cost of a call without data. There are ten files, from a tenth of the largest \
              size to all of it. The pass is timed in short pieces, which begin again at the start \
-             behind the end; what each piece pays once is taken off. Wall is the time of as many \
+             behind the end; the fixed cost of a piece is subtracted. Wall is the time of as many \
              calls as the file has bytes, the rate is calls over time, the throughput bytes over \
              time. A straight line through the times of the ten sizes gives the cost of a call, \
              and the part of a pass that does not depend on its calls.",

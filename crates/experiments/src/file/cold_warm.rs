@@ -53,18 +53,18 @@ pub(super) const DESIGN: Design = Design {
                block size on is that ratio stable?",
     method: "One process reads a scratch file from start to end by calls of one block: cold, then \
              warm, then cold again. Opening and closing are not timed. The warm file is timed in \
-             short pieces, one after the other, all of it evicted and read in anew before if any \
-             was missing. A cold read needs no reboot: the file is synced, so that its pages are \
-             clean, and then evicted by advice on it alone (POSIX_FADV_DONTNEED). Only where that \
-             leaves pages, and only as root, are the pages of all files of the machine dropped, \
-             by writing 1 to /proc/sys/vm/drop_caches. (2 drops directory entries, inodes and \
-             other kernel objects, 3 both.) That never drops dirty pages, and every other program \
-             on the machine reads cold afterwards. The kernel is asked before each pass how much \
-             of the file is resident; a pass in the wrong state is not timed. `cold_from_storage` \
-             is the share of the file that the kernel says this process read from a block device \
-             during the pass. Where that is less than all of it, a cache above the device \
-             answered. The caches of a disk, or of the host of a virtual one, cannot be seen; a \
-             second cold read that is faster than the first hints at one.",
+             short pieces, one after the other. If any of it is missing, all of it is evicted and \
+             read in again first. A cold read needs no reboot: the file is synced, so that its \
+             pages are clean, and then evicted by advice on it alone (POSIX_FADV_DONTNEED). Only \
+             where that leaves pages, and only as root, are the pages of all files of the machine \
+             dropped, by writing 1 to /proc/sys/vm/drop_caches. (2 drops directory entries, inodes \
+             and other kernel objects, 3 both.) That never drops dirty pages, and every other \
+             program on the machine reads cold afterwards. The kernel is asked before each pass \
+             how much of the file is resident; a pass in the wrong state is not timed. \
+             `cold_from_storage` is the share of the file that the kernel says this process read \
+             from a block device during the pass. Where that is less than all of it, a cache above \
+             the device answered. The caches of a disk, or of the host of a virtual one, cannot be \
+             seen; a second cold read that is faster than the first hints at one.",
     source: "Reports A and B, section 4",
     axes: &[BLOCK_SIZE.axis(), FILE_SIZE.axis()],
     metrics: &[

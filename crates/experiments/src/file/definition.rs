@@ -27,7 +27,7 @@ pub(super) fn whole_blocks(file_size: u64, block_size: u64) -> Result<(), Measur
         return Ok(());
     }
     Err(MeasureError::Unsupported(format!(
-        "a file of {} is no whole number of blocks of {}",
+        "a file of {} is not a whole number of blocks of {}",
         Bytes(file_size),
         Bytes(block_size)
     )))

@@ -79,7 +79,7 @@ impl Evidence {
         self.put(sampler, &seen, file.len as f64)
     }
 
-    /// Records the share of the `bytes` of a pass that came from storage, if the system tells.
+    /// Records the share of the `bytes` of a pass that came from storage, if the system reports it.
     fn put(
         &self,
         sampler: &mut Sampler<'_>,
@@ -121,9 +121,9 @@ impl SeenFromStorage {
 /// Brings the whole file into the page cache, in large pages as far as the kernel has them. Returns
 /// its share there: next to 1.
 ///
-/// If some of it is missing, all of it is evicted and read in again. Kernels take out what nobody
-/// used for a while, and a page that is read back by itself stays a small one. A file in small pages
-/// is slower to read, by a factor of about two, and in small blocks it is faster to write.
+/// If some of it is missing, all of it is evicted and read in again. Kernels evict pages that nobody
+/// used for a while, and a page that is read back by itself stays small. A file in small pages is
+/// slower to read, by a factor of about two, and in small blocks it is faster to write.
 pub(crate) fn warm(file: &ScratchFile) -> Result<f64, MeasureError> {
     if !residency(&file.file)?.is_whole() {
         evict(&file.file)?;

@@ -138,7 +138,7 @@ fn meeting(results: &Results) -> Option<Finding> {
         ),
         (None, Grade::CannotBeTold) => (
             sentence!(
-                "The measurement does not tell if the order still matters in chunks of \
+                "The measurement does not decide if the order still matters in chunks of \
                  {largest}: reading in order is {times} as fast there as at random."
             ),
             Grade::CannotBeTold,

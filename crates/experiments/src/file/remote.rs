@@ -42,7 +42,7 @@ pub(super) enum Place {
     Remote,
 }
 
-/// Writes in a file: no more than so many, and no more than so many bytes, but at least two.
+/// The most writes in a file, and the most bytes; there are at least two writes.
 const MOST_WRITES: u64 = 32;
 
 pub(super) const DESIGN: Design = Design {

@@ -24,7 +24,7 @@ impl ScratchFile {
     /// not as [`read_in`](Self::read_in) leaves them.
     pub(crate) fn open_or_make(path: &Path, len: u64, seed: u64) -> Result<Self, MeasureError> {
         if !fs::metadata(path).is_ok_and(|metadata| metadata.len() == len) {
-            // It has another name until it is whole, so that no later process takes half of it for all.
+            // It has another name until it is whole, so that no later process uses an unfinished file.
             let unfinished = path.with_added_extension("unfinished");
             make(&unfinished, len, seed)?;
             fs::rename(&unfinished, path).map_err(MeasureError::system("name a scratch file"))?;

@@ -26,12 +26,11 @@ const DESIGN: Design = Design {
     question: "How large a file can be read in 10 s, by block size?",
     method: "Scratch files in the page cache are read by read calls of one block each, in short \
              pieces, one after the other, each timed by itself. Each file is twice or four times \
-             as long as the one before. A file of which some is missing in the page cache is read \
-             in anew as a whole before. A straight line through their \
-             times, each weighted by its relative error, gives the time of a byte. The size for \
-             10 s, the middle of the time that the reports call reasonable, follows from the \
-             line and is not itself read: `oscope file size` reads it in full. Opening the file \
-             is left out.",
+             as long as the one before. A file that is partly missing from the page cache is read \
+             in again as a whole first. A straight line through their times, each weighted by its \
+             relative error, gives the time of a byte. The size for 10 s, the middle of the time \
+             that the reports call reasonable, follows from the line and is not itself read: \
+             `oscope file size` reads it in full. Opening the file is left out.",
     source: "Reports A and B, section 2",
     axes: &[BLOCK_SIZE.axis(), FILE_SIZE.axis()],
     metrics: &[

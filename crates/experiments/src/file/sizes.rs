@@ -8,8 +8,8 @@ pub(super) const MIB: u64 = 1 << 20;
 
 /// A smaller file ends before a cold read reaches its steady speed.
 pub(super) const SMALLEST_FILE: u64 = 8 * MIB;
-/// The files of an experiment together take at most one in so many of the free bytes on the disk and
-/// in memory. So neither fills up, and the page cache does not evict them by itself.
+/// The files of an experiment together take at most one part in this many of the free bytes on the
+/// disk and in memory. So neither fills up, and the page cache does not evict them by itself.
 const SHARE: u64 = 4;
 /// Files are this much smaller on rotating disks, where each random read takes milliseconds.
 const SMALLER_WHERE_IT_TURNS: u64 = 4;

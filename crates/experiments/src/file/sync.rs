@@ -47,13 +47,13 @@ pub(super) const DESIGN: Design = Design {
     question: "How long does a write take that waits until its data is safe, and which way of \
                waiting is the cheapest?",
     method: formatcp!(
-        "Single operations are timed, each less the cost of reading the clock, and told by their \
-         percentiles. An operation is a write of {} KiB and the wait for it: fsync or fdatasync \
-         after it, or a file opened with O_SYNC or O_DSYNC. Overwrite goes over blocks that are \
-         already on the device. Append makes the file longer, so its size and the place of the \
-         new block have to be safe too. At {} MiB the file is emptied, which is not timed apart \
-         and happens once in {} writes. The answer of the device is trusted: one that answers \
-         before the data is safe looks fast here.",
+        "Single operations are timed, each less the cost of reading the clock, and reported by \
+         their percentiles. An operation is a write of {} KiB and the wait for it: fsync or \
+         fdatasync after it, or a file opened with O_SYNC or O_DSYNC. Overwrite goes over blocks \
+         that are already on the device. Append makes the file longer, so its size and the place \
+         of the new block have to be safe too. At {} MiB the file is emptied, which is not timed \
+         apart and happens once in {} writes. The answer of the device is trusted: one that \
+         answers before the data is safe looks fast here.",
         BLOCK_BYTES >> 10,
         FILE_BYTES >> 20,
         FILE_BYTES / BLOCK_BYTES

@@ -1,10 +1,9 @@
-//! Going through a file block by block, in pieces of any number of blocks.
+//! Walks through a file block by block, in pieces of any number of blocks.
 
 use super::scratch_file::ScratchFile;
 use instrument::experiment::MeasureError;
 
-/// The place in a file up to which it has been gone through. Behind the last block it goes on with the
-/// first.
+/// The position of a walk through a file. After the last block it continues with the first.
 ///
 /// A whole pass takes milliseconds, in which other programs interrupt it. Pieces of a fraction of a
 /// millisecond, one after the other, do the same work, and most of them are not interrupted.

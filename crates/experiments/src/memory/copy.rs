@@ -38,12 +38,12 @@ const DESIGN: Design = Design {
     id: "memory.copy",
     title: "Copying memory",
     question: "How fast does one core copy memory, and which method is best at which size?",
-    method: "One core copies a block to another, back-to-back. Both are in base pages that were touched \
-             before. memcpy: the C library's function, which chooses by length and processor. \
-             Non-temporal stores: the widest vector registers, with stores that bypass the caches. rep \
-             movsb: the processor's own instruction for copies. Each byte of the block counts once, \
-             though it is both read and written (STREAM counts it twice). The time of one is \
-             that of n copies over n, without what fewer copies show to be paid once.",
+    method: "One core copies a block to another, back-to-back. Both are in base pages that were \
+             touched before. memcpy: the C library's function, which chooses by length and \
+             processor. Non-temporal stores: the widest vector registers, with stores that bypass \
+             the caches. rep movsb: the processor's own instruction for copies. Each byte of the \
+             block counts once, though it is both read and written (STREAM counts it twice). The \
+             time of one is that of n copies over n, less the fixed cost that fewer copies show.",
     source: "common practice (lmbench's bw_mem bcopy, STREAM's copy)",
     axes: &[BLOCK_SIZE.axis(), METHOD.axis()],
     metrics: &[COPY],

@@ -114,7 +114,7 @@ fn cost(results: &Results) -> Option<Finding> {
     );
     let alike = sentence!(
         "Two threads that increment their own counters take {shared} an increment on one cache line \
-         and {apart} on two: here, sharing the line costs nothing that shows."
+         and {apart} on two. To share the line costs nothing that shows here."
     );
     let costs = gain.extent().low > 1.0;
     let finding = Finding::new("two_lines", if costs { said } else { alike });

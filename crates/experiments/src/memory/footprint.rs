@@ -31,7 +31,7 @@ const SMALLEST: u64 = 4 * KIB;
 const USUAL_CACHE: u64 = 1024 * KIB;
 /// With fewer sizes than this no drop would show.
 const FEWEST_SIZES: usize = 8;
-/// Beyond the cache, the loop writes so many times more slowly at least, where the cache shows.
+/// Beyond a cache that shows, the loop writes at least this many times more slowly.
 const DROP: f64 = 1.1;
 /// The caches settle while this much is written.
 const WARMING_BYTES: u64 = 64 << 20;

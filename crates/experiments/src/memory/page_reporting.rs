@@ -22,7 +22,7 @@ const TAKEN_BACK: Metric<&str> = Metric::fact(
     Unit::Share,
 );
 
-/// Pages whose cost tells the usual one. Half of 16 pages still lay in a cache of 32 MiB.
+/// Pages whose median cost is the usual one. Half of 16 pages still lay in a cache of 32 MiB.
 const PAGES: usize = 32;
 /// A page whose first touch takes this many times as long as that of a page just used was taken back.
 /// On a virtual machine the two were fifty times apart, with nothing between.
@@ -68,7 +68,7 @@ impl Experiment for PageReporting {
         vec![
             situation(
                 setting.machine.hypervisor.is_some() && reports_free_pages() == Some(true),
-                "this is no virtual machine that reports free pages to its host",
+                "this is not a virtual machine that reports free pages to its host",
             ),
             situation(
                 setting.machine.huge_page_bytes.is_some(),

@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn a_level_names_pages_that_this_machine_has() {
         let Some(bytes) = Machine::read().page_bytes else {
-            println!("skipped: the system does not tell its page size");
+            println!("skipped: the system does not report its page size");
             return;
         };
         let pages = Pages::base(&Machine::read()).expect("it tells their size");

@@ -5,8 +5,8 @@ use super::jobs::{self, COPY, Job, READ, WRITE};
 use crate::estimates::{grade, ratio};
 use crate::figures::{curves, linear};
 use crate::prelude::*;
+use crate::together::cpus_for;
 use platform::machine::Machine;
-use platform::placement::parent_cpus;
 
 /// The memory bandwidth that several cores get together.
 pub(crate) struct Parallel;
@@ -61,18 +61,10 @@ impl Experiment for Parallel {
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let threads = point.level(THREADS)?.0 as usize;
-        let cpus = parent_cpus()?;
-        if cpus.len() < threads {
-            return Err(MeasureError::Unsupported(format!(
-                "only {} processors may be used here",
-                cpus.len()
-            )));
-        }
+        let cpus = cpus_for(threads)?;
         let wanted = (4 * hierarchy::last_bytes(&Machine::read())).clamp(AT_LEAST, AT_MOST);
         let available = platform::memory::available_bytes().unwrap_or(LEAST_MEMORY);
         let each = (wanted.min(available / SHARE_OF_MEMORY) as usize / threads) & !(2 * 4096 - 1);
-        // The last ones: most interrupts go to the first.
-        let cpus: Vec<usize> = cpus.into_iter().rev().take(threads).collect();
         jobs::run(
             sampler,
             &[Job::Read, Job::Write, Job::Copy],

@@ -19,7 +19,8 @@ pub(super) const PIECE_SIZE: AxisOf<Bytes> = AxisOf::new("piece_size", "piece si
 pub(super) const WRITE: Metric<&str> =
     Metric::bandwidth("write", "write").bounded(MOST_BYTES_PER_SECOND);
 
-/// Pieces whose intervals overlap that of the best are as good if they reach it but for this share.
+/// Pieces whose intervals overlap that of the best count as equally good if they come within this
+/// share of it.
 const NEARLY: f64 = 0.10;
 const MIB: u64 = 1 << 20;
 /// The blocks of the report, in bytes.
@@ -108,7 +109,7 @@ const BEYOND_THE_CACHE: Claim = Claim {
     test: |evidence| {
         let results = evidence.of("memory.subloop")?;
         let block = *blocks(results).last()?;
-        // Only of a block that no cache holds can it be told.
+        // This can be decided only for a block that no cache holds.
         if block.0 < 2 * hierarchy::last_bytes(results.machine) {
             return None;
         }

@@ -32,12 +32,12 @@ const DESIGN: Design = Design {
     title: "Address translation by number of pages",
     question: "How many pages can a program use in turn before address translation slows it down, and \
                how much do larger pages save?",
-    method: "A chain of addresses has one place in each 4 KiB, at a random cache line. It is followed \
-             in random order: each load yields the address of the next. In base pages each step needs \
-             the translation of another page; in huge pages hundreds of steps share one. The caches \
-             hold the same lines in both cases, so the difference between the two is translation. \
-             Huge pages are verified. The time of a load is that of n steps over n, \
-             without what fewer steps show to be paid once.",
+    method: "A chain of addresses has one place in each 4 KiB, at a random cache line. It is \
+             followed in random order: each load yields the address of the next. In base pages \
+             each step needs the translation of another page; in huge pages hundreds of steps \
+             share one. The caches hold the same lines in both cases, so the difference between \
+             the two is translation. Huge pages are verified. The time of a load is that of n \
+             steps over n, less the fixed cost that fewer steps show.",
     source: "common practice (lmbench's tlb)",
     axes: &[STRIDES.axis(), PAGES.axis()],
     metrics: &[LOAD],
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn a_load_is_timed_here() {
         let Some(base) = Pages::base(&Machine::read()) else {
-            println!("skipped: the system does not tell its page size");
+            println!("skipped: the system does not report its page size");
             return;
         };
         let point = Point::new().at(STRIDES, Count(64)).at(PAGES, base);

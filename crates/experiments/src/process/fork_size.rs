@@ -14,7 +14,7 @@ const SIZE: AxisOf<Bytes> = AxisOf::new("resident_size", "resident size");
 const COST: Metric<&str> = Metric::time("cost", "fork+exit+wait");
 
 const MIB: u64 = 1 << 20;
-/// A process takes at most one part in so many of the available memory.
+/// A process takes at most one part in this many of the available memory.
 const SHARE_OF_MEMORY: u64 = 4;
 
 pub(super) const DESIGN: Design = Design {
@@ -22,12 +22,12 @@ pub(super) const DESIGN: Design = Design {
     title: "Fork by resident size",
     question: "What does a fork cost as the process that forks grows?",
     method: "The parent maps private memory of the given size, in pages of one size, and touches \
-             every page. Then it forks a child that ends at once, waits for it, and forks the next, n \
-             times in each leg; what shorter legs show to be paid once is subtracted. For each child the kernel copies \
-             the parent's page tables and frees them again. The pages themselves are shared and \
-             neither side writes to them, so the page faults of writes after a fork are not in the \
-             cost. The size does not include the few MiB that the program itself has mapped. Touching \
-             the memory is not timed.",
+             every page. Then it forks a child that ends at once, waits for it, and forks the \
+             next, n times in each leg; the fixed cost that shorter legs show is subtracted. For \
+             each child the kernel copies the parent's page tables and frees them again. The pages \
+             themselves are shared and neither side writes to them, so the page faults of writes \
+             after a fork are not in the cost. The size does not include the few MiB that the \
+             program itself has mapped. Touching the memory is not timed.",
     source: "common practice",
     axes: &[SIZE.axis(), PAGES.axis()],
     metrics: &[COST],

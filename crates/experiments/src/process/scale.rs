@@ -3,12 +3,11 @@
 use crate::estimates::{grade, ratio};
 use crate::figures::{curves, linear, logarithmic};
 use crate::prelude::*;
-use crate::together::{on_cpus, several_cpus, usable_cpus};
+use crate::together::{cpus_for, on_cpus, several_cpus, usable_cpus};
 use platform::call;
 use platform::file::{OpenMode, create};
 use platform::machine::Machine;
 use platform::memory::{Advice, Mapping, PageSize};
-use platform::placement::parent_cpus;
 use platform::shared::wake_one;
 use std::ffi::CString;
 use std::hint::black_box;
@@ -98,15 +97,9 @@ impl Experiment for Scale {
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let threads = point.level(THREADS)?.0 as usize;
-        // The last ones: most interrupts go to the first.
-        let cpus: Vec<usize> = parent_cpus()?.into_iter().rev().take(threads).collect();
-        if cpus.len() < threads {
-            return Err(MeasureError::Unsupported(format!(
-                "only {} processors may be used here",
-                cpus.len()
-            )));
-        }
-        let unknown = || MeasureError::Unsupported("the system does not tell its page size".into());
+        let cpus = cpus_for(threads)?;
+        let unknown =
+            || MeasureError::Unsupported("the system does not report its page size".into());
         let page = Machine::read().page_bytes.ok_or_else(unknown)? as usize;
         let scratch = sampler.scratch().to_owned();
         let own = |cpu| Own::new(&scratch, cpu, page);

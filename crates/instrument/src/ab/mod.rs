@@ -1,10 +1,9 @@
 //! Comparison of two or more ways to do a thing, interleaved in one go.
 //!
-//! The subjects run in blocks. Each block has a random order and runs it there and back: two
-//! subjects give ABBA or BAAB, three for example CABBAC. So a drift of the machine touches all
-//! alike, and what neighbours do at that moment cancels in the log ratios of a block. A sequential test decides on these ratios
-//! ([`Sequential`](crate::statistics::sequential::Sequential)) and the comparison stops as soon as
-//! all rivals are judged.
+//! The subjects run in blocks. Each block has a random order and runs it there and back: two subjects give ABBA or BAAB, three
+//! for example CABBAC. So a drift of the machine affects all subjects alike, and the load of other programs at that moment
+//! cancels in the log ratios of a block. A sequential test decides on these ratios
+//! ([`Sequential`](crate::statistics::sequential::Sequential)) and the comparison stops as soon as all rivals are judged.
 //!
 //! This module knows neither programs nor clocks: a [`Bench`] takes the measurements.
 
@@ -34,7 +33,7 @@ pub trait Bench {
     /// Wall time since the comparison started, in ns.
     fn elapsed_ns(&self) -> f64;
 
-    /// Learns of a finished block, and of the state of the comparison after it.
+    /// Receives a finished block, and the state of the comparison after it.
     ///
     /// # Errors
     /// If the block cannot be kept. The comparison ends.
@@ -53,7 +52,7 @@ impl Block {
 
     /// The log ratio of `subject` to the first in each turn.
     pub fn log_ratios(&self, subject: usize) -> Vec<f64> {
-        // A clock that did not move says that the cost is below its step.
+        // A cost of zero means that it is below the resolution of the clock.
         let logarithm = |cost: f64| cost.max(1.0).ln();
         let turns = self.0.iter();
         turns

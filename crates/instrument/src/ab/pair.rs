@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The least log ratio that is a difference: 0.01 %. Where most blocks have equal readings, such as
-/// medians in steps of a histogram, an interval can exclude zero by less than any clock can tell.
+/// medians in steps of a histogram, an interval can exclude zero by less than any clock can
+/// resolve.
 const LEAST_DIFFERENCE: f64 = 1e-4;
 
 /// A rival beside the first subject.
@@ -19,13 +20,13 @@ pub struct Pair {
     pub rival: usize,
     /// The rival's cost over that of the first; below 1 the rival is better.
     pub ratio: f64,
-    /// The interval of the ratio, valid at whatever moment the comparison stopped; `None` while
-    /// there are too few blocks for one.
+    /// The interval of the ratio, valid no matter when the comparison stopped; `None` while there
+    /// are too few blocks for one.
     pub interval: Option<Interval>,
     /// The verdict.
     pub verdict: Verdict,
-    /// Further time that a verdict will take at this ratio and spread, roughly; `None` if there is
-    /// a verdict, or nothing to foretell it from.
+    /// A rough estimate of the further time until a verdict, at this ratio and spread; `None` if
+    /// there is a verdict, or no basis for an estimate.
     pub needed: Option<Nanoseconds>,
     /// Standard deviation of the log ratio from block to block, without outliers.
     pub spread: Option<f64>,
@@ -41,7 +42,7 @@ pub enum Verdict {
     Slower,
     /// They differ by the margin at most.
     Equivalent,
-    /// Not yet told.
+    /// Not yet decided.
     Untold,
 }
 
@@ -56,7 +57,7 @@ impl Pair {
 #[derive(Clone, Debug)]
 pub struct Contest {
     tests: Vec<Sequential>,
-    /// The largest log ratio that counts as none.
+    /// The largest log ratio that counts as no difference.
     margin: f64,
     blocks: usize,
 }

@@ -3,18 +3,19 @@
 use crate::statistics::summary::{mean, median};
 use crate::statistics::trend::mann_kendall;
 
-/// Fewer runs have no outliers and no drift.
+/// With fewer runs, neither outliers nor drift are reported.
 const FEWEST_RUNS: usize = 12;
 /// A run this many median absolute deviations beyond the median is an outlier: the usual rule of
 /// 3.5 standard deviations, fourfold, as hyperfine has it, since run times have long tails.
 const OUTLIER_DEVIATIONS: f64 = 14.826;
-/// And it took this much longer, as a factor: tiny deviations make everything an outlier.
+/// An outlier also takes at least this many times the median: where deviations are tiny, nearly
+/// every run would be one.
 const OUTLIER_FACTOR: f64 = 1.1;
-/// A drift is told from this change on, from the first third of the runs to the last.
+/// The least change from the first third of the runs to the last that is reported as a drift.
 const DRIFT: f64 = 0.02;
-/// And if chance gives such a trend more rarely than this.
+/// A drift is reported only if chance gives such a trend less often than this.
 const DRIFT_CHANCE: f64 = 0.001;
-/// The trend is sought in means of this many stretches of runs.
+/// The test for a trend takes the means of this many stretches of runs.
 const STRETCHES: usize = 24;
 
 /// A remark on the runs of one subject.

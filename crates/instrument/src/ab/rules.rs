@@ -4,14 +4,14 @@ use crate::quantity::Nanoseconds;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Time of a comparison if none is named.
+/// Time of a comparison if the user gives none.
 const USUAL_BUDGET: Nanoseconds = Nanoseconds(30e9);
-/// A comparison without a named time gives each subject this many runs, however long they take:
+/// A comparison without a given time gives each subject this many runs, however long they take:
 /// fewer blocks of one run cannot decide.
 const USUAL_RUNS: usize = 12;
-/// A clear case goes on for this long, so that its interval is worth printing.
+/// Even a clear case runs for this long, so that its interval is worth printing.
 const LEAST_NS: f64 = 1e9;
-/// With room for this many blocks of there and back, the blocks are of that kind.
+/// Blocks run there and back if there is time for this many of them.
 const MANY_BLOCKS: f64 = 24.0;
 /// The test is computed after each block up to this number, and later each time when their number
 /// has grown by 2 %.
@@ -37,7 +37,7 @@ pub struct Rules {
 pub enum Budget {
     /// 30 s, or as long as 12 runs of each subject take if that is longer.
     Usual,
-    /// So long.
+    /// This long.
     Fixed(Nanoseconds),
 }
 
@@ -56,8 +56,8 @@ pub enum Ending {
 }
 
 impl Rules {
-    /// The probability of error by design: at most two alarms in a hundred equal pairs are then met
-    /// 99 % of times.
+    /// The probability of error by design: a hundred equal pairs then raise at most two alarms, in
+    /// 99 % of cases.
     pub const ERROR: f64 = 0.005;
 
     /// The reason to stop before another block, if there is one. `pace_ns` is the time of one run

@@ -33,15 +33,15 @@ impl Centre {
         }
     }
 
-    /// The second edition: the interval foretells the value of another run
+    /// The second edition: the interval predicts the value of another run
     /// ([`crate::statistics::prediction`]).
     fn predicted(processes: &[Process<'_>], passes: &[u32]) -> Option<Self> {
         let samples: Vec<&Sample> = processes
             .iter()
             .flat_map(|process| process.samples.iter().copied())
             .collect();
-        // Decided for the point as a whole: a correction of those processes alone that happened to
-        // wait less would rest on few of them.
+        // Decided for the point as a whole: otherwise the correction would rest on the few
+        // processes that happened to wait less.
         let uses_the_processor = uses_the_processor(&samples);
         let full_speed_ns = processes
             .iter()

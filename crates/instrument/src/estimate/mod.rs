@@ -19,8 +19,8 @@ pub const FEWEST_PASSES: usize = 3;
 
 /// The value of one metric at one point: a centre with its 95 % interval.
 ///
-/// The centre is the cost at the processor's full speed, as far as that can be told, and the
-/// interval foretells where another run of the same command within the hour puts it
+/// The centre is the cost at the processor's full speed, as far as that is known, and the interval
+/// predicts where another run of the same command within the hour puts it
 /// ([`crate::statistics::prediction`]).
 ///
 /// Runs of the first edition have no passes. Their centre is the geometric mean of the medians of
@@ -135,7 +135,7 @@ impl Estimate {
         value.is_finite().then_some(Variance { value, degrees })
     }
 
-    /// The error as the processes of the first edition tell it.
+    /// The error from the processes of the first edition.
     fn error_of_processes(&self) -> Option<Variance> {
         // Relative error of the clock: a sample is at least 1000 times as long as the clock's
         // error, so nothing is known more precisely.

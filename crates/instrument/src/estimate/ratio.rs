@@ -13,8 +13,8 @@ const LEVEL: Confidence = Confidence::NINETY_FIVE;
 const MOST_PAIRED: f64 = 1.5;
 
 impl Estimate {
-    /// The ratio of this estimate to `other`, with an interval that foretells the
-    /// ratio in another run.
+    /// The ratio of this estimate to `other`, with an interval that predicts the ratio in another
+    /// run.
     ///
     /// The errors of both add up. If both were measured in the same passes, the values of each pass
     /// are compared with each other as well, so that what changes from pass to pass cancels. The
@@ -59,7 +59,7 @@ impl Estimate {
             return student::process_estimate(&ratios, LEVEL);
         }
         let visits = self.pass_of.iter().zip(&ratios);
-        foretold(visits.map(|(pass, ratio)| (*pass, *ratio)))
+        predicted(visits.map(|(pass, ratio)| (*pass, *ratio)))
     }
 
     /// The ratio of two values without error.
@@ -88,7 +88,7 @@ impl Estimate {
             .collect();
         let has_most = 4 * ratios.len() >= 3 * ours.len().max(theirs.len());
         let is_enough = has_most && ratios.len() >= FEWEST_PROCESSES;
-        is_enough.then(|| foretold(ratios.into_iter()))?
+        is_enough.then(|| predicted(ratios.into_iter()))?
     }
 
     /// The value of each pass: the median of its processes. `None` unless all are positive.
@@ -135,7 +135,7 @@ fn reach(ratio: &Estimated) -> Option<f64> {
     summary::finite((interval.high / interval.low).ln() / 2.0)
 }
 
-fn foretold(values: impl Iterator<Item = (u32, f64)>) -> Option<Estimated> {
+fn predicted(values: impl Iterator<Item = (u32, f64)>) -> Option<Estimated> {
     let visits: Vec<Visit> = values
         .map(|(pass, cost)| Visit {
             pass: pass as usize,

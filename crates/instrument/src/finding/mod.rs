@@ -117,9 +117,9 @@ impl Finding {
         found.map(|number| number.quantity)
     }
 
-    /// True if its numbers can be said: each is a number, no time, rate or size lies below zero, and none
-    /// is vague ([`Quantity::is_vague`]). A cost below zero says that the method did not measure it, and
-    /// nothing else.
+    /// True if its numbers make sense in a sentence: each is a number, no time, rate or size lies below
+    /// zero, and none is vague ([`Quantity::is_vague`]). A cost below zero means only that the method
+    /// did not resolve it.
     pub fn is_sayable(&self) -> bool {
         self.sentence.numbers().all(|number| {
             let Quantity { value, unit, .. } = number.quantity;

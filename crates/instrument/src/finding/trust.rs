@@ -25,8 +25,8 @@ pub struct Trust {
 impl Trust {
     /// The grade of a finding, where the intervals of the whole run say `whole`. It is certain only
     /// if the sentence holds in each pass, in at least [`FEWEST_PASSES`], and no warning touches its
-    /// numbers. A sentence that half of the passes or fewer say by themselves cannot be told: a
-    /// reader who measures again, and is told *likely*, expects to see it more often than not.
+    /// numbers. A sentence that at most half of the passes give by themselves stays undecided: a
+    /// reader of *likely* expects the next run to say it more often than not.
     pub fn grade(&self, whole: Grade) -> Grade {
         let in_each = self.held == self.of && self.of >= FEWEST_PASSES;
         let in_few = self.of > 0 && 2 * self.held <= self.of;

@@ -95,7 +95,7 @@ fn group(supplies: &Supplies) -> Option<Check> {
             left_of(left_bytes, limit_bytes)
         ),
         Effect::Hurts,
-        "what is in the group with it may be ended: raise the limit, or `oscope run --gentle`",
+        "the kernel may kill a program of the group: raise the limit, or use `oscope run --gentle`",
     ))
 }
 

@@ -102,7 +102,7 @@ fn unseen(watch: &Watch) -> Option<Check> {
     watch.cpu.is_none().then(|| {
         check(
             "other load",
-            "not known, nor is stolen time: the system does not tell what its processors do",
+            "not known, nor is stolen time: the system does not report what its processors do",
             Effect::Limits,
             "mount /proc in full, so that /proc/stat can be read",
         )
@@ -231,9 +231,7 @@ fn virtualisation(machine: &Machine) -> Option<Check> {
     let hypervisor = machine.hypervisor.as_deref()?;
     Some(check(
         "virtual machine",
-        format!(
-            "on {hypervisor}: its neighbours may be heard, and its disks may be cached by the host"
-        ),
+        format!("on {hypervisor}: other guests may disturb it, and the host may cache its disks"),
         Effect::Shapes,
         "",
     ))
@@ -281,7 +279,7 @@ fn mitigations(environment: &Environment) -> Option<Check> {
     (active > 0).then(|| {
         check(
             "mitigations",
-            format!("{active} against flaws of the processor: they make system calls dearer"),
+            format!("{active} against flaws of the processor: they make system calls slower"),
             Effect::Shapes,
             "",
         )
@@ -327,7 +325,7 @@ fn file_system(storage: Option<&Storage>) -> Option<Check> {
     Some(if storage.is_memory() {
         check(
             "file system",
-            format!("{place}, which lies in memory: cold reads cannot be measured there"),
+            format!("{place}, which is in memory: cold reads cannot be measured there"),
             Effect::Limits,
             "choose a directory on a disk with `--dir`",
         )

@@ -18,7 +18,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Watches the machine for `length` and sleeps meanwhile.
+    /// Watches the machine for `length`, asleep.
     pub fn over(length: Duration) -> Self {
         let started_ns = now_ns();
         let (times, programs) = (CpuTimes::read(), cpu_by_program());

@@ -59,7 +59,7 @@ impl Bound {
             Self::Disk => "of scratch files",
             Self::Written => "written",
             Self::Rate => "to and from storage",
-            Self::Swap => return Some("beyond the limits: a run with them takes no swap".into()),
+            Self::Swap => return Some("beyond the limits: a run with limits uses no swap".into()),
         };
         Some(format!("beyond the limit of {limit} {of}"))
     }

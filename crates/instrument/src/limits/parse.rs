@@ -38,7 +38,7 @@ impl FromStr for Limits {
         let mut limits = Self::default();
         for pair in text.split(',') {
             let Some((key, value)) = pair.split_once('=') else {
-                return wrong(format!("'{}' is no KEY=VALUE", pair.trim()));
+                return wrong(format!("'{}' is not KEY=VALUE", pair.trim()));
             };
             let (key, value) = (key.trim(), value.trim());
             let is_new = match key {
@@ -69,15 +69,17 @@ fn percent(text: &str) -> Result<f64, ParseLimitsError> {
     match number.and_then(|number| number.parse::<f64>().ok()) {
         Some(percent) if percent.is_finite() && percent >= LEAST_PERCENT => Ok(percent),
         Some(_) => wrong(format!(
-            "'{text}' is less than {LEAST_PERCENT}%, or no number"
+            "'{text}' is less than {LEAST_PERCENT}%, or not a number"
         )),
-        None => wrong(format!("'{text}' is no share of a processor, such as 25%")),
+        None => wrong(format!(
+            "'{text}' is not a share of a processor, such as 25%"
+        )),
     }
 }
 
 fn cpus(text: &str) -> Result<u64, ParseLimitsError> {
     match text.parse() {
-        Ok(0) | Err(_) => wrong(format!("'{text}' is no number of processors")),
+        Ok(0) | Err(_) => wrong(format!("'{text}' is not a number of processors")),
         Ok(cpus) => Ok(cpus),
     }
 }
@@ -110,7 +112,7 @@ fn io(text: &str) -> Result<bool, ParseLimitsError> {
     match text {
         IDLE => Ok(true),
         USUAL => Ok(false),
-        _ => wrong(format!("'{text}' is no precedence at disks")),
+        _ => wrong(format!("'{text}' is not a priority at disks")),
     }
 }
 

@@ -135,7 +135,7 @@ impl fmt::Display for Warning {
             }
             Self::Preempted { metric, share } => write!(
                 f,
-                "{metric} had to do without the processor for {} % of its time",
+                "{metric} was without a processor for {} % of its time",
                 percent(*share)
             ),
             Self::FrequencyChanged {
@@ -173,7 +173,7 @@ impl fmt::Display for Warning {
                 target,
             } => write!(
                 f,
-                "{metric} is known to ±{} %, where ±{} % was wanted",
+                "{metric} is known to ±{} %, and the target is ±{} %",
                 percent(*reached),
                 percent(*target)
             ),

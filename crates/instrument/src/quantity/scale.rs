@@ -28,7 +28,7 @@ pub(super) struct Scales {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseQuantityError {
     /// The text does not begin with a number.
-    #[error("'{text}' is no {quantity}: it must begin with a number, such as {example}")]
+    #[error("'{text}' is not a {quantity}: it must begin with a number, such as {example}")]
     NoNumber {
         /// The input.
         text: String,
@@ -38,7 +38,7 @@ pub enum ParseQuantityError {
         example: &'static str,
     },
     /// The unit after the number is unknown.
-    #[error("'{text}' is no {quantity}: the unit '{unit}' is not one of {known}")]
+    #[error("'{text}' is not a {quantity}: the unit '{unit}' is not one of {known}")]
     UnknownUnit {
         /// The input.
         text: String,
@@ -50,7 +50,7 @@ pub enum ParseQuantityError {
         known: String,
     },
     /// The value is a fraction of the smallest unit, or above the largest number.
-    #[error("'{text}' is no {quantity}: {reason}")]
+    #[error("'{text}' is not a {quantity}: {reason}")]
     OutOfRange {
         /// The input.
         text: String,

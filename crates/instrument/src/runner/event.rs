@@ -64,8 +64,8 @@ pub enum Event<'a> {
         /// Reasons to doubt its numbers.
         warnings: &'a [Warning],
     },
-    /// The time will not suffice for an estimate of every point. Told once: before the first pass if
-    /// earlier runs tell the cost of each visit, else after it.
+    /// The time will not suffice for an estimate of every point. Reported once: before the first
+    /// pass if earlier runs show the cost of each visit, else after it.
     Scarce {
         /// The experiments with such points, each with their number.
         experiments: &'a [(&'a str, usize)],

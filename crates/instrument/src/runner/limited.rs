@@ -167,7 +167,8 @@ fn uncounted(error: &platform::Error) -> BatchError {
     BatchError::Failed(error.to_string())
 }
 
-/// One part in so many of the limit is for the record of the run, which stores each batch at once.
+/// One part in this many of the limit is for the record of the run, which stores each batch at
+/// once.
 const RESERVE: u64 = 8;
 
 /// Predicts the bytes that a batch will write.

@@ -140,13 +140,13 @@ impl<'p> Measured<'p> {
     }
 
     /// Expected wall time of a visit in ns; `None` before the first visit to any point, unless an
-    /// earlier run tells it.
+    /// earlier run shows it.
     pub fn expected_ns(&self, index: usize) -> Option<f64> {
         let is_known = self.open.iter().any(Open::has_known_cost);
         is_known.then(|| self.candidate(index).visit_ns)
     }
 
-    /// True if this run or an earlier one tells the wall time of a visit.
+    /// True if this run or an earlier one shows the wall time of a visit.
     pub fn has_known_cost(&self, index: usize) -> bool {
         self.open[index].has_known_cost()
     }
@@ -184,7 +184,7 @@ impl<'p> Measured<'p> {
         let elapsed_ns = runner.clock.now_ns().saturating_sub(begun_ns) as f64;
         let own_ns = |taken: &Result<Batch, BatchError>| taken.as_ref().map_or(0, |it| it.wall_ns);
         let all_ns: u64 = executed.iter().map(own_ns).sum();
-        // The rest is what limits and failures cost.
+        // The rest is the cost of limits and failures.
         let rest_ns = (elapsed_ns - all_ns as f64) / indices.len() as f64;
         for (done, (index, taken)) in (progress.done..).zip(indices.into_iter().zip(executed)) {
             let visit_ns = own_ns(&taken) as f64 + rest_ns;

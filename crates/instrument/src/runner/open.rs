@@ -58,7 +58,7 @@ impl Open {
         self.estimates = Estimate::all(definition, &self.batches);
     }
 
-    /// True if this run or an earlier one tells the wall time of a visit.
+    /// True if this run or an earlier one shows the wall time of a visit.
     pub fn has_known_cost(&self) -> bool {
         self.known_ns.is_some() || !self.visits_ns.is_empty()
     }
@@ -124,7 +124,7 @@ impl Open {
     }
 
     /// The point as the schedule sees it. The first visit may have made files that later visits find,
-    /// so it tells the cost only until there is another. A point without visits costs what it did in
+    /// so its cost counts only until there is another. A point without visits costs what it did in
     /// earlier runs, else `usual_ns`.
     pub fn candidate(
         &self,

@@ -16,10 +16,10 @@ use std::ops::Range;
 /// each point, and after the last there are enough passes left for an estimate.
 const REFINING: std::ops::RangeInclusive<usize> = 2..=3;
 
-/// The most that the first pass takes of the time, unless an experiment would have no visit.
+/// The largest share of the time for the first pass, unless an experiment would have no visit.
 const FIRST_SHARE: f64 = 0.5;
 
-/// The share of points of which earlier runs must tell the cost: some points fail in every run.
+/// The share of points whose cost earlier runs must show: some points fail in every run.
 const KNOWN: f64 = 0.9;
 
 /// The experiments of a run while it passes over them.
@@ -171,7 +171,7 @@ impl<'p> Passes<'p> {
         visits.map(Option::unwrap_or_default).sum()
     }
 
-    /// True if earlier runs tell what a visit takes.
+    /// True if earlier runs show the cost of a visit.
     fn knows_costs(&self) -> bool {
         let open = self.open();
         let known = (open.iter())
@@ -179,9 +179,9 @@ impl<'p> Passes<'p> {
         known.count() as f64 >= KNOWN * open.len() as f64
     }
 
-    /// The points that the first pass visits: all, unless earlier runs tell that its share of the time
-    /// does not suffice for that. Then those of which the time suffices for an estimate; if for none,
-    /// all.
+    /// The points that the first pass visits: all, unless earlier runs show that its share of the time
+    /// is too short for that. Then only those for which the time suffices for an estimate; all if
+    /// there are none.
     fn in_reach(&self, open: Vec<Visit>, left_ns: f64) -> Vec<Visit> {
         let candidates = self.candidates(&open);
         let all_ns: f64 = candidates.iter().map(|of| of.visit_ns).sum();
@@ -248,10 +248,10 @@ impl<'p> Passes<'p> {
     /// The processes of a pass in their order, and the expected wall time of the rest of the run, in
     /// ns.
     ///
-    /// The first pass visits each new point once, which tells the cost of a visit, as far as its
-    /// share of the time suffices. The experiments take turns in it if their
-    /// files stay, so that a time too short for this pass leaves no experiment out. In later passes the processes of an experiment follow each other. The experiments come in
-    /// random order, and so do the points of each.
+    /// The first pass visits each new point once, which shows the cost of a visit, as far as its share of the
+    /// time suffices. The experiments take turns in it if their files stay, so that a time too short for this
+    /// pass leaves no experiment out. In later passes, the processes of an experiment follow each other. The
+    /// experiments come in random order, and so do the points of each.
     fn due(&mut self, is_first: bool, pass: usize, runner: &Runner<'_>) -> (Vec<Process>, f64) {
         let left_ns = self.left_ns(runner);
         if is_first {

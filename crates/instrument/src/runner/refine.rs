@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const BEND: f64 = 0.1;
 /// Levels closer to each other than this factor are not divided.
 const FINEST: f64 = 1.25;
-/// A refinement adds at most one new point for so many points of an experiment.
+/// A refinement adds at most one new point for this many points of an experiment.
 const POINTS_PER_NEW_POINT: usize = 4;
 
 /// The points of one curve with their estimates, by their levels on the refined axis.

@@ -1,6 +1,6 @@
 //! The schedule: how often each point is visited in the rest of a run.
 
-/// More processes than this in one pass tell little more: they see the same moments of the machine.
+/// More processes than this in one pass add little: they see the same moments of the machine.
 const MOST_IN_A_PASS: usize = 4;
 
 /// A point as the schedule sees it.
@@ -14,8 +14,8 @@ pub(super) struct Candidate {
     pub is_wide: bool,
 }
 
-/// The candidates for whose estimates the time does not suffice, by their indices, and the time in ns
-/// that would do for all.
+/// The indices of the candidates that the time leaves without an estimate, and the time in ns that
+/// would suffice for all.
 pub(super) fn out_of_reach(candidates: &[Candidate], left_ns: f64) -> (Vec<usize>, f64) {
     let in_reach = Shares::new(candidates, left_ns).give_what_is_missing();
     let out_of_reach = (0..candidates.len()).filter(|index| !in_reach[*index]);

@@ -39,7 +39,7 @@ impl Surroundings {
     }
 
     /// Reads the state after the worker, which used `worker_ns` of CPU time, and returns the
-    /// disturbance of a batch that took so many ns of wall time.
+    /// disturbance of a batch that took `wall_ns` of wall time.
     pub(super) fn after(
         &mut self,
         cpu: Option<usize>,

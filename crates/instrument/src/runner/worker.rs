@@ -16,6 +16,7 @@ use crate::sample::Batch;
 use crate::sampler::{Output, Sampler, Task};
 use platform::clock::now_ns;
 use platform::confinement::{MemoryGroup, SwapFile, free_swap_bytes};
+use platform::memory::available_bytes;
 use platform::process::{Worker, WorkerError, WorkerLimits, WorkerOptions};
 use platform::signal::Interrupt;
 use serde::{Deserialize, Serialize};
@@ -187,7 +188,7 @@ impl Executor for WorkerExecutor {
                 points.map(|_| Err(BatchError::Interrupted)).collect()
             }
             Err(error) if is_alone => vec![Err(error)],
-            // A worker that died does not tell at which point.
+            // A worker that died does not report at which point.
             Err(_) => {
                 let visits = request.apart();
                 visits.flat_map(|visit| self.execute(&visit)).collect()
@@ -314,6 +315,7 @@ impl WorkerExecutor {
         else {
             return Ok(self.limits.memory_bytes.and_then(|limit| self.group(limit)));
         };
+        check_binding(memory_bytes, available_bytes())?;
         let group = MemoryGroup::create(memory_bytes, &self.scratch, REMOVAL.exit_wait);
         let group = group.map_err(|error| refused(&error))?;
         self.swap.provide(swap_bytes, &self.scratch)?;
@@ -341,9 +343,9 @@ impl WorkerExecutor {
         let line = worker
             .read_line_until(deadline_ns, self.interrupt.flag())
             .map_err(broken)?
-            .ok_or_else(|| BatchError::Worker("the worker ended without a last word".into()))?;
+            .ok_or_else(|| BatchError::Worker("the worker ended without a result".into()))?;
         serde_json::from_str(&line).map_err(|error| {
-            BatchError::Worker(format!("the worker said what nobody understands: {error}"))
+            BatchError::Worker(format!("the worker's result cannot be read: {error}"))
         })
     }
 }
@@ -362,6 +364,19 @@ impl Visited {
             None => Ok(batch),
             Some(failure) => Err(failure.into()),
         }
+    }
+}
+
+/// Refuses a limit that the worker could not reach: the machine would run out of memory first, to the
+/// harm of other programs, and the limit would change nothing.
+fn check_binding(limit_bytes: u64, available_bytes: Option<u64>) -> Result<(), BatchError> {
+    match available_bytes.filter(|available| *available < limit_bytes) {
+        Some(available) => Err(BatchError::Unsupported(format!(
+            "the point needs {:.3} of memory, and {:.3} are available",
+            Bytes(limit_bytes),
+            Bytes(available)
+        ))),
+        None => Ok(()),
     }
 }
 
@@ -391,8 +406,20 @@ fn broken(error: WorkerError) -> BatchError {
 
 #[cfg(test)]
 mod tests {
-    use super::{Failure, MeasureError};
+    use super::{BatchError, Failure, MeasureError, check_binding};
     use std::io::{Error, ErrorKind};
+
+    #[test]
+    fn a_limit_that_the_machine_cannot_fill_is_refused_with_both_amounts() {
+        const GIB: u64 = 1 << 30;
+        assert!(check_binding(GIB, Some(GIB)).is_ok());
+        assert!(check_binding(GIB, None).is_ok());
+        assert!(matches!(
+            check_binding(2 * GIB, Some(GIB)),
+            Err(BatchError::Unsupported(reason))
+                if reason == "the point needs 2 GiB of memory, and 1 GiB are available"
+        ));
+    }
 
     #[test]
     fn what_is_lacking_what_was_disturbed_and_what_failed_are_told_apart() {

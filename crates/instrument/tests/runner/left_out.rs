@@ -133,7 +133,7 @@ fn an_experiment_that_lacks_something_is_skipped_with_its_reason() {
         [
             "skip mock.root: it needs the rights of root",
             "skip mock.feature: this system has no time machine",
-            "skip mock.empty: nothing of it fits this machine",
+            "skip mock.empty: none of its points fits this machine",
         ]
     );
 }

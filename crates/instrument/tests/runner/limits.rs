@@ -122,7 +122,7 @@ fn each_limit_is_named_by_what_it_leaves_out() {
     for closed in [
         "close n=4: Failed(\"beyond the limit of 3 processors at once\")",
         "close n=200: Failed(\"beyond the limit of 1.00 MiB of scratch files\")",
-        "close n=100: Failed(\"beyond the limits: a run with them takes no swap\")",
+        "close n=100: Failed(\"beyond the limits: a run with limits uses no swap\")",
     ] {
         assert_eq!(log.count(closed), 1, "{:?}", log.lines);
     }

@@ -83,13 +83,9 @@ pub enum HeaderLanguage {
     C,
 }
 
-/// Write the page of a stored run: one HTML file that needs no network
+/// A stored run, and the file that shows it.
 #[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  oscope report latest --output page.html
-  oscope report latest --redact --output to-show.html")]
-pub struct Report {
+pub struct Written {
     /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
@@ -97,6 +93,17 @@ pub struct Report {
     pub sharing: Sharing,
     #[command(flatten)]
     pub output: Output,
+}
+
+/// Write the page of a stored run: one HTML file that needs no network
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  oscope report latest --output page.html
+  oscope report latest --redact --output to-show.html")]
+pub struct Report {
+    #[command(flatten)]
+    pub written: Written,
 }
 
 /// Write a stored run as one picture: machine, verdict, memory, latencies, files and the settings
@@ -107,13 +114,8 @@ Examples:
   oscope card --output card.svg
   oscope card latest --redact --output to-show.svg")]
 pub struct Card {
-    /// A run: `latest`, its number, its name, the beginning of its id, or an exported file
-    #[arg(value_name = "RUN", default_value = "latest")]
-    pub run: String,
     #[command(flatten)]
-    pub sharing: Sharing,
-    #[command(flatten)]
-    pub output: Output,
+    pub written: Written,
 }
 
 /// Write one chart of a stored run as SVG, or as PNG if built with the feature `png`

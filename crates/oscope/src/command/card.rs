@@ -10,9 +10,10 @@ use files::Watch;
 use report::page;
 
 pub fn execute(arguments: &Card, common: &Common) -> Result<Exit> {
-    let kind = kind(&arguments.output.output)?;
-    let target = Target::asked(&arguments.output, common)?;
-    let mut judged = stored::judged(common, &arguments.run, arguments.sharing)?;
+    let written = &arguments.written;
+    let kind = kind(&written.output.output)?;
+    let target = Target::asked(&written.output, common)?;
+    let mut judged = stored::judged(common, &written.run, written.sharing)?;
     let svg = page::card(&judged.analysis());
     target.write(&kind.picture(svg)?, &Watch::default())?;
     Ok(Exit::Done)

@@ -23,11 +23,7 @@ pub fn execute(arguments: &Cleanup, common: &Common) -> Result<Exit> {
     };
     output::show(&text)?;
     let is_stuck = |leftover: &Leftover| matches!(leftover, Leftover::Stuck(..));
-    Ok(
-        if leftovers.iter().any(is_stuck) || recovered.is_some_and(|it| it.is_stuck()) {
-            Exit::Incomplete
-        } else {
-            Exit::Done
-        },
-    )
+    Ok(Exit::incomplete_if(
+        leftovers.iter().any(is_stuck) || recovered.is_some_and(|it| it.is_stuck()),
+    ))
 }

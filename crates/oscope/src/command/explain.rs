@@ -6,19 +6,13 @@ use crate::{output, selection, setting, style};
 use anyhow::Result;
 use instrument::given::Givens;
 use instrument::limits::Limits;
-use instrument::plan::{Plan, Planned, Profile};
+use instrument::plan::{Plan, Planned, Profile, Setting};
 use report::json;
 use std::path::Path;
 
 pub fn execute(arguments: &Explain, common: &Common) -> Result<Exit> {
     let chosen = selection::experiments(&arguments.what)?;
-    let setting = setting::here(
-        Path::new("."),
-        Givens::default(),
-        Profile::Quick,
-        false,
-        Limits::default(),
-    );
+    let setting = quick_setting();
     let planned = Plan::new(&chosen, &setting, None, 0).experiments;
     let text = if common.json {
         let definitions: Vec<_> = planned.iter().map(|planned| &planned.definition).collect();
@@ -52,16 +46,24 @@ fn needs(planned: &Planned<'_>, profile: Profile) -> String {
     }
 }
 
+/// A quick run in the current directory.
+fn quick_setting() -> Setting {
+    setting::here(
+        Path::new("."),
+        Givens::default(),
+        Profile::Quick,
+        false,
+        Limits::default(),
+    )
+}
+
 #[cfg(test)]
 mod tests {
+    use super::quick_setting;
     use crate::arguments::{Arguments, Command};
-    use crate::{selection, setting};
+    use crate::selection;
     use clap::Parser;
     use experiments::programs::PROGRAMS;
-    use instrument::given::Givens;
-    use instrument::limits::Limits;
-    use instrument::plan::Profile;
-    use std::path::Path;
 
     /// The words of a command line, of which some are quoted.
     fn words(line: &str) -> Vec<String> {
@@ -80,13 +82,7 @@ mod tests {
 
     #[test]
     fn every_program_of_the_reports_has_a_command_that_is_understood() {
-        let setting = setting::here(
-            Path::new("."),
-            Givens::default(),
-            Profile::Quick,
-            false,
-            Limits::default(),
-        );
+        let setting = quick_setting();
         for program in PROGRAMS {
             assert!(
                 experiments::find(program.experiment).is_some(),

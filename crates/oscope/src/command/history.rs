@@ -33,20 +33,19 @@ pub fn execute(arguments: &History, common: &Common) -> Result<Exit> {
 fn list(store: Option<&Store>, common: &Common) -> Result<(String, Exit)> {
     let runs = store.map_or_else(|| Ok(Vec::new()), Store::runs)?;
     let runs: Vec<_> = runs.into_iter().map(legible::summary).collect();
-    let mut exit = Exit::Done;
-    for run in runs.iter().filter(|run| run.damaged) {
+    let damaged: Vec<_> = runs.iter().filter(|run| run.damaged).collect();
+    for run in &damaged {
         output::say(&format!(
             "oscope: the entry of run {} in the list of runs is damaged: `oscope verify` tells more",
             run.number
         ));
-        exit = Exit::Incomplete;
     }
     let text = if common.json {
         serde_json::to_string_pretty(&json::entries(&runs))? + "\n"
     } else {
         terminal::runs(&runs, &style::of_stdout(common))
     };
-    Ok((text, exit))
+    Ok((text, Exit::incomplete_if(!damaged.is_empty())))
 }
 
 /// The history of `name`. Damaged runs are left out and reported, and make the result incomplete.
@@ -86,12 +85,7 @@ fn over_runs(
     let histories = histories
         .map(legible::history)
         .collect::<Result<Vec<_>>>()?;
-    let exit = if damaged.is_empty() {
-        Exit::Done
-    } else {
-        Exit::Incomplete
-    };
-    if histories.is_empty() && exit == Exit::Done {
+    if histories.is_empty() && damaged.is_empty() {
         return Err(WrongUse(format!(
             "no run of the machine {machine} has a value of {name} there; `oscope explain \
              {experiment}` names its metrics and axes"
@@ -103,7 +97,7 @@ fn over_runs(
     } else {
         terminal::histories(&histories, &style::of_stdout(common))
     };
-    Ok((text, exit))
+    Ok((text, Exit::incomplete_if(!damaged.is_empty())))
 }
 
 /// Splits `name` into experiment and metric: `group.name.metric`, or without the metric.
@@ -141,12 +135,7 @@ fn over_all(store: &Store, arguments: &History, common: &Common) -> Result<(Stri
     } else {
         terminal::changes(&found, &style::of_stdout(common))
     };
-    let exit = if damaged == 0 {
-        Exit::Done
-    } else {
-        Exit::Incomplete
-    };
-    Ok((text, exit))
+    Ok((text, Exit::incomplete_if(damaged > 0)))
 }
 
 /// The fingerprint of the selected machine: that of `latest`, unless the user names another.

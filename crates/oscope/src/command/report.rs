@@ -9,8 +9,9 @@ use files::Watch;
 use report::page;
 
 pub fn execute(arguments: &Report, common: &Common) -> Result<Exit> {
-    let target = Target::asked(&arguments.output, common)?;
-    let mut judged = stored::judged(common, &arguments.run, arguments.sharing)?;
+    let written = &arguments.written;
+    let target = Target::asked(&written.output, common)?;
+    let mut judged = stored::judged(common, &written.run, written.sharing)?;
     let page = page::render(&judged.analysis())?;
     target.write(page.as_bytes(), &Watch::default())?;
     Ok(Exit::Done)

@@ -59,17 +59,8 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         let definitions: Vec<Definition> = designs.map(Definition::from).collect();
         comparison::check_comparable(against, &definitions)?;
     }
-    let interrupt = Interrupt::install()?;
     let progress = Progress::new(common.quiet);
-    let limits = beside::limits(arguments, &progress)?;
-    let sessions = Sessions {
-        arguments,
-        stopped: stopped.as_ref(),
-        limits,
-        chosen: &chosen,
-        interrupt,
-        common,
-    };
+    let sessions = Sessions::new(arguments, stopped.as_ref(), &chosen, common, &progress)?;
     let (mut measured, exit) = sessions.measure(&progress)?;
     let cut_off = measured.last().filter(|last| last.is_cut_off);
     let cut_off = cut_off.map(|last| last.number);
@@ -79,7 +70,13 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
             if let Some(last) = measured.last_mut() {
                 let analysis = last.judged.analysis();
                 let shown = present(&analysis, arguments, common);
-                page.write(&analysis, last.number, interrupt, common, &progress)?;
+                page.write(
+                    &analysis,
+                    last.number,
+                    sessions.interrupt,
+                    common,
+                    &progress,
+                )?;
                 shown?;
             }
         }
@@ -95,17 +92,8 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
 pub fn measure_only(arguments: &Arguments, common: &Common) -> Result<Exit> {
     let chosen = selection::experiments(&arguments.what)?;
     given::check(arguments, &chosen)?;
-    let interrupt = Interrupt::install()?;
     let progress = Progress::new(common.quiet);
-    let limits = beside::limits(arguments, &progress)?;
-    let sessions = Sessions {
-        arguments,
-        stopped: None,
-        limits,
-        chosen: &chosen,
-        interrupt,
-        common,
-    };
+    let sessions = Sessions::new(arguments, None, &chosen, common, &progress)?;
     Ok(sessions.measure(&progress)?.1)
 }
 
@@ -120,7 +108,24 @@ struct Sessions<'s> {
     common: &'s Common,
 }
 
-impl Sessions<'_> {
+impl<'s> Sessions<'s> {
+    fn new(
+        arguments: &'s Arguments,
+        stopped: Option<&'s Stopped>,
+        chosen: &'s [&'static dyn Experiment],
+        common: &'s Common,
+        progress: &Progress,
+    ) -> Result<Self> {
+        Ok(Self {
+            arguments,
+            stopped,
+            interrupt: Interrupt::install()?,
+            limits: beside::limits(arguments, progress)?,
+            chosen,
+            common,
+        })
+    }
+
     /// Measures all sessions.
     fn measure(&self, progress: &Progress) -> Result<(Vec<Measured>, Exit)> {
         let mut measured = Vec::new();

@@ -66,11 +66,7 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         told_of_cover(&voice, options.cover);
     }
     output::show(&present(&summary, &outcomes, options.cover, common)?)?;
-    Ok(if summary.failed == 0 {
-        Exit::Done
-    } else {
-        Exit::Incomplete
-    })
+    Ok(Exit::incomplete_if(summary.failed > 0))
 }
 
 fn present(

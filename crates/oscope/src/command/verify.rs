@@ -30,7 +30,7 @@ fn verify_file(path: &Path, common: &Common) -> Result<Exit> {
         )
     };
     output::show_painted(&text)?;
-    Ok(exit(proof.is_damage()))
+    Ok(Exit::incomplete_if(proof.is_damage()))
 }
 
 fn verify_store(run: Option<&str>, common: &Common) -> Result<Exit> {
@@ -45,13 +45,5 @@ fn verify_store(run: Option<&str>, common: &Common) -> Result<Exit> {
         terminal::verification(&found, &style::of_stdout(common))
     };
     output::show_painted(&text)?;
-    Ok(exit(found.has_damage()))
-}
-
-fn exit(has_damage: bool) -> Exit {
-    if has_damage {
-        Exit::Incomplete
-    } else {
-        Exit::Done
-    }
+    Ok(Exit::incomplete_if(found.has_damage()))
 }

@@ -4,11 +4,12 @@
 //! such as constants shared by a folder, is no circle: the parent stands for the folder. Re-exports
 //! count as the file that defines the item.
 
+use proc_macro2::{TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
-use syn::{Attribute, Item, ItemMod, ItemUse, UseTree, Visibility};
+use syn::{Attribute, Item, ItemMod, ItemUse, Macro, UseTree, Visibility};
 
 /// The names of a module and its parents: `["process", "ipc"]`.
 type Module = Vec<String>;
@@ -193,6 +194,43 @@ impl Paths {
     }
 }
 
+impl Paths {
+    /// Finds the paths of two names or more: a single name is mostly a variable.
+    fn look_in(&mut self, tokens: TokenStream) {
+        let mut path = Vec::new();
+        let mut colons = 0;
+        for token in tokens {
+            match token {
+                TokenTree::Ident(name) => {
+                    if colons != 2 {
+                        self.end(&mut path);
+                    }
+                    path.push(name.to_string());
+                    colons = 0;
+                }
+                TokenTree::Punct(sign) if sign.as_char() == ':' && colons < 2 => colons += 1,
+                TokenTree::Group(group) => {
+                    self.end(&mut path);
+                    self.look_in(group.stream());
+                    colons = 0;
+                }
+                _ => {
+                    self.end(&mut path);
+                    colons = 0;
+                }
+            }
+        }
+        self.end(&mut path);
+    }
+
+    fn end(&mut self, path: &mut Vec<String>) {
+        let path = std::mem::take(path);
+        if path.len() > 1 {
+            self.found.push(path);
+        }
+    }
+}
+
 impl<'ast> Visit<'ast> for Paths {
     fn visit_item(&mut self, item: &'ast Item) {
         let attributes: &[Attribute] = match item {
@@ -233,6 +271,12 @@ impl<'ast> Visit<'ast> for Paths {
         self.expand(&[], &item.tree, is_private);
     }
 
+    /// The tokens of a macro are not parsed, so paths in them are looked for.
+    fn visit_macro(&mut self, called: &'ast Macro) {
+        visit::visit_macro(self, called);
+        self.look_in(called.tokens.clone());
+    }
+
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let names = path
             .segments
@@ -267,7 +311,15 @@ fn files_that_use_each_other_are_found() {
         "two/inner.rs",
         "pub fn inner(one: super::super::one::One) { drop(one) }",
     );
-    let circles = circles_in(folder.path());
-    assert_eq!(circles.len(), 1, "{circles:?}");
-    assert!(circles[0].ends_with(": one, two::inner"), "{circles:?}");
+    let is_found = || {
+        let circles = circles_in(folder.path());
+        assert_eq!(circles.len(), 1, "{circles:?}");
+        assert!(circles[0].ends_with(": one, two::inner"), "{circles:?}");
+    };
+    is_found();
+    write(
+        "two/inner.rs",
+        "pub fn inner() { let all = vec![(1, [crate::one::One::new()])]; }",
+    );
+    is_found();
 }

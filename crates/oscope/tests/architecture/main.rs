@@ -3,5 +3,6 @@
 mod circles;
 mod english;
 mod floors;
+mod lengths;
 mod names;
 mod readable;

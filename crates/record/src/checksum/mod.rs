@@ -43,7 +43,7 @@ impl Checksum {
     /// The checksum of `content`. Its paths must be Unicode, which holds for every run that was
     /// validated or read.
     fn of(content: &impl Serialize) -> Self {
-        let frame = frame::framed(content).expect("only a path that is no Unicode has no frame");
+        let frame = frame::framed(content).expect("only a path that is not Unicode has no frame");
         Self(blake3::hash(&frame))
     }
 

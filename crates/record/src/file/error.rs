@@ -28,7 +28,7 @@ pub enum ImportError {
     #[error("the file could not be read: {0}")]
     Io(#[from] io::Error),
     /// The file is not a run of oscope.
-    #[error("this is no run of oscope, which begins with {{\"format\":\"oscope-run\"")]
+    #[error("this is not a run of oscope, which begins with {{\"format\":\"oscope-run\"")]
     NotARun,
     /// A newer version wrote the file.
     #[error(
@@ -51,15 +51,15 @@ pub enum ImportError {
     #[error("the file is damaged: {}; fetch it again", disagreeing(.0))]
     DamagedRun(Vec<Part>),
     /// The version does not exist, or the file lacks fields of its version.
-    #[error("the file is damaged: it is not what version {0} of the format is; fetch it again")]
+    #[error("the file is damaged: it does not follow version {0} of the format; fetch it again")]
     WrongVersion(u64),
     /// The file contains text that is not UTF-8.
     #[error("the file is damaged: it is not UTF-8 from byte {0} on")]
     NotText(usize),
     /// The run contains an invalid value.
-    #[error("the file holds what cannot have been measured: {0}")]
+    #[error("the file contains values that cannot have been measured: {0}")]
     Invalid(#[from] Invalid),
     /// The file is larger than any run.
-    #[error("the file is larger than {0} bytes, which no run is")]
+    #[error("the file is larger than {0} bytes: no run is")]
     TooLarge(u64),
 }

@@ -45,7 +45,7 @@ pub(crate) fn write(
 /// says so.
 ///
 /// # Errors
-/// If the input cannot be read, is no such document, is damaged, or contains an invalid value.
+/// If the input cannot be read, is not such a document, is damaged, or contains an invalid value.
 pub fn import(input: impl Read) -> Result<Run, ImportError> {
     let bytes = read(input)?;
     let text = match str::from_utf8(&bytes) {
@@ -114,8 +114,8 @@ pub fn verify(input: impl Read) -> Result<Proof, ImportError> {
     }
 }
 
-/// Reads all of the input, unless its first bytes show that it is no JSON object: there is no need
-/// to read a whole disk or video.
+/// Reads all of the input, unless its first bytes show that it is not a JSON object: there is no
+/// need to read a whole disk or video.
 fn read(input: impl Read) -> Result<Vec<u8>, ImportError> {
     let mut input = BufReader::new(input).take(MAX_BYTES + 1);
     if input

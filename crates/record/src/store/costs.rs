@@ -1,4 +1,4 @@
-//! The wall time of visits to a machine's points, as its runs have taken it.
+//! The wall time of visits to a machine's points in its earlier runs.
 
 use super::column::json;
 use super::error::{Error, Fault, Result};

@@ -19,7 +19,7 @@ pub enum Error {
         missing: &'static str,
     },
     /// The directory of a named store is missing. Only the default one is created.
-    #[error("the folder {} for the store does not exist; make it first", .0.display())]
+    #[error("the folder {} for the store does not exist; create it first", .0.display())]
     NoFolder(PathBuf),
     /// The store does not exist.
     #[error("no run has been recorded yet: there is no store at {}", .0.display())]
@@ -78,7 +78,7 @@ pub enum Error {
     },
     /// An entry in the list of runs differs from what was written.
     #[error(
-        "which run is the latest cannot be told: the entry of run {number} in the list of runs is \
+        "the latest run is unknown: the entry of run {number} in the list of runs is \
          damaged; name a run by its number, or remove that one with `oscope delete {number}`"
     )]
     NoLatest {
@@ -109,7 +109,7 @@ pub enum Error {
         number: u64,
     },
     /// The stored run differs from the one that was to be continued.
-    #[error("the run {0} was changed or deleted by another program meanwhile")]
+    #[error("the run {0} was changed or deleted by another program in the meantime")]
     Changed(String),
     /// A run without checksums cannot be continued: damage in it would go undetected.
     #[error(

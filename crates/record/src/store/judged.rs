@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;
 
-/// A stored run, as far as an analysis asks for.
+/// A stored run, with all that an analysis needs of it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Judged {
     /// A run whose analysis is kept, and whose rows are those that were analysed.
@@ -71,7 +71,7 @@ impl Store {
     /// made again.
     ///
     /// # Errors
-    /// If the store cannot be written now. Nothing is lost then but time.
+    /// If the store cannot be written now. Only time is lost then.
     pub fn keep(
         path: &Path,
         seal: Seal,

@@ -43,7 +43,7 @@ impl Store {
     /// `budget_ns` for the whole run. Points that failed stay closed; the others are open again.
     ///
     /// # Errors
-    /// [`Error::Changed`] if the stored run is not `run` any more, [`Error::Unproven`] if it has no
+    /// [`Error::Changed`] if the stored run differs from `run`, [`Error::Unproven`] if it has no
     /// checksums, and if the store cannot be written.
     pub fn resume(
         &mut self,

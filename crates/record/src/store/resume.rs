@@ -15,7 +15,7 @@ impl StoredRun {
     /// it. Points that failed stay closed.
     ///
     /// # Errors
-    /// [`Error::Changed`] if the stored run is not `run` any more, and [`Error::Unproven`] if it has no
+    /// [`Error::Changed`] if the stored run differs from `run`, and [`Error::Unproven`] if it has no
     /// checksums.
     pub fn reopen(connection: &Connection, run: &Run, budget_ns: f64) -> Result<Self> {
         let changed = || Fault::from(Error::Changed(run.header.id.clone()));
@@ -45,15 +45,7 @@ impl StoredRun {
         experiment: &str,
         point: &Point,
     ) -> Result<()> {
-        let id = self.header.id.clone();
-        let stored = self.point(experiment, point)?;
-        let place = Place {
-            run: &id,
-            experiment,
-            point,
-        };
-        stored.own = checksum::point(place, stored.position, None);
-        let key = stored.key;
+        let key = self.set_closing(experiment, point, None)?;
         connection
             .prepare_cached("UPDATE points SET ending = NULL, failure = NULL WHERE key = ?1")?
             .execute(params![key])?;

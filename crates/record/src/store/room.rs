@@ -1,4 +1,4 @@
-//! Room for what SQLite keeps beside a store.
+//! Space for the files that SQLite keeps beside a store.
 
 use super::error::Error;
 use platform::storage::free_bytes;
@@ -8,12 +8,12 @@ use std::path::Path;
 /// More than the index of a log takes at first.
 const INDEX_BYTES: usize = 64 << 10;
 
-/// Makes sure that the index of the log finds room beside the store at `path`. SQLite makes sure of one
-/// byte in each page of it; where a file system has smaller blocks, a write to the rest of the mapped index
-/// would then end this process by SIGBUS.
+/// Reserves space for the index of the log beside the store at `path`. SQLite reserves one byte in each
+/// page of it; where a file system has smaller blocks, a write to the rest of the mapped index would then
+/// end this process by SIGBUS.
 ///
 /// # Errors
-/// [`Error::Full`]. SQLite tells all else that is wrong with the place.
+/// [`Error::Full`]. SQLite reports all other problems of the place.
 pub(super) fn ensure_room_beside(path: &Path) -> Result<(), Error> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -1,7 +1,7 @@
 //! The seal of a stored run: a hash of all its rows as they lie in the store.
 //!
-//! It tells in a fraction of the time that reading takes that no row of a run has changed since the
-//! run was last read and compared with its checksums. It says nothing about a run that was never
+//! It shows, in a fraction of the time of a read, that no row of a run has changed since the run
+//! was last read and compared with its checksums. It says nothing about a run that was never
 //! compared: the [checksums](crate::checksum) do.
 
 use super::error::Result;

@@ -1,4 +1,4 @@
-//! The full speed of a machine's processor, as its runs have seen it.
+//! The full speed of a machine's processor in its earlier runs.
 
 use super::error::{Error, Fault, Result};
 use super::open::Store;

@@ -339,6 +339,24 @@ impl StoredRun {
         Ok(())
     }
 
+    /// Computes the checksum of a point with this end, and returns the key of its row.
+    pub fn set_closing(
+        &mut self,
+        experiment: &str,
+        point: &Point,
+        closing: Option<&Closing>,
+    ) -> Result<i64> {
+        let id = self.header.id.clone();
+        let stored = self.point(experiment, point)?;
+        let place = Place {
+            run: &id,
+            experiment,
+            point,
+        };
+        stored.own = checksum::point(place, stored.position, closing);
+        Ok(stored.key)
+    }
+
     /// Stores the ending of a point. The checksums above it are updated separately, as for a batch.
     pub fn close_point(
         &mut self,
@@ -347,15 +365,7 @@ impl StoredRun {
         point: &Point,
         closing: &Closing,
     ) -> Result<()> {
-        let id = self.header.id.clone();
-        let stored = self.point(experiment, point)?;
-        let place = Place {
-            run: &id,
-            experiment,
-            point,
-        };
-        stored.own = checksum::point(place, stored.position, Some(closing));
-        let key = stored.key;
+        let key = self.set_closing(experiment, point, Some(closing))?;
         let (ending, failure) = match &closing.ending {
             Ending::TargetReached => ("target_reached", None),
             Ending::BudgetUsed => ("budget_used", None),

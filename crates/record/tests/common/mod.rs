@@ -200,10 +200,7 @@ pub fn replay(run: &Run, recorder: &mut Recorder<'_>) -> Result<(), ObserverErro
             continue;
         }
         let points: Vec<Point> = points.iter().map(|record| record.point.clone()).collect();
-        recorder.observe(&Event::Started {
-            definition,
-            points: &points,
-        })?;
+        start(recorder, definition, &points);
     }
     let batches = |record: &PointRecord| record.batches.len();
     let passes = records(run).map(|(_, record)| batches(record)).max();
@@ -236,6 +233,12 @@ pub fn replay(run: &Run, recorder: &mut Recorder<'_>) -> Result<(), ObserverErro
 fn records(run: &Run) -> impl Iterator<Item = (&Definition, &PointRecord)> {
     let measured = run.experiments.iter().filter(|of| of.skipped.is_none());
     measured.flat_map(|of| of.points.iter().map(|record| (&of.definition, record)))
+}
+
+/// Starts an experiment with these points.
+pub fn start(recorder: &mut Recorder<'_>, definition: &Definition, points: &[Point]) {
+    let started = recorder.observe(&Event::Started { definition, points });
+    started.expect("the store takes it");
 }
 
 /// Sends one batch to `recorder`.

@@ -42,7 +42,7 @@ pub fn commands(name: &str, setting: &Setting) -> Commands {
 }
 
 /// A value as a command takes it.
-fn plain(value: &Value) -> String {
+pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::Number(number) => number.to_string(),
         Value::Choice(choice) => choice.clone(),

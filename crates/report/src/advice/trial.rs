@@ -1,6 +1,7 @@
 //! The measurement that holds a setting against the usual one, before it is set.
 
-use advice::{Setting, Value};
+use super::command::plain;
+use advice::Setting;
 use experiments::trial::Trial;
 
 /// The trial of `setting`, which is called `name`; `None` where nothing is to be tried, since it is as
@@ -10,13 +11,6 @@ pub fn trial(name: &str, setting: &Setting) -> Option<Trial> {
         return None;
     }
     experiments::trial::of_advice(name, &plain(&setting.usual), &plain(&setting.value))
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::Number(number) => number.to_string(),
-        Value::Choice(choice) => choice.clone(),
-    }
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ fn moderated(pairs: &[Pair<'_>], basis: Basis) -> Vec<Option<Moderated>> {
     let metrics: Vec<Metric> = pairs.iter().map(|pair| pair.metric(basis)).collect();
     let by_spread = differences(&metrics).into_iter();
     let rows = by_spread.zip(pairs).map(|(by_spread, pair)| match basis {
-        Basis::Processes if pair.is_foretold => pair.foretold(),
+        Basis::Processes if pair.is_predicted => pair.predicted(),
         _ => by_spread,
     });
     rows.collect()
@@ -85,9 +85,9 @@ impl<'a> Pair<'a> {
         Some(mean(&self.b.sessions)? - mean(&self.a.sessions)?)
     }
 
-    /// The difference of two sessions, each of which foretells the value of another: its interval
-    /// leaves out 1 where neither foretold the other.
-    fn foretold(&self) -> Option<Moderated> {
+    /// The difference of two sessions, each of which predicts the value of another: its interval
+    /// leaves out 1 where neither predicted the other.
+    fn predicted(&self) -> Option<Moderated> {
         let ([ours], [theirs]) = (&self.a.errors[..], &self.b.errors[..]) else {
             return None;
         };

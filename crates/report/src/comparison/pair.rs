@@ -32,8 +32,8 @@ pub(super) struct Pair<'a> {
     pub b: Measured,
     /// The sessions of the baseline.
     pub baseline: Measured,
-    /// True if the interval of each session foretells the value of another.
-    pub is_foretold: bool,
+    /// True if the interval of each session predicts the value of another.
+    pub is_predicted: bool,
 }
 
 /// The measurements of one side.
@@ -110,7 +110,7 @@ pub(super) fn matched<'a>(a: &'a Side, b: &'a Side, baseline: Option<&'a Side>) 
             definition: ours.definition,
             point: ours.point,
             metric: ours.metric,
-            is_foretold: [&ours, &theirs]
+            is_predicted: [&ours, &theirs]
                 .iter()
                 .all(|entry| entry.edition == Edition::Second),
             a: ours.measured,

@@ -19,7 +19,7 @@ pub(super) fn remarks(
         Basis::Unknown => remarks.push(reported(a, b)),
         Basis::Processes => remarks.push(
             "One session on each side: nothing is called faster, slower or equivalent. The intervals \
-             rest on what each session foretells of another within the hour, or, in older runs, on \
+             rest on what each session predicts of another within the hour, or, in older runs, on \
              its processes alone and are too narrow; three sessions each would tell."
                 .into(),
         ),

@@ -135,11 +135,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("definitions", schema_for!(Vec<Entry<'_, Definition>>)),
         ("headers", schema_for!(Vec<Entry<'_, Header>>)),
         ("histories", schema_for!(Vec<HistoryJson<'_>>)),
-        ("hand-in", crate::lab::HandIn::schema()),
-        ("class", crate::lab::Class::schema()),
-        ("labs", crate::lab::schema_of_list()),
         ("proof", schema_for!(ProofJson<'_>)),
-        ("reproduction", crate::reproduce::schema()),
         ("runs", schema_for!(Vec<Entry<'_, RunSummary>>)),
         ("verification", schema_for!(VerificationJson<'_>)),
     ]

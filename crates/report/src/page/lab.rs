@@ -19,6 +19,8 @@ use instrument::statistics::Interval;
 pub fn hand_in(hand_in: &HandIn, graphs: &[Figure]) -> Result<String, Error> {
     let (right, judged) = hand_in.score();
     let page = HandInPage {
+        title: format!("Lab {}: {}", hand_in.lab, hand_in.student.name),
+        version: &hand_in.version,
         hand_in,
         score: format!("{right} of {judged} predictions right"),
         answers: hand_in.answers.iter().map(AnswerView::new).collect(),
@@ -52,6 +54,7 @@ pub fn class(class: &Class) -> Result<String, Error> {
         }
     }
     let page = ClassPage {
+        title: "The class",
         labs,
         version: env!("CARGO_PKG_VERSION"),
         css: include_str!("../../assets/page.css"),
@@ -62,6 +65,8 @@ pub fn class(class: &Class) -> Result<String, Error> {
 #[derive(Template)]
 #[template(path = "hand_in.html")]
 struct HandInPage<'a> {
+    title: String,
+    version: &'a str,
     hand_in: &'a HandIn,
     score: String,
     answers: Vec<AnswerView<'a>>,
@@ -72,6 +77,7 @@ struct HandInPage<'a> {
 #[derive(Template)]
 #[template(path = "class.html")]
 struct ClassPage {
+    title: &'static str,
     labs: Vec<LabView>,
     version: &'static str,
     css: &'static str,

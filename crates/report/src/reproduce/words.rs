@@ -64,16 +64,21 @@ pub(crate) fn shape_word(kind: ShapeKind) -> &'static str {
 
 /// A value with its interval.
 pub(crate) fn value(quantity: &Quantity) -> String {
-    let Quantity {
-        value,
-        interval,
-        unit,
-    } = *quantity;
-    let said = show::value(unit, value, interval);
-    match interval {
-        Some(interval) => format!("{said} [{}]", show::range(unit, interval, value)),
+    let said = said(quantity);
+    match range(quantity) {
+        Some(range) => format!("{said} [{range}]"),
         None => said,
     }
+}
+
+fn said(quantity: &Quantity) -> String {
+    show::value(quantity.unit, quantity.value, quantity.interval)
+}
+
+/// The ends of its interval.
+fn range(quantity: &Quantity) -> Option<String> {
+    let interval = quantity.interval?;
+    Some(show::range(quantity.unit, interval, quantity.value))
 }
 
 /// A wider interval than this is told by its ends.
@@ -81,16 +86,9 @@ const WIDE: f64 = 0.3;
 
 /// A value with half the width of its interval in per cent, or with its ends if it is wide.
 pub(crate) fn brief(quantity: &Quantity) -> String {
-    let Quantity {
-        value,
-        interval,
-        unit,
-    } = *quantity;
-    let said = show::value(unit, value, interval);
-    match (interval, quantity.relative_half_width()) {
-        (Some(interval), Some(width)) if width > WIDE => {
-            format!("{said} ({})", show::range(unit, interval, value))
-        }
+    let said = said(quantity);
+    match (range(quantity), quantity.relative_half_width()) {
+        (Some(range), Some(width)) if width > WIDE => format!("{said} ({range})"),
         (_, Some(width)) if width >= 0.0005 => format!("{said} ±{}", Unit::Share.show(width, 2)),
         _ => said,
     }

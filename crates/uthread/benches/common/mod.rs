@@ -40,6 +40,15 @@ fn processor_time() -> Duration {
     duration(usage.ru_utime) + duration(usage.ru_stime)
 }
 
+/// True if the command line names this row, by a part of its name, or names none.
+fn asked_for(name: &str) -> bool {
+    let mut wanted = std::env::args()
+        .skip(1)
+        .filter(|part| !part.starts_with("--"))
+        .peekable();
+    wanted.peek().is_none() || wanted.any(|part| name.contains(&part))
+}
+
 /// Measures `work`, which performs this many operations, and prints a line in ns per operation.
 pub fn measure(name: &str, operations: u64, mut work: impl FnMut()) {
     measure_in_turn(operations, &mut [(name, &mut work)]);
@@ -47,6 +56,9 @@ pub fn measure(name: &str, operations: u64, mut work: impl FnMut()) {
 
 /// Like [`measure`], for several candidates to compare: each runs once in every round.
 pub fn measure_in_turn(operations: u64, peers: &mut [(&str, &mut dyn FnMut())]) {
+    if !peers.iter().any(|(name, _)| asked_for(name)) {
+        return;
+    }
     let mut times = vec![Vec::new(); peers.len()];
     let mut processor = vec![Duration::MAX; peers.len()];
     for (_, work) in peers.iter_mut() {

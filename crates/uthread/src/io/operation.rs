@@ -10,7 +10,7 @@ use super::driver::Driver;
 use super::request::{Operation, Request};
 use super::sleep::sleep_or_cancelled;
 use crate::thread::{Cancelled, Wait, Woken};
-use crate::worker::{Mode, Worker, enter, leave, require_worker};
+use crate::worker::{Mode, Worker, enter, leave, leave_blocking, require_worker};
 
 /// Reads at an offset of a file, like pread(2). Data in the page cache is copied at once; otherwise
 /// other threads run until the data has arrived.
@@ -462,7 +462,7 @@ unsafe fn wait_for(
         let cancelled = matches!(-result, libc::EINTR | libc::ECANCELED) && me.take_cancel();
         (if cancelled { Woken::Cancelled } else { woken }, result)
     });
-    leave();
+    leave_blocking();
     answer
 }
 

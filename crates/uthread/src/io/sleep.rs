@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use crate::thread::{Wait, Woken};
-use crate::worker::{leave, require_worker};
+use crate::worker::{leave_blocking, require_worker};
 
 /// Blocks the running thread for at least `duration` while others run. If all threads of the worker
 /// compute, it wakes at the end of a time slice.
@@ -28,6 +28,6 @@ pub(super) fn sleep_or_cancelled(duration: Duration) -> Woken {
     worker.enter_blocking("io::sleep");
     let deadline_ns = worker.deadline_ns(duration);
     let woken = worker.block_until(Wait::Sleep, Some(deadline_ns), || true);
-    leave();
+    leave_blocking();
     woken
 }

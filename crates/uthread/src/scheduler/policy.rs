@@ -68,13 +68,26 @@ impl<T: Schedulable> Scheduler<T> {
         self.ready.highest() > Some(current.rank().effective())
     }
 
-    /// Takes the thread to which `current` yields, if there is one of at least its priority.
+    /// Takes the thread to which `current` yields, if there is one of at least its priority, and
+    /// makes `current` ready.
+    ///
+    /// # Safety
+    /// Same as [`Ready::push_back`].
     #[inline]
-    pub(crate) fn next_after(&self, current: &T) -> Option<*const T> {
-        if self.ready.highest()? < current.rank().effective() {
+    pub(crate) unsafe fn exchange(&self, current: &T) -> Option<*const T> {
+        let (highest, own) = (self.ready.highest()?, current.rank().effective());
+        if highest < own {
             return None;
         }
-        self.ready.pop()
+        // SAFETY: the caller's contract.
+        unsafe {
+            if highest == own {
+                return self.ready.exchange(current, own);
+            }
+            let next = self.ready.pop();
+            self.ready.push_back(current);
+            next
+        }
     }
 
     /// Handles a tick of the timer while `current` runs.

@@ -79,6 +79,21 @@ impl<T: Schedulable> Ready<T> {
         thread
     }
 
+    /// Takes the first thread of `level`, and puts `thread` behind the others; `None` if there are no
+    /// others. The level stays occupied, so the next exchange need not wait for a new mask.
+    ///
+    /// # Safety
+    /// Same as [`Ready::push_back`], and `level` must be the priority of `thread`.
+    #[inline]
+    pub(super) unsafe fn exchange(&self, thread: &T, level: Priority) -> Option<*const T> {
+        let queue = &self.queues[level as usize];
+        let first = queue.pop_front()?;
+        thread.level().set(level);
+        // SAFETY: the caller's contract.
+        unsafe { queue.push_back(thread) };
+        Some(first)
+    }
+
     /// # Safety
     /// `thread` must be one of the ready threads.
     pub(crate) unsafe fn remove(&self, thread: *const T) {

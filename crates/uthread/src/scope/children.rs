@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::spin::SpinCell;
 use crate::thread::{Cancelled, Control, Exited, Thread, ThreadId, Wait, Woken, current};
-use crate::worker::{Worker, current_worker, depth, enter, leave, require_worker};
+use crate::worker::{Worker, current_worker, depth, enter, leave, leave_blocking, require_worker};
 
 pub(super) type Payload = Box<dyn Any + Send>;
 
@@ -238,7 +238,7 @@ impl Children {
         } else {
             Woken::Granted
         };
-        leave();
+        leave_blocking();
         woken
     }
 

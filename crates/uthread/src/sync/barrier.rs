@@ -1,13 +1,13 @@
 //! The barrier.
 
 use core::fmt;
-use core::sync::atomic::AtomicBool;
 use core::time::Duration;
 
+use crate::atomic::AtomicBool;
 use crate::scheduler::Waiters;
 use crate::spin::SpinCell;
 use crate::thread::{Control, Wait, Woken};
-use crate::worker::{Home, Worker, leave, require_worker};
+use crate::worker::{Home, Worker, leave_blocking, require_worker};
 
 struct State {
     arrived: usize,
@@ -161,7 +161,7 @@ impl Barrier {
                 Woken::Granted
             }
         };
-        leave();
+        leave_blocking();
         (woken.in_time(), BarrierWaitResult(waiters.is_some()))
     }
 }

@@ -8,7 +8,7 @@ use std::sync::PoisonError;
 use super::{LockGuard, LockResult, RawLock};
 use crate::scheduler::Waiters;
 use crate::thread::{Control, Wait, Woken};
-use crate::worker::{Home, Worker, enter, leave, require_worker};
+use crate::worker::{Home, Worker, enter, leave, leave_blocking, require_worker};
 
 /// A condition variable: threads wait on it inside a [`Lock`](crate::Lock).
 ///
@@ -191,7 +191,7 @@ impl Condvar {
             // SAFETY: this thread waits here or did so last.
             with_graph(worker, || unsafe { self.waiters.withdraw(me) })
         });
-        leave();
+        leave_blocking();
         woken
     }
 

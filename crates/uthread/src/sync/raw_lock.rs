@@ -2,14 +2,14 @@
 
 use core::fmt::Write as _;
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, AtomicU32};
 use core::time::Duration;
 
 use super::Protocol;
 use super::owner::Owner;
+use crate::atomic::{AtomicPtr, AtomicU32};
 use crate::scheduler::{Priority, Schedulable, Tally, Waiters};
 use crate::thread::{Control, Wait, Woken};
-use crate::worker::{Home, Worker, enter, leave, require_worker};
+use crate::worker::{Home, Worker, enter, leave, leave_blocking, require_worker};
 
 /// The first waiter of a barging lock is overtaken at most this many times.
 const MOST_PASSES: u32 = 256;
@@ -130,7 +130,7 @@ impl RawLock {
         } else {
             self.wait_for(worker, me, limit)
         };
-        leave();
+        leave_blocking();
         woken.in_time()
     }
 

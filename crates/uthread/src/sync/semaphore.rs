@@ -1,13 +1,13 @@
 //! The counting semaphore.
 
 use core::fmt;
-use core::sync::atomic::AtomicBool;
 use core::time::Duration;
 
+use crate::atomic::AtomicBool;
 use crate::scheduler::Waiters;
 use crate::spin::SpinCell;
 use crate::thread::{Control, Wait, Woken};
-use crate::worker::{Home, Worker, enter, leave, require_worker};
+use crate::worker::{Home, Worker, enter, leave, leave_blocking, require_worker};
 
 struct State {
     permits: usize,
@@ -126,7 +126,7 @@ impl Semaphore {
                 self.with(worker, |state| unsafe { state.waiters.withdraw(me) })
             })
         };
-        leave();
+        leave_blocking();
         woken.in_time()
     }
 

@@ -6,7 +6,7 @@ use super::control::Permit;
 use super::handle::Thread;
 use super::wait::Wait;
 use super::waiting::Woken;
-use crate::worker::{current_worker, leave, require_worker};
+use crate::worker::{current_worker, leave_blocking, require_worker};
 
 /// The running thread.
 ///
@@ -120,7 +120,7 @@ fn suspend_within(operation: &str, limit: Option<Duration>) -> bool {
             }
         })
     };
-    leave();
+    leave_blocking();
     woken.in_time()
 }
 

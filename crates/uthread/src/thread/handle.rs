@@ -14,7 +14,9 @@ use super::wait::Wait;
 use super::waiting::Woken;
 use crate::scheduler::{Priority, Schedulable};
 use crate::sync::reprioritize;
-use crate::worker::{Worker, current_worker, enter, is_live, leave, require_worker};
+use crate::worker::{
+    Worker, current_worker, enter, is_live, leave, leave_blocking, require_worker,
+};
 
 /// A reference to a thread, which may have ended. It keeps the thread's stack allocated.
 ///
@@ -423,7 +425,7 @@ impl<T> JoinHandle<T> {
         } else {
             Woken::Granted
         };
-        leave();
+        leave_blocking();
         assert!(!itself, "{} joins itself", control.label());
         woken
     }

@@ -4,6 +4,10 @@
 //! Here the address takes two instructions everywhere. The compiler must not cache the address of a
 //! thread-local value across a switch to another kernel thread. That cannot happen here: a user
 //! thread stays on the kernel thread on which it started.
+//!
+//! Each use computes the address again: the code is not `pure`. The compiler would keep a `pure`
+//! address in a register, which a switch saves and restores. Then every switch would wait until the
+//! processor has restored the register of the one before, and could not overlap with it.
 
 use core::arch::global_asm;
 
@@ -47,7 +51,7 @@ pub(super) fn address() -> *mut () {
             concat!("mov {address}, qword ptr [rip + ", symbol!(), "@GOTTPOFF]"),
             "add {address}, qword ptr fs:[0]",
             address = out(reg) address,
-            options(pure, nomem, nostack),
+            options(nomem, nostack),
         );
     }
     address
@@ -67,7 +71,7 @@ pub(super) fn address() -> *mut () {
             "add {address}, {address}, {thread}",
             address = out(reg) address,
             thread = out(reg) _,
-            options(pure, nomem, nostack),
+            options(nomem, nostack),
         );
     }
     address

@@ -36,6 +36,36 @@ pub(crate) fn enter() {
     compiler_fence(Ordering::SeqCst);
 }
 
+/// Disables preemption if it is enabled; `false` if it was disabled already.
+#[inline]
+pub(super) fn try_enter() -> bool {
+    let depth = &local().depth;
+    let enabled = depth.load(Ordering::Relaxed) == 0;
+    if enabled {
+        // Not an increment, which would have to wait for the last store to the counter.
+        depth.store(1, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+    }
+    enabled
+}
+
+/// Ends the section that [`try_enter`] began. A deferred tick takes effect now.
+#[inline]
+pub(crate) fn leave_blocking() {
+    compiler_fence(Ordering::SeqCst);
+    let local = local();
+    debug_assert_eq!(
+        local.depth.load(Ordering::Relaxed),
+        1,
+        "sections are nested"
+    );
+    local.depth.store(0, Ordering::Relaxed);
+    compiler_fence(Ordering::SeqCst);
+    if local.pending.load(Ordering::Relaxed) {
+        take_deferred(false);
+    }
+}
+
 /// Ends the section that [`enter`] began. A deferred tick takes effect now.
 #[inline]
 pub(crate) fn leave() {

@@ -23,7 +23,7 @@ mod waits;
 pub(crate) use home::{Home, is_live};
 pub(crate) use inbox::Inbox;
 pub(crate) use local::{
-    current_worker, depth, enter, leave, leave_allocator, require_worker, set_depth,
+    current_worker, depth, enter, leave, leave_allocator, leave_blocking, require_worker, set_depth,
 };
 pub(crate) use running::Running;
 pub(crate) use shared::{Config, Counters, Mode, Shared};

@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering;
 use std::io;
 
 use super::cancel::obey_cancel;
-use super::local::{self, enter, leave, set_depth, set_pending};
+use super::local::{self, leave_blocking, set_depth, set_pending, try_enter};
 use super::shared::Mode;
 use super::state::Worker;
 use crate::context::switch;
@@ -29,13 +29,12 @@ impl Worker {
         }
     }
 
-    /// Starts an operation that may block.
+    /// Starts an operation that may block, and that ends with [`leave_blocking`].
     #[inline]
     pub(crate) fn enter_blocking(&self, operation: &str) {
-        if local::depth() != 0 {
+        if !try_enter() {
             self.must_not_block(operation);
         }
-        enter();
     }
 
     #[cold]
@@ -138,17 +137,15 @@ impl Worker {
         if me.is_cancelled() {
             obey_cancel(me);
         }
-        if let Some(next) = self.scheduler.next_after(me) {
+        // SAFETY: the running thread is in no queue, and alive.
+        if let Some(next) = unsafe { self.scheduler.exchange(me) } {
             self.trace(Kind::Yield, me);
             me.set_state(State::Ready);
-            // SAFETY: the running thread is in no queue; `next` was ready.
-            unsafe {
-                self.scheduler.ready.push_back(me);
-                self.scheduler.switched();
-                self.switch_to(next);
-            }
+            self.scheduler.switched();
+            // SAFETY: `next` was ready, and the running thread is in its queue.
+            unsafe { self.switch_to(next) };
         }
-        leave();
+        leave_blocking();
     }
 
     /// Blocks the running thread until another thread wakes it. That thread knows it already. If it

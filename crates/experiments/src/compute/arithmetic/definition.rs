@@ -19,7 +19,7 @@ pub(super) const LATENCY_CYCLES: Metric<&str> =
     Metric::cost("latency_cycles", "cycles of latency", Unit::Count);
 pub(super) const THROUGHPUT_CYCLES: Metric<&str> = Metric::cost(
     "throughput_cycles",
-    "cycles of independent ones",
+    "cycles of independent operations",
     Unit::Count,
 );
 pub(super) const VECTORS: Metric<&str> =

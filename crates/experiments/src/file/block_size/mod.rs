@@ -26,26 +26,26 @@ pub(super) const DESIGN: Design = Design {
     question: "Which block size should programs use to read and write files?",
     method: "A scratch file of pseudo-random bytes is read or written from start to end, by read \
              or write calls of one block each. The buffer is one block whose pages are mapped \
-             beforehand. Opening and closing are not timed. Throughput is bytes over wall time: \
-             of the whole file where it is cold or new, else of short pieces of it, one after the \
+             beforehand. Opening and closing are not timed. Throughput is bytes over wall time: of \
+             the whole file where it is cold or new, else of short pieces of it, one after the \
              other, which together go through the file. Each pass has a file of its own; all but \
              the last find it made once in a run, and synced to the device. Write: overwrites the \
              file in the page cache. Its space is allocated before, and nothing waits for the \
-             device, so writeback is not timed. Read warm: the whole file is in the page cache. \
-             If some of it is missing, all of it is evicted and read in again, since pages that \
-             come back one by one are smaller and cost more. Read cold: none of it is. The file \
-             is evicted before each sample, by advice on that file where that works, else by \
-             dropping the page cache of the machine. Write new: writes a file that is empty \
-             before, so the kernel must also find pages for it in the page cache. Nothing waits \
-             for the device. The file is created before the time is taken and removed after. A \
-             process writes only one such file: a second one would get the memory of the first, \
-             which is cheaper to take. Memory that another program has just freed is cheaper too, \
-             so processes may differ much. The kernel is asked before the samples how much of the \
-             file is in the page cache: that is `resident`. A sample in the wrong state is not \
-             taken. `from_storage` is the share that the kernel says this process read from a \
-             block device during the sample. Cold means cold to this system: a disk, or the host \
-             of a virtual one, may still hold the data in a cache of its own. A file smaller than \
-             the last-level cache is read warm from that cache.",
+             device, so writeback is not timed. Read warm: the whole file is in the page cache. If \
+             some of it is missing, all of it is evicted and read in again, since pages that come \
+             back one by one are smaller and cost more. Read cold: none of it is. The file is \
+             evicted before each sample, by advice on that file where that works, else by dropping \
+             the page cache of the machine. Write new: writes a file that is empty before, so the \
+             kernel must also find pages for it in the page cache. Nothing waits for the device. \
+             The file is created before the clock starts and removed afterwards. A process writes \
+             only one such file: a second one would get the memory of the first, which is cheaper \
+             to take. Memory that another program has just freed is cheaper too, so processes may \
+             differ much. The kernel is asked before the samples how much of the file is in the \
+             page cache: that is `resident`. A sample in the wrong state is not taken. \
+             `from_storage` is the share that the kernel says this process read from a block \
+             device during the sample. Cold means cold to this system: a disk, or the host of a \
+             virtual one, may still hold the data in a cache of its own. A file smaller than the \
+             last-level cache is read warm from that cache.",
     source: "Reports A and B, sections 3 and 4",
     axes: &[BLOCK_SIZE.axis(), PASS.axis(), FILE_SIZE.axis()],
     metrics: &[

@@ -51,7 +51,7 @@ impl Engine {
         others.find(|engine| engine.to_string() == name)
     }
 
-    /// Direct reads are possible with it: those that ask the page cache for a favour are not.
+    /// True if it can read directly. The ways that control the page cache cannot.
     pub(super) fn can_be_direct(self) -> bool {
         matches!(self, Self::Pread | Self::Ring { .. })
     }
@@ -99,7 +99,7 @@ pub(super) struct Reads<'a> {
     pub offsets: &'a [u64],
 }
 
-/// Reads all of it in one way, again and again.
+/// Reads all of it in one way, repeatedly.
 pub(super) struct Reader<'a> {
     reads: &'a Reads<'a>,
     way: Way<'a>,
@@ -204,7 +204,7 @@ fn ensure_few(waits: usize, reads: usize) -> Result<(), MeasureError> {
     }
     Err(MeasureError::Disturbed(format!(
         "{waits} of {reads} reads with RWF_NOWAIT would have waited: the file system does not \
-         support it, or the file left the page cache meanwhile"
+         support it, or the file left the page cache in the meantime"
     )))
 }
 

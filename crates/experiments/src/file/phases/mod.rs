@@ -28,13 +28,13 @@ pub(super) const DESIGN: Design = Design {
              By read and write: read, the loop, lseek back and write. By mmap: mmap of the \
              buffer's part of the file, the loop over it, and munmap. The file is opened with \
              O_SYNC. Each phase is timed apart at every turn, less the cost of reading the clock, \
-             and the times of a phase are added up. Each is told per KiB of the file, so that \
-             buffers compare. The two totals are the sums of their phases. A write to a file \
-             opened with O_SYNC waits for the device. munmap never does, so its data reaches the \
-             device later: that is timed as one fsync at the end, apart from the total. A third \
-             way is the report's listing as printed: it maps offset 0 each time and moves the \
-             position on by lseek. A mapping does not follow the position, so the first buffer is \
-             changed each time. Buffers smaller than a page are mapped with the page that holds \
+             and the times of a phase are added up. Each is given per KiB of the file, so that \
+             buffers can be compared. The two totals are the sums of their phases. A write to a \
+             file opened with O_SYNC waits for the device. munmap never does, so its data reaches \
+             the device later: that is timed as one fsync at the end, apart from the total. A \
+             third way is the report's listing as printed: it maps offset 0 each time and moves \
+             the position on by lseek. A mapping does not follow the position, so the first buffer \
+             is changed each time. Buffers smaller than a page are mapped with the page that holds \
              them. The file is in the page cache and on the device when a pass starts. For small \
              buffers it is smaller, since each write waits.",
     source: "Report E, section 4.3",

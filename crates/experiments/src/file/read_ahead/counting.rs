@@ -9,8 +9,8 @@ use platform::file::residency;
 use platform::storage::Storage;
 use std::path::Path;
 
-/// The file in which pages are counted holds so many windows: the kernel grows to its full window in
-/// steps.
+/// The file in which pages are counted holds this many windows: the kernel grows to its full window
+/// in steps.
 const WINDOWS_IN_FILE: u64 = 6;
 /// The largest window that is looked for if the kernel states none.
 const UNSTATED_WINDOW: u64 = 4 * MIB;

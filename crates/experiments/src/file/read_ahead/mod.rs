@@ -250,7 +250,7 @@ fn by_time(results: &Results) -> Option<Finding> {
     } else {
         (
             sentence!(
-                "By time, the window cannot be told: in chunks of {largest}, reading in order is \
+                "By time, the window is not known: in chunks of {largest}, reading in order is \
                  {times} as fast as at random."
             ),
             Grade::CannotBeTold,

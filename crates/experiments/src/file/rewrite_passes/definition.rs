@@ -23,7 +23,7 @@ pub(super) const FROM_STORAGE: Metric<&str> = Metric::fact(
     Unit::Share,
 );
 
-/// The file is so many times as large as the memory that the measurement may use.
+/// The file is this many times as large as the memory that the measurement may use.
 pub(super) const FILE_OVER_MEMORY: u64 = 2;
 /// The memory of a worker without chunks: its own 1.6 MiB, 0.6 MiB of the kernel for it, and as much page
 /// cache as keeps the kernel from killing it.

@@ -230,7 +230,7 @@ fn second_reading(results: &Results) -> Option<Finding> {
     let times = ratio_within(second, first)?;
     let grade = grade(&times, 1.0);
     let verdict = match (grade, times.value > 1.0) {
-        (Grade::CannotBeTold, _) => "no difference can be told",
+        (Grade::CannotBeTold, _) => "the difference is not measurable",
         (_, true) => "dirty pages had to be written back first",
         (_, false) => "the part still in memory helped",
     };

@@ -5,7 +5,7 @@ use crate::lab::{At, Lab, Measure, Printed, Question, Reading, Step};
 pub(super) const LAB: Lab = Lab {
     name: "blocks",
     title: "Files and blocks",
-    about: "A program reads a file by calls that take a block each. Every call has a fixed cost, and every byte has to be copied. This lab asks which of both counts, and when.",
+    about: "A program reads a file by calls that take a block each. Every call has a fixed cost, and every byte has to be copied. This lab asks which of the two matters, and when.",
     steps: &[
         Step {
             experiment: "file.block_size",
@@ -76,7 +76,7 @@ pub(super) const LAB: Lab = Lab {
                 },
             ],
             found_there: &[],
-            why: "Both are system calls. What does the dearer one do in addition?",
+            why: "Both are system calls. What does the more expensive one do in addition?",
         },
         Question {
             key: "speed",
@@ -99,7 +99,7 @@ pub(super) const LAB: Lab = Lab {
         },
         Question {
             key: "plateau",
-            asks: "From which block size on is nothing gained?",
+            asks: "From which block size on do larger blocks gain nothing?",
             measured: Measure::Plateau(
                 Reading {
                     experiment: "file.block_size",

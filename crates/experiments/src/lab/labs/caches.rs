@@ -21,7 +21,7 @@ pub(super) const LAB: Lab = Lab {
     questions: &[
         Question {
             key: "near",
-            asks: "A program follows pointers within 16 KiB, again and again. How long does it wait for each value?",
+            asks: "A program follows pointers within 16 KiB repeatedly. How long does it wait for each value?",
             measured: Measure::Value(Reading {
                 experiment: "memory.latency",
                 metric: "load",

@@ -95,7 +95,7 @@ pub(super) const LAB: Lab = Lab {
         },
         Question {
             key: "clock",
-            asks: "Who wants a file summed as soon as possible: how many threads should it be?",
+            asks: "A file has to be summed as soon as possible. How many threads should do it?",
             measured: Measure::Highest(&[
                 (
                     "one",

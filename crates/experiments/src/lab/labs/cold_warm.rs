@@ -5,7 +5,7 @@ use crate::lab::{At, Lab, Measure, Printed, Question, Reading, Step};
 pub(super) const LAB: Lab = Lab {
     name: "cold-warm",
     title: "Cold and warm",
-    about: "The kernel keeps what was read from files in memory that nobody else needs: the page cache. A file is warm if it is there, and cold if it has to come from storage.",
+    about: "The kernel uses free memory to keep data that was read from files: the page cache. A file is warm if it is there, and cold if it has to come from storage.",
     steps: &[Step {
         experiment: "file.cold_warm",
         at: &[
@@ -45,7 +45,7 @@ pub(super) const LAB: Lab = Lab {
                 },
             ],
             found_there: &[],
-            why: "Which part of the machine is the slowest in each of both cases?",
+            why: "Which part of the machine is the slowest in each of the two cases?",
         },
         Question {
             key: "race",

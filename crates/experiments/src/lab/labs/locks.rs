@@ -5,7 +5,7 @@ use crate::lab::{At, Lab, Measure, Printed, Question, Reading, Step};
 pub(super) const LAB: Lab = Lab {
     name: "locks",
     title: "Locks: to spin or to block",
-    about: "Ten threads take turns on one processor and enter a section under a lock, once each. A thread that finds the lock taken can sleep until it is free (Lock), or look again and again (SpinLock).",
+    about: "Ten threads take turns on one processor and enter a section under a lock, once each. A thread that finds the lock taken can sleep until it is free (Lock), or keep checking (SpinLock).",
     steps: &[Step {
         experiment: "threads.lock",
         at: &[
@@ -144,7 +144,7 @@ pub(super) const LAB: Lab = Lab {
             found_there: &[
                 "Report D, Table 1: its times are n(n - 1)/2 slices of 16 ms; here a slice is 50 µs",
             ],
-            why: "Derive the number of slices that are burnt with n threads.",
+            why: "Derive the number of slices that n threads waste.",
         },
     ],
 };

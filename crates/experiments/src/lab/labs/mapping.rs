@@ -172,7 +172,7 @@ pub(super) const LAB: Lab = Lab {
                 },
             ],
             found_there: &[],
-            why: "What does each of both ways do for every page that the other one does not?",
+            why: "What does each of the two ways do for every page that the other does not?",
         },
     ],
 };

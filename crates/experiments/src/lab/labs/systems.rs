@@ -42,7 +42,7 @@ pub(super) const LAB: Lab = Lab {
                 series: "Windows, Without Optimizations (third column)",
             }],
             found_there: &[],
-            why: "Clock rates grew by a factor of two. What else changed, and what made system calls dearer meanwhile?",
+            why: "Clock rates grew by a factor of two. What else changed, and what made system calls more expensive since then?",
         },
         Question {
             key: "malloc",

@@ -83,21 +83,21 @@ pub(super) const DESIGN: Design = Design {
         "One core makes repeated passes over a block, from start to end, with its widest vector \
          instructions, several in flight. First write: each sample takes fresh memory from the \
          kernel, so the time includes the page faults and the kernel's zeroing. Small blocks are \
-         taken many at a time, each on pages of its own. In huge pages, only blocks that fill their \
-         pages are measured, since the kernel zeroes whole pages. The same amount is written and \
-         freed once before: the host of a virtual machine may have lent that memory to others, and \
-         the time to get it back is not included. Read: every byte is loaded and goes into a checksum \
-         that is used. Write: every byte is stored through the caches, with no instruction that \
-         bypasses them. A line that is not in a cache is fetched before it is written; it still \
-         counts once. Bandwidth is the block size over the time of a pass. This time is that \
-         of n passes over n, without what fewer passes show to be paid once, or from 128 MiB on that \
-         of a single pass after an untimed one. Base pages exclude huge pages; huge pages are requested and verified. Swap: the block \
-         holds random bytes, which no swap device can compress. The process may hold half of the \
-         block in memory, so each pass evicts what the next one needs. If the memory of a process \
-         cannot be limited, the kernel is asked before each pass to move the block to swap, until \
-         it has left memory. The page faults of a pass are counted: major faults read from swap, \
-         minor faults found the page read ahead. Capacities of caches are found from the reading \
-         curve, {MODEL}."
+         taken many at a time, each on pages of its own. In huge pages, only blocks that fill \
+         their pages are measured, since the kernel zeroes whole pages. The same amount is written \
+         and freed once before: the host of a virtual machine may have lent that memory to others, \
+         and the time to get it back is not included. Read: every byte is loaded and goes into a \
+         checksum that is used. Write: every byte is stored through the caches, with no \
+         instruction that bypasses them. A line that is not in a cache is fetched before it is \
+         written; it still counts once. Bandwidth is the block size over the time of a pass. This \
+         time is that of n passes over n, less the fixed cost that fewer passes show. From 128 MiB \
+         on, it is that of a single pass after an untimed one. Base pages exclude huge pages; huge \
+         pages are requested and verified. Swap: the block holds random bytes, which no swap \
+         device can compress. The process may hold half of the block in memory, so each pass \
+         evicts what the next one needs. If the memory of a process cannot be limited, the kernel \
+         is asked before each pass to move the block to swap, until it has left memory. The page \
+         faults of a pass are counted: major faults read from swap, minor faults found the page \
+         read ahead. Capacities of caches are found from the reading curve, {MODEL}."
     ),
     source: "Report E, section 3",
     axes: &[BLOCK_SIZE.axis(), PAGES.axis()],

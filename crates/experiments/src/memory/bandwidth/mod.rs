@@ -91,8 +91,8 @@ fn in_memory(
         Ok(())
     };
     if page_size == PageSize::Huge {
-        // A virtual machine gives free memory in pieces of this size back to its host. The host takes
-        // many times as long to find it again as the system takes to fill it with zeros.
+        // A virtual machine gives free memory back to its host in pieces of this size. The host takes
+        // many times as long to supply it again as the system takes to fill it with zeros.
         touch()?;
     }
     if page_size == PageSize::Base || block_size.is_multiple_of(page_bytes) {
@@ -161,7 +161,7 @@ mod tests {
     fn all_metrics_of_a_point_are_measured_here() {
         let machine = Machine::read();
         let (Some(base), Some(page_bytes)) = (Pages::base(&machine), machine.page_bytes) else {
-            println!("skipped: the system does not tell its page size");
+            println!("skipped: the system does not report its page size");
             return;
         };
         for size in [1 << 10, 1 << 20] {
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn memory_that_cannot_be_had_is_an_error() {
         let Some(base) = Pages::base(&Machine::read()) else {
-            println!("skipped: the system does not tell its page size");
+            println!("skipped: the system does not report its page size");
             return;
         };
         let error = measure(&Bandwidth, &point(1 << 50, base), Path::new("/"));

@@ -18,7 +18,7 @@ use std::time::Duration;
 const MIB: u64 = 1 << 20;
 /// No more than this part of the memory available is filled on the way to swap.
 const SHARE_OF_MEMORY: u64 = 4;
-/// The page size where the system does not tell it.
+/// The page size where the system does not report it.
 const USUAL_PAGE_BYTES: u64 = 4096;
 /// The most times that the kernel is asked to move a block to swap, and the pause after each. A page
 /// stays in memory until the device has it.
@@ -52,7 +52,7 @@ pub(super) fn confinement(point: &Point) -> Option<Confinement> {
     })
 }
 
-/// The size of the block, and a little for whatever else the kernel moves.
+/// The size of the block, and a little for other pages that the kernel moves.
 fn swap_wanted(size: u64) -> u64 {
     size + size / 4
 }

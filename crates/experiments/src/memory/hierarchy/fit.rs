@@ -28,7 +28,7 @@ pub(crate) struct Level {
 }
 
 /// Fits that this process has made. Findings, figures, claims and advice ask for those of the same
-/// few curves, and a fit is the dearest part of judging a run.
+/// few curves, and a fit is the most expensive part of judging a run.
 static FITTED: Mutex<Vec<(Input, Option<Hierarchy>)>> = Mutex::new(Vec::new());
 
 /// Everything that determines a fit.
@@ -76,7 +76,7 @@ impl Hierarchy {
 /// D. Siegmund, "A modified Bayes information criterion", Biometrics 63, 2007).
 ///
 /// The intervals hold 95 % of 200 refits with the same number of levels to resampled processes.
-/// Deviations are stretched by `√(2 m / (m − 1))` for m processes: they foretell another run, which
+/// Deviations are stretched by `√(2 m / (m − 1))` for m processes: they predict another run, which
 /// errs as much. There are no intervals unless some
 /// size has a second process. They are intervals *of the model*: if the last level has too few sizes
 /// beyond it, `added_cost` is an extrapolation.
@@ -170,7 +170,7 @@ fn refits(
     (0..RESAMPLES).filter_map(|_| refit()).collect()
 }
 
-/// The median of a resample of the logarithms minus their own median, stretched to foretell another
+/// The median of a resample of the logarithms minus their own median, stretched to predict another
 /// run. Zero for a single logarithm.
 fn deviation_of_resample(logarithms: &[f64], random: &mut Random) -> f64 {
     let m = logarithms.len() as f64;

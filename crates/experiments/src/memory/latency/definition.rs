@@ -21,12 +21,13 @@ pub(super) const DESIGN: Design = Design {
     question: "How long does a program wait for a value from each cache and from memory, and how large \
                is each cache?",
     method: formatcp!(
-        "A chain of addresses lies in memory, one in each stride, linked in random order. Each load \
-         yields the address of the next, so loads cannot overlap and the processor cannot prefetch. \
-         The time of a load is that of n steps over n, without what fewer steps show to be paid \
-         once; each leg continues where the last ended. Untimed steps before that bring what fits into the caches. Huge pages keep address \
-         translation out of the time, and are verified; base pages include it. Capacities are found \
-         from the curve with the largest pages and the smallest stride, {MODEL}."
+        "A chain of addresses lies in memory, one in each stride, linked in random order. Each \
+         load yields the address of the next, so loads cannot overlap and the processor cannot \
+         prefetch. The time of a load is that of n steps over n, less the fixed cost that fewer \
+         steps show; each leg continues where the last ended. Untimed steps before that bring what \
+         fits into the caches. Huge pages keep address translation out of the time, and are \
+         verified; base pages include it. Capacities are found from the curve with the largest \
+         pages and the smallest stride, {MODEL}."
     ),
     source: "common practice (lmbench's lat_mem_rd, in random order)",
     axes: &[WORKING_SET.axis(), STRIDE.axis(), PAGES.axis()],

@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn a_load_is_timed_here() {
         let Some(base) = Pages::base(&Machine::read()) else {
-            println!("skipped: the system does not tell its page size");
+            println!("skipped: the system does not report its page size");
             return;
         };
         for (working_set, stride) in [(16 << 10, 64), (1 << 20, 256)] {

@@ -47,7 +47,8 @@ impl Experiment for PageFault {
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
         let machine = Machine::read();
-        let unknown = || MeasureError::Unsupported("the system does not tell its page size".into());
+        let unknown =
+            || MeasureError::Unsupported("the system does not report its page size".into());
         let page = machine.page_bytes.ok_or_else(unknown)? as usize;
         let huge = machine.huge_page_bytes.map(|bytes| bytes as usize);
         match point.level(TOUCH)? {

@@ -124,7 +124,7 @@ mod tests {
         let found = findings(&CallStyles, points(reported, 1.0));
         assert!((value(&found, "rows_unoptimised", "inline") - 50.0).abs() < 0.2);
         assert!((value(&found, "calls_unoptimised", "recursion") - 10.0).abs() < 0.5);
-        // Optimised, the function is faster than the loop inline, so its cost is not said.
+        // Optimised, the function is faster than the loop inline, so its cost is not stated.
         let optimised = found.iter().find(|found| found.key == "calls_optimised");
         assert!(optimised.is_none_or(|found| found.number("function").is_none()));
         assert!((value(&found, "child", "times") / 1e4 - 1.0).abs() < 0.01);

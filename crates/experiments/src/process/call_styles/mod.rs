@@ -90,7 +90,7 @@ fn check(found: u64, expected: u64) -> Result<(), MeasureError> {
 }
 
 /// The number of calls that a recursion may be deep on this thread's stack; `None` where the system
-/// does not tell the size of the stack.
+/// does not report the size of the stack.
 fn deepest(loops: &Loops) -> Option<u64> {
     let frame_bytes = loops.frame_bytes().max(1) as u64;
     let left_bytes = stack::left_bytes()?.saturating_sub(RESERVED_STACK_BYTES);
@@ -107,7 +107,7 @@ fn guard(loops: &Loops, rows: u64) -> Result<(), MeasureError> {
              its size",
             Bytes(loops.frame_bytes() as u64)
         )),
-        None => refuse("the system does not tell the size of the stack".into()),
+        None => refuse("the system does not report the size of the stack".into()),
     }
 }
 

@@ -111,29 +111,29 @@ pub(in crate::process) const DESIGN: Design = Design {
     title: "Calls per second",
     question: "What do system calls cost, and what do the library calls on top of them cost?",
     method: formatcp!(
-        "Each operation is repeated n times in each leg. Shorter legs tell what the start of the \
-         loop and the clock cost, which is subtracted. The loop is compiled at optimisation 3 and, for \
+        "Each operation is repeated n times in each leg. Shorter legs show the fixed cost of the \
+         loop and the clock, which is subtracted. The loop is compiled at optimisation 3 and, for \
          the calls of the report, also at 0. It calls the operation through a pointer; the C \
          library is the same at both levels. Latency is measured separately: single operations, \
          each between two readings of the clock, whose cost is subtracted. All calls go through \
          the C library. getpid: one system call that no library answers from memory. \
          clock_gettime: the monotonic clock as programs read it, and separately by a system call. \
-         read 1 byte: one read of a regular file in the page cache, with a seek to its start \
-         after {FILE_BYTES} bytes. write 1 byte: one write to /dev/null. lseek: one step of 1 \
-         byte. stat: an existing file. open+close: one of each on an existing file. fopen+fclose: \
-         the same through a stream, without a read. create+delete: open of a file that did not \
-         exist, close and unlink, without waiting for the device, in a directory where nothing was \
+         read 1 byte: one read of a regular file in the page cache, with a seek to its start after \
+         {FILE_BYTES} bytes. write 1 byte: one write to /dev/null. lseek: one step of 1 byte. \
+         stat: an existing file. open+close: one of each on an existing file. fopen+fclose: the \
+         same through a stream, without a read. create+delete: open of a file that did not exist, \
+         close and unlink, without waiting for the device, in a directory where nothing was \
          removed lately, as file.metadata describes. fopen w+fclose, open O_SYNC+close and create \
-         O_SYNC+delete: the same as the report calls them, with \"w\", which cuts the empty file to nothing, \
-         and with O_RDWR, O_SYNC and O_CREAT. mmap+munmap: {MAP_BYTES} bytes \
-         of private memory, untouched, next to no mapping with which the kernel would merge them. \
+         O_SYNC+delete: the same as the report calls them, with \"w\", which cuts the empty file \
+         to nothing, and with O_RDWR, O_SYNC and O_CREAT. mmap+munmap: {MAP_BYTES} bytes of \
+         private memory, untouched, next to no mapping with which the kernel would merge them. \
          malloc+free: {MALLOC_BYTES} bytes, untouched. signal: sigaction installs a handler that \
          only counts; separately, a signal to this thread (tgkill) is handled and returns. thread \
          create+join: a thread that ends at once. fork+exit+wait: a child that ends at once; the \
-         parent waits for it before it makes the next. vfork+exit+wait: the same with a child \
-         that borrows its parent's memory (clone with CLONE_VM and CLONE_VFORK). posix_spawn+wait \
-         and fork+exec+wait: the program `true`, started without environment and waited for; its \
-         own start and end are included. The parent of the children is a small process; \
+         parent waits for it before it makes the next. vfork+exit+wait: the same with a child that \
+         borrows its parent's memory (clone with CLONE_VM and CLONE_VFORK). posix_spawn+wait and \
+         fork+exec+wait: the program `true`, started without environment and waited for; its own \
+         start and end are included. The parent of the children is a small process; \
          process.fork_size measures larger ones. Files are in the scratch directory."
     ),
     source: "Report E, section 5.1, and common practice",

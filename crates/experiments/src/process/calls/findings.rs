@@ -209,7 +209,7 @@ fn optimisation(results: &Results) -> Option<Finding> {
         )
     } else {
         sentence!(
-            "Optimising the calling program gains nothing that shows (at most {gain}): the library \
+            "Optimising the calling program gains nothing measurable (at most {gain}): the library \
              and the kernel are compiled already."
         )
     };

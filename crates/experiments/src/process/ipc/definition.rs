@@ -23,19 +23,19 @@ pub(in crate::process) const DESIGN: Design = Design {
     title: "Talking between processes",
     question: "Which means of communication between two processes is fastest, and what does it cost?",
     method: formatcp!(
-        "Two processes run on one core or on a core each. Round trip: one process sends a \
-         message; the other waits for it and sends a message of the same size back. Single round \
-         trips are timed and the clock's cost is subtracted; the value is the median. Bandwidth: \
-         one process sends messages back-to-back. The other receives n of them in each leg, each \
-         whole before the next. What shorter legs show to be paid once is subtracted, so that messages \
-         queued before the start cancel. An eventfd and a futex cannot queue data, so they have \
-         no bandwidth. Each message is one write and at least one read. Pipe: one pipe each way. \
-         Unix socket: a connected pair of stream sockets. TCP: a connection over loopback with \
-         TCP_NODELAY. Eventfd: one counter each way. Futex: one word of shared memory each way, \
-         on which the receiver sleeps. Shared memory: a ring of {} KiB each way; data is copied \
-         in and out without a system call, and the receiver spins. On one core, spinning wastes \
-         the rest of the receiver's time slice each time, so shared memory has only the round \
-         trip there.",
+        "Two processes run on one core or on a core each. Round trip: one process sends a message; \
+         the other waits for it and sends a message of the same size back. Single round trips are \
+         timed and the clock's cost is subtracted; the value is the median. Bandwidth: one process \
+         sends messages back-to-back. The other receives n of them in each leg, each whole before \
+         the next. The fixed cost that shorter legs show is subtracted, so that messages queued \
+         before the start cancel. An eventfd and a futex cannot queue data, so they have no \
+         bandwidth. Each message is one write and at least one read. Pipe: one pipe each way. Unix \
+         socket: a connected pair of stream sockets. TCP: a connection over loopback with \
+         TCP_NODELAY. Eventfd: one counter each way. Futex: one word of shared memory each way, on \
+         which the receiver sleeps. Shared memory: a ring of {} KiB each way; data is copied in \
+         and out without a system call, and the receiver spins. On one core, spinning wastes the \
+         rest of the receiver's time slice each time, so shared memory has only the round trip \
+         there.",
         RING_BYTES >> 10,
     ),
     source: "common practice, after lmbench",

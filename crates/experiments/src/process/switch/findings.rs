@@ -94,7 +94,7 @@ fn cores(results: &Results) -> Option<Finding> {
     let two = pair(results, Kind::Processes, Placement::TwoCores)?;
     let times = ratio(two, one)?;
     let advice = if !times.differs_from(1.0) {
-        "the placement makes no difference that shows."
+        "the placement makes no measurable difference."
     } else if times.value > 1.0 {
         "put processes that only take turns on one core."
     } else {

@@ -2,8 +2,8 @@
 
 use super::programs::Program;
 use super::summary::Summary;
-use super::told;
-use instrument::ab::{Ending, Outcome, Rules, Verdict};
+use super::told::Judged;
+use instrument::ab::{Ending, Outcome, Rules};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -36,20 +36,6 @@ struct Measured<'a> {
     parameters: BTreeMap<&'a str, &'a str>,
     #[serde(flatten)]
     summary: &'a Summary,
-}
-
-#[derive(Serialize)]
-struct Judged<'a> {
-    first: &'a str,
-    rival: &'a str,
-    /// The rival's time over that of the first.
-    ratio: f64,
-    low: Option<f64>,
-    high: Option<f64>,
-    verdict: Verdict,
-    /// Further time that a verdict would take, in ns.
-    needed_ns: Option<f64>,
-    sentence: String,
 }
 
 /// Facts in the document beside the outcome.
@@ -92,16 +78,7 @@ impl<'a> Document<'a> {
                 })
                 .collect(),
             pairs: judged
-                .map(|pair| Judged {
-                    first: &programs[0].name,
-                    rival: &programs[pair.rival].name,
-                    ratio: pair.ratio,
-                    low: pair.interval.map(|interval| interval.low),
-                    high: pair.interval.map(|interval| interval.high),
-                    verdict: pair.verdict,
-                    needed_ns: pair.needed.map(|needed| needed.0),
-                    sentence: told::pair(programs, pair),
-                })
+                .map(|pair| Judged::new(&programs[0].name, &programs[pair.rival].name, pair))
                 .collect(),
             remarks: around.remarks,
         }

@@ -5,9 +5,40 @@ use super::summary::Summary;
 use instrument::ab::{Ending, Outcome, Pair, Remark, Verdict};
 use instrument::quantity::{Bytes, Nanoseconds};
 use instrument::statistics::Interval;
+use serde::Serialize;
 
 /// Runs shorter than this consist of the start of a process to a good part.
 const SHORT: Nanoseconds = Nanoseconds(5e6);
+
+/// The verdict on a pair, for a document.
+#[derive(Serialize)]
+pub struct Judged<'a> {
+    first: &'a str,
+    rival: &'a str,
+    /// The rival's cost over that of the first.
+    ratio: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+    verdict: Verdict,
+    /// Further time that a verdict would take, in ns.
+    needed_ns: Option<f64>,
+    sentence: String,
+}
+
+impl<'a> Judged<'a> {
+    pub fn new(first: &'a str, rival: &'a str, pair: &Pair) -> Self {
+        Self {
+            first,
+            rival,
+            ratio: pair.ratio,
+            low: pair.interval.map(|interval| interval.low),
+            high: pair.interval.map(|interval| interval.high),
+            verdict: pair.verdict,
+            needed_ns: pair.needed.map(|needed| needed.0),
+            sentence: sentence(first, rival, pair),
+        }
+    }
+}
 
 /// The verdict on a pair, as a sentence.
 pub fn pair(programs: &[Program], pair: &Pair) -> String {

@@ -45,7 +45,7 @@ fn answers(lab: &Lab, arguments: &Start) -> Result<Answers> {
     for answer in &arguments.answer {
         let (key, value) = answer
             .split_once('=')
-            .ok_or_else(|| WrongUse(format!("'{answer}' is no KEY=VALUE")))?;
+            .ok_or_else(|| WrongUse(format!("'{answer}' is not KEY=VALUE")))?;
         answers.add(lab, key.trim(), value.trim()).map_err(wrong)?;
     }
     if let Some(student) = &arguments.student {

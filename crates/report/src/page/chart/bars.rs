@@ -60,17 +60,8 @@ pub(super) fn draw(svg: &mut Svg, figure: &Figure, kind: FigureScale, format: Fo
         .map(|index| top + group_step * (index as f64 + 0.5))
         .collect();
     layout.axis(svg, figure, format);
-    let at: Vec<String> = middles.iter().map(|y| Px(*y).to_string()).collect();
-    let place = [0.0, top, format.width(), bottom - top].map(|value| Px(value).to_string());
-    svg.open(
-        "g",
-        &[
-            ("class", &"panel rows"),
-            ("data-box", &place.join(" ")),
-            ("data-at", &at.join(" ")),
-            ("data-subject", &""),
-        ],
-    );
+    let place = [0.0, top, format.width(), bottom - top];
+    svg.open_panel("panel rows", place, middles.iter().copied().map(Some), None);
     for (name, middle) in names.iter().zip(&middles) {
         svg.text(
             "text",

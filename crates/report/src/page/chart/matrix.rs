@@ -160,21 +160,11 @@ fn column<'f>(
     let x = left + width * index as f64;
     let y = |row: usize| top + height * row as f64;
     let rows = matrix.rows.len();
-    let place = [x, *top, width, y(rows) - top].map(|length| Px(length).to_string());
-    let middles: Vec<String> = (0..rows)
-        .map(|row| Px(y(row) + height / 2.0).to_string())
-        .collect();
+    let place = [x, *top, width, y(rows) - top];
+    let middles = (0..rows).map(|row| Some(y(row) + height / 2.0));
     let dense = if width < DENSE { " dense" } else { "" };
     let class = format!("panel rows cells{dense}");
-    svg.open(
-        "g",
-        &[
-            ("class", &class),
-            ("data-box", &place.join(" ")),
-            ("data-at", &middles.join(" ")),
-            ("data-subject", &index),
-        ],
-    );
+    svg.open_panel(&class, place, middles, Some(index));
     for (row, level) in matrix.rows.iter().enumerate() {
         let Some(cell) = matrix.cell(level, series) else {
             continue;

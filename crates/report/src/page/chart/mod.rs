@@ -8,6 +8,7 @@ mod card;
 mod curve;
 mod format;
 mod labels;
+mod line;
 mod marker;
 mod matrix;
 mod panel;

@@ -4,6 +4,7 @@ use super::across::Across;
 use super::axes::{YAxis, band};
 use super::format::Format;
 use super::labels::shortened;
+use super::line::draw;
 use super::marker::{class, outline};
 use super::svg::{Dots, Path, Px, Svg};
 use crate::chart::{Domain, Lines, Place, Scale, drawn_centre, levels};
@@ -84,8 +85,7 @@ impl<'a> Panel<'a> {
         Some((self.across.position(&point.x)?, self.y.position(centre)?))
     }
 
-    /// Draws the panel. The attributes `data-box` and `data-at` give the page's script the
-    /// positions of the plot and of the levels on its x axis.
+    /// Draws the panel.
     pub(super) fn draw(&self, svg: &mut Svg) {
         let Frame {
             left,
@@ -93,24 +93,9 @@ impl<'a> Panel<'a> {
             width,
             height,
         } = self.frame;
-        let frame = [left, top, width, height].map(|length| Px(length).to_string());
-        let position = |level| match self.across.position(level) {
-            Some(x) => Px(x).to_string(),
-            None => "-".to_owned(),
-        };
-        let positions: Vec<String> = levels(self.figure).into_iter().map(position).collect();
-        let subject = self
-            .subject
-            .map_or_else(String::new, |index| index.to_string());
-        svg.open(
-            "g",
-            &[
-                ("class", &"panel"),
-                ("data-box", &frame.join(" ")),
-                ("data-at", &positions.join(" ")),
-                ("data-subject", &subject),
-            ],
-        );
+        let levels = levels(self.figure).into_iter();
+        let positions = levels.map(|level| self.across.position(level));
+        svg.open_panel("panel", [left, top, width, height], positions, self.subject);
         self.y_axis(svg);
         self.x_axis(svg);
         self.marks(svg);
@@ -219,14 +204,7 @@ impl<'a> Panel<'a> {
         svg.element("path", &[("class", &"band"), ("d", &self.band(series))]);
         svg.element("path", &[("class", &"dots"), ("d", &self.dots(series))]);
         let lines = self.lines(series);
-        svg.element(
-            "path",
-            &[("class", &"line"), ("d", &Path::lines(lines.solid))],
-        );
-        if !lines.cliffs.is_empty() {
-            let cliffs = Path::lines(lines.cliffs);
-            svg.element("path", &[("class", &"line cliff"), ("d", &cliffs)]);
-        }
+        draw(svg, lines);
         let levels = levels(self.figure);
         for point in &series.points {
             let Some((x, y)) = self.place(point) else {

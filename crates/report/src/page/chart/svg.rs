@@ -20,6 +20,33 @@ impl Svg {
         self.text.push('>');
     }
 
+    /// Opens the group of a panel. Its attributes give the page's script the box of the plot (left,
+    /// top, width, height) and the positions of the levels on its axis of names.
+    pub(super) fn open_panel(
+        &mut self,
+        class: &str,
+        place: [f64; 4],
+        at: impl IntoIterator<Item = Option<f64>>,
+        subject: Option<usize>,
+    ) {
+        let place = place.map(|length| Px(length).to_string());
+        let at = at.into_iter().map(|position| match position {
+            Some(position) => Px(position).to_string(),
+            None => "-".to_owned(),
+        });
+        let at: Vec<String> = at.collect();
+        let subject = subject.map_or_else(String::new, |index| index.to_string());
+        self.open(
+            "g",
+            &[
+                ("class", &class),
+                ("data-box", &place.join(" ")),
+                ("data-at", &at.join(" ")),
+                ("data-subject", &subject),
+            ],
+        );
+    }
+
     /// Closes the innermost element, which must be a `tag`.
     pub(super) fn close(&mut self, tag: &str) {
         self.text.push_str("</");

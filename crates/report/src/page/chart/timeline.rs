@@ -47,19 +47,9 @@ pub(super) fn draw(svg: &mut Svg, figure: &Figure, format: Format) -> f64 {
     let position = |point: &FigurePoint| layout.scale.position(point.estimate.centre);
     let at = moments(figure)
         .into_iter()
-        .filter_map(|(_, point)| position(point))
-        .map(|x| Px(x).to_string());
-    let at: Vec<String> = at.collect();
-    let place = [left, top, right - left, bottom - top].map(|value| Px(value).to_string());
-    svg.open(
-        "g",
-        &[
-            ("class", &"panel"),
-            ("data-box", &place.join(" ")),
-            ("data-at", &at.join(" ")),
-            ("data-subject", &""),
-        ],
-    );
+        .filter_map(|(_, point)| position(point));
+    let place = [left, top, right - left, bottom - top];
+    svg.open_panel("panel", place, at.map(Some), None);
     let states = figure.states();
     for (index, series) in figure.series.iter().enumerate() {
         let middle = top + LANE * (index as f64 + 0.5);

@@ -9,7 +9,7 @@ use super::state::{Shared, wake};
 use super::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::scheduler::Queue;
 use crate::thread::Woken;
-use crate::worker::{enter, leave, require_worker};
+use crate::worker::{enter, leave, leave_blocking, require_worker};
 
 /// The receiving end of a channel. Each value goes to one receiver.
 ///
@@ -107,7 +107,7 @@ impl<T: Send> Receiver<T> {
         } else {
             Woken::Granted
         };
-        leave();
+        leave_blocking();
         (woken, parcel.into_inner())
     }
 

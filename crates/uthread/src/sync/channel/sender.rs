@@ -9,7 +9,7 @@ use super::state::{Shared, State, wake};
 use super::{SendError, SendTimeoutError};
 use crate::scheduler::Queue;
 use crate::thread::Woken;
-use crate::worker::{leave, require_worker};
+use crate::worker::{leave_blocking, require_worker};
 
 /// The sending end of a channel.
 ///
@@ -118,7 +118,7 @@ impl<T: Send> Sender<T> {
         } else {
             Woken::Granted
         };
-        leave();
+        leave_blocking();
         (woken, parcel.into_inner())
     }
 }

@@ -1,10 +1,10 @@
 //! State that the ends of a channel share.
 
-use core::sync::atomic::AtomicBool;
 use core::time::Duration;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::atomic::AtomicBool;
 use crate::scheduler::{Queue, Waiters};
 use crate::spin::SpinCell;
 use crate::thread::{Control, Wait, Woken};

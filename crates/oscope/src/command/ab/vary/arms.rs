@@ -159,7 +159,7 @@ fn nothing(
             known.sort_unstable();
             known.dedup();
             return WrongUse(format!(
-                "there is no axis '{axis}' in what is measured: there are {}",
+                "there is no axis '{axis}'; the axes are {}",
                 known.join(", ")
             ));
         }

@@ -162,10 +162,8 @@ fn exit(judged: &[Judged], fail_on: Option<FailOn>, interrupt: Interrupt) -> Exi
         Exit::Stopped(interrupt.signal().unwrap_or(Signal::Interrupt))
     } else if pairs.any(|pair| is_found(pair.verdict, fail_on)) {
         Exit::Found
-    } else if judged.iter().any(|at| at.result.is_err()) {
-        Exit::Incomplete
     } else {
-        Exit::Done
+        Exit::incomplete_if(judged.iter().any(|at| at.result.is_err()))
     }
 }
 

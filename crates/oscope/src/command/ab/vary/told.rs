@@ -102,16 +102,8 @@ struct At<'a> {
 #[derive(Serialize)]
 struct Told<'a> {
     metric: &'a str,
-    first: &'a str,
-    rival: &'a str,
-    /// The rival's cost over that of the first.
-    ratio: f64,
-    low: Option<f64>,
-    high: Option<f64>,
-    verdict: Verdict,
-    /// Further time that a verdict would take, in ns.
-    needed_ns: Option<f64>,
-    sentence: String,
+    #[serde(flatten)]
+    judged: told::Judged<'a>,
 }
 
 impl<'a> Document<'a> {
@@ -125,14 +117,7 @@ impl<'a> Document<'a> {
         let values = &vary.values;
         let told = |metric: &'a str, pair: &Pair| Told {
             metric,
-            first: &values[0],
-            rival: &values[pair.rival],
-            ratio: pair.ratio,
-            low: pair.interval.map(|interval| interval.low),
-            high: pair.interval.map(|interval| interval.high),
-            verdict: pair.verdict,
-            needed_ns: pair.needed.map(|needed| needed.0),
-            sentence: told::sentence(&values[0], &values[pair.rival], pair),
+            judged: told::Judged::new(&values[0], &values[pair.rival], pair),
         };
         let points = judged.iter().map(|at| {
             let found = at.result.as_ref().ok();

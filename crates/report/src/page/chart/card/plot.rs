@@ -1,5 +1,6 @@
 //! Logarithmic axes and curves of the pictures at a glance.
 
+use super::super::line::draw;
 use super::super::marker::outline;
 use super::super::svg::{Path, Px, Svg};
 use super::Size;
@@ -108,14 +109,7 @@ pub(super) fn curve(svg: &mut Svg, curve: &Curve, index: usize, x: &Scale, y: &S
     let places: Vec<Option<Place>> = curve.points.iter().map(place).collect();
     let lines = Lines::through(&places);
     svg.open("g", &[("class", &format!("s{index}"))]);
-    svg.element(
-        "path",
-        &[("class", &"line"), ("d", &Path::lines(lines.solid))],
-    );
-    if !lines.cliffs.is_empty() {
-        let cliffs = Path::lines(lines.cliffs);
-        svg.element("path", &[("class", &"line cliff"), ("d", &cliffs)]);
-    }
+    draw(svg, lines);
     for place in places.iter().flatten() {
         let shape = outline(index, place.at.0, place.at.1, 2.6);
         svg.element("path", &[("class", &"m"), ("d", &shape)]);

@@ -68,7 +68,8 @@ fn below_stairs(area: Area, font: f64) -> Area {
     }
 }
 
-/// The latency of each stair, above the middle of it.
+/// The latency of each stair, above the middle of it. What lies beyond the caches is told by the
+/// largest working set, as in the latency ladder.
 fn stairs(svg: &mut Svg, latency: &Curve, knees: &[Knee], (x, y): (&Scale, &Scale), font: f64) {
     let ends = knees.iter().map(|knee| knee.bytes).chain([f64::INFINITY]);
     let mut from = 0.0;
@@ -82,10 +83,14 @@ fn stairs(svg: &mut Svg, latency: &Curve, knees: &[Knee], (x, y): (&Scale, &Scal
             .filter(|(size, _)| on(*size))
             .collect();
         from = to;
-        let Some(&(size, value)) = stair.get(stair.len() / 2) else {
+        let Some(&(size, middle)) = stair.get(stair.len() / 2) else {
             continue;
         };
-        let (Some(left), Some(up)) = (x.position(size), y.position(value)) else {
+        let value = match stair.last() {
+            Some(&(_, largest)) if to.is_infinite() => largest,
+            _ => middle,
+        };
+        let (Some(left), Some(up)) = (x.position(size), y.position(middle)) else {
             continue;
         };
         svg.text(

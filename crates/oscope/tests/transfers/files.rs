@@ -1,0 +1,125 @@
+//! Files and streams that are sent, and what both sides say of them.
+
+use crate::common::Place;
+use crate::common::receiver::Receiver;
+use crate::{file, send, text};
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn files_are_sent_and_both_sides_tell_the_same() {
+    let place = Place::new();
+    let to = place.path("to");
+    let receiver = Receiver::start(&to, &["--once", "--json", "--method", "mmap"]);
+    let (one, other) = (file(&place, "one", 3_000_000), file(&place, "other", 0));
+    let sent = send(&receiver, &[text(&one), text(&other), "--json", "--quiet"])
+        .assert()
+        .success()
+        .stderr("");
+    let sent: Value = serde_json::from_slice(&sent.get_output().stdout).expect("JSON");
+    let output = receiver.end();
+    assert!(output.status.success());
+    let there: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    for told in [&sent, &there] {
+        assert_eq!(told["total"]["files"], 2);
+        assert_eq!(told["total"]["size_bytes"], 3_000_000);
+        assert!(told["total"]["receiver_cpu_ns"].as_u64().expect("a number") > 0);
+    }
+    assert_eq!(
+        sent["files"][0]["stored_ns"],
+        there["files"][0]["stored_ns"]
+    );
+    assert!(fs::read(to.join("one")).expect("it arrived") == fs::read(one).expect("it is there"));
+    assert_eq!(fs::read(to.join("other")).expect("it arrived"), b"");
+}
+
+#[test]
+fn standard_input_gets_a_name_and_people_get_sentences() {
+    let place = Place::new();
+    let to = place.path("to");
+    let receiver = Receiver::start(&to, &["--once", "--fsync"]);
+    send(&receiver, &["-", "--name", "greeting"])
+        .write_stdin("hello world")
+        .assert()
+        .success()
+        .stdout(contains("greeting: 11 B in").and(contains("to the last byte stored")));
+    let output = receiver.end();
+    assert!(
+        String::from_utf8_lossy(&output.stdout).contains("1 file, 11 B"),
+        "{output:?}"
+    );
+    assert_eq!(
+        fs::read(to.join("greeting")).expect("it arrived"),
+        b"hello world"
+    );
+}
+
+#[test]
+fn what_is_there_stays_and_the_exit_code_tells() {
+    let place = Place::new();
+    let to = place.path("to");
+    let receiver = Receiver::start(&to, &["--once"]);
+    fs::write(to.join("one"), "precious").expect("a file");
+    let (one, other) = (file(&place, "one", 5), file(&place, "other", 6));
+    send(&receiver, &[text(&one), text(&other)])
+        .assert()
+        .code(1)
+        .stderr(contains("one: failed").and(contains("--force")))
+        .stdout(contains("1 file, 6 B"));
+    assert_eq!(receiver.end().status.code(), Some(1));
+    assert_eq!(fs::read(to.join("one")).expect("still there"), b"precious");
+}
+
+#[test]
+fn wrong_use_is_told() {
+    let place = Place::new();
+    let oscope = |arguments: &[&str]| place.oscope(arguments).assert();
+    oscope(&["receive", "--listen", "0.0.0.0:0"])
+        .code(1)
+        .stderr(contains("--token-file"));
+    oscope(&["receive", "/nonexistent"])
+        .code(1)
+        .stderr(contains("/nonexistent"));
+    oscope(&["send", "--to", "127.0.0.1:1"]).code(2);
+    oscope(&["send", "a", "b", "--name", "c", "--to", "127.0.0.1:1"]).code(2);
+    oscope(&["send", "-", "-", "--to", "127.0.0.1:1"]).code(2);
+    oscope(&["send", "a", "--to", "127.0.0.1:1", "--timeout", "5"]).code(2);
+    let receiver = Receiver::start(&place.path("to"), &[]);
+    oscope(&["receive", "--listen", &receiver.address])
+        .code(1)
+        .stderr(contains("in use").and(contains(receiver.address.as_str())));
+}
+
+#[test]
+fn the_experiment_is_measured_and_judged_in_a_tiny_budget() {
+    let place = Place::new();
+    let page = place.path("page.html");
+    let output = place
+        .oscope(&["run", "transfer", "--budget", "6s", "--json", "--page"])
+        .arg(&page)
+        .arg("--dir")
+        .arg(place.scratch())
+        .assert();
+    let output = output.get_output();
+    // A busy machine may not reach every point in this time.
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
+    let run: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let points = run["experiments"][0]["points"].as_array().expect("a list");
+    assert!(!points.is_empty(), "nothing was measured");
+    let claims = run["claims"].as_array().expect("a list");
+    let judged = claims
+        .iter()
+        .filter(|claim| claim["experiments"][0] == "transfer.file");
+    assert_eq!(judged.count(), 6);
+    let page = fs::read_to_string(page).expect("the page was written");
+    assert!(page.contains("Transfer of a file"));
+    assert!(!scratch_left(&place.scratch()), "something was left behind");
+}
+
+/// True if a run left something in its scratch directory.
+fn scratch_left(scratch: &Path) -> bool {
+    fs::read_dir(scratch).is_ok_and(|mut entries| entries.next().is_some())
+}

@@ -1,0 +1,84 @@
+//! The ways of moving bytes.
+
+use crate::common::receiver::Receiver;
+use crate::common::{Place, program};
+use crate::{file, send, text};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+#[test]
+fn every_method_is_known_by_name_and_the_usual_one_needs_no_right() {
+    let place = Place::new();
+    let one = file(&place, "one", 1_000_000);
+    for (sender, receiver) in [("auto", "file"), ("uring", "uring"), ("sendfile", "mmap")] {
+        let to = place.path(sender);
+        if sender == "uring"
+            && let Err(error) = platform::stream_ring::StreamRing::new(1, Duration::ZERO)
+        {
+            eprintln!("skipped: {error}");
+            continue;
+        }
+        let receiver = Receiver::start(&to, &["--once", "--method", receiver]);
+        send(&receiver, &[text(&one), "--method", sender])
+            .assert()
+            .success();
+        assert!(receiver.end().status.success());
+        assert!(fs::read(to.join("one")).expect("whole") == fs::read(&one).expect("there"));
+    }
+}
+
+#[test]
+fn the_usual_method_depends_on_the_directory() {
+    let rings = platform::stream_ring::StreamRing::new(1, Duration::ZERO);
+    let disk = tempfile::tempdir_in("/var/tmp").expect("a directory");
+    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
+        return eprintln!("skipped: there is no /dev/shm");
+    };
+    for to in [disk.path(), memory.path()] {
+        let directory = platform::directory::Directory::open(to).expect("it is there");
+        let receiver = Receiver::start(to, &["--once"]);
+        let mut sender = Command::new(program())
+            .args(["send", "-", "--name", "file", "--to", &receiver.address])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        let mut input = sender.stdin.take().expect("a pipe");
+        input.write_all(&vec![7; 4 << 20]).expect("it reads");
+        // The file is not complete, so its connection is at work.
+        while !has_bytes(&to.join(".oscope-partial")) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let is_through_ring = has_ring(receiver.id());
+        drop(input);
+        assert!(sender.wait().expect("it ends").success());
+        assert!(receiver.end().status.success());
+        assert!(fs::read(to.join("file")).expect("it arrived") == vec![7; 4 << 20]);
+        assert_eq!(
+            is_through_ring,
+            directory.is_in_memory() && rings.is_ok(),
+            "{}",
+            to.display()
+        );
+    }
+}
+
+/// True if a file in the directory is not empty.
+fn has_bytes(directory: &Path) -> bool {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.metadata().ok())
+        .any(|metadata| metadata.len() > 0)
+}
+
+/// True if a process has an `io_uring`.
+fn has_ring(process: u32) -> bool {
+    let entries = fs::read_dir(format!("/proc/{process}/fd")).expect("it runs");
+    entries
+        .flatten()
+        .filter_map(|entry| fs::read_link(entry.path()).ok())
+        .any(|link| link == Path::new("anon_inode:[io_uring]"))
+}

@@ -1,0 +1,92 @@
+//! The parts of a thread that the synchronization objects use.
+
+use std::cell::Cell;
+use std::ptr;
+
+use crate::scheduler::{Linked, Links, Priority, Rank, Schedulable, Tally};
+pub(crate) use crate::wait::Wait;
+pub(crate) use crate::waiting::Woken;
+
+#[repr(align(64))]
+pub(crate) struct Control {
+    links: Links<Self>,
+    rank: Rank,
+    level: Cell<Priority>,
+    number: usize,
+    woken: (loom::sync::Mutex<bool>, loom::sync::Condvar),
+    pub(crate) locks: Cell<u32>,
+    pub(crate) ceilings: Tally,
+    pub(crate) heirs: Tally,
+    pub(crate) blocked_on: Cell<*const ()>,
+    pub(crate) has_time_limit: Cell<bool>,
+    pub(crate) parcel: Cell<*const ()>,
+}
+
+// SAFETY: loom runs all threads of a model on one kernel thread.
+unsafe impl Sync for Control {}
+// SAFETY: as above.
+unsafe impl Send for Control {}
+
+impl Control {
+    pub(crate) fn new(number: usize) -> Self {
+        Self {
+            links: Links::new(),
+            rank: Rank::new(Priority::Orange),
+            level: Cell::new(Priority::Orange),
+            number,
+            woken: (loom::sync::Mutex::new(false), loom::sync::Condvar::new()),
+            locks: Cell::new(0),
+            ceilings: Tally::new(),
+            heirs: Tally::new(),
+            blocked_on: Cell::new(ptr::null()),
+            has_time_limit: Cell::new(false),
+            parcel: Cell::new(ptr::null()),
+        }
+    }
+
+    pub(crate) fn label(&self) -> usize {
+        self.number
+    }
+
+    pub(crate) fn home(&self) -> usize {
+        self.number
+    }
+
+    /// Waits until another thread has woken this one.
+    pub(crate) fn block(&self) {
+        let (woken, bell) = &self.woken;
+        let mut woken = woken.lock().expect("no poison");
+        while !*woken {
+            woken = bell.wait(woken).expect("no poison");
+        }
+        *woken = false;
+    }
+
+    /// Wakes the thread; nobody else may do so for the same wait.
+    pub(crate) fn wake(&self) {
+        let (woken, bell) = &self.woken;
+        let before = std::mem::replace(&mut *woken.lock().expect("no poison"), true);
+        assert!(!before, "a thread was woken twice");
+        bell.notify_one();
+    }
+}
+
+impl Linked for Control {
+    fn links(&self) -> &Links<Self> {
+        &self.links
+    }
+}
+
+impl Schedulable for Control {
+    fn rank(&self) -> &Rank {
+        &self.rank
+    }
+
+    fn level(&self) -> &Cell<Priority> {
+        &self.level
+    }
+
+    fn locks_held(&self) -> u32 {
+        self.locks.get()
+    }
+}

@@ -1,0 +1,150 @@
+//! Workers with one thread each.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::atomic::AtomicBool;
+use crate::spin::SpinCell;
+use crate::thread::{Control, Wait, Woken};
+use crate::trace::Kind;
+
+pub(crate) struct Shared {
+    pub(crate) graph: SpinCell<()>,
+}
+
+impl Shared {
+    pub(crate) fn new() -> Arc<Self> {
+        let graph = SpinCell::new(AtomicBool::new(false), ());
+        Arc::new(Self { graph })
+    }
+
+    pub(crate) fn preemptive(&self) -> bool {
+        false
+    }
+}
+
+pub(crate) struct Worker {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) several: bool,
+    pub(crate) index: usize,
+    thread: Control,
+}
+
+// SAFETY: loom runs all threads of a model on one kernel thread.
+unsafe impl Sync for Worker {}
+// SAFETY: as above.
+unsafe impl Send for Worker {}
+
+pub(crate) struct Begun;
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        WORKER.with(|mine| mine.set(None));
+    }
+}
+
+loom::thread_local! {
+    static WORKER: Cell<Option<&'static Worker>> = Cell::new(None);
+}
+
+impl Worker {
+    pub(crate) fn new(shared: &Arc<Shared>, index: usize) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            several: true,
+            index,
+            thread: Control::new(index),
+        }
+    }
+
+    /// Makes the calling thread the thread of this worker until it drops what this returns.
+    ///
+    /// # Safety
+    /// The worker must outlive all threads of the model.
+    pub(crate) unsafe fn begin(&self) -> Begun {
+        // SAFETY: the caller's contract.
+        let worker = unsafe { &*std::ptr::from_ref(self) };
+        WORKER.with(|mine| mine.set(Some(worker)));
+        Begun
+    }
+
+    pub(crate) fn current(&self) -> &'static Control {
+        &require_worker("a test").thread
+    }
+
+    pub(crate) fn enter_blocking(&self, _operation: &str) {}
+
+    pub(crate) fn deadline_ns(&self, _limit: Duration) -> u64 {
+        0
+    }
+
+    pub(crate) fn trace(&self, _kind: Kind, _thread: &Control) {}
+
+    pub(crate) fn rank_changed(&self, _thread: &Control) {}
+
+    pub(crate) fn look_later(&self) {}
+
+    pub(crate) fn wake(&self, thread: &Control) {
+        thread.wake();
+    }
+
+    pub(crate) fn block(&self, _wait: Wait) {
+        self.current().block();
+    }
+
+    pub(crate) fn block_and_run(&self, _wait: Wait, _next: &Control) {
+        unreachable!("there is one thread on each worker");
+    }
+
+    /// A time limit passes at once, and so at any point of what the other threads do.
+    pub(crate) fn block_until(
+        &self,
+        _wait: Wait,
+        deadline_ns: Option<u64>,
+        withdraw: impl Fn() -> bool,
+    ) -> Woken {
+        if deadline_ns.is_some() && withdraw() {
+            return Woken::TimedOut;
+        }
+        self.current().block();
+        Woken::Granted
+    }
+}
+
+pub(crate) fn current_worker() -> Option<&'static Worker> {
+    WORKER.with(Cell::get)
+}
+
+pub(crate) fn require_worker(_operation: &str) -> &'static Worker {
+    current_worker().expect("the thread has begun")
+}
+
+pub(crate) fn enter() {}
+
+pub(crate) fn leave() {}
+
+pub(crate) fn leave_blocking() {}
+
+pub(crate) fn depth() -> u32 {
+    0
+}
+
+/// All objects belong to the one runtime of the model.
+pub(crate) struct Home;
+
+impl Home {
+    pub(crate) const fn new() -> Self {
+        Self
+    }
+
+    pub(crate) fn check(&self, _runtime: &Shared, _operation: &str) {}
+
+    pub(crate) fn is(&self, _runtime: &Shared) -> bool {
+        true
+    }
+
+    pub(crate) fn unless_live(&self, work: impl FnOnce()) {
+        work();
+    }
+}
