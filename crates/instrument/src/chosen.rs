@@ -392,7 +392,11 @@ mod tests {
 
     #[test]
     fn a_level_of_an_axis_that_no_point_has_is_added_to_all() {
-        let found = with(&grid()[..1], "slice", &[Level::Number(50), Level::Number(16_000)]);
+        let found = with(
+            &grid()[..1],
+            "slice",
+            &[Level::Number(50), Level::Number(16_000)],
+        );
         let expected = [50, 16_000].map(|slice| grid()[0].clone().with("slice", slice));
         assert_eq!(told(&found), told(&expected));
     }

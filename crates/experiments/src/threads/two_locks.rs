@@ -158,7 +158,12 @@ mod tests {
     fn the_quick_profile_has_one_and_all_processors() {
         let points = TwoLocks.points(&setting(Profile::Quick));
         assert_eq!(points.len(), 8);
-        let of = |steps| points.iter().filter(|it| it.level(STEPS) == Ok(steps)).count();
+        let of = |steps| {
+            points
+                .iter()
+                .filter(|it| it.level(STEPS) == Ok(steps))
+                .count()
+        };
         assert_eq!((of(SHORT), of(LONG)), (4, 4));
     }
 }

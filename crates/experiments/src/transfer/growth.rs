@@ -335,7 +335,8 @@ pub(super) fn by_the_page(results: &Results) -> Option<Judgement> {
     let [(page, by_page), (_, at_once)] = ends(results, Receiver::Mmap)?;
     // Report C writes in blocks of its own: each receiver is held against the best that writes.
     let written = curve(results, Receiver::File).into_iter();
-    let (_, written) = written.min_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre))?;
+    let (_, written) =
+        written.min_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre))?;
     let (growing, whole) = (ratio(by_page, written)?, ratio(at_once, written)?);
     let said = sentence!(
         "A mapping that grows by {page} takes {growing} as long as the best receiver that writes; one \
@@ -344,7 +345,10 @@ pub(super) fn by_the_page(results: &Results) -> Option<Judgement> {
     let because = Finding::new("because", said)
         .beside("growing", growing)
         .beside("whole", whole);
-    let ruling = match (exceeds(&growing, 1.0 + MARGIN), exceeds(&whole, 1.0 + MARGIN)) {
+    let ruling = match (
+        exceeds(&growing, 1.0 + MARGIN),
+        exceeds(&whole, 1.0 + MARGIN),
+    ) {
         (Ruling::Holds, Ruling::DoesNotHold) => Ruling::Holds,
         // Growing costs, and is not all that costs.
         (Ruling::Holds, Ruling::Holds) => exceeds_by(&growing, &whole),

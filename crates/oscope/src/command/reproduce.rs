@@ -112,7 +112,9 @@ fn failed(run: &Run) -> impl Iterator<Item = Failed> {
             reason: reason.to_owned(),
         };
         let whole = record.skipped.as_deref().map(|reason| one(None, reason));
-        let points = record.failures().filter(|(_, reason)| *reason != NOT_REACHED);
+        let points = record
+            .failures()
+            .filter(|(_, reason)| *reason != NOT_REACHED);
         let points = points.map(|(point, reason)| one(Some(point), reason));
         whole.into_iter().chain(points).collect::<Vec<_>>()
     };
@@ -180,8 +182,14 @@ mod tests {
                     let mut levels = levels.iter();
                     levels.all(|(axis, level)| point.get(axis) == Some(level))
                 };
-                assert!(!found.is_empty(), "nothing is measured at {levels:?}: {here:?}");
-                assert!(found.iter().all(|point| has_all(&point)), "{here:?}: {found:?}");
+                assert!(
+                    !found.is_empty(),
+                    "nothing is measured at {levels:?}: {here:?}"
+                );
+                assert!(
+                    found.iter().all(|point| has_all(&point)),
+                    "{here:?}: {found:?}"
+                );
                 let Some(knee) = &here.knee else { continue };
                 let mut places: Vec<_> = found.iter().map(|it| it.get(&knee.along)).collect();
                 places.sort();
@@ -238,7 +246,10 @@ mod tests {
         // Not named, it is told.
         let level = chosen(&[("optimisation", both[1].clone())]);
         let told = level.left_out(&setting);
-        assert!(told.contains(&"call open O_SYNC+close".to_owned()), "{told:?}");
+        assert!(
+            told.contains(&"call open O_SYNC+close".to_owned()),
+            "{told:?}"
+        );
         assert_eq!(told.len(), 3);
         // All is there in the profile that plans all.
         let whole = level.left_out(&able());

@@ -330,22 +330,22 @@ fn check_stopped(run: &Run, scratch: &Scratch) -> Result<(), WrongUse> {
 
 /// Names in one line what a longer profile would measure at the chosen levels.
 fn tell_left_out(chosen: &Chosen<'_>, setting: &Setting, progress: &Progress) {
-    let names = chosen.left_out(setting);
-    if names.is_empty() {
+    let left_out = chosen.left_out(setting);
+    if left_out.is_empty() {
         return;
     }
-    let more = names.len().saturating_sub(NAMED);
+    let more = left_out.len().saturating_sub(NAMED);
     let more = if more > 0 {
         format!("; and {more} more")
     } else {
         String::new()
     };
-    let named = names.into_iter().take(NAMED).collect::<Vec<_>>();
+    let shown = &left_out[..left_out.len().min(NAMED)];
     progress.say(&format!(
         "the {} profile leaves out of {}: {}{more}. `--at` with such a name, or a longer profile, measures it",
         setting.profile,
         chosen.id(),
-        named.join("; "),
+        shown.join("; "),
     ));
 }
 

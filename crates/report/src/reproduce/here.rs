@@ -71,6 +71,7 @@ impl<'a> Measured<'a> {
     }
 
     /// Names these refusals as the reason where a value lacks.
+    #[must_use]
     pub fn refused(self, failed: &'a [Failed]) -> Self {
         Self { failed, ..self }
     }

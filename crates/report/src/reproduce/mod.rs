@@ -16,8 +16,8 @@ pub(crate) mod words;
 
 pub use document::{json, schema};
 pub use graph::{Graph, graphs};
-pub(crate) use here::{Here, Missing};
 pub use here::{Failed, Measured, Wanted};
+pub(crate) use here::{Here, Missing};
 pub use judge::{Outcome, TOLERANCE, TOLERANCE_OF_GROWTH, TOLERANCE_OF_PLACES};
 pub use markdown::markdown;
 pub(crate) use printed::{Counterpart, Knee, Side};
@@ -191,12 +191,7 @@ impl Reproduction {
     /// Judges what was chosen by these results. Of one experiment there may be several, the newest
     /// first; claims are judged by all points together. `failed` holds what this machine refused to
     /// measure, and `machine` is the model of the processor.
-    pub fn new(
-        choice: &Choice,
-        results: &[Results<'_>],
-        failed: &[Failed],
-        machine: &str,
-    ) -> Self {
+    pub fn new(choice: &Choice, results: &[Results<'_>], failed: &[Failed], machine: &str) -> Self {
         let measured = Measured::new(results).refused(failed);
         let chosen = tables().iter().filter(|table| choice.includes(table));
         let together = together(results);

@@ -204,7 +204,11 @@ pub(in crate::file) fn whole_and_small<'r>(
 ) -> Option<[(Bytes, &'r Estimate); 2]> {
     let curve = by_one_thread(results, Method::Mmap);
     let whole = *curve.last()?;
-    let levels = [STATE.at(State::Warm), METHOD.at(Method::Mmap), BLOCK_SIZE.at(whole.0)];
+    let levels = [
+        STATE.at(State::Warm),
+        METHOD.at(Method::Mmap),
+        BLOCK_SIZE.at(whole.0),
+    ];
     let is_whole = results.at(&levels)?.point.level(FILE_SIZE) == Ok(whole.0);
     (is_whole && curve.len() > 1).then_some([whole, curve[0]])
 }

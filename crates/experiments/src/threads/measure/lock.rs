@@ -241,7 +241,10 @@ mod tests {
         let (samples, _) = at(LockType::SpinLock, 3, 4000).expect("it works");
         // Three slices are burnt: 12 ms.
         let runs = values(&samples, RUN);
-        assert!(!runs.is_empty() && runs.iter().all(|ns| *ns > 8e6), "{runs:?}");
+        assert!(
+            !runs.is_empty() && runs.iter().all(|ns| *ns > 8e6),
+            "{runs:?}"
+        );
         let error = at(LockType::SpinLock, 99, 16_000).expect_err("77 s");
         assert!(error.to_string().contains("4851 slices"), "{error}");
         let error = at(LockType::PthreadSpin, 3, 4000).expect_err("no such slice");

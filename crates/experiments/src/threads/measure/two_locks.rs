@@ -71,7 +71,10 @@ fn at_two(
     sampler.long_runs(ENTRY, threads as f64, LONG_RUN_NS, |entries| {
         let (cpu_ns, begun_ns) = (process_cpu_ns()?, now_ns());
         together(entries)?;
-        let (cpu_ns, wall_ns) = (process_cpu_ns()?.saturating_sub(cpu_ns), now_ns() - begun_ns);
+        let (cpu_ns, wall_ns) = (
+            process_cpu_ns()?.saturating_sub(cpu_ns),
+            now_ns() - begun_ns,
+        );
         busy.push(cpu_ns as f64 / wall_ns.max(1) as f64);
         Ok(())
     })?;
@@ -91,7 +94,11 @@ mod tests {
         let scratch = tempfile::tempdir().expect("a directory for temporary files");
         let at = |lock, processors| {
             let point = Point::new().at(LOCK, lock).at(STEPS, Count(100));
-            measure(&TwoLocks, &point.at(PROCESSORS, Count(processors)), scratch.path())
+            measure(
+                &TwoLocks,
+                &point.at(PROCESSORS, Count(processors)),
+                scratch.path(),
+            )
         };
         for lock in KernelLock::ALL {
             let (samples, _) = at(*lock, 1).expect("it works here");
