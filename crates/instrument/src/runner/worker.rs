@@ -372,7 +372,7 @@ impl Visited {
 fn check_binding(limit_bytes: u64, available_bytes: Option<u64>) -> Result<(), BatchError> {
     match available_bytes.filter(|available| *available < limit_bytes) {
         Some(available) => Err(BatchError::Unsupported(format!(
-            "the point needs {:.1} of memory, and {:.1} are available",
+            "the point needs {:.3} of memory, and {:.3} are available",
             Bytes(limit_bytes),
             Bytes(available)
         ))),
@@ -417,7 +417,7 @@ mod tests {
         assert!(matches!(
             check_binding(2 * GIB, Some(GIB)),
             Err(BatchError::Unsupported(reason))
-                if reason == "the point needs 2.0 GiB of memory, and 1.0 GiB are available"
+                if reason == "the point needs 2.00 GiB of memory, and 1.00 GiB are available"
         ));
     }
 
