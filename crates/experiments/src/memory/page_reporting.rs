@@ -270,7 +270,7 @@ mod tests {
         let bare = setting(Profile::Quick);
         let needs = PageReporting.needs(&bare);
         let missing = needs[0].missing(&bare).expect("no host");
-        assert!(missing.contains("no virtual machine"), "{missing}");
+        assert!(missing.contains("is not a virtual machine"), "{missing}");
         assert!(needs[0].is_left_out(&bare));
         let mut plain = bare.clone();
         plain.machine.huge_page_bytes = None;

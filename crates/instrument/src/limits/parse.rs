@@ -150,23 +150,23 @@ mod tests {
     #[test]
     fn what_is_no_limit_is_refused_with_the_list_of_all() {
         for (text, problem) in [
-            ("", "no KEY=VALUE"),
-            ("processor", "no KEY=VALUE"),
-            ("cpus=1,", "no KEY=VALUE"),
+            ("", "is not KEY=VALUE"),
+            ("processor", "is not KEY=VALUE"),
+            ("cpus=1,", "is not KEY=VALUE"),
             ("power=5W", "'power' cannot be limited"),
             ("cpus=1,cpus=2", "'cpus' is limited twice"),
-            ("cpus=0", "no number of processors"),
-            ("cpus=-1", "no number of processors"),
-            ("processor=25", "no share of a processor"),
+            ("cpus=0", "is not a number of processors"),
+            ("cpus=-1", "is not a number of processors"),
+            ("processor=25", "is not a share of a processor"),
             ("processor=0.5%", "less than 1%"),
-            ("processor=NaN%", "no number"),
-            ("processor=inf%", "no number"),
+            ("processor=NaN%", "not a number"),
+            ("processor=inf%", "not a number"),
             ("memory=1MiB", "a worker needs 64 MiB"),
             ("memory=much", "must begin with a number"),
             ("disk=1 sheep", "'sheep'"),
             ("rate=5", "less than 64 KiB/s"),
             ("rate=5 MiB", "'MiB'"),
-            ("io=fast", "no precedence at disks"),
+            ("io=fast", "is not a priority at disks"),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.contains(problem), "{text}: {error}");

@@ -417,7 +417,7 @@ mod tests {
         assert!(matches!(
             check_binding(2 * GIB, Some(GIB)),
             Err(BatchError::Unsupported(reason))
-                if reason == "the point needs 2 GiB of memory, and 1 GiB are available"
+                if reason == "the point needs 2.00 GiB of memory, and 1.00 GiB are available"
         ));
     }
 
