@@ -313,7 +313,7 @@ fn limits_in_wrong_syntax_are_refused_with_the_list_of_all() {
     for (limit, problem) in [
         ("power=5W", "'power' cannot be limited"),
         ("memory=1MiB", "a worker needs 64 MiB"),
-        ("processor", "no KEY=VALUE"),
+        ("processor", "is not KEY=VALUE"),
     ] {
         let output = run(&place, &["--limit", limit]).output();
         let output = output.expect("the program starts");

@@ -169,7 +169,7 @@ fn what_an_axis_does_not_take_is_refused() {
     refused(&["threads.lock", "--at", "threads=0"], "from 1 to 999");
     refused(
         &["threads.lock", "--at", "colour=red"],
-        "there are body, lock, threads",
+        "the axes are body, lock, threads",
     );
     refused(
         &["process.calls", "--file-size", "4GiB"],
