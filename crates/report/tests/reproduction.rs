@@ -121,7 +121,10 @@ fn what_lacks_is_told_as_a_command() {
     let commands = calls().commands();
     assert_eq!(commands.len(), 1);
     let words = commands[0].join(" ");
-    assert!(words.starts_with("run process.calls --at call="), "{words}");
+    assert!(
+        words.starts_with("run process.calls --profile standard --at call="),
+        "{words}"
+    );
     assert!(words.contains("--at call=create O_SYNC+delete"), "{words}");
     assert!(words.contains("--at optimisation=0"), "{words}");
 }
