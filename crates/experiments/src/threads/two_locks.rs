@@ -124,8 +124,8 @@ fn blocking_or_spinning(results: &Results, steps: Count) -> Option<Finding> {
     let (_, spinning) = of(KernelLock::PthreadSpin).filter(|(count, _)| *count == processors)?;
     let times = ratio(spinning, blocking)?;
     let said = sentence!(
-        "On {processors} processors with twice as many threads at two locks, an entry of {steps} steps \
-         takes {blocking} with a lock that blocks and {times} as long with one that spins."
+        "On {processors} processors, twice as many threads share two locks. An entry of {steps} steps \
+         takes {blocking} if the locks block, and {times} as long if they spin."
     );
     let finding = Finding::new(&format!("spinning_{}", steps.0), said);
     Some(finding.graded(grade(&times, 1.0)).weighing(0.4))

@@ -103,7 +103,7 @@ fn reproduction(arguments: &Reproduce, common: &Common) -> Result<Reproduction> 
     ))
 }
 
-/// What a run could not measure, and why. What its time did not suffice for is not among it.
+/// The points that a run could not measure, with the reasons; not those for which its time was too short.
 fn failed(run: &Run) -> impl Iterator<Item = Failed> {
     let of = |record: &ExperimentRecord| {
         let one = |point: Option<&Point>, reason: &str| Failed {

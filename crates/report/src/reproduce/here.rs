@@ -116,7 +116,7 @@ impl<'a> Measured<'a> {
             {
                 continue;
             }
-            // What only the user chose, such as another slice, is not what the report had.
+            // A level that only the user chose, such as another slice, is not one that the report had.
             let is_usual = |point: &Point| {
                 let mut axes = point.levels().map(|(axis, _)| axis);
                 axes.all(|axis| levels.contains_key(axis) || !is_optional(&definition.id, axis))
