@@ -48,6 +48,18 @@ pub enum CannotChoose {
         /// The levels that it takes.
         takes: String,
     },
+    /// The level needs more than there is here.
+    #[error("{experiment} cannot be measured at {axis}={level} here: {lacks}")]
+    LevelLacks {
+        /// The experiment's id.
+        experiment: &'static str,
+        /// The axis.
+        axis: String,
+        /// The level, as readers see it.
+        level: String,
+        /// The missing requirement, as half a sentence.
+        lacks: String,
+    },
 }
 
 impl<'a> Chosen<'a> {
@@ -192,6 +204,19 @@ fn check(
     let of_axis = design.axes.iter().find(|it| it.name == axis);
     let show =
         |level: &Level| of_axis.map_or(level.to_string(), |axis| Axis::from(axis).show(level));
+    let needs = experiment.level_needs(setting);
+    let of_level = needs.iter().filter(|(at, _)| at.get(axis) == Some(level));
+    let lacks = of_level
+        .filter_map(|(_, need)| need.missing(setting))
+        .next();
+    if let Some(lacks) = lacks {
+        return Err(CannotChoose::LevelLacks {
+            experiment: design.id,
+            axis: axis.to_owned(),
+            level: show(level),
+            lacks,
+        });
+    }
     let takes = match (opened, refined.zip(ends)) {
         (Some(opened), _) => format!(
             "it takes multiples of {} from {} to {}",

@@ -38,6 +38,12 @@ pub trait Experiment: Sync {
         Vec::new()
     }
 
+    /// Levels that need more than the experiment as a whole: each need with a point that has only the
+    /// level. `points` leaves out a level whose need is missing.
+    fn level_needs(&self, _setting: &Setting) -> Vec<(Point, Need)> {
+        Vec::new()
+    }
+
     /// The things that only the user can name and that this experiment uses.
     fn takes(&self) -> &'static [Taken] {
         &[]

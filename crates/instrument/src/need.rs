@@ -13,6 +13,8 @@ pub enum Need {
     Space(Bytes),
     /// Memory available to this process.
     Memory(Bytes),
+    /// Free swap.
+    Swap(Bytes),
     /// A thing that only the user can name; with a reason why it cannot be used, it is missing.
     Given(Taken),
     /// At least two of something: with fewer, the question does not arise.
@@ -50,6 +52,13 @@ impl Need {
                     space,
                     setting.directory.display(),
                     Bytes(setting.free_bytes)
+                )
+            }),
+            Self::Swap(swap) => (setting.swap_bytes < swap.0).then(|| {
+                format!(
+                    "it needs {:.3} of free swap, where {:.3} are; as root, `--allow-swap-file` makes some",
+                    swap,
+                    Bytes(setting.swap_bytes)
                 )
             }),
             Self::Memory(memory) => (setting.available_bytes < memory.0).then(|| {

@@ -88,6 +88,17 @@ impl Results<'_> {
             .find(|result| result.point.matches(levels))
     }
 
+    /// The results of the points that `keep` wants.
+    #[must_use]
+    pub fn only(&self, keep: impl Fn(&Point) -> bool) -> Self {
+        let points = self.points.iter().filter(|result| keep(&result.point));
+        Self {
+            definition: self.definition,
+            machine: self.machine,
+            points: points.cloned().collect(),
+        }
+    }
+
     /// The same points with other estimates.
     pub(crate) fn with_estimates(
         &self,

@@ -50,7 +50,14 @@ fn files_go_to_a_receiver_elsewhere_and_the_record_says_where() {
     fs::write(&token, TOKEN).expect("a file");
     let receiver = Receiver::start(&there, &["--measure", "--token-file", text(&token)]);
     let page = place.path("page.html");
-    let mut command = place.oscope(&["run", "transfer", "--budget", "10s", "--json", "--page"]);
+    let mut command = place.oscope(&[
+        "run",
+        "transfer.file",
+        "--budget",
+        "10s",
+        "--json",
+        "--page",
+    ]);
     command
         .arg(&page)
         .args(["--to", &receiver.address, "--token-file", text(&token)])

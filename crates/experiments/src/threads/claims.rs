@@ -116,7 +116,7 @@ pub(crate) const ALL: &[Claim] = &[
     Claim {
         key: "middle_priority_overtakes_without_a_remedy",
         says: "Without a remedy, a thread of middle priority ends before one of the highest.",
-        source: "Report D, Priority Inversion",
+        source: "folklore",
         experiments: &[INVERSION],
         test: |evidence| {
             let [one, other] = ends(evidence, Protocol::None)?;
@@ -129,7 +129,7 @@ pub(crate) const ALL: &[Claim] = &[
         key: "a_ceiling_keeps_the_order_of_priorities",
         says: "With a priority ceiling, the thread of the highest priority ends first of those that \
              wait.",
-        source: "Report D, Priority Inversion: C, A, B",
+        source: "folklore",
         experiments: &[INVERSION],
         test: |evidence| {
             let [other, one] = ends(evidence, Protocol::Ceiling)?;
@@ -137,6 +137,14 @@ pub(crate) const ALL: &[Claim] = &[
                 sentence!("B, of middle priority, ends after {one}, A after {other}.")
             })
         },
+    },
+    Claim {
+        key: "decay_that_spares_owners_keeps_the_order",
+        says: "If each tick lowers the priority of a thread that holds no lock, a thread of middle \
+             priority does not end before one of the highest.",
+        source: "Report D, Priority Inversion: C, A, B",
+        experiments: &[INVERSION],
+        test: decay_keeps_the_order,
     },
     Claim {
         key: "on_several_processors_blocking_is_better",
@@ -302,6 +310,29 @@ fn ends<'a>(evidence: &Evidence<'a>, protocol: Protocol) -> Option<[&'a Estimate
     Some([moment(HIGH_ENDS)?, moment(MIDDLE_ENDS)?])
 }
 
+/// The report's section lasts "longer than one slice". Whether its remedy helps depends on how much longer.
+fn decay_keeps_the_order(evidence: &Evidence<'_>) -> Option<Judgement> {
+    let middle_to_high = |protocol| {
+        let [high, middle] = ends(evidence, protocol)?;
+        ratio(middle, high)
+    };
+    let short = middle_to_high(Protocol::DecayShort)?;
+    let long = middle_to_high(Protocol::Decay)?;
+    let ruling = match [&short, &long].map(|ratio| exceeds(ratio, 1.0 + MARGIN)) {
+        [Ruling::Holds, Ruling::DoesNotHold] => Ruling::HoldsInPart,
+        [one, other] if one == other => one,
+        _ => Ruling::CannotBeTold,
+    };
+    let said = sentence!(
+        "B ends at {short} the time of A if C leaves the lock within two slices, and at {long} if C \
+         computes as long as B."
+    );
+    let because = Finding::new("because", said)
+        .beside("short", short)
+        .beside("long", long);
+    Some(decided(ruling, because))
+}
+
 fn one_reader(evidence: &Evidence<'_>) -> Option<Judgement> {
     let read = |mode| {
         let levels = [
@@ -365,6 +396,7 @@ fn held(evidence: &Evidence<'_>, waking: Waking) -> Option<Judgement> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::inversion::{HIGH_ENDS, Inversion, MIDDLE_ENDS, PROTOCOL, Protocol};
     use super::super::lock::Lock;
     use super::super::lock::levels::{Body, LockType, RUN, point};
     use super::{ALL, MOST};
@@ -388,5 +420,23 @@ mod tests {
                 .iter()
                 .all(|ruling| *ruling == Ruling::CannotBeTold)
         );
+    }
+    #[test]
+    fn decay_is_a_remedy_where_the_section_is_short() {
+        let judged = |short: [f64; 2], long: [f64; 2]| {
+            let at = |protocol, [high, middle]: [f64; 2]| {
+                let point = Point::new().at(PROTOCOL, protocol);
+                measured(point, &[(HIGH_ENDS, high), (MIDDLE_ENDS, middle)])
+            };
+            let points = vec![at(Protocol::DecayShort, short), at(Protocol::Decay, long)];
+            let (definition, machine) = (Inversion.definition(), machine());
+            let results = [results(&definition, &machine, points)];
+            super::decay_keeps_the_order(&Evidence::new(&results)).map(|it| it.ruling)
+        };
+        let (a_first, b_first) = ([1e6, 2e6], [3e6, 2e6]);
+        assert_eq!(judged(a_first, a_first), Some(Ruling::Holds));
+        assert_eq!(judged(a_first, b_first), Some(Ruling::HoldsInPart));
+        assert_eq!(judged(b_first, b_first), Some(Ruling::DoesNotHold));
+        assert_eq!(judged(b_first, a_first), Some(Ruling::CannotBeTold));
     }
 }

@@ -17,6 +17,8 @@ pub(super) enum Protocol {
     None,
     Inheritance,
     Ceiling,
+    Decay,
+    DecayShort,
 }
 
 // Times since C has the lock.
@@ -43,7 +45,10 @@ const DESIGN: Design = Design {
              Each thread records when it begins, when it has the lock and when it has ended. All \
              times count from the moment at which C has the lock. The lock has no protocol, \
              priority inheritance (the owner runs at the priority of the highest waiting thread), \
-             or a priority ceiling (the owner runs at the highest priority at once). Priorities \
+             or a priority ceiling (the owner runs at the highest priority at once). decay: the \
+             lock has no protocol, and each tick takes one priority level from the running thread, \
+             unless it holds the lock. This is what the report calls a priority ceiling. decay short: \
+             the same, and C computes for less than two slices. With the other protocols, priorities \
              do not decay.",
     source: "Report D, Priority Inversion",
     axes: &[PROTOCOL.axis()],
@@ -83,12 +88,19 @@ impl Experiment for Inversion {
 }
 
 impl Protocol {
+    /// True if each tick takes a priority level from the running thread.
+    pub(super) fn decays(self) -> bool {
+        matches!(self, Self::Decay | Self::DecayShort)
+    }
+
     /// The beginning of a sentence, and the title of a figure.
     fn remedy(self) -> &'static str {
         match self {
             Self::None => "Without a remedy",
             Self::Inheritance => "With priority inheritance",
             Self::Ceiling => "With a priority ceiling",
+            Self::Decay => "With priorities that decay",
+            Self::DecayShort => "With priorities that decay and a short section",
         }
     }
 }
@@ -107,10 +119,11 @@ fn order(results: &Results, protocol: Protocol) -> Option<Finding> {
     });
     let names: Vec<_> = ends.iter().map(|(thread, _)| *thread).collect();
     let place = |wanted| names.iter().position(|thread| *thread == wanted);
-    let meaning = if place("B") < place("A") {
-        "B, which does not use the lock, delays A"
-    } else {
-        "A waits for C alone"
+    let meaning = match (protocol.decays(), place("B") < place("A")) {
+        (false, true) => "B, which does not use the lock, delays A",
+        (false, false) => "A waits for C alone",
+        (true, true) => "B runs in turns with C until B ends, and A waits for both",
+        (true, false) => "B runs in turns with C until C leaves the lock, then A runs",
     };
     let said = sentence!(
         "{remedy}, the threads end in the order {order}: {meaning}. A, of the highest priority, \
@@ -137,8 +150,7 @@ fn wait(result: &PointResult) -> Option<Quantity> {
     Some(Quantity::nanoseconds(wait_ns))
 }
 
-/// The states of each thread, as the mean of all runs. One worker runs one thread at a time, so that
-/// C, which holds the lock from the start, is held up while B runs.
+/// The states of each thread, as the mean of all runs. One worker runs one thread at a time.
 fn timeline(result: &PointResult) -> Option<Figure> {
     let protocol = result.point.level(PROTOCOL).ok()?;
     let at = |state: &str, metric: Metric<&'static str>| {
@@ -148,13 +160,12 @@ fn timeline(result: &PointResult) -> Option<Figure> {
             doubtful: result.is_doubtful(metric.name),
         })
     };
-    let lane = |label: &str, states: Option<Vec<FigurePoint>>| {
+    let lane = |label: &str, states: Vec<Option<FigurePoint>>| {
         Some(Series {
             label: label.into(),
-            points: states?,
+            points: states.into_iter().collect::<Option<_>>()?,
         })
     };
-    let held_up = result.sound(MIDDLE_BEGINS)?.centre < result.sound(LOW_ENDS)?.centre;
     let start = FigurePoint {
         x: "runs".into(),
         estimate: Estimate {
@@ -166,22 +177,40 @@ fn timeline(result: &PointResult) -> Option<Figure> {
         },
         doubtful: false,
     };
-    let low = if held_up {
-        vec![
-            Some(start),
-            at("ready", MIDDLE_BEGINS),
-            at("runs", MIDDLE_ENDS),
-            at("", LOW_ENDS),
-        ]
+    let moment = |metric| Some(result.sound(metric)?.centre);
+    let low_ends = moment(LOW_ENDS)?;
+    let held_up = moment(MIDDLE_BEGINS)? < low_ends;
+    let middle_ends_first = moment(MIDDLE_ENDS)? < low_ends;
+    // C holds the lock from the start. B holds it up, whole or in turns.
+    let beside_middle = if protocol.decays() {
+        "takes turns"
     } else {
-        vec![Some(start), at("", LOW_ENDS)]
+        "ready"
     };
+    let mut low = vec![Some(start)];
+    if held_up {
+        low.push(at(beside_middle, MIDDLE_BEGINS));
+    }
+    if held_up && middle_ends_first {
+        low.push(at("runs", MIDDLE_ENDS));
+    }
+    low.push(at("", LOW_ENDS));
     let high = vec![
         at("waits for the lock", HIGH_BEGINS),
         at("runs", HIGH_LOCKS),
         at("", HIGH_ENDS),
     ];
-    let middle = vec![at("runs", MIDDLE_BEGINS), at("", MIDDLE_ENDS)];
+    let middle = match (protocol.decays(), middle_ends_first) {
+        (true, true) => vec![at("takes turns", MIDDLE_BEGINS)],
+        // A, of a higher priority, runs from the end of C on.
+        (true, false) => vec![
+            at("takes turns", MIDDLE_BEGINS),
+            at("ready", HIGH_LOCKS),
+            at("runs", HIGH_ENDS),
+        ],
+        (false, _) => vec![at("runs", MIDDLE_BEGINS)],
+    };
+    let middle = middle.into_iter().chain([at("", MIDDLE_ENDS)]).collect();
     Some(Figure {
         key: format!("timeline_{protocol}"),
         title: protocol.remedy().into(),
@@ -189,9 +218,9 @@ fn timeline(result: &PointResult) -> Option<Figure> {
         x: names("state"),
         y: linear("time since C has the lock", Unit::Nanoseconds),
         series: vec![
-            lane("C, GREEN, holds the lock", low.into_iter().collect())?,
-            lane("A, RED", high.into_iter().collect())?,
-            lane("B, ORANGE", middle.into_iter().collect())?,
+            lane("C, GREEN, holds the lock", low)?,
+            lane("A, RED", high)?,
+            lane("B, ORANGE", middle)?,
         ],
         marks: Vec::new(),
     })

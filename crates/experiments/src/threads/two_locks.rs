@@ -37,9 +37,8 @@ const DESIGN: Design = Design {
              the second half another, many times each. Inside they compute a number of steps, as in \
              threads.lock. `entry` is the wall time of a run of about 40 ms over the entries of all \
              threads; starting and joining the threads is a hundredth of it at most. `busy` is the \
-             processor time of the run over its wall time. The threads may use the last so many of the \
-             processors that the program may use. The number at the end of each lock is checked against \
-             that of a single thread.",
+             processor time of the run over its wall time. The threads may run on as many processors as the \
+             level says. The result behind each lock is checked against that of a single thread.",
     source: "Report D, several processors",
     axes: &[LOCK.axis(), STEPS.axis(), PROCESSORS.axis()],
     metrics: &[ENTRY, BUSY],

@@ -43,12 +43,18 @@ pub struct Reproduce {
     /// exported file; can be repeated, the first one takes precedence
     #[arg(long, value_name = "RUN", conflicts_with = "run")]
     pub of: Vec<String>,
-    /// First measure what is missing, in the quick profile
+    /// First measure what is missing; what a quick run leaves out, in the standard profile
     #[arg(long)]
     pub run: bool,
     /// Directory for the scratch files of `--run`
     #[arg(long, value_name = "DIR", default_value = ".", requires = "run")]
     pub dir: PathBuf,
+    /// Allow `--run` a temporary swap file in DIR, as root, to measure what swap costs
+    #[arg(long, requires = "run")]
+    pub allow_swap_file: bool,
+    /// A second directory for `--run`, on a remote mount (NFS, SMB, sshfs)
+    #[arg(long, value_name = "DIR", requires = "run")]
+    pub remote: Option<PathBuf>,
     /// Print Markdown instead of tables
     #[arg(long, conflicts_with = "json")]
     pub markdown: bool,

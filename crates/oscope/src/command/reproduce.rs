@@ -4,15 +4,25 @@ use super::run;
 use crate::arguments::{Arguments, Command, Common, Reproduce};
 use crate::exit::{Exit, WrongUse};
 use crate::target::Target;
-use crate::{output, stored, style};
+use crate::{output, selection, setting, stored, style};
 use anyhow::Result;
 use clap::Parser;
 use files::Watch;
+use instrument::experiment::Experiment;
+use instrument::given::Givens;
+use instrument::limits::Limits;
+use instrument::plan::{Plan, Profile, Setting};
 use instrument::point::Point;
+use instrument::quantity::Nanoseconds;
 use record::{ExperimentRecord, NOT_REACHED, Run};
-use report::reproduce::{self, Failed, Reproduction};
+use report::reproduce::{self, Choice, Failed, Reproduction};
 use report::{page, terminal};
+use std::collections::BTreeMap;
 use std::path::Path;
+
+/// An experiment, or points of it, is run at most so many times, each time for `MORE_TIME` times as long as before.
+const TRIES: i32 = 3;
+const MORE_TIME: f64 = 4.0;
 
 pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
     if arguments.list {
@@ -32,27 +42,14 @@ pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
         .into());
     }
     let target = Target::asked(&arguments.output, common)?;
-    let mut reproduced = reproduction(arguments, common)?;
-    let mut exit = Exit::Done;
-    if arguments.run {
-        // First the experiments that were never measured, then the points that their plan lacks.
-        for _ in 0..2 {
-            for words in reproduced.commands() {
-                match measure(&words, arguments, common) {
-                    Ok(Exit::Done) => {}
-                    Ok(stopped @ Exit::Stopped(_)) => return Ok(stopped),
-                    Ok(incomplete) => exit = incomplete,
-                    // A level that this machine has not, such as swap, keeps nothing else from being run.
-                    Err(error) if error.is::<WrongUse>() => {
-                        output::say(&format!("oscope: {}: {error}", words.join(" ")));
-                        exit = Exit::Incomplete;
-                    }
-                    Err(error) => return Err(error),
-                }
-            }
-            reproduced = reproduction(arguments, common)?;
+    let (reproduced, exit) = if arguments.run {
+        match measured(arguments, common)? {
+            (_, stopped @ Exit::Stopped(_)) => return Ok(stopped),
+            measured => measured,
         }
-    }
+    } else {
+        (reproduction(arguments, common)?, Exit::Done)
+    };
     let is_terminal = arguments.output.output == Path::new("-");
     let text = if common.json {
         serde_json::to_string_pretty(&reproduce::json(&reproduced))? + "\n"
@@ -69,6 +66,46 @@ pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
     };
     target.write(text.as_bytes(), &Watch::default())?;
     Ok(exit)
+}
+
+/// Measures what lacks: first the experiments that were never measured, then the points that their plan
+/// leaves out, and again with more time those that a run did not reach.
+fn measured(arguments: &Reproduce, common: &Common) -> Result<(Reproduction, Exit)> {
+    let mut exit = Exit::Done;
+    let mut tries: BTreeMap<(String, bool), i32> = BTreeMap::new();
+    loop {
+        let reproduced = reproduction(arguments, common)?;
+        let tried = |words: &[String]| tries.get(&subject(words)).copied().unwrap_or(0);
+        let mut commands = reproduced.commands();
+        commands.retain(|words| tried(words) < TRIES);
+        if commands.is_empty() {
+            return Ok((reproduced, exit));
+        }
+        for words in &commands {
+            match measure(words, MORE_TIME.powi(tried(words)), arguments, common) {
+                Ok(Exit::Done) => {}
+                Ok(stopped @ Exit::Stopped(_)) => return Ok((reproduced, stopped)),
+                Ok(incomplete) => exit = incomplete,
+                // A level that this machine has not keeps nothing else from being run.
+                Err(error) if error.is::<WrongUse>() => {
+                    output::say(&format!("oscope: {}: {error}", words.join(" ")));
+                    exit = Exit::Incomplete;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let mut subjects: Vec<_> = commands.iter().map(|words| subject(words)).collect();
+        subjects.dedup();
+        for subject in subjects {
+            *tries.entry(subject).or_default() += 1;
+        }
+    }
+}
+
+/// The experiment of a command `run EXPERIMENT …`, and true if it chooses points.
+fn subject(words: &[String]) -> (String, bool) {
+    let experiment = words.get(1).cloned().unwrap_or_default();
+    (experiment, words.iter().any(|word| word == "--at"))
 }
 
 /// True if a file of this name is a page.
@@ -91,7 +128,10 @@ fn reproduction(arguments: &Reproduce, common: &Common) -> Result<Reproduction> 
         records.map(|record| record.results(&run.machine))
     });
     let results: Vec<_> = records.collect();
-    let failed: Vec<Failed> = runs.iter().flat_map(failed).collect();
+    let mut failed: Vec<Failed> = runs.iter().flat_map(failed).collect();
+    if arguments.of.is_empty() {
+        failed.extend(lacking(&choice, arguments));
+    }
     let model = runs
         .first()
         .and_then(|run| run.machine.cpu.model.as_deref());
@@ -101,6 +141,23 @@ fn reproduction(arguments: &Reproduce, common: &Common) -> Result<Reproduction> 
         &failed,
         model.unwrap_or("a machine without a name"),
     ))
+}
+
+/// The levels for which this machine lacks something.
+fn lacking(choice: &Choice, arguments: &Reproduce) -> Vec<Failed> {
+    let setting = setting(arguments, Profile::Quick);
+    let of = |id: &str| {
+        let needs = experiments::find(id).map_or(Vec::new(), |it| it.level_needs(&setting));
+        let missing = needs.into_iter().filter_map(|(level, need)| {
+            Some(Failed {
+                experiment: id.to_owned(),
+                point: Some(level),
+                reason: need.missing(&setting)?,
+            })
+        });
+        missing.collect::<Vec<_>>()
+    };
+    choice.experiments().into_iter().flat_map(of).collect()
 }
 
 /// The points that a run could not measure, with the reasons; not those for which its time was too short.
@@ -121,8 +178,9 @@ fn failed(run: &Run) -> impl Iterator<Item = Failed> {
     run.experiments.iter().flat_map(of)
 }
 
-/// Runs what lacks, as `oscope run` does it.
-fn measure(words: &[String], arguments: &Reproduce, common: &Common) -> Result<Exit> {
+/// Runs what lacks, as `oscope run` does it, with `stretch` times its usual time, or as long as earlier
+/// visits say that it takes.
+fn measure(words: &[String], stretch: f64, arguments: &Reproduce, common: &Common) -> Result<Exit> {
     let mut line = vec!["oscope".to_owned()];
     line.extend(words.iter().cloned());
     let parsed = Arguments::try_parse_from(&line).map_err(|error| WrongUse(error.to_string()))?;
@@ -130,7 +188,32 @@ fn measure(words: &[String], arguments: &Reproduce, common: &Common) -> Result<E
         unreachable!("each command is `oscope run`");
     };
     run.dir.clone_from(&arguments.dir);
+    run.allow_swap_file = arguments.allow_swap_file;
+    run.remote.clone_from(&arguments.remote);
+    if stretch > 1.0 {
+        let setting = setting(arguments, run.profile.into());
+        let experiments = selection::experiments(&run.what)?;
+        let chosen = selection::at(&experiments, &run.levels(), &setting)?;
+        let chosen: Vec<&dyn Experiment> = chosen.iter().map(|it| it as _).collect();
+        let plan = Plan::new(&chosen, &setting, None, 0);
+        let fingerprint = setting.machine.fingerprint();
+        let costs = stored::open(common)?.visit_costs(&fingerprint, setting.profile)?;
+        let least_ns = plan.least_times(&costs).1.map_or(0.0, |all| all.0);
+        run.budget = Some(Nanoseconds(least_ns.max(stretch * plan.budget().0)));
+    }
     run::measure_only(&run, common)
+}
+
+/// The circumstances of the runs that measure what lacks.
+fn setting(arguments: &Reproduce, profile: Profile) -> Setting {
+    let swap = arguments.allow_swap_file;
+    setting::here(
+        &arguments.dir,
+        Givens::default(),
+        profile,
+        swap,
+        Limits::default(),
+    )
 }
 
 #[cfg(test)]

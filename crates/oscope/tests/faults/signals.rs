@@ -69,10 +69,13 @@ fn a_worker_that_is_killed_fails_its_point_and_the_run_goes_on() {
     let place = Place::new();
     let child = place.long_run();
     let parent = child.id();
-    assert!(
-        wait_for(|| kill_a_worker_of(parent)),
-        "no worker was ever seen"
-    );
+    // A point whose worker died beside others is tried once more, alone.
+    for _ in 0..10 {
+        assert!(
+            wait_for(|| kill_a_worker_of(parent)),
+            "no worker was ever seen"
+        );
+    }
     std::thread::sleep(std::time::Duration::from_millis(300));
     signal("INT", parent);
     let (_, stdout, stderr) = end(child);

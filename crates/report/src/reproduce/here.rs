@@ -22,7 +22,7 @@ pub struct Measured<'a> {
 pub struct Failed {
     /// The experiment's id.
     pub experiment: String,
-    /// The point; all points without one.
+    /// The point, or a level of it alone; all points without one.
     pub point: Option<Point>,
     /// The reason.
     pub reason: String,
@@ -154,9 +154,12 @@ impl<'a> Measured<'a> {
     /// The reason why nothing was measured at these levels.
     fn missing(&self, counterpart: &Counterpart, levels: &BTreeMap<String, Level>) -> Missing {
         let is_it = |failed: &&Failed| {
+            // A refused level stands for all points that have it.
             let fits = |point: &Point| {
-                let mut levels = levels.iter();
-                levels.all(|(axis, level)| point.get(axis) == Some(level))
+                let mut refused = point.levels();
+                let mut wanted = levels.iter();
+                wanted.all(|(axis, level)| point.get(axis) == Some(level))
+                    || refused.all(|(axis, level)| levels.get(axis) == Some(level))
             };
             failed.experiment == counterpart.experiment && failed.point.as_ref().is_none_or(fits)
         };

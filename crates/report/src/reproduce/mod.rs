@@ -237,25 +237,42 @@ impl Reproduction {
         .map(of)
     }
 
-    /// Measurements that the missing figures need: for each experiment the levels of each axis,
-    /// none if all of it lacks.
-    pub fn wanted(&self) -> BTreeMap<&str, BTreeMap<&str, Vec<String>>> {
-        let mut wanted: BTreeMap<&str, BTreeMap<&str, Vec<String>>> = BTreeMap::new();
+    /// Measurements that the missing figures need: for each experiment the levels of each axis, no axis
+    /// if all of it lacks. Figures that name other axes are apart, since a run has every combination of
+    /// its levels.
+    fn wanted(&self) -> Vec<(&str, BTreeMap<&str, Vec<String>>)> {
+        let mut wanted: Vec<(&str, BTreeMap<&str, Vec<String>>)> = Vec::new();
         let figures = self.tables.iter().flat_map(|table| &table.figures);
         for lacking in figures.filter_map(|figure| figure.wanted.as_ref()) {
-            let axes = wanted.entry(&lacking.experiment).or_default();
+            let is_alike = |(experiment, axes): &(&str, BTreeMap<&str, Vec<String>>)| {
+                *experiment == lacking.experiment && axes.keys().eq(lacking.levels.keys())
+            };
+            let at = wanted.iter().position(is_alike).unwrap_or_else(|| {
+                let axes = lacking.levels.keys();
+                let axes = axes.map(|axis| (axis.as_str(), Vec::new())).collect();
+                wanted.push((&lacking.experiment, axes));
+                wanted.len() - 1
+            });
             for (axis, level) in &lacking.levels {
-                let levels = axes.entry(axis).or_default();
+                let levels = wanted[at].1.entry(axis).or_default();
                 let level = level.to_string();
                 if !levels.contains(&level) {
                     levels.push(level);
                 }
             }
         }
+        // An experiment that lacks as a whole needs no other command.
+        let whole: Vec<&str> = wanted
+            .iter()
+            .filter(|(_, axes)| axes.is_empty())
+            .map(|(experiment, _)| *experiment)
+            .collect();
+        wanted.retain(|(experiment, axes)| axes.is_empty() || !whole.contains(experiment));
+        wanted.sort();
         wanted
     }
 
-    /// The arguments of `oscope` that measure what lacks, one command for each experiment.
+    /// The arguments of `oscope` that measure what lacks.
     pub fn commands(&self) -> Vec<Vec<String>> {
         let command = |(experiment, axes): (&str, BTreeMap<&str, Vec<String>>)| {
             let mut words = vec!["run".to_owned(), experiment.to_owned()];

@@ -1,6 +1,7 @@
 //! Choosing, and reproducing without measurements.
 
-use super::{Choice, Outcome, Report, Reproduction, tables};
+use super::{Choice, Failed, Outcome, Report, Reproduction, tables};
+use instrument::point::Point;
 
 fn places(words: &str) -> Vec<&'static str> {
     let choice = Choice {
@@ -45,6 +46,28 @@ fn without_measurements_each_figure_says_why_and_the_commands_measure_what_lacks
     assert!(commands.contains(&vec!["run".to_owned(), "threads.lock".to_owned()]));
     let [.., open] = Reproduction::claims(&reproduced);
     assert_eq!(open, reproduced.claims.len());
+}
+
+#[test]
+fn a_level_for_which_the_machine_lacks_something_is_told_and_not_asked_for() {
+    let refused = Failed {
+        experiment: "memory.bandwidth".into(),
+        point: Some(Point::new().with("pages", "swap, memory limited")),
+        reason: "it needs swap".into(),
+    };
+    let reproduced = Reproduction::new(&Choice::default(), &[], &[refused], "a processor");
+    let figures = reproduced.tables.iter().flat_map(|table| &table.figures);
+    let told = figures.filter(|judged| {
+        let reason = judged.reason.as_deref().unwrap_or_default();
+        reason.contains("it needs swap")
+    });
+    let what: Vec<&str> = told.map(|judged| judged.figure.what.as_str()).collect();
+    assert!(
+        what.contains(&"Swap Disk") && !what.contains(&"RAM"),
+        "{what:?}"
+    );
+    let asked: Vec<String> = reproduced.commands().concat();
+    assert!(!asked.contains(&"pages=swap, memory limited".to_owned()));
 }
 
 #[test]

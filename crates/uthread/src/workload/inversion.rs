@@ -12,8 +12,7 @@ use crate::Priority::{Green, Orange, Red};
 use crate::{Builder, JoinHandle, Lock, Protocol, Runtime, Semaphore, SpawnError, current};
 
 /// A low thread (GREEN) holds a lock and computes. A high thread (RED) waits for the lock. A middle
-/// thread (ORANGE) uses no lock and is ready. All run on one worker, and each computes the same
-/// number of steps.
+/// thread (ORANGE) uses no lock and is ready. All run on one worker.
 ///
 /// ```
 /// use std::time::Duration;
@@ -21,7 +20,9 @@ use crate::{Builder, JoinHandle, Lock, Protocol, Runtime, Semaphore, SpawnError,
 /// use uthread::workload::Inversion;
 ///
 /// let slice = Duration::from_millis(1);
-/// let inversion = Inversion { slice, steps: 1_000_000, protocol: Protocol::Inheritance };
+/// let steps = 1_000_000;
+/// let protocol = Protocol::Inheritance;
+/// let inversion = Inversion { slice, steps, low_steps: steps, protocol, decay: false };
 /// let lanes = inversion.run()?;
 /// assert!(lanes.low.ends_ns < lanes.high.ends_ns && lanes.high.ends_ns < lanes.middle.ends_ns);
 /// # Ok::<_, uthread::workload::WorkloadError>(())
@@ -30,10 +31,14 @@ use crate::{Builder, JoinHandle, Lock, Protocol, Runtime, Semaphore, SpawnError,
 pub struct Inversion {
     /// The time slice.
     pub slice: Duration,
-    /// Number of steps that each thread [`compute`]s.
+    /// Number of steps that the middle and the high thread [`compute`] each.
     pub steps: u64,
+    /// Number of steps that the low thread computes inside the lock.
+    pub low_steps: u64,
     /// The lock's protocol against priority inversion.
     pub protocol: Protocol,
+    /// If true, each tick takes one priority level from the running thread, unless it holds the lock.
+    pub decay: bool,
 }
 
 /// Event times of each thread.
@@ -45,7 +50,9 @@ pub struct Inversion {
 /// let inversion = Inversion {
 ///     slice: Duration::from_millis(1),
 ///     steps: 1000,
+///     low_steps: 1000,
 ///     protocol: Protocol::Inheritance,
+///     decay: false,
 /// };
 /// let lanes = inversion.run()?;
 /// assert!(lanes.high.begins_ns <= lanes.high.ends_ns);
@@ -70,7 +77,9 @@ pub struct Lanes {
 /// let inversion = Inversion {
 ///     slice: Duration::from_millis(1),
 ///     steps: 1000,
+///     low_steps: 1000,
 ///     protocol: Protocol::Inheritance,
+///     decay: false,
 /// };
 /// let lane = inversion.run()?.low;
 /// assert!(lane.begins_ns <= lane.ready_ns && lane.ready_ns <= lane.ends_ns);
@@ -110,6 +119,7 @@ struct Stage {
     lock: Lock<()>,
     locked: Semaphore,
     steps: u64,
+    low_steps: u64,
     low: Times,
     middle: Times,
     high: Times,
@@ -120,8 +130,8 @@ impl Stage {
         time.store(self.start.elapsed().as_nanos() as u64, Ordering::Relaxed);
     }
 
-    fn compute(&self, times: &Times) {
-        black_box(compute(1, self.steps));
+    fn compute(&self, steps: u64, times: &Times) {
+        black_box(compute(1, steps));
         self.note(&times.ends);
     }
 
@@ -130,20 +140,20 @@ impl Stage {
         let _guard = self.lock.lock().expect("nobody panics");
         self.note(&self.low.ready);
         self.locked.release(1);
-        self.compute(&self.low);
+        self.compute(self.low_steps, &self.low);
     }
 
     fn middle(&self) {
         self.note(&self.middle.begins);
         self.note(&self.middle.ready);
-        self.compute(&self.middle);
+        self.compute(self.steps, &self.middle);
     }
 
     fn high(&self) {
         self.note(&self.high.begins);
         let _guard = self.lock.lock().expect("nobody panics");
         self.note(&self.high.ready);
-        self.compute(&self.high);
+        self.compute(self.steps, &self.high);
     }
 }
 
@@ -160,13 +170,15 @@ impl Inversion {
     /// let inversion = Inversion {
     ///     slice: Duration::from_millis(1),
     ///     steps: 1000,
+    ///     low_steps: 1000,
     ///     protocol: Protocol::Inheritance,
+    ///     decay: false,
     /// };
     /// assert!(inversion.run()?.high.ends_ns > 0);
     /// # Ok::<_, uthread::workload::WorkloadError>(())
     /// ```
     pub fn run(&self) -> Result<Lanes, WorkloadError> {
-        let builder = Runtime::builder().decay(false).boost_every(0);
+        let builder = Runtime::builder().decay(self.decay).boost_every(0);
         let runtime = preemptive(builder, self.slice).build()?;
         // It outlives the run, so no thread frees its memory.
         let stage = Arc::new(Stage {
@@ -174,6 +186,7 @@ impl Inversion {
             lock: Lock::with_protocol((), self.protocol),
             locked: Semaphore::new(0),
             steps: self.steps,
+            low_steps: self.low_steps,
             low: Times::default(),
             middle: Times::default(),
             high: Times::default(),

@@ -39,6 +39,10 @@ impl Experiment for Bandwidth {
         vec![Need::Memory(Bytes(points::LEAST_MEMORY))]
     }
 
+    fn level_needs(&self, setting: &Setting) -> Vec<(Point, Need)> {
+        swap::needs(setting)
+    }
+
     fn points(&self, setting: &Setting) -> Vec<Point> {
         points::all(setting)
     }

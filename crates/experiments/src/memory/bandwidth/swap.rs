@@ -29,18 +29,47 @@ const STAYING_SHARE: f64 = 0.01;
 
 /// The block and the way in which it gets into swap; `None` if there is too little swap.
 pub(super) fn level(setting: &Setting) -> Option<(u64, Swap)> {
-    let size = match setting.profile {
-        Profile::Quick => 64 * MIB,
-        Profile::Standard | Profile::Thorough => 256 * MIB,
-    };
-    let has_room = setting.swap_bytes >= swap_wanted(size)
-        && setting.available_bytes / SHARE_OF_MEMORY >= size;
+    let has_room = room(setting)
+        .iter()
+        .all(|need| need.missing(setting).is_none());
     let swap = if setting.can_limit_memory {
         Swap::MemoryLimited
     } else {
         Swap::PagedOut
     };
-    has_room.then_some((size, swap))
+    has_room.then_some((block_bytes(setting), swap))
+}
+
+/// The needs of each way into swap.
+pub(super) fn needs(setting: &Setting) -> Vec<(Point, Need)> {
+    let can_limit = Need::Feature {
+        present: setting.can_limit_memory,
+        name: "a limit of memory for a process".into(),
+    };
+    let of_way = |swap: &Swap| {
+        let mut needs = room(setting).to_vec();
+        if *swap == Swap::MemoryLimited {
+            needs.push(can_limit.clone());
+        }
+        let point = Point::new().at(PAGES, Backing::Swap(*swap));
+        needs.into_iter().map(move |need| (point.clone(), need))
+    };
+    Swap::ALL.iter().flat_map(of_way).collect()
+}
+
+fn room(setting: &Setting) -> [Need; 2] {
+    let size = block_bytes(setting);
+    [
+        Need::Swap(Bytes(swap_wanted(size))),
+        Need::Memory(Bytes(size * SHARE_OF_MEMORY)),
+    ]
+}
+
+fn block_bytes(setting: &Setting) -> u64 {
+    match setting.profile {
+        Profile::Quick => 64 * MIB,
+        Profile::Standard | Profile::Thorough => 256 * MIB,
+    }
 }
 
 pub(super) fn confinement(point: &Point) -> Option<Confinement> {
@@ -156,7 +185,7 @@ fn time(
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK_SIZE, Backing, MIB, PAGES, Swap, confinement, level};
+    use super::{BLOCK_SIZE, Backing, MIB, PAGES, Swap, confinement, level, needs};
     use crate::made_up::setting;
     use crate::memory::pages::made_up::BASE;
     use crate::prelude::*;
@@ -187,6 +216,29 @@ mod tests {
             ..with_swap()
         };
         assert_eq!(level(&without_memory), None);
+    }
+
+    #[test]
+    fn the_reason_why_swap_is_left_out_is_told() {
+        let lacks = |setting: &Setting| -> Vec<String> {
+            let limited = PAGES.at(Backing::Swap(Swap::MemoryLimited));
+            let needs = needs(setting).into_iter();
+            let of_level = needs.filter(|(point, _)| point.matches(&[limited.clone()]));
+            of_level
+                .filter_map(|(_, need)| need.missing(setting))
+                .collect()
+        };
+        assert_eq!(lacks(&with_swap()), Vec::<String>::new());
+        let told = lacks(&Setting {
+            swap_bytes: 0,
+            ..with_swap()
+        });
+        assert!(told.len() == 1 && told[0].contains("free swap"), "{told:?}");
+        let told = lacks(&Setting {
+            can_limit_memory: false,
+            ..with_swap()
+        });
+        assert!(told.len() == 1 && told[0].contains("limit"), "{told:?}");
     }
 
     #[test]

@@ -45,6 +45,15 @@ const DESIGN: Design = Design {
     metrics: &[RUN, ENTRY, TURNS_TAKEN],
 };
 
+/// The points with the usual slices. If there is none, those with the shortest slice that was chosen:
+/// numbers with different slices do not belong in one sentence.
+fn with_one_slice<'r>(results: &Results<'r>) -> Results<'r> {
+    let slice = |point: &Point| point.get(SLICE.name()).cloned();
+    let chosen = results.points.iter().map(|result| slice(&result.point));
+    let shortest = chosen.min().flatten();
+    results.only(|point| slice(point) == shortest)
+}
+
 impl Experiment for Lock {
     fn design(&self) -> &'static Design {
         &DESIGN
@@ -68,10 +77,10 @@ impl Experiment for Lock {
     }
 
     fn findings(&self, results: &Results) -> Vec<Finding> {
-        findings::all(results)
+        findings::all(&with_one_slice(results))
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {
-        figures::all(results)
+        figures::all(&with_one_slice(results))
     }
 }

@@ -14,17 +14,25 @@ use uthread::workload::{self, Lanes};
 const SLICE: Duration = Duration::from_micros(200);
 /// About five slices.
 const STEPS: u64 = 500_000;
+/// Longer than a slice, as in the report.
+const SHORT_STEPS: u64 = 150_000;
 
 impl UserThreads for Inversion {
     fn take(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        let protocol = point.level(PROTOCOL)?;
         let workload = workload::Inversion {
             slice: SLICE,
             steps: STEPS,
-            protocol: match point.level(PROTOCOL)? {
-                Protocol::None => uthread::Protocol::None,
+            low_steps: match protocol {
+                Protocol::DecayShort => SHORT_STEPS,
+                _ => STEPS,
+            },
+            protocol: match protocol {
+                Protocol::None | Protocol::Decay | Protocol::DecayShort => uthread::Protocol::None,
                 Protocol::Inheritance => uthread::Protocol::Inheritance,
                 Protocol::Ceiling => uthread::Protocol::Ceiling(Priority::Red),
             },
+            decay: protocol.decays(),
         };
         for _ in 0..sampler.samples() {
             let lanes = workload.run().map_err(refused)?;
@@ -62,7 +70,8 @@ mod tests {
         let scratch = tempfile::tempdir().expect("a directory for temporary files");
         for point in Inversion.points(&setting(Profile::Quick)) {
             let (samples, _) = measure(&Inversion, &point, scratch.path()).expect("it works here");
-            let is_overtaken = point.level(PROTOCOL) == Ok(Protocol::None);
+            let is_overtaken =
+                matches!(point.level(PROTOCOL), Ok(Protocol::None | Protocol::Decay));
             let expected = f64::from(u8::from(is_overtaken));
             let overtakes = values(&samples, MIDDLE_OVERTAKES);
             let is_expected = |value: &f64| (value - expected).abs() < f64::EPSILON;

@@ -48,7 +48,7 @@ fn computed(results: &Results) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::Lock;
-    use super::super::levels::{BODY, Body, ENTRY, LOCK, LockType, RUN, TURNS_TAKEN, point};
+    use super::super::levels::{BODY, Body, ENTRY, LOCK, LockType, RUN, SLICE, TURNS_TAKEN, point};
     use super::one_worker::slices;
     use crate::made_up::{finding, findings, measured, number, setting};
     use crate::prelude::*;
@@ -76,6 +76,31 @@ mod tests {
         let reported = &findings[1];
         let slice_ns = number(reported, "slice").value;
         assert!((slice_ns / 16e6 - 1.0).abs() < 0.001, "16 ms: {slice_ns}");
+    }
+
+    #[test]
+    fn numbers_with_different_slices_are_not_mixed() {
+        let at = |lock, slice_us: Option<u64>, slice_ns: f64| {
+            let point = yielding(lock);
+            let point = match slice_us {
+                Some(slice_us) => point.at(SLICE, Count(slice_us)),
+                None => point,
+            };
+            let law = slices(99.0);
+            measured(point, &[(RUN, law * slice_ns), (TURNS_TAKEN, law)])
+        };
+        let told = |points| {
+            let found = findings(&Lock, points);
+            let burnt = finding(&found, "burnt");
+            ["turn", "slice"].map(|key| number(burnt, key).value.round())
+        };
+        let both = |slice_us, slice_ns| {
+            [LockType::Lock, LockType::SpinLock].map(|lock| at(lock, slice_us, slice_ns))
+        };
+        let chosen = [both(Some(16_000), 16e6), both(Some(1000), 1e6)].concat();
+        assert_eq!(told(chosen.clone()), [1e6, 1e6]);
+        let usual = [chosen, both(None, 5e4).to_vec()].concat();
+        assert_eq!(told(usual), [5e4, 5e4]);
     }
 
     #[test]

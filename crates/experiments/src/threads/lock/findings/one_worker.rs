@@ -1,7 +1,7 @@
 //! Threads that share one worker, and so one processor.
 
 use super::super::levels::{
-    BODY, Body, ENTRY, LOCK, LockType, RUN, SHORT_SLICE_US, THREADS, TURNS_TAKEN, at,
+    BODY, Body, ENTRY, LOCK, LockType, RUN, SHORT_SLICE_US, SLICE, THREADS, TURNS_TAKEN, at,
 };
 use super::compared::compared;
 use crate::estimates::{grade, ratio, side_by_side};
@@ -55,6 +55,13 @@ fn turns_taken<'r>(results: &'r Results, threads: Count) -> Option<&'r Estimate>
     results.sound(TURNS_TAKEN, &levels)
 }
 
+/// The slice of that run: all results have the same.
+fn slice_us(results: &Results) -> u64 {
+    let mut points = results.points.iter();
+    let chosen = points.find_map(|result| result.point.level(SLICE).ok());
+    chosen.map_or(SHORT_SLICE_US, |Count(slice_us)| slice_us)
+}
+
 /// The preemptions in that run, counted and not only timed: each is a slice burnt.
 pub(super) fn burnt(results: &Results) -> Option<Finding> {
     let (threads, _, spin) = with_most(results, Body::SimpleYield, RUN)?;
@@ -63,9 +70,9 @@ pub(super) fn burnt(results: &Results) -> Option<Finding> {
     let said = sentence!(
         "While {threads} threads of one worker yielded inside a spin lock, they were preempted \
          {turns} times; n(n − 1)/2 predicts {law}. A spinning thread burns a whole slice for each \
-         thread that goes in before it. A turn lasted {slice}, the slice is {set}.",
-        slice = Quantity::nanoseconds(spin.centre / turns.centre),
-        set = Quantity::nanoseconds(SHORT_SLICE_US as f64 * 1e3),
+         thread that goes in before it. A turn lasted {turn}, the slice is {slice}.",
+        turn = Quantity::nanoseconds(spin.centre / turns.centre),
+        slice = Quantity::nanoseconds(slice_us(results) as f64 * 1e3),
     );
     let agrees = (turns.centre / law.value - 1.0).abs() < EXACT;
     let grade = if agrees {
