@@ -40,7 +40,7 @@ pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
                     Ok(Exit::Done) => {}
                     Ok(stopped @ Exit::Stopped(_)) => return Ok(stopped),
                     Ok(incomplete) => exit = incomplete,
-                    // A level that this machine has not, such as swap, keeps nothing else from being run.
+                    // A level that this machine lacks, such as swap, does not prevent the other runs.
                     Err(error) if error.is::<WrongUse>() => {
                         output::say(&format!("oscope: {}: {error}", words.join(" ")));
                         exit = Exit::Incomplete;
@@ -99,7 +99,7 @@ fn reproduction(arguments: &Reproduce, common: &Common) -> Result<Reproduction> 
     ))
 }
 
-/// Runs what lacks, as `oscope run` does it.
+/// Measures the missing points, like `oscope run`.
 fn measure(words: &[String], arguments: &Reproduce, common: &Common) -> Result<Exit> {
     let mut line = vec!["oscope".to_owned()];
     line.extend(words.iter().cloned());
