@@ -106,7 +106,7 @@ Section: utils
 Priority: optional
 Description: instrument for operating systems
  Measures what memory, files, processes and threads cost on this machine,
- with intervals that foretell the next run, and keeps the results.
+ with intervals that predict the next run, and keeps the results.
 CONTROL
 package "$symbols" << CONTROL
 Package: oscope-dbgsym

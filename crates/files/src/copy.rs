@@ -5,6 +5,7 @@ use crate::lane::Lane;
 use crate::partial::{Beside, Partial};
 use crate::read::{buffer, read, read_stream, read_stream_into};
 use crate::{Error, Method, Result, Source, Watch, timed};
+use choice::Choice;
 use platform::block_io::{copy_range, share_blocks, write_at};
 use platform::file::{OpenMode, is_same, next_data};
 use std::fs::File;
@@ -15,11 +16,13 @@ use std::path::Path;
 const ROUNDS: usize = 5;
 
 /// A method of copying a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CopyMethod {
     /// `read` and `write`, block by block.
+    #[choice("read-write")]
     ReadWrite,
     /// `copy_file_range`: the copy stays within the kernel.
+    #[choice("copy-file-range")]
     CopyFileRange,
     /// The source is mapped, and written block by block.
     Mmap,
@@ -30,26 +33,6 @@ pub enum CopyMethod {
 }
 
 impl CopyMethod {
-    /// All methods.
-    pub const ALL: [Self; 5] = [
-        Self::ReadWrite,
-        Self::CopyFileRange,
-        Self::Mmap,
-        Self::Uring,
-        Self::Reflink,
-    ];
-
-    /// Its name on command lines and in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ReadWrite => "read-write",
-            Self::CopyFileRange => "copy-file-range",
-            Self::Mmap => "mmap",
-            Self::Uring => "uring",
-            Self::Reflink => "reflink",
-        }
-    }
-
     /// The size of its blocks, unless another is asked for, in bytes. The kernel copies large ranges
     /// at once. What a program writes to a new file goes in blocks far below 1 MiB, from which on
     /// some systems are several times slower.

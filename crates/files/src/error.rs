@@ -11,11 +11,11 @@ pub enum Error {
     #[error("{} is a directory: name the files in it", .0.display())]
     Directory(PathBuf),
     /// A socket cannot be opened.
-    #[error("{} is a socket: nothing can be read from it as from a file", .0.display())]
+    #[error("{} is a socket, which cannot be read like a file", .0.display())]
     Socket(PathBuf),
     /// Another program changed the file.
-    #[error("{} was {how} while it was read: what was read of it means nothing; try again when \
-             nobody writes to it", path.display())]
+    #[error("{} was {how} while it was read, so the result would be wrong; try again when no program \
+             writes to it", path.display())]
     Changed {
         /// The file.
         path: PathBuf,
@@ -23,7 +23,7 @@ pub enum Error {
         how: &'static str,
     },
     /// The method needs offsets and parallel reads, and this file has no offsets.
-    #[error("{} is no regular file with a size: it can only be read from start to end, by `read`", .0.display())]
+    #[error("{} is not a regular file with a size: only `read` works, from start to end", .0.display())]
     NoOffsets(PathBuf),
     /// The block size is 0.
     #[error("the block size is 0: take at least 1 byte; 64 KiB is a good size on most machines")]
@@ -32,7 +32,7 @@ pub enum Error {
     #[error("a block of {0} is more than this system can address: take a smaller one")]
     HugeBlock(Bytes),
     /// The device cannot transfer this length directly.
-    #[error("direct transfers of {} go in multiples of {sector}, and the block size {block} is none: \
+    #[error("direct transfers of {} need a multiple of {sector}, and the block size {block} is not one: \
              take {suggested}", path.display())]
     Misaligned {
         /// The file.

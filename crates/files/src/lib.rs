@@ -8,7 +8,8 @@
 //!
 //! # What it uses
 //!
-//! `platform` for the calls, `kernels` for the loops, `instrument` for quantities and random numbers.
+//! `platform` for the calls, `kernels` for the loops, `instrument` for quantities and random numbers,
+//! `choice` for the names of the methods.
 //!
 //! # What it must never do
 //!

@@ -1,7 +1,9 @@
 //! The methods of reading a file.
 
+use choice::Choice;
+
 /// A method of reading a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
     /// `read` at the file's current position.
     Read,
@@ -16,39 +18,11 @@ pub enum Method {
     /// `pread` that bypasses the page cache (`O_DIRECT`).
     Direct,
     /// `io_uring` that bypasses the page cache (`O_DIRECT`), several blocks concurrently.
+    #[choice("direct-uring")]
     DirectUring,
 }
 
 impl Method {
-    /// All methods.
-    pub const ALL: [Self; 7] = [
-        Self::Read,
-        Self::Pread,
-        Self::Stdio,
-        Self::Mmap,
-        Self::Uring,
-        Self::Direct,
-        Self::DirectUring,
-    ];
-
-    /// Its name on command lines and in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Pread => "pread",
-            Self::Stdio => "stdio",
-            Self::Mmap => "mmap",
-            Self::Uring => "uring",
-            Self::Direct => "direct",
-            Self::DirectUring => "direct-uring",
-        }
-    }
-
-    /// The method called `name`.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|method| method.name() == name)
-    }
-
     /// True if it bypasses the page cache.
     pub const fn is_direct(self) -> bool {
         matches!(self, Self::Direct | Self::DirectUring)

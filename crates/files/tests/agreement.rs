@@ -1,5 +1,6 @@
 //! Every method gives the sum of the definition, for all sizes.
 
+use choice::Choice;
 use oscope_files::choose::{Reason, Wishes, sum_fastest};
 use oscope_files::sum::{SumOptions, Xor};
 use oscope_files::{Error, Method, Source, Watch, sum};
@@ -65,7 +66,7 @@ proptest! {
         let path = dir.path().join("file");
         let bytes = bytes(len, seed);
         fs::write(&path, &bytes).expect("room");
-        for method in Method::ALL {
+        for &method in Method::ALL {
             let block_bytes = if method.is_direct() { block.next_multiple_of(4096) } else { block };
             let options = SumOptions { method, block_bytes, threads };
             if let Some(found) = summed(&path, &options) {

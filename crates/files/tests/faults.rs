@@ -1,5 +1,6 @@
 //! Faults during reads, writes and copies of files: each gives an error, never a wrong sum.
 
+use choice::Choice;
 use oscope_files::copy::{CopyMethod, CopyOptions};
 use oscope_files::pass::PassOptions;
 use oscope_files::sum::SumOptions;
@@ -48,7 +49,7 @@ impl Place {
 
 /// Every way of copying; `None` is the best.
 fn ways() -> impl Iterator<Item = Option<CopyMethod>> {
-    std::iter::once(None).chain(CopyMethod::ALL.map(Some))
+    std::iter::once(None).chain(CopyMethod::ALL.iter().copied().map(Some))
 }
 
 fn options(method: Method) -> SumOptions {
@@ -74,7 +75,7 @@ fn is_missing(error: &Error) -> bool {
 
 #[test]
 fn a_file_that_shrinks_is_an_error_by_every_method() {
-    for method in Method::ALL {
+    for &method in Method::ALL {
         let place = Place::new();
         let path = place.file();
         let source = Source::open(&path).expect("it is there");
@@ -92,7 +93,7 @@ fn a_file_that_shrinks_is_an_error_by_every_method() {
 
 #[test]
 fn a_file_that_grows_or_changes_is_an_error_by_every_method() {
-    for method in Method::ALL {
+    for &method in Method::ALL {
         let place = Place::new();
         let path = place.file();
         let source = Source::open(&path).expect("it is there");
@@ -125,7 +126,7 @@ fn a_file_that_vanishes_is_read_to_its_end_all_the_same() {
     let path = place.file();
     let source = Source::open(&path).expect("it is there");
     fs::remove_file(&path).expect("it is ours");
-    for method in Method::ALL {
+    for &method in Method::ALL {
         match sum(&source, &options(method), &Watch::default()) {
             Ok(sum) => assert_eq!(sum.bytes, LEN as u64),
             Err(error) => assert!(is_missing(&error), "{method:?}: {error}"),
@@ -140,7 +141,7 @@ fn an_empty_file_is_read_and_copied_by_every_method() {
     let place = Place::new();
     let empty = place.path("empty");
     File::create(&empty).expect("room");
-    for method in Method::ALL {
+    for &method in Method::ALL {
         let source = Source::open(&empty).expect("it was just made");
         let options = PassOptions {
             method,

@@ -1,6 +1,7 @@
 //! A copy has the holes of its source.
 #![cfg(target_os = "linux")]
 
+use choice::Choice;
 use oscope_files::copy::{CopyMethod, CopyOptions};
 use oscope_files::{Error, Source, Watch, copy};
 use std::fs::{self, File};
@@ -38,7 +39,7 @@ fn holes_stay_holes_by_every_method() {
         if expected.blocks() * 512 > data.len() as u64 * PIECE + 8192 {
             return println!("skipped: this file system has no holes");
         }
-        for method in std::iter::once(None).chain(CopyMethod::ALL.map(Some)) {
+        for method in std::iter::once(None).chain(CopyMethod::ALL.iter().copied().map(Some)) {
             for block_bytes in [4096, 100_000, 1 << 20] {
                 let options = CopyOptions {
                     method,

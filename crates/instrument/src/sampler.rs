@@ -88,7 +88,7 @@ const WARM_ATTEMPTS: u32 = 20;
 const WARM_SHARE: u64 = 2;
 /// A run of at least one part in this many predicts the length of a long run: it is long enough to
 /// contain some of the rare costs.
-const FORETELLING: u64 = 4;
+const PREDICTING: u64 = 4;
 /// A long run aims at this many times the least length, since the prediction errs.
 const LONGER_THAN_LEAST: f64 = 1.2;
 /// Single operations that take longer count as one minute.
@@ -242,7 +242,7 @@ impl<'a> Sampler<'a> {
         mut body: impl FnMut(u64) -> Result<(), MeasureError>,
     ) -> Result<(), MeasureError> {
         let least_ns = least_ns.max(self.task.leg_ns);
-        let (searched, run_ns) = self.calibrate(least_ns / FORETELLING, &mut body)?;
+        let (searched, run_ns) = self.calibrate(least_ns / PREDICTING, &mut body)?;
         let longer = (LONGER_THAN_LEAST * least_ns as f64 / run_ns.max(1) as f64).max(1.0);
         let iterations = (searched as f64 * longer) as u64;
         let run = || body(iterations);

@@ -23,7 +23,7 @@ impl fmt::Display for Leftover {
         match self {
             Self::Run(number) => write!(
                 f,
-                "run {number} was cut off; what it measured is kept: `oscope show {number}`; \
+                "run {number} was cut off; its results are kept: `oscope show {number}`; \
                  `oscope run --resume {number}` continues it"
             ),
             Self::Removed(path) => write!(

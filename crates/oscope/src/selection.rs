@@ -44,7 +44,7 @@ pub fn at<'a>(
     let has_all =
         |experiment: &&&'a dyn Experiment| levels.iter().all(|(axis, _)| has(experiment, axis));
     let fitting: Vec<&dyn Experiment> = experiments.iter().filter(has_all).copied().collect();
-    // Without one that fits, the first tells what it lacks.
+    // If none fits, report what the first one lacks.
     let asked = if fitting.is_empty() {
         experiments
     } else {

@@ -135,8 +135,8 @@ pub fn redacted_if(sharing: Sharing, run: Run, common: &Common) -> Result<Run> {
         Redactor::new(key)
     } else {
         output::say(
-            "there is no store with a secret for marks yet, as the next `oscope run` makes one: the \
-             marks of this output will be in no other",
+            "there is no store yet, and so no secret for the marks: the marks of this output will differ \
+             from those of all others; the next `oscope run` makes a store",
         );
         Redactor::draw().context("the system gives no random numbers")?
     };
@@ -144,7 +144,7 @@ pub fn redacted_if(sharing: Sharing, run: Run, common: &Common) -> Result<Run> {
 }
 
 /// The newest runs of one machine, the newest first: the machine of the newest run that has one of these
-/// experiments. A run that cannot be read is left out and told.
+/// experiments. Unreadable runs are left out and reported.
 pub fn newest_with(common: &Common, experiments: &[&str]) -> Result<Vec<Run>> {
     /// Points off the grid of one experiment are spread over several runs.
     const MOST: usize = 20;

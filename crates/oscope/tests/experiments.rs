@@ -84,6 +84,11 @@ fn waking_up() {
 }
 
 #[test]
+fn waiting_for_descriptors() {
+    check("process.poll", &["wait", "register"]);
+}
+
+#[test]
 fn waiting_for_memory() {
     check("memory.latency", &["load"]);
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Place, is_root, program, wait_for};
+use common::{Place, as_user, is_root, program, wait_for};
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
@@ -109,8 +109,7 @@ fn a_file_without_the_right_to_read_is_named() {
     let mut sum = place.plain(&["file", "sum", &path]);
     let output = if is_root() {
         // Root may read everything; another user may not.
-        let mut other = Command::new("setpriv");
-        other.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+        let mut other = as_user(65534);
         other.arg(sum.get_program()).args(sum.get_args());
         match other.output() {
             Err(error) => return eprintln!("skipped: setpriv: {error}"),

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Place, is_root, scratch_files};
+use common::{Place, may, scratch_files};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,8 +19,7 @@ struct Mounted {
 impl Mounted {
     /// An image of `kind` below `place`; `None`, with the reason printed, if that is not possible.
     fn image(place: &Place, kind: &str) -> Option<Self> {
-        if !is_root() {
-            eprintln!("skipped: mounting needs the rights of root");
+        if !may("mounting") {
             return None;
         }
         let image = place.path(kind);
@@ -189,8 +188,7 @@ fn everything_is_measured_on_overlayfs() {
 
 #[test]
 fn memory_says_what_it_cannot_do() {
-    if !is_root() {
-        eprintln!("skipped: mounting needs the rights of root");
+    if !may("mounting") {
         return;
     }
     let place = Place::new();
@@ -218,8 +216,7 @@ fn memory_says_what_it_cannot_do() {
 
 #[test]
 fn a_disk_that_fills_up_fails_its_points_and_the_others_go_on() {
-    if !is_root() {
-        eprintln!("skipped: mounting needs the rights of root");
+    if !may("mounting") {
         return;
     }
     let place = Place::new();

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Place, is_root, program, scratch_files};
+use common::{Place, as_user, may, program, scratch_files};
 use platform::sandbox::{Call, forbid};
 use serde_json::Value;
 use std::fs;
@@ -156,8 +156,7 @@ fn on_one_processor_nothing_is_said_of_two() {
 /// `run` as `user`, who has no other processes and is limited to `most`; `None` without the right
 /// to it.
 fn run_as(user: u32, most: u32, place: &Place, run: &Command) -> Option<Command> {
-    if !is_root() {
-        eprintln!("skipped: it takes root to become somebody who has no other processes");
+    if !may("becoming a user who has no other processes") {
         return None;
     }
     // The other user needs access to the program and to the scratch directory.
@@ -170,12 +169,13 @@ fn run_as(user: u32, most: u32, place: &Place, run: &Command) -> Option<Command>
         let status = Command::new("chmod").arg(mode).arg(path).status();
         assert!(status.expect("chmod(1) is there").success());
     }
-    let [uid, gid] = ["uid", "gid"].map(|id| format!("--re{id}={user}"));
-    let most = format!("--nproc={most}");
-    let wrapper = ["setpriv", &uid, &gid, "--clear-groups", "prlimit", &most];
-    let mut copied = Command::new(&copy);
-    copied.args(run.get_args()).env("NO_COLOR", "1");
-    Some(under(&wrapper, &copied))
+    let mut limited = as_user(user);
+    limited
+        .args(["prlimit", &format!("--nproc={most}")])
+        .arg(copy)
+        .args(run.get_args())
+        .env("NO_COLOR", "1");
+    Some(limited)
 }
 
 #[test]

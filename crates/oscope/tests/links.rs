@@ -3,7 +3,7 @@
 mod common;
 
 use common::receiver::Receiver;
-use common::{Place, is_root, scratch_files, wait_for};
+use common::{Place, may, scratch_files, wait_for};
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
@@ -255,8 +255,7 @@ fn files_are_no_larger_than_the_receiver_takes() {
 
 #[test]
 fn a_disk_that_fills_up_there_is_told() {
-    if !is_root() {
-        eprintln!("skipped: mounting needs the rights of root");
+    if !may("mounting") {
         return;
     }
     let place = Place::new();

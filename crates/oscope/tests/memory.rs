@@ -4,10 +4,12 @@
 mod common;
 
 use common::{Place, is_root, program, scratch_files, wait_at_most, wait_for};
+use instrument::quantity::Quantity;
 use platform::confinement::{MemoryGroup, SwapFile, can_limit_memory, free_swap_bytes};
 use platform::node::{self, Node};
 use platform::process::{Worker, WorkerOptions};
 use predicates::str::contains;
+use serde::Deserialize;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -35,7 +37,7 @@ fn swap_is_on(scratch: &Path) -> bool {
 /// True if this process may create swap; if not, prints the reason.
 fn may_swap(place: &Place) -> bool {
     if !is_root() || !can_limit_memory() {
-        eprintln!("skipped: a temporary swap file takes root, and a memory control group");
+        eprintln!("skipped: a temporary swap file needs root, and a memory control group");
         return false;
     }
     match SwapFile::create(256 * MIB, &place.scratch()) {
@@ -94,11 +96,8 @@ fn largest_block(run: &Value) -> Vec<Value> {
 
 /// True if a number is known so badly that no finding states it.
 fn is_vague(estimate: &Value) -> bool {
-    let end = |name: &str| estimate["interval"][name].as_f64();
-    match (end("low"), end("high")) {
-        (Some(low), Some(high)) => high > 4.0 * low,
-        _ => true,
-    }
+    let quantity = Quantity::deserialize(estimate).expect("a value, its interval and its unit");
+    quantity.interval.is_none() || quantity.is_vague()
 }
 
 #[test]

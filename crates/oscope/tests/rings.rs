@@ -9,7 +9,6 @@ use common::Place;
 use predicates::str::contains;
 use serde_json::Value;
 use std::fs;
-use std::process::Command;
 
 const SETTING: &str = "/proc/sys/kernel/io_uring_disabled";
 const CONSENT: &str = "OSCOPE_TESTS_MAY_CHANGE_THE_MACHINE";
@@ -90,8 +89,7 @@ fn where_rings_are_forbidden_what_needs_them_says_so_and_all_else_goes_on() {
     // 1: allowed only for privileged processes.
     fs::write(SETTING, "1").expect("as before");
     read("uring").success();
-    let user = Command::new("setpriv")
-        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+    let user = common::as_user(65534)
         .arg(common::program())
         .args([
             "file",

@@ -50,6 +50,7 @@ pub mod power;
 pub mod process;
 pub mod program;
 pub mod programs;
+pub mod readiness;
 pub mod ring;
 pub mod sandbox;
 pub mod scratch;

@@ -1,6 +1,6 @@
 //! The verdict on a run: how many of its values are known how well, and how sure its findings are.
 
-use crate::{Analysis, ExperimentAnalysis};
+use crate::{Analysis, ExperimentAnalysis, show};
 use instrument::finding::Grade;
 use instrument::noise::Warning;
 use instrument::results::{self, Estimate, PointResult};
@@ -147,17 +147,17 @@ impl Verdict {
     /// A sentence on the findings; empty if there are none.
     fn of_findings(&self) -> String {
         let parts = [
-            (self.certain, "certain"),
-            (self.likely, "likely"),
-            (self.cannot_be_told, "cannot be told"),
+            (self.certain, Grade::Certain),
+            (self.likely, Grade::Likely),
+            (self.cannot_be_told, Grade::CannotBeTold),
         ];
         let all: usize = parts.iter().map(|(count, _)| count).sum();
         let parts = parts.into_iter().filter(|(count, _)| *count > 0);
         let parts: Vec<String> = parts
-            .map(|(count, grade)| match grade {
-                "cannot be told" => format!("{count} cannot be told"),
-                _ if count == 1 => format!("1 is {grade}"),
-                _ => format!("{count} are {grade}"),
+            .map(|(count, grade)| match (grade, show::grade(grade).text) {
+                (Grade::CannotBeTold, word) => format!("{count} {word}"),
+                (_, word) if count == 1 => format!("1 is {word}"),
+                (_, word) => format!("{count} are {word}"),
             })
             .collect();
         match all {

@@ -7,9 +7,10 @@ use super::ipc::definition::{BANDWIDTH, DESIGN as IPC, MECHANISM, MESSAGE};
 use super::ipc::findings::{conditions, round_trip};
 use super::ipc::mechanism::Mechanism;
 use super::placement::{PLACEMENT, Placement};
+use super::poll::{self, DESIGN as POLL};
 use super::switch::definition::{DESIGN as SWITCH, Kind};
 use super::switch::findings::pair;
-use crate::judging::{MARGIN, larger, larger_by};
+use crate::judging::{MARGIN, alike, larger, larger_by};
 use crate::memory::pages::Pages;
 use crate::prelude::*;
 use crate::subjects::ROUND_TRIP;
@@ -20,6 +21,9 @@ const LARGE_MESSAGE: Bytes = Bytes(64 << 10);
 
 /// The least factor that makes a difference.
 const FASTER: f64 = 1.0 + MARGIN;
+
+/// Costs that differ by less than this factor are the same to a program.
+const SAME: f64 = 1.25;
 
 pub(crate) const ALL: &[Claim] = &[
     Claim {
@@ -134,6 +138,25 @@ pub(crate) const ALL: &[Claim] = &[
                 sentence!(
                     "On one core, a switch between two processes takes {one}, and between two \
                      threads {other}: {ratio}."
+                )
+            })
+        },
+    },
+    Claim {
+        key: "epoll_is_free_of_number",
+        says: "A wait by epoll costs the same for any number of descriptors.",
+        source: "folklore",
+        experiments: &[POLL.id],
+        test: |evidence| {
+            let results = evidence.of(POLL.id)?;
+            let waits = poll::by_count(results, poll::Call::Epoll);
+            let (&(few, other), &(many, one)) = (waits.first()?, waits.last()?);
+            if few == many {
+                return None;
+            }
+            alike(SAME, one, other, |ratio| {
+                sentence!(
+                    "A wait by epoll takes {one} with {many} descriptors and {other} with {few}: {ratio}."
                 )
             })
         },

@@ -7,6 +7,7 @@ pub(crate) mod claims;
 mod fork_size;
 mod ipc;
 mod placement;
+mod poll;
 mod scale;
 mod switch;
 mod wakeup;
@@ -21,5 +22,6 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &switch::Switch,
     &ipc::Ipc,
     &wakeup::Wakeup,
+    &poll::Poll,
     &scale::Scale,
 ];

@@ -8,7 +8,7 @@ const COST: Metric<&str> = Metric::time("cost", "cost of a yield");
 
 const DESIGN: Design = Design {
     id: "process.yield",
-    title: "yielding",
+    title: "Yielding",
     question: "What does it cost to offer the processor to others?",
     method: "sched_yield(2) in a loop, on a processor that nobody else wants.",
     source: "common practice",
@@ -36,9 +36,5 @@ impl Experiment for Yielding {
         let cost = results.sound(COST, &[]).into_iter();
         let said = cost.map(|cost| sentence!("Offering the processor to nobody costs {cost}."));
         said.map(|said| Finding::new("cost", said)).collect()
-    }
-
-    fn figures(&self, _: &Results) -> Vec<Figure> {
-        Vec::new()
     }
 }

@@ -40,7 +40,7 @@ pub struct Prediction {
     pub passes: usize,
 }
 
-/// The value that these visits foretell, with its prediction interval.
+/// The value that these visits predict, with its prediction interval.
 ///
 /// 1. A process rests on the legs beside which the processor ran at full speed, if they are enough.
 /// 2. If all costs are positive, each is divided by the slowdown beside it to the power of a slope,
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_foretells_nothing() {
+    fn no_visits_predict_nothing() {
         assert_eq!(predict(&[], Centre::Median, LEVEL), None);
         assert_eq!(predict(&[visit(0, &[], None)], Centre::Median, LEVEL), None);
     }

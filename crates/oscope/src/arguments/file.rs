@@ -1,5 +1,7 @@
 //! The command line of `oscope file`.
 
+use super::method::{AUTO, Chosen, method, method_or_auto};
+use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 use files::Method;
 use files::copy::CopyMethod;
@@ -70,8 +72,8 @@ pub struct Read {
     #[arg(long, value_name = "N")]
     pub count: Option<u64>,
     /// Method of reading blocks
-    #[arg(long, value_enum, default_value_t = MethodName::Read)]
-    pub method: MethodName,
+    #[arg(long, default_value_t = Method::Read, value_parser = read_method())]
+    pub method: Method,
     /// Take the file out of the page cache first
     #[arg(long, conflicts_with = "warm")]
     pub cold: bool,
@@ -137,8 +139,8 @@ pub struct Sum {
     #[arg(long, value_name = "SIZE")]
     pub block_size: Option<Bytes>,
     /// Method of reading blocks [default: tried]
-    #[arg(long, value_enum)]
-    pub method: Option<MethodName>,
+    #[arg(long, value_parser = read_method())]
+    pub method: Option<Method>,
     /// Take each file out of the page cache first
     #[arg(long)]
     pub cold: bool,
@@ -165,8 +167,8 @@ pub struct Copy {
     #[arg(value_name = "TARGET")]
     pub target: PathBuf,
     /// Method of copying
-    #[arg(long, value_enum, default_value_t = CopyMethodName::Auto)]
-    pub method: CopyMethodName,
+    #[arg(long, default_value = AUTO, value_parser = copy_method())]
+    pub method: Chosen<CopyMethod>,
     /// Bytes in a call [default: 8MiB within the kernel, else 128KiB]
     #[arg(long, value_name = "SIZE")]
     pub block_size: Option<Bytes>,
@@ -185,68 +187,29 @@ pub enum Peer {
     Dd,
 }
 
-/// Methods of reading blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum MethodName {
-    /// `read`, one call after the other
-    Read,
-    /// `pread`, at an offset
-    Pread,
-    /// `fread` of the C library, through its buffer
-    Stdio,
-    /// The file as memory, mapped block by block
-    Mmap,
-    /// `io_uring`, several blocks at a time
-    Uring,
-    /// `pread` past the page cache (`O_DIRECT`)
-    Direct,
-    /// `io_uring` past the page cache (`O_DIRECT`)
-    DirectUring,
+fn read_method() -> impl TypedValueParser<Value = Method> {
+    method(|method| match method {
+        Method::Read => "`read`, one call after the other",
+        Method::Pread => "`pread`, at an offset",
+        Method::Stdio => "`fread` of the C library, through its buffer",
+        Method::Mmap => "The file as memory, mapped block by block",
+        Method::Uring => "`io_uring`, several blocks at a time",
+        Method::Direct => "`pread` past the page cache (`O_DIRECT`)",
+        Method::DirectUring => "`io_uring` past the page cache (`O_DIRECT`)",
+    })
 }
 
-impl From<MethodName> for Method {
-    fn from(name: MethodName) -> Self {
-        match name {
-            MethodName::Read => Self::Read,
-            MethodName::Pread => Self::Pread,
-            MethodName::Stdio => Self::Stdio,
-            MethodName::Mmap => Self::Mmap,
-            MethodName::Uring => Self::Uring,
-            MethodName::Direct => Self::Direct,
-            MethodName::DirectUring => Self::DirectUring,
+fn copy_method() -> impl TypedValueParser<Value = Chosen<CopyMethod>> {
+    let auto = "The first of `reflink`, `copy-file-range` and `read-write` that both files allow";
+    method_or_auto(auto, |method| match method {
+        CopyMethod::ReadWrite => "`read` and `write`, a block each",
+        CopyMethod::CopyFileRange => "`copy_file_range`: within the kernel",
+        CopyMethod::Mmap => "The source as memory, written block by block",
+        CopyMethod::Uring => "`io_uring` reads several blocks at a time",
+        CopyMethod::Reflink => {
+            "Share the blocks until one is changed (`FICLONE`): nothing is copied"
         }
-    }
-}
-
-/// Methods of copying a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum CopyMethodName {
-    /// The first of `reflink`, `copy-file-range` and `read-write` that both files allow
-    Auto,
-    /// `read` and `write`, a block each
-    ReadWrite,
-    /// `copy_file_range`: within the kernel
-    CopyFileRange,
-    /// The source as memory, written block by block
-    Mmap,
-    /// `io_uring` reads several blocks at a time
-    Uring,
-    /// Share the blocks until one is changed (`FICLONE`): nothing is copied
-    Reflink,
-}
-
-impl CopyMethodName {
-    /// The method; `None` for the best.
-    pub const fn method(self) -> Option<CopyMethod> {
-        match self {
-            Self::Auto => None,
-            Self::ReadWrite => Some(CopyMethod::ReadWrite),
-            Self::CopyFileRange => Some(CopyMethod::CopyFileRange),
-            Self::Mmap => Some(CopyMethod::Mmap),
-            Self::Uring => Some(CopyMethod::Uring),
-            Self::Reflink => Some(CopyMethod::Reflink),
-        }
-    }
+    })
 }
 
 fn parse_times(text: &str) -> Result<Times, String> {

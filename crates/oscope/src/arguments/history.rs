@@ -6,8 +6,8 @@ use instrument::quantity::Bytes;
 
 /// List the stored runs, or show where metrics changed over them
 ///
-/// `--changes` looks at all metrics at once: changes at the same runs are told as one, with what else
-/// changed there. A metric and `--changes` use the runs of one machine: that of the newest run,
+/// `--changes` looks at all metrics at once: changes at the same runs count as one, shown with the other
+/// changes there. A metric and `--changes` use the runs of one machine: that of the newest run,
 /// unless `--machine` names another.
 #[derive(Args, Debug)]
 #[command(group(ArgGroup::new("what").args(["metric", "changes"])))]

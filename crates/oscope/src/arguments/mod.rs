@@ -5,6 +5,7 @@ mod compare;
 pub mod file;
 mod history;
 pub mod lab;
+mod method;
 mod reproduce;
 mod run;
 mod stored;

@@ -33,7 +33,7 @@ pub struct Run {
     #[arg(value_name = "WHAT")]
     pub what: Vec<String>,
     /// Go on with this run, which was stopped, killed or cut off by its budget: with the same
-    /// experiments and options, on the same machine in the same state; what it measured counts.
+    /// experiments and options, on the same machine in the same state; its measurements count.
     /// `--budget` gives it this much more time
     #[arg(
         long,
@@ -201,7 +201,7 @@ fn parse_tag(text: &str) -> Result<(String, String), String> {
 pub(super) fn parse_budget(text: &str) -> Result<Nanoseconds, String> {
     let budget: Nanoseconds = text.parse().map_err(|error| format!("{error}"))?;
     if budget.0 < 1e9 {
-        return Err("nothing can be told in less than 1 s".into());
+        return Err("less than 1 s is too short for any result".into());
     }
     Ok(budget)
 }

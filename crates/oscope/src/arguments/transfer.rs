@@ -1,9 +1,9 @@
 //! The command lines of `oscope send` and `oscope receive`.
 
+use super::method::{AUTO, Chosen, method_or_auto};
 use ::transfer::method::{ReceiveMethod, SendMethod};
-use choice::Choice;
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 use instrument::quantity::{Bytes, Nanoseconds};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -155,15 +155,9 @@ pub struct Token {
     pub output: Option<PathBuf>,
 }
 
-/// A method; `None` if the program chooses it. The alias keeps clap from making the value optional.
-pub type Chosen<M> = Option<M>;
-
-/// The name by which the program chooses the method.
-const AUTO: &str = "auto";
-
 fn send_method() -> impl TypedValueParser<Value = Chosen<SendMethod>> {
     let auto = "`file`, or `sendfile` where contents are neither sealed nor summed";
-    method(auto, |method| match method {
+    method_or_auto(auto, |method| match method {
         SendMethod::File => "Read into a buffer, and send that",
         SendMethod::Mmap => "Map into memory, and send that",
         SendMethod::SendFile => "Let the kernel send the file",
@@ -179,7 +173,7 @@ fn send_method() -> impl TypedValueParser<Value = Chosen<SendMethod>> {
 fn receive_method() -> impl TypedValueParser<Value = Chosen<ReceiveMethod>> {
     let auto = "`uring` into a directory in memory, if the system allows it; otherwise `splice` \
                 where contents are neither sealed nor summed, or else `file`";
-    method(auto, |method| match method {
+    method_or_auto(auto, |method| match method {
         ReceiveMethod::File => "Receive into a buffer, and write that",
         ReceiveMethod::Mmap => "Grow and map the file, and receive into that",
         ReceiveMethod::Splice => "Let the kernel move what arrives through a pipe",
@@ -188,18 +182,6 @@ fn receive_method() -> impl TypedValueParser<Value = Chosen<ReceiveMethod>> {
              arrives"
         }
     })
-}
-
-/// Accepts [`AUTO`] and the names of all methods, each with its help.
-fn method<M: Choice + std::marker::Send + Sync>(
-    auto: &'static str,
-    help: fn(M) -> &'static str,
-) -> impl TypedValueParser<Value = Chosen<M>> {
-    let named = M::ALL
-        .iter()
-        .map(|&method| PossibleValue::new(method.name()).help(help(method)));
-    let auto = PossibleValue::new(AUTO).help(auto);
-    PossibleValuesParser::new(std::iter::once(auto).chain(named)).map(|name| M::named(&name).ok())
 }
 
 fn parse_patience(text: &str) -> Result<Duration, String> {

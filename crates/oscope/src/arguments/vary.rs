@@ -49,7 +49,7 @@ impl FromStr for Vary {
             None if !key.is_empty() => Varied::Axis(key.into()),
             _ => {
                 return Err(format!(
-                    "'{key}' can not vary: name `dir`, `env:NAME`, `sysfs:/PATH` or an axis"
+                    "'{key}' cannot vary: name `dir`, `env:NAME`, `sysfs:/PATH` or an axis"
                 ));
             }
         };

@@ -1,4 +1,4 @@
-//! `oscope card`: a stored run on one picture.
+//! `oscope card`: a stored run in one picture.
 
 use super::plot::kind;
 use crate::arguments::{Card, Common};

@@ -7,9 +7,9 @@ use anyhow::Result;
 use record::store::{HistoryQuery, RunSelector, RunSummary, Store};
 use report::{changes, history, json, terminal};
 
-/// The runs that are read for a metric, unless the user says so.
+/// Default number of runs to read for one metric.
 const MOST_OF_METRIC: usize = 1000;
-/// The runs that are read for all metrics, unless the user says so: each takes some 0.1 s.
+/// Default number of runs to read for all metrics: each takes about 0.1 s.
 const MOST_OF_ALL: usize = 100;
 
 pub fn execute(arguments: &History, common: &Common) -> Result<Exit> {

@@ -42,7 +42,7 @@ pub fn execute(arguments: &Import, common: &Common) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Size of a file that can be read again; `None` for a pipe and the like.
+/// Size of a file that can be read twice; `None` for others, such as a pipe.
 fn bytes_of_file(path: &Path) -> Option<u64> {
     let metadata = fs::metadata(path).ok()?;
     metadata.is_file().then_some(metadata.len())

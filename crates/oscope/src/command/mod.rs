@@ -39,7 +39,7 @@ use anyhow::Result;
 pub fn execute(arguments: Arguments) -> Result<Exit> {
     let Arguments { command, common } = arguments;
     let command = command.unwrap_or_else(Command::usual);
-    // `cleanup` tells it on standard output.
+    // `cleanup` reports it on standard output.
     if !matches!(command, Command::Cleanup(_))
         && let Some(recovered) = settings::recover()
     {

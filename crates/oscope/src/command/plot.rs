@@ -45,7 +45,7 @@ pub(super) fn kind(path: &Path) -> Result<Kind, WrongUse> {
         Ok(Kind::Png)
     } else {
         Err(WrongUse(format!(
-            "{} ends neither in .svg nor in .png, which is what is written",
+            "{} ends neither in .svg nor in .png, the two formats of pictures",
             path.display()
         )))
     }

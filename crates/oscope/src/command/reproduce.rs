@@ -86,7 +86,7 @@ fn measured(arguments: &Reproduce, common: &Common) -> Result<(Reproduction, Exi
                 Ok(Exit::Done) => {}
                 Ok(stopped @ Exit::Stopped(_)) => return Ok((reproduced, stopped)),
                 Ok(incomplete) => exit = incomplete,
-                // A level that this machine has not keeps nothing else from being run.
+                // A level that this machine lacks does not prevent the other runs.
                 Err(error) if error.is::<WrongUse>() => {
                     output::say(&format!("oscope: {}: {error}", words.join(" ")));
                     exit = Exit::Incomplete;
@@ -178,8 +178,8 @@ fn failed(run: &Run) -> impl Iterator<Item = Failed> {
     run.experiments.iter().flat_map(of)
 }
 
-/// Runs what lacks, as `oscope run` does it, with `stretch` times its usual time, or as long as earlier
-/// visits say that it takes.
+/// Measures the missing points like `oscope run`, for `stretch` times the usual time or for as long as
+/// earlier visits took.
 fn measure(words: &[String], stretch: f64, arguments: &Reproduce, common: &Common) -> Result<Exit> {
     let mut line = vec!["oscope".to_owned()];
     line.extend(words.iter().cloned());

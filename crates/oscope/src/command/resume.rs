@@ -16,10 +16,10 @@ use platform::machine::Machine;
 use platform::storage::Storage;
 use record::{ExperimentRecord, Header, PointRecord, Run};
 
-/// Two estimates of the time at which the system started differ by less than this, unless it was
-/// started again: the wall clock is corrected now and then.
+/// Largest difference between two estimates of the time at which the system started, without a
+/// reboot: the wall clock is corrected now and then.
 const CLOCK_STEPS_S: f64 = 120.0;
-/// A run with less time than this left has used its time.
+/// A run with less time left than this has used up its time.
 const LEAST_NS: f64 = 1e9;
 /// A pass for points that were never visited, and one for all.
 const FEWEST_PASSES: usize = 2;
@@ -122,7 +122,7 @@ impl Stopped {
         last.map_or(0, |last| last as usize + 1)
     }
 
-    /// Wall time that the run has used: that of its visits, and of the rests that limits ask for.
+    /// Wall time that the run has used for its visits, and for the rests that limits require.
     fn spent_ns(&self) -> f64 {
         let visits = self.batches().map(|batch| batch.wall_ns as f64);
         visits.sum::<f64>().max(self.used().wall_ns as f64)
@@ -166,12 +166,12 @@ fn arguments(header: &Header, asked: &Arguments) -> Result<Arguments, String> {
     Ok(*then)
 }
 
-/// True if a limit on all that a run writes cannot be kept any more.
+/// True if the run has a limit on what it writes, but no record of how much it wrote.
 fn is_uncounted(limited: &Limited) -> bool {
     limited.limits.written_bytes.is_some() && limited.used.is_none()
 }
 
-/// The first difference between the run's time and now that would change what is measured.
+/// The first difference between the conditions then and now that would change the measurement.
 fn changed(run: &Run) -> Option<String> {
     let header = &run.header;
     if Machine::read().fingerprint() != header.machine_fingerprint {
@@ -201,7 +201,7 @@ fn changed(run: &Run) -> Option<String> {
     (!changed.is_empty()).then(|| format!("changed since: {}", changed.join(", ")))
 }
 
-/// The names of the conditions that differ, of those that change what is measured.
+/// The names of the conditions that differ, of those that change the measurement.
 fn differences(then: &Environment, now: &Environment) -> Vec<&'static str> {
     let kernel = |of: &Environment| (of.kernel_release.clone(), of.kernel_version.clone());
     let frequency = |of: &Environment| (of.frequency.governor.clone(), of.frequency.turbo);
@@ -233,13 +233,13 @@ fn check_plan(record: &ExperimentRecord, plan: &Plan<'_>) -> Result<(), WrongUse
     let id = &record.definition.id;
     let planned = plan.experiments.iter().find(|it| it.definition.id == *id);
     let reason = match planned {
-        None => "is not measured here any more".to_owned(),
+        None => "is no longer measured here".to_owned(),
         Some(planned) if planned.definition != record.definition => {
             "is measured in another way by this oscope".to_owned()
         }
         Some(planned) => match &planned.points {
             Err(reason) if record.skipped.is_none() => {
-                format!("cannot be measured here any more: {reason}")
+                format!("can no longer be measured here: {reason}")
             }
             _ => return Ok(()),
         },

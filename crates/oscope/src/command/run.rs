@@ -203,7 +203,7 @@ impl Sessions<'_> {
             limits,
         );
         if arguments.allow_swap_file && !(setting.is_root && setting.can_limit_memory) {
-            progress.say("no swap file will be made: it takes root, and a memory control group");
+            progress.say("no swap file will be made: that needs root, and a memory control group");
         }
         let mut run = match self.stopped {
             Some(stopped) => stopped.run.clone(),
@@ -300,7 +300,7 @@ impl Sessions<'_> {
         })
     }
 
-    /// Records `run`, new or further.
+    /// Records `run`: a new one, or more of a stopped one.
     fn recorder<'s>(
         &self,
         store: &'s mut Store,
@@ -454,7 +454,7 @@ fn announce(
     Ok(())
 }
 
-/// Refuses a time that suffices for no estimate at all.
+/// Refuses a time that is too short for any estimate.
 fn refuse_too_short(budget: Nanoseconds, plan: &Plan<'_>, costs: &VisitCosts) -> Result<()> {
     let (one, all) = plan.least_times(costs);
     if budget.0 >= one.0 || plan.point_count() == 0 {

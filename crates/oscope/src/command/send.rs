@@ -112,7 +112,7 @@ fn options(arguments: &Arguments, interrupt: Interrupt) -> Result<Options> {
     let is_sealed = token.is_some() && !arguments.unsealed;
     let cover = match (is_sealed, arguments.no_checksum) {
         (true, true) => {
-            let text = "what is sealed is checked as well: --no-checksum needs --unsealed";
+            let text = "sealed contents are always checked: --no-checksum needs --unsealed";
             return Err(WrongUse(text.into()).into());
         }
         (true, false) => Cover::Sealed,

@@ -89,7 +89,7 @@ impl Drop for Watch {
 /// Reports contents that are sent unprotected between peers with a token.
 pub(super) fn told_of_cover(voice: &Voice, cover: Cover) {
     if cover != Cover::Sealed {
-        voice.say("contents were not sealed: whoever listened could read and change them");
+        voice.say("contents were not sealed: others on the network could read and change them");
     }
 }
 

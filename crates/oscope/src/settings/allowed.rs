@@ -29,7 +29,7 @@ impl Scalar {
     /// The setting at `path`.
     ///
     /// # Errors
-    /// If it is not on the list of what may be changed.
+    /// If it is not on the list of allowed settings.
     pub fn new(path: &str) -> Result<Self, WrongUse> {
         if ALLOWED.iter().any(|allowed| is_like(path, allowed)) {
             return Ok(Self(path.into()));

@@ -1,4 +1,4 @@
-//! The journal of a changed setting, by which it is put back, also after a kill.
+//! The journal of a changed setting: with it, oscope restores the setting, even after a kill.
 //!
 //! It is on disk before the first change. Its owner holds a lock on it for as long as it lives. The
 //! next start of oscope as root finds a journal without an owner and puts the setting back, unless
@@ -14,7 +14,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// One for the machine, as its settings are: any store, any user's shell finds it.
+/// One journal for the machine, independent of the store and of the user: settings belong to the machine.
 const PLACE: &str = "/var/lib/oscope/settings.journal";
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
@@ -118,7 +118,7 @@ impl Changed {
             journal,
             is_restored: false,
         };
-        // A value that the kernel does not take is told before anything is measured.
+        // Reports a value that the kernel rejects before anything is measured.
         for value in values {
             changed.set(value)?;
         }
@@ -166,7 +166,7 @@ impl Changed {
 impl Drop for Changed {
     fn drop(&mut self) {
         if !self.is_restored {
-            // The journal stays if this fails, and the next start tells it.
+            // If this fails, the journal stays and the next start reports it.
             let _ = self.undo();
         }
     }

@@ -1,4 +1,4 @@
-//! Settings of the kernel that a comparison changes, and puts back whatever happens.
+//! Settings of the kernel that a comparison changes, and restores however it ends.
 
 mod allowed;
 mod journal;

@@ -48,8 +48,7 @@ impl Place {
         wrapper: &[&str],
         arguments: &[&str],
     ) -> Option<std::process::Command> {
-        if !is_root() {
-            eprintln!("skipped: it takes root to become somebody else");
+        if !may("becoming another user") {
             return None;
         }
         // The other user needs access to the program, the store and the scratch directory.
@@ -59,9 +58,8 @@ impl Place {
             let everyone = fs::Permissions::from_mode(0o777);
             fs::set_permissions(directory, everyone).expect("it is ours");
         }
-        let mut command = std::process::Command::new("setpriv");
+        let mut command = as_user(61233);
         command
-            .args(["--reuid=61233", "--regid=61233", "--clear-groups"])
             .args(wrapper)
             .arg(copy)
             .arg("--store")
@@ -176,4 +174,21 @@ pub fn wait_at_most(limit: Duration, mut is_true: impl FnMut() -> bool) -> bool 
 /// True if this process has all rights; tests that need them print why they are skipped.
 pub fn is_root() -> bool {
     platform::environment::Environment::read().is_root == Some(true)
+}
+
+/// True if this process has all rights; else prints that a test of `what` is skipped.
+pub fn may(what: &str) -> bool {
+    let may = is_root();
+    if !may {
+        eprintln!("skipped: {what} needs the rights of root");
+    }
+    may
+}
+
+/// Runs the program in the arguments to come as another user, which root may do.
+pub fn as_user(user: u32) -> std::process::Command {
+    let mut command = std::process::Command::new("setpriv");
+    let [uid, gid] = ["uid", "gid"].map(|id| format!("--re{id}={user}"));
+    command.args([&uid, &gid, "--clear-groups"]);
+    command
 }

@@ -8,7 +8,7 @@ mod signals;
 mod stores;
 mod streams;
 
-use common::is_root;
+use common::may;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output};
@@ -54,8 +54,7 @@ impl<'a> SmallDisk<'a> {
     }
 
     fn mount(arguments: &[&str], at: &'a Path) -> Option<Self> {
-        if !is_root() {
-            eprintln!("skipped: mounting needs the rights of root");
+        if !may("mounting") {
             return None;
         }
         let mut mount = Command::new("mount");

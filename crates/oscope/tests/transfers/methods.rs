@@ -2,11 +2,10 @@
 
 use crate::common::receiver::Receiver;
 use crate::common::{Place, program};
-use crate::{file, send, text};
+use crate::{Stream, file, send, text};
 use std::fs;
-use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 #[test]
@@ -40,21 +39,12 @@ fn the_usual_method_depends_on_the_directory() {
     for to in [disk.path(), memory.path()] {
         let directory = platform::directory::Directory::open(to).expect("it is there");
         let receiver = Receiver::start(to, &["--once"]);
-        let mut sender = Command::new(program())
-            .args(["send", "-", "--name", "file", "--to", &receiver.address])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("the program starts");
-        let mut input = sender.stdin.take().expect("a pipe");
-        input.write_all(&vec![7; 4 << 20]).expect("it reads");
+        let mut stream = Stream::start(Command::new(program()), &receiver.address, "file", &[]);
         // The file is not complete, so its connection is at work.
-        while !has_bytes(&to.join(".oscope-partial")) {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        stream.write_some_to(to);
         let is_through_ring = has_ring(receiver.id());
-        drop(input);
-        assert!(sender.wait().expect("it ends").success());
+        let output = stream.end();
+        assert!(output.status.success(), "{output:?}");
         assert!(receiver.end().status.success());
         assert!(fs::read(to.join("file")).expect("it arrived") == vec![7; 4 << 20]);
         assert_eq!(
@@ -64,14 +54,6 @@ fn the_usual_method_depends_on_the_directory() {
             to.display()
         );
     }
-}
-
-/// True if a file in the directory is not empty.
-fn has_bytes(directory: &Path) -> bool {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| entry.metadata().ok())
-        .any(|metadata| metadata.len() > 0)
 }
 
 /// True if a process has an `io_uring`.

@@ -1,11 +1,14 @@
 //! A network that fails for a while.
 
-use crate::TOKEN;
 use crate::common::{Place, program};
+use crate::{Stream, TOKEN, text};
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
+
+/// The address of the second host's receiver.
+const ADDRESS: &str = "10.77.0.2:5735";
 
 /// Two hosts: network namespaces joined by a virtual cable that can be pulled.
 struct Hosts {
@@ -69,13 +72,7 @@ fn a_cable_that_is_pulled_for_a_while_only_delays() {
     fs::write(&token, TOKEN).expect("a file");
     let mut receiver = hosts
         .on(1)
-        .args([
-            "receive",
-            "--once",
-            "--listen",
-            "10.77.0.2:5735",
-            "--token-file",
-        ])
+        .args(["receive", "--once", "--listen", ADDRESS, "--token-file"])
         .arg(&token)
         .arg(&to)
         .stdout(Stdio::null())
@@ -85,32 +82,17 @@ fn a_cable_that_is_pulled_for_a_while_only_delays() {
     let mut said = BufReader::new(receiver.stderr.take().expect("a pipe"));
     said.read_line(&mut String::new())
         .expect("it says where it listens");
-    let mut sender = hosts
-        .on(0)
-        .args([
-            "send",
-            "-",
-            "--name",
-            "file",
-            "--to",
-            "10.77.0.2:5735",
-            "--token-file",
-        ])
-        .arg(&token)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("the program starts");
-    let mut input = sender.stdin.take().expect("a pipe");
-    input.write_all(&vec![1; 2 << 20]).expect("it reads");
+    let options = ["--token-file", text(&token)];
+    let mut stream = Stream::start(hosts.on(0), ADDRESS, "file", &options);
+    stream.write(1, 2);
     let [_, b] = &hosts.names;
     assert!(Hosts::ip(&format!("-n {b} link set cable down")));
-    input.write_all(&vec![2; 1 << 20]).expect("it reads");
+    stream.write(2, 1);
     std::thread::sleep(Duration::from_secs(1));
     assert!(Hosts::ip(&format!("-n {b} link set cable up")));
-    input.write_all(&vec![3; 1 << 20]).expect("it reads");
-    drop(input);
-    assert!(sender.wait().expect("it ends").success());
+    stream.write(3, 1);
+    let output = stream.end();
+    assert!(output.status.success(), "{output:?}");
     assert!(receiver.wait().expect("it ends").success());
     let arrived = fs::read(to.join("file")).expect("it arrived");
     let written = [vec![1; 2 << 20], vec![2; 1 << 20], vec![3; 1 << 20]].concat();

@@ -1,7 +1,7 @@
 //! Receivers that may not do everything.
 
 use crate::common::receiver::Receiver;
-use crate::common::{Place, is_root, program};
+use crate::common::{Place, as_user, may, program};
 use crate::{TOKEN, file, send, text};
 use predicates::str::contains;
 use std::fs;
@@ -42,33 +42,28 @@ fn for_everyone(place: &Place) -> (PathBuf, PathBuf) {
 
 #[test]
 fn a_directory_that_may_not_be_written_to_is_an_error_of_the_file() {
-    if !is_root() {
-        eprintln!("skipped: it takes root to become somebody else");
+    if !may("becoming another user") {
         return;
     }
     let place = Place::new();
     let (everyone, copy) = for_everyone(&place);
-    let mut nobody = Command::new("setpriv");
-    nobody
-        .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
-        .arg(&copy);
     let token = everyone.join("token");
     fs::write(&token, TOKEN).expect("a file");
     let one = file(&place, "one", 100);
-    let again = || {
-        let mut command = Command::new(nobody.get_program());
-        command.args(nobody.get_args());
+    let nobody = || {
+        let mut command = as_user(65534);
+        command.arg(&copy);
         command
     };
     // Without a token the receiver refuses other users.
-    let receiver = Receiver::by(again(), &everyone, &[]);
+    let receiver = Receiver::by(nobody(), &everyone, &[]);
     send(&receiver, &[text(&one)])
         .assert()
         .code(1)
         .stderr(contains("its own user only"));
     drop(receiver);
     let arguments = ["--once", "--token-file", text(&token)];
-    let receiver = Receiver::by(again(), &everyone, &arguments);
+    let receiver = Receiver::by(nobody(), &everyone, &arguments);
     send(&receiver, &[text(&one), "--token-file", text(&token)])
         .assert()
         .code(1)
@@ -79,24 +74,18 @@ fn a_directory_that_may_not_be_written_to_is_an_error_of_the_file() {
 /// A command as another user, limited to one thread.
 fn one_thread(program: &Path) -> Command {
     let mut command = Command::new("prlimit");
+    let user = as_user(61234);
     command
-        .args([
-            "--nproc=1:100",
-            "setpriv",
-            "--reuid",
-            "61234",
-            "--regid",
-            "61234",
-        ])
-        .arg("--clear-groups")
+        .arg("--nproc=1:100")
+        .arg(user.get_program())
+        .args(user.get_args())
         .arg(program);
     command
 }
 
 #[test]
 fn where_no_thread_can_be_started_both_sides_say_so_and_the_receiver_lives() {
-    if !is_root() {
-        eprintln!("skipped: it takes root to become somebody else");
+    if !may("becoming another user") {
         return;
     }
     let place = Place::new();
@@ -123,8 +112,7 @@ fn where_no_thread_can_be_started_both_sides_say_so_and_the_receiver_lives() {
     assert!(!sender.status.success(), "{sender:?}");
     let pid = receiver.id().to_string();
     // Root may lack the right to raise the limit of other users.
-    let raised = Command::new("setpriv")
-        .args(["--reuid", "61234", "--regid", "61234", "--clear-groups"])
+    let raised = as_user(61234)
         .args(["prlimit", "--pid", &pid, "--nproc=100:100"])
         .status();
     assert!(raised.expect("prlimit(1) is there").success());

@@ -25,6 +25,7 @@ pub(crate) mod power;
 pub(crate) mod process;
 pub(crate) mod programs;
 mod read;
+pub(crate) mod readiness;
 mod residency;
 pub(crate) mod ring;
 pub(crate) mod sandbox;

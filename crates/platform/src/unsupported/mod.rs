@@ -23,6 +23,7 @@ pub(crate) use crate::power::lacking as power;
 pub(crate) use crate::process::lacking as process;
 pub(crate) use crate::program::lacking as program;
 pub(crate) use crate::programs::lacking as programs;
+pub(crate) use crate::readiness::lacking as readiness;
 pub(crate) use crate::ring::lacking as ring;
 pub(crate) use crate::sandbox::lacking as sandbox;
 pub(crate) use crate::scratch::lacking as scratch;

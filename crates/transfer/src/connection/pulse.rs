@@ -1,7 +1,7 @@
 //! Tells the peer that this side is at work, while it says nothing else.
 //!
-//! A side may be silent for long: its disk stalls, it stores to a slow device, it hashes what is to be
-//! resumed, or it waits for another connection. The peer must not take that for a dead link, and
+//! A side may be silent for long: its disk stalls, it stores to a slow device, it hashes a file to
+//! resume, or it waits for another connection. The peer must not take that for a dead link, and
 //! must still notice one. So a thread says [`Frame::Working`] whenever a second has passed in
 //! silence, except while this side itself waits for the peer.
 
@@ -74,8 +74,8 @@ fn beat(socket: &TcpStream, queue: &Mutex<Queue>) {
         return;
     }
     queue.frame(&Frame::Working);
-    // The socket has room for this, since nothing else is on its way. The next call of whoever uses
-    // the connection meets its failure, too.
+    // The socket has room for this, since nothing else is on its way. If the connection has failed,
+    // its next user meets the failure, too.
     if let Ok(sent) = send_parts(socket, &[IoSlice::new(&queue.gathered)], &[], false) {
         queue.gathered.drain(..sent);
     }

@@ -52,7 +52,7 @@ pub const MOST_STREAMS: u16 = 64;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// The first bytes are not the protocol's magic.
-    #[error("something else than this protocol")]
+    #[error("data of another protocol")]
     Magic,
     /// An unknown kind of frame.
     #[error("a frame of unknown kind {0}")]

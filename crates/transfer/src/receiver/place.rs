@@ -216,7 +216,7 @@ impl Drop for Place {
 fn check(destination: &Destination, name: &OsStr, replaces: bool) -> Result<(), Failure> {
     let found = destination.directory().what_is(name);
     match found.map_err(|error| error.to_string())? {
-        Some(Kind::Other) => Err("something of this name is there that is no file".into()),
+        Some(Kind::Other) => Err("its name belongs to something that is not a file".into()),
         Some(Kind::File) if !replaces => Err(taken()),
         _ => Ok(()),
     }

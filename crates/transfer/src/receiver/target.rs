@@ -187,7 +187,7 @@ impl Shelf {
             let is_stuck = session.waiting >= session.connections;
             if is_stuck || options.limits.stop.load(Ordering::Acquire) {
                 session.waiting -= 1;
-                return Err("too many files of its transfer are not complete".into());
+                return Err("its transfer has too many incomplete files".into());
             }
             let waited = self.is_closed.wait_timeout(sessions, TICK);
             sessions = waited.unwrap_or_else(PoisonError::into_inner).0;

@@ -5,15 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "uthread.h"
-
-#define CHECK(promise)                                                                            \
-    do {                                                                                          \
-        if (!(promise)) {                                                                         \
-            fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #promise);                 \
-            _exit(1);                                                                             \
-        }                                                                                         \
-    } while (0)
 
 static volatile int stop;
 static volatile long turns;
@@ -153,7 +146,7 @@ static void others(void) {
 
 /* Waits that end by themselves, and the same that somebody ends in time. */
 static void limits(void) {
-    enum { SHORT = 100, LONG = 60000000 };
+    enum { SHORT = 100 };
     uthread_t *thread;
     void *value;
     CHECK(uthread_suspend_timed(SHORT) == -ETIMEDOUT);

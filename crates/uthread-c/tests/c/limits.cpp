@@ -1,18 +1,10 @@
 // Time limits and cancelling in the wrappers.
 #include <cstdio>
-#include <cstdlib>
 
+#include "check.h"
 #include "uthread.hpp"
 
 using namespace std::chrono_literals;
-
-#define CHECK(promise)                                                                            \
-    do {                                                                                          \
-        if (!(promise)) {                                                                         \
-            std::fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #promise);            \
-            std::_Exit(1);                                                                        \
-        }                                                                                         \
-    } while (0)
 
 template <typename Work>
 static bool is_cancelled(Work work) {

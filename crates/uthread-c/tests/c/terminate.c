@@ -3,17 +3,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "uthread.h"
-
-#define CHECK(promise)                                                                            \
-    do {                                                                                          \
-        if (!(promise)) {                                                                         \
-            fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #promise);                 \
-            _exit(1);                                                                             \
-        }                                                                                         \
-    } while (0)
-
-enum { LONG = 60000000 };
 
 static uthread_lock_t *lock;
 static uthread_cond_t *cond;

@@ -2,21 +2,13 @@
 #include <cxxabi.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <ostream>
 #include <streambuf>
 #include <string>
 #include <vector>
 
+#include "check.h"
 #include "uthread.hpp"
-
-#define CHECK(promise)                                                                            \
-    do {                                                                                          \
-        if (!(promise)) {                                                                         \
-            std::fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #promise);            \
-            std::_Exit(1);                                                                        \
-        }                                                                                         \
-    } while (0)
 
 static std::string told;
 

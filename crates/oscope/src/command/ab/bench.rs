@@ -1,4 +1,4 @@
-//! Runs the programs by turns and keeps what was measured.
+//! Runs the programs in turn and keeps the measurements.
 
 use super::launch::Launcher;
 use super::programs::Program;

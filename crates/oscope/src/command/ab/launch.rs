@@ -148,7 +148,7 @@ impl Launcher {
         match (&self.ignored, exit) {
             (Some(Codes::All), Exit::Code(_)) => true,
             (Some(Codes::These(codes)), Exit::Code(code)) => codes.contains(&code),
-            // A program that a signal ended has not done what is compared.
+            // A program that a signal ended has not done its work.
             _ => false,
         }
     }

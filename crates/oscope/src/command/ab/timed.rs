@@ -1,4 +1,4 @@
-//! One timed run of a program, with what is around it.
+//! One timed run of a program, with the load around it.
 
 use super::launch::Launcher;
 use super::programs::Program;
@@ -28,7 +28,7 @@ impl Timed {
     }
 }
 
-/// Runs a program once, with what is around it; `None` if the user asked to stop.
+/// Runs a program once and records the load around it; `None` if the user asked to stop.
 pub fn measure(launcher: &Launcher, program: &Program) -> Result<Option<Timed>> {
     if !beside(launcher, program.prepare.as_deref())? {
         return Ok(None);

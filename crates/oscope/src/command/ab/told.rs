@@ -7,7 +7,7 @@ use instrument::quantity::{Bytes, Nanoseconds};
 use instrument::statistics::Interval;
 use serde::Serialize;
 
-/// Runs shorter than this consist of the start of a process to a good part.
+/// In runs shorter than this, the start of the process is a large part of the time.
 const SHORT: Nanoseconds = Nanoseconds(5e6);
 
 /// The verdict on a pair, for a document.
@@ -110,7 +110,7 @@ pub fn all(programs: &[Program], summaries: &[Summary], outcome: &Outcome, margi
         .map(|judged| pair(programs, judged))
         .collect();
     if verdicts.is_empty() {
-        verdicts.push("nothing can be told: no round of all programs was finished".into());
+        verdicts.push("nothing is decided: no round of all programs was finished".into());
     }
     format!(
         "{}\n{}\n\n{}\n",
@@ -198,8 +198,8 @@ pub fn remarks(
             )
         });
         told.push(format!(
-            "runs below {SHORT} consist of the start of a process to a good part.{start} The ratio is \
-             that of whole runs; the work alone differs by more"
+            "in runs below {SHORT}, the start of the process is a large part of the time.{start} The ratio \
+             is that of whole runs; the work alone differs by more"
         ));
     }
     for (Program { name, .. }, summary) in programs.iter().zip(summaries) {

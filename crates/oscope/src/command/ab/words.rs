@@ -49,7 +49,7 @@ pub fn split(text: &str) -> Option<Vec<String>> {
 /// word names.
 pub fn needs_shell(text: &str) -> bool {
     /// Characters that mean something to a shell outside quotes. `~`, `#` and `!` do so only in some
-    /// places, which are not told apart.
+    /// places, but count everywhere here.
     const SPECIAL: &str = "|&;<>()$`*?[]{}~#!\n";
     let mut quote = None;
     let mut is_escaped = false;

@@ -6,6 +6,7 @@ use crate::arguments::Common;
 use crate::arguments::file::{Copy, Peer};
 use crate::exit::{Exit, WrongUse};
 use anyhow::Result;
+use choice::Choice;
 use files::copy::{Against, Copied, CopyOptions, against_dd};
 use files::{Source, Watch, copy, timed};
 use instrument::quantity::{Nanoseconds, Unit};
@@ -14,7 +15,7 @@ use std::path::Path;
 
 pub fn execute(arguments: &Copy, common: &Common, interrupt: Interrupt) -> Result<Exit> {
     let options = CopyOptions {
-        method: arguments.method.method(),
+        method: arguments.method,
         block_bytes: arguments.block_size.map(super::block_bytes),
         force: arguments.force,
     };

@@ -17,8 +17,8 @@ use std::panic::resume_unwind;
 use std::thread;
 use std::time::Duration;
 
-/// A command has this long to clean up after a signal; then the signal ends it. Releasing its memory may
-/// take a moment more.
+/// Time of a command to clean up after a signal; then the signal ends it. The release of its memory may
+/// take a little longer.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 pub fn execute(arguments: &File, common: &Common) -> Result<Exit> {
@@ -40,13 +40,13 @@ pub fn execute(arguments: &File, common: &Common) -> Result<Exit> {
     })
 }
 
-/// Does `work` in a second thread, so that the first is free for signals. A handler runs only between
+/// Does `work` in a second thread, so that the first can handle signals. A handler runs only between
 /// system calls, and one call on a huge block takes seconds.
 fn beside_signals<T: Send>(work: impl Fn() -> T + Sync) -> T {
     thread::scope(|scope| {
         match thread::Builder::new().spawn_scoped(scope, &work) {
             Ok(worker) => worker.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            // Without a thread the work is done all the same.
+            // If the thread cannot start, this one does the work.
             Err(_) => work(),
         }
     })

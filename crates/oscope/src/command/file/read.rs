@@ -6,9 +6,10 @@ use crate::arguments::Common;
 use crate::arguments::file::Read;
 use crate::exit::Exit;
 use anyhow::Result;
+use choice::Choice;
 use files::cache::{make_cold, make_warm, resident_share};
 use files::pass::PassOptions;
-use files::{Method, Source, Watch, pass};
+use files::{Source, Watch, pass};
 use instrument::quantity::{Bytes, Unit};
 use platform::signal::Interrupt;
 use platform::usage::storage_read_bytes;
@@ -21,7 +22,7 @@ pub fn execute(arguments: &Read, common: &Common, interrupt: Interrupt) -> Resul
     } else if arguments.warm {
         make_warm(&source, &watch)?;
     }
-    let method = Method::from(arguments.method);
+    let method = arguments.method;
     let asked = arguments
         .count
         .map(|count| count.saturating_mul(arguments.block_size.0));
@@ -29,7 +30,7 @@ pub fn execute(arguments: &Read, common: &Common, interrupt: Interrupt) -> Resul
     let options = PassOptions {
         method,
         block_bytes: super::block_bytes(arguments.block_size),
-        // Blocks beyond the end are none: the whole file is read, and that is told.
+        // With more blocks than the file has, the command reads the whole file and says so.
         count: arguments.count.filter(|_| cut.is_none()),
     };
     let resident = resident_share(&source);

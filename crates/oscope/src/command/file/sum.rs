@@ -7,6 +7,7 @@ use crate::arguments::file::Sum as Arguments;
 use crate::exit::Exit;
 use crate::output;
 use anyhow::Result;
+use choice::Choice as _;
 use files::cache::make_cold;
 use files::choose::{Choice, Reason, Wishes, sum_fastest};
 use files::sum::Sum;
@@ -17,7 +18,7 @@ use std::path::Path;
 
 pub fn execute(arguments: &Arguments, common: &Common, interrupt: Interrupt) -> Result<Exit> {
     let wishes = Wishes {
-        method: arguments.method.map(Into::into),
+        method: arguments.method,
         block_bytes: arguments.block_size.map(super::block_bytes),
         threads: arguments.threads.map(usize::from),
     };

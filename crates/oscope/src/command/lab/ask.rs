@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// A waiting question looks this often whether it was asked to stop.
+/// Time between two checks of the stop flag while a question waits.
 const LOOK: Duration = Duration::from_millis(50);
 /// Key of the student's name in answers.
 const STUDENT: &str = "student";
@@ -39,7 +39,7 @@ impl Terminal {
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
             return None;
         }
-        // A signal does not interrupt reading, so that another thread does it.
+        // Another thread reads, since a signal does not interrupt a read.
         let (sender, lines) = channel();
         thread::spawn(move || {
             for line in io::stdin().lock().lines() {
@@ -75,7 +75,7 @@ impl Terminal {
         Ok(())
     }
 
-    /// Asks for each prediction that is missing, again until it can be read.
+    /// Asks for each missing prediction until the answer can be parsed.
     pub fn predictions(&self, lab: &Lab, answers: &mut Answers) -> Result<(), Unanswered> {
         for (index, question) in answers.missing(lab).into_iter().enumerate() {
             output::say(&format!(
@@ -134,7 +134,7 @@ pub fn told(answer: &Answered) -> String {
     text
 }
 
-/// The error if answers are missing and nobody can be asked.
+/// The error if answers are missing and there is no terminal to ask.
 pub fn nobody_to_ask(lab: &Lab, answers: &Answers) -> WrongUse {
     let missing = answers.missing(lab).into_iter().map(|it| it.key);
     let name = answers.student.is_none().then_some(STUDENT);

@@ -20,7 +20,7 @@ pub struct Measured {
     pub here: Vec<Run>,
     /// The system that they are compared with.
     pub first: Option<Run>,
-    /// Done, or the reason why it is not complete.
+    /// Done, or the reason why the lab is incomplete.
     pub exit: Exit,
 }
 
@@ -123,7 +123,7 @@ pub fn results(runs: &[Run]) -> Vec<Results<'_>> {
     records.collect()
 }
 
-/// Tells how to go on after a stop: the measurements are stored.
+/// Prints the command that continues after a stop: the measurements are stored.
 pub fn tell_of_stop(lab: &Lab, runs: &[Run]) {
     /// Enough of an id to tell it from others.
     const SHORT: usize = 8;

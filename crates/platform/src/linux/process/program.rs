@@ -45,7 +45,7 @@ pub(crate) fn run(command: &mut Command, interrupted: &AtomicBool) -> io::Result
     }))
 }
 
-/// A running program and what it says.
+/// A running program and its output.
 struct Program {
     /// Readable after its exit.
     life: Option<OwnedFd>,

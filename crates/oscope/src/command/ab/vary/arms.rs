@@ -1,4 +1,4 @@
-//! The ways of measuring that are compared: at each point, one for each value of what varies.
+//! The compared ways of measuring: at each point, one for each value of the setting.
 
 use crate::arguments::Varied;
 use crate::exit::WrongUse;

@@ -171,7 +171,7 @@ impl Bench for Visits<'_, '_> {
 }
 
 /// The cost of `metric` in one visit: the lower quartile of its legs, which others delay least, or
-/// the median of what is timed otherwise. `None` if it is not timed, or takes too little time.
+/// the median of other times. `None` if it is not timed, or takes too little time.
 fn cost(batch: &Batch, metric: &str) -> Option<f64> {
     let samples = || {
         batch

@@ -1,7 +1,7 @@
 //! `oscope ab WHAT --vary KEY=A,B,…`: an experiment under two or more values of one thing.
 //!
 //! Each point is a comparison of its own, one after the other: the worker processes of its ways
-//! take turns, and it stops as soon as its first metric is told.
+//! take turns, and it stops as soon as its first metric is decided.
 
 mod arms;
 mod bench;

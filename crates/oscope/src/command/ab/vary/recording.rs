@@ -11,7 +11,7 @@ use instrument::runner::{Ending, Event, Progress};
 use instrument::sample::Batch;
 use record::store::Recorder;
 
-/// Name of the axis whose levels are the values of what varies.
+/// Name of the axis whose levels are the compared values.
 const VARIANT: &str = "variant";
 
 /// Records experiment after experiment, and in each duel after duel.

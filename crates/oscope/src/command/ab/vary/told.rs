@@ -62,7 +62,7 @@ fn lines(at: &Judged, values: &[String]) -> Vec<String> {
     let of_metric = |(metric, pairs): &(String, Vec<Pair>)| -> Vec<String> {
         if pairs.is_empty() {
             return vec![format!(
-                "{place}, {metric}: nothing can be told, no round of all was finished\n"
+                "{place}, {metric}: nothing is decided, no round of all was finished\n"
             )];
         }
         let sentence = |pair: &Pair| told::sentence(&values[0], &values[pair.rival], pair);

@@ -1,0 +1,296 @@
+//! `process.poll`: the cost of a wait for one of many descriptors.
+
+use crate::estimates::{grade, ratio, ratios, side_by_side};
+use crate::figures::{axis_of, curves, scale_of};
+use crate::prelude::*;
+use platform::channel::event_counter;
+use platform::readiness::{Epoll, PollList, allow_descriptors, most_descriptors};
+use std::fs::File;
+use std::io::Write;
+
+/// The cost of a wait for one of many descriptors.
+pub(crate) struct Poll;
+
+const DESCRIPTORS: AxisOf<Count> = AxisOf::new("descriptors", "descriptors");
+const CALL: AxisOf<Call> = AxisOf::new("call", "call");
+const WAIT: Metric<&str> = Metric::time("wait", "wait");
+const REGISTER: Metric<&str> = Metric::time("register", "adding and removing one descriptor");
+
+/// The system call that waits.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Call {
+    Poll,
+    Epoll,
+}
+
+/// Descriptors that a process needs beside those that it waits for.
+const SPARE: u64 = 100;
+/// The most descriptors that a user can ask for: the kernel's usual limit of open files.
+const MOST: u64 = 1 << 20;
+
+pub(super) const DESIGN: Design = Design {
+    id: "process.poll",
+    title: "Waiting for one of many descriptors",
+    question: "What does it cost to wait for one of many descriptors, and from how many on does \
+               epoll pay?",
+    method: "The process opens the given number of eventfds, and keeps the one in the middle \
+             ready. Then it waits for all of them, n times in each leg. Each wait is one system \
+             call, which returns at once and reports that one descriptor. The fixed cost that \
+             shorter legs show is subtracted. poll: the call hands the list of all descriptors to \
+             the kernel each time. The kernel queues itself at each descriptor until it finds a \
+             ready one, and only looks at the rest: the middle stands for any place. epoll: the \
+             descriptors are registered before, which is not timed; the call is epoll_wait, \
+             level-triggered. Adding and removing one descriptor is timed separately: two \
+             epoll_ctl with one eventfd more. Sockets and pipes cost a little more for each \
+             descriptor than eventfds. Nothing sleeps; process.wakeup measures that.",
+    source: "common practice, after lmbench's lat_select",
+    axes: &[DESCRIPTORS.axis(), CALL.axis()],
+    metrics: &[WAIT, REGISTER],
+};
+
+impl Experiment for Poll {
+    fn design(&self) -> &'static Design {
+        &DESIGN
+    }
+
+    fn points(&self, setting: &Setting) -> Vec<Point> {
+        let counts: &[u64] = match setting.profile {
+            Profile::Quick => &[1, 4, 16, 256, 4096],
+            _ => &[1, 2, 4, 8, 16, 64, 256, 1024, 4096, 16384],
+        };
+        let is_allowed = |count: &u64| most_descriptors().is_none_or(|most| count + SPARE <= most);
+        let counts = counts.iter().copied().filter(is_allowed);
+        let by_both = |count| Call::ALL.iter().map(move |call| point(count, *call));
+        counts.flat_map(by_both).collect()
+    }
+
+    fn open_axes(&self) -> &'static [OpenAxis] {
+        const { &[DESCRIPTORS.open(1, MOST)] }
+    }
+
+    fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        let Count(count) = point.level(DESCRIPTORS)?;
+        allow_descriptors(count + SPARE)?;
+        let files = one_ready(count)?;
+        match point.level(CALL)? {
+            Call::Poll => {
+                let mut list = PollList::new(files)?;
+                time(sampler, || list.wait())
+            }
+            Call::Epoll => {
+                let mut epoll = Epoll::new(files)?;
+                time(sampler, || epoll.wait())?;
+                let another = event_counter()?;
+                sampler.repeat(REGISTER, 1.0, |iterations| {
+                    Ok((0..iterations).try_for_each(|_| epoll.add_remove(&another))?)
+                })
+            }
+        }
+    }
+
+    fn findings(&self, results: &Results) -> Vec<Finding> {
+        let findings = [choice(results), growth(results), registering(results)];
+        findings.into_iter().flatten().collect()
+    }
+
+    fn figures(&self, results: &Results) -> Vec<Figure> {
+        let calls = Call::ALL.iter();
+        let lines =
+            calls.map(|call| results.series(call.name(), WAIT, DESCRIPTORS, &[CALL.at(*call)]));
+        let axes = (axis_of(DESCRIPTORS), scale_of(WAIT));
+        let title = "Cost of a wait by the number of descriptors";
+        vec![curves(WAIT, title, axes, lines.collect(), Vec::new())]
+    }
+}
+
+fn point(count: u64, call: Call) -> Point {
+    Point::new().at(DESCRIPTORS, Count(count)).at(CALL, call)
+}
+
+/// This many descriptors, of which the middle one is ready at all times. A poll takes several times as
+/// long if the last one is ready as if the first one is: a random one would make processes differ.
+fn one_ready(count: u64) -> Result<Vec<File>, MeasureError> {
+    let files: platform::Result<Vec<File>> = (0..count).map(|_| event_counter()).collect();
+    let mut files = files?;
+    let ready = &mut files[(count / 2) as usize];
+    let written = ready.write_all(&1_u64.to_ne_bytes());
+    written.map_err(MeasureError::system("write to an eventfd"))?;
+    Ok(files)
+}
+
+fn time(
+    sampler: &mut Sampler<'_>,
+    mut wait: impl FnMut() -> platform::Result<usize>,
+) -> Result<(), MeasureError> {
+    sampler.repeat(WAIT, 1.0, |iterations| {
+        let mut reported = 0;
+        for _ in 0..iterations {
+            reported += wait()? as u64;
+        }
+        let wrong = || MeasureError::Unsupported("a wait did not report the one descriptor".into());
+        (reported == iterations).then_some(()).ok_or_else(wrong)
+    })
+}
+
+/// The cost of a wait by the number of descriptors, in ascending order.
+pub(super) fn by_count<'r>(results: &'r Results, call: Call) -> Vec<(Count, &'r Estimate)> {
+    results.along(DESCRIPTORS, WAIT, &[CALL.at(call)])
+}
+
+/// The number of descriptors from which on epoll is the faster one.
+fn choice(results: &Results) -> Option<Finding> {
+    let one = by_count(results, Call::Poll);
+    let other = by_count(results, Call::Epoll);
+    let &(most, poll, epoll) = side_by_side(&one, &other).last()?;
+    let ratios = ratios(&one, &other);
+    let (&(fewest, _), &(_, times)) = (ratios.first()?, ratios.last()?);
+    let from_the_end = ratios.iter().rev();
+    let faster = from_the_end.take_while(|(_, times)| times.extent().low > 1.0);
+    let (from, _) = *faster.last()?;
+    let whence = if from == fewest {
+        sentence!("With any number of descriptors")
+    } else {
+        sentence!("From {from} descriptors on")
+    };
+    let said = sentence!(
+        "{whence}, epoll waits faster than poll. With {most} of them, a wait takes {epoll} by epoll \
+         and {poll} by poll, {times} as long."
+    );
+    let finding = Finding::new("choice", said).beside("from", from);
+    Some(finding.graded(grade(&times, 1.0)).weighing(0.6))
+}
+
+/// The cost that each descriptor adds to a poll.
+fn growth(results: &Results) -> Option<Finding> {
+    let costs = by_count(results, Call::Poll);
+    let (&(few, small), &(many, large)) = (costs.first()?, costs.last()?);
+    if few == many {
+        return None;
+    }
+    let added = large.quantity().minus(small.quantity());
+    let each = added.times(1.0 / (many.0 - few.0) as f64);
+    let said = sentence!(
+        "Each descriptor adds {each} to a wait by poll: {small} with {few}, {large} with {many}."
+    );
+    // A cost that falls with the number is noise.
+    let follows = each.value > 0.0;
+    let finding = Finding::new("growth", said);
+    follows.then(|| finding.graded(grade(&each, 0.0)).weighing(0.45))
+}
+
+/// The price of epoll for a descriptor that is waited for once.
+fn registering(results: &Results) -> Option<Finding> {
+    let one = |call| [DESCRIPTORS.at(Count(1)), CALL.at(call)];
+    let register = results.sound(REGISTER, &one(Call::Epoll))?;
+    let poll = results.sound(WAIT, &one(Call::Poll))?;
+    let times = ratio(register, poll)?;
+    let said = sentence!(
+        "To add a descriptor to epoll and to remove it takes {register}, {times} as long as a poll \
+         of it. Use poll for descriptors that a program waits for only once."
+    );
+    let follows = times.extent().low > 1.0;
+    follows.then(|| {
+        Finding::new("register", said)
+            .graded(grade(&times, 1.0))
+            .weighing(0.4)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Call, DESCRIPTORS, MOST, Poll, REGISTER, SPARE, WAIT, one_ready, point};
+    use crate::made_up::{count, figures, finding, findings, measure, measured, setting, value};
+    use crate::prelude::*;
+    use instrument::results::PointResult;
+    use platform::readiness::{PollList, most_descriptors};
+    use std::path::Path;
+
+    /// A poll costs 150 ns and `each` for each descriptor; an epoll costs 250 ns, and its registering
+    /// `register`.
+    fn at(descriptors: u64, each: f64, register: f64) -> [PointResult; 2] {
+        let poll = 150.0 + each * descriptors as f64;
+        [
+            measured(point(descriptors, Call::Poll), &[(WAIT, poll)]),
+            measured(
+                point(descriptors, Call::Epoll),
+                &[(WAIT, 250.0), (REGISTER, register)],
+            ),
+        ]
+    }
+
+    fn said_at(counts: &[u64], each: f64, register: f64) -> Vec<Finding> {
+        let points = counts.iter().flat_map(|count| at(*count, each, register));
+        findings(&Poll, points.collect())
+    }
+
+    #[test]
+    fn the_number_from_which_epoll_pays_and_the_cost_of_each_descriptor_are_told() {
+        let found = said_at(&[1, 4, 16, 256], 10.0, 800.0);
+        assert!((value(&found, "choice", "from") - 16.0).abs() < f64::EPSILON);
+        assert!((value(&found, "choice", "times") - 2710.0 / 250.0).abs() < 0.1);
+        assert!((value(&found, "growth", "each") - 10.0).abs() < 0.1);
+        assert!((value(&found, "register", "times") - 800.0 / 160.0).abs() < 0.1);
+        assert!(
+            found.iter().all(|it| it.grade == Grade::Certain),
+            "{found:?}"
+        );
+        let points = at(1, 10.0, 800.0).into_iter().chain(at(4, 10.0, 800.0));
+        let figure = &figures(&Poll, points.collect())[0];
+        assert!(figure.series.iter().all(|series| series.points.len() == 2));
+    }
+
+    #[test]
+    fn where_epoll_always_pays_no_number_is_told() {
+        let found = said_at(&[1, 4], 200.0, 800.0);
+        let said = finding(&found, "choice").sentence.to_string();
+        assert!(said.starts_with("With any number"), "{said}");
+        assert!((value(&found, "choice", "from") - 1.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn epoll_is_not_advised_where_poll_is_as_fast_to_the_end() {
+        let keys =
+            |found: &[Finding]| -> Vec<String> { found.iter().map(|it| it.key.clone()).collect() };
+        assert_eq!(keys(&said_at(&[1, 4], 10.0, 800.0)), ["growth", "register"]);
+        // A single place is measured, and registering is no dearer than a poll.
+        assert_eq!(keys(&said_at(&[1], 10.0, 100.0)), [""; 0]);
+        // Polls that get cheaper are noise.
+        assert_eq!(keys(&said_at(&[1, 4], -10.0, 100.0)), [""; 0]);
+        assert!(findings(&Poll, Vec::new()).is_empty());
+    }
+
+    #[test]
+    fn no_more_descriptors_are_planned_than_a_process_may_have() {
+        let points = Poll.points(&setting(Profile::Standard));
+        let most = most_descriptors().unwrap_or(u64::MAX);
+        let planned = points
+            .iter()
+            .map(|it| it.level(DESCRIPTORS).expect("an axis").0);
+        assert!(planned.max().is_some_and(|planned| planned + SPARE <= most));
+        let quick = Poll.points(&setting(Profile::Quick));
+        assert!(quick.iter().all(|it| points.contains(it)) && quick.len() <= 10);
+    }
+
+    #[test]
+    fn both_calls_are_measured_here_or_lack_descriptors() {
+        for call in Call::ALL {
+            let here = Path::new("/");
+            let (samples, _) = measure(&Poll, &point(16, *call), here).expect("16 are few");
+            assert_eq!(count(&samples, WAIT), 1, "{call}");
+            let registers = usize::from(*call == Call::Epoll);
+            assert_eq!(count(&samples, REGISTER), registers, "{call}");
+            if most_descriptors().is_some_and(|most| most < MOST) {
+                measure(&Poll, &point(MOST, *call), here).expect_err("too many");
+            }
+        }
+    }
+
+    #[test]
+    fn one_descriptor_is_ready_and_each_wait_reports_it() {
+        for count in 1..4 {
+            let files = one_ready(count).expect("three are few");
+            let mut list = PollList::new(files).expect("this system has it");
+            assert_eq!(list.wait().expect("one is ready"), 1);
+        }
+    }
+}
