@@ -74,7 +74,9 @@ impl RawLock {
 
     /// The owner releases the lock. It loses the priorities lent through this lock and the lock's
     /// ceiling. If other threads wait, the wait-for graph must be locked.
-    #[inline]
+    ///
+    /// It is not inlined, and neither is [`RawLock::endow`]: locks without a ceiling that nobody waits for
+    /// do without them, and their code becomes part of the program's.
     pub(super) fn disown(&self, worker: &Worker, owner: &Control) {
         owner.locks.set(owner.locks.get() - 1);
         match self.protocol() {
@@ -94,9 +96,8 @@ impl RawLock {
         }
     }
 
-    /// `thread`, which may have waited for the lock, is now its owner. If other threads wait, the
-    /// wait-for graph must be locked.
-    #[inline]
+    /// `thread`, which may have waited for the lock and waits no more, is now its owner. If other threads
+    /// wait, the wait-for graph must be locked.
     pub(super) fn endow(&self, worker: &Worker, thread: &Control, waited: bool) {
         thread.locks.set(thread.locks.get() + 1);
         match self.protocol() {
@@ -105,7 +106,6 @@ impl RawLock {
                 if waited {
                     self.lent.remove(thread.rank().effective());
                 }
-                thread.blocked_on.set(ptr::null());
                 thread.heirs.add_all(&self.lent);
                 inherit(worker, thread);
             }
@@ -114,7 +114,6 @@ impl RawLock {
                 thread.rank().set_ceiling(thread.ceilings.highest());
             }
         }
-        thread.blocked_on.set(ptr::null());
     }
 }
 
