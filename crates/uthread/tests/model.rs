@@ -205,20 +205,20 @@ fn whoever_finds_the_owner_sees_what_it_wrote_before() {
             let free = AtomicPtr::new(std::ptr::null_mut());
             let owner = Owner::new(free, AtomicU32::new(0));
             let shared = Arc::new((owner, Block(checker::cell::UnsafeCell::new(0))));
-            let taker = {
+            let looker = {
                 let shared = Arc::clone(&shared);
                 checker::thread::spawn(move || {
-                    // SAFETY: nobody reads it before this thread owns the lock.
-                    shared.1.0.with_mut(|block| unsafe { *block = 7 });
-                    let me = std::ptr::from_ref(Node::leak(0)).cast_mut();
-                    assert!(take(&shared.0, me));
+                    if !shared.0.get().is_null() {
+                        // SAFETY: it does not change any more.
+                        assert_eq!(shared.1.0.with(|block| unsafe { *block }), 7);
+                    }
                 })
             };
-            if !shared.0.get().is_null() {
-                // SAFETY: it does not change after that.
-                assert_eq!(shared.1.0.with(|block| unsafe { *block }), 7);
-            }
-            taker.join().expect("it does not panic");
+            // SAFETY: nobody reads it before this thread owns the lock.
+            shared.1.0.with_mut(|block| unsafe { *block = 7 });
+            let me = std::ptr::from_ref(Node::leak(0)).cast_mut();
+            assert!(take(&shared.0, me));
+            looker.join().expect("it does not panic");
         });
     }
 }

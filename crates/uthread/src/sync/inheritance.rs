@@ -74,9 +74,7 @@ impl RawLock {
 
     /// The owner releases the lock. It loses the priorities lent through this lock and the lock's
     /// ceiling. If other threads wait, the wait-for graph must be locked.
-    ///
-    /// It is not inlined, and neither is [`RawLock::endow`]: locks without a ceiling that nobody waits for
-    /// do without them, and their code becomes part of the program's.
+    #[inline]
     pub(super) fn disown(&self, worker: &Worker, owner: &Control) {
         owner.locks.set(owner.locks.get() - 1);
         match self.protocol() {
@@ -98,6 +96,7 @@ impl RawLock {
 
     /// `thread`, which may have waited for the lock and waits no more, is now its owner. If other threads
     /// wait, the wait-for graph must be locked.
+    #[inline]
     pub(super) fn endow(&self, worker: &Worker, thread: &Control, waited: bool) {
         thread.locks.set(thread.locks.get() + 1);
         match self.protocol() {
