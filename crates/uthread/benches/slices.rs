@@ -1,4 +1,4 @@
-//! How long slices are, and what a tick takes: `cargo bench -p uthread --bench slices`.
+//! Lengths of slices, and times of ticks: `cargo bench -p uthread --bench slices`.
 //!
 //! Two threads read the processor's counter for as long as they may. A slice is the time from a thread's first
 //! reading to its last before the other ran; a tick, with its switch, the time from then to the other's first.

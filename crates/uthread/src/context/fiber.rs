@@ -7,7 +7,7 @@ use core::ptr;
 
 use super::{Entry, machine};
 
-/// What the sanitizer knows of one flow of control.
+/// The sanitizer's name of one flow of control.
 type Fiber = *mut c_void;
 
 unsafe extern "C" {

@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 static RUNS: AtomicBool = AtomicBool::new(false);
 
-/// What valgrind calls a stack; zero if the program does not run in it.
+/// The number that valgrind gives a stack; zero if the program does not run in it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StackId(usize);
 
