@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Measures uthread and its peers, interleaved, each round in fresh processes, and prints a table.
 #
-#   bench/uthread/run.sh [ROUNDS]
+#   bench/uthread/run.sh [ROUNDS [PEER]...]
 #
+# Without names, all peers: uthread barging cooperative kernel corosensei may tokio go boost dill.
 # Go and Boost.Fiber (Debian: golang, g++, libboost-fiber-dev) are left out if they are not there. So is
 # libdill, which Debian does not have: DILL names the folder where it was built, with libdill.h and
 # libdill.a.
@@ -10,6 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 rounds=${1:-7}
+wanted=("${@:2}")
 target=${CARGO_TARGET_DIR:-target}
 mkdir -p "$target"
 cargo build --release --quiet
@@ -27,6 +29,13 @@ fi
 
 if [ -n "${DILL:-}" ]; then
     cc -O2 -I "$DILL" dill.c "$DILL/libdill.a" -pthread -o "$target/peer-dill" && names+=(dill)
+fi
+
+if ((${#wanted[@]})); then
+    for peer in "${wanted[@]}"; do
+        [[ " ${names[*]} " == *" $peer "* ]] || { echo "there is no peer $peer here" >&2; exit 2; }
+    done
+    names=("${wanted[@]}")
 fi
 
 results=$(mktemp)

@@ -224,6 +224,16 @@ typedef struct uthread_once {
 
 int uthread_once(uthread_once_t *once, void (*function)(void));
 
+/* A pointer of each thread's own under a key; it is NULL until the thread sets it. At the end of a thread, the
+ * destructor (or NULL for none) gets each pointer but NULL, the newest first. It runs in the thread, and may
+ * wait, but must not end it or throw. A pointer that was set outlives its key. */
+typedef struct uthread_key uthread_key_t;
+
+uthread_key_t *uthread_key_create(void (*destructor)(void *value));
+void uthread_key_destroy(uthread_key_t *key);
+int uthread_set(uthread_key_t *key, void *value);
+void *uthread_get(uthread_key_t *key);    /* NULL outside a user thread as well */
+
 /* ---- locks --------------------------------------------------------------------------------- */
 
 typedef struct uthread_lock uthread_lock_t;

@@ -279,6 +279,29 @@ private:
     uthread_cond_t *raw_;
 };
 
+// A pointer of each thread's own, first null; what it points to is deleted at the end of the thread.
+template <typename T>
+class thread_ptr {
+public:
+    thread_ptr() : raw_(detail::created(uthread_key_create(destroy))) {}
+    ~thread_ptr() { uthread_key_destroy(raw_); }
+    thread_ptr(const thread_ptr &) = delete;
+    thread_ptr &operator=(const thread_ptr &) = delete;
+
+    T *get() const { return static_cast<T *>(uthread_get(raw_)); }
+    T &operator*() const { return *get(); }
+    T *operator->() const { return get(); }
+    void reset(T *value = nullptr) {
+        T *old = get();
+        check(uthread_set(raw_, value));
+        delete old;
+    }
+
+private:
+    static void destroy(void *value) { delete static_cast<T *>(value); }
+    uthread_key_t *raw_;
+};
+
 class semaphore {
 public:
     explicit semaphore(size_t permits) : raw_(detail::created(uthread_sem_create(permits))) {}

@@ -31,3 +31,4 @@ mod synchronization;
 mod thread;
 mod transfer;
 mod unwind;
+mod values;

@@ -11,6 +11,7 @@ const SOURCES: &[&str] = &[
     include_str!("../src/synchronization.rs"),
     include_str!("../src/thread.rs"),
     include_str!("../src/transfer.rs"),
+    include_str!("../src/values.rs"),
 ];
 
 /// A name with the kinds of its parameters and of its result.
@@ -19,7 +20,11 @@ type Functions = BTreeMap<String, (Vec<&'static str>, &'static str)>;
 /// A type as the calling convention sees it, and as a reader does.
 fn kind(spelled: &str) -> &'static str {
     let spelled = spelled.trim();
-    if spelled.contains("extern") || spelled.contains("(*") || spelled.ends_with("Function>") {
+    if spelled.contains("extern")
+        || spelled.contains("(*")
+        || spelled.ends_with("Function>")
+        || spelled.ends_with("Destructor>")
+    {
         return "function";
     }
     if spelled.starts_with("*const") || (spelled.starts_with("const ") && spelled.contains('*')) {

@@ -13,6 +13,7 @@ mod common;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::ThreadId;
 
 use common::{head, measure};
 use uthread::{JoinHandle, Lock, Runtime, bounded, spawn, yield_now};
@@ -55,22 +56,44 @@ fn yields(workers: u64) {
     );
 }
 
-/// Each of a few threads starts and joins many, so that no single thread must start all.
+/// Threads that start and join many each: all on the first worker, so that the others have only what they
+/// take from it, or some on each. A further line tells how many of
+/// those started ran on another worker.
 fn creates(workers: u64) {
     const PARENTS: u64 = 4;
     const ROUNDS: u64 = 25;
     const CHILDREN: u64 = 100;
-    let parent = || {
-        for _ in 0..ROUNDS {
-            join_all((0..CHILDREN).map(|_| spawn(|| {})).collect::<Vec<_>>());
-        }
+    fn parents(count: u64, child: fn(ThreadId)) {
+        let parent = move || {
+            let home = std::thread::current().id();
+            for _ in 0..ROUNDS {
+                join_all(
+                    (0..CHILDREN)
+                        .map(|_| spawn(move || child(home)))
+                        .collect::<Vec<_>>(),
+                );
+            }
+        };
+        join_all((0..count).map(|_| spawn(parent)).collect::<Vec<_>>());
+    }
+    static AWAY: AtomicU64 = AtomicU64::new(0);
+    let count = |home| {
+        let away = std::thread::current().id() != home;
+        AWAY.fetch_add(u64::from(away), Ordering::Relaxed);
     };
-    let parents = PARENTS * workers;
-    measure(
-        &format!("create and join, {workers} workers"),
-        parents * ROUNDS * CHILDREN,
-        || join_all((0..parents).map(|_| spawn(parent)).collect::<Vec<_>>()),
-    );
+
+    let threads = PARENTS * workers * ROUNDS * CHILDREN;
+    let first = |child| parents(PARENTS * workers, child);
+    let each = |child| on_each_worker(workers, move || parents(PARENTS, child));
+    let measure_from = |place: &str, start: &dyn Fn(fn(ThreadId))| {
+        let name = format!("create and join, from {place}, {workers} workers");
+        measure(&name, threads, || start(|_| {}));
+        start(count);
+        let away = AWAY.swap(0, Ordering::Relaxed) as f64 / threads as f64;
+        println!("    of which ran on another worker: {:.0} %", 100.0 * away);
+    };
+    measure_from("one", &first);
+    measure_from("each", &each);
 }
 
 /// One lock that all threads of all workers take.

@@ -1,5 +1,6 @@
 //! Loom explores every interleaving of the structures that workers share. The code is in the
-//! library's own files, compiled with loom's atomics.
+//! library's own files, compiled with loom's atomics. Miri runs the same models on kernel threads, some
+//! times each (`tests/uthread/sanitizers.sh`).
 
 #![expect(unsafe_code, reason = "the structures link threads through pointers")]
 #![allow(
@@ -8,12 +9,20 @@
     reason = "the files are part of the library, which uses all"
 )]
 
+#[cfg(miri)]
+#[path = "model_miri/mod.rs"]
+mod checker;
+#[cfg(not(miri))]
+use loom as checker;
+
 /// Replaces the module of the same name in the library.
 mod atomic {
-    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+    pub(crate) use crate::checker::sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU32, Ordering, fence,
+    };
 
     pub(crate) fn pause(_attempt: u32) {
-        loom::thread::yield_now();
+        crate::checker::thread::yield_now();
     }
 }
 
@@ -25,18 +34,21 @@ mod inbox;
 mod owner;
 #[path = "../src/scheduler/mod.rs"]
 mod scheduler;
+#[path = "../src/worker/slumber.rs"]
+mod slumber;
 #[path = "../src/spin.rs"]
 mod spin;
 
 use std::cell::Cell;
 
-use loom::sync::Arc;
-use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use checker::sync::Arc;
+use checker::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 use fresh::Fresh;
 use inbox::Inbox;
 use owner::{Claim, Owner};
 use scheduler::{Linked, Links, Priority, Rank, Schedulable, Waiters};
+use slumber::Slumber;
 use spin::SpinCell;
 
 /// A minimal thread with only the parts that the queues use. Its address leaves room for flags.
@@ -87,10 +99,17 @@ impl Schedulable for Node {
 
 /// Explores all interleavings with a limited number of preemptions. Without a limit, a thread could
 /// spin forever.
+#[cfg(not(miri))]
 fn model(test: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
+    let mut builder = checker::model::Builder::new();
     builder.preemption_bound = Some(3);
     builder.check(test);
+}
+
+/// Miri runs one interleaving each time, with the memory of a processor that delays what it writes.
+#[cfg(miri)]
+fn model(test: impl Fn()) {
+    (0..20).for_each(|_| test());
 }
 
 #[test]
@@ -100,7 +119,7 @@ fn the_inbox_loses_nothing_and_keeps_each_senders_order() {
         let nodes: [&Node; 3] = std::array::from_fn(Node::leak);
         let sender = {
             let inbox = Arc::clone(&inbox);
-            loom::thread::spawn(move || {
+            checker::thread::spawn(move || {
                 // SAFETY: leaked, hence alive, and in no queue.
                 unsafe { inbox.push(nodes[0]) };
                 // SAFETY: as above.
@@ -145,7 +164,7 @@ fn an_unstarted_thread_is_taken_by_exactly_one() {
         };
         let thief = {
             let (fresh, taken) = (Arc::clone(&fresh), Arc::clone(&taken));
-            loom::thread::spawn(move || take(&fresh, &taken))
+            checker::thread::spawn(move || take(&fresh, &taken))
         };
         take(&fresh, &taken);
         thief.join().unwrap();
@@ -163,7 +182,7 @@ fn the_spin_cell_lets_one_in_at_a_time() {
         };
         let other = {
             let cell = Arc::clone(&cell);
-            loom::thread::spawn(move || add(&cell))
+            checker::thread::spawn(move || add(&cell))
         };
         add(&cell);
         other.join().unwrap();
@@ -171,6 +190,46 @@ fn the_spin_cell_lets_one_in_at_a_time() {
         assert_eq!(unsafe { cell.with(true, |value| *value) }, 2);
     });
 }
+
+/// A thread that finds the lock held reads its owner's control block, so what the owner wrote there before
+/// must be visible. Loom tells if it need not be.
+#[test]
+fn whoever_finds_the_owner_sees_what_it_wrote_before() {
+    let ways: [fn(&Owner<Node, 1>, *mut Node) -> bool; 3] = [
+        |owner, me| owner.try_own(true, me),
+        |owner, me| owner.barge(true, me),
+        |owner, me| owner.inherit(true, me) == Claim::Taken,
+    ];
+    for take in ways {
+        model(move || {
+            let free = AtomicPtr::new(std::ptr::null_mut());
+            let owner = Owner::new(free, AtomicU32::new(0));
+            let shared = Arc::new((owner, Block(checker::cell::UnsafeCell::new(0))));
+            let looker = {
+                let shared = Arc::clone(&shared);
+                checker::thread::spawn(move || {
+                    if !shared.0.get().is_null() {
+                        // SAFETY: it does not change any more.
+                        assert_eq!(shared.1.0.with(|block| unsafe { *block }), 7);
+                    }
+                })
+            };
+            // SAFETY: nobody reads it before this thread owns the lock.
+            shared.1.0.with_mut(|block| unsafe { *block = 7 });
+            let me = std::ptr::from_ref(Node::leak(0)).cast_mut();
+            assert!(take(&shared.0, me));
+            looker.join().expect("it does not panic");
+        });
+    }
+}
+
+/// Part of a control block.
+struct Block(checker::cell::UnsafeCell<u32>);
+
+// SAFETY: the model shows that no thread reads it while another writes.
+unsafe impl Sync for Block {}
+// SAFETY: as above.
+unsafe impl Send for Block {}
 
 /// A waking thread and the waiter's timer race: one of them takes the waiter out, and the permit
 /// is either with the waiter or still there.
@@ -199,7 +258,7 @@ fn a_waiter_is_granted_or_withdrawn_and_no_permit_is_lost() {
                 granted
             };
             // SAFETY: there is no preemption.
-            loom::thread::spawn(move || unsafe { cell.with(true, grant) })
+            checker::thread::spawn(move || unsafe { cell.with(true, grant) })
         };
         // SAFETY: as above, and the node waits here or did so last.
         let withdrawn = unsafe { cell.with(true, |state| state.waiters.withdraw(node)) };
@@ -216,8 +275,8 @@ fn a_waiter_is_granted_or_withdrawn_and_no_permit_is_lost() {
 struct Barging {
     owner: Owner<Node, 1>,
     queues: SpinCell<Waiters<Node>>,
-    woken: [(loom::sync::Mutex<bool>, loom::sync::Condvar); 2],
-    value: loom::cell::UnsafeCell<u32>,
+    woken: [(checker::sync::Mutex<bool>, checker::sync::Condvar); 2],
+    value: checker::cell::UnsafeCell<u32>,
 }
 
 // SAFETY: the queue is used with the spin lock held, the value by the owner.
@@ -231,9 +290,12 @@ impl Barging {
             owner: Owner::new(AtomicPtr::new(std::ptr::null_mut()), AtomicU32::new(0)),
             queues: SpinCell::new(AtomicBool::new(false), Waiters::new()),
             woken: std::array::from_fn(|_| {
-                (loom::sync::Mutex::new(false), loom::sync::Condvar::new())
+                (
+                    checker::sync::Mutex::new(false),
+                    checker::sync::Condvar::new(),
+                )
             }),
-            value: loom::cell::UnsafeCell::new(0),
+            value: checker::cell::UnsafeCell::new(0),
         }
     }
 
@@ -334,7 +396,7 @@ fn the_barging_lock_excludes_and_loses_nobody() {
         let lock = Arc::new(Barging::new());
         let other = {
             let lock = Arc::clone(&lock);
-            loom::thread::spawn(move || {
+            checker::thread::spawn(move || {
                 let me = Node::leak(0);
                 lock.enter(me);
                 lock.enter(me);
@@ -351,8 +413,8 @@ fn the_barging_lock_excludes_and_loses_nobody() {
     });
 }
 
-/// The order of steps in `Bell::ring` and in a worker that falls asleep (`worker/parking.rs`,
-/// `worker/idle.rs`): either the producer sees the sleeper, or the sleeper sees the work.
+/// `Bell::ring` and a worker that falls asleep (`worker/parking.rs`, `worker/idle.rs`): either the producer
+/// sees the sleeper, or the sleeper sees the work.
 #[test]
 fn no_worker_falls_asleep_on_work() {
     for woken in [true, false] {
@@ -361,15 +423,13 @@ fn no_worker_falls_asleep_on_work() {
 }
 
 fn gives_to_a_worker_that_falls_asleep(woken: bool) {
-    let inbox = Arc::new(Inbox::new());
-    let fresh = Arc::new(Fresh::new());
-    let asleep = Arc::new(AtomicBool::new(false));
-    let rung = Arc::new(AtomicBool::new(false));
-    let giver = {
-        let (inbox, fresh) = (Arc::clone(&inbox), Arc::clone(&fresh));
-        let (asleep, rung) = (Arc::clone(&asleep), Arc::clone(&rung));
-        loom::thread::spawn(move || {
-            let node = Node::leak(0);
+    let slumber = Slumber::new(AtomicBool::new(false));
+    let shared = Arc::new((slumber, Inbox::new(), Fresh::new()));
+    let givers = [0, 1].map(|number| {
+        let shared = Arc::clone(&shared);
+        checker::thread::spawn(move || {
+            let (slumber, inbox, fresh) = &*shared;
+            let node = Node::leak(number);
             if woken {
                 // SAFETY: leaked, hence alive, and in no queue.
                 unsafe { inbox.push(node) };
@@ -377,16 +437,14 @@ fn gives_to_a_worker_that_falls_asleep(woken: bool) {
                 // SAFETY: as above, and there is no preemption.
                 unsafe { fresh.push(node) };
             }
-            if asleep.swap(false, Ordering::SeqCst) {
-                rung.store(true, Ordering::Release);
-            }
+            usize::from(slumber.end())
         })
-    };
-    asleep.swap(true, Ordering::SeqCst);
+    });
+    let (slumber, inbox, fresh) = &*shared;
+    slumber.announce();
     let sees_work = !inbox.is_empty() || !fresh.is_empty();
-    giver.join().expect("it does not panic");
-    assert!(
-        sees_work || rung.load(Ordering::Acquire),
-        "the wake-up was lost"
-    );
+    let rings = givers.map(|giver| giver.join().expect("it does not panic"));
+    let rings: usize = rings.into_iter().sum();
+    assert!(sees_work || rings > 0, "the wake-up was lost");
+    assert!(rings <= 1, "both have woken the worker");
 }

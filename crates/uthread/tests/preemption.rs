@@ -220,6 +220,8 @@ fn a_slice_used_up_lowers_the_priority_and_the_boost_raises_it() {
         }
     });
     let trace = runtime.trace();
+    let ticks = trace.events().iter().filter(|e| e.kind == Kind::Tick);
+    assert!(ticks.count() > 0, "no tick is in the trace");
     let fallen = trace
         .events()
         .iter()

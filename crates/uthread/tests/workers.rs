@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-use uthread::{Barrier, Lock, Priority, Protocol, Runtime, bounded, spawn, yield_now};
+use uthread::{Barrier, Kind, Lock, Priority, Protocol, Runtime, bounded, spawn, yield_now};
 
 /// Longer than a loaded machine keeps a worker waiting for a processor.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -50,6 +50,32 @@ fn unstarted_threads_are_stolen_and_started_ones_stay() {
         }
     });
     assert!(homes.lock().unwrap().len() > 1);
+}
+
+#[test]
+fn a_trace_tells_where_threads_were_created_and_ran() {
+    let runtime = Runtime::builder().workers(2).trace(1000).build().unwrap();
+    let moved = runtime.run(|| {
+        let begun = Arc::new(AtomicUsize::new(0));
+        let moved = {
+            let begun = Arc::clone(&begun);
+            spawn(move || begun.fetch_add(1, Ordering::Relaxed))
+        };
+        // This worker does not run it: the other must.
+        while begun.load(Ordering::Relaxed) == 0 {
+            std::thread::yield_now();
+        }
+        let id = moved.thread().id();
+        moved.join().unwrap();
+        id
+    });
+    let trace = runtime.trace();
+    let place = |kind| {
+        let mut events = trace.events().iter();
+        let event = events.find(|event| event.thread == moved && event.kind == kind);
+        event.expect("it is recorded").worker
+    };
+    assert_ne!(place(Kind::Create), place(Kind::Run));
 }
 
 #[test]

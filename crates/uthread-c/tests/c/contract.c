@@ -49,6 +49,33 @@ static void *gives_up(void *lock) { return (void *)(long)uthread_lock_timed(lock
 static void *unlocks(void *lock) { return (void *)(long)uthread_unlock(lock); }
 static void *nothing(void *value) { return value; }
 
+static uthread_key_t *key;
+static long destroyed;
+static void adds(void *value) {
+    CHECK(uthread_get(key) == NULL && uthread_yield() == 0);
+    __atomic_fetch_add(&destroyed, (long)value, __ATOMIC_RELAXED);
+}
+static void *has_its_own(void *value) {
+    CHECK(uthread_get(key) == NULL && uthread_set(key, &calls) == 0 && uthread_set(key, value) == 0);
+    CHECK(uthread_yield() == 0 && uthread_get(key) == value);
+    if ((long)value == 2) uthread_exit(value);
+    return value;
+}
+
+static void values(void) {
+    uthread_t *thread[3];
+    destroyed = 0;
+    key = uthread_key_create(adds);
+    CHECK(key && uthread_get(NULL) == NULL && uthread_set(NULL, &calls) == -EINVAL);
+    for (long i = 0; i < 3; i++) CHECK(uthread_create(&thread[i], NULL, has_its_own, (void *)i) == 0);
+    for (int i = 0; i < 3; i++) CHECK(uthread_join(thread[i], NULL) == 0);
+    CHECK(uthread_get(key) == NULL && destroyed == 1 + 2);
+    uthread_key_t *other = uthread_key_create(NULL);
+    CHECK(uthread_set(other, &calls) == 0 && uthread_get(other) == &calls && uthread_get(key) == NULL);
+    uthread_key_destroy(other);
+    uthread_key_destroy(key);
+}
+
 static void threads(void) {
     uthread_t *thread;
     void *value;
@@ -193,6 +220,7 @@ static void limits(void) {
 
 static void *all(void *value) {
     threads();
+    values();
     locks();
     others();
     limits();
@@ -216,6 +244,9 @@ int main(void) {
     void *value;
     CHECK(uthread_lock_create(UTHREAD_PLAIN) && uthread_id() == 0 && !uthread_self());
     CHECK(uthread_end() == -EPERM && uthread_suspend() == -EPERM);
+    key = uthread_key_create(adds);
+    CHECK(uthread_set(key, &calls) == -EPERM && uthread_get(key) == NULL);
+    uthread_key_destroy(key);
     CHECK(strlen(uthread_strerror(-EDEADLK)) > 0 && strlen(uthread_strerror(ENOENT)) > 0);
     CHECK(uthread_run(NULL, NULL) == -EINVAL && uthread_init(5) == -EINVAL);
     CHECK(uthread_run(suspends, NULL) == -EDEADLK);

@@ -88,10 +88,30 @@ static void cancelling() {
     CHECK(unwound);
 }
 
+static int counts;
+
+struct counted {
+    counted() { ++counts; }
+    ~counted() { --counts; }
+};
+
+static void values() {
+    uthread::thread_ptr<counted> mine;
+    uthread::thread thread([&] {
+        CHECK(!mine.get());
+        mine.reset(new counted);
+        mine.reset(new counted);
+        CHECK(counts == 1);
+    });
+    thread.join();
+    CHECK(counts == 0 && !mine.get());
+}
+
 int main() {
     for (unsigned int slice_us : {0u, 1000u}) {
         uthread::runtime runtime(slice_us);
         limits();
+        values();
         cancelling();
     }
     std::puts("limits and requests are kept");

@@ -2,13 +2,21 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
+#[cfg(uthread_tsan)]
+mod fiber;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 #[cfg(target_arch = "aarch64")]
-pub(crate) use aarch64::{Context, program_counter, stack_pointer, switch};
+use aarch64 as machine;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use x86_64::{Context, program_counter, stack_pointer, switch};
+use x86_64 as machine;
+
+#[cfg(uthread_tsan)]
+pub(crate) use fiber::{Context, switch};
+#[cfg(not(uthread_tsan))]
+pub(crate) use machine::{Context, switch};
+pub(crate) use machine::{program_counter, stack_pointer};
 
 /// The first function of a fresh context. It must not return.
 pub(crate) type Entry = unsafe extern "C" fn(*mut ()) -> !;

@@ -18,6 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::run::Runtime;
 use crate::context::{Context, switch};
+use crate::stack::valgrind::{self, StackId};
 use crate::stack::{HANDLER_BYTES, page_size};
 use crate::thread::Control;
 use crate::worker::{enter, leave, require_worker};
@@ -204,7 +205,7 @@ fn lowest_stack_address() -> io::Result<usize> {
 }
 
 /// The stack of the worker's loop, above a guard page.
-struct LoopStack(NonNull<u8>);
+struct LoopStack(NonNull<u8>, StackId);
 
 impl LoopStack {
     const BYTES: usize = 256 << 10;
@@ -220,7 +221,8 @@ impl LoopStack {
             else {
                 return Err(io::Error::last_os_error());
             };
-            let stack = Self(start);
+            let addresses = start.as_ptr()..start.as_ptr().add(Self::BYTES);
+            let stack = Self(start, valgrind::register(addresses));
             if libc::mprotect(memory, page_size(), libc::PROT_NONE) != 0 {
                 return Err(io::Error::last_os_error());
             }
@@ -236,6 +238,7 @@ impl LoopStack {
 
 impl Drop for LoopStack {
     fn drop(&mut self) {
+        valgrind::deregister(self.1);
         // SAFETY: the mapping of `map`, whose frames are gone.
         unsafe { libc::munmap(self.0.as_ptr().cast(), Self::BYTES) };
     }

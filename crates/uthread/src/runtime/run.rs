@@ -133,7 +133,7 @@ impl Runtime {
         let shared = Arc::new(Shared::new(self.config, clock(self.config.mode))?);
         let result = run_workers(&shared, main);
         let failed = shared.failure.get();
-        let none_left = result.is_ok() || shared.live.load(Ordering::Acquire) == 0;
+        let none_left = result.is_ok() || shared.live() == 0;
         if failed.is_none() && none_left {
             shared.close();
         } else {

@@ -23,6 +23,7 @@
 
 mod pool;
 mod slab;
+pub(crate) mod valgrind;
 
 pub(crate) use pool::{Cache, POOL, class_bytes, class_for};
 pub(crate) use slab::{MapError, page_size};

@@ -4,6 +4,8 @@ use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::io;
 
+use super::valgrind;
+
 /// `MADV_GUARD_INSTALL`: guard pages as marks in the page table, without mappings of their own
 /// (Linux 6.13, madvise(2)).
 const MADV_GUARD_INSTALL: libc::c_int = 102;
@@ -72,6 +74,9 @@ impl Slab {
         // pages refuse the advice and do not need it.
         // SAFETY: the range was mapped above.
         unsafe { libc::madvise(start, bytes, libc::MADV_NOHUGEPAGE) };
+        valgrind::look();
+        // Control blocks find their slots by their own addresses.
+        start.expose_provenance();
         let start = NonNull::new(start.cast()).expect("mmap does not map at 0");
         Ok(Self {
             start,
@@ -90,6 +95,10 @@ impl Slab {
         let slot = unsafe { self.start.add(self.carved * self.slot_bytes) };
         Some(install_guard(slot).map(|()| {
             self.carved += 1;
+            // SAFETY: the slot lies within the mapping, and its guard page within the slot.
+            valgrind::register(unsafe {
+                slot.add(page_size()).as_ptr()..slot.add(self.slot_bytes).as_ptr()
+            });
             slot
         }))
     }

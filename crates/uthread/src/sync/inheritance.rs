@@ -94,8 +94,8 @@ impl RawLock {
         }
     }
 
-    /// `thread`, which may have waited for the lock, is now its owner. If other threads wait, the
-    /// wait-for graph must be locked.
+    /// `thread`, which may have waited for the lock and waits no more, is now its owner. If other threads
+    /// wait, the wait-for graph must be locked.
     #[inline]
     pub(super) fn endow(&self, worker: &Worker, thread: &Control, waited: bool) {
         thread.locks.set(thread.locks.get() + 1);
@@ -105,7 +105,6 @@ impl RawLock {
                 if waited {
                     self.lent.remove(thread.rank().effective());
                 }
-                thread.blocked_on.set(ptr::null());
                 thread.heirs.add_all(&self.lent);
                 inherit(worker, thread);
             }
@@ -114,7 +113,6 @@ impl RawLock {
                 thread.rank().set_ceiling(thread.ceilings.highest());
             }
         }
-        thread.blocked_on.set(ptr::null());
     }
 }
 

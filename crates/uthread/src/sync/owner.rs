@@ -81,11 +81,14 @@ impl<T, const MOST_PASSES: u32> Owner<T, MOST_PASSES> {
     }
 
     /// Takes the lock if it is free and no thread waits.
+    ///
+    /// Whoever takes the lock also publishes what it wrote before (`AcqRel`): others that find it as the
+    /// owner read its control block.
     #[inline]
     pub(crate) fn try_own(&self, several: bool, me: *mut T) -> bool {
         // An attempt to write would take the cache line from the owner for nothing.
         self.word.load(Ordering::Relaxed).is_null()
-            && self.replace(several, ptr::null_mut(), me, Ordering::Acquire)
+            && self.replace(several, ptr::null_mut(), me, Ordering::AcqRel)
     }
 
     /// Frees the lock if no thread waits.
@@ -104,7 +107,7 @@ impl<T, const MOST_PASSES: u32> Owner<T, MOST_PASSES> {
                 return false;
             }
             let mine = with_flags(me, word.addr());
-            if self.replace(several, word, mine, Ordering::Acquire) {
+            if self.replace(several, word, mine, Ordering::AcqRel) {
                 return true;
             }
         }
@@ -148,7 +151,7 @@ impl<T, const MOST_PASSES: u32> Owner<T, MOST_PASSES> {
                 return Claim::Refused;
             }
             let mine = with_flags(me, word.addr() & !WOKEN);
-            if self.replace(several, word, mine, Ordering::Acquire) {
+            if self.replace(several, word, mine, Ordering::AcqRel) {
                 self.forget_passes();
                 return Claim::Taken;
             }

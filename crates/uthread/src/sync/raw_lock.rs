@@ -324,6 +324,7 @@ impl RawLock {
         let urgent = !self.urgent.is_empty();
         let others_wait = urgent || !self.entry.is_empty();
         self.owner.give(address(next), others_wait, urgent);
+        next.blocked_on.set(ptr::null());
         self.endow(worker, next, waited);
     }
 

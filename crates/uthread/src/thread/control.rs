@@ -293,14 +293,15 @@ impl Control {
         Label(self)
     }
 
+    /// Start of the slot that the block is in, which a pointer made from the reference must not leave: the
+    /// slab has exposed its memory.
     #[inline]
     pub(super) fn slot(&self) -> NonNull<u8> {
-        let block = NonNull::from(self).cast::<u8>();
-        // SAFETY: the block is in the last 4 KiB of its slot, whose size is that of the class.
-        unsafe {
-            let end = block.map_addr(|address| address | 0xfff).add(1);
-            end.sub(class_bytes(self.class as usize))
-        }
+        // The block is in the last 4 KiB of its slot, whose size is that of the class.
+        let end = (ptr::from_ref(self).addr() | 0xfff) + 1;
+        let start = end - class_bytes(self.class as usize);
+        // SAFETY: no slot is at zero.
+        unsafe { NonNull::new_unchecked(ptr::with_exposed_provenance_mut(start)) }
     }
 
     /// Lowest address of the stack, just above the guard page.

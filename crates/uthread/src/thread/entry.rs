@@ -10,7 +10,7 @@ use super::control::{Birth, Control, DETACHED};
 use super::locals::Locals;
 use super::unwind::catch_unwind;
 use crate::context::Context;
-use crate::stack::{MapError, class_for};
+use crate::stack::{MapError, class_bytes, class_for, page_size, valgrind};
 use crate::worker::{Worker, enter, leave, require_worker, set_depth};
 
 /// A thread's function, and later its result in the same memory, just below the control block.
@@ -40,6 +40,10 @@ where
     let slot = worker.stacks.take(birth.class)?;
     #[cfg(uthread_asan)]
     forget_the_dead(slot, birth.class);
+    if valgrind::runs() {
+        let start = slot.as_ptr().wrapping_add(page_size());
+        valgrind::renew(start..slot.as_ptr().wrapping_add(class_bytes(birth.class)));
+    }
     // SAFETY: the slot was free and belongs to this function. The packet is below the control
     // block, aligned and inside the slot, of which it uses only a part.
     unsafe {
@@ -67,7 +71,7 @@ fn forget_the_dead(slot: NonNull<u8>, class: usize) {
         fn __asan_unpoison_memory_region(start: *const u8, bytes: usize);
     }
     // SAFETY: a slot has this size, and no thread has frames in it.
-    unsafe { __asan_unpoison_memory_region(slot.as_ptr(), crate::stack::class_bytes(class)) };
+    unsafe { __asan_unpoison_memory_region(slot.as_ptr(), class_bytes(class)) };
 }
 
 unsafe extern "C" fn begin(control: *mut ()) -> ! {

@@ -28,3 +28,6 @@ pub use unwind::catch_unwind;
 pub use wait::Wait;
 pub use waiting::Cancelled;
 pub(crate) use waiting::{Waiting, Woken, unwind_cancelled};
+
+#[cfg(test)]
+mod tests;

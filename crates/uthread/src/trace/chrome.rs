@@ -23,14 +23,14 @@ impl Trace {
                 r#"{{"ph":"M","pid":1,"tid":{thread},"name":"thread_name","args":{{"name":"{name}"}}}}"#
             ));
         }
-        for (worker, events) in self.workers.iter().enumerate() {
-            push_events(&mut items, worker, events);
+        for events in &self.workers {
+            push_events(&mut items, events);
         }
         format!("{{\"traceEvents\":[\n{}\n]}}\n", items.join(",\n"))
     }
 }
 
-fn push_events(items: &mut Vec<String>, worker: usize, events: &[Event]) {
+fn push_events(items: &mut Vec<String>, events: &[Event]) {
     let mut running: Option<Event> = None;
     for event in events {
         let (time_us, thread) = (event.time_ns as f64 / 1e3, event.thread);
@@ -41,17 +41,19 @@ fn push_events(items: &mut Vec<String>, worker: usize, events: &[Event]) {
         if stops && let Some(run) = running.take() {
             let begin_us = run.time_ns as f64 / 1e3;
             items.push(format!(
-                r#"{{"ph":"X","pid":1,"tid":{},"ts":{begin_us:.3},"dur":{:.3},"name":"run","args":{{"worker":{worker}}}}}"#,
+                r#"{{"ph":"X","pid":1,"tid":{},"ts":{begin_us:.3},"dur":{:.3},"name":"run","args":{{"worker":{}}}}}"#,
                 run.thread,
                 time_us - begin_us,
+                run.worker,
             ));
         }
         if event.kind == Kind::Run {
             running = Some(*event);
         } else {
             items.push(format!(
-                r#"{{"ph":"i","s":"t","pid":1,"tid":{thread},"ts":{time_us:.3},"name":"{}"}}"#,
+                r#"{{"ph":"i","s":"t","pid":1,"tid":{thread},"ts":{time_us:.3},"name":"{}","args":{{"worker":{}}}}}"#,
                 words(event.kind),
+                event.worker,
             ));
         }
     }
@@ -61,6 +63,7 @@ fn words(kind: Kind) -> String {
     match kind {
         Kind::Create => "create".into(),
         Kind::Run => "run".into(),
+        Kind::Tick => "tick".into(),
         Kind::Preempt => "preempt".into(),
         Kind::Yield => "yield".into(),
         Kind::Block(wait) => wait.to_string(),

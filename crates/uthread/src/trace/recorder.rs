@@ -23,6 +23,8 @@ pub enum Kind {
     Create,
     /// It runs.
     Run,
+    /// A tick of the timer took effect while it ran.
+    Tick,
     /// It was preempted.
     Preempt,
     /// It yielded.
@@ -50,6 +52,9 @@ pub enum Kind {
 pub struct Event {
     /// Time since the start of the run, in nanoseconds.
     pub time_ns: u64,
+    /// The worker on which it occurred. A thread runs on another than the one that created it only if that
+    /// one took it before it started.
+    pub worker: usize,
     /// The thread.
     pub thread: ThreadId,
     /// The kind of event.
@@ -69,6 +74,7 @@ struct Name {
 
 /// The events of one worker, in a ring buffer: new events overwrite the oldest.
 pub(crate) struct Recorder {
+    worker: usize,
     events: Ring<Option<Event>>,
     names: Ring<Name>,
 }
@@ -111,13 +117,14 @@ impl<T: Copy> Ring<T> {
 }
 
 impl Recorder {
-    pub(crate) fn new(events: usize) -> Self {
+    pub(crate) fn new(worker: usize, events: usize) -> Self {
         let name = Name {
             thread: 0,
             length: 0,
             bytes: [0; NAME_BYTES],
         };
         Self {
+            worker,
             events: Ring::new(events, None),
             names: Ring::new(NAMES, name),
         }
@@ -131,6 +138,7 @@ impl Recorder {
         }
         self.events.push(Some(Event {
             time_ns,
+            worker: self.worker,
             thread: ThreadId::new(thread),
             kind,
         }));

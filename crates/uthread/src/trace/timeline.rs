@@ -37,7 +37,7 @@ impl Cell {
             Kind::Block(Wait::Sleep) => Self::Asleep,
             Kind::Block(_) => Self::Waiting,
             Kind::Exit => Self::Absent,
-            Kind::Priority(_) => return None,
+            Kind::Priority(_) | Kind::Tick => return None,
         })
     }
 }

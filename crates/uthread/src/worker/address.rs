@@ -41,7 +41,7 @@ global_asm!(
 );
 
 /// The address of the variable (*ELF Handling For Thread-Local Storage*, the initial-exec model).
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline]
 pub(super) fn address() -> *mut () {
     let address;
@@ -58,7 +58,7 @@ pub(super) fn address() -> *mut () {
 }
 
 /// The address of the variable (*ELF for the Arm 64-bit Architecture*, the initial-exec model).
-#[cfg(target_arch = "aarch64")]
+#[cfg(all(target_arch = "aarch64", not(miri)))]
 #[inline]
 pub(super) fn address() -> *mut () {
     let address;
@@ -75,4 +75,13 @@ pub(super) fn address() -> *mut () {
         );
     }
     address
+}
+
+/// Miri runs no assembly.
+#[cfg(miri)]
+pub(super) fn address() -> *mut () {
+    #[repr(align(16))]
+    struct Variable(core::cell::UnsafeCell<[u8; BYTES]>);
+    std::thread_local!(static LOCAL: Variable = const { Variable(core::cell::UnsafeCell::new([0; BYTES])) });
+    LOCAL.with(|variable| variable.0.get().cast())
 }

@@ -16,6 +16,12 @@ impl Worker {
             // A guard was forgotten: the lock keeps this thread as its owner.
             control.retain();
         }
+        #[cfg(uthread_tsan)]
+        // SAFETY: the thread has ended.
+        unsafe {
+            crate::context::Context::bury(control.context());
+        }
+        self.live.set(self.live.get() - 1);
         let joiner = if self.several {
             control.joiner.swap(FINISHED, Ordering::AcqRel)
         } else {

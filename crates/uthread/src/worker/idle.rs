@@ -120,11 +120,12 @@ impl Worker {
         bell.announce_sleep();
         let mine = self.remote().has_mail() || self.any_unstarted();
         if !mine && !self.shared.stop.load(Ordering::Acquire) {
+            self.publish_live();
             self.shared.idlers.begin(|| {
                 let external = self.shared.external.load(Ordering::Acquire);
                 let woken = || self.shared.remotes.iter().any(Remote::has_mail);
                 if external == 0 && !woken() && !self.any_unstarted() {
-                    if self.shared.live.load(Ordering::Acquire) > 0 {
+                    if self.shared.live() > 0 {
                         let _ = self.shared.failure.set(self.shared.deadlock());
                     }
                     self.shared.stop_all();

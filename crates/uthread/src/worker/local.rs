@@ -2,6 +2,14 @@
 //!
 //! Reading it is safe despite the tick, which runs on the same kernel thread. The tick switches
 //! only while the counter is zero, and the counter is zero again when the thread continues.
+//!
+//! Two pairs of functions disable and enable preemption:
+//!
+//! * [`enter`] and [`leave`] count, so sections nest: code that never switches may run inside another
+//!   section, as an unlocking does under a [`no_preempt`](crate::no_preempt) guard.
+//! * [`try_enter`] and [`leave_blocking`] set the counter to one and to zero. What may switch needs that: the
+//!   thread that continues has a section of its own, which its own operation ends, and one counter serves
+//!   both. Where preemption is disabled already, blocking would be an error, which `try_enter` finds in passing.
 
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering, compiler_fence};
 

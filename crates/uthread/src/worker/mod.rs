@@ -15,6 +15,7 @@ mod registry;
 mod runner;
 mod running;
 mod shared;
+mod slumber;
 mod state;
 mod ticks;
 mod timers;

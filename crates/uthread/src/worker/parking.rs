@@ -5,11 +5,12 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, PoisonError};
 
-use crate::atomic::{AtomicBool, Ordering};
+use super::slumber::Slumber;
+use crate::atomic::AtomicBool;
 
 /// The bell of one worker: a flag that it sleeps, and an eventfd(2) that wakes it.
 pub(crate) struct Bell {
-    asleep: AtomicBool,
+    slumber: Slumber,
     event: OwnedFd,
 }
 
@@ -23,7 +24,7 @@ impl Bell {
         // SAFETY: a new descriptor that has no other owner.
         let event = unsafe { OwnedFd::from_raw_fd(fd) };
         Ok(Self {
-            asleep: AtomicBool::new(false),
+            slumber: Slumber::new(AtomicBool::new(false)),
             event,
         })
     }
@@ -35,12 +36,12 @@ impl Bell {
     /// Announces sleep. A thread that publishes work after this rings the bell. Work published
     /// before is found by the check that the caller must make next.
     pub(crate) fn announce_sleep(&self) {
-        self.asleep.swap(true, Ordering::SeqCst);
+        self.slumber.announce();
     }
 
     /// Withdraws the announcement and empties the eventfd.
     pub(crate) fn awake(&self) {
-        self.asleep.store(false, Ordering::Relaxed);
+        self.slumber.withdraw();
         let mut count = 0u64;
         // SAFETY: eight bytes, as eventfd(2) requires; an empty one returns EAGAIN.
         unsafe { libc::read(self.fd(), (&raw mut count).cast(), 8) };
@@ -48,8 +49,7 @@ impl Bell {
 
     /// Wakes the worker if it sleeps; `true` if it did. Call this after publishing the work.
     pub(crate) fn ring(&self) -> bool {
-        // A read-modify-write reads the latest value. A plain load need not.
-        let asleep = self.asleep.swap(false, Ordering::SeqCst);
+        let asleep = self.slumber.end();
         if asleep {
             self.ring_always();
         }

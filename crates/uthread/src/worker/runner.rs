@@ -50,14 +50,13 @@ impl Worker {
         // SAFETY: new from `spawn`, in no queue.
         let control = unsafe { thread.as_ref() };
         self.trace(Kind::Create, control);
+        self.live.set(self.live.get() + 1);
         if self.several {
-            self.shared.live.fetch_add(1, Ordering::Relaxed);
             // SAFETY: preemption is disabled; the block lives until the thread has ended.
             unsafe { self.remote().fresh.push(thread.as_ptr()) };
             self.arm();
             self.call_an_idle_worker();
         } else {
-            self.live.set(self.live.get() + 1);
             control.set_home(self.index);
             // SAFETY: as above.
             unsafe { self.scheduler.ready.push_back(thread.as_ptr()) };
@@ -74,7 +73,13 @@ impl Worker {
             self.scheduler.ready.push_back(thread.as_ptr());
         }
         self.live.set(1);
-        self.shared.live.fetch_add(1, Ordering::Relaxed);
+        self.publish_live();
+    }
+
+    /// Tells the others the number of live threads, for [`Shared::live`](super::Shared::live).
+    pub(super) fn publish_live(&self) {
+        let live = &self.remote().counters.live;
+        live.store(self.live.get(), Ordering::Relaxed);
     }
 
     fn call_an_idle_worker(&self) {
@@ -226,7 +231,6 @@ impl Worker {
             self.retired.set(Some(NonNull::from(me)));
             &raw const self.root
         } else {
-            self.live.set(self.live.get() - 1);
             self.finish(NonNull::from(me));
             self.pick().unwrap_or(&raw const self.root)
         };
@@ -257,7 +261,6 @@ impl Worker {
         loop {
             if let Some(thread) = self.retired.take() {
                 self.finish(thread);
-                self.shared.live.fetch_sub(1, Ordering::Release);
             }
             if let Some(next) = self.pick() {
                 // SAFETY: ready, and the loop continues whenever no thread is ready.
@@ -266,6 +269,7 @@ impl Worker {
                 break;
             }
         }
+        self.publish_live();
         self.disarm();
         self.stacks.drain();
         set_pending(false);

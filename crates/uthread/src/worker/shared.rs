@@ -1,7 +1,7 @@
 //! State that the workers of one runtime share.
 
 use core::ops::Deref;
-use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, AtomicUsize, Ordering};
 use std::io;
 use std::sync::OnceLock;
 
@@ -46,9 +46,9 @@ pub(crate) struct Config {
 pub(crate) struct Remote {
     pub(crate) inbox: Inbox<Control>,
     pub(crate) cancellations: Cancellations,
-    pub(crate) bell: Bell,
     /// Priorities of ready threads were changed by another worker.
     pub(crate) regroup: AtomicBool,
+    pub(crate) bell: Apart<Bell>,
     pub(crate) fresh: Apart<Fresh<Control>>,
     pub(crate) counters: Apart<Counters>,
     pub(crate) recorder: Option<Recorder>,
@@ -82,6 +82,8 @@ pub(crate) struct Counters {
     pub(crate) taken: AtomicU64,
     pub(crate) deferred: AtomicU64,
     pub(crate) preemptions: AtomicU64,
+    /// Threads that the worker has started, less those that ended on it, at its last idling.
+    pub(crate) live: AtomicIsize,
 }
 
 /// Adds one to a counter that only this kernel thread writes.
@@ -98,7 +100,6 @@ pub(crate) struct Shared {
     /// inherited priority changes.
     pub(crate) graph: Apart<SpinCell<()>>,
     pub(crate) clock: Box<dyn Clock>,
-    pub(crate) live: Apart<AtomicUsize>,
     /// Number of sleeping threads and transfers in flight: each will wake a thread without other
     /// help.
     pub(crate) external: Apart<AtomicUsize>,
@@ -109,15 +110,16 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(config: Config, clock: Box<dyn Clock>) -> io::Result<Self> {
-        let remote = |_| {
+        let remote = |worker| {
             Ok(Remote {
                 inbox: Inbox::new(),
                 cancellations: Cancellations::default(),
                 fresh: Apart(Fresh::new()),
-                bell: Bell::new()?,
+                bell: Apart(Bell::new()?),
                 regroup: AtomicBool::new(false),
                 counters: Apart::default(),
-                recorder: (config.trace_events > 0).then(|| Recorder::new(config.trace_events)),
+                recorder: (config.trace_events > 0)
+                    .then(|| Recorder::new(worker, config.trace_events)),
             })
         };
         let remotes = (0..config.workers).map(remote).collect::<io::Result<_>>()?;
@@ -128,7 +130,6 @@ impl Shared {
             remotes,
             graph: Apart(SpinCell::new(AtomicBool::new(false), ())),
             clock,
-            live: Apart::default(),
             external: Apart::default(),
             idlers: Idlers::new(config.workers),
             stop: AtomicBool::new(false),
@@ -151,6 +152,12 @@ impl Shared {
             Mode::Cooperative => 0,
             Mode::Preemptive { slice_ns } | Mode::Deterministic { slice_ns, .. } => slice_ns,
         }
+    }
+
+    /// Number of threads that have not ended. All workers must be idle, or have left their loops.
+    pub(crate) fn live(&self) -> isize {
+        let counters = self.remotes.iter().map(|remote| &remote.counters);
+        counters.map(|all| all.live.load(Ordering::Relaxed)).sum()
     }
 
     /// Stops the loops of all workers.

@@ -33,7 +33,8 @@ pub(crate) struct Worker {
     pub(super) root: Control,
     pub(super) ticker: OnceCell<Ticker>,
     pub(super) dice: Cell<Option<u64>>,
-    pub(crate) live: Cell<usize>,
+    /// Threads started here, less those that ended here.
+    pub(super) live: Cell<isize>,
     pub(super) retired: Cell<Option<NonNull<Control>>>,
     pub(super) timers: Timers,
     pub(crate) driver: RefCell<Option<Driver>>,

@@ -111,6 +111,7 @@ impl Worker {
         }
         let me = self.current();
         if self.tick_due.replace(false) {
+            self.trace(Kind::Tick, me);
             if self.misses.replace(0) > 0 {
                 // No retry is needed: this code handles the request.
                 self.rearm();

@@ -13,8 +13,12 @@ use std::time::Duration;
 
 use uthread::{Runtime, RuntimeBuilder};
 
-/// A builder for a preemptive runtime.
+/// A builder for a preemptive runtime. Under the thread sanitizer, which is part of the program's text, none
+/// can be built: then the runtime is cooperative.
 pub fn preemptive(slice: Duration) -> RuntimeBuilder {
+    if cfg!(uthread_tsan) {
+        return Runtime::builder();
+    }
     // SAFETY: the tests share nothing through thread-locals of the kernel thread, and the system's
     // allocator is in use.
     unsafe { Runtime::builder().slice(slice) }
