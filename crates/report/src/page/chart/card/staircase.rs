@@ -27,14 +27,14 @@ pub(super) fn draw(svg: &mut Svg, staircase: &Staircase, size: Size) {
     area.top += labels.height(font);
     let x = sizes(all(), area);
     labels.draw(svg, area, font);
-    if let Some(latency) = latency {
+    let loads = latency.as_ref().map(|latency| {
         let y = values(std::iter::once(latency), below_stairs(area, font));
         let axis = (Unit::Nanoseconds, Side::Left, "s0 hue");
         y_axis(svg, &y, axis, area, size);
         title(svg, "a load takes", ("s0 direct", 0.0, "start"), font);
         curve(svg, latency, 0, &x, &y);
-        stairs(svg, latency, knees, (&x, &y), font);
-    }
+        (latency, y)
+    });
     if let Some(bandwidth) = bandwidth {
         let y = values(std::iter::once(bandwidth), area);
         let axis = (Unit::BytesPerSecond, Side::Right, "s1 hue");
@@ -46,6 +46,10 @@ pub(super) fn draw(svg: &mut Svg, staircase: &Staircase, size: Size) {
             font,
         );
         curve(svg, bandwidth, 1, &x, &y);
+    }
+    // Values are last, so that no curve covers them.
+    if let Some((latency, y)) = loads {
+        stairs(svg, latency, knees, (&x, &y), font);
     }
     x_axis(svg, &x, area, size);
 }
