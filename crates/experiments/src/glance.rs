@@ -187,10 +187,13 @@ pub const RUNGS: &[NamedValue] = &[
     ),
 ];
 
-/// The names of two rungs that [`LATENCY`] gives.
+/// The names of the rungs that [`LATENCY`] gives: from the smallest working set, and from the largest,
+/// where no cache holds it, and where one may.
 pub const LOAD_FROM_CACHE: &str = "load, nearest cache";
 /// See [`LOAD_FROM_CACHE`].
 pub const LOAD_FROM_MEMORY: &str = "load, memory";
+/// See [`LOAD_FROM_CACHE`].
+pub const LOAD_FROM_LARGEST: &str = "load, largest set";
 
 /// A time that engineers carry in their heads, as a published list of such numbers has it.
 #[derive(Debug)]

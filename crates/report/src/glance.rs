@@ -2,15 +2,15 @@
 
 use crate::{Analysis, ExperimentAnalysis};
 use experiments::glance::{
-    BANDWIDTH, CORES, FILES, LATENCY, LOAD_FROM_CACHE, LOAD_FROM_MEMORY, NamedValue, RUNGS,
-    SizeCurve,
+    BANDWIDTH, CORES, FILES, LATENCY, LOAD_FROM_CACHE, LOAD_FROM_LARGEST, LOAD_FROM_MEMORY,
+    NamedValue, RUNGS, SizeCurve,
 };
 use instrument::figure::{Figure, FigureKind, MarkOrigin};
 use instrument::point::Level;
 use instrument::quantity::Unit;
 use instrument::results::{Estimate, PointResult};
 use instrument::statistics::Interval;
-use platform::machine::CacheKind;
+use platform::machine::{CacheKind, Machine};
 
 /// A value whose interval ends at more than this factor of its beginning is not drawn.
 const VAGUE: f64 = 10.0;
@@ -215,10 +215,22 @@ fn ladder(analysis: &Analysis<'_>, latency: Option<&Curve>) -> Vec<Rung> {
         .iter()
         .filter_map(|named| rung(named, analysis))
         .chain(load(LOAD_FROM_CACHE, loads.first()))
-        .chain(load(LOAD_FROM_MEMORY, loads.last()))
+        .chain(load(last_load(&analysis.run.machine, loads), loads.last()))
         .collect();
     rungs.sort_by(|one, other| one.ns.total_cmp(&other.ns));
     rungs
+}
+
+/// The name of the load from the largest working set. It comes from memory only if no documented cache
+/// holds much of it.
+fn last_load(machine: &Machine, loads: &[(f64, Option<f64>)]) -> &'static str {
+    let caches = machine.caches.iter();
+    let data = caches.filter(|cache| cache.kind != CacheKind::Instruction);
+    let largest_cache = data.filter_map(|cache| cache.size_bytes).max().unwrap_or(0);
+    match loads.last() {
+        Some((size, _)) if *size >= 2.0 * largest_cache as f64 => LOAD_FROM_MEMORY,
+        _ => LOAD_FROM_LARGEST,
+    }
 }
 
 /// The interval of the load that takes `ns` in a working set of `size` bytes.
@@ -255,4 +267,32 @@ fn rung(named: &NamedValue, analysis: &Analysis<'_>) -> Option<Rung> {
             Some(_) => Interval::new(ns(known.high), ns(known.low)),
         }),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LOAD_FROM_LARGEST, LOAD_FROM_MEMORY, last_load};
+    use platform::machine::{Cache, CacheKind, Machine};
+
+    #[test]
+    fn a_load_that_a_cache_may_answer_is_not_one_from_memory() {
+        let cache = Cache {
+            level: 3,
+            kind: CacheKind::Unified,
+            size_bytes: Some(32 << 20),
+            line_bytes: None,
+            ways: None,
+            shared_by_cpus: 2,
+            instances: 1,
+        };
+        let machine = Machine {
+            caches: vec![cache],
+            ..Machine::default()
+        };
+        let mib = f64::from(1 << 20);
+        let named = |size| last_load(&machine, &[(1024.0, Some(1.0)), (size, Some(13.0))]);
+        assert_eq!(named(mib), LOAD_FROM_LARGEST, "a run that was cut off");
+        assert_eq!(named(33.0 * mib), LOAD_FROM_LARGEST);
+        assert_eq!(named(64.0 * mib), LOAD_FROM_MEMORY);
+    }
 }

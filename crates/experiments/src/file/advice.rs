@@ -415,6 +415,30 @@ mod tests {
     }
 
     #[test]
+    fn threads_are_told_to_wait_together_where_that_surely_gains() {
+        let waits = |shared: f64| {
+            let at = |wait, rate| {
+                let point = Point::new().at(group_commit::WAIT, wait);
+                let point = point.at(group_commit::WRITERS, Count(16));
+                measured(point, &[(group_commit::RATE, rate)])
+            };
+            let points = vec![
+                at(group_commit::Wait::Own, 2e3),
+                at(group_commit::Wait::Shared, shared),
+            ];
+            let definition = group_commit::GroupCommit.definition();
+            let machine = machine();
+            let results = [results(&definition, &machine, points)];
+            log_wait(&Evidence::new(&results)).expect("told")
+        };
+        let gains = waits(1e4);
+        assert_eq!((gains.value, gains.usual), ("shared".into(), "own".into()));
+        assert!((gains.gain.expect("it gains").value - 5.0).abs() < 0.01);
+        let loses = waits(1e3);
+        assert_eq!((loses.value, loses.gain), ("own".into(), None));
+    }
+
+    #[test]
     fn large_reads_go_past_the_page_cache_only_where_that_is_faster() {
         let read = |direct: f64| {
             found(

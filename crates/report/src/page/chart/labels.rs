@@ -56,19 +56,19 @@ pub(super) fn rows(places: &[(f64, f64)], left: f64, right: f64) -> Vec<Placed> 
             row,
             leftwards,
         };
-        let candidates = || {
-            let rows = 0..=taken.len();
-            let all = rows.flat_map(|row| [false, true].map(|leftwards| label(row, leftwards)));
-            all.filter(|label| may_be(label.leftwards))
-        };
-        let free = candidates().find(|label| {
+        let rows = 0..=taken.len();
+        let all = rows.flat_map(|row| [false, true].map(|leftwards| label(row, leftwards)));
+        let mut candidates: Vec<Taken> = all.filter(|label| may_be(label.leftwards)).collect();
+        // A label on the left is worth a row, and not two.
+        candidates.sort_by_key(|label| 2 * label.row + 3 * usize::from(label.leftwards));
+        let is_apart = |label: &&Taken| !taken.iter().any(|it| label.overlaps(it));
+        let is_uncrossed = |label: &&Taken| {
             let mut others = taken.iter();
-            others.all(|it| {
-                !label.overlaps(it) && !label.is_crossed_by(it) && !it.is_crossed_by(label)
-            })
-        });
-        let free =
-            free.or_else(|| candidates().find(|label| !taken.iter().any(|it| label.overlaps(it))));
+            others.all(|it| !label.is_crossed_by(it) && !it.is_crossed_by(label))
+        };
+        let apart = || candidates.iter().filter(is_apart);
+        let free = apart().find(is_uncrossed).or_else(|| apart().next());
+        let free = free.cloned();
         taken.extend(free);
     }
     taken.sort_by_key(|label| label.index);
@@ -80,6 +80,7 @@ pub(super) fn rows(places: &[(f64, f64)], left: f64, right: f64) -> Vec<Placed> 
 }
 
 /// A label that has its place.
+#[derive(Clone)]
 struct Taken {
     index: usize,
     /// The position of its line.

@@ -72,8 +72,7 @@ fn below_stairs(area: Area, font: f64) -> Area {
     }
 }
 
-/// The latency of each stair, above the middle of it. What lies beyond the caches is told by the
-/// largest working set, as in the latency ladder.
+/// The latency of each stair, above the middle of it, and that of the largest working set, above its end.
 fn stairs(svg: &mut Svg, latency: &Curve, knees: &[Knee], (x, y): (&Scale, &Scale), font: f64) {
     let ends = knees.iter().map(|knee| knee.bytes).chain([f64::INFINITY]);
     let mut from = 0.0;
@@ -87,14 +86,16 @@ fn stairs(svg: &mut Svg, latency: &Curve, knees: &[Knee], (x, y): (&Scale, &Scal
             .filter(|(size, _)| on(*size))
             .collect();
         from = to;
-        let Some(&(size, middle)) = stair.get(stair.len() / 2) else {
+        let middle = stair.get(stair.len() / 2);
+        let told = if to.is_infinite() {
+            stair.last()
+        } else {
+            middle
+        };
+        let Some(&(size, value)) = told else {
             continue;
         };
-        let value = match stair.last() {
-            Some(&(_, largest)) if to.is_infinite() => largest,
-            _ => middle,
-        };
-        let (Some(left), Some(up)) = (x.position(size), y.position(middle)) else {
+        let (Some(left), Some(up)) = (x.position(size), y.position(value)) else {
             continue;
         };
         svg.text(
