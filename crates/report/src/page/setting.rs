@@ -13,6 +13,13 @@ pub(super) struct AudienceView {
     pub(super) settings: Vec<SettingView>,
 }
 
+impl AudienceView {
+    /// True if one of the settings is known to gain.
+    pub(super) fn gains(&self) -> bool {
+        self.settings.iter().any(|setting| setting.gain.is_some())
+    }
+}
+
 /// A setting, ready for its template.
 pub(super) struct SettingView {
     /// Title of the setting.
