@@ -48,7 +48,7 @@ pub(super) const DESIGN: Design = Design {
         "Kernel threads on all processors commit to one file of {} MiB whose blocks are on the device. \
          A commit is a write of {} KiB to the next block and the wait until it is safe. Own: the thread \
          calls fdatasync itself. Shared: threads that have written queue up; the first calls fdatasync \
-         for all of them, and those that come meanwhile are the next group. The rate is the number of \
+         for all of them. Those that come while it runs form the next group. The rate is the number of \
          commits of all threads over the time of a run of at least {} ms, start of the threads included.",
         LOG_BYTES >> 20,
         BLOCK_BYTES >> 10,
