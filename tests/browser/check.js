@@ -293,7 +293,7 @@ await check("without JavaScript: findings, charts, numbers and legend", {
   assert.ok(await chartOf(figure).locator('.series[data-series="0"]').first().isHidden());
 });
 
-await check("it prints: pictures and charts at once, a chapter where it was unfolded", {
+await check("it prints: the summary, chapters on wish, and what was unfolded of them", {
   folded: true,
 }, async (page) => {
   const pdf = await page.pdf({ path: join(out, "print.pdf"), format: "A4" });
@@ -301,6 +301,13 @@ await check("it prints: pictures and charts at once, a chapter where it was unfo
   await page.emulateMedia({ media: "print" });
   assert.equal(
     await page.locator("svg.glance:visible").count(), await page.locator("#glance figure").count());
+  const chapters = page.locator("section.group");
+  assert.ok(await chapters.first().isHidden(), "a summary has no chapters");
+  assert.ok(await page.locator("#settings").isVisible());
+  await page.emulateMedia({ media: "screen" });
+  await page.locator("#print-all").check();
+  await page.emulateMedia({ media: "print" });
+  assert.ok(await chapters.first().isVisible(), "all was asked for");
   assert.ok(await chartOf(page.locator("figure.figure").first()).count() > 0);
   const last = page.locator(".estimates td").last();
   assert.ok(await last.isHidden());

@@ -29,6 +29,7 @@
 //! | `start_programs_by` | `posix_spawn` or `fork` |
 //! | `safe_write_by` | `fsync`, `fdatasync`, `o_sync` or `o_dsync` |
 //! | `log_blocks` | `allocated` or `appended` |
+//! | `log_wait` | `shared` or `own` |
 //! | `large_reads_through` | `direct` (`O_DIRECT`) or `page_cache` |
 //!
 //! # What it uses
@@ -87,10 +88,9 @@ pub struct SystemSetting {
     pub gain: Option<Gain>,
     /// The trial that shows it, or the way to try it, as a sentence.
     pub because: String,
-    /// The command that sets it; without an advised value, `VALUE` stands for one. `None` if no
-    /// command does.
+    /// The command that sets the advised value; `None` without one.
     pub set: Option<String>,
-    /// The command that takes it back.
+    /// The command that takes it back; `None` without an advised value.
     pub undo: Option<String>,
 }
 

@@ -174,7 +174,7 @@ pub const RUNGS: &[NamedValue] = &[
         &[("call", "fork+exit+wait"), ("optimisation", "3")],
     ),
     rung(
-        "posix_spawn",
+        "start a program",
         CALLS,
         "rate",
         &[("call", "posix_spawn+wait"), ("optimisation", "3")],
@@ -187,9 +187,48 @@ pub const RUNGS: &[NamedValue] = &[
     ),
 ];
 
+/// The names of the rungs that [`LATENCY`] gives: from the smallest working set, and from the largest,
+/// where no cache holds it, and where one may.
+pub const LOAD_FROM_CACHE: &str = "load, nearest cache";
+/// See [`LOAD_FROM_CACHE`].
+pub const LOAD_FROM_MEMORY: &str = "load, memory";
+/// See [`LOAD_FROM_CACHE`].
+pub const LOAD_FROM_LARGEST: &str = "load, largest set";
+
+/// A time that engineers carry in their heads, as a published list of such numbers has it.
+#[derive(Debug)]
+pub struct RuleOfThumb {
+    /// The rung that it is about.
+    pub rung: &'static str,
+    /// What the time is needed for, after `good at`.
+    pub what: &'static str,
+    /// The time in ns.
+    pub ns: f64,
+}
+
+const fn rule(rung: &'static str, what: &'static str, ns: f64) -> RuleOfThumb {
+    RuleOfThumb { rung, what, ns }
+}
+
+/// The lists that [`RULES_OF_THUMB`] come from.
+pub const RULES_FROM: &str = "“Latency numbers every programmer should know” as of 2020 (loads, \
+                              locks) and “Napkin math” as of March 2026 (the others)";
+
+/// Rules of thumb for the rungs that have one. They are rounded, and right to a factor of two or so.
+pub const RULES_OF_THUMB: &[RuleOfThumb] = &[
+    rule(LOAD_FROM_CACHE, "loads from the nearest cache", 1.0),
+    rule("lock, nobody waits", "locks that nobody waits for", 17.0),
+    rule(LOAD_FROM_MEMORY, "loads from memory", 100.0),
+    rule("system call", "system calls", 300.0),
+    rule("process switch", "switches between processes", 10e3),
+    rule("write and fsync", "writes with fsync", 300e3),
+];
+
 #[cfg(test)]
 mod tests {
-    use super::{BANDWIDTH, FILES, LATENCY, RUNGS};
+    use super::{
+        BANDWIDTH, FILES, LATENCY, LOAD_FROM_CACHE, LOAD_FROM_MEMORY, RULES_OF_THUMB, RUNGS,
+    };
     use crate::made_up::setting;
     use instrument::plan::Profile;
 
@@ -202,6 +241,15 @@ mod tests {
             for axis in [Some(curve.size), curve.by].into_iter().flatten() {
                 assert!(definition.axis(axis).is_some(), "{curve:?}");
             }
+        }
+    }
+
+    #[test]
+    fn each_rule_of_thumb_is_about_a_rung() {
+        for rule in RULES_OF_THUMB {
+            let mut rungs = RUNGS.iter().map(|rung| rung.label);
+            let is_load = [LOAD_FROM_CACHE, LOAD_FROM_MEMORY].contains(&rule.rung);
+            assert!(is_load || rungs.any(|rung| rung == rule.rung), "{rule:?}");
         }
     }
 

@@ -45,6 +45,11 @@ pub fn of_advice(name: &str, usual: &str, new: &str) -> Option<Trial> {
             vary: "place=append,overwrite".into(),
             at: vec!["method=write+fdatasync".into()],
         },
+        "log_wait" => Trial {
+            experiment: "file.group_commit",
+            vary: format!("wait={usual},{new}"),
+            at: vec!["writers=16".into()],
+        },
         "start_programs_by" => Trial {
             experiment: "process.calls",
             vary: "call=fork+exec+wait,posix_spawn+wait".into(),
@@ -70,7 +75,8 @@ fn way_of_waiting(advised: &str) -> Option<&'static str> {
 pub struct KernelSetting {
     /// Its name.
     pub name: &'static str,
-    /// Its path; `{device}` stands for the block device of the scratch directory.
+    /// Its path; `{device}` stands for the block device of the scratch directory, and `*` for each
+    /// processor.
     pub path: &'static str,
     /// The experiment.
     pub experiment: &'static str,
@@ -117,6 +123,22 @@ pub const KERNEL_SETTINGS: &[KernelSetting] = &[
         experiment: "file.engine",
         at: &["through=direct", "engine=io_uring 64", "block_size=4096"],
         other: |now| if now == "none" { "mq-deadline" } else { "none" }.into(),
+    },
+    KernelSetting {
+        name: "governor",
+        path: "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
+        // A governor decides how fast a processor is that has just been idle. Legs would not show it:
+        // their costs are those at full speed.
+        experiment: "process.wakeup",
+        at: &["waker=thread", "load=idle"],
+        other: |now| {
+            if now == "performance" {
+                "powersave"
+            } else {
+                "performance"
+            }
+            .into()
+        },
     },
 ];
 

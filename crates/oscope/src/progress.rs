@@ -105,7 +105,7 @@ impl Observer for Progress {
                     let value = live_value(definition, estimates);
                     let point = output::harmless(&definition.show(point));
                     let id = &definition.id;
-                    bar.set_message(format!("{id}, {point}: {value} · {left} left"));
+                    bar.set_message(format!("{left} left · {id}, {point}: {value}"));
                     bar.set_position(progress.done as u64);
                 }
             }

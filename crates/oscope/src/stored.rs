@@ -175,9 +175,16 @@ pub fn newest_with(common: &Common, experiments: &[&str]) -> Result<Vec<Run>> {
     Ok(numbers.iter().take(MOST).filter_map(read).collect())
 }
 
+/// Adds to `analysis` what administrators can set, with what trials on the same machine showed.
+pub fn add_settings_of_system(analysis: &mut Analysis<'_>, common: &Common) -> Result<()> {
+    let trials = trials(common, &analysis.advice.machine_fingerprint)?;
+    analysis.advice.system = advice::system(analysis.run, &trials);
+    Ok(())
+}
+
 /// The newest comparisons of `oscope ab --vary` on the machine with this fingerprint, for each
 /// experiment. Damaged runs are left out.
-pub fn trials(common: &Common, fingerprint: &str) -> Result<Vec<HistoryRun>> {
+fn trials(common: &Common, fingerprint: &str) -> Result<Vec<HistoryRun>> {
     /// A setting may have been tried before others by the same experiment.
     const MOST_OF_EACH: usize = 10;
     let mut trials = Vec::new();

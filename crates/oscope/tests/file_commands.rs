@@ -78,6 +78,15 @@ fn the_words_are_little_endian_and_the_tail_is_filled_with_zeros() {
         .assert()
         .success()
         .stdout(format!("00000504 14 {path}\n"));
+    // However much is asked for, the time and the speed are told.
+    place
+        .oscope(&["file", "sum", &path, "--method", "pread", "--threads", "1"])
+        .args(["--block-size", "4096"])
+        .assert()
+        .success()
+        .stderr(contains(
+            "B/s by pread, 1 thread, blocks of 4 KiB: as asked",
+        ));
     place
         .oscope(&["file", "sum", "-"])
         .write_stdin(fs::read(&path).expect("it is there"))

@@ -202,7 +202,7 @@ fn memory_says_what_it_cannot_do() {
                 let says_why = |reason: &String| reason.contains("cannot be made cold");
                 assert!(reasons.iter().any(says_why), "{id}: {reasons:?}");
             }
-            "file.sync" => {
+            "file.sync" | "file.group_commit" => {
                 let says_why = |reason: &String| reason.contains("no device to wait for");
                 assert!(reasons.iter().any(says_why), "{id}: {reasons:?}");
             }

@@ -146,6 +146,31 @@ fn limits_hold_for_both_parts_together() {
 }
 
 #[test]
+fn a_run_with_relative_paths_goes_on_from_another_directory() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("there")).expect("it is ours");
+    let what = ["run", "file.remote", "--budget", "20s", "--no-page"];
+    let child = place
+        .plain(&what)
+        .current_dir(place.path(""))
+        .args(["--remote", "there", "--dir"])
+        .arg(place.scratch().file_name().expect("it has a name"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    assert!(wait_for(|| place.samples() > 0), "the run never measured");
+    assert_eq!(end_by("INT", child).status.code(), Some(130));
+    let before = stored(&place, "1");
+    let _ = place
+        .oscope(&["run", "--resume", "1", "--budget", "2s", "--no-page"])
+        .current_dir("/")
+        .assert()
+        .stderr(contains("file.remote"));
+    assert!(count(&stored(&place, "1")) > count(&before));
+}
+
+#[test]
 fn a_run_cut_off_by_its_budget_gets_the_time_that_is_given() {
     let place = Place::new();
     let what = [

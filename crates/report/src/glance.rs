@@ -1,12 +1,16 @@
 //! A machine at a glance: what of a run the first screen of its page and its card draw.
 
 use crate::{Analysis, ExperimentAnalysis};
-use experiments::glance::{BANDWIDTH, CORES, FILES, LATENCY, NamedValue, RUNGS, SizeCurve};
+use experiments::glance::{
+    BANDWIDTH, CORES, FILES, LATENCY, LOAD_FROM_CACHE, LOAD_FROM_LARGEST, LOAD_FROM_MEMORY,
+    NamedValue, RUNGS, SizeCurve,
+};
 use instrument::figure::{Figure, FigureKind, MarkOrigin};
 use instrument::point::Level;
 use instrument::quantity::Unit;
 use instrument::results::{Estimate, PointResult};
-use platform::machine::CacheKind;
+use instrument::statistics::Interval;
+use platform::machine::{CacheKind, Machine};
 
 /// A value whose interval ends at more than this factor of its beginning is not drawn.
 const VAGUE: f64 = 10.0;
@@ -59,6 +63,8 @@ pub(crate) struct Knee {
 pub(crate) struct Rung {
     pub(crate) label: &'static str,
     pub(crate) ns: f64,
+    /// The interval in ns; `None` if it has none.
+    pub(crate) interval: Option<Interval>,
 }
 
 impl Glance {
@@ -197,17 +203,43 @@ fn cores(analysis: &Analysis<'_>) -> Option<Figure> {
 fn ladder(analysis: &Analysis<'_>, latency: Option<&Curve>) -> Vec<Rung> {
     let loads = latency.map_or(&[][..], |curve| &curve.points);
     let load = |label, place: Option<&(f64, Option<f64>)>| {
-        let ns = place.and_then(|(_, ns)| *ns)?;
-        Some(Rung { label, ns })
+        let (size, ns) = *place?;
+        let ns = ns?;
+        Some(Rung {
+            label,
+            ns,
+            interval: interval_of_load(analysis, size, ns),
+        })
     };
     let mut rungs: Vec<Rung> = RUNGS
         .iter()
         .filter_map(|named| rung(named, analysis))
-        .chain(load("load, nearest cache", loads.first()))
-        .chain(load("load, memory", loads.last()))
+        .chain(load(LOAD_FROM_CACHE, loads.first()))
+        .chain(load(last_load(&analysis.run.machine, loads), loads.last()))
         .collect();
     rungs.sort_by(|one, other| one.ns.total_cmp(&other.ns));
     rungs
+}
+
+/// The name of the load from the largest working set. It comes from memory only if no documented cache
+/// holds much of it.
+fn last_load(machine: &Machine, loads: &[(f64, Option<f64>)]) -> &'static str {
+    let caches = machine.caches.iter();
+    let data = caches.filter(|cache| cache.kind != CacheKind::Instruction);
+    let largest_cache = data.filter_map(|cache| cache.size_bytes).max().unwrap_or(0);
+    match loads.last() {
+        Some((size, _)) if *size >= 2.0 * largest_cache as f64 => LOAD_FROM_MEMORY,
+        _ => LOAD_FROM_LARGEST,
+    }
+}
+
+/// The interval of the load that takes `ns` in a working set of `size` bytes.
+fn interval_of_load(analysis: &Analysis<'_>, size: f64, ns: f64) -> Option<Interval> {
+    let points = &experiment(analysis, LATENCY.experiment)?.points;
+    let mut there = points
+        .iter()
+        .filter(|point| along(point, &LATENCY) == Some((size, Some(ns))));
+    there.next()?.estimate(LATENCY.metric)?.interval
 }
 
 fn rung(named: &NamedValue, analysis: &Analysis<'_>) -> Option<Rung> {
@@ -216,16 +248,51 @@ fn rung(named: &NamedValue, analysis: &Analysis<'_>) -> Option<Rung> {
         .points
         .iter()
         .find(|result| named.is_at(&result.point))?;
-    let centre = positive(result.estimate(named.metric)?)?;
+    let estimate = result.estimate(named.metric)?;
+    let centre = positive(estimate)?;
     let metric = experiment.definition.metric(named.metric)?;
-    let ns = match metric.unit {
-        Unit::Nanoseconds => centre,
-        Unit::OperationsPerSecond => 1e9 / centre,
-        Unit::BytesPerSecond => named.bytes(&result.point)? as f64 * 1e9 / centre,
+    // A rate is the time of as many ns for one operation, or for the bytes that it moves.
+    let ns_of_a_second = match metric.unit {
+        Unit::Nanoseconds => None,
+        Unit::OperationsPerSecond => Some(1e9),
+        Unit::BytesPerSecond => Some(named.bytes(&result.point)? as f64 * 1e9),
         _ => return None,
     };
+    let ns = |value: f64| ns_of_a_second.map_or(value, |of| of / value);
     Some(Rung {
         label: named.label,
-        ns,
+        ns: ns(centre),
+        interval: estimate.interval.and_then(|known| match ns_of_a_second {
+            None => Some(known),
+            Some(_) => Interval::new(ns(known.high), ns(known.low)),
+        }),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LOAD_FROM_LARGEST, LOAD_FROM_MEMORY, last_load};
+    use platform::machine::{Cache, CacheKind, Machine};
+
+    #[test]
+    fn a_load_that_a_cache_may_answer_is_not_one_from_memory() {
+        let cache = Cache {
+            level: 3,
+            kind: CacheKind::Unified,
+            size_bytes: Some(32 << 20),
+            line_bytes: None,
+            ways: None,
+            shared_by_cpus: 2,
+            instances: 1,
+        };
+        let machine = Machine {
+            caches: vec![cache],
+            ..Machine::default()
+        };
+        let mib = f64::from(1 << 20);
+        let named = |size| last_load(&machine, &[(1024.0, Some(1.0)), (size, Some(13.0))]);
+        assert_eq!(named(mib), LOAD_FROM_LARGEST, "a run that was cut off");
+        assert_eq!(named(33.0 * mib), LOAD_FROM_LARGEST);
+        assert_eq!(named(64.0 * mib), LOAD_FROM_MEMORY);
+    }
 }

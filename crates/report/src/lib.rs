@@ -30,6 +30,7 @@ pub mod reproduce;
 pub mod show;
 mod surroundings;
 pub mod terminal;
+mod thumb;
 mod verdict;
 
 pub use analysis::{Analysis, ExperimentAnalysis};

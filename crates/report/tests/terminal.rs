@@ -93,7 +93,7 @@ fn a_brief_summary_tells_what_to_do_on_two_screens() {
             "\nmachine ",
             "\nfiles ",
             "\nverdict ",
-            "\nWhat to set in programs here\n",
+            "\nWhat to set here\n",
             "\nFindings\n",
             "\nClaims\n",
             "\nHow far to trust it\n",

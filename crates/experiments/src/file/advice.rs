@@ -2,6 +2,7 @@
 
 use super::block_size::{self, Best, Pass, USUAL_BLOCK, best, best_below, cliff};
 use super::engine::{self, Through, best_of_large, best_ring};
+use super::group_commit;
 use super::sum::{self, Method, State, best_two, by_one_thread};
 use super::sync::{self, Method as Wait, Place};
 use crate::estimates::{ratio, ratios};
@@ -94,6 +95,14 @@ pub(crate) const ALL: &[Rule] = &[
         unit: None,
         experiments: &[sync::DESIGN.id],
         find: log_blocks,
+    },
+    Rule {
+        setting: "log_wait",
+        title: "waits for the device of several threads that commit to one log",
+        audience: Audience::Services,
+        unit: None,
+        experiments: &[group_commit::DESIGN.id],
+        find: log_wait,
     },
 ];
 
@@ -220,6 +229,22 @@ fn log_blocks(evidence: &Evidence<'_>) -> Option<Advice> {
     Some(Advice {
         value: value.into(),
         usual: "appended".into(),
+        gain,
+        because: Finding::new("because", said),
+    })
+}
+
+/// One wait for the device on behalf of all that have written, against a wait of each.
+fn log_wait(evidence: &Evidence<'_>) -> Option<Advice> {
+    let (writers, [apart, together]) = group_commit::rates(evidence.of(group_commit::DESIGN.id)?)?;
+    let (value, gain) = better(&ratio(together, apart)?, "shared", "own")?;
+    let said = sentence!(
+        "{writers} threads commit {together} if one fdatasync serves all that wait, and {apart} if each \
+         calls it."
+    );
+    Some(Advice {
+        value: value.into(),
+        usual: "own".into(),
         gain,
         because: Finding::new("because", said),
     })
@@ -387,6 +412,30 @@ mod tests {
         assert!((allocated.gain.expect("it gains").value - 3.0).abs() < 0.01);
         let appended = waited(log_blocks, times(100e3, 90e3)).expect("told");
         assert_eq!((appended.value, appended.gain), ("appended".into(), None));
+    }
+
+    #[test]
+    fn threads_are_told_to_wait_together_where_that_surely_gains() {
+        let waits = |shared: f64| {
+            let at = |wait, rate| {
+                let point = Point::new().at(group_commit::WAIT, wait);
+                let point = point.at(group_commit::WRITERS, Count(16));
+                measured(point, &[(group_commit::RATE, rate)])
+            };
+            let points = vec![
+                at(group_commit::Wait::Own, 2e3),
+                at(group_commit::Wait::Shared, shared),
+            ];
+            let definition = group_commit::GroupCommit.definition();
+            let machine = machine();
+            let results = [results(&definition, &machine, points)];
+            log_wait(&Evidence::new(&results)).expect("told")
+        };
+        let gains = waits(1e4);
+        assert_eq!((gains.value, gains.usual), ("shared".into(), "own".into()));
+        assert!((gains.gain.expect("it gains").value - 5.0).abs() < 0.01);
+        let loses = waits(1e3);
+        assert_eq!((loses.value, loses.gain), ("own".into(), None));
     }
 
     #[test]

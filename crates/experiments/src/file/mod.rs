@@ -8,6 +8,7 @@ pub(crate) mod claims;
 mod cold_warm;
 mod definition;
 mod engine;
+mod group_commit;
 mod line;
 mod metadata;
 mod order;
@@ -42,6 +43,7 @@ pub(crate) const ALL: &[&dyn Experiment] = &[
     &rewrite_passes::RewritePasses,
     &phases::PhaseByPhase,
     &sync::WaitingWrites,
+    &group_commit::GroupCommit,
     &metadata::Metadata,
     &remote::Remote,
     &size::SizeForATime,

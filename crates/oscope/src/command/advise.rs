@@ -17,9 +17,9 @@ pub fn execute(arguments: &Advise, common: &Common) -> Result<Exit> {
         return attempt(name, arguments, common);
     }
     let mut judged = stored::judged(common, &arguments.run, Sharing { redact: false })?;
-    let mut advice = judged.analysis().advice;
-    let trials = stored::trials(common, &advice.machine_fingerprint)?;
-    advice.system = advice::system(&judged.run, &trials);
+    let mut analysis = judged.analysis();
+    stored::add_settings_of_system(&mut analysis, common)?;
+    let advice = analysis.advice;
     let json = || serde_json::to_string_pretty(&advice).map(|text| text + "\n");
     if arguments.save {
         let path = ::advice::default_path()?;

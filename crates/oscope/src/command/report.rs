@@ -12,7 +12,9 @@ pub fn execute(arguments: &Report, common: &Common) -> Result<Exit> {
     let written = &arguments.written;
     let target = Target::asked(&written.output, common)?;
     let mut judged = stored::judged(common, &written.run, written.sharing)?;
-    let page = page::render(&judged.analysis())?;
+    let mut analysis = judged.analysis();
+    stored::add_settings_of_system(&mut analysis, common)?;
+    let page = page::render(&analysis)?;
     target.write(page.as_bytes(), &Watch::default())?;
     Ok(Exit::Done)
 }

@@ -136,6 +136,27 @@ pub fn command(number: u64, common: &Common) -> String {
     format!("`oscope run --resume {number}{store}`")
 }
 
+/// The command line as a record keeps it: with whole paths, since `--resume` may be typed elsewhere.
+pub fn command_line(words: &[String]) -> Vec<String> {
+    const TAKE_A_PATH: [&str; 2] = ["--remote", "--token-file"];
+    let whole = |path: &str| {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
+        path.to_string_lossy().into_owned()
+    };
+    let mut before = "";
+    let words = words.iter().map(|word| {
+        let option = std::mem::replace(&mut before, word);
+        match word.split_once('=') {
+            _ if TAKE_A_PATH.contains(&option) => whole(word),
+            Some((option, path)) if TAKE_A_PATH.contains(&option) => {
+                format!("{option}={}", whole(path))
+            }
+            _ => word.clone(),
+        }
+    });
+    words.collect()
+}
+
 /// The options that the run was started with, its directory and limits as they were then.
 fn arguments(header: &Header, asked: &Arguments) -> Result<Arguments, String> {
     let parsed = Line::try_parse_from(&header.command_line);
@@ -270,7 +291,7 @@ fn earlier_point(record: &PointRecord) -> EarlierPoint {
 
 #[cfg(test)]
 mod tests {
-    use super::{differences, was_started_again};
+    use super::{command_line, differences, was_started_again};
     use platform::environment::Environment;
 
     #[test]
@@ -291,6 +312,23 @@ mod tests {
             ..then.clone()
         };
         assert_eq!(differences(&then, &newer), ["kernel", "user's rights"]);
+    }
+
+    #[test]
+    fn a_recorded_command_line_has_whole_paths() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let here = std::env::current_dir().expect("tests have one");
+        let here = here.display();
+        assert_eq!(
+            command_line(&words(
+                "oscope run --remote there --dir d --token-file=../t process=x"
+            )),
+            words(&format!(
+                "oscope run --remote {here}/there --dir d --token-file={here}/../t process=x"
+            ))
+        );
+        let whole = words("oscope run --remote /mnt/there");
+        assert_eq!(command_line(&whole), whole);
     }
 
     #[test]

@@ -68,7 +68,8 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         (Some(against), Exit::Done | Exit::Incomplete) => compare(&against, measured, common)?,
         _ => {
             if let Some(last) = measured.last_mut() {
-                let analysis = last.judged.analysis();
+                let mut analysis = last.judged.analysis();
+                stored::add_settings_of_system(&mut analysis, common)?;
                 let shown = present(&analysis, arguments, common);
                 page.write(
                     &analysis,
@@ -389,7 +390,7 @@ fn describe(arguments: &Arguments, session: u8, setting: &Setting) -> Result<Run
             // Short enough to type.
             None => getrandom::u64().context(NO_RANDOMNESS)? % 1_000_000,
         },
-        command_line: environment.command_line.clone(),
+        command_line: resume::command_line(&environment.command_line),
         version: env!("CARGO_PKG_VERSION").into(),
         directory: legible(&setting.directory),
         machine_fingerprint: setting.machine.fingerprint(),

@@ -4,6 +4,7 @@ use super::Scalar;
 use crate::exit::WrongUse;
 use anyhow::{Context, Result};
 use experiments::trial::{KERNEL_SETTINGS, Trial};
+use platform::placement;
 use platform::storage::Storage;
 use std::path::Path;
 
@@ -46,9 +47,14 @@ pub fn trial(name: &str, directory: &Path) -> Result<Option<Tried>> {
         })?;
         candidate.path_on(Some(&device)).unwrap_or_default()
     };
-    let now = Scalar::new(&path)?
-        .read()
-        .with_context(|| format!("cannot read {path}"))?;
+    // A worker has one processor; what it measures needs no other to be changed.
+    let cpu = placement::allowed_cpus()?.last().copied().unwrap_or(0);
+    let here = path.replace('*', &cpu.to_string());
+    let now = Scalar::new(&here)?.read().map_err(|error| {
+        WrongUse(format!(
+            "'{name}' cannot be tried on this machine: {here}: {error}"
+        ))
+    })?;
     let new = (candidate.other)(&now);
     let command = |value: &str| format!("echo {value} | sudo tee {path}");
     Ok(Some(Tried {
@@ -56,7 +62,7 @@ pub fn trial(name: &str, directory: &Path) -> Result<Option<Tried>> {
         undo: command(&now),
         trial: Trial {
             experiment: candidate.experiment,
-            vary: format!("sysfs:{path}={now},{new}"),
+            vary: format!("sysfs:{here}={now},{new}"),
             at: candidate.at.iter().map(|&at| at.to_owned()).collect(),
         },
     }))
@@ -69,9 +75,12 @@ mod tests {
     #[test]
     fn each_can_be_set_and_another_value_is_another() {
         for candidate in KERNEL_SETTINGS {
-            let path = candidate.path.replace("{device}", "sda");
+            let path = candidate
+                .path
+                .replace("{device}", "sda")
+                .replace("cpu*", "cpu0");
             assert!(Scalar::new(&path).is_ok(), "{path}");
-            for now in ["always", "never", "none", "mq-deadline", "128", "8192"] {
+            for now in ["always", "none", "128", "8192", "performance"] {
                 assert_ne!((candidate.other)(now), now, "{}", candidate.name);
             }
         }

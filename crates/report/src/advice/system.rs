@@ -8,6 +8,7 @@ use instrument::definition::{Better, Metric};
 use instrument::point::{Level, Point};
 use instrument::quantity::{Quantity, Unit};
 use instrument::results::PointResult;
+use platform::environment::Environment;
 use record::Run;
 use record::store::HistoryRun;
 use std::collections::BTreeSet;
@@ -58,20 +59,6 @@ fn facts(run: &Run) -> Vec<Fact> {
             ),
         })
     };
-    let by_hand = |name, title, now: Option<String>, path: &str| {
-        let now = now?;
-        Some(Fact {
-            name,
-            title,
-            untried: format!(
-                "Not tried on this machine: `oscope ab WHAT --vary sysfs:{}={now},OTHER` measures \
-                 it, as root.",
-                path.replace('*', "0")
-            ),
-            now,
-            path: Some(path.into()),
-        })
-    };
     let fixed = |name, title, now: Option<String>, untried: &str| {
         Some(Fact {
             name,
@@ -102,18 +89,12 @@ fn facts(run: &Run) -> Vec<Fact> {
             "I/O scheduler of the device",
             storage.and_then(|storage| storage.scheduler.clone()),
         ),
-        by_hand(
-            "swappiness",
-            "swappiness",
-            environment.swappiness.map(|value| value.to_string()),
-            "/proc/sys/vm/swappiness",
-        ),
-        by_hand(
+        kernel(
             "governor",
             "governor of the processors' clock",
             environment.frequency.governor.clone(),
-            "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
         ),
+        swappiness(environment),
         fixed(
             "mount_options",
             "mount of the directory",
@@ -129,6 +110,23 @@ fn facts(run: &Run) -> Vec<Fact> {
         ),
     ];
     all.into_iter().flatten().collect()
+}
+
+/// No experiment has files and programs compete for memory, so none tries it by itself.
+fn swappiness(environment: &Environment) -> Option<Fact> {
+    let path = "/proc/sys/vm/swappiness";
+    let now = environment.swappiness?;
+    let other = if now == 10 { 60 } else { 10 };
+    Some(Fact {
+        name: "swappiness",
+        title: "swappiness",
+        untried: format!(
+            "It counts only where memory is short. `oscope ab EXPERIMENT --vary sysfs:{path}={now},{other}` \
+             tries it, as root."
+        ),
+        now: now.to_string(),
+        path: Some(path.into()),
+    })
 }
 
 /// The mitigations in use; `None` if the kernel reports no vulnerabilities.
@@ -166,8 +164,8 @@ impl Fact {
                 Some(best) => best.told(&self.now),
                 None => self.without_gain(&outcomes),
             },
-            set: command(best.map_or("VALUE", |best| &best.value)),
-            undo: command(&self.now),
+            set: best.and_then(|best| command(&best.value)),
+            undo: best.and_then(|_| command(&self.now)),
             now: self.now,
         }
     }

@@ -4,6 +4,10 @@
 const CLIFF: f64 = 2.0;
 /// A cliff between places closer than this factor is known well enough to be drawn as a line.
 const CLOSE: f64 = 1.25;
+/// Between places farther apart than this factor nobody knows the way from one value to another.
+const FAR: f64 = 10.0;
+/// Values closer than this factor are one, wherever they are.
+const SAME: f64 = 1.25;
 
 /// A measured point: its values and its place in the chart.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,7 +49,8 @@ impl Lines {
     }
 }
 
-/// True if the value between two places far apart jumps by more than their distance explains.
+/// True if the value between two places jumps by more than their distance explains, or if they are so far
+/// apart that nothing explains it.
 fn is_cliff(one: (f64, f64), other: (f64, f64)) -> bool {
     let factor = |a: f64, b: f64| {
         if a > 0.0 && b > 0.0 {
@@ -55,7 +60,8 @@ fn is_cliff(one: (f64, f64), other: (f64, f64)) -> bool {
         }
     };
     let (across, up) = (factor(one.0, other.0), factor(one.1, other.1));
-    up > CLIFF && across > CLOSE && up > across.powf(1.25)
+    let jumps = up > CLIFF && across > CLOSE && up > across.powf(1.25);
+    jumps || (across > FAR && up > SAME)
 }
 
 #[cfg(test)]
@@ -98,6 +104,14 @@ mod tests {
             drawn(&[(1.0, Some(1.0)), (2.0, Some(1.0)), (3.2, Some(7.0))]);
         assert_eq!(solid, [[(1.0, 1.0), (2.0, 1.0)]]);
         assert_eq!(cliffs, [[(2.0, 1.0), (3.2, 7.0)]]);
+    }
+
+    #[test]
+    fn a_gap_in_which_nobody_measured_is_dotted_unless_nothing_changes() {
+        let changes = drawn(&[(1.0, Some(1.0)), (20.0, Some(1.5))]);
+        assert!(changes.solid.is_empty() && changes.cliffs.len() == 1);
+        let stays = drawn(&[(1.0, Some(1.0)), (20.0, Some(1.1))]);
+        assert!(stays.solid.len() == 1 && stays.cliffs.is_empty());
     }
 
     #[test]

@@ -3,8 +3,28 @@
 use super::pair::Refusal;
 use super::side::Side;
 
-/// The reason why nothing remains to compare, where these values were refused.
+/// The reason why nothing remains to compare, where these values were refused; for a published report
+/// with the command that sets it beside a machine.
 pub(super) fn why_empty(refused: &[Refusal], a: &Side, b: &Side) -> String {
+    let reason = reason(refused, a, b);
+    let reports = [a, b].into_iter().find_map(reproduction);
+    match reports {
+        Some(command) => format!(
+            "{reason}; `{command}` sets each figure of the report beside this machine, counted as the \
+             report counts"
+        ),
+        None => reason,
+    }
+}
+
+/// The command that reproduces the report of a side; `None` for a side that was measured.
+fn reproduction(side: &Side) -> Option<String> {
+    let header = &side.runs.first().filter(|_| side.is_reported)?.header;
+    let letter = header.tags.get("source")?.strip_prefix("report ")?;
+    Some(format!("oscope reproduce {letter}"))
+}
+
+fn reason(refused: &[Refusal], a: &Side, b: &Side) -> String {
     if let Some(refusal) = refused.first() {
         return format!(
             "{} {}: {}",
@@ -49,5 +69,29 @@ fn named(ids: &[&str]) -> String {
         0 => "nothing".to_owned(),
         count if count > MOST => format!("{} and {} more", ids[..MOST].join(", "), count - MOST),
         _ => ids.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::why_empty;
+    use crate::comparison::Side;
+    use crate::reference;
+
+    #[test]
+    fn for_each_report_there_is_a_command() {
+        let side = |reference: &reference::Reference, is_reported| Side {
+            label: reference.name.into(),
+            runs: vec![reference.run()],
+            is_reported,
+        };
+        for reference in reference::ALL {
+            let reported = side(reference, true);
+            let measured = side(reference, false);
+            let reason = why_empty(&[], &reported, &measured);
+            assert!(reason.contains("`oscope reproduce "), "{reason}");
+            let reason = why_empty(&[], &measured, &measured);
+            assert!(!reason.contains("reproduce"), "{reason}");
+        }
     }
 }

@@ -5,6 +5,7 @@ use super::plot::document;
 use super::render::title;
 use crate::advice::{FIRST, commands, foremost, gain, value};
 use crate::glance::Glance;
+use crate::thumb::Sides;
 use crate::{Analysis, Verdict, show};
 use advice::Setting;
 
@@ -24,6 +25,7 @@ pub fn card(analysis: &Analysis<'_>) -> String {
             show::machine(analysis.run),
             measured,
             Verdict::of(analysis).text(),
+            Sides::of(analysis).text(),
         ],
         settings_title: "Settings that gain most",
         settings: foremost(&analysis.advice, FIRST)

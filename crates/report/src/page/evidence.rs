@@ -17,7 +17,7 @@ pub(super) struct Evidence {
 
 /// Part of a sentence.
 pub(super) struct Words {
-    pub(super) text: &'static str,
+    pub(super) text: String,
     /// True for code that the reader may type.
     pub(super) is_code: bool,
 }
@@ -137,11 +137,11 @@ fn disturbances(analysis: &Analysis<'_>) -> Vec<Disturbance> {
 }
 
 /// `text` split into words and code (the parts between backticks).
-fn words(text: &'static str) -> Vec<Words> {
+pub(super) fn words(text: &str) -> Vec<Words> {
     let parts = text.split('`').enumerate();
     parts
         .map(|(index, text)| Words {
-            text,
+            text: text.to_owned(),
             is_code: index % 2 == 1,
         })
         .collect()

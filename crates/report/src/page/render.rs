@@ -8,11 +8,13 @@ use super::facts::{Facts, facts};
 use super::finding::{FindingView, Piece};
 use super::glance::{PictureView, chapters_with_numbers, pictures};
 use super::packed::{Parts, packed};
-use super::setting::{SettingView, first, settings, untold};
+use super::setting::{AudienceView, SettingView, first, settings, untold};
 use super::{command, data};
 use crate::ranking::{MOST_FINDINGS, foremost};
+use crate::thumb::{Side, Sides};
 use crate::{Analysis, show};
 use askama::Template;
+use experiments::glance::RULES_FROM;
 use instrument::quantity::Unit;
 use record::Run;
 
@@ -58,24 +60,21 @@ pub fn render(analysis: &Analysis<'_>) -> Result<String, Error> {
         })
         .collect();
     let (decided, undecided) = claims(analysis, place_of);
-    let settings = settings(&analysis.advice, place_of);
     let (first_findings, further) = findings.split_at(findings.len().min(FIRST_FINDINGS));
     let page = Page {
         title: title(analysis),
         subtitle: subtitle(run),
         summary: summary(analysis),
-        tags: run
-            .header
-            .tags
-            .iter()
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect(),
+        tags: tags(run),
         first_findings,
         further,
+        sides: Sides::of(analysis).named(),
+        rules_from: RULES_FROM,
         pictures: pictures(analysis, place_of),
         numbers_at: chapters_with_numbers(analysis, place_of),
         first_settings: first(&analysis.advice),
-        settings: &settings,
+        settings: settings(&analysis.advice, place_of),
+        has_settings: !analysis.advice.settings.is_empty(),
         untold: untold(&analysis.advice),
         decided,
         undecided,
@@ -115,11 +114,17 @@ struct Page<'a> {
     tags: Vec<String>,
     first_findings: &'a [FindingView],
     further: &'a [FindingView],
+    /// What the machine is good and bad at.
+    sides: Vec<(&'static str, Vec<Side>)>,
+    /// The lists of the rules of thumb.
+    rules_from: &'static str,
     pictures: Vec<PictureView>,
     /// Id and title of each chapter with numbers, told where there is no picture.
     numbers_at: Vec<(String, String)>,
     first_settings: Vec<SettingView>,
-    settings: &'a [SettingView],
+    settings: Vec<AudienceView>,
+    /// True if there is a setting that programs can load.
+    has_settings: bool,
     untold: Vec<(&'static str, String)>,
     decided: Vec<ClaimView>,
     undecided: Vec<ClaimView>,
@@ -139,6 +144,16 @@ struct Page<'a> {
     css: &'static str,
     parts_script: &'static str,
     script: &'static str,
+}
+
+/// The user's tags. Those of printed values say again what the summary says.
+fn tags(run: &Run) -> Vec<String> {
+    if run.header.is_reported() {
+        return Vec::new();
+    }
+    let tags = run.header.tags.iter();
+    tags.map(|(name, value)| format!("{name}={value}"))
+        .collect()
 }
 
 /// The run's name, else the processor's.

@@ -1,22 +1,42 @@
 //! The page's view of advice.
 
-use crate::advice::{FIRST, commands, foremost, gain, missing, ranked, value};
-use advice::{Advice, Setting};
+use super::evidence::{Words, words};
+use crate::advice::{
+    FIRST, audience, commands, foremost, gain, gain_of, missing, ranked, trial, value,
+};
+use advice::{Advice, Setting, SystemSetting};
+use instrument::advice::Audience;
 
-/// A recommended setting, ready for its template.
+/// The settings for one kind of people.
+pub(super) struct AudienceView {
+    pub(super) heading: &'static str,
+    pub(super) settings: Vec<SettingView>,
+}
+
+impl AudienceView {
+    /// True if one of the settings is known to gain.
+    pub(super) fn gains(&self) -> bool {
+        self.settings.iter().any(|setting| setting.gain.is_some())
+    }
+}
+
+/// A setting, ready for its template.
 pub(super) struct SettingView {
     /// Title of the setting.
     pub(super) title: String,
-    /// The recommended value.
+    /// The recommended value; of a setting of the system for which none is known, its value now.
     pub(super) value: String,
     /// The usual value; `None` if it is the recommended one.
     pub(super) usual: Option<String>,
     /// The gain with its interval; `None` if uncertain.
     pub(super) gain: Option<(String, Option<String>)>,
-    pub(super) because: String,
-    /// The command that sets it, and the one that takes it back, where it gains.
+    /// Words in place of a gain.
+    pub(super) without_gain: &'static str,
+    pub(super) because: Vec<Words>,
+    /// The commands that set it, take it back and measure before and after, where it gains.
     pub(super) set: Option<String>,
     pub(super) undo: Option<String>,
+    pub(super) attempt: Option<String>,
     /// Ids and titles of the experiments that support it.
     pub(super) from: Vec<(String, String)>,
 }
@@ -27,22 +47,55 @@ impl SettingView {
         setting: &Setting,
         place_of: impl Fn(&str) -> Option<(String, String)>,
     ) -> Self {
-        let gains = gain(setting).is_some();
-        let commands = gains.then(|| commands(name, setting));
+        let gain = gain(setting);
+        let commands = gain.is_some().then(|| commands(name, setting));
         let (set, undo) = commands.map_or((None, None), |found| (Some(found.set), found.undo));
+        let attempt = trial(name, setting).filter(|_| gain.is_some());
+        let is_usual = setting.usual == setting.value;
         Self {
-            set,
-            undo,
             title: setting.title.clone(),
             value: value(setting, &setting.value),
-            usual: (setting.usual != setting.value).then(|| value(setting, &setting.usual)),
-            gain: gain(setting),
-            because: setting.because.clone(),
+            usual: (!is_usual).then(|| value(setting, &setting.usual)),
+            gain,
+            without_gain: if is_usual {
+                "as usual"
+            } else {
+                "no certain gain"
+            },
+            because: words(&setting.because),
+            set,
+            undo,
+            attempt: attempt.map(|_| format!("oscope advise --try {name}")),
             from: setting
                 .experiments
                 .iter()
                 .filter_map(|id| place_of(id))
                 .collect(),
+        }
+    }
+
+    fn of_system(setting: &SystemSetting) -> Self {
+        let SystemSetting {
+            name: _,
+            title,
+            now,
+            value,
+            gain,
+            because,
+            set,
+            undo,
+        } = setting.clone();
+        Self {
+            title,
+            usual: value.as_ref().map(|_| now.clone()),
+            value: value.unwrap_or(now),
+            gain: gain.as_ref().map(gain_of),
+            without_gain: "as it is",
+            because: words(&because),
+            set,
+            undo,
+            attempt: None,
+            from: Vec::new(),
         }
     }
 }
@@ -55,15 +108,29 @@ pub(super) fn first(advice: &Advice) -> Vec<SettingView> {
         .collect()
 }
 
-/// All settings, the largest gain first.
+/// All settings by who can act on them, the largest gain first.
 pub(super) fn settings(
     advice: &Advice,
     place_of: impl Fn(&str) -> Option<(String, String)>,
-) -> Vec<SettingView> {
-    let ranked = ranked(advice).into_iter();
-    ranked
-        .map(|(name, setting)| SettingView::new(name, setting, &place_of))
-        .collect()
+) -> Vec<AudienceView> {
+    let of = |whose, heading| AudienceView {
+        heading,
+        settings: ranked(advice)
+            .into_iter()
+            .filter(|(name, _)| audience(name) == whose)
+            .map(|(name, setting)| SettingView::new(name, setting, &place_of))
+            .collect(),
+    };
+    let all = [
+        of(Audience::Programs, "For programs"),
+        of(Audience::Services, "For databases and services"),
+        AudienceView {
+            heading: "For administrators",
+            settings: advice.system.iter().map(SettingView::of_system).collect(),
+        },
+    ];
+    let told = all.into_iter().filter(|view| !view.settings.is_empty());
+    told.collect()
 }
 
 /// The settings that the run does not support, each with a command that may do so.

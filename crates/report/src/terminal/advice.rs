@@ -10,7 +10,7 @@ use instrument::advice::Audience;
 /// The recommended settings with their gains and sources, the largest gain first; then the settings
 /// that need further measurements.
 pub fn advice(advice: &Advice, style: &Style) -> String {
-    let mut text = title("What programs should use here", style);
+    let mut text = title("What to set here", style);
     text += &paragraph("", &measured(advice), style);
     for (whose, heading) in [
         (Audience::Programs, "For programs"),

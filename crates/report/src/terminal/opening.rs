@@ -2,6 +2,7 @@
 
 use super::style::Style;
 use super::text::labelled;
+use crate::thumb::Sides;
 use crate::{Analysis, Verdict, show};
 use record::Header;
 
@@ -13,6 +14,7 @@ pub(super) fn opening(analysis: &Analysis, style: &Style) -> String {
         ("machine", show::machine(run)),
         ("files", files(&run.header)),
         ("verdict", Verdict::of(analysis).text()),
+        ("sides", Sides::of(analysis).text()),
     ];
     let known: Vec<_> = lines
         .into_iter()

@@ -118,7 +118,7 @@ fn settings(advice: &Advice, style: &Style) -> String {
     if first.is_empty() {
         return String::new();
     }
-    let mut text = title("What to set in programs here", style);
+    let mut text = title("What to set here", style);
     for (name, setting) in first {
         text += &paragraph(style.choose("● ", "* "), &told(setting, style), style);
         let command = commands(name, setting).set;

@@ -77,7 +77,7 @@ fn findings_come_first_and_the_weightiest_before_the_others() {
             "Memory staircase",
             "Settings that gain most",
             "What was found",
-            "What to set in programs that run here",
+            "What to set here",
             "What is said, and whether it holds here",
             "How far to trust it",
             "The machine"

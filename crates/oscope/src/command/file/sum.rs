@@ -9,10 +9,10 @@ use crate::output;
 use anyhow::Result;
 use choice::Choice as _;
 use files::cache::make_cold;
-use files::choose::{Choice, Reason, Wishes, sum_fastest};
+use files::choose::{Choice, Wishes, sum_fastest};
 use files::sum::Sum;
 use files::{Error, Source, Timed, Watch, timed};
-use instrument::quantity::Bytes;
+use instrument::quantity::{Bytes, Nanoseconds};
 use platform::signal::Interrupt;
 use std::path::Path;
 
@@ -28,10 +28,9 @@ pub fn execute(arguments: &Arguments, common: &Common, interrupt: Interrupt) -> 
         match sum(path, &wishes, arguments.cold, common, interrupt) {
             Ok(timed) if common.json => list.push(to_json(path, &timed)),
             Ok(timed) => {
-                let (sum, choice) = &timed.value;
-                // The choice is printed before the sum, so that the sum is the last line on the
-                // terminal.
-                if !common.quiet && matches!(choice.reason, Reason::TriedWarm | Reason::TriedCold) {
+                let (sum, _) = &timed.value;
+                // Before the sum, so that the sum is the last line on the terminal.
+                if !common.quiet {
                     output::say(&explain(path, &timed));
                 }
                 let name = escaped(path);
@@ -69,6 +68,7 @@ fn sum(
     })
 }
 
+/// Time, speed and the way that was chosen.
 fn explain(path: &Path, timed: &Timed<(Sum, Choice)>) -> String {
     let (sum, choice) = &timed.value;
     let options = &choice.options;
@@ -78,8 +78,9 @@ fn explain(path: &Path, timed: &Timed<(Sum, Choice)>) -> String {
         "threads"
     };
     format!(
-        "{}: {:.4} by {}, {} {threads}, blocks of {}: {}",
+        "{}: {:.4}, {:.4} by {}, {} {threads}, blocks of {}: {}",
         escaped(path),
+        Nanoseconds(timed.wall_ns as f64),
         speed(sum.bytes, timed.wall_ns as f64),
         options.method.name(),
         options.threads,

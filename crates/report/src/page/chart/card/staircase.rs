@@ -27,14 +27,14 @@ pub(super) fn draw(svg: &mut Svg, staircase: &Staircase, size: Size) {
     area.top += labels.height(font);
     let x = sizes(all(), area);
     labels.draw(svg, area, font);
-    if let Some(latency) = latency {
+    let loads = latency.as_ref().map(|latency| {
         let y = values(std::iter::once(latency), below_stairs(area, font));
         let axis = (Unit::Nanoseconds, Side::Left, "s0 hue");
         y_axis(svg, &y, axis, area, size);
         title(svg, "a load takes", ("s0 direct", 0.0, "start"), font);
         curve(svg, latency, 0, &x, &y);
-        stairs(svg, latency, knees, (&x, &y), font);
-    }
+        (latency, y)
+    });
     if let Some(bandwidth) = bandwidth {
         let y = values(std::iter::once(bandwidth), area);
         let axis = (Unit::BytesPerSecond, Side::Right, "s1 hue");
@@ -46,6 +46,10 @@ pub(super) fn draw(svg: &mut Svg, staircase: &Staircase, size: Size) {
             font,
         );
         curve(svg, bandwidth, 1, &x, &y);
+    }
+    // Values are last, so that no curve covers them.
+    if let Some((latency, y)) = loads {
+        stairs(svg, latency, knees, (&x, &y), font);
     }
     x_axis(svg, &x, area, size);
 }
@@ -68,8 +72,7 @@ fn below_stairs(area: Area, font: f64) -> Area {
     }
 }
 
-/// The latency of each stair, above the middle of it. What lies beyond the caches is told by the
-/// largest working set, as in the latency ladder.
+/// The latency of each stair, above the middle of it, and that of the largest working set, above its end.
 fn stairs(svg: &mut Svg, latency: &Curve, knees: &[Knee], (x, y): (&Scale, &Scale), font: f64) {
     let ends = knees.iter().map(|knee| knee.bytes).chain([f64::INFINITY]);
     let mut from = 0.0;
@@ -83,14 +86,16 @@ fn stairs(svg: &mut Svg, latency: &Curve, knees: &[Knee], (x, y): (&Scale, &Scal
             .filter(|(size, _)| on(*size))
             .collect();
         from = to;
-        let Some(&(size, middle)) = stair.get(stair.len() / 2) else {
+        let middle = stair.get(stair.len() / 2);
+        let told = if to.is_infinite() {
+            stair.last()
+        } else {
+            middle
+        };
+        let Some(&(size, value)) = told else {
             continue;
         };
-        let value = match stair.last() {
-            Some(&(_, largest)) if to.is_infinite() => largest,
-            _ => middle,
-        };
-        let (Some(left), Some(up)) = (x.position(size), y.position(middle)) else {
+        let (Some(left), Some(up)) = (x.position(size), y.position(value)) else {
             continue;
         };
         svg.text(

@@ -1,0 +1,297 @@
+//! `file.group_commit`: several threads that commit to one log, and what they gain by waiting together.
+
+use crate::estimates::{grade, ratio};
+use crate::figures::{axis_of, curves, logarithmic};
+use crate::prelude::*;
+use crate::together::start_together;
+use platform::block_io::write_at;
+use platform::file::{OpenMode, create};
+use platform::placement::{parent_cpus, pin_to};
+use platform::storage::Storage;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// The experiment `file.group_commit`.
+pub(crate) struct GroupCommit;
+
+pub(super) const WAIT: AxisOf<Wait> = AxisOf::new("wait", "wait for the device");
+pub(super) const WRITERS: AxisOf<Count> = AxisOf::new("writers", "writers");
+pub(super) const RATE: Metric<&str> = Metric::rate("rate", "commits");
+
+/// The wait after a write.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// Each writer waits for itself.
+    Own,
+    /// One of them waits for all that have written.
+    Shared,
+}
+
+/// The size of each write.
+const BLOCK_BYTES: u64 = 4 << 10;
+/// The size of the log, which is written over from its beginning when it is full.
+const LOG_BYTES: u64 = 4 << 20;
+/// Runs are so long that starting the threads is a small part of them.
+const LEAST_RUN_NS: u64 = 20_000_000;
+/// The numbers of writers.
+const SEVERAL: [u64; 2] = [4, 16];
+
+pub(super) const DESIGN: Design = Design {
+    id: "file.group_commit",
+    title: "Commits of several threads",
+    question: "How many commits a second do several threads reach in one log, and what do they gain \
+               if one of them waits for the device on behalf of all?",
+    method: formatcp!(
+        "Kernel threads on all processors commit to one file of {} MiB whose blocks are on the device. \
+         A commit is a write of {} KiB to the next block and the wait until it is safe. Own: the thread \
+         calls fdatasync itself. Shared: threads that have written queue up; the first calls fdatasync \
+         for all of them. Those that come while it runs form the next group. The rate is the number of \
+         commits of all threads over the time of a run of at least {} ms, start of the threads included.",
+        LOG_BYTES >> 20,
+        BLOCK_BYTES >> 10,
+        LEAST_RUN_NS / 1_000_000
+    ),
+    source: "common practice in databases (group commit)",
+    axes: &[WAIT.axis(), WRITERS.axis()],
+    metrics: &[RATE],
+};
+
+impl Experiment for GroupCommit {
+    fn design(&self) -> &'static Design {
+        &DESIGN
+    }
+
+    fn needs(&self, _setting: &Setting) -> Vec<Need> {
+        vec![Need::Space(Bytes(LOG_BYTES))]
+    }
+
+    fn points(&self, _setting: &Setting) -> Vec<Point> {
+        let point = |wait, writers| Point::new().at(WAIT, wait).at(WRITERS, Count(writers));
+        let several = Wait::ALL
+            .iter()
+            .flat_map(|wait| SEVERAL.map(|writers| point(*wait, writers)));
+        std::iter::once(point(Wait::Own, 1))
+            .chain(several)
+            .collect()
+    }
+
+    fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
+        let storage = Storage::behind(sampler.scratch())?;
+        if storage.is_memory() {
+            return Err(MeasureError::Unsupported(format!(
+                "there is no device to wait for: {} is memory; name a directory on a disk",
+                storage.file_system
+            )));
+        }
+        pin_to(&parent_cpus()?)?;
+        let (wait, Count(writers)) = (point.level(WAIT)?, point.level(WRITERS)?);
+        let log = Log::make(&sampler.scratch().join(self.id()), wait)?;
+        sampler.long_runs(RATE, writers as f64, LEAST_RUN_NS, |commits| {
+            let commit = |_| (0..commits).for_each(|_| log.commit());
+            start_together(writers as usize, || (), commit)
+                .map_err(MeasureError::system("start a thread"))?;
+            log.outcome()
+        })
+    }
+
+    fn findings(&self, results: &Results) -> Vec<Finding> {
+        gain(results).into_iter().collect()
+    }
+
+    fn figures(&self, results: &Results) -> Vec<Figure> {
+        let series = Wait::ALL.iter().map(|wait| {
+            let label = format!("{wait} wait");
+            results.series(&label, RATE, WRITERS, &[WAIT.at(*wait)])
+        });
+        let axes = (
+            axis_of(WRITERS),
+            logarithmic("commits", Unit::OperationsPerSecond),
+        );
+        let title = "Commits of all threads to one log";
+        vec![curves(RATE, title, axes, series.collect(), Vec::new())]
+    }
+}
+
+/// A log that several threads commit to.
+struct Log {
+    file: File,
+    wait: Wait,
+    block: Vec<u8>,
+    /// The number of blocks that were begun.
+    begun: AtomicU64,
+    state: Mutex<State>,
+    changed: Condvar,
+    failure: Mutex<Option<MeasureError>>,
+}
+
+/// The progress of a log whose writers wait together.
+#[derive(Default)]
+struct State {
+    written: u64,
+    /// So many of the blocks that were written are safe.
+    safe: u64,
+    is_waiting: bool,
+}
+
+impl Log {
+    fn make(path: &Path, wait: Wait) -> Result<Self, MeasureError> {
+        let block = vec![0x5a; BLOCK_BYTES as usize];
+        let file = create(path, OpenMode::Plain)?;
+        let mut blocks = 0..LOG_BYTES / BLOCK_BYTES;
+        blocks
+            .try_for_each(|number| write_at(&file, &block, number * BLOCK_BYTES))
+            .map_err(MeasureError::system("make the scratch file"))?;
+        file.sync_all()
+            .map_err(MeasureError::system("put the scratch file on the device"))?;
+        Ok(Self {
+            file,
+            wait,
+            block,
+            begun: AtomicU64::new(0),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            failure: Mutex::default(),
+        })
+    }
+
+    /// Writes the next block and waits until it is safe. A failure is kept for [`Log::outcome`].
+    fn commit(&self) {
+        let number = self.begun.fetch_add(1, Ordering::Relaxed);
+        let offset = number * BLOCK_BYTES % LOG_BYTES;
+        let written = write_at(&self.file, &self.block, offset);
+        let written = written.map_err(MeasureError::system("write the scratch file"));
+        let done = written.and_then(|()| {
+            let waited = match self.wait {
+                Wait::Own => self.file.sync_data(),
+                Wait::Shared => self.wait_together(),
+            };
+            waited.map_err(MeasureError::system("wait for the device"))
+        });
+        if let Err(error) = done {
+            *locked(&self.failure) = Some(error);
+        }
+    }
+
+    /// Waits until the block that the caller has just written is safe, by its own call or another's.
+    fn wait_together(&self) -> io::Result<()> {
+        let mut state = locked(&self.state);
+        state.written += 1;
+        let own = state.written;
+        while state.safe < own {
+            if state.is_waiting {
+                let changed = self.changed.wait(state);
+                state = changed.unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            state.is_waiting = true;
+            // Only these were written before the call began.
+            let covered = state.written;
+            drop(state);
+            let outcome = self.file.sync_data();
+            state = locked(&self.state);
+            state.is_waiting = false;
+            self.changed.notify_all();
+            outcome?;
+            state.safe = covered;
+        }
+        Ok(())
+    }
+
+    fn outcome(&self) -> Result<(), MeasureError> {
+        match locked(&self.failure).take() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The rates of the largest number of writers that was measured both ways: apart and together.
+pub(super) fn rates<'r>(results: &'r Results) -> Option<(Count, [&'r Estimate; 2])> {
+    let rate = |wait: Wait, writers| results.sound(RATE, &[WAIT.at(wait), WRITERS.at(writers)]);
+    let both = |writers| {
+        Some((
+            writers,
+            [rate(Wait::Own, writers)?, rate(Wait::Shared, writers)?],
+        ))
+    };
+    SEVERAL.map(Count).into_iter().rev().find_map(both)
+}
+
+fn gain(results: &Results) -> Option<Finding> {
+    let (writers, [apart, together]) = rates(results)?;
+    let gain = ratio(together, apart)?;
+    let said = if gain.value > 1.0 {
+        sentence!(
+            "{writers} threads commit {together} to one log if one fdatasync serves all that wait, {gain} \
+             what they reach if each calls it ({apart})."
+        )
+    } else {
+        sentence!(
+            "{writers} threads commit {apart} to one log if each calls fdatasync; to wait together gains \
+             nothing ({together}, {gain})."
+        )
+    };
+    let finding = Finding::new("gain", said).graded(grade(&gain, 1.0));
+    Some(finding.weighing(0.6))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::testing::{can_be_cold, scratch};
+    use crate::made_up::{count, findings, measure, measured, setting, value};
+    use instrument::results::PointResult;
+
+    fn at(wait: Wait, writers: u64, rate: f64) -> PointResult {
+        let point = Point::new().at(WAIT, wait).at(WRITERS, Count(writers));
+        measured(point, &[(RATE, rate)])
+    }
+
+    #[test]
+    fn the_gain_of_the_most_writers_is_told() {
+        let points = vec![
+            at(Wait::Own, 1, 1e3),
+            at(Wait::Own, 4, 2e3),
+            at(Wait::Shared, 4, 4e3),
+            at(Wait::Own, 16, 2e3),
+            at(Wait::Shared, 16, 1e4),
+        ];
+        let found = findings(&GroupCommit, points);
+        assert!((value(&found, "gain", "gain") - 5.0).abs() < 0.01);
+        let lost = vec![at(Wait::Own, 4, 2e3), at(Wait::Shared, 4, 1e3)];
+        let found = findings(&GroupCommit, lost);
+        let said = found[0].sentence.to_string();
+        assert!(said.contains("gains nothing"), "{said}");
+        assert_eq!(findings(&GroupCommit, vec![at(Wait::Own, 4, 2e3)]), []);
+    }
+
+    #[test]
+    fn commits_are_counted_either_way() {
+        let scratch = scratch();
+        if !can_be_cold(scratch.path()) {
+            return;
+        }
+        for point in GroupCommit.points(&setting(Profile::Quick)) {
+            let (samples, _) = measure(&GroupCommit, &point, scratch.path()).expect("a disk");
+            assert!(count(&samples, RATE) >= 1, "{point}");
+        }
+    }
+
+    #[test]
+    fn who_waits_together_is_safe_when_the_wait_ends() {
+        let scratch = scratch();
+        let log = Log::make(&scratch.path().join("log"), Wait::Shared).expect("there is room");
+        start_together(8, || (), |_| (0..20).for_each(|_| log.commit())).expect("threads");
+        log.outcome().expect("there is room");
+        let state = locked(&log.state);
+        assert_eq!((state.written, state.safe), (160, 160));
+        assert!(!state.is_waiting);
+    }
+}
