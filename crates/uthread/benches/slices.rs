@@ -55,8 +55,8 @@ fn watch(mine: &AtomicU64, theirs: &AtomicU64, counts: u64) -> Seen {
     let mut seen = Seen::default();
     seen.slices.reserve(2 * SLICES as usize);
     seen.ticks.reserve(2 * SLICES as usize);
-    let begin = counter();
-    let (mut began, mut before) = (begin, begin);
+    let start = counter();
+    let (mut began, mut before) = (start, start);
     let mut others = theirs.load(Ordering::Relaxed);
     loop {
         let now = counter();
@@ -70,7 +70,7 @@ fn watch(mine: &AtomicU64, theirs: &AtomicU64, counts: u64) -> Seen {
             seen.ticks.push((resumed - latest) as f64);
             (began, others) = (resumed, latest);
         }
-        if now - begin > counts {
+        if now - start > counts {
             return seen;
         }
         before = now;

@@ -202,7 +202,7 @@ fn whoever_finds_the_owner_sees_what_it_wrote_before() {
     ];
     for take in ways {
         model(move || {
-            let free = AtomicPtr::new(std::ptr::null_mut());
+            let free = AtomicPtr::new(std::ptr::null_mut::<Node>());
             let owner = Owner::new(free, AtomicU32::new(0));
             let shared = Arc::new((owner, Block(checker::cell::UnsafeCell::new(0))));
             let looker = {
