@@ -200,7 +200,7 @@ pub const LOAD_FROM_LARGEST: &str = "load, largest set";
 pub struct RuleOfThumb {
     /// The rung that it is about.
     pub rung: &'static str,
-    /// What the time is needed for, after `good at`.
+    /// The things that take the time, after `good at`.
     pub what: &'static str,
     /// The time in ns.
     pub ns: f64,

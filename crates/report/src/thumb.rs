@@ -15,11 +15,11 @@ const MOST: usize = 3;
 /// A time that differs from its rule of thumb.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Side {
-    /// What takes the time, in the plural.
+    /// The things that take the time, in the plural.
     pub(crate) what: &'static str,
     pub(crate) time: String,
     pub(crate) rule: String,
-    /// How many times as fast or as slow as the rule.
+    /// The ratio to the rule: times as fast, or times as slow.
     factor: f64,
 }
 

@@ -114,7 +114,7 @@ struct Page<'a> {
     tags: Vec<String>,
     first_findings: &'a [FindingView],
     further: &'a [FindingView],
-    /// What the machine is good and bad at.
+    /// The strong and the weak sides of the machine.
     sides: Vec<(&'static str, Vec<Side>)>,
     /// The lists of the rules of thumb.
     rules_from: &'static str,
