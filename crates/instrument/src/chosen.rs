@@ -205,10 +205,8 @@ fn check(
     let show =
         |level: &Level| of_axis.map_or(level.to_string(), |axis| Axis::from(axis).show(level));
     let needs = experiment.level_needs(setting);
-    let of_level = needs.iter().filter(|(at, _)| at.get(axis) == Some(level));
-    let lacks = of_level
-        .filter_map(|(_, need)| need.missing(setting))
-        .next();
+    let mut of_level = needs.iter().filter(|(at, _)| at.get(axis) == Some(level));
+    let lacks = of_level.find_map(|(_, need)| need.missing(setting));
     if let Some(lacks) = lacks {
         return Err(CannotChoose::LevelLacks {
             experiment: design.id,

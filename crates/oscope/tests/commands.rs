@@ -380,7 +380,7 @@ fn advice_is_told_to_people_and_programs_and_kept_where_programs_look() {
         .oscope(&["advise"])
         .assert()
         .success()
-        .stdout(contains("programs should use here"));
+        .stdout(contains("What to set here"));
     let advice = place.oscope(&["advise", "--json"]).assert().success();
     assert_eq!(json(&advice.get_output().stdout)["format"], 1);
     place

@@ -166,7 +166,7 @@ fn a_run_with_relative_paths_goes_on_from_another_directory() {
         .oscope(&["run", "--resume", "1", "--budget", "2s", "--no-page"])
         .current_dir("/")
         .assert()
-        .stderr(contains("file.remote"));
+        .stderr(contains("visits"));
     assert!(count(&stored(&place, "1")) > count(&before));
 }
 

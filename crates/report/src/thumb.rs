@@ -110,7 +110,7 @@ mod tests {
         ]);
         assert_eq!(
             sides.text(),
-            "Good at writes with fsync 3 µs (rule of thumb 300 µs), switches between processes 2.9 µs \
+            "Good at writes with fsync 3.0 µs (rule of thumb 300 µs), switches between processes 2.9 µs \
              (10 µs), system calls 164 ns (300 ns). Bad at loads from memory 167 ns (100 ns)."
         );
     }

@@ -282,7 +282,7 @@ fn links_devices_and_directories_in_the_way_are_left_alone() {
             "{outcomes:?}"
         );
         assert!(
-            outcomes[2].failure.as_ref().unwrap().contains("no file"),
+            outcomes[2].failure.as_ref().unwrap().contains("not a file"),
             "{outcomes:?}"
         );
     }

@@ -72,17 +72,17 @@ pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
 /// leaves out, and again with more time those that a run did not reach.
 fn measured(arguments: &Reproduce, common: &Common) -> Result<(Reproduction, Exit)> {
     let mut exit = Exit::Done;
-    let mut tries: BTreeMap<(String, bool), i32> = BTreeMap::new();
+    let mut runs: BTreeMap<(String, bool), i32> = BTreeMap::new();
     loop {
         let reproduced = reproduction(arguments, common)?;
-        let tried = |words: &[String]| tries.get(&subject(words)).copied().unwrap_or(0);
+        let times_run = |words: &[String]| runs.get(&subject(words)).copied().unwrap_or(0);
         let mut commands = reproduced.commands();
-        commands.retain(|words| tried(words) < TRIES);
+        commands.retain(|words| times_run(words) < TRIES);
         if commands.is_empty() {
             return Ok((reproduced, exit));
         }
         for words in &commands {
-            match measure(words, MORE_TIME.powi(tried(words)), arguments, common) {
+            match measure(words, MORE_TIME.powi(times_run(words)), arguments, common) {
                 Ok(Exit::Done) => {}
                 Ok(stopped @ Exit::Stopped(_)) => return Ok((reproduced, stopped)),
                 Ok(incomplete) => exit = incomplete,
@@ -97,7 +97,7 @@ fn measured(arguments: &Reproduce, common: &Common) -> Result<(Reproduction, Exi
         let mut subjects: Vec<_> = commands.iter().map(|words| subject(words)).collect();
         subjects.dedup();
         for subject in subjects {
-            *tries.entry(subject).or_default() += 1;
+            *runs.entry(subject).or_default() += 1;
         }
     }
 }

@@ -122,7 +122,7 @@ fn files_of_which_only_parts_come_do_not_use_up_descriptors() {
         match session.outcome().unwrap().unwrap().1.failure {
             None => taken += 1,
             Some(failure) => {
-                assert!(failure.contains("not complete"), "{failure}");
+                assert!(failure.contains("incomplete files"), "{failure}");
                 refused += 1;
             }
         }

@@ -223,7 +223,7 @@ mod tests {
         let lacks = |setting: &Setting| -> Vec<String> {
             let limited = PAGES.at(Backing::Swap(Swap::MemoryLimited));
             let needs = needs(setting).into_iter();
-            let of_level = needs.filter(|(point, _)| point.matches(&[limited.clone()]));
+            let of_level = needs.filter(|(point, _)| point.matches(std::slice::from_ref(&limited)));
             of_level
                 .filter_map(|(_, need)| need.missing(setting))
                 .collect()

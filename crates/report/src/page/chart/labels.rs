@@ -72,11 +72,11 @@ pub(super) fn rows(places: &[(f64, f64)], left: f64, right: f64) -> Vec<Placed> 
         taken.extend(free);
     }
     taken.sort_by_key(|label| label.index);
-    let placed = taken.iter().map(|label| Placed {
+    let told = |label: &Taken| Placed {
         row: label.row,
         leftwards: label.leftwards,
-    });
-    placed.collect()
+    };
+    taken.iter().map(told).collect()
 }
 
 /// A label that has its place.
@@ -158,8 +158,8 @@ mod tests {
 
     /// True if labels overlap, and the number of lines that cross a label in a lower row.
     fn faults(places: &[(f64, f64)]) -> (bool, usize) {
-        let placed = rows(places, 0.0, 340.0);
-        let all: Vec<_> = places.iter().zip(&placed).collect();
+        let labels = rows(places, 0.0, 340.0);
+        let all: Vec<_> = places.iter().zip(&labels).collect();
         let ends = |(x, width): &(f64, f64), label: &Placed| {
             let from = if label.leftwards { x - width } else { *x };
             (from, from + width)

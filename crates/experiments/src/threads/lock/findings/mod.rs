@@ -92,15 +92,15 @@ mod tests {
         let told = |points| {
             let found = findings(&Lock, points);
             let burnt = finding(&found, "burnt");
-            ["turn", "slice"].map(|key| number(burnt, key).value.round())
+            ["turn", "slice"].map(|key| number(burnt, key).value.round() as u64)
         };
         let both = |slice_us, slice_ns| {
             [LockType::Lock, LockType::SpinLock].map(|lock| at(lock, slice_us, slice_ns))
         };
         let chosen = [both(Some(16_000), 16e6), both(Some(1000), 1e6)].concat();
-        assert_eq!(told(chosen.clone()), [1e6, 1e6]);
+        assert_eq!(told(chosen.clone()), [1_000_000, 1_000_000]);
         let usual = [chosen, both(None, 5e4).to_vec()].concat();
-        assert_eq!(told(usual), [5e4, 5e4]);
+        assert_eq!(told(usual), [50_000, 50_000]);
     }
 
     #[test]
