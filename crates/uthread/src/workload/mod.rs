@@ -27,7 +27,9 @@ use std::io;
 /// let inversion = Inversion {
 ///     slice: Duration::from_nanos(1),
 ///     steps: 1,
+///     low_steps: 1,
 ///     protocol: Protocol::None,
+///     decay: false,
 /// };
 /// assert!(matches!(inversion.run(), Err(WorkloadError::Build(_))));
 /// ```
