@@ -176,21 +176,19 @@ pub fn newest_with(common: &Common, experiments: &[&str]) -> Result<Vec<Run>> {
 }
 
 /// Adds to `analysis` what administrators can set, with what trials on the same machine showed.
-pub fn add_settings_of_system(analysis: &mut Analysis<'_>, common: &Common) -> Result<()> {
-    let trials = trials(common, &analysis.advice.machine_fingerprint)?;
+pub fn add_settings_of_system(analysis: &mut Analysis<'_>, store: Option<&Store>) -> Result<()> {
+    let Some(store) = store else { return Ok(()) };
+    let trials = trials(store, &analysis.advice.machine_fingerprint)?;
     analysis.advice.system = advice::system(analysis.run, &trials);
     Ok(())
 }
 
 /// The newest comparisons of `oscope ab --vary` on the machine with this fingerprint, for each
 /// experiment. Damaged runs are left out.
-fn trials(common: &Common, fingerprint: &str) -> Result<Vec<HistoryRun>> {
+fn trials(store: &Store, fingerprint: &str) -> Result<Vec<HistoryRun>> {
     /// A setting may have been tried before others by the same experiment.
     const MOST_OF_EACH: usize = 10;
     let mut trials = Vec::new();
-    let Some(store) = open_to_read(common)? else {
-        return Ok(trials);
-    };
     for experiment in advice::trial_experiments() {
         let query = HistoryQuery {
             fingerprint,

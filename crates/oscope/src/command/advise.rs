@@ -18,7 +18,8 @@ pub fn execute(arguments: &Advise, common: &Common) -> Result<Exit> {
     }
     let mut judged = stored::judged(common, &arguments.run, Sharing { redact: false })?;
     let mut analysis = judged.analysis();
-    stored::add_settings_of_system(&mut analysis, common)?;
+    let store = stored::open_to_read(common)?;
+    stored::add_settings_of_system(&mut analysis, store.as_ref())?;
     let advice = analysis.advice;
     let json = || serde_json::to_string_pretty(&advice).map(|text| text + "\n");
     if arguments.save {

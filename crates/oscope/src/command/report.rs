@@ -13,7 +13,8 @@ pub fn execute(arguments: &Report, common: &Common) -> Result<Exit> {
     let target = Target::asked(&written.output, common)?;
     let mut judged = stored::judged(common, &written.run, written.sharing)?;
     let mut analysis = judged.analysis();
-    stored::add_settings_of_system(&mut analysis, common)?;
+    let store = stored::open_to_read(common)?;
+    stored::add_settings_of_system(&mut analysis, store.as_ref())?;
     let page = page::render(&analysis)?;
     target.write(page.as_bytes(), &Watch::default())?;
     Ok(Exit::Done)
