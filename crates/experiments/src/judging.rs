@@ -9,6 +9,9 @@ use instrument::results::Estimate;
 /// Less than this makes no difference that anyone would act on.
 pub(crate) const MARGIN: f64 = 0.02;
 
+/// Up to this factor, two costs are almost the same to a program.
+pub(crate) const ALMOST: f64 = 1.25;
+
 /// Decides if a ratio lies above `threshold`: the interval must leave no doubt.
 pub(crate) fn exceeds(ratio: &Quantity, threshold: f64) -> Ruling {
     match ratio.interval {

@@ -170,22 +170,18 @@ pub(crate) fn on_cpus<State, Job: Copy + Send, T>(
             end.wait();
         }
     };
-    let outcome = || match failure.lock().take() {
-        Some(error) => Err(error),
-        None => Ok(()),
-    };
     let gate = Gate::default();
     thread::scope(|scope| {
         let started = gate.start(scope, cpus.iter().copied(), &member);
         started.map_err(MeasureError::system("start a thread"))?;
         gate.open();
         end.wait();
-        let done = outcome().and_then(|()| {
+        let done = failure.outcome().and_then(|()| {
             lead(&|job| {
                 next.set(Some(job));
                 begin.wait();
                 end.wait();
-                outcome()
+                failure.outcome()
             })
         });
         next.set(None);
@@ -195,15 +191,23 @@ pub(crate) fn on_cpus<State, Job: Copy + Send, T>(
 }
 
 /// A value that threads share, with a lock that a panic elsewhere does not spoil.
-struct Slot<T>(Mutex<T>);
+#[derive(Default)]
+pub(crate) struct Slot<T>(Mutex<T>);
 
 impl<T> Slot<T> {
-    fn lock(&self) -> MutexGuard<'_, T> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set(&self, value: T) {
+    pub(crate) fn set(&self, value: T) {
         *self.lock() = value;
+    }
+}
+
+impl Slot<Option<MeasureError>> {
+    /// Takes the failure that a thread left; `Ok` if there is none.
+    pub(crate) fn outcome(&self) -> Result<(), MeasureError> {
+        self.lock().take().map_or(Ok(()), Err)
     }
 }
 

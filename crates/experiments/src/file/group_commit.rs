@@ -1,18 +1,17 @@
 //! `file.group_commit`: several threads that commit to one log, and what they gain by waiting together.
 
+use super::on_device::{self, BLOCK_BYTES, FILE_BYTES, device_behind};
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
-use crate::together::start_together;
+use crate::together::{Slot, start_together};
 use platform::block_io::write_at;
-use platform::file::{OpenMode, create};
 use platform::placement::{parent_cpus, pin_to};
-use platform::storage::Storage;
 use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, PoisonError};
 
 /// The experiment `file.group_commit`.
 pub(crate) struct GroupCommit;
@@ -30,10 +29,6 @@ pub(super) enum Wait {
     Shared,
 }
 
-/// The size of each write.
-const BLOCK_BYTES: u64 = 4 << 10;
-/// The size of the log, which is written over from its beginning when it is full.
-const LOG_BYTES: u64 = 4 << 20;
 /// Runs are so long that starting the threads is a small part of them.
 const LEAST_RUN_NS: u64 = 20_000_000;
 /// The numbers of writers.
@@ -50,7 +45,7 @@ pub(super) const DESIGN: Design = Design {
          calls fdatasync itself. Shared: threads that have written queue up; the first calls fdatasync \
          for all of them. Those that come while it runs form the next group. The rate is the number of \
          commits of all threads over the time of a run of at least {} ms, start of the threads included.",
-        LOG_BYTES >> 20,
+        FILE_BYTES >> 20,
         BLOCK_BYTES >> 10,
         LEAST_RUN_NS / 1_000_000
     ),
@@ -65,7 +60,7 @@ impl Experiment for GroupCommit {
     }
 
     fn needs(&self, _setting: &Setting) -> Vec<Need> {
-        vec![Need::Space(Bytes(LOG_BYTES))]
+        vec![Need::Space(Bytes(FILE_BYTES))]
     }
 
     fn points(&self, _setting: &Setting) -> Vec<Point> {
@@ -79,13 +74,7 @@ impl Experiment for GroupCommit {
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let storage = Storage::behind(sampler.scratch())?;
-        if storage.is_memory() {
-            return Err(MeasureError::Unsupported(format!(
-                "there is no device to wait for: {} is memory; name a directory on a disk",
-                storage.file_system
-            )));
-        }
+        device_behind(sampler.scratch())?;
         pin_to(&parent_cpus()?)?;
         let (wait, Count(writers)) = (point.level(WAIT)?, point.level(WRITERS)?);
         let log = Log::make(&sampler.scratch().join(self.id()), wait)?;
@@ -122,9 +111,9 @@ struct Log {
     block: Vec<u8>,
     /// The number of blocks that were begun.
     begun: AtomicU64,
-    state: Mutex<State>,
+    state: Slot<State>,
     changed: Condvar,
-    failure: Mutex<Option<MeasureError>>,
+    failure: Slot<Option<MeasureError>>,
 }
 
 /// The progress of a log whose writers wait together.
@@ -138,29 +127,21 @@ struct State {
 
 impl Log {
     fn make(path: &Path, wait: Wait) -> Result<Self, MeasureError> {
-        let block = vec![0x5a; BLOCK_BYTES as usize];
-        let file = create(path, OpenMode::Plain)?;
-        let mut blocks = 0..LOG_BYTES / BLOCK_BYTES;
-        blocks
-            .try_for_each(|number| write_at(&file, &block, number * BLOCK_BYTES))
-            .map_err(MeasureError::system("make the scratch file"))?;
-        file.sync_all()
-            .map_err(MeasureError::system("put the scratch file on the device"))?;
         Ok(Self {
-            file,
+            file: on_device::make(path, FILE_BYTES / BLOCK_BYTES)?,
             wait,
-            block,
+            block: on_device::block(),
             begun: AtomicU64::new(0),
-            state: Mutex::default(),
+            state: Slot::default(),
             changed: Condvar::new(),
-            failure: Mutex::default(),
+            failure: Slot::default(),
         })
     }
 
     /// Writes the next block and waits until it is safe. A failure is kept for [`Log::outcome`].
     fn commit(&self) {
         let number = self.begun.fetch_add(1, Ordering::Relaxed);
-        let offset = number * BLOCK_BYTES % LOG_BYTES;
+        let offset = number * BLOCK_BYTES % FILE_BYTES;
         let written = write_at(&self.file, &self.block, offset);
         let written = written.map_err(MeasureError::system("write the scratch file"));
         let done = written.and_then(|()| {
@@ -171,13 +152,13 @@ impl Log {
             waited.map_err(MeasureError::system("wait for the device"))
         });
         if let Err(error) = done {
-            *locked(&self.failure) = Some(error);
+            self.failure.set(Some(error));
         }
     }
 
     /// Waits until the block that the caller has just written is safe, by its own call or another's.
     fn wait_together(&self) -> io::Result<()> {
-        let mut state = locked(&self.state);
+        let mut state = self.state.lock();
         state.written += 1;
         let own = state.written;
         while state.safe < own {
@@ -191,7 +172,7 @@ impl Log {
             let covered = state.written;
             drop(state);
             let outcome = self.file.sync_data();
-            state = locked(&self.state);
+            state = self.state.lock();
             state.is_waiting = false;
             self.changed.notify_all();
             outcome?;
@@ -201,15 +182,8 @@ impl Log {
     }
 
     fn outcome(&self) -> Result<(), MeasureError> {
-        match locked(&self.failure).take() {
-            Some(error) => Err(error),
-            None => Ok(()),
-        }
+        self.failure.outcome()
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The rates of the largest number of writers that was measured both ways: apart and together.
@@ -290,7 +264,7 @@ mod tests {
         let log = Log::make(&scratch.path().join("log"), Wait::Shared).expect("there is room");
         start_together(8, || (), |_| (0..20).for_each(|_| log.commit())).expect("threads");
         log.outcome().expect("there is room");
-        let state = locked(&log.state);
+        let state = log.state.lock();
         assert_eq!((state.written, state.safe), (160, 160));
         assert!(!state.is_waiting);
     }

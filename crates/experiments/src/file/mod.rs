@@ -11,6 +11,7 @@ mod engine;
 mod group_commit;
 mod line;
 mod metadata;
+mod on_device;
 mod order;
 pub(crate) mod page_cache;
 pub(crate) mod phase_claims;

@@ -1,10 +1,10 @@
 //! `file.sync`: what it costs to have a write on the device before going on.
 
+use super::on_device::{self, BLOCK_BYTES, FILE_BYTES, device_behind};
 use crate::estimates::{grade, known, ratio};
 use crate::figures::{axis_of, bars, logarithmic};
 use crate::prelude::*;
-use platform::file::{OpenMode, create, open_read_write};
-use platform::storage::Storage;
+use platform::file::{OpenMode, open_read_write};
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
@@ -35,11 +35,6 @@ pub(super) enum Place {
     Overwrite,
     Append,
 }
-
-/// The size of each write.
-const BLOCK_BYTES: u64 = 4 << 10;
-/// The size of the file that is overwritten, or at which an appended file is emptied.
-const FILE_BYTES: u64 = 4 << 20;
 
 pub(super) const DESIGN: Design = Design {
     id: "file.sync",
@@ -84,13 +79,7 @@ impl Experiment for WaitingWrites {
     }
 
     fn measure(&self, point: &Point, sampler: &mut Sampler<'_>) -> Result<(), MeasureError> {
-        let storage = Storage::behind(sampler.scratch())?;
-        if storage.is_memory() {
-            return Err(MeasureError::Unsupported(format!(
-                "there is no device to wait for: {} is memory; name a directory on a disk",
-                storage.file_system
-            )));
-        }
+        let storage = device_behind(sampler.scratch())?;
         let (method, place) = (point.level(METHOD)?, point.level(PLACE)?);
         let path = sampler
             .scratch()
@@ -141,22 +130,18 @@ impl Target {
             Method::DataSync => (OpenMode::DataSynchronous, |_| Ok(())),
         };
         let is_appending = place == Place::Append;
-        let block = vec![0x5a; BLOCK_BYTES as usize];
-        let mut file = create(path, OpenMode::Plain)?;
-        if !is_appending {
-            let blocks = FILE_BYTES / BLOCK_BYTES;
-            (0..blocks)
-                .try_for_each(|_| file.write_all(&block))
-                .map_err(MeasureError::system("make the scratch file"))?;
-        }
-        file.sync_all()
-            .map_err(MeasureError::system("put the scratch file on the device"))?;
+        let blocks = if is_appending {
+            0
+        } else {
+            FILE_BYTES / BLOCK_BYTES
+        };
+        on_device::make(path, blocks)?;
         Ok(Self {
             file: open_read_write(path, mode)?,
             wait,
             is_appending,
             position: 0,
-            block,
+            block: on_device::block(),
         })
     }
 

@@ -3,7 +3,7 @@
 use super::hierarchy;
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
-use crate::judging::{Along, MARGIN, Ratios, alike, larger_by};
+use crate::judging::{ALMOST, Along, MARGIN, Ratios, alike, larger_by};
 use crate::prelude::*;
 use instrument::claim::Claim;
 use kernels::InstructionSet;
@@ -93,7 +93,7 @@ const BOTH_BLOCKS: Claim = Claim {
             best(results, Bytes(BLOCKS[0]))?,
             best(results, Bytes(BLOCKS[1]))?,
         ];
-        alike(1.25, one, other, |ratio| {
+        alike(ALMOST, one, other, |ratio| {
             sentence!(
                 "The best pieces are written at {one} in 8 MiB and {other} in 32 MiB: {ratio}."
             )

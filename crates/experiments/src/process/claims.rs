@@ -10,7 +10,7 @@ use super::placement::{PLACEMENT, Placement};
 use super::poll::{self, DESIGN as POLL};
 use super::switch::definition::{DESIGN as SWITCH, Kind};
 use super::switch::findings::pair;
-use crate::judging::{MARGIN, alike, larger, larger_by};
+use crate::judging::{ALMOST, MARGIN, alike, larger, larger_by};
 use crate::memory::pages::Pages;
 use crate::prelude::*;
 use crate::subjects::ROUND_TRIP;
@@ -21,9 +21,6 @@ const LARGE_MESSAGE: Bytes = Bytes(64 << 10);
 
 /// The least factor that makes a difference.
 const FASTER: f64 = 1.0 + MARGIN;
-
-/// Costs that differ by less than this factor are the same to a program.
-const SAME: f64 = 1.25;
 
 pub(crate) const ALL: &[Claim] = &[
     Claim {
@@ -154,7 +151,7 @@ pub(crate) const ALL: &[Claim] = &[
             if few == many {
                 return None;
             }
-            alike(SAME, one, other, |ratio| {
+            alike(ALMOST, one, other, |ratio| {
                 sentence!(
                     "A wait by epoll takes {one} with {many} descriptors and {other} with {few}: {ratio}."
                 )

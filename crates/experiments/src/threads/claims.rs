@@ -8,7 +8,7 @@ use super::monitor::{HELD, WAKING, Waking};
 use super::two_locks::{self, KernelLock, by_processors};
 use super::{create, switch};
 use crate::estimates::{ratio, ratios, side_by_side};
-use crate::judging::{Along, MARGIN, Ratios, alike, decided, exceeds, larger, larger_by};
+use crate::judging::{ALMOST, Along, MARGIN, Ratios, alike, decided, exceeds, larger, larger_by};
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
 use instrument::point::LevelOf;
@@ -23,8 +23,6 @@ const CREATE: &str = "threads.create";
 
 /// A time that grows by this factor grows rapidly.
 const RAPIDLY: f64 = 2.0;
-/// Up to this factor, two times are almost the same.
-const ALMOST: f64 = 1.25;
 
 /// The most threads of the report.
 const MOST: Count = Count(99);

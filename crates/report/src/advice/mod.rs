@@ -10,7 +10,7 @@ pub use command::{Commands, commands};
 pub use files::{c_header, environment};
 pub use system::{system, trial_experiments};
 pub use trial::trial;
-pub use words::{FIRST, foremost, gain, gain_of, ranked, value};
+pub use words::{FIRST, FOR_ADMINISTRATORS, by_audience, foremost, gain, gain_of, value};
 
 use crate::show;
 use advice::{Advice, FORMAT, Gain, Setting, Value};
@@ -53,7 +53,7 @@ pub fn missing(told: &Advice) -> Vec<(&'static str, &'static [&'static str])> {
 }
 
 /// The people who can act on the setting called `name`; programs if this version does not know it.
-pub fn audience(name: &str) -> Audience {
+fn audience(name: &str) -> Audience {
     let rule = experiments::advice().find(|rule| rule.setting == name);
     rule.map_or(Audience::Programs, |rule| rule.audience)
 }

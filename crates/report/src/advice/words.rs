@@ -1,7 +1,9 @@
 //! Advice as text.
 
+use super::audience;
 use crate::show;
 use advice::{Advice, Gain, Setting, Value};
+use instrument::advice::Audience;
 use instrument::quantity::Unit;
 use instrument::statistics::Interval;
 
@@ -36,13 +38,31 @@ pub fn gain_of(gain: &Gain) -> (String, Option<String>) {
 }
 
 /// The settings with their names, sorted by certain gain in descending order.
-pub fn ranked(advice: &Advice) -> Vec<(&str, &Setting)> {
+fn ranked(advice: &Advice) -> Vec<(&str, &Setting)> {
     let mut settings: Vec<_> = advice.settings.iter().collect();
     settings.sort_by(|(_, a), (_, b)| least_gain(b).total_cmp(&least_gain(a)));
     settings
         .into_iter()
         .map(|(name, setting)| (name.as_str(), setting))
         .collect()
+}
+
+/// The heading of what the system has, which only administrators can set.
+pub const FOR_ADMINISTRATORS: &str = "For administrators";
+
+/// The settings of programs by who can act on them, each kind that there is with its heading, the largest
+/// gain first.
+pub fn by_audience(advice: &Advice) -> Vec<(&'static str, Vec<(&str, &Setting)>)> {
+    let of = |(whose, heading)| {
+        let all = ranked(advice).into_iter();
+        let theirs: Vec<_> = all.filter(|(name, _)| audience(name) == whose).collect();
+        (!theirs.is_empty()).then_some((heading, theirs))
+    };
+    let kinds = [
+        (Audience::Programs, "For programs"),
+        (Audience::Services, "For databases and services"),
+    ];
+    kinds.into_iter().filter_map(of).collect()
 }
 
 /// At most `most` settings, all with a certain gain. Leaves out refinements of other settings, such

@@ -2,10 +2,10 @@
 
 use super::evidence::{Words, words};
 use crate::advice::{
-    FIRST, audience, commands, foremost, gain, gain_of, missing, ranked, trial, value,
+    FIRST, FOR_ADMINISTRATORS, by_audience, commands, foremost, gain, gain_of, missing, trial,
+    value,
 };
 use advice::{Advice, Setting, SystemSetting};
-use instrument::advice::Audience;
 
 /// The settings for one kind of people.
 pub(super) struct AudienceView {
@@ -113,24 +113,21 @@ pub(super) fn settings(
     advice: &Advice,
     place_of: impl Fn(&str) -> Option<(String, String)>,
 ) -> Vec<AudienceView> {
-    let of = |whose, heading| AudienceView {
+    let of = |(heading, theirs): (_, Vec<(&str, &Setting)>)| AudienceView {
         heading,
-        settings: ranked(advice)
+        settings: theirs
             .into_iter()
-            .filter(|(name, _)| audience(name) == whose)
             .map(|(name, setting)| SettingView::new(name, setting, &place_of))
             .collect(),
     };
-    let all = [
-        of(Audience::Programs, "For programs"),
-        of(Audience::Services, "For databases and services"),
-        AudienceView {
-            heading: "For administrators",
+    let mut all: Vec<AudienceView> = by_audience(advice).into_iter().map(of).collect();
+    if !advice.system.is_empty() {
+        all.push(AudienceView {
+            heading: FOR_ADMINISTRATORS,
             settings: advice.system.iter().map(SettingView::of_system).collect(),
-        },
-    ];
-    let told = all.into_iter().filter(|view| !view.settings.is_empty());
-    told.collect()
+        });
+    }
+    all
 }
 
 /// The settings that the run does not support, each with a command that may do so.

@@ -2,26 +2,20 @@
 
 use super::style::{Role, Style};
 use super::text::{labelled, paragraph, title};
-use crate::advice::{Commands, audience, commands, gain, gain_of, missing, ranked, trial, value};
+use crate::advice::{
+    Commands, FOR_ADMINISTRATORS, by_audience, commands, gain, gain_of, missing, trial, value,
+};
 use crate::show;
 use advice::{Advice, Setting, SystemSetting};
-use instrument::advice::Audience;
 
 /// The recommended settings with their gains and sources, the largest gain first; then the settings
 /// that need further measurements.
 pub fn advice(advice: &Advice, style: &Style) -> String {
     let mut text = title("What to set here", style);
     text += &paragraph("", &measured(advice), style);
-    for (whose, heading) in [
-        (Audience::Programs, "For programs"),
-        (Audience::Services, "For databases and services"),
-    ] {
-        let all = ranked(advice).into_iter();
-        let theirs: Vec<_> = all.filter(|(name, _)| audience(name) == whose).collect();
-        if !theirs.is_empty() {
-            text.push('\n');
-            text += &title(heading, style);
-        }
+    for (heading, theirs) in by_audience(advice) {
+        text.push('\n');
+        text += &title(heading, style);
         for (name, setting) in theirs {
             text += &paragraph("", &told(setting, style), style);
             text += &paragraph("    ", &setting.because, style);
@@ -32,7 +26,7 @@ pub fn advice(advice: &Advice, style: &Style) -> String {
     }
     if !advice.system.is_empty() {
         text.push('\n');
-        text += &title("For administrators", style);
+        text += &title(FOR_ADMINISTRATORS, style);
     }
     for setting in &advice.system {
         text += &paragraph("", &told_of_system(setting, style), style);
