@@ -12,6 +12,7 @@ pub fn all() -> impl Iterator<Item = &'static Claim> {
         memory::claims::ALL,
         memory::subloop::CLAIMS,
         file::claims::ALL,
+        file::cold_claims::ALL,
         file::reader_claims::ALL,
         file::phase_claims::ALL,
         transfer::claims::ALL,

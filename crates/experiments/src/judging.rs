@@ -12,6 +12,9 @@ pub(crate) const MARGIN: f64 = 0.02;
 /// Up to this factor, two costs are almost the same to a program.
 pub(crate) const ALMOST: f64 = 1.25;
 
+/// Up to this factor, slower is a little slower.
+pub(crate) const LITTLE: f64 = 1.5;
+
 /// Decides if a ratio lies above `threshold`: the interval must leave no doubt.
 pub(crate) fn exceeds(ratio: &Quantity, threshold: f64) -> Ruling {
     match ratio.interval {
@@ -19,6 +22,62 @@ pub(crate) fn exceeds(ratio: &Quantity, threshold: f64) -> Ruling {
         Some(interval) if interval.high < threshold => Ruling::DoesNotHold,
         _ => Ruling::CannotBeTold,
     }
+}
+
+/// Decides if a ratio is about `expected`: neither is more than `factor` times the other.
+pub(crate) fn is_about(ratio: &Quantity, expected: f64, factor: f64) -> Ruling {
+    let (least, most) = (expected / factor, expected * factor);
+    match ratio.interval {
+        Some(interval) if interval.low > least && interval.high < most => Ruling::Holds,
+        Some(interval) if interval.high < least || interval.low > most => Ruling::DoesNotHold,
+        _ => Ruling::CannotBeTold,
+    }
+}
+
+/// Decides if all ratios are about 1: none is told to be more than `factor` away from it.
+pub(crate) fn all_alike<'r>(factor: f64, ratios: impl IntoIterator<Item = &'r Quantity>) -> Ruling {
+    let rulings = ratios.into_iter().map(|it| is_about(it, 1.0, factor));
+    let rulings: Vec<Ruling> = rulings.collect();
+    if rulings.contains(&Ruling::DoesNotHold) {
+        Ruling::DoesNotHold
+    } else if rulings.is_empty() || rulings.contains(&Ruling::CannotBeTold) {
+        Ruling::CannotBeTold
+    } else {
+        Ruling::Holds
+    }
+}
+
+/// The ruling on two things at once: where one holds and the other does not, they hold in part.
+pub(crate) fn both(one: Ruling, other: Ruling) -> Ruling {
+    match (one, other) {
+        (Ruling::Holds, Ruling::Holds) => Ruling::Holds,
+        (Ruling::DoesNotHold, Ruling::DoesNotHold) => Ruling::DoesNotHold,
+        (Ruling::CannotBeTold, _) | (_, Ruling::CannotBeTold) => Ruling::CannotBeTold,
+        _ => Ruling::HoldsInPart,
+    }
+}
+
+/// The ruling on the contrary.
+pub(crate) fn opposite(ruling: Ruling) -> Ruling {
+    match ruling {
+        Ruling::Holds => Ruling::DoesNotHold,
+        Ruling::DoesNotHold => Ruling::Holds,
+        open => open,
+    }
+}
+
+/// The judgement on "a little slower" from that on "slower": it does not hold where one of `losses` is
+/// large.
+pub(crate) fn a_little<L>(judged: Judgement, losses: &[(L, Quantity)]) -> Judgement {
+    let is = |wanted| move |(_, loss): &(L, Quantity)| exceeds(loss, LITTLE) == wanted;
+    let ruling = match judged.ruling {
+        Ruling::Holds | Ruling::HoldsInPart if losses.iter().any(is(Ruling::Holds)) => {
+            Ruling::DoesNotHold
+        }
+        Ruling::Holds if !losses.iter().all(is(Ruling::DoesNotHold)) => Ruling::HoldsInPart,
+        ruling => ruling,
+    };
+    Judgement { ruling, ..judged }
 }
 
 /// Judges "`one` is larger than `other`" by their ratio, which the sentence is made of. All three are
@@ -72,19 +131,23 @@ pub(crate) fn alike(
     other: &Estimate,
     say: impl FnOnce(Quantity) -> Sentence,
 ) -> Option<Judgement> {
+    about(1.0, factor, one, other, say)
+}
+
+/// Judges "`one` is about `times` as large as `other`": the ratio is no more than `factor` away from it.
+pub(crate) fn about(
+    times: f64,
+    factor: f64,
+    one: &Estimate,
+    other: &Estimate,
+    say: impl FnOnce(Quantity) -> Sentence,
+) -> Option<Judgement> {
     let ratio = ratio(one, other)?;
-    let ruling = match ratio.interval {
-        Some(interval) if interval.low > 1.0 / factor && interval.high < factor => Ruling::Holds,
-        Some(interval) if interval.high < 1.0 / factor || interval.low > factor => {
-            Ruling::DoesNotHold
-        }
-        _ => Ruling::CannotBeTold,
-    };
     let because = Finding::new("because", say(ratio))
         .beside("one", one)
         .beside("other", other)
         .beside("ratio", ratio);
-    Some(decided(ruling, because))
+    Some(decided(is_about(&ratio, times, factor), because))
 }
 
 /// The ratios along an axis, for the sentences of [`Along`].
@@ -111,6 +174,16 @@ pub(crate) struct Along {
 }
 
 impl Along {
+    /// The same sentence, wherever it holds.
+    pub(crate) const fn saying(said: fn(Ratios) -> Sentence) -> Self {
+        Self {
+            everywhere: said,
+            from_on: said,
+            nowhere: said,
+            mixed: said,
+        }
+    }
+
     /// Judges "one is larger than the other" along an axis: at each place the ratio of the one to
     /// the other is given, in ascending order of the places. `None` with fewer than two places.
     pub(crate) fn judge<L: Copy + Into<Quantity>>(
@@ -135,9 +208,7 @@ impl Along {
             (held, _, _) if held > 0 => (Ruling::HoldsInPart, self.mixed),
             _ => (Ruling::CannotBeTold, self.mixed),
         };
-        let values = ratios.iter().map(|(_, ratio)| *ratio);
-        let least = values.clone().min_by(|a, b| a.value.total_cmp(&b.value))?;
-        let most = values.max_by(|a, b| a.value.total_cmp(&b.value))?;
+        let [least, most] = extremes(ratios)?;
         let end: Quantity = ratios.last()?.0.into();
         let from = match ratios.get(ratios.len() - tail) {
             Some((place, _)) => (*place).into(),
@@ -150,6 +221,29 @@ impl Along {
             .beside("from", from);
         Some(decided(ruling, because))
     }
+}
+
+/// Judges "one and the other are about the same" along an axis, from their ratio at each place and the
+/// least and the largest of them in the sentence: none is more than `factor` away from 1.
+pub(crate) fn alike_along<L>(
+    factor: f64,
+    ratios: &[(L, Quantity)],
+    say: impl FnOnce([Quantity; 2]) -> Sentence,
+) -> Option<Judgement> {
+    let ruling = all_alike(factor, ratios.iter().map(|(_, ratio)| ratio));
+    let [least, most] = extremes(ratios)?;
+    let because = Finding::new("because", say([least, most]))
+        .beside("least", least)
+        .beside("most", most);
+    Some(decided(ruling, because))
+}
+
+/// The least and the largest ratio.
+fn extremes<L>(ratios: &[(L, Quantity)]) -> Option<[Quantity; 2]> {
+    let values = || ratios.iter().map(|(_, ratio)| *ratio);
+    let least = values().min_by(|a, b| a.value.total_cmp(&b.value))?;
+    let most = values().max_by(|a, b| a.value.total_cmp(&b.value))?;
+    Some([least, most])
 }
 
 /// The choice to advise where `other` is `gain` as fast as the `usual` choice: the better of both with what
@@ -173,7 +267,9 @@ pub(crate) fn decided(ruling: Ruling, because: Finding) -> Judgement {
 
 #[cfg(test)]
 mod tests {
-    use super::{Along, Ratios, alike, exceeds, larger};
+    use super::{
+        Along, Ratios, a_little, about, alike, all_alike, both, exceeds, larger, opposite,
+    };
     use crate::estimates::ratio;
     use crate::made_up::{RATE, estimate_of};
     use instrument::claim::Ruling;
@@ -225,6 +321,56 @@ mod tests {
         assert_eq!(judged(70.0), Ruling::DoesNotHold);
         assert_eq!(judged(150.0), Ruling::DoesNotHold);
         assert_eq!(judged(125.0), Ruling::CannotBeTold);
+    }
+
+    #[test]
+    fn a_factor_is_met_by_what_is_about_as_large() {
+        let judged = |one: f64| {
+            let one = estimate_of(RATE, &[one, one * 1.001, one * 0.999]);
+            let other = estimate_of(RATE, &[100.0, 100.1, 99.9]);
+            about(4.0, 1.25, &one, &other, |ratio| sentence!("{ratio}"))
+                .expect("sound")
+                .ruling
+        };
+        assert_eq!(judged(386.0), Ruling::Holds);
+        assert_eq!(judged(228.0), Ruling::DoesNotHold);
+        assert_eq!(judged(600.0), Ruling::DoesNotHold);
+        assert_eq!(judged(500.0), Ruling::CannotBeTold);
+    }
+
+    #[test]
+    fn all_are_alike_if_none_is_told_to_be_away() {
+        let judged = |factors: &[f64]| {
+            let ratios: Vec<Quantity> = factors.iter().map(|factor| of(*factor)).collect();
+            all_alike(1.25, &ratios)
+        };
+        assert_eq!(judged(&[0.9, 1.1]), Ruling::Holds);
+        assert_eq!(judged(&[0.9, 1.25]), Ruling::CannotBeTold);
+        assert_eq!(judged(&[1.25, 1.5]), Ruling::DoesNotHold);
+        assert_eq!(judged(&[]), Ruling::CannotBeTold);
+    }
+
+    #[test]
+    fn what_is_lost_is_little_or_much() {
+        let judged = |losses: &[f64]| {
+            let losses: Vec<_> = losses.iter().map(|loss| (Count(1), of(*loss))).collect();
+            let slower = ALONG.judge(&losses).expect("two places");
+            a_little(slower, &losses).ruling
+        };
+        assert_eq!(judged(&[1.2, 1.3]), Ruling::Holds);
+        assert_eq!(judged(&[1.2, 1.5]), Ruling::HoldsInPart);
+        assert_eq!(judged(&[1.2, 1.9]), Ruling::DoesNotHold);
+        assert_eq!(judged(&[0.8, 0.9]), Ruling::DoesNotHold);
+    }
+
+    #[test]
+    fn two_rulings_make_one() {
+        use Ruling::{CannotBeTold, DoesNotHold, Holds, HoldsInPart};
+        assert_eq!(both(Holds, Holds), Holds);
+        assert_eq!(both(Holds, DoesNotHold), HoldsInPart);
+        assert_eq!(both(DoesNotHold, CannotBeTold), CannotBeTold);
+        assert_eq!(both(DoesNotHold, opposite(Holds)), DoesNotHold);
+        assert_eq!(opposite(CannotBeTold), CannotBeTold);
     }
 
     #[test]

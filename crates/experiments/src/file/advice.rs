@@ -276,17 +276,18 @@ fn gain_nothing() -> Sentence {
     sentence!("larger ones gain nothing")
 }
 
-/// Advice for a block size. `beyond` gives the reason against a larger one.
+/// Advice for a block size. `beyond` gives the reason against a larger one. Where the best block does not
+/// surely gain, the usual one stays if it is no smaller; else the measurement does not decide.
 fn advised_block(best: &Best<'_>, beyond: &Sentence) -> Option<Advice> {
     let (rate, usual_rate) = (best.rate, best.usual_rate);
     let gain = ratio(rate, usual_rate)?;
-    let said = if best.size == USUAL_BLOCK {
-        sentence!("They give {rate}; {beyond}.")
-    } else {
-        let usual = USUAL_BLOCK;
-        sentence!("They give {rate}, blocks of {usual} give {usual_rate}; {beyond}.")
-    };
-    Some(advice((best.size, USUAL_BLOCK), Some(gain), said))
+    let usual = USUAL_BLOCK;
+    if exceeds(&gain, 1.0 + MARGIN) == Ruling::Holds {
+        let said = sentence!("They give {rate}, blocks of {usual} give {usual_rate}; {beyond}.");
+        return Some(advice((best.size, usual), Some(gain), said));
+    }
+    let said = sentence!("They give {usual_rate}; {beyond}.");
+    (best.size <= usual).then(|| advice((usual, usual), None, said))
 }
 
 fn advice<L: LevelOf>((value, usual): (L, L), gain: Option<Quantity>, said: Sentence) -> Advice {
@@ -373,6 +374,23 @@ mod tests {
             assert_eq!(is_behind, expected < plateau, "{advice:?}");
         }
         assert_eq!(advised_for_writing(1 << 30, 1.0), None);
+    }
+
+    #[test]
+    fn the_usual_block_stays_unless_another_surely_gains() {
+        let advised = |plateau: u64| {
+            let plateau = plateau as f64;
+            let rule = |evidence: &Evidence<'_>| block_size(evidence, Pass::ReadWarm);
+            found(rule, &BlockSize, Profile::Quick, |_, block| {
+                2e9 * (block.min(plateau) / plateau).sqrt()
+            })
+        };
+        let large = advised(64 * KIB).expect("told");
+        assert_eq!(large.value, (64 * KIB).into());
+        assert!((large.gain.expect("it gains").value - 4.0).abs() < 0.1);
+        // Smaller blocks are as fast as the usual ones, and no faster.
+        let small = advised(2 * KIB).expect("told");
+        assert_eq!((small.value, small.gain), ((4 * KIB).into(), None));
     }
 
     /// The advice of `rule` where `file.sync` took these times in ns.

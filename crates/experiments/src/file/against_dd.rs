@@ -17,8 +17,8 @@ use std::path::Path;
 /// The experiment `file.against_dd`.
 pub(crate) struct AgainstDd;
 
-const WORK: AxisOf<Work> = AxisOf::new("work", "work");
-const PROGRAM: AxisOf<Program> = AxisOf::new("program", "program");
+pub(super) const WORK: AxisOf<Work> = AxisOf::new("work", "work");
+pub(super) const PROGRAM: AxisOf<Program> = AxisOf::new("program", "program");
 
 /// The work that both programs do.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,19 +2,16 @@
 
 use super::block_size::{self, Pass, curve};
 use super::definition::CHUNK_SIZE;
-use super::random::{self, MET};
-use super::read_ahead::{self, AHEAD};
 use super::rewrite_passes::{self, READ, REWRITE, WAY, Way};
 use super::sum::{self, State};
 use super::sync::{self, LATENCY, METHOD, Method, PLACE, Place};
-use super::{call, cold_warm, order, phases};
+use super::{call, phases};
 use crate::estimates::{ratio, ratios_within};
-use crate::judging::{Along, MARGIN, Ratios, decided, exceeds, larger, larger_by, larger_within};
+use crate::judging::{
+    Along, MARGIN, Ratios, decided, exceeds, larger, larger_by, larger_within, opposite,
+};
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
-
-/// Report E found this window of read-ahead.
-const REPORTED_WINDOW: f64 = 64.0 * 1024.0;
 
 pub(crate) const ALL: &[Claim] = &[
     Claim {
@@ -44,13 +41,6 @@ pub(crate) const ALL: &[Claim] = &[
         source: "folklore",
         experiments: &[block_size::DESIGN.id],
         test: |evidence| larger_is_faster(Pass::ReadCold, evidence),
-    },
-    Claim {
-        key: "memory_beats_storage_at_every_block_size",
-        says: "A file is read faster from memory than from storage, in blocks of any size.",
-        source: "Reports A and B, section 4",
-        experiments: &[cold_warm::DESIGN.id],
-        test: |evidence| ALONG_BLOCKS.judge(&cold_warm::ratios(evidence.of(cold_warm::DESIGN.id)?)),
     },
     Claim {
         key: "seeking_is_cheaper_than_reading",
@@ -100,21 +90,6 @@ pub(crate) const ALL: &[Claim] = &[
                 )
             })
         },
-    },
-    Claim {
-        key: "order_matters_for_small_chunks",
-        says: "A file on storage is read faster in order than in random order, unless the chunks are \
-               large.",
-        source: "Report E, section 4.2",
-        experiments: &[random::DESIGN.id],
-        test: order_matters,
-    },
-    Claim {
-        key: "the_kernel_reads_64_kib_ahead",
-        says: "The kernel reads 64 KiB ahead.",
-        source: "Report E, section 4.2: 16 pages on Linux 2.4",
-        experiments: &[read_ahead::DESIGN.id],
-        test: window_is_as_reported,
     },
     Claim {
         key: "mapping_beats_streams_on_files_larger_than_memory",
@@ -228,25 +203,6 @@ pub(crate) const ALL: &[Claim] = &[
     },
 ];
 
-/// From memory over from storage, by block size.
-const ALONG_BLOCKS: Along = {
-    fn everywhere(Ratios { least, most, .. }: Ratios) -> Sentence {
-        sentence!("It is read {least} to {most} as fast from memory.")
-    }
-    Along {
-        everywhere,
-        from_on: |Ratios { least, most, from }| {
-            sentence!(
-                "From blocks of {from} on; in all, it is read {least} to {most} as fast from memory."
-            )
-        },
-        nowhere: everywhere,
-        mixed: |Ratios { least, most, .. }| {
-            sentence!("At some sizes only: it is read {least} to {most} as fast from memory.")
-        },
-    }
-};
-
 /// Time by read and write over that mapped, by buffer size.
 const CALLS_OVER_MAPPING: Along = {
     fn everywhere(Ratios { least, most, .. }: Ratios) -> Sentence {
@@ -270,36 +226,6 @@ const CALLS_OVER_MAPPING: Along = {
     }
 };
 
-/// In order over random: it must gain in the smallest chunks and not in the largest.
-fn order_matters(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let ratios = order::ratios(evidence.of(random::DESIGN.id)?);
-    let ((small, first), (large, last)) = (*ratios.first()?, *ratios.last()?);
-    let ruling = match (exceeds(&first, 1.0 + MARGIN), exceeds(&last, MET)) {
-        (Ruling::Holds, Ruling::DoesNotHold) => Ruling::Holds,
-        (Ruling::Holds, Ruling::Holds) => Ruling::HoldsInPart,
-        (Ruling::DoesNotHold, _) => Ruling::DoesNotHold,
-        _ => Ruling::CannotBeTold,
-    };
-    let said = sentence!(
-        "In order is {first} as fast in chunks of {small}, and {last} in chunks of {large}."
-    );
-    Some(decided(ruling, Finding::new("because", said)))
-}
-
-/// The window of read-ahead that was counted, against that of the report.
-fn window_is_as_reported(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(read_ahead::DESIGN.id)?;
-    let curve = results.along(CHUNK_SIZE, AHEAD, &[]);
-    let (_, ahead) = curve.first()?;
-    let ruling = if ahead.interval?.contains(REPORTED_WINDOW) {
-        Ruling::Holds
-    } else {
-        Ruling::DoesNotHold
-    };
-    let said = sentence!("The kernel was seen to read {ahead} ahead.");
-    Some(decided(ruling, Finding::new("because", said)))
-}
-
 /// The time of a KiB in one pass by one way, in the chunks that suit that way best.
 fn fastest<'a>(
     evidence: &Evidence<'a>,
@@ -321,11 +247,7 @@ fn highest<'a>(
 
 /// A ratio within the margin of 1 means that nothing is gained.
 fn gains_nothing(ratio: &Quantity) -> Ruling {
-    match exceeds(ratio, 1.0 + MARGIN) {
-        Ruling::Holds => Ruling::DoesNotHold,
-        Ruling::DoesNotHold => Ruling::Holds,
-        open => open,
-    }
+    opposite(exceeds(ratio, 1.0 + MARGIN))
 }
 
 /// No smaller block beats the largest, which is faster than each.

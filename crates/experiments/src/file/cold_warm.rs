@@ -15,8 +15,9 @@ use platform::memory::{Mapping, PageSize};
 /// The experiment `file.cold_warm`.
 pub(crate) struct ColdWarm;
 
-const COLD: Metric<&str> = Metric::bandwidth("cold", "read cold").bounded(MOST_BYTES_PER_SECOND);
-const WARM: Metric<&str> = Metric::bandwidth("warm", "read warm")
+pub(super) const COLD: Metric<&str> =
+    Metric::bandwidth("cold", "read cold").bounded(MOST_BYTES_PER_SECOND);
+pub(super) const WARM: Metric<&str> = Metric::bandwidth("warm", "read warm")
     .bounded(MOST_BYTES_PER_SECOND)
     .in_version(2);
 const COLD_AGAIN: Metric<&str> =

@@ -5,6 +5,7 @@ mod against_dd;
 mod block_size;
 mod call;
 pub(crate) mod claims;
+pub(crate) mod cold_claims;
 mod cold_warm;
 mod definition;
 mod engine;

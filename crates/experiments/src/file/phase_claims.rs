@@ -1,11 +1,14 @@
 //! Claims of report E about the phases of changing a file in place, and about streams.
 
-use super::definition::CHUNK_SIZE;
+use super::definition::{CHUNK_SIZE, THROUGHPUT};
 use super::phases::{self, BUFFER_SIZE, LOOP, MAP, MAP_LOOP, READ, UNMAP, WRITE};
 use super::remote::{self, Place};
-use super::rewrite_passes::{self, WAY, Way};
-use crate::estimates::{ratios, ratios_within};
-use crate::judging::{Along, Ratios, larger_by};
+use super::rewrite_passes::{self, READ as READ_PASS, REWRITE, WAY, Way};
+use crate::estimates::{ratio, ratios, ratios_within};
+use crate::judging::{
+    ALMOST, Along, MARGIN, Ratios, a_little, alike_along, both, decided, exceeds, larger, larger_by,
+};
+use crate::memory::hierarchy::last_bytes;
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement};
 
@@ -36,14 +39,52 @@ pub(crate) const ALL: &[Claim] = &[
     },
     Claim {
         key: "streams_write_slower_without_their_buffer",
-        says: "fwrite is slower without the buffer of its stream.",
+        says: "fwrite is a little slower without the buffer of its stream.",
         source: "Report E, section 4.1.1.2, Figure 8",
         experiments: &[rewrite_passes::DESIGN.id],
         test: |evidence| {
-            let results = evidence.of(rewrite_passes::DESIGN.id)?;
-            let curve = |way| results.along(CHUNK_SIZE, rewrite_passes::REWRITE, &[WAY.at(way)]);
-            WITHOUT_BUFFER.judge(&ratios(&curve(Way::StdioUnbuffered), &curve(Way::Stdio)))
+            let losses = passes(evidence, REWRITE, Way::StdioUnbuffered, Way::Stdio)?;
+            Some(a_little(WITHOUT_BUFFER.judge(&losses)?, &losses))
         },
+    },
+    Claim {
+        key: "streams_read_alike_without_their_buffer",
+        says: "fread is as fast without the buffer of its stream.",
+        source: "Report E, section 4.1.1.2, Figure 8",
+        experiments: &[rewrite_passes::DESIGN.id],
+        test: |evidence| {
+            let ratios = passes(evidence, READ_PASS, Way::StdioUnbuffered, Way::Stdio)?;
+            alike_along(ALMOST, &ratios, |[least, most]| {
+                sentence!("Without the buffer, a cold file is read in {least} to {most} the time.")
+            })
+        },
+    },
+    Claim {
+        key: "writes_that_wait_are_slower",
+        says: "Synchronous writes are slower than those that do not wait, in chunks of any size.",
+        source: "Report E, section 4.1.2.2, Figure 11",
+        experiments: &[rewrite_passes::DESIGN.id],
+        test: |evidence| {
+            let said = |Ratios { least, most, .. }| {
+                sentence!("With O_SYNC, overwriting takes {least} to {most} as long.")
+            };
+            Along::saying(said).judge(&passes(evidence, REWRITE, Way::CallsSync, Way::Calls)?)
+        },
+    },
+    Claim {
+        key: "mapped_files_peak_below_the_cache",
+        says: "A file is read fastest by mmap in chunks just below the size of the processor's cache.",
+        source: "Report E, section 4.1.3, Figure 14",
+        experiments: &[rewrite_passes::DESIGN.id],
+        test: |evidence| peak_below_the_cache(evidence, Way::Mapping),
+    },
+    Claim {
+        key: "mapping_of_the_first_chunk_peaks_below_the_cache",
+        says: "A file is read fastest by mmap in chunks just below the size of the processor's cache, in \
+               the listing as it is printed, which maps the first chunk each time.",
+        source: "Report E, section 4.1.3, Figures 13 and 14",
+        experiments: &[rewrite_passes::DESIGN.id],
+        test: |evidence| peak_below_the_cache(evidence, Way::MappingOfStart),
     },
     Claim {
         key: "remote_files_are_two_orders_slower",
@@ -61,7 +102,73 @@ pub(crate) const ALL: &[Claim] = &[
             })
         },
     },
+    Claim {
+        key: "larger_chunks_gain_here_and_there",
+        says: "Writes that wait move more bytes a second in larger chunks, on this machine and on another.",
+        source: "Report E, section 4.4.2",
+        experiments: &[remote::DESIGN.id],
+        test: larger_chunks_gain,
+    },
 ];
+
+/// The time of one pass by one way over that by another, by chunk size.
+fn passes(
+    evidence: &Evidence<'_>,
+    pass: Metric<&'static str>,
+    one: Way,
+    other: Way,
+) -> Option<Vec<(Bytes, Quantity)>> {
+    let results = evidence.of(rewrite_passes::DESIGN.id)?;
+    let curve = |way| results.along(CHUNK_SIZE, pass, &[WAY.at(way)]);
+    Some(ratios(&curve(one), &curve(other)))
+}
+
+/// Chunks just below the cache are between a quarter of it and all of it.
+const JUST_BELOW: u64 = 4;
+
+/// The best chunk just below the last-level cache against the best of all others. It can be decided only if
+/// there are chunks on both sides.
+fn peak_below_the_cache(evidence: &Evidence<'_>, way: Way) -> Option<Judgement> {
+    let results = evidence.of(rewrite_passes::DESIGN.id)?;
+    let cache = Bytes(last_bytes(results.machine));
+    if cache == Bytes(0) {
+        return None;
+    }
+    let curve = results.along(CHUNK_SIZE, READ_PASS, &[WAY.at(way)]);
+    let is_below = |chunk: Bytes| chunk <= cache && chunk.0 * JUST_BELOW >= cache.0;
+    let (largest, _) = curve.last()?;
+    if *largest <= cache {
+        return None;
+    }
+    let best = |wanted: bool| {
+        let there = curve.iter().filter(|(chunk, _)| is_below(*chunk) == wanted);
+        there.min_by(|(_, one), (_, other)| one.centre.total_cmp(&other.centre))
+    };
+    let ((near, other), (elsewhere, one)) = (best(true)?, best(false)?);
+    larger(one, other, |ratio| {
+        sentence!(
+            "A KiB takes {other} in chunks of {near}, just below the cache of {cache}, and {one} in \
+             the best others, of {elsewhere}: {ratio}."
+        )
+    })
+}
+
+/// The throughput in the largest chunks over that in the smallest, in both places.
+fn larger_chunks_gain(evidence: &Evidence<'_>) -> Option<Judgement> {
+    let results = evidence.of(remote::DESIGN.id)?;
+    let gain = |place| {
+        let curve = results.along(CHUNK_SIZE, THROUGHPUT, &[remote::PLACE.at(place)]);
+        ratio(curve.last()?.1, curve.first()?.1)
+    };
+    let (here, there) = (gain(Place::Local)?, gain(Place::Remote)?);
+    let gains = |gain| exceeds(gain, 1.0 + MARGIN);
+    let said = sentence!(
+        "In the largest chunks, writes move {here} as many bytes a second as in the smallest here, and \
+         {there} there."
+    );
+    let because = Finding::new("because", said);
+    Some(decided(both(gains(&here), gains(&there)), because))
+}
 
 /// One phase over another of the same processes, by buffer size.
 fn phase(
@@ -80,15 +187,13 @@ const PHASE: Along = {
         sentence!("The phase called slower takes {least} to {most} as long as the other.")
     }
     Along {
-        everywhere: said,
         from_on: |Ratios { least, most, from }| {
             sentence!(
                 "From buffers of {from} on; in all, the phase called slower takes {least} to {most} \
                  as long as the other."
             )
         },
-        nowhere: said,
-        mixed: said,
+        ..Along::saying(said)
     }
 };
 
@@ -97,10 +202,102 @@ const WITHOUT_BUFFER: Along = {
     fn said(Ratios { least, most, .. }: Ratios) -> Sentence {
         sentence!("Without the buffer, overwriting takes {least} to {most} as long.")
     }
-    Along {
-        everywhere: said,
-        from_on: said,
-        nowhere: said,
-        mixed: said,
-    }
+    Along::saying(said)
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made_up::{machine, measured, results};
+    use instrument::claim::Ruling;
+    use instrument::results::PointResult;
+
+    const MIB: u64 = 1 << 20;
+
+    fn ruling(key: &str, experiment: &dyn Experiment, points: Vec<PointResult>) -> Ruling {
+        let (definition, machine) = (experiment.definition(), machine());
+        let results = [results(&definition, &machine, points)];
+        let claim = ALL.iter().find(|claim| claim.key == key).expect(key);
+        claim.judge(&Evidence::new(&results)).ruling
+    }
+
+    /// The passes of one way in chunks of so many bytes.
+    fn pass(way: Way, chunk: u64, read: f64, rewrite: f64) -> PointResult {
+        let point = Point::new().at(WAY, way).at(CHUNK_SIZE, Bytes(chunk));
+        measured(point, &[(READ_PASS, read), (REWRITE, rewrite)])
+    }
+
+    #[test]
+    fn streams_lose_nothing_a_little_or_much_without_their_buffer() {
+        let judged = |key: &str, read: f64, rewrite: f64| {
+            let points = vec![
+                pass(Way::Stdio, 4096, 100.0, 100.0),
+                pass(Way::StdioUnbuffered, 4096, read, rewrite),
+                pass(Way::Stdio, MIB, 100.0, 100.0),
+                pass(Way::StdioUnbuffered, MIB, read, rewrite),
+            ];
+            ruling(key, &rewrite_passes::RewritePasses, points)
+        };
+        let writing = "streams_write_slower_without_their_buffer";
+        assert_eq!(judged(writing, 100.0, 120.0), Ruling::Holds);
+        assert_eq!(judged(writing, 100.0, 300.0), Ruling::DoesNotHold);
+        let reading = "streams_read_alike_without_their_buffer";
+        assert_eq!(judged(reading, 110.0, 300.0), Ruling::Holds);
+        assert_eq!(judged(reading, 300.0, 100.0), Ruling::DoesNotHold);
+    }
+
+    #[test]
+    fn writes_that_wait_are_slower_or_not() {
+        let judged = |waiting: f64| {
+            let points = [4096, MIB].map(|chunk| {
+                [
+                    pass(Way::Calls, chunk, 1.0, 100.0),
+                    pass(Way::CallsSync, chunk, 1.0, waiting),
+                ]
+            });
+            let key = "writes_that_wait_are_slower";
+            ruling(key, &rewrite_passes::RewritePasses, points.concat())
+        };
+        assert_eq!(judged(900.0), Ruling::Holds);
+        assert_eq!(judged(90.0), Ruling::DoesNotHold);
+    }
+
+    /// The machine's last-level cache has 32 MiB.
+    #[test]
+    fn mapped_reads_peak_below_the_cache_or_elsewhere() {
+        let judged = |times: [f64; 3]| {
+            let chunks = [64 << 10, 16 * MIB, 64 * MIB].into_iter().zip(times);
+            let points = chunks.map(|(chunk, time)| pass(Way::Mapping, chunk, time, 1.0));
+            let key = "mapped_files_peak_below_the_cache";
+            ruling(key, &rewrite_passes::RewritePasses, points.collect())
+        };
+        assert_eq!(judged([120.0, 100.0, 150.0]), Ruling::Holds);
+        assert_eq!(judged([90.0, 100.0, 150.0]), Ruling::DoesNotHold);
+        let small = vec![
+            pass(Way::Mapping, 64 << 10, 120.0, 1.0),
+            pass(Way::Mapping, 16 * MIB, 100.0, 1.0),
+        ];
+        let key = "mapped_files_peak_below_the_cache";
+        let judged = ruling(key, &rewrite_passes::RewritePasses, small);
+        assert_eq!(judged, Ruling::CannotBeTold, "no chunk beyond the cache");
+    }
+
+    #[test]
+    fn larger_chunks_gain_in_both_places_or_in_one() {
+        let judged = |remote: f64| {
+            let at = |place, chunk, rate| {
+                let point = Point::new().at(remote::PLACE, place);
+                measured(point.at(CHUNK_SIZE, Bytes(chunk)), &[(THROUGHPUT, rate)])
+            };
+            let points = vec![
+                at(Place::Local, 64, 1e6),
+                at(Place::Local, MIB, 1e9),
+                at(Place::Remote, 64, 1e4),
+                at(Place::Remote, MIB, remote),
+            ];
+            ruling("larger_chunks_gain_here_and_there", &remote::Remote, points)
+        };
+        assert_eq!(judged(1e7), Ruling::Holds);
+        assert_eq!(judged(0.9e4), Ruling::HoldsInPart);
+    }
+}

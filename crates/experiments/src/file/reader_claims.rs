@@ -4,7 +4,9 @@ use super::against_dd::{self, Program, Work};
 use super::engine::{self, Through, best_ring};
 use super::sum::{self, Method, State, best_two, by_one_thread, whole_and_small};
 use crate::estimates::ratios;
-use crate::judging::{Along, Ratios, larger, larger_by};
+use crate::judging::{
+    ALMOST, Along, MARGIN, Ratios, alike, both, decided, exceeds, larger, larger_by,
+};
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement};
 
@@ -63,6 +65,37 @@ pub(crate) const ALL: &[Claim] = &[
         },
     },
     Claim {
+        key: "dd_takes_almost_the_same_time",
+        says: "dd and a program of one's own copy a file in almost the same time.",
+        source: "Report B, section 2: 50.35 s by dd and 49.32 s by its own, in blocks of 4096 bytes",
+        experiments: &[against_dd::DESIGN.id],
+        test: |evidence| {
+            let results = evidence.of(against_dd::DESIGN.id)?;
+            let copied = |program| {
+                let curve = against_dd::curve(results, Work::Copy, program);
+                let mut there = curve
+                    .into_iter()
+                    .filter(|(block, _)| *block == REPORTED_BLOCK);
+                there.next().map(|(_, rate)| rate)
+            };
+            let (one, other) = (copied(Program::Dd)?, copied(Program::Ours)?);
+            alike(ALMOST, one, other, |ratio| {
+                sentence!(
+                    "In blocks of {block}, dd copies {one} and oscope's plain read and write {other}: \
+                     {ratio}.",
+                    block = REPORTED_BLOCK,
+                )
+            })
+        },
+    },
+    Claim {
+        key: "threads_cost_most_in_small_blocks",
+        says: "More threads sum a file more slowly than one, most of all in small blocks.",
+        source: "Report A, section 6",
+        experiments: &[sum::DESIGN.id],
+        test: threads_cost_most_in_small_blocks,
+    },
+    Claim {
         key: "io_uring_is_faster_in_memory_too",
         says: "io_uring is faster than pread even for reads from the page cache.",
         source: "folklore",
@@ -78,6 +111,26 @@ pub(crate) const ALL: &[Claim] = &[
     },
 ];
 
+/// Report B copied with dd in blocks of this size.
+const REPORTED_BLOCK: Bytes = Bytes(4096);
+
+/// The time of the most threads over that of one, in the smallest blocks and in the largest.
+fn threads_cost_most_in_small_blocks(evidence: &Evidence<'_>) -> Option<Judgement> {
+    let losses = sum::one_over_most_threads(evidence.of(sum::DESIGN.id)?);
+    let ((small, loss), (large, least)) = (*losses.first()?, *losses.last()?);
+    if small == large {
+        return None;
+    }
+    let growth = loss.over(least)?;
+    let ruling = both(exceeds(&loss, 1.0 + MARGIN), exceeds(&growth, 1.0 + MARGIN));
+    let said = sentence!(
+        "The most threads take {loss} as long as one in blocks of {small}, and {least} in blocks of \
+         {large}."
+    );
+    let because = Finding::new("because", said).beside("growth", growth);
+    Some(decided(ruling, because))
+}
+
 /// By one thread out of memory, by block size.
 const MAPPING_OVER_READING: Along = {
     fn said(Ratios { least, most, .. }: Ratios) -> Sentence {
@@ -86,15 +139,13 @@ const MAPPING_OVER_READING: Along = {
         )
     }
     Along {
-        everywhere: said,
         from_on: |Ratios { least, most, from }| {
             sentence!(
                 "From blocks of {from} on; in all, a file in memory is summed {least} to {most} as \
                  fast mapped block by block as by pread."
             )
         },
-        nowhere: said,
-        mixed: said,
+        ..Along::saying(said)
     }
 };
 
@@ -104,15 +155,13 @@ const DD_OVER_OURS: Along = {
         sentence!("dd copies {least} to {most} as fast as oscope's plain read and write.")
     }
     Along {
-        everywhere: said,
         from_on: |Ratios { least, most, from }| {
             sentence!(
                 "From blocks of {from} on; in all, dd copies {least} to {most} as fast as oscope's \
                  plain read and write."
             )
         },
-        nowhere: said,
-        mixed: said,
+        ..Along::saying(said)
     }
 };
 
@@ -124,4 +173,73 @@ fn ring_over_pread(evidence: &Evidence<'_>, through: Through) -> Option<Judgemen
             "The best depth of io_uring gives {one} random reads of 4 KiB, pread {other}: {ratio}."
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::against_dd::{AgainstDd, PROGRAM, Program, WORK, Work};
+    use super::super::definition::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT_OF_PIECES};
+    use super::super::sum::{METHOD, Method, STATE, State, SumOfWords, THREADS, THROUGHPUT};
+    use super::ALL;
+    use crate::made_up::{machine, measured, results};
+    use crate::prelude::*;
+    use instrument::claim::{Evidence, Ruling};
+    use instrument::results::PointResult;
+
+    fn ruling(key: &str, experiment: &dyn Experiment, points: Vec<PointResult>) -> Ruling {
+        let (definition, machine) = (experiment.definition(), machine());
+        let results = [results(&definition, &machine, points)];
+        let claim = ALL.iter().find(|claim| claim.key == key).expect(key);
+        claim.judge(&Evidence::new(&results)).ruling
+    }
+
+    #[test]
+    fn dd_is_almost_as_fast_or_not_in_the_blocks_of_the_report() {
+        let against = |dd: f64| {
+            let at = |block, program, rate| {
+                let point = Point::new()
+                    .at(BLOCK_SIZE, Bytes(block))
+                    .at(WORK, Work::Copy);
+                let point = point.at(PROGRAM, program).at(FILE_SIZE, Bytes(1 << 24));
+                measured(point, &[(THROUGHPUT_OF_PIECES, rate)])
+            };
+            let points = vec![
+                at(512, Program::Dd, 9e9),
+                at(512, Program::Ours, 1e9),
+                at(4096, Program::Dd, dd),
+                at(4096, Program::Ours, 1e9),
+            ];
+            ruling("dd_takes_almost_the_same_time", &AgainstDd, points)
+        };
+        assert_eq!(against(1.02e9), Ruling::Holds);
+        assert_eq!(against(2e9), Ruling::DoesNotHold);
+    }
+
+    #[test]
+    fn threads_cost_more_in_small_blocks_or_not() {
+        let against = |small: f64, large: f64| {
+            let at = |block, threads, rate| {
+                let point = Point::new()
+                    .at(STATE, State::Warm)
+                    .at(METHOD, Method::Pread);
+                let point = point
+                    .at(BLOCK_SIZE, Bytes(block))
+                    .at(THREADS, Count(threads));
+                let point = point.at(FILE_SIZE, Bytes(1 << 24));
+                measured(point, &[(THROUGHPUT, rate)])
+            };
+            let points = vec![
+                at(8 << 10, 1, 1e9),
+                // Two threads are not the most.
+                at(8 << 10, 2, 4e9),
+                at(8 << 10, 16, small),
+                at(1 << 20, 1, 1e9),
+                at(1 << 20, 16, large),
+            ];
+            ruling("threads_cost_most_in_small_blocks", &SumOfWords, points)
+        };
+        assert_eq!(against(0.5e9, 0.9e9), Ruling::Holds);
+        assert_eq!(against(0.5e9, 0.4e9), Ruling::HoldsInPart);
+        assert_eq!(against(1.5e9, 0.9e9), Ruling::DoesNotHold);
+    }
 }

@@ -4,10 +4,10 @@ use super::bandwidth::{READ, WRITE, curve};
 use super::footprint;
 use super::pages::Pages;
 use crate::estimates::{ratio, ratios};
-use crate::judging::{Along, Ratios, alike, decided, exceeds, larger_by};
+use crate::judging::{ALMOST, Along, Ratios, about, alike, decided, exceeds, larger_by};
 use crate::optimisation::{COMPILER, Compiler};
 use crate::prelude::*;
-use instrument::claim::{Claim, Evidence, Judgement};
+use instrument::claim::{Claim, Evidence, Judgement, Ruling};
 
 const BANDWIDTH: &str = "memory.bandwidth";
 const FOOTPRINT: &str = "memory.footprint";
@@ -32,6 +32,30 @@ pub(crate) const ALL: &[Claim] = &[
         source: "Report E, section 3: 2888 against 1265 MB/s",
         experiments: &[BANDWIDTH],
         test: nearest_cache_over_memory,
+    },
+    Claim {
+        key: "cache_is_written_four_times_as_fast",
+        says: "A block that fits the nearest cache is written about four times as fast as one that only \
+               memory holds.",
+        source: "Report E, section 3.1.2: 2035.7 against 528.0 MB/s",
+        experiments: &[BANDWIDTH],
+        test: |evidence| about_times(evidence, WRITE, 4.0),
+    },
+    Claim {
+        key: "cache_is_read_three_times_as_fast",
+        says: "A block that fits the nearest cache is read about three times as fast as one that only \
+               memory holds.",
+        source: "Report E, section 3.1.2, whose own table says 2.3: 2888.2 against 1264.6 MB/s",
+        experiments: &[BANDWIDTH],
+        test: |evidence| about_times(evidence, READ, 3.0),
+    },
+    Claim {
+        key: "curves_are_noisier_at_low_optimisation",
+        says: "Within the cache, the speed of writing varies more from size to size the less the compiler \
+               optimises.",
+        source: "Report E, sections 3.2.2 and 7.1",
+        experiments: &[FOOTPRINT],
+        test: noisier_at_low_optimisation,
     },
     Claim {
         key: "without_optimisation_no_gap_is_seen",
@@ -100,15 +124,57 @@ const READING_OVER_WRITING: Along = Along {
 };
 
 fn nearest_cache_over_memory(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let curve = rates(evidence, READ)?;
-    let (_, memory) = curve.last()?;
-    let (_, cache) = curve
-        .iter()
-        .max_by(|a, b| a.1.centre.total_cmp(&b.1.centre))?;
+    let [cache, memory] = cache_and_memory(evidence, READ)?;
     let ratio = ratio(cache, memory)?;
     let said = sentence!("The fastest block is read {ratio} as fast as the largest.");
     let because = Finding::new("because", said);
     Some(decided(exceeds(&ratio, 2.0), because))
+}
+
+/// The nearest cache over memory, against the ratio that the report states.
+fn about_times(
+    evidence: &Evidence<'_>,
+    metric: Metric<&'static str>,
+    times: f64,
+) -> Option<Judgement> {
+    let [one, other] = cache_and_memory(evidence, metric)?;
+    about(times, ALMOST, one, other, |ratio| {
+        sentence!("The fastest block reaches {one}, the largest {other}: {ratio}.")
+    })
+}
+
+/// The rates of the fastest block and of the largest.
+fn cache_and_memory<'a>(
+    evidence: &Evidence<'a>,
+    metric: Metric<&'static str>,
+) -> Option<[&'a Estimate; 2]> {
+    let curve = rates(evidence, metric)?;
+    let (_, memory) = curve.last()?;
+    let (_, cache) = curve
+        .iter()
+        .max_by(|a, b| a.1.centre.total_cmp(&b.1.centre))?;
+    Some([cache, memory])
+}
+
+/// The variation of the rate between blocks that fit the cache, at the lowest and the highest optimisation.
+fn noisier_at_low_optimisation(evidence: &Evidence<'_>) -> Option<Judgement> {
+    let unevenness = |level| footprint::unevenness(evidence.of(FOOTPRINT)?, level);
+    let (low, high) = (unevenness(0)?, unevenness(3)?);
+    let ruling = if low.extent().low > high.extent().high {
+        Ruling::Holds
+    } else if low.extent().high < high.extent().low {
+        Ruling::DoesNotHold
+    } else {
+        Ruling::CannotBeTold
+    };
+    let said = sentence!(
+        "From one size to the next within the cache, the rate departs from a smooth curve by {low} without \
+         optimisation and by {high} at optimisation 3."
+    );
+    let because = Finding::new("because", said)
+        .beside("low", low)
+        .beside("high", high);
+    Some(decided(ruling, because))
 }
 
 /// Rates by block size in base pages.
@@ -118,4 +184,62 @@ fn rates<'a>(
 ) -> Option<Vec<(Bytes, &'a Estimate)>> {
     let results = evidence.of(BANDWIDTH)?;
     Some(curve(results, metric, Pages::base(results.machine)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bandwidth::{BLOCK_SIZE, Backing, Bandwidth, PAGES};
+    use super::*;
+    use crate::made_up::{machine, measured, results};
+    use instrument::results::PointResult;
+
+    fn ruling(key: &str, experiment: &dyn Experiment, points: Vec<PointResult>) -> Ruling {
+        let (definition, machine) = (experiment.definition(), machine());
+        let results = [results(&definition, &machine, points)];
+        let claim = ALL.iter().find(|claim| claim.key == key).expect(key);
+        claim.judge(&Evidence::new(&results)).ruling
+    }
+
+    /// The rates in MB/s that report E's table has for Linux.
+    #[test]
+    fn the_table_of_the_report_bears_its_factor_for_writing_and_not_that_for_reading() {
+        let at = |block, write: f64, read: f64| {
+            let point = Point::new().at(BLOCK_SIZE, Bytes(block));
+            let base = Pages::base(&machine()).expect("it has pages");
+            let rates = [(WRITE, write * 1e6), (READ, read * 1e6)];
+            measured(point.at(PAGES, Backing::Pages(base)), &rates)
+        };
+        let points = || vec![at(16 << 10, 2035.7, 2888.2), at(128 << 20, 528.0, 1264.6)];
+        let judged = |key| ruling(key, &Bandwidth, points());
+        assert_eq!(judged("cache_is_written_four_times_as_fast"), Ruling::Holds);
+        assert_eq!(
+            judged("cache_is_read_three_times_as_fast"),
+            Ruling::DoesNotHold
+        );
+    }
+
+    #[test]
+    fn a_jagged_curve_without_optimisation_is_noisier_than_a_smooth_one_with_it() {
+        let judged = |low: f64, high: f64| {
+            let at = |index: u64| {
+                let point = Point::new().at(footprint::BLOCK_SIZE, Bytes((index + 1) << 17));
+                let point = point.at(COMPILER, Compiler::Rust);
+                let step = |size: f64| {
+                    if index.is_multiple_of(2) {
+                        1e9
+                    } else {
+                        1e9 * size
+                    }
+                };
+                let [(none, _), _, _, (full, _)] = footprint::METRICS;
+                measured(point, &[(none, step(low)), (full, step(high))])
+            };
+            let points = (0..8).map(at).collect();
+            let key = "curves_are_noisier_at_low_optimisation";
+            ruling(key, &footprint::Footprint, points)
+        };
+        assert_eq!(judged(1.2, 1.0), Ruling::Holds);
+        assert_eq!(judged(1.0, 1.2), Ruling::DoesNotHold);
+        assert_eq!(judged(1.0, 1.0), Ruling::CannotBeTold);
+    }
 }

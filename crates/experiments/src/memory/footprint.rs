@@ -7,6 +7,7 @@ use crate::judging::exceeds;
 use crate::optimisation::{self, COMPILER, Compiler, Optimisation};
 use crate::prelude::*;
 use instrument::claim::Ruling;
+use instrument::statistics::Interval;
 use kernels::levels::Level;
 use platform::machine::{CacheKind, Machine};
 use platform::memory::{Mapping, PageSize};
@@ -177,6 +178,34 @@ fn curve<'r>(results: &'r Results, metric: Metric<&'static str>) -> Vec<(Bytes, 
     results.along(BLOCK_SIZE, metric, &[COMPILER.at(Compiler::Rust)])
 }
 
+/// The mean departure of the rate at a size from the line through its neighbours, as a share, among the blocks
+/// of at most half the cache. Its interval is as wide as the intervals of the rates allow at most.
+pub(super) fn unevenness(results: &Results, level: usize) -> Option<Quantity> {
+    let cache = shared_cache(results.machine)?;
+    let mut curve = curve(results, METRICS[level].0);
+    curve.retain(|(size, _)| 2 * size.0 <= cache.size.0);
+    let bends: Vec<(f64, f64)> = curve
+        .windows(3)
+        .map(|three| {
+            let [before, here, after] = [0, 1, 2].map(|at| three[at].1);
+            let expected = f64::midpoint(before.centre, after.centre);
+            let error = |rate: &Estimate| rate.relative_half_width();
+            let error = error(here)? + f64::midpoint(error(before)?, error(after)?);
+            Some(((here.centre / expected - 1.0).abs(), error))
+        })
+        .collect::<Option<_>>()?;
+    if bends.is_empty() {
+        return None;
+    }
+    let mean = |of: fn(&(f64, f64)) -> f64| bends.iter().map(of).sum::<f64>() / bends.len() as f64;
+    let (value, error) = (mean(|bend| bend.0), mean(|bend| bend.1));
+    Some(Quantity {
+        value,
+        interval: Interval::new((value - error).max(0.0), value + error),
+        unit: Unit::Share,
+    })
+}
+
 /// The part of the cache that is left to the data of a loop.
 fn held(results: &Results, metric: Metric<&'static str>, level: Level) -> Option<Finding> {
     let cache = shared_cache(results.machine)?;
@@ -235,8 +264,8 @@ fn held(results: &Results, metric: Metric<&'static str>, level: Level) -> Option
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK_SIZE, COMPILER, Compiler, Footprint, METRICS, block_sizes};
-    use crate::made_up::{count, findings, measure, measured, number, results, setting};
+    use super::{BLOCK_SIZE, COMPILER, Compiler, Footprint, METRICS, block_sizes, unevenness};
+    use crate::made_up::{count, findings, machine, measure, measured, number, results, setting};
     use crate::memory::hierarchy::made_up;
     use crate::prelude::*;
     use platform::machine::Machine;
@@ -248,6 +277,26 @@ mod tests {
         Point::new()
             .at(BLOCK_SIZE, Bytes(size))
             .at(COMPILER, compiler)
+    }
+
+    #[test]
+    fn a_curve_is_as_uneven_as_its_steps() {
+        let at = |(index, size): (usize, u64)| {
+            let jagged = if index % 2 == 0 { 1e9 } else { 1.2e9 };
+            measured(
+                point(size, Compiler::Rust),
+                &[(METRICS[0].0, jagged), (METRICS[3].0, 1e9)],
+            )
+        };
+        let sizes = block_sizes(&setting(Profile::Standard)).into_iter();
+        let points = sizes.enumerate().map(at).collect();
+        let (definition, machine) = (Footprint.definition(), machine());
+        let results = results(&definition, &machine, points);
+        let unevenness = |level| unevenness(&results, level).expect("sizes enough");
+        let (jagged, smooth) = (unevenness(0), unevenness(3));
+        assert!((0.15..0.21).contains(&jagged.value), "{jagged:?}");
+        assert!(smooth.value < 0.01, "{smooth:?}");
+        assert!(jagged.extent().low > smooth.extent().high);
     }
 
     #[test]

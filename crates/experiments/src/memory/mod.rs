@@ -8,7 +8,7 @@ mod copy;
 mod cores;
 mod false_sharing;
 mod footprint;
-mod hierarchy;
+pub(crate) mod hierarchy;
 mod jobs;
 mod latency;
 mod nodes;

@@ -72,12 +72,7 @@ const SMALL_PIECES: Claim = Claim {
         let said = |Ratios { least, most, .. }: Ratios| {
             sentence!("Pieces of 64 KiB are written {least} to {most} as fast as smaller ones.")
         };
-        let judged = Along {
-            everywhere: said,
-            from_on: said,
-            nowhere: said,
-            mixed: said,
-        };
+        let judged = Along::saying(said);
         judged.judge(&ratios.collect::<Vec<_>>())
     },
 };

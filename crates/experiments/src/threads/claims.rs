@@ -8,7 +8,10 @@ use super::monitor::{HELD, WAKING, Waking};
 use super::two_locks::{self, KernelLock, by_processors};
 use super::{create, switch};
 use crate::estimates::{ratio, ratios, side_by_side};
-use crate::judging::{ALMOST, Along, MARGIN, Ratios, alike, decided, exceeds, larger, larger_by};
+use crate::judging::{
+    ALMOST, Along, LITTLE, MARGIN, Ratios, alike, both, decided, exceeds, larger, larger_by,
+    opposite,
+};
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
 use instrument::point::LevelOf;
@@ -103,6 +106,22 @@ pub(crate) const ALL: &[Claim] = &[
         source: "Report D, Table 2, third sweep",
         experiments: &[IO],
         test: |evidence| reported_sweep(evidence, io::COMPUTING, Sweep::ReportedComputing),
+    },
+    Claim {
+        key: "the_length_of_a_transfer_matters_little",
+        says: "The length that one I/O thread writes and reads, up to 100 000 bytes, affects its time only a \
+               little.",
+        source: "Report D, Table 2, first sweep: 82 to 116 µs and 6870 to 8882 µs",
+        experiments: &[IO],
+        test: length_matters_little,
+    },
+    Claim {
+        key: "computing_delays_asynchronous_io_more",
+        says: "Threads that compute add more to the time of asynchronous I/O than to that of synchronous \
+               I/O.",
+        source: "Report D, Table 2, third sweep: 1284 to 57 977 µs and 4545 to 156 638 µs",
+        experiments: &[IO],
+        test: computing_delays_more,
     },
     Claim {
         key: "asynchronous_reading_costs_a_single_thread_more",
@@ -292,14 +311,65 @@ fn reported_sweep<L: LevelOf + Copy + Ord + Into<Quantity>>(
         sentence!("Asynchronously it takes {least} to {most} as long.")
     };
     let judged = Along {
-        everywhere: said,
         from_on: |Ratios { least, most, from }| {
             sentence!("From {from} on; in all, asynchronously it takes {least} to {most} as long.")
         },
-        nowhere: said,
-        mixed: said,
+        ..Along::saying(said)
     };
     judged.judge(&ratios(&runs(Mode::Asynchronous), &runs(Mode::Synchronous)))
+}
+
+/// The first and the last time along a sweep of the report's table.
+fn sweep_ends<'a, L: LevelOf + Copy + Ord>(
+    evidence: &Evidence<'a>,
+    axis: AxisOf<L>,
+    sweep: Sweep,
+    mode: Mode,
+) -> Option<[&'a Estimate; 2]> {
+    let levels = [io::MODE.at(mode), io::SWEEP.at(sweep)];
+    let curve = evidence.of(IO)?.along(axis, io::RUN, &levels);
+    let ((first, short), (last, long)) = (*curve.first()?, *curve.last()?);
+    (first < last).then_some([short, long])
+}
+
+/// The time of the longest transfer over that of a byte, both ways.
+fn length_matters_little(evidence: &Evidence<'_>) -> Option<Judgement> {
+    let growth = |mode| {
+        let [short, long] = sweep_ends(evidence, io::LENGTH, Sweep::ReportedLengths, mode)?;
+        ratio(long, short)
+    };
+    let (plain, other) = (growth(Mode::Synchronous)?, growth(Mode::Asynchronous)?);
+    let ruling = [plain, other].map(|growth| opposite(exceeds(&growth, LITTLE)));
+    let said = sentence!(
+        "The longest transfer takes {plain} as long as one of a byte synchronously, and {other} \
+         asynchronously."
+    );
+    Some(decided(
+        both(ruling[0], ruling[1]),
+        Finding::new("because", said),
+    ))
+}
+
+/// The time that the most computing threads add, both ways.
+fn computing_delays_more(evidence: &Evidence<'_>) -> Option<Judgement> {
+    let added = |mode| {
+        let sweep = Sweep::ReportedComputing;
+        let [few, many] = sweep_ends(evidence, io::COMPUTING, sweep, mode)?;
+        let [few, many] = [few, many].map(Quantity::from);
+        Some(many.minus(few))
+    };
+    let (plain, other) = (added(Mode::Synchronous)?, added(Mode::Asynchronous)?);
+    let more = other.minus(plain);
+    let ruling = match more.interval {
+        Some(interval) if interval.low > 0.0 => Ruling::Holds,
+        Some(interval) if interval.high < 0.0 => Ruling::DoesNotHold,
+        _ => Ruling::CannotBeTold,
+    };
+    let said = sentence!(
+        "The most threads that compute add {plain} to synchronous I/O and {other} to asynchronous."
+    );
+    let because = Finding::new("because", said).beside("more", more);
+    Some(decided(ruling, because))
 }
 
 /// The ends of the threads of the highest and of middle priority.
@@ -397,7 +467,7 @@ mod tests {
     use super::super::inversion::{HIGH_ENDS, Inversion, MIDDLE_ENDS, PROTOCOL, Protocol};
     use super::super::lock::Lock;
     use super::super::lock::levels::{Body, LockType, RUN, point};
-    use super::{ALL, MOST};
+    use super::{ALL, MOST, Mode, Sweep, io};
     use crate::made_up::{machine, measured, results};
     use crate::prelude::*;
     use instrument::claim::{Evidence, Ruling};
@@ -419,6 +489,47 @@ mod tests {
                 .all(|ruling| *ruling == Ruling::CannotBeTold)
         );
     }
+
+    /// The ruling on times in µs by length or by computing threads, synchronously and asynchronously.
+    fn by_table_2(key: &str, [plain, other]: [[f64; 2]; 2]) -> Ruling {
+        let point = |mode| Point::new().at(io::MODE, mode);
+        let at = |mode, index: usize, us: f64| {
+            let lengths = point(mode).at(io::SWEEP, Sweep::ReportedLengths);
+            let computing = point(mode).at(io::SWEEP, Sweep::ReportedComputing);
+            let length = [Bytes(1), Bytes(100_000)][index];
+            let threads = [Count(1), Count(90)][index];
+            [
+                measured(lengths.at(io::LENGTH, length), &[(io::RUN, us * 1e3)]),
+                measured(computing.at(io::COMPUTING, threads), &[(io::RUN, us * 1e3)]),
+            ]
+        };
+        let points = [
+            at(Mode::Synchronous, 0, plain[0]),
+            at(Mode::Synchronous, 1, plain[1]),
+            at(Mode::Asynchronous, 0, other[0]),
+            at(Mode::Asynchronous, 1, other[1]),
+        ];
+        let (definition, machine) = (io::Io.definition(), machine());
+        let results = [results(&definition, &machine, points.concat())];
+        let claim = ALL.iter().find(|claim| claim.key == key).expect(key);
+        claim.judge(&Evidence::new(&results)).ruling
+    }
+
+    #[test]
+    fn the_sweeps_of_table_2_are_judged() {
+        let length = "the_length_of_a_transfer_matters_little";
+        let as_printed = [[82.0, 116.0], [6870.0, 8882.0]];
+        assert_eq!(by_table_2(length, as_printed), Ruling::Holds);
+        let grows = [[82.0, 400.0], [6870.0, 8882.0]];
+        assert_eq!(by_table_2(length, grows), Ruling::HoldsInPart);
+
+        let computing = "computing_delays_asynchronous_io_more";
+        let as_printed = [[1284.0, 57_977.0], [4545.0, 156_638.0]];
+        assert_eq!(by_table_2(computing, as_printed), Ruling::Holds);
+        let alike = [[1284.0, 57_977.0], [4545.0, 58_000.0]];
+        assert_eq!(by_table_2(computing, alike), Ruling::DoesNotHold);
+    }
+
     #[test]
     fn decay_is_a_remedy_where_the_section_is_short() {
         let judged = |short: [f64; 2], long: [f64; 2]| {

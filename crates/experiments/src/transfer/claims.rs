@@ -5,7 +5,9 @@ use super::growth;
 use super::levels::{FROM_MAPPING, INTO_MAPPING, MAPPED, PLAIN, Pair, Reading};
 use super::levels::{RECEIVER_TIME, SIZE, TIME};
 use crate::estimates::{ratios, ratios_within};
-use crate::judging::{Along, MARGIN, Ratios, decided, exceeds};
+use crate::judging::{
+    ALMOST, Along, MARGIN, Ratios, a_little, alike_along, all_alike, decided, exceeds,
+};
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
 
@@ -13,8 +15,6 @@ const TRANSFERS: &str = "transfer.file";
 const GROWTH: &str = "transfer.growth";
 /// Files are large from here on, and small below.
 const LARGE: Bytes = Bytes(1 << 20);
-/// Up to this factor, slower is a little slower.
-const LITTLE: f64 = 1.5;
 /// A difference up to this share is no trend.
 const TREND: f64 = 0.1;
 
@@ -45,6 +45,40 @@ pub(crate) const ALL: &[Claim] = &[
         source: "Report C",
         experiments: &[TRANSFERS],
         test: |evidence| named(evidence, receiver_over_sender(evidence)),
+    },
+    Claim {
+        key: "both_ends_take_almost_the_same_time_for_large_files",
+        says: "For large files, master and slave take almost the same time.",
+        source: "Report C",
+        experiments: &[TRANSFERS],
+        test: |evidence| {
+            let ratios = both_ends(evidence, PLAIN)?.into_iter();
+            let mapped = both_ends(evidence, MAPPED)?;
+            let ratios = large_of(ratios.chain(mapped).collect());
+            let judged = alike_along(ALMOST, &ratios, |[least, most]| {
+                sentence!(
+                    "From 1 MiB on, the receiver takes {least} to {most} as long as the sender, by \
+                     read and write or mapped."
+                )
+            });
+            named(evidence, judged)
+        },
+    },
+    Claim {
+        key: "for_large_files_the_sender_makes_little_difference",
+        says: "For large files, it makes little difference if the sender maps them.",
+        source: "Report C",
+        experiments: &[TRANSFERS],
+        test: |evidence| {
+            let gains = large(evidence, PLAIN, FROM_MAPPING)?;
+            let judged = alike_along(ALMOST, &gains, |[least, most]| {
+                sentence!(
+                    "From 1 MiB on, a sender that maps its file is {least} to {most} as fast as one \
+                     that reads it."
+                )
+            });
+            named(evidence, judged)
+        },
     },
     Claim {
         key: "mapping_costs_more_to_begin_with",
@@ -104,18 +138,17 @@ fn named(evidence: &Evidence<'_>, judgement: Option<Judgement>) -> Option<Judgem
 
 /// The receiver's time over the sender's, by size.
 fn receiver_over_sender(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let results = evidence.of(TRANSFERS)?;
-    let curve = |metric| results.along(SIZE, metric, &PLAIN.levels(Reading::First));
     let said = |Ratios { least, most, .. }| {
         sentence!("The receiver takes {least} to {most} as long as the sender.")
     };
-    let judged = Along {
-        everywhere: said,
-        from_on: said,
-        nowhere: said,
-        mixed: said,
-    };
-    judged.judge(&ratios_within(&curve(RECEIVER_TIME), &curve(TIME)))
+    Along::saying(said).judge(&both_ends(evidence, PLAIN)?)
+}
+
+/// The receiver's time over the sender's, by size, where both sides use these methods.
+fn both_ends(evidence: &Evidence<'_>, pair: Pair) -> Option<Vec<(Bytes, Quantity)>> {
+    let results = evidence.of(TRANSFERS)?;
+    let curve = |metric| results.along(SIZE, metric, &pair.levels(Reading::First));
+    Some(ratios_within(&curve(RECEIVER_TIME), &curve(TIME)))
 }
 
 /// The time of one pair relative to the other, by size.
@@ -131,9 +164,12 @@ fn gains(
 }
 
 fn large(evidence: &Evidence<'_>, slow: Pair, fast: Pair) -> Option<Vec<(Bytes, Quantity)>> {
-    let mut gains = gains(evidence, slow, fast, Reading::First)?;
-    gains.retain(|(size, _)| *size >= LARGE);
-    Some(gains)
+    Some(large_of(gains(evidence, slow, fast, Reading::First)?))
+}
+
+fn large_of(mut ratios: Vec<(Bytes, Quantity)>) -> Vec<(Bytes, Quantity)> {
+    ratios.retain(|(size, _)| *size >= LARGE);
+    ratios
 }
 
 fn sender(gains: &[(Bytes, Quantity)]) -> Option<Judgement> {
@@ -196,39 +232,13 @@ fn receiver(losses: &[(Bytes, Quantity)]) -> Option<Judgement> {
     .judge(losses)
 }
 
-/// The judgement on "a little slower": it does not hold where it is slower by much.
-fn a_little(judged: Judgement, losses: &[(Bytes, Quantity)]) -> Judgement {
-    let is_little = |(_, loss): &(Bytes, Quantity)| exceeds(loss, LITTLE) == Ruling::DoesNotHold;
-    let is_much = |(_, loss): &(Bytes, Quantity)| exceeds(loss, LITTLE) == Ruling::Holds;
-    let ruling = match judged.ruling {
-        Ruling::Holds | Ruling::HoldsInPart if losses.iter().any(is_much) => Ruling::DoesNotHold,
-        Ruling::Holds if !losses.iter().all(is_little) => Ruling::HoldsInPart,
-        ruling => ruling,
-    };
-    Judgement { ruling, ..judged }
-}
-
 fn small(gains: &[(Bytes, Quantity)]) -> Option<Judgement> {
     let small: Vec<_> = gains.iter().filter(|(size, _)| *size < LARGE).collect();
     let distance = |gain: &Quantity| (gain.value.ln()).abs();
     let (size, gain) = small
         .iter()
         .max_by(|a, b| distance(&a.1).total_cmp(&distance(&b.1)))?;
-    let (low, high) = (1.0 / (1.0 + TREND), 1.0 + TREND);
-    let interval = |gain: &Quantity| gain.interval;
-    let is_even = |gain: &Quantity| {
-        interval(gain).is_some_and(|interval| interval.low > low && interval.high < high)
-    };
-    let is_uneven = |gain: &Quantity| {
-        interval(gain).is_some_and(|interval| interval.low > high || interval.high < low)
-    };
-    let ruling = if small.iter().any(|(_, gain)| is_uneven(gain)) {
-        Ruling::DoesNotHold
-    } else if small.iter().all(|(_, gain)| is_even(gain)) {
-        Ruling::Holds
-    } else {
-        Ruling::CannotBeTold
-    };
+    let ruling = all_alike(1.0 + TREND, small.iter().map(|(_, gain)| gain));
     let said = sentence!(
         "Below 1 MiB, the largest difference is at {size}, where mapping on both sides is {gain} \
          as fast as read and write; a difference within 10 % counts as none."
@@ -258,7 +268,7 @@ fn again(evidence: &Evidence<'_>) -> Option<Judgement> {
 mod tests {
     use super::super::TransferOfFiles;
     use super::super::levels::{
-        Address, FROM_MAPPING, INTO_MAPPING, MAPPED, PLAIN, Pair, Reading, TIME, TO,
+        Address, FROM_MAPPING, INTO_MAPPING, MAPPED, PLAIN, Pair, RECEIVER_TIME, Reading, TIME, TO,
     };
     use super::{ALL, LARGE};
     use crate::made_up::{machine, measured, results};
@@ -334,6 +344,34 @@ mod tests {
         assert_eq!(against(1.01e5), Ruling::Holds);
         assert_eq!(against(1.5e5), Ruling::DoesNotHold);
         assert_eq!(against(1.1e5), Ruling::CannotBeTold);
+    }
+
+    #[test]
+    fn large_files_that_differ_little_are_told_from_others() {
+        let key = "for_large_files_the_sender_makes_little_difference";
+        let against = |large| {
+            let plain = first(PLAIN, [1e5, 1e6, 1e7]);
+            // Small files do not count.
+            ruling(
+                key,
+                [plain, first(FROM_MAPPING, [3e5, 1e6, large])].concat(),
+            )
+        };
+        assert_eq!(against(0.9e7), Ruling::Holds);
+        assert_eq!(against(0.5e7), Ruling::DoesNotHold);
+        assert_eq!(against(1.25e7), Ruling::CannotBeTold);
+
+        let key = "both_ends_take_almost_the_same_time_for_large_files";
+        let both_ends = |receiver: f64| {
+            let at = |pair: Pair, size| {
+                let times = [(TIME, 1e6), (RECEIVER_TIME, receiver)];
+                measured(pair.point(&Point::new(), Reading::First, size), &times)
+            };
+            let points = [PLAIN, MAPPED].map(|pair| [at(pair, LARGE), at(pair, Bytes(1 << 24))]);
+            ruling(key, points.concat())
+        };
+        assert_eq!(both_ends(1.1e6), Ruling::Holds);
+        assert_eq!(both_ends(2e6), Ruling::DoesNotHold);
     }
 
     #[test]

@@ -23,6 +23,8 @@ use std::path::Path;
 /// An experiment, or points of it, is run at most so many times, each time for `MORE_TIME` times as long as before.
 const TRIES: i32 = 3;
 const MORE_TIME: f64 = 4.0;
+/// Visits may take longer than earlier ones, beside other work: the time for them is so much longer.
+const MARGIN: f64 = 1.5;
 
 pub fn execute(arguments: &Reproduce, common: &Common) -> Result<Exit> {
     if arguments.list {
@@ -199,7 +201,9 @@ fn measure(words: &[String], stretch: f64, arguments: &Reproduce, common: &Commo
         let fingerprint = setting.machine.fingerprint();
         let costs = stored::open(common)?.visit_costs(&fingerprint, setting.profile)?;
         let least_ns = plan.least_times(&costs).1.map_or(0.0, |all| all.0);
-        run.budget = Some(Nanoseconds(least_ns.max(stretch * plan.budget().0)));
+        run.budget = Some(Nanoseconds(
+            (MARGIN * least_ns).max(stretch * plan.budget().0),
+        ));
     }
     run::measure_only(&run, common)
 }

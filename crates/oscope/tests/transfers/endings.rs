@@ -21,8 +21,7 @@ fn ctrl_c_and_kill_on_either_side_leave_no_file_under_its_name() {
         let to = place.path("to");
         let receiver = Receiver::start(&to, &[]);
         let sender = endless(&receiver, &to, "file");
-        signal(name, sender.id());
-        let output = sender.end();
+        let output = sender.end_by(name);
         assert_eq!(output.status.code(), code, "{output:?}");
         assert!(!to.join("file").exists());
 

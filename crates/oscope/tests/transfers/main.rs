@@ -100,6 +100,16 @@ impl Stream {
         drop(self.input);
         self.sender.wait_with_output().expect("it ends")
     }
+
+    /// Sends this signal to the sender while its stream goes on. The output of the sender.
+    ///
+    /// If the stream ended first, its file might be complete before the signal is noticed.
+    pub(crate) fn end_by(self, signal_name: &str) -> Output {
+        signal(signal_name, self.id());
+        let output = self.sender.wait_with_output().expect("it ends");
+        drop(self.input);
+        output
+    }
 }
 
 /// True if a file in the directory is not empty.

@@ -3,14 +3,14 @@
 use super::super::definition::MOST_BYTES_PER_SECOND;
 use crate::prelude::*;
 
-pub(super) const STATE: AxisOf<State> = AxisOf::new("state", "page cache");
+pub(in crate::file) const STATE: AxisOf<State> = AxisOf::new("state", "page cache");
 pub(in crate::file) const METHOD: AxisOf<Method> = AxisOf::new("method", "method");
-pub(super) const THREADS: AxisOf<Count> = AxisOf::new("threads", "threads");
+pub(in crate::file) const THREADS: AxisOf<Count> = AxisOf::new("threads", "threads");
 
 /// More processors than this no machine of today has in one system.
 const MOST_PROCESSORS: usize = 1024;
 
-pub(super) const THROUGHPUT: Metric<&str> = Metric::bandwidth("throughput", "throughput")
+pub(in crate::file) const THROUGHPUT: Metric<&str> = Metric::bandwidth("throughput", "throughput")
     .bounded(MOST_BYTES_PER_SECOND * MOST_PROCESSORS as f64);
 pub(super) const BY_CPU: Metric<&str> = Metric::bandwidth("by_cpu", "bytes by processor time");
 pub(super) const RESIDENT: Metric<&str> =

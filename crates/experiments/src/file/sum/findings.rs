@@ -2,7 +2,7 @@
 
 use super::super::definition::{BLOCK_SIZE, FILE_SIZE, ratios_at_ends};
 use super::definition::{BY_CPU, METHOD, Method, STATE, State, THREADS, THROUGHPUT};
-use crate::estimates::{grade, ratio, side_by_side};
+use crate::estimates::{grade, ratio, ratios, side_by_side};
 use crate::figures::{axis_of, curves, logarithmic};
 use crate::prelude::*;
 use crate::subjects::WARM_READ;
@@ -187,6 +187,23 @@ pub(in crate::file) fn by_one_thread<'r>(
         THREADS.at(Count(1)),
     ];
     results.along(BLOCK_SIZE, THROUGHPUT, &levels)
+}
+
+/// The throughput of one thread over that of the most threads that were measured, by block size, on a warm
+/// file by pread.
+pub(in crate::file) fn one_over_most_threads(results: &Results) -> Vec<(Bytes, Quantity)> {
+    let points = results.points.iter();
+    let threads = points.filter_map(|it| it.point.level(THREADS).ok());
+    let Some(most) = threads.max().filter(|most| *most > Count(1)) else {
+        return Vec::new();
+    };
+    let levels = [
+        STATE.at(State::Warm),
+        METHOD.at(Method::Pread),
+        THREADS.at(most),
+    ];
+    let by_most = results.along(BLOCK_SIZE, THROUGHPUT, &levels);
+    ratios(&by_one_thread(results, Method::Pread), &by_most)
 }
 
 /// Throughput of one thread that reads and of one that maps, in the smallest blocks that were measured

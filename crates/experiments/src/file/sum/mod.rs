@@ -9,15 +9,17 @@ use super::page_cache::{Chiller, warm};
 use super::scratch_file::ScratchFile;
 use super::sizes::{KIB, MIB, by_profile, file_size};
 use crate::prelude::*;
-use definition::{BY_CPU, RESIDENT, STATE, THREADS, THROUGHPUT};
+use definition::{BY_CPU, RESIDENT};
 use files::sum::SumOptions;
 use files::{Source, Watch};
 use platform::clock::process_cpu_ns;
 use platform::placement::{parent_cpus, pin_to};
 use std::hint::black_box;
 
-pub(super) use definition::{METHOD, Method, State};
-pub(super) use findings::{best_two, by_one_thread, by_smallest_blocks, whole_and_small};
+pub(super) use definition::{METHOD, Method, STATE, State, THREADS, THROUGHPUT};
+pub(super) use findings::{
+    best_two, by_one_thread, by_smallest_blocks, one_over_most_threads, whole_and_small,
+};
 
 /// The experiment `file.sum`.
 pub(crate) struct SumOfWords;

@@ -8,6 +8,7 @@ use crate::memory::hierarchy::{self, DataCache, FoundCache};
 use crate::memory::pages::Pages;
 use crate::prelude::*;
 use crate::subjects::GAIN_FROM_HUGE_PAGES;
+use instrument::results::PointResult;
 
 /// The page in which the report tells its costs, in bytes.
 const REPORT_PAGE_BYTES: f64 = 4096.0;
@@ -32,7 +33,10 @@ pub(super) fn all(results: &Results) -> Vec<Finding> {
         findings.extend(huge_pages(results, base, huge));
         findings.extend(huge_first_touch(results, base, huge));
     }
-    findings.push(swap(results, base).unwrap_or_else(no_swap));
+    findings.extend(match swapped(results) {
+        Some(swapped) => swap(results, base, swapped),
+        None => Some(no_swap()),
+    });
     findings
 }
 
@@ -233,9 +237,13 @@ fn huge_first_touch(results: &Results, base: Pages, huge: Pages) -> Option<Findi
     Some(finding.graded(grade(&gain, 1.0)).weighing(0.6))
 }
 
-fn swap(results: &Results, pages: Pages) -> Option<Finding> {
+/// A block in swap, if one was measured.
+fn swapped<'r>(results: &'r Results) -> Option<&'r PointResult> {
     let by = |swap| results.at(&[PAGES.at(Backing::Swap(swap))]);
-    let swapped = by(Swap::MemoryLimited).or_else(|| by(Swap::PagedOut))?;
+    by(Swap::MemoryLimited).or_else(|| by(Swap::PagedOut))
+}
+
+fn swap(results: &Results, pages: Pages, swapped: &PointResult) -> Option<Finding> {
     let size = largest(results, &[READ, WRITE], &[pages])?;
     let over_memory = |metric| {
         let memory = at(results, metric, size, pages)?;

@@ -27,7 +27,7 @@ pub(in crate::memory) fn documented(machine: &Machine) -> Vec<DataCache> {
 }
 
 /// The size of the last-level cache in bytes; 0 if none is documented.
-pub(in crate::memory) fn last_bytes(machine: &Machine) -> u64 {
+pub(crate) fn last_bytes(machine: &Machine) -> u64 {
     let sizes = documented(machine).into_iter().map(|cache| cache.size.0);
     sizes.max().unwrap_or(0)
 }

@@ -19,5 +19,6 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-pub(super) use caches::{DataCache, documented, last_bytes};
+pub(crate) use caches::last_bytes;
+pub(super) use caches::{DataCache, documented};
 pub(super) use found::{FoundCache, MODEL, found, marks, not_found};

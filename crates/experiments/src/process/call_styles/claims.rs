@@ -2,7 +2,7 @@
 
 use super::definition::{DESIGN, OPTIMISED, Style, UNOPTIMISED};
 use super::slopes::{power, slope};
-use crate::judging::{MARGIN, decided, exceeds};
+use crate::judging::{MARGIN, both, decided, exceeds};
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
 
@@ -143,16 +143,6 @@ fn processes_are_unaffected(evidence: &Evidence<'_>) -> Option<Judgement> {
         "A row in a child process takes {ratio} as long without optimisation as with it."
     );
     Some(decided(ruling, Finding::new("because", said)))
-}
-
-/// The ruling on two things at once.
-fn both(one: Ruling, other: Ruling) -> Ruling {
-    match (one, other) {
-        (Ruling::Holds, Ruling::Holds) => Ruling::Holds,
-        (Ruling::DoesNotHold, Ruling::DoesNotHold) => Ruling::DoesNotHold,
-        (Ruling::CannotBeTold, _) | (_, Ruling::CannotBeTold) => Ruling::CannotBeTold,
-        _ => Ruling::HoldsInPart,
-    }
 }
 
 #[cfg(test)]

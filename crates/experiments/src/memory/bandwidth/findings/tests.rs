@@ -142,7 +142,7 @@ fn swap_is_set_against_memory_or_named_as_missing() {
         .at(BLOCK_SIZE, Bytes(64 << 20))
         .at(PAGES, Backing::Swap(Swap::MemoryLimited));
     // 4 KiB in 40.96 µs and 81.92 µs.
-    points.push(measured(
+    let swapped = measured(
         swapped,
         &[
             (READ, 1e8),
@@ -152,12 +152,16 @@ fn swap_is_set_against_memory_or_named_as_missing() {
             (WRITE_FAULTS.major, 0.125),
             (WRITE_FAULTS.minor, 0.875),
         ],
-    ));
+    );
+    points.push(swapped.clone());
     let found = findings(&Bandwidth, points);
     assert!(near(value(&found, "swap", "read"), 40_960.0, 0.05));
     assert!(near(value(&found, "swap", "write"), 81_920.0, 0.05));
     assert!(near(value(&found, "swap", "read_faults"), 0.125, 0.05));
     assert!(found.iter().all(|finding| finding.key != "no_swap"));
+
+    let alone = findings(&Bandwidth, vec![swapped]);
+    assert!(alone.iter().all(|finding| finding.key != "no_swap"));
 }
 
 #[test]

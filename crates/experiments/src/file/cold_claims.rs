@@ -1,0 +1,233 @@
+//! Claims about files that are not in memory.
+
+use super::definition::CHUNK_SIZE;
+use super::random::{self, MET};
+use super::read_ahead::{self, AHEAD};
+use super::{cold_warm, order};
+use crate::judging::{
+    ALMOST, Along, MARGIN, Ratios, alike_along, both, decided, exceeds, is_about, opposite,
+};
+use crate::prelude::*;
+use instrument::claim::{Claim, Evidence, Judgement, Ruling};
+
+/// Report E found this window of read-ahead.
+const REPORTED_WINDOW: f64 = 64.0 * 1024.0;
+
+/// An order of magnitude, as a factor that a rounded exponent of ten leaves room for.
+const ORDER: f64 = 3.16;
+/// Report B found the gap between cold and warm reads stable from here on.
+const REPORTED_STABLE: Bytes = Bytes(8 << 10);
+/// Report E found no more gain from the order of chunks from here on.
+const REPORTED_CHUNK: Bytes = Bytes(64 << 10);
+/// Report E found both orders alike in chunks of these sizes.
+const REPORTED_ALIKE: [Bytes; 2] = [Bytes(256 << 10), Bytes(1 << 20)];
+
+pub(crate) const ALL: &[Claim] = &[
+    Claim {
+        key: "memory_beats_storage_at_every_block_size",
+        says: "A file is read faster from memory than from storage, in blocks of any size.",
+        source: "Reports A and B, section 4",
+        experiments: &[cold_warm::DESIGN.id],
+        test: |evidence| ALONG_BLOCKS.judge(&cold_warm::ratios(evidence.of(cold_warm::DESIGN.id)?)),
+    },
+    Claim {
+        key: "the_gap_to_storage_is_stable_from_8_kib",
+        says: "A file in memory is read the faster against one on storage the larger the block, up to \
+               8 KiB; from there on the ratio is stable.",
+        source: "Report B, section 4",
+        experiments: &[cold_warm::DESIGN.id],
+        test: gap_is_stable,
+    },
+    Claim {
+        key: "order_matters_for_small_chunks",
+        says: "A file on storage is read faster in order than in random order, unless the chunks are \
+               large.",
+        source: "Report E, section 4.2",
+        experiments: &[random::DESIGN.id],
+        test: order_matters,
+    },
+    Claim {
+        key: "order_gains_tenfold_below_64_kib",
+        says: "In chunks below 64 KB, reading in order is an order of magnitude faster than at random; \
+               from there on it is not.",
+        source: "Report E, section 4.2.2.2, Figure 17",
+        experiments: &[random::DESIGN.id],
+        test: order_gains_tenfold,
+    },
+    Claim {
+        key: "both_orders_are_alike_around_512_kib",
+        says: "In chunks of 256 KB to 1 MB, a file is read at random about as fast as in order.",
+        source: "Report E, section 4.2.1.2, Figure 16",
+        experiments: &[random::DESIGN.id],
+        test: |evidence| {
+            let mut ratios = order::ratios(evidence.of(random::DESIGN.id)?);
+            let [from, to] = REPORTED_ALIKE;
+            ratios.retain(|(chunk, _)| (from..=to).contains(chunk));
+            alike_along(ALMOST, &ratios, |[least, most]| {
+                sentence!(
+                    "In chunks of {from} to {to}, reading in order is {least} to {most} as fast as at \
+                     random."
+                )
+            })
+        },
+    },
+    Claim {
+        key: "the_kernel_reads_64_kib_ahead",
+        says: "The kernel reads 64 KiB ahead.",
+        source: "Report E, section 4.2: 16 pages on Linux 2.4",
+        experiments: &[read_ahead::DESIGN.id],
+        test: window_is_as_reported,
+    },
+];
+
+/// From memory over from storage, by block size.
+const ALONG_BLOCKS: Along = {
+    fn everywhere(Ratios { least, most, .. }: Ratios) -> Sentence {
+        sentence!("It is read {least} to {most} as fast from memory.")
+    }
+    Along {
+        everywhere,
+        from_on: |Ratios { least, most, from }| {
+            sentence!(
+                "From blocks of {from} on; in all, it is read {least} to {most} as fast from memory."
+            )
+        },
+        nowhere: everywhere,
+        mixed: |Ratios { least, most, .. }| {
+            sentence!("At some sizes only: it is read {least} to {most} as fast from memory.")
+        },
+    }
+};
+
+/// Cold over warm: it must grow up to the block that the report names, and then stay.
+fn gap_is_stable(evidence: &Evidence<'_>) -> Option<Judgement> {
+    let ratios = cold_warm::ratios(evidence.of(cold_warm::DESIGN.id)?);
+    let ((smallest, first), (largest, last)) = (*ratios.first()?, *ratios.last()?);
+    let (_, there) = *ratios.iter().find(|(block, _)| *block == REPORTED_STABLE)?;
+    if smallest == REPORTED_STABLE || largest == REPORTED_STABLE {
+        return None;
+    }
+    let (growth, rest) = (there.over(first)?, last.over(there)?);
+    let ruling = both(exceeds(&growth, 1.0 + MARGIN), is_about(&rest, 1.0, ALMOST));
+    let said = sentence!(
+        "From memory a file is read {first} as fast as from storage in blocks of {smallest}, {there} in \
+         blocks of {block} and {last} in blocks of {largest}.",
+        block = REPORTED_STABLE,
+    );
+    let because = Finding::new("because", said)
+        .beside("growth", growth)
+        .beside("rest", rest);
+    Some(decided(ruling, because))
+}
+
+/// In order over random: it must gain in the smallest chunks and not in the largest.
+fn order_matters(evidence: &Evidence<'_>) -> Option<Judgement> {
+    let ratios = order::ratios(evidence.of(random::DESIGN.id)?);
+    let ((small, first), (large, last)) = (*ratios.first()?, *ratios.last()?);
+    let ruling = match (exceeds(&first, 1.0 + MARGIN), exceeds(&last, MET)) {
+        (Ruling::Holds, Ruling::DoesNotHold) => Ruling::Holds,
+        (Ruling::Holds, Ruling::Holds) => Ruling::HoldsInPart,
+        (Ruling::DoesNotHold, _) => Ruling::DoesNotHold,
+        _ => Ruling::CannotBeTold,
+    };
+    let said = sentence!(
+        "In order is {first} as fast in chunks of {small}, and {last} in chunks of {large}."
+    );
+    Some(decided(ruling, Finding::new("because", said)))
+}
+
+/// The window of read-ahead that was counted, against that of the report.
+fn window_is_as_reported(evidence: &Evidence<'_>) -> Option<Judgement> {
+    let results = evidence.of(read_ahead::DESIGN.id)?;
+    let curve = results.along(CHUNK_SIZE, AHEAD, &[]);
+    let (_, ahead) = curve.first()?;
+    let ruling = if ahead.interval?.contains(REPORTED_WINDOW) {
+        Ruling::Holds
+    } else {
+        Ruling::DoesNotHold
+    };
+    let said = sentence!("The kernel was seen to read {ahead} ahead.");
+    Some(decided(ruling, Finding::new("because", said)))
+}
+
+/// In order over random, in the smallest chunks and in those of the report.
+fn order_gains_tenfold(evidence: &Evidence<'_>) -> Option<Judgement> {
+    let ratios = order::ratios(evidence.of(random::DESIGN.id)?);
+    let (small, first) = *ratios.first()?;
+    let (_, there) = *ratios.iter().find(|(chunk, _)| *chunk == REPORTED_CHUNK)?;
+    if small >= REPORTED_CHUNK {
+        return None;
+    }
+    let ruling = both(exceeds(&first, ORDER), opposite(exceeds(&there, ORDER)));
+    let said = sentence!(
+        "In order is {first} as fast in chunks of {small}, and {there} in chunks of {chunk}.",
+        chunk = REPORTED_CHUNK,
+    );
+    Some(decided(ruling, Finding::new("because", said)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cold_warm::{COLD, ColdWarm, WARM};
+    use super::super::definition::{BLOCK_SIZE, CHUNK_SIZE, FILE_SIZE};
+    use super::super::order::{RANDOM, SEQUENTIAL};
+    use super::super::random::InRandomOrder;
+    use super::ALL;
+    use crate::made_up::{machine, measured, results};
+    use crate::prelude::*;
+    use instrument::claim::{Evidence, Ruling};
+    use instrument::results::PointResult;
+
+    fn ruling(key: &str, experiment: &dyn Experiment, points: Vec<PointResult>) -> Ruling {
+        let (definition, machine) = (experiment.definition(), machine());
+        let results = [results(&definition, &machine, points)];
+        let claim = ALL.iter().find(|claim| claim.key == key).expect(key);
+        claim.judge(&Evidence::new(&results)).ruling
+    }
+
+    /// The gap between cold and warm reads in blocks of 512 B, 8 KiB and 1 MiB.
+    fn gap(ratios: [f64; 3]) -> Ruling {
+        let at = |(block, ratio): (u64, f64)| {
+            let point = Point::new().at(BLOCK_SIZE, Bytes(block));
+            let point = point.at(FILE_SIZE, Bytes(1 << 24));
+            measured(point, &[(COLD, 1e8), (WARM, 1e8 * ratio)])
+        };
+        let blocks = [512, 8 << 10, 1 << 20].into_iter();
+        let points = blocks.zip(ratios).map(at).collect();
+        ruling("the_gap_to_storage_is_stable_from_8_kib", &ColdWarm, points)
+    }
+
+    #[test]
+    fn a_gap_that_grows_and_then_stays_is_told_from_others() {
+        assert_eq!(gap([2.0, 8.0, 8.5]), Ruling::Holds);
+        assert_eq!(gap([2.0, 8.0, 20.0]), Ruling::HoldsInPart);
+        assert_eq!(gap([8.0, 8.0, 20.0]), Ruling::DoesNotHold);
+    }
+
+    /// Reading in order over reading at random in chunks of 4 KiB, 64 KiB, 256 KiB and 1 MiB.
+    fn order(key: &str, ratios: [f64; 4]) -> Ruling {
+        let at = |(chunk, ratio): (u64, f64)| {
+            let point = Point::new().at(CHUNK_SIZE, Bytes(chunk));
+            let point = point.at(FILE_SIZE, Bytes(1 << 24));
+            measured(point, &[(SEQUENTIAL, 1e8 * ratio), (RANDOM, 1e8)])
+        };
+        let chunks = [4 << 10, 64 << 10, 256 << 10, 1 << 20].into_iter();
+        let points = chunks.zip(ratios).map(at).collect();
+        ruling(key, &InRandomOrder, points)
+    }
+
+    #[test]
+    fn an_order_of_magnitude_is_seen_in_small_chunks_only_or_in_all_or_in_none() {
+        let key = "order_gains_tenfold_below_64_kib";
+        assert_eq!(order(key, [12.0, 2.0, 1.5, 1.2]), Ruling::Holds);
+        assert_eq!(order(key, [12.0, 6.0, 1.5, 1.2]), Ruling::HoldsInPart);
+        assert_eq!(order(key, [2.0, 6.0, 1.5, 1.2]), Ruling::DoesNotHold);
+    }
+
+    #[test]
+    fn large_chunks_are_read_alike_in_both_orders_or_not() {
+        let key = "both_orders_are_alike_around_512_kib";
+        assert_eq!(order(key, [12.0, 2.0, 1.1, 1.0]), Ruling::Holds);
+        assert_eq!(order(key, [12.0, 2.0, 1.5, 1.0]), Ruling::DoesNotHold);
+    }
+}
