@@ -22,6 +22,7 @@ mod fresh_place;
 pub mod glance;
 mod judging;
 pub mod lab;
+mod lines;
 #[cfg(test)]
 mod made_up;
 mod memory;

@@ -1,13 +1,13 @@
 //! `file.call`: what a call costs when it moves a single byte, over files of growing size.
 
 use super::definition::FILE_SIZE;
-use super::line::line_through;
 use super::page_cache::warm;
 use super::scratch_file::ScratchFile;
 use super::sizes::{KIB, by_profile};
 use super::walk::Walk;
 use crate::estimates::{grade, ratio, time_ns};
 use crate::figures::{curves, linear};
+use crate::lines::{line_through, values};
 use crate::prelude::*;
 use platform::call;
 use std::hint::black_box;
@@ -137,11 +137,7 @@ fn step_bytes(setting: &Setting) -> u64 {
 
 fn line(results: &Results, call: Operation) -> Option<Finding> {
     let walls = results.along(FILE_SIZE, WALL, &[CALL.at(call)]);
-    let times: Vec<_> = walls
-        .iter()
-        .map(|(size, wall)| (*size, wall.centre))
-        .collect();
-    let line = line_through(&times)?;
+    let line = line_through(&values(&walls))?;
     let rate = largest(results, call)?;
     let is_straight = line.explained >= STRAIGHT;
     let verdict = if is_straight {

@@ -1,17 +1,7 @@
-//! Straight lines through times by size.
+//! The meaning of the slopes of times by size.
 
 use crate::prelude::*;
-use instrument::statistics::linear::{Line, weighted_line};
-use instrument::statistics::{Confidence, Estimated, Interval};
-
-/// The line through times in ns by size. The error of a time is a share of it, so each weighs by the
-/// inverse of its square.
-pub(super) fn line_through(times: &[(Bytes, f64)]) -> Option<Line> {
-    let sizes: Vec<f64> = times.iter().map(|(size, _)| size.0 as f64).collect();
-    let times: Vec<f64> = times.iter().map(|(_, ns)| *ns).collect();
-    let weights: Vec<f64> = times.iter().map(|ns| ns.powi(-2)).collect();
-    weighted_line(&sizes, &times, &weights, Confidence::NINETY_FIVE)
-}
+use instrument::statistics::{Estimated, Interval};
 
 /// The bytes that take `ns` where each takes `slope`, in `unit`; `None` where the time does not grow
 /// with the size.

@@ -1,10 +1,11 @@
 //! `file.remote`: a directory on another machine against one on this.
 
 use super::definition::{CHUNK_SIZE, THROUGHPUT};
-use super::line::{bytes_in, line_through};
+use super::line::bytes_in;
 use super::sizes::{KIB, MIB, by_profile};
 use crate::estimates::{grade, ratio};
 use crate::figures::{axis_of, curves, logarithmic};
+use crate::lines::{line_through, values};
 use crate::prelude::*;
 use platform::file::{OpenMode, create};
 use platform::storage::Storage;
@@ -217,11 +218,7 @@ pub(super) fn along<'r>(results: &'r Results, place: Place) -> Vec<(Bytes, &'r E
 /// The wait of a remote write, and the speed of the line.
 fn line(results: &Results) -> Option<Finding> {
     let remote = along(results, Place::Remote);
-    let times: Vec<_> = remote
-        .iter()
-        .map(|(size, time)| (*size, time.centre))
-        .collect();
-    let line = line_through(&times)?;
+    let line = line_through(&values(&remote))?;
     let waits = Quantity::estimated(&line.intercept, Unit::Nanoseconds);
     let speed = bytes_in(1e9, &line.slope, Unit::BytesPerSecond)?;
     let said = if waits.value > 0.0 {

@@ -1,13 +1,14 @@
 //! `file.size`: how large a file is that takes a given time to read, by the size of its blocks.
 
 use super::definition::{BLOCK_SIZE, FILE_SIZE, THROUGHPUT_OF_PIECES as THROUGHPUT, room};
-use super::line::{bytes_in, line_through};
+use super::line::bytes_in;
 use super::page_cache::Evidence;
 use super::scratch_file::ScratchFile;
 use super::sizes::{self, KIB, MIB, by_profile};
 use super::walk::Walk;
 use crate::estimates::{grade, time_ns};
 use crate::figures::{axis_of, curves, scale_of};
+use crate::lines::line_through;
 use crate::prelude::*;
 use platform::memory::{Mapping, PageSize};
 use std::collections::BTreeSet;
@@ -124,10 +125,7 @@ fn blocks(results: &Results) -> BTreeSet<Bytes> {
 
 fn size_finding(results: &Results, block: Bytes) -> Option<Finding> {
     let rates = results.along(FILE_SIZE, THROUGHPUT, &[BLOCK_SIZE.at(block)]);
-    let time = |(size, rate): &(Bytes, &Estimate)| {
-        let time = time_ns(rate, size.0 as f64)?;
-        Some((*size, time.value))
-    };
+    let time = |(size, rate): &(Bytes, &Estimate)| Some((*size, time_ns(rate, size.0 as f64)?));
     let times: Vec<_> = rates.iter().map(time).collect::<Option<_>>()?;
     let line = line_through(&times)?;
     let size = bytes_in(REASONABLE_NS, &line.slope, Unit::Bytes)?;

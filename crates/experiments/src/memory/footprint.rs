@@ -8,6 +8,7 @@ use crate::optimisation::{self, COMPILER, Compiler, Optimisation};
 use crate::prelude::*;
 use instrument::claim::Ruling;
 use instrument::statistics::Interval;
+use instrument::statistics::random::Random;
 use kernels::levels::Level;
 use platform::machine::{CacheKind, Machine};
 use platform::memory::{Mapping, PageSize};
@@ -96,7 +97,9 @@ impl Experiment for Footprint {
         for _ in 0..(WARMING_BYTES / size).max(1) {
             kernels::write(black_box(&mut *block), word);
         }
-        for (metric, level) in METRICS {
+        let mut metrics = METRICS;
+        Random::new(sampler.seed()).shuffle(&mut metrics);
+        for (metric, level) in metrics {
             let loops = optimisation::loops(compiler, Optimisation(level), sampler)?;
             sampler.repeat(metric, size as f64, |passes| {
                 for _ in 0..passes {

@@ -2,9 +2,9 @@
 
 use super::levels::{Address, PAIRS, PLAIN, Pair, Reading, SIZE, TIME, TO};
 use crate::estimates::{grade, known, ratios};
+use crate::lines::{line_through, values};
 use crate::prelude::*;
-use instrument::statistics::Confidence;
-use instrument::statistics::linear::{Line, weighted_line};
+use instrument::statistics::linear::Line;
 
 const MIB: f64 = 1_048_576.0;
 /// A line through fewer sizes than this says little about its ends.
@@ -74,11 +74,7 @@ fn line(curve: &[(Bytes, &Estimate)]) -> Option<Line> {
     if curve.len() < FEWEST_SIZES {
         return None;
     }
-    let sizes: Vec<f64> = curve.iter().map(|(size, _)| size.0 as f64).collect();
-    let times: Vec<f64> = curve.iter().map(|(_, time)| time.centre).collect();
-    // Errors are a share of the time.
-    let weights: Vec<f64> = times.iter().map(|time| time.powi(-2)).collect();
-    weighted_line(&sizes, &times, &weights, Confidence::NINETY_FIVE)
+    line_through(&values(curve))
 }
 
 /// True if the line comes near each time of the curve.

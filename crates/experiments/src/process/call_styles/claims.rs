@@ -1,8 +1,10 @@
 //! Claims about ways to call.
 
-use super::definition::{DESIGN, OPTIMISED, Style, UNOPTIMISED};
+use super::definition::{DESIGN, OPTIMISED, ROWS, STYLE, Style, UNOPTIMISED};
 use super::slopes::{power, slope};
-use crate::judging::{MARGIN, both, decided, exceeds};
+use crate::estimates::ratio_within;
+use crate::judging::{MARGIN, both, decided, exceeds, is_about};
+use crate::optimisation::{COMPILER, Compiler};
 use crate::prelude::*;
 use instrument::claim::{Claim, Evidence, Judgement, Ruling};
 
@@ -125,24 +127,19 @@ fn inline_wins_only_unoptimised(evidence: &Evidence<'_>) -> Option<Judgement> {
     Some(decided(ruling, Finding::new("because", said)))
 }
 
+/// In the most rows that were measured, since both levels ran in the same processes.
 fn processes_are_unaffected(evidence: &Evidence<'_>) -> Option<Judgement> {
-    let ratio = slopes(
-        evidence,
-        (UNOPTIMISED, Style::Fork),
-        (OPTIMISED, Style::Fork),
-    )?;
-    let extent = ratio.extent();
-    let ruling = if extent.low > 1.0 - UNAFFECTED && extent.high < 1.0 + UNAFFECTED {
-        Ruling::Holds
-    } else if extent.high < 1.0 - UNAFFECTED || extent.low > 1.0 + UNAFFECTED {
-        Ruling::DoesNotHold
-    } else {
-        Ruling::CannotBeTold
-    };
+    let results = evidence.of(DESIGN.id)?;
+    let levels = [STYLE.at(Style::Fork), COMPILER.at(Compiler::Rust)];
+    let times = |metric| results.along(ROWS, metric, &levels).pop();
+    let ((Count(rows), one), (_, other)) = (times(UNOPTIMISED)?, times(OPTIMISED)?);
+    let ratio = ratio_within(one, other)?;
     let said = sentence!(
-        "A row in a child process takes {ratio} as long without optimisation as with it."
+        "{rows} rows, each in a child process, take {ratio} as long without optimisation as with it.",
+        rows = rows.to_string(),
     );
-    Some(decided(ruling, Finding::new("because", said)))
+    let because = Finding::new("because", said).beside("ratio", ratio);
+    Some(decided(is_about(&ratio, 1.0, 1.0 + UNAFFECTED), because))
 }
 
 #[cfg(test)]

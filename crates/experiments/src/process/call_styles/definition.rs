@@ -41,8 +41,8 @@ pub(super) const DESIGN: Design = Design {
          would otherwise turn the recursion into a loop. Fork: for each row the parent forks a \
          child, which returns its part of the sum through a pipe, and waits for it. All styles \
          give the same sum, which is checked each time. The loops are one source, compiled \
-         without optimisation (0) and with full optimisation (3). The time is that of the whole \
-         loop. The deepest recursion is the number of calls that the stack of this process holds, \
+         without optimisation (0) and with full optimisation (3). Each process times both, in random \
+         order. The time is that of the whole loop. The deepest recursion is the number of calls that the stack of this process holds, \
          computed from the size of a frame."
     ),
     source: "Report E, section 5.2",

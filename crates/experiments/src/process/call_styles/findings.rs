@@ -115,9 +115,7 @@ fn deepest(results: &Results) -> Option<Finding> {
 mod tests {
     use super::super::CallStyles;
     use super::super::claims::tests::{points, reported};
-    use super::{OPTIMISED, STYLE, Style};
     use crate::made_up::{findings, value};
-    use instrument::results::PointResult;
 
     #[test]
     fn a_row_costs_the_slope_of_its_line() {
@@ -128,24 +126,6 @@ mod tests {
         let optimised = found.iter().find(|found| found.key == "calls_optimised");
         assert!(optimised.is_none_or(|found| found.number("function").is_none()));
         assert!((value(&found, "child", "times") / 1e4 - 1.0).abs() < 0.01);
-    }
-
-    #[test]
-    fn a_time_below_zero_gives_no_slope() {
-        let mut points = points(reported, 1.0);
-        let is_fork = |result: &&mut PointResult| result.point.level(STYLE) == Ok(Style::Fork);
-        let fork = points
-            .iter_mut()
-            .find(is_fork)
-            .expect("all styles are there");
-        let optimised = fork
-            .estimates
-            .iter_mut()
-            .find(|it| it.metric == OPTIMISED.name);
-        optimised.expect("it is measured").by_process[0] = -1.0;
-        let found = findings(&CallStyles, points);
-        assert!(found.iter().any(|finding| finding.key == "rows_optimised"));
-        assert!(found.iter().all(|finding| finding.key != "child"));
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod slopes;
 use crate::optimisation::{COMPILER, Optimisation, loops};
 use crate::prelude::*;
 use definition::{DEEPEST, DESIGN, ROWS, STEPS, STYLE, Style, TIMES};
+use instrument::statistics::random::Random;
 use kernels::levels::{Compiler, Level, Loops};
 use platform::{child, stack};
 use std::hint::black_box;
@@ -38,7 +39,10 @@ impl Experiment for CallStyles {
         let (style, Count(rows)) = (point.level(STYLE)?, point.level(ROWS)?);
         // The expected sum, computed independently.
         let sum = Loops::of(Compiler::Rust, Level::O1).inline(rows, STEPS);
-        for (metric, optimisation) in TIMES {
+        // The first forks of a process cost less than later ones.
+        let mut times = TIMES;
+        Random::new(sampler.seed()).shuffle(&mut times);
+        for (metric, optimisation) in times {
             let loops = loops(point.level(COMPILER)?, optimisation, sampler)?;
             if style == Style::Recursion {
                 guard(&loops, rows)?;
