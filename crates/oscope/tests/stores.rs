@@ -66,6 +66,37 @@ fn a_store_that_another_program_writes_to_can_be_read_and_is_not_waited_for_in_v
 }
 
 #[test]
+fn reading_commands_leave_the_directory_as_it_was() {
+    let place = Place::new();
+    place.short_run().assert().success();
+    let names = || {
+        let entries = fs::read_dir(place.path("")).expect("a directory");
+        let names = entries.map(|entry| entry.expect("an entry").file_name());
+        let mut names: Vec<_> = names.collect();
+        names.sort_unstable();
+        names
+    };
+    let before = names();
+    // The second time, the analysis is kept in the store.
+    for arguments in [
+        &["show"][..],
+        &["show"],
+        &["history"],
+        &["history", "process.calls"],
+        &["report", "--output", "-"],
+        &["compare", "1", "1"],
+        &["export", "1"],
+        &["advise"],
+        &["claims"],
+        &["verify"],
+        &["delete", "1"],
+    ] {
+        let _ = place.oscope(arguments).output().expect("it starts");
+        assert_eq!(names(), before, "{arguments:?}");
+    }
+}
+
+#[test]
 fn files_beyond_what_stays_in_memory_are_imported_as_well_and_none_before_all_are_read() {
     let place = Place::new();
     let (large, broken) = (place.path("large.json"), place.path("broken.json"));

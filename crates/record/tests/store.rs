@@ -8,7 +8,8 @@ use common::{batch, begun, complete, definition, replay, start, take};
 use instrument::limits::{Limited, Limits, Used};
 use instrument::point::{Level, Point};
 use oscope_record::store::{BlankSelector, Error, HistoryQuery, HistoryRun, RunSelector, Store};
-use std::path::PathBuf;
+use std::fs::DirEntry;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 fn place() -> (TempDir, PathBuf) {
@@ -225,6 +226,59 @@ fn two_recorders_share_a_store() {
         assert_eq!(run.experiments[1..], complete(0).experiments);
     }
     store.check().unwrap();
+}
+
+/// The names in the directory of a store.
+fn beside(path: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(path.parent().unwrap()).unwrap();
+    let name = |entry: std::io::Result<DirEntry>| entry.unwrap().file_name().into_string();
+    let mut names: Vec<String> = entries.map(|entry| name(entry).unwrap()).collect();
+    names.sort_unstable();
+    names
+}
+
+#[test]
+fn a_reader_leaves_nothing_beside_the_store() {
+    let (_folder, path) = place();
+    Store::open(&path).unwrap().insert(&complete(1)).unwrap();
+    let before = std::fs::read(&path).unwrap();
+    let reader = Store::open_read_only(&path).unwrap();
+    assert_eq!(reader.run(&RunSelector::Latest).unwrap(), complete(1));
+    drop(reader);
+    assert_eq!(beside(&path), ["oscope.db"]);
+    assert!(std::fs::read(&path).unwrap() == before, "it was only read");
+}
+
+#[test]
+fn a_reader_may_change_nothing() {
+    let (_folder, path) = place();
+    Store::open(&path).unwrap().insert(&complete(1)).unwrap();
+    let mut reader = Store::open_read_only(&path).unwrap();
+    let refused = reader.insert(&complete(2));
+    assert!(matches!(refused, Err(Error::ReadOnly(_))), "{refused:?}");
+}
+
+#[test]
+fn readers_beside_a_writer_see_whole_runs_and_leave_it_its_log() {
+    let (_folder, path) = place();
+    let mut writer = Store::open(&path).unwrap();
+    let mut last = None;
+    for id in 1..=4 {
+        let reader = Store::open_read_only(&path).unwrap();
+        writer.insert(&complete(id)).unwrap();
+        assert_eq!(reader.runs().unwrap().len() as u128, id);
+        drop(reader);
+        assert!(beside(&path).contains(&"oscope.db-wal".to_owned()));
+        last = Some(Store::open_read_only(&path).unwrap());
+    }
+    // The writer ends first: then the reader is the one that cleans up.
+    drop(writer);
+    let last = last.unwrap();
+    assert_eq!(last.run(&select("4")).unwrap(), complete(4));
+    drop(last);
+    assert_eq!(beside(&path), ["oscope.db"]);
+    let again = Store::open_read_only(&path).unwrap();
+    assert_eq!(again.run(&select("4")).unwrap(), complete(4));
 }
 
 #[test]

@@ -194,6 +194,28 @@ fn a_store_on_a_read_only_disk_can_be_read() {
         store.insert(&complete(2)),
         Err(Error::ReadOnly(_))
     ));
+    drop(store);
+    let names = fs::read_dir(path.parent().unwrap()).unwrap();
+    let mut names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+    names.retain(|name| name != "lost+found");
+    assert_eq!(names, ["a store?.db"]);
+}
+
+/// The user who owns the directory, but not the right to write the store in it.
+#[test]
+#[cfg(unix)]
+fn a_store_that_may_not_be_written_is_read_without_files_beside_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let (folder, path) = stored(1);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+    if fs::OpenOptions::new().append(true).open(&path).is_ok() {
+        println!("skipped: this user (root) may write everywhere");
+        return;
+    }
+    let store = Store::open_read_only(&path).unwrap();
+    assert_eq!(store.run(&RunSelector::Latest).unwrap(), complete(0));
+    drop(store);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
 #[test]

@@ -69,11 +69,8 @@ pub fn execute(arguments: &Arguments, common: &Common) -> Result<Exit> {
         _ => {
             if let Some(last) = measured.last_mut() {
                 let mut analysis = last.judged.analysis();
-                // Open for writing, so that its log does not stay beside it. On a disk that has
-                // filled up, the summary does without earlier trials.
-                let store = stored::open(common).ok();
+                let store = stored::open_to_read(common)?;
                 stored::add_settings_of_system(&mut analysis, store.as_ref())?;
-                drop(store);
                 let shown = present(&analysis, arguments, common);
                 page.write(
                     &analysis,

@@ -5,7 +5,7 @@ use super::location::{default_path, make_folder};
 use super::migration::{APPLICATION_ID, MIGRATIONS, is_current, migrate, show_as_current};
 use super::room::ensure_room_beside;
 use platform::storage::Storage;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -79,8 +79,8 @@ impl Store {
     }
 
     /// Opens the store at `path` for reading. This needs no files beside it, so it works on a
-    /// read-only disk and on a full one. A store of an older version is presented as one of this
-    /// version.
+    /// read-only disk and on a full one, and it leaves none behind. A store of an older version is
+    /// presented as one of this version.
     ///
     /// # Errors
     /// If the file is missing, cannot be read, or is no store, damaged, locked or of a newer
@@ -136,28 +136,40 @@ enum Content {
 
 /// Reads a file's header without SQLite, which would modify a database that is not ours: it may
 /// roll back its journal or merge its write-ahead log.
-///
-/// The fields are those of the [database
-/// header](https://www.sqlite.org/fileformat2.html#the_database_header).
 fn identify(path: &Path) -> std::result::Result<Content, Error> {
-    const HEADER_BYTES: u64 = 100;
     const MAGIC: &[u8] = b"SQLite format 3\0";
     const APPLICATION_ID_AT: usize = 68;
 
-    let mut header = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(HEADER_BYTES).read_to_end(&mut header));
-    match read {
-        Ok(0) => return Ok(Content::Nothing),
-        Ok(_) => {}
+    let header = match header(path) {
+        Ok(header) if header.is_empty() => return Ok(Content::Nothing),
+        Ok(header) => header,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Content::Nothing),
         Err(error) => return Err(no_access(path, &error)),
-    }
+    };
     let application_id = header.get(APPLICATION_ID_AT..APPLICATION_ID_AT + 4);
     if header.starts_with(MAGIC) && application_id == Some(&APPLICATION_ID.to_be_bytes()) {
         Ok(Content::Store)
     } else {
         Err(Error::NotAStore(path.to_owned()))
     }
+}
+
+/// True if changes of the store at `path` go through a write-ahead log.
+fn has_log(path: &Path) -> bool {
+    const READ_VERSION_AT: usize = 19;
+    const LOGGED: u8 = 2;
+    header(path).is_ok_and(|header| header.get(READ_VERSION_AT) == Some(&LOGGED))
+}
+
+/// The beginning of a file: the [database
+/// header](https://www.sqlite.org/fileformat2.html#the_database_header) if it is one.
+fn header(path: &Path) -> io::Result<Vec<u8>> {
+    const HEADER_BYTES: u64 = 100;
+    let mut header = Vec::new();
+    File::open(path)?
+        .take(HEADER_BYTES)
+        .read_to_end(&mut header)?;
+    Ok(header)
 }
 
 fn no_access(path: &Path, error: &io::Error) -> Error {
@@ -188,17 +200,26 @@ pub(super) fn connect_to_current(path: &Path) -> Result<Option<Connection>> {
     Ok(is_current(&connection)?.then_some(connection))
 }
 
+/// Opens the store at `path` for queries. Where this process has the right to write, SQLite has it as
+/// well: only then does the last connection that closes remove the log and its index. A log that a
+/// killed process left behind is merged at that moment.
 fn connect_read_only(path: &Path) -> Result<(Connection, Option<TempDir>)> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let usual = || {
         ensure_room_beside(path)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)?;
+        let index = with_suffix(path, "-shm");
+        if connection.is_readonly(MAIN_DB)? && has_log(path) && !index.exists() {
+            // Without the right to write the store, SQLite would leave an index beside it.
+            return Err(Error::ReadOnly(path.to_owned()).into());
+        }
         prepare(&connection)?;
         ready_to_read(&connection)?;
+        connection.pragma_update(None, "query_only", true)?;
         Ok(connection)
     };
     match usual() {
-        // SQLite cannot create the log's index here. If another process had the store open, the
+        // SQLite cannot create the log's index here, or must not. If another process had the store open, the
         // index would exist, so nobody changes the file meanwhile.
         Err(fault) if needs_room_beside(&fault) => {
             if log_bytes(path) > 0 {
@@ -206,7 +227,9 @@ fn connect_read_only(path: &Path) -> Result<(Connection, Option<TempDir>)> {
                 return Ok((connection, Some(copy)));
             }
             // Without a log, the file itself is complete.
-            let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+                | OpenFlags::SQLITE_OPEN_NO_MUTEX
+                | OpenFlags::SQLITE_OPEN_URI;
             let connection = Connection::open_with_flags(immutable_uri(path)?, flags)?;
             ready_to_read(&connection)?;
             Ok((connection, None))
@@ -223,7 +246,7 @@ fn ready_to_read(connection: &Connection) -> Result<()> {
 
 /// True if there was no way to make a file beside the store.
 fn needs_room_beside(fault: &Fault) -> bool {
-    if matches!(fault, Fault::Other(Error::Full(_))) {
+    if matches!(fault, Fault::Other(Error::Full(_) | Error::ReadOnly(_))) {
         return true;
     }
     let Fault::Sqlite(rusqlite::Error::SqliteFailure(failure, _)) = fault else {
